@@ -1,0 +1,67 @@
+/** What happened in an episode, as one role saw it. Everything later (credit, samples, viewer) is computed from this. */
+
+import type { Json } from './json.ts';
+import type { Message } from './messages.ts';
+import type { StopReason } from './stop.ts';
+
+/** One completion sampled by the policy, and what came back for it. */
+export interface Turn {
+  readonly kind: 'act' | 'summarize' | 'plan' | 'reflect';
+  /** Key of the state the turn acted in; equal keys are the same state. */
+  readonly anchor: string;
+  /** Messages shown for the first time before this turn. */
+  readonly messages: readonly Message[];
+  /**
+   * Token ids fed between the previous completion and this one. Where `extendsPrevious` is false they are the whole
+   * prompt, because the previous prompt + completion is no longer its prefix.
+   */
+  readonly contextIds: readonly number[];
+  readonly extendsPrevious: boolean;
+  /** Ids the policy sampled, exactly as sampled. */
+  readonly ids: readonly number[];
+  /** Log-probability of each id at sampling time, same length as `ids`. */
+  readonly logprobs: readonly number[];
+  /** False where a script, a person or an opponent acted: never trained on by policy gradients. */
+  readonly sampled: boolean;
+  readonly text: string;
+  /** How the completion ended: a stop token, the length limit, or it was not generated token by token. */
+  readonly finish: 'stop' | 'length' | 'none';
+  readonly reward: number;
+  /** Whether the environment accepted the action. */
+  readonly valid: boolean;
+  readonly info?: Json;
+  /** Time spent waiting for the policy and for the environment. */
+  readonly policyMs: number;
+  readonly environmentMs: number;
+}
+
+/** The turns of one role in one episode. */
+export interface Trajectory {
+  /** Unique in the run: `<step>/<group>/<member>` and the role where there are several. */
+  readonly id: string;
+  readonly groupId: string;
+  readonly role: string;
+  /** Version of the weights that sampled it. */
+  readonly policyVersion: number;
+  readonly turns: readonly Turn[];
+  readonly stop: StopReason;
+  /** The episode's return for this role: the sum of its rewards. */
+  readonly outcome: number;
+  readonly success: boolean;
+  /** What failed, for `failed:*` and `timeout`. */
+  readonly failure?: string;
+}
+
+/** Trajectories that share a task, start state and role: what group-relative methods compare. */
+export interface Group {
+  readonly id: string;
+  readonly task: Json;
+  readonly members: readonly Trajectory[];
+}
+
+/** Two decisions that curation takes apart: who sets the baseline, and who is learned from. */
+export interface Curated {
+  readonly trajectory: Trajectory;
+  readonly inBaseline: boolean;
+  readonly inLoss: boolean;
+}

@@ -1,0 +1,117 @@
+/** What holds weights: samples, scores, takes gradients, steps, saves. Four verbs, after hosted training services. */
+
+import type { Objective } from '../objective/objective.ts';
+
+export interface EngineCapabilities {
+  /** Vocabulary size of the policy. */
+  readonly vocabulary: number;
+  /** Longest sequence, in tokens. */
+  readonly contextLength: number;
+  readonly valueHead: boolean;
+  readonly entropies: boolean;
+  /** Runs any symbolic objective, not only named ones. */
+  readonly customObjectives: boolean;
+  /** The same calls give the same bits. */
+  readonly deterministic: boolean;
+}
+
+export interface SampleRequest {
+  /** Requests of one conversation share a cache: only what extends the cached prefix is prefilled. */
+  readonly conversation: string;
+  readonly promptIds: readonly number[];
+  readonly maxTokens: number;
+  /** Sampling ends with (and includes) any of these ids. */
+  readonly stopIds: readonly number[];
+  /** 0 is greedy. */
+  readonly temperature: number;
+  readonly topP: number;
+  readonly topK: number;
+  /** Names the random stream of this completion. */
+  readonly seed: string;
+}
+
+export interface SampleResult {
+  readonly ids: readonly number[];
+  /** Log-probability of each sampled id under the untruncated distribution at the sampling temperature (at 1 when greedy). */
+  readonly logprobs: readonly number[];
+  readonly finish: 'stop' | 'length';
+}
+
+/** One row of a training batch. Everything is aligned with `ids_T`; position 0 can carry nothing, since nothing precedes it. */
+export interface TokenRow {
+  readonly ids_T: Int32Array;
+  /**
+   * Per-token quantities that the objective reads by name. `weight` is required: the token's share of the loss, zero on
+   * tokens that are not trained, already divided by the denominator of the whole step.
+   */
+  readonly channels: Readonly<Record<string, Float32Array>>;
+}
+
+export interface TokenBatch {
+  readonly rows: readonly TokenRow[];
+}
+
+/** Per row, aligned with `ids_T`; position 0 is 0. */
+export interface TokenScores {
+  readonly logprobs: readonly Float32Array[];
+  readonly entropies?: readonly Float32Array[];
+  /** Value of the prefix before each token. */
+  readonly values?: readonly Float32Array[];
+}
+
+export interface AdamOptions {
+  readonly learningRate: number;
+  readonly beta1: number;
+  readonly beta2: number;
+  readonly epsilon: number;
+  /** Decoupled (AdamW). Applied to matrices only, not to norms and biases. */
+  readonly weightDecay: number;
+  /** Global-norm clipping of the gradient; 0 is off. */
+  readonly clipNorm: number;
+}
+
+export interface ForwardBackwardResult {
+  readonly loss: number;
+  /** The objective's metrics, summed over the batch. */
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Real tokens in the batch, and tokens computed including padding. */
+  readonly tokens: number;
+  readonly paddedTokens: number;
+}
+
+export interface OptimStepResult {
+  /** Before clipping. */
+  readonly gradientNorm: number;
+  /** False when the gradient was not finite: the weights were left alone. */
+  readonly applied: boolean;
+}
+
+export interface Engine {
+  readonly capabilities: EngineCapabilities;
+  /** Version of the published weights: what `sample` uses. */
+  readonly version: number;
+  sample(requests: readonly SampleRequest[]): Promise<SampleResult[]>;
+  /** Forget the caches of these conversations. */
+  release(conversations: readonly string[]): Promise<void>;
+  /** `frozen` scores with the copy kept by `freeze` (a reference policy). */
+  score(
+    batch: TokenBatch,
+    options: { temperature: number; entropies?: boolean; values?: boolean; frozen?: boolean },
+  ): Promise<TokenScores>;
+  /** Adds the gradient of the objective over the batch to the accumulated gradient. */
+  forwardBackward(
+    batch: TokenBatch,
+    objective: Objective,
+    options: { temperature: number },
+  ): Promise<ForwardBackwardResult>;
+  /** One optimizer step on the accumulated gradient, which is cleared. */
+  optimStep(options: AdamOptions): Promise<OptimStepResult>;
+  /** Make the present weights the ones that `sample` uses. Returns the new version. */
+  publish(): Promise<number>;
+  /** Keep a copy of the present weights as the reference policy. */
+  freeze(): Promise<void>;
+  /** Write weights and optimizer state (and the frozen copy, if any) as safetensors files into a folder. */
+  save(folder: string): Promise<void>;
+  load(folder: string): Promise<void>;
+  close(): Promise<void>;
+}

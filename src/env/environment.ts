@@ -1,0 +1,60 @@
+/**
+ * The contract of an environment author: a pure reducer over plain JSON state.
+ *
+ * Because state is plain JSON, snapshots, branching, exact replay, anchors and a server come for free. Whatever else an
+ * episode needs (deadlines, limits, failures, tokens) belongs to the rollout.
+ */
+
+import type { Json } from '../core/json.ts';
+import type { Message } from '../core/messages.ts';
+import type { Rng } from '../core/rng.ts';
+
+export type Split = 'train' | 'validation' | 'test';
+
+/** A numbered set of tasks: the same index gives the same task, for ever. */
+export interface TaskSet<Task> {
+  /** May be Infinity. */
+  readonly size: number;
+  at(index: number): Task;
+}
+
+export interface Step<State> {
+  readonly state: State;
+  /** What the agent reads next (after `done`: the closing words). */
+  readonly observation: string;
+  readonly reward: number;
+  readonly done: boolean;
+  /** Whether the task was solved; matters when `done`. */
+  readonly success?: boolean;
+  /** False when the action was not understood or not legal: the agent is told and pays what the environment says. */
+  readonly valid: boolean;
+  readonly info?: Json;
+}
+
+export interface Environment<Task extends Json = Json, State extends Json = Json> {
+  readonly name: string;
+  /** One line for lists. */
+  readonly description: string;
+  readonly maxTurns: number;
+  tasks(split: Split): TaskSet<Task>;
+  start(task: Task, rng: Rng): { readonly state: State; readonly messages: readonly Message[] };
+  /** Pure: never changes `state`, draws only from `rng`. `action` is what the action protocol extracted. */
+  step(state: State, action: string, rng: Rng): Step<State>;
+  /** Key of the state for step-level groups. Default: canonical JSON of the state. */
+  anchor?(state: State): string;
+  /** Every legal action, where they can be listed. */
+  actions?(state: State): readonly string[];
+  /** The scripted expert: source of demonstrations, and the upper bound. */
+  solve?(state: State, rng: Rng): string;
+  /** A scripted beginner who makes the typical mistake; mixed into demonstrations. */
+  stumble?(state: State, rng: Rng): string;
+  /** A picture of the state for people. */
+  render?(state: State): string;
+}
+
+/** An identity function that lets the types of task and state be inferred. */
+export function defineEnvironment<Task extends Json, State extends Json>(
+  environment: Environment<Task, State>,
+): Environment<Task, State> {
+  return environment;
+}

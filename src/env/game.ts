@@ -1,0 +1,43 @@
+/** The contract of a game author: several roles over one plain JSON state. An environment is the one-role case. */
+
+import type { Json } from '../core/json.ts';
+import type { Message } from '../core/messages.ts';
+import type { Rng } from '../core/rng.ts';
+import type { Split, TaskSet } from './environment.ts';
+import type { Role } from './session.ts';
+
+export interface GameStep<State> {
+  readonly state: State;
+  readonly rewards: Readonly<Record<Role, number>>;
+  readonly done: boolean;
+  readonly success?: Readonly<Record<Role, boolean>>;
+  readonly valid: boolean;
+  readonly info?: Json;
+}
+
+export interface Game<Task extends Json = Json, State extends Json = Json> {
+  readonly name: string;
+  readonly description: string;
+  readonly roles: readonly Role[];
+  /** Turns of one role. */
+  readonly maxTurns: number;
+  tasks(split: Split): TaskSet<Task>;
+  start(task: Task, rng: Rng): State;
+  /** Who acts in this state; undefined when it is over. */
+  toMove(state: State): Role | undefined;
+  /** Everything `role` may know in this state that it was not shown before its last turn. */
+  observe(state: State, role: Role): readonly Message[];
+  step(state: State, role: Role, action: string, rng: Rng): GameStep<State>;
+  /** Key of what `role` knows (its information set). */
+  anchor(state: State, role: Role): string;
+  actions?(state: State, role: Role): readonly string[];
+  solve?(state: State, role: Role, rng: Rng): string;
+  stumble?(state: State, role: Role, rng: Rng): string;
+  render?(state: State): string;
+}
+
+export function defineGame<Task extends Json, State extends Json>(
+  game: Game<Task, State>,
+): Game<Task, State> {
+  return game;
+}

@@ -1,0 +1,36 @@
+/** A live episode: what the rollout drives, whether behind it is a pure reducer, a game, a sandbox or a remote server. */
+
+import type { Json } from '../core/json.ts';
+import type { Message } from '../core/messages.ts';
+
+export type Role = string;
+
+/** The role's name wherever there is only one. */
+export const AGENT: Role = 'agent';
+
+export interface StepResult {
+  /** Reward of each role for this step; roles left out get 0. */
+  readonly rewards: Readonly<Record<Role, number>>;
+  readonly done: boolean;
+  /** Which roles succeeded; matters when `done`. */
+  readonly success: Readonly<Record<Role, boolean>>;
+  readonly valid: boolean;
+  readonly info?: Json;
+}
+
+export interface Session {
+  readonly roles: readonly Role[];
+  /** Who acts now; undefined when the episode is over. */
+  toMove(): Role | undefined;
+  /** What `role` has not been shown yet. Called once before each of its turns, and once at the end. */
+  observe(role: Role): readonly Message[];
+  /** Key of the present state, as `role` can know it. */
+  anchor(role: Role): string;
+  /** Take the action of `toMove()`. Must stop when `signal` aborts. */
+  step(action: string, signal: AbortSignal): Promise<StepResult>;
+  /** An independent copy that continues from here, where that is possible. */
+  fork?(): Promise<Session>;
+  /** A picture of the state for people. */
+  render?(): string;
+  close(): Promise<void>;
+}

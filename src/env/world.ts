@@ -1,0 +1,25 @@
+/** A world is anything an agent can act in: a pure environment, a game, or live sessions. The rollout knows only worlds. */
+
+import type { Json } from '../core/json.ts';
+import type { Rng } from '../core/rng.ts';
+import type { Split, TaskSet } from './environment.ts';
+import type { ActionProtocol } from './protocol.ts';
+import type { Role, Session } from './session.ts';
+
+/** Scripted players: the expert, the beginner with typical mistakes, and uniform choice among the legal actions. */
+export type PlayerKind = 'expert' | 'beginner' | 'random';
+
+export interface World {
+  readonly name: string;
+  readonly description: string;
+  readonly roles: readonly Role[];
+  /** Turns of one role in one episode, unless the run says fewer. */
+  readonly maxTurns: number;
+  /** How actions are found in what the policy wrote. Default: the raw text, trimmed. */
+  readonly protocol: ActionProtocol;
+  tasks(split: Split): TaskSet<Json>;
+  /** Open an episode. `rng` is the episode's own stream of chance. */
+  open(task: Json, rng: Rng): Promise<Session>;
+  /** The action (before the protocol's formatting) a scripted player takes now; undefined where there is no such player. */
+  script?(session: Session, kind: PlayerKind, rng: Rng): string | undefined;
+}
