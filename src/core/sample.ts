@@ -1,6 +1,6 @@
 /** A token sequence as the policy saw it, with the tokens it sampled marked. The unit of training. */
 
-import type { Trajectory } from './trajectory.ts';
+import type { Trajectory, Turn } from './trajectory.ts';
 
 export interface Sample {
   readonly trajectoryId: string;
@@ -17,8 +17,13 @@ export interface Sample {
 /**
  * The samples of a trajectory: one while every prompt extends the previous prompt + completion exactly, and a new one
  * wherever that prefix property breaks. Each sampled token appears with mask 1 in exactly one sample.
+ *
+ * `learned` chooses the turns whose tokens are marked: those the policy sampled, unless demonstrations are imitated.
  */
-export function buildSamples(trajectory: Trajectory): Sample[] {
+export function buildSamples(
+  trajectory: Trajectory,
+  learned: (turn: Turn) => boolean = (turn) => turn.sampled,
+): Sample[] {
   const samples: Sample[] = [];
   let open: { ids: number[]; mask: number[]; logprobs: number[]; turn: number[] } | undefined;
   const close = (): void => {
@@ -42,11 +47,12 @@ export function buildSamples(trajectory: Trajectory): Sample[] {
       open.logprobs.push(0);
       open.turn.push(-1);
     }
+    const marked = learned(turn);
     for (const [position, id] of turn.ids.entries()) {
       open.ids.push(id);
-      open.mask.push(turn.sampled ? 1 : 0);
-      open.logprobs.push(turn.sampled ? turn.logprobs[position]! : 0);
-      open.turn.push(turn.sampled ? index : -1);
+      open.mask.push(marked ? 1 : 0);
+      open.logprobs.push(marked ? turn.logprobs[position]! : 0);
+      open.turn.push(marked ? index : -1);
     }
   }
   close();

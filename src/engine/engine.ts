@@ -1,6 +1,9 @@
 /** What holds weights: samples, scores, takes gradients, steps, saves. Four verbs, after hosted training services. */
 
 import type { Objective } from '../objective/objective.ts';
+import type { Sampler } from '../policy/sampler.ts';
+
+export type { SampleRequest, SampleResult } from '../policy/sampler.ts';
 
 export interface EngineCapabilities {
   /** Vocabulary size of the policy. */
@@ -13,28 +16,6 @@ export interface EngineCapabilities {
   readonly customObjectives: boolean;
   /** The same calls give the same bits. */
   readonly deterministic: boolean;
-}
-
-export interface SampleRequest {
-  /** Requests of one conversation share a cache: only what extends the cached prefix is prefilled. */
-  readonly conversation: string;
-  readonly promptIds: readonly number[];
-  readonly maxTokens: number;
-  /** Sampling ends with (and includes) any of these ids. */
-  readonly stopIds: readonly number[];
-  /** 0 is greedy. */
-  readonly temperature: number;
-  readonly topP: number;
-  readonly topK: number;
-  /** Names the random stream of this completion. */
-  readonly seed: string;
-}
-
-export interface SampleResult {
-  readonly ids: readonly number[];
-  /** Log-probability of each sampled id under the untruncated distribution at the sampling temperature (at 1 when greedy). */
-  readonly logprobs: readonly number[];
-  readonly finish: 'stop' | 'length';
 }
 
 /** One row of a training batch. Everything is aligned with `ids_T`; position 0 can carry nothing, since nothing precedes it. */
@@ -86,13 +67,8 @@ export interface OptimStepResult {
   readonly applied: boolean;
 }
 
-export interface Engine {
+export interface Engine extends Sampler {
   readonly capabilities: EngineCapabilities;
-  /** Version of the published weights: what `sample` uses. */
-  readonly version: number;
-  sample(requests: readonly SampleRequest[]): Promise<SampleResult[]>;
-  /** Forget the caches of these conversations. */
-  release(conversations: readonly string[]): Promise<void>;
   /** `frozen` scores with the copy kept by `freeze` (a reference policy). */
   score(
     batch: TokenBatch,

@@ -1,6 +1,7 @@
 /** What an `envs/<name>/index.ts` exports: a world with options, so that `--set environment.slip=0.3` can be checked. */
 
 import type { z } from 'zod';
+import type { JsonObject } from '../core/json.ts';
 import type { World } from './world.ts';
 
 export interface WorldFactory<Schema extends z.ZodType = z.ZodType> {
@@ -9,6 +10,8 @@ export interface WorldFactory<Schema extends z.ZodType = z.ZodType> {
   readonly description: string;
   /** A strict object schema whose fields all have defaults and a `.describe(...)`. */
   readonly options: Schema;
+  /** Training settings that were found to work here; layered over the recipe's, under the user's. */
+  readonly settings?: JsonObject;
   create(options: z.output<Schema>): World;
 }
 

@@ -1,4 +1,12 @@
-/** Action protocols: how an action is found in what the policy wrote, and how a script would have written it. */
+/**
+ * Action protocols: how an action is found in what the policy wrote, and how a script would have written it.
+ *
+ * When `parse` fails, the rollout steps the session with `NO_ACTION` and puts `problem` before the next observation
+ * (`tellProblem`). The environment never sees the unparsed text, so a legal word outside its tags cannot slip through,
+ * and it charges its own price for the action it could not read.
+ */
+
+import type { Message } from '../core/messages.ts';
 
 export type ParsedAction =
   | { readonly ok: true; readonly action: string }
@@ -12,4 +20,14 @@ export interface ActionProtocol {
   format(action: string): string;
   /** What the agent is told about the format, for models that can read. */
   readonly instructions?: string;
+}
+
+/** The action of a turn in which none could be read. Every environment answers it with `valid: false`. */
+export const NO_ACTION = '';
+
+/** The next messages with `problem` at their head, so that the agent reads what it did wrong before what it sees. */
+export function tellProblem(problem: string, messages: readonly Message[]): readonly Message[] {
+  const [first, ...rest] = messages;
+  if (first === undefined) return [{ role: 'user', content: problem }];
+  return [{ ...first, content: first.content === '' ? problem : `${problem}\n${first.content}` }, ...rest];
 }

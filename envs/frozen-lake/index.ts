@@ -1,0 +1,148 @@
+/** Frozen lake: cross random ice to the goal without falling into a hole, seeing only the cells next to you. */
+
+import { z } from 'zod';
+import { TurnwiseError } from '../../src/core/errors.ts';
+import { hash32, Rng } from '../../src/core/rng.ts';
+import { defineEnvironment, type Environment, type Split } from '../../src/env/environment.ts';
+import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
+import { fromEnvironment } from '../../src/env/from-environment.ts';
+import { distances, MOVES, move, moveValues, optimalSuccess, SIDES, type Side } from './lake.ts';
+
+/** Rows of the map: `S` start, `G` goal, `O` hole, `.` ice. */
+export type LakeTask = { readonly map: readonly string[] };
+export type LakeState = { readonly map: readonly string[]; readonly row: number; readonly column: number };
+
+export interface LakeOptions {
+  readonly size: number;
+  readonly holes: number;
+  readonly slip: number;
+  readonly maxTurns: number;
+  readonly minimumPath: number;
+}
+
+const optionsSchema = z
+  .strictObject({
+    size: z.int().min(2).max(16).default(4).describe('Rows and columns of the map'),
+    holes: z.number().min(0).max(0.5).default(0.2).describe('Probability that a cell is a hole'),
+    slip: z.number().min(0).max(1).default(0).describe('Probability of sliding sideways, half to each side'),
+    maxTurns: z.int().min(1).max(1000).default(12).describe('Moves before the episode ends'),
+    minimumPath: z.int().min(1).default(3).describe('Fewest moves from start to goal'),
+  })
+  .refine(({ size, minimumPath }) => minimumPath <= 2 * (size - 1), {
+    path: ['minimumPath'],
+    error: 'must be at most 2 × (size − 1), the distance between opposite corners',
+  });
+
+const MAX_DRAWS = 20_000;
+const SPLITS: Readonly<Record<number, Split>> = { 0: 'test', 1: 'validation' };
+
+/** The split that a map belongs to, by a hash of the map: no map is ever in two. */
+export function splitOf(map: readonly string[]): Split {
+  return SPLITS[hash32(map.join('/')) % 10] ?? 'train';
+}
+
+/** The environment. `tasks` are independent draws, so small maps repeat within a split, and never across splits. */
+export function frozenLake(options: LakeOptions): Environment<LakeTask, LakeState> {
+  return defineEnvironment<LakeTask, LakeState>({
+    name: 'frozen-lake',
+    description: 'Cross random ice to the goal without falling into a hole, seeing only the next cells.',
+    maxTurns: options.maxTurns,
+    tasks: (split) => ({ size: Number.POSITIVE_INFINITY, at: (index) => draw(options, split, index) }),
+    start: ({ map }) => {
+      const [row, column] = find(map, 'S');
+      const state = { map, row, column };
+      return { state, messages: [{ role: 'user', content: observe(state) }] };
+    },
+    step: (state, action, rng) => {
+      if (!isSide(action)) {
+        const observation = `invalid ${observe(state)}`;
+        return { state, observation, reward: 0, done: false, valid: false };
+      }
+      const next = { ...state, ...move(state.map, state, slide(action, options.slip, rng)) };
+      const cell = state.map[next.row]?.[next.column];
+      if (cell === 'G')
+        return { state: next, observation: 'goal', reward: 1, done: true, success: true, valid: true };
+      if (cell === 'O') return { state: next, observation: 'hole', reward: 0, done: true, valid: true };
+      return { state: next, observation: observe(next), reward: 0, done: false, valid: true };
+    },
+    anchor: ({ map, row, column }) => `${map.join('/')}@${row},${column}`,
+    actions: () => SIDES,
+    solve: (state, rng) => best(SIDES, (side) => moveValues(state.map, state, options.slip)[side], rng),
+    stumble: ({ map, row, column }, rng) => {
+      const [goalRow, goalColumn] = find(map, 'G');
+      const distance = (side: Side): number =>
+        Math.abs(goalRow - row - MOVES[side][0]) + Math.abs(goalColumn - column - MOVES[side][1]);
+      return best(SIDES, (side) => -distance(side), rng);
+    },
+    render: ({ map, row, column }) =>
+      map
+        .map((line, r) => (r === row ? `${line.slice(0, column)}@${line.slice(column + 1)}` : line))
+        .join('\n'),
+  });
+}
+
+/** What the agent reads: how far the goal is, and what lies on each side. Six words that mean something alone. */
+function observe({ map, row, column }: LakeState): string {
+  const [goalRow, goalColumn] = find(map, 'G');
+  const signed = (n: number): string => (n < 0 ? `${n}` : `+${n}`);
+  const sides = SIDES.map((side) => {
+    const cell = map[row + MOVES[side][0]]?.[column + MOVES[side][1]];
+    return `${side}:${cell === undefined ? 'edge' : cell === 'O' ? 'hole' : cell === 'G' ? 'goal' : 'free'}`;
+  });
+  return [`rows${signed(goalRow - row)}`, `cols${signed(goalColumn - column)}`, ...sides].join(' ');
+}
+
+/** Draws maps until one is solvable, long enough and of this split. */
+function draw(options: LakeOptions, split: Split, index: number): LakeTask {
+  const { size, holes, minimumPath } = options;
+  const rng = Rng.of('frozen-lake', split, index);
+  for (let attempt = 0; attempt < MAX_DRAWS; attempt++) {
+    const start = rng.int(size * size);
+    const goal = rng.int(size * size);
+    const cells = Array.from({ length: size * size }, (_, cell) => {
+      const hole = rng.chance(holes);
+      return cell === start ? 'S' : cell === goal ? 'G' : hole ? 'O' : '.';
+    });
+    if (start === goal) continue;
+    const map = Array.from({ length: size }, (_, row) => cells.slice(row * size, (row + 1) * size).join(''));
+    const length = distances(map, find(map, 'G'))[start]!;
+    if (length >= minimumPath && length <= options.maxTurns && splitOf(map) === split) return { map };
+  }
+  throw new TurnwiseError('no-such-task', {
+    what: 'No solvable map was found for these options of frozen-lake',
+    seen: `${MAX_DRAWS} draws with ${JSON.stringify(options)}`,
+    next: 'Lower holes or minimumPath, or raise size or maxTurns.',
+  });
+}
+
+function find(map: readonly string[], mark: string): readonly [number, number] {
+  const row = map.findIndex((line) => line.includes(mark));
+  return [row, map[row]?.indexOf(mark) ?? -1];
+}
+
+function isSide(action: string): action is Side {
+  return (SIDES as readonly string[]).includes(action);
+}
+
+function slide(side: Side, slip: number, rng: Rng): Side {
+  if (slip === 0 || !rng.chance(slip)) return side;
+  return rng.pick(
+    side === 'left' || side === 'right' ? (['up', 'down'] as const) : (['left', 'right'] as const),
+  );
+}
+
+/** An item of highest value; ties are broken by chance. */
+function best<T>(items: readonly T[], value: (item: T) => number, rng: Rng): T {
+  const values = items.map(value);
+  const highest = Math.max(...values);
+  return rng.pick(items.filter((_, i) => values[i]! > highest - 1e-9));
+}
+
+export { optimalSuccess };
+
+export const world: WorldFactory<typeof optionsSchema> = defineWorld({
+  name: 'frozen-lake',
+  description: 'Cross random ice to the goal without falling into a hole, seeing only the next cells.',
+  options: optionsSchema,
+  create: (options) => fromEnvironment(frozenLake(options)),
+});

@@ -1,0 +1,94 @@
+/** The geometry of a frozen lake and its exact solution, by breadth-first search and value iteration. */
+
+export const MOVES = { left: [0, -1], right: [0, 1], up: [-1, 0], down: [1, 0] } as const;
+export type Side = keyof typeof MOVES;
+export const SIDES: readonly Side[] = ['left', 'right', 'up', 'down'];
+const SIDEWAYS = {
+  left: ['up', 'down'],
+  right: ['up', 'down'],
+  up: ['left', 'right'],
+  down: ['left', 'right'],
+} as const;
+
+type Map = readonly string[];
+type Cell = { readonly row: number; readonly column: number };
+
+/** The cell that `side` leads to; the edge of the map stops the move. */
+export function move(map: Map, { row, column }: Cell, side: Side): Cell {
+  const next = { row: row + MOVES[side][0], column: column + MOVES[side][1] };
+  return map[next.row]?.[next.column] === undefined ? { row, column } : next;
+}
+
+/** Fewest moves to `from` over ice, by cell number; Infinity where there is no way. Moves are reversible. */
+export function distances(map: Map, from: readonly [number, number]): number[] {
+  const size = map.length;
+  const distance = new Array<number>(size * size).fill(Number.POSITIVE_INFINITY);
+  distance[from[0] * size + from[1]] = 0;
+  const queue: Cell[] = [{ row: from[0], column: from[1] }];
+  for (const cell of queue) {
+    for (const side of SIDES) {
+      const next = move(map, cell, side);
+      const index = next.row * size + next.column;
+      if (map[next.row]![next.column] === 'O' || distance[index] !== Number.POSITIVE_INFINITY) continue;
+      distance[index] = distance[cell.row * size + cell.column]! + 1;
+      queue.push(next);
+    }
+  }
+  return distance;
+}
+
+/** The discount only breaks ties in favour of speed: at 0.999 a shorter way never outweighs a safer one by much. */
+const DISCOUNT = 0.999;
+const known = new WeakMap<Map, { slip: number; values: number[] }>();
+
+/** Value of each move in `cell` when play is optimal afterwards and unlimited in time. */
+export function moveValues(map: Map, cell: Cell, slip: number): Record<Side, number> {
+  let solution = known.get(map);
+  if (solution?.slip !== slip) {
+    let values = initialValues(map);
+    for (let change = 1; change > 1e-10; ) {
+      const next = backup(map, values, slip, DISCOUNT);
+      change = Math.max(...next.map((value, index) => Math.abs(value - values[index]!)));
+      values = next;
+    }
+    solution = { slip, values };
+    known.set(map, solution);
+  }
+  const { values } = solution;
+  return Object.fromEntries(SIDES.map((side) => [side, moveValue(map, values, cell, side, slip)])) as Record<
+    Side,
+    number
+  >;
+}
+
+/** The highest probability of reaching the goal within `maxTurns` moves, by value iteration over the whole map. */
+export function optimalSuccess(
+  task: { readonly map: Map },
+  { slip, maxTurns }: { readonly slip: number; readonly maxTurns: number },
+): number {
+  let values = initialValues(task.map);
+  for (let turn = 0; turn < maxTurns; turn++) values = backup(task.map, values, slip, 1);
+  return values[task.map.join('').indexOf('S')]!;
+}
+
+function initialValues(map: Map): number[] {
+  return [...map.join('')].map((cell) => (cell === 'G' ? 1 : 0));
+}
+
+function backup(map: Map, values: readonly number[], slip: number, discount: number): number[] {
+  return values.map((value, index) => {
+    const cell = { row: Math.floor(index / map.length), column: index % map.length };
+    const mark = map[cell.row]![cell.column];
+    if (mark === 'G' || mark === 'O') return value;
+    return discount * Math.max(...SIDES.map((side) => moveValue(map, values, cell, side, slip)));
+  });
+}
+
+function moveValue(map: Map, values: readonly number[], cell: Cell, side: Side, slip: number): number {
+  const valueAfter = (taken: Side): number => {
+    const next = move(map, cell, taken);
+    return values[next.row * map.length + next.column]!;
+  };
+  const [one, other] = SIDEWAYS[side];
+  return (1 - slip) * valueAfter(side) + (slip / 2) * (valueAfter(one) + valueAfter(other));
+}

@@ -1,0 +1,35 @@
+/** Which trajectories set baselines and are learned from: never those that failed, and no group that failures left too small. */
+
+import { isTrainable } from '../core/stop.ts';
+import type { Group, Trajectory } from '../core/trajectory.ts';
+
+export interface UsableGroups {
+  readonly groups: readonly Group[];
+  /** Episodes left out because they failed, timed out or were cancelled. */
+  readonly failedEpisodes: number;
+  /** Groups left out because fewer than the minimum survived. */
+  readonly droppedGroups: number;
+}
+
+export function keepUsable(groups: readonly Group[], minimumMembers: number): UsableGroups {
+  const usable = groups.map((group) => ({
+    ...group,
+    members: group.members.filter((member) => isTrainable(member.stop) && member.turns.length > 0),
+  }));
+  const kept = usable.filter((group) => group.members.length >= minimumMembers);
+  const count = (list: readonly Group[]): number =>
+    list.reduce((sum, { members }) => sum + members.length, 0);
+  return {
+    groups: kept,
+    failedEpisodes: count(groups) - count(usable),
+    droppedGroups: groups.length - kept.length,
+  };
+}
+
+/** Share of groups whose members all have the same return: they teach group-relative methods nothing. */
+export function constantShare(groups: readonly Group[]): number {
+  if (groups.length === 0) return 0;
+  const constant = (members: readonly Trajectory[]): boolean =>
+    members.every(({ outcome }) => outcome === members[0]!.outcome);
+  return groups.filter(({ members }) => constant(members)).length / groups.length;
+}

@@ -1,0 +1,133 @@
+/** The engine's part of a checkpoint folder: weights, optimizer state and the reference policy as safetensors files. */
+
+import { access, mkdir, open } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { TurnwiseError } from '../../core/errors.ts';
+import { readSafetensors, type Weights, writeSafetensors } from '../../model/safetensors.ts';
+import type { AdamState } from './adam.ts';
+
+export interface Checkpoint {
+  readonly weights: Weights;
+  readonly adam: AdamState;
+  readonly frozen: Weights | undefined;
+  /** Version of the policy. */
+  readonly version: number;
+}
+
+const modelFile = 'model.safetensors';
+const optimizerFile = 'optimizer.safetensors';
+const frozenFile = 'frozen.safetensors';
+
+/** Writes the files and flushes them and the folder to the disk. */
+export async function saveCheckpoint(folder: string, checkpoint: Checkpoint): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const { weights, adam, frozen, version } = checkpoint;
+  await writeSafetensors(join(folder, modelFile), weights, { version: String(version) });
+  const moments = [...weights].flatMap(
+    ([name, { shape }]) =>
+      [
+        [`first.${name}`, { shape, data: adam.first.get(name)! }],
+        [`second.${name}`, { shape, data: adam.second.get(name)! }],
+      ] as const,
+  );
+  await writeSafetensors(join(folder, optimizerFile), new Map(moments), { step: String(adam.step) });
+  if (frozen !== undefined) await writeSafetensors(join(folder, frozenFile), frozen);
+  await flushFolder(folder);
+}
+
+/**
+ * Reads and checks a checkpoint against the weights that the model has.
+ * @throws TurnwiseError `checkpoint-missing`, `checkpoint-corrupt`, or `checkpoint-mismatch` when the files belong to
+ * another model.
+ */
+export async function loadCheckpoint(folder: string, expected: Weights): Promise<Checkpoint> {
+  const model = await readSafetensors(join(folder, modelFile));
+  requireMatch(join(folder, modelFile), model.tensors, expected);
+  const optimizer = await readSafetensors(join(folder, optimizerFile));
+  const moments = (kind: string): Weights =>
+    new Map([...expected].map(([name, weight]) => [`${kind}.${name}`, weight]));
+  requireMatch(
+    join(folder, optimizerFile),
+    optimizer.tensors,
+    new Map([...moments('first'), ...moments('second')]),
+  );
+  const moment = (kind: string): Map<string, Float32Array> =>
+    new Map([...expected.keys()].map((name) => [name, optimizer.tensors.get(`${kind}.${name}`)!.data]));
+  let frozen: Weights | undefined;
+  if (await exists(join(folder, frozenFile))) {
+    frozen = (await readSafetensors(join(folder, frozenFile))).tensors;
+    requireMatch(join(folder, frozenFile), frozen, expected);
+  }
+  return {
+    weights: model.tensors,
+    adam: {
+      step: count(join(folder, optimizerFile), 'step', optimizer.metadata),
+      first: moment('first'),
+      second: moment('second'),
+    },
+    frozen,
+    version: count(join(folder, modelFile), 'version', model.metadata),
+  };
+}
+
+function requireMatch(path: string, found: Weights, expected: Weights): void {
+  const mismatch = (what: string, tensor: string, seen?: string, allowed?: string): TurnwiseError =>
+    new TurnwiseError('checkpoint-mismatch', {
+      what: `${basename(path)} belongs to another model: ${what}`,
+      ...(seen === undefined ? {} : { seen }),
+      ...(allowed === undefined ? {} : { allowed }),
+      next: 'Use the model settings that the checkpoint was trained with',
+      fields: { file: path, tensor },
+    });
+  for (const [name, { shape }] of expected) {
+    const tensor = found.get(name);
+    if (tensor === undefined) throw mismatch(`it lacks tensor ${name}`, name);
+    if (tensor.shape.join() !== shape.join())
+      throw mismatch(
+        `tensor ${name} has another shape`,
+        name,
+        `[${tensor.shape.join(', ')}]`,
+        `[${shape.join(', ')}]`,
+      );
+    const position = tensor.data.findIndex((value) => !Number.isFinite(value));
+    if (position >= 0)
+      throw new TurnwiseError('checkpoint-corrupt', {
+        what: `${basename(path)}: Tensor ${name} has a value that is not finite`,
+        seen: `${tensor.data[position]} at index ${position}`,
+        next: 'Load an earlier checkpoint',
+        fields: { file: path, tensor: name },
+      });
+  }
+  for (const name of found.keys())
+    if (!expected.has(name)) throw mismatch(`the model has no tensor ${name}`, name);
+}
+
+function count(path: string, key: string, metadata: Readonly<Record<string, string>>): number {
+  const value = Number(metadata[key]);
+  if (metadata[key] !== undefined && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new TurnwiseError('checkpoint-corrupt', {
+    what: `${basename(path)}: The metadata has no usable ${key}`,
+    seen: String(metadata[key]),
+    allowed: 'a whole number',
+    next: 'Load an earlier checkpoint',
+    fields: { file: path },
+  });
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Renames are durable only once their folder is flushed; Windows has no such call and needs none. */
+async function flushFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

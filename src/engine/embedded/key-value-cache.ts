@@ -1,0 +1,178 @@
+/**
+ * Keys and values of the tokens seen so far, one row a conversation, kept outside the graph: a decode step reads views
+ * of these arrays and returns only what is new, so the cache itself is never copied.
+ */
+
+/** Slots are added this many at a time; every row of the cache has the same number. */
+export const capacityStep = 64;
+
+/** What a mask adds to the attention score of a slot that holds no token. */
+const hidden = -1e9;
+
+export interface CacheShape {
+  readonly layers: number;
+  readonly keyValueHeads: number;
+  readonly headSize: number;
+}
+
+export class KeyValueCache {
+  readonly #shape: CacheShape;
+  /** One array for each layer, laid out [rows, heads, capacity, headSize]; keys first, then values. */
+  #stores: Float32Array[];
+  /** [rows, capacity]: 0 where a slot holds a token. */
+  #mask: Float32Array = new Float32Array(0);
+  #lengths: number[] = [];
+  #capacity: number = capacityStep;
+
+  constructor(shape: CacheShape) {
+    this.#shape = shape;
+    this.#stores = Array.from({ length: 2 * shape.layers }, () => new Float32Array(0));
+  }
+
+  /** Tokens that a row can hold before the cache grows. */
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  get rows(): number {
+    return this.#lengths.length;
+  }
+
+  get bytes(): number {
+    return this.#stores.reduce((sum, store) => sum + store.byteLength, this.#mask.byteLength);
+  }
+
+  length(row: number): number {
+    return this.#lengths[row]!;
+  }
+
+  /** The keys of `layer` in the first `rows` rows, a view of shape [rows, heads, capacity, headSize]. */
+  keys(layer: number, rows: number): Float32Array {
+    return this.#stores[layer]!.subarray(0, rows * this.#rowSize());
+  }
+
+  values(layer: number, rows: number): Float32Array {
+    return this.#stores[this.#shape.layers + layer]!.subarray(0, rows * this.#rowSize());
+  }
+
+  mask(rows: number): Float32Array {
+    return this.#mask.subarray(0, rows * this.#capacity);
+  }
+
+  /** Makes sure that rows 0 to `rows` - 1 exist, each with room for `capacity` tokens. */
+  reserve(rows: number, capacity: number): void {
+    if (capacity > this.#capacity) this.#grow(Math.ceil(capacity / capacityStep) * capacityStep);
+    if (rows <= this.rows) return;
+    const needed = rows * this.#rowSize();
+    if (this.#stores[0]!.length < needed) {
+      // Half as much again, so that rows added one by one do not copy the cache each time.
+      const roomRows = Math.max(rows, Math.ceil(this.rows * 1.5));
+      this.#stores = this.#stores.map((store) => extended(store, roomRows * this.#rowSize()));
+    }
+    if (this.#mask.length < rows * this.#capacity)
+      this.#mask = extended(this.#mask, Math.max(rows, Math.ceil(this.rows * 1.5)) * this.#capacity);
+    this.#mask.fill(hidden, this.rows * this.#capacity, rows * this.#capacity);
+    while (this.#lengths.length < rows) this.#lengths.push(0);
+  }
+
+  /** Appends `count` tokens to a row from `fresh`: per store, [batch, heads, tokens, headSize] at index `at`. */
+  append(row: number, fresh: readonly Float32Array[], at: number, tokens: number, count: number): void {
+    const { keyValueHeads, headSize } = this.#shape;
+    const length = this.#lengths[row]!;
+    for (const [index, store] of this.#stores.entries()) {
+      const source = fresh[index]!;
+      for (let head = 0; head < keyValueHeads; head++) {
+        const from = (at * keyValueHeads + head) * tokens * headSize;
+        const to = ((row * keyValueHeads + head) * this.#capacity + length) * headSize;
+        for (let i = 0; i < count * headSize; i++) store[to + i] = source[from + i]!;
+      }
+    }
+    this.#mask.fill(0, row * this.#capacity + length, row * this.#capacity + length + count);
+    this.#lengths[row] = length + count;
+  }
+
+  /** Forgets all but the first `length` tokens of a row. */
+  truncate(row: number, length: number): void {
+    if (length >= this.#lengths[row]!) return;
+    this.#mask.fill(hidden, row * this.#capacity + length, row * this.#capacity + this.#lengths[row]!);
+    this.#lengths[row] = length;
+  }
+
+  swap(a: number, b: number): void {
+    if (a === b) return;
+    const longest = Math.max(this.#lengths[a]!, this.#lengths[b]!);
+    const { keyValueHeads, headSize } = this.#shape;
+    for (const store of this.#stores) {
+      for (let head = 0; head < keyValueHeads; head++) {
+        const offset = (row: number): number => (row * keyValueHeads + head) * this.#capacity * headSize;
+        swapRanges(store, offset(a), offset(b), longest * headSize);
+      }
+    }
+    swapRanges(this.#mask, a * this.#capacity, b * this.#capacity, longest);
+    [this.#lengths[a], this.#lengths[b]] = [this.#lengths[b]!, this.#lengths[a]!];
+  }
+
+  /** Forgets every row and returns to the first capacity; the memory is kept for the next rows. */
+  clear(): void {
+    this.#lengths = [];
+    this.#capacity = capacityStep;
+  }
+
+  /** `clear`, and gives the memory back. */
+  free(): void {
+    this.clear();
+    this.#stores = this.#stores.map(() => new Float32Array(0));
+    this.#mask = new Float32Array(0);
+  }
+
+  #rowSize(): number {
+    return this.#shape.keyValueHeads * this.#capacity * this.#shape.headSize;
+  }
+
+  #grow(capacity: number): void {
+    const before = this.#capacity;
+    const blocks = this.rows * this.#shape.keyValueHeads;
+    this.#stores = this.#stores.map((store) => respaced(store, blocks, before, capacity, this.#shape.headSize));
+    this.#mask = respaced(this.#mask, this.rows, before, capacity, 1);
+    for (const [row, length] of this.#lengths.entries())
+      this.#mask.fill(hidden, row * capacity + length, (row + 1) * capacity);
+    this.#capacity = capacity;
+  }
+}
+
+function extended(array: Float32Array, length: number): Float32Array {
+  const longer = new Float32Array(length);
+  longer.set(array);
+  return longer;
+}
+
+/** Blocks of `before` items moved apart to blocks of `after` items; in place, from the last block, where there is room. */
+function respaced(
+  array: Float32Array,
+  blocks: number,
+  before: number,
+  after: number,
+  itemSize: number,
+): Float32Array {
+  const needed = blocks * after * itemSize;
+  if (array.length >= needed) {
+    for (let block = blocks - 1; block > 0; block--)
+      array.copyWithin(block * after * itemSize, block * before * itemSize, (block + 1) * before * itemSize);
+    return array;
+  }
+  const target = new Float32Array(needed);
+  for (let block = 0; block < blocks; block++)
+    target.set(
+      array.subarray(block * before * itemSize, (block + 1) * before * itemSize),
+      block * after * itemSize,
+    );
+  return target;
+}
+
+function swapRanges(array: Float32Array, a: number, b: number, count: number): void {
+  for (let i = 0; i < count; i++) {
+    const kept = array[a + i]!;
+    array[a + i] = array[b + i]!;
+    array[b + i] = kept;
+  }
+}

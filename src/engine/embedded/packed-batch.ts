@@ -1,0 +1,137 @@
+/** Token batches as a few flat arrays: cheap to hand to a worker thread, and cut there into padded micro-batches. */
+
+import { TurnwiseError } from '../../core/errors.ts';
+import type { TokenBatch } from '../engine.ts';
+
+/** Rows laid end to end. */
+export interface PackedBatch {
+  readonly lengths_B: Int32Array;
+  readonly ids: Int32Array;
+  readonly channels: Readonly<Record<string, Float32Array>>;
+}
+
+/** Rows padded on the right to equal length, shifted: position t holds token t as input and token t + 1 as target. */
+export interface MicroBatch {
+  /** Index of each row in the packed batch. */
+  readonly rows: readonly number[];
+  readonly length: number;
+  readonly inputs: Int32Array;
+  readonly targets: Int32Array;
+  readonly channels: Readonly<Record<string, Float32Array>>;
+}
+
+/**
+ * Lays the rows of a batch end to end.
+ * @throws TurnwiseError `batch-invalid` for an empty or too long row, an id outside the vocabulary, and a channel that
+ * is missing, of another length than its row, or not finite.
+ */
+export function packBatch(
+  batch: TokenBatch,
+  channels: readonly string[],
+  limits: { readonly vocabulary: number; readonly contextLength: number },
+): PackedBatch {
+  const lengths_B = Int32Array.from(batch.rows, (row) => row.ids_T.length);
+  const total = lengths_B.reduce((sum, length) => sum + length, 0);
+  const ids = new Int32Array(total);
+  const packed = Object.fromEntries(channels.map((name) => [name, new Float32Array(total)]));
+  let offset = 0;
+  for (const [index, row] of batch.rows.entries()) {
+    const length = row.ids_T.length;
+    if (length === 0 || length > limits.contextLength)
+      throw invalid(index, 'has an unusable length', `${length} tokens`, `1 to ${limits.contextLength} tokens`);
+    const outside = row.ids_T.find((id) => id < 0 || id >= limits.vocabulary);
+    if (outside !== undefined)
+      throw invalid(
+        index,
+        'has a token id outside the vocabulary',
+        String(outside),
+        `0 to ${limits.vocabulary - 1}`,
+      );
+    ids.set(row.ids_T, offset);
+    for (const name of channels) {
+      const channel = row.channels[name];
+      if (channel?.length !== length)
+        throw invalid(
+          index,
+          `has no usable channel ${name}`,
+          channel ? `${channel.length} values` : 'nothing',
+          `${length} values`,
+        );
+      const position = channel.findIndex((value) => !Number.isFinite(value));
+      if (position >= 0)
+        throw invalid(
+          index,
+          `has a value that is not finite in channel ${name}`,
+          `${channel[position]} at token ${position}`,
+          'finite numbers',
+        );
+      packed[name]!.set(channel, offset);
+    }
+    offset += length;
+  }
+  return { lengths_B, ids, channels: packed };
+}
+
+function invalid(row: number, what: string, seen: string, allowed: string): TurnwiseError {
+  return new TurnwiseError('batch-invalid', {
+    what: `Row ${row} of the batch ${what}`,
+    seen,
+    allowed,
+    fields: { row },
+  });
+}
+
+/** The buffers of a packed batch, for handing over to another thread. */
+export function buffersOf(batch: PackedBatch): ArrayBuffer[] {
+  const arrays = [batch.lengths_B, batch.ids, ...Object.values(batch.channels)];
+  return arrays.map((array) => array.buffer as ArrayBuffer);
+}
+
+/**
+ * Micro-batches of at most `tokenBudget` padded tokens (but at least one row), rows of similar length together.
+ * Rows of a single token have nothing to predict and are left out.
+ */
+export function* microBatches(batch: PackedBatch, tokenBudget: number): Generator<MicroBatch> {
+  const offsets = offsetsOf(batch);
+  const order = [...batch.lengths_B.keys()]
+    .filter((row) => batch.lengths_B[row]! > 1)
+    .sort((a, b) => batch.lengths_B[b]! - batch.lengths_B[a]! || a - b);
+  let from = 0;
+  while (from < order.length) {
+    const length = batch.lengths_B[order[from]!]! - 1;
+    const rows = order.slice(from, from + Math.max(1, Math.floor(tokenBudget / length)));
+    yield pad(batch, offsets, rows, length);
+    from += rows.length;
+  }
+}
+
+/** Where each row of a packed batch begins. */
+export function offsetsOf(batch: Pick<PackedBatch, 'lengths_B'>): number[] {
+  let offset = 0;
+  return Array.from(batch.lengths_B, (length) => {
+    offset += length;
+    return offset - length;
+  });
+}
+
+function pad(
+  batch: PackedBatch,
+  offsets: readonly number[],
+  rows: readonly number[],
+  length: number,
+): MicroBatch {
+  const inputs = new Int32Array(rows.length * length);
+  const targets = new Int32Array(rows.length * length);
+  const channels = Object.fromEntries(
+    Object.keys(batch.channels).map((name) => [name, new Float32Array(rows.length * length)]),
+  );
+  for (const [index, row] of rows.entries()) {
+    const begin = offsets[row]!;
+    const end = begin + batch.lengths_B[row]!;
+    inputs.set(batch.ids.subarray(begin, end - 1), index * length);
+    targets.set(batch.ids.subarray(begin + 1, end), index * length);
+    for (const [name, channel] of Object.entries(batch.channels))
+      channels[name]!.set(channel.subarray(begin + 1, end), index * length);
+  }
+  return { rows, length, inputs, targets, channels };
+}

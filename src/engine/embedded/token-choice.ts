@@ -1,0 +1,81 @@
+/** Draws one token from a row of logits. */
+
+export interface TokenChoiceOptions {
+  /** 0 is greedy. */
+  readonly temperature: number;
+  readonly topP: number;
+  readonly topK: number;
+}
+
+export interface TokenChoice {
+  readonly id: number;
+  /** Under the whole distribution at the sampling temperature (at 1 when greedy), whatever truncation did. */
+  readonly logprob: number;
+}
+
+/**
+ * The token that `uniform` in [0, 1) selects from softmax(logits / temperature). Truncation: first the `topK` most
+ * probable tokens, then the smallest set of them whose renormalised probabilities sum to at least `topP`; equal
+ * logits are ranked by token id.
+ */
+export function chooseToken(logits_V: Float32Array, options: TokenChoiceOptions, uniform: number): TokenChoice {
+  let best = 0;
+  for (let id = 1; id < logits_V.length; id++) if (logits_V[id]! > logits_V[best]!) best = id;
+  const highest = logits_V[best]!;
+  const greedy = options.temperature === 0;
+  const inverse = greedy ? 1 : 1 / options.temperature;
+  const weights_V = new Float64Array(logits_V.length);
+  let total = 0;
+  for (let id = 0; id < logits_V.length; id++) {
+    weights_V[id] = Math.exp((logits_V[id]! - highest) * inverse);
+    total += weights_V[id]!;
+  }
+  const choice = (id: number): TokenChoice => ({
+    id,
+    logprob: (logits_V[id]! - highest) * inverse - Math.log(total),
+  });
+  if (greedy) return choice(best);
+  const truncated = (options.topK > 0 && options.topK < logits_V.length) || options.topP < 1;
+  if (!truncated) return choice(walk(weights_V, undefined, weights_V.length, uniform * total));
+  const { ranking, kept, keptTotal } = truncate(weights_V, total, options);
+  return choice(walk(weights_V, ranking, kept, uniform * keptTotal));
+}
+
+function truncate(
+  weights_V: Float64Array,
+  total: number,
+  { topK, topP }: TokenChoiceOptions,
+): { ranking: Uint32Array; kept: number; keptTotal: number } {
+  const ranking = Uint32Array.from(weights_V, (_, id) => id).sort(
+    (a, b) => weights_V[b]! - weights_V[a]! || a - b,
+  );
+  const limit = topK > 0 ? Math.min(topK, ranking.length) : ranking.length;
+  let candidateTotal = 0;
+  if (limit === ranking.length) candidateTotal = total;
+  else for (let rank = 0; rank < limit; rank++) candidateTotal += weights_V[ranking[rank]!]!;
+  let kept = 0;
+  let keptTotal = 0;
+  while (kept < limit && (kept === 0 || keptTotal < topP * candidateTotal))
+    keptTotal += weights_V[ranking[kept++]!]!;
+  return { ranking, kept, keptTotal };
+}
+
+/** The first of `count` tokens, in ranking order (or id order), at which the running weight exceeds `target`. */
+function walk(
+  weights_V: Float64Array,
+  ranking: Uint32Array | undefined,
+  count: number,
+  target: number,
+): number {
+  let running = 0;
+  let last = 0;
+  for (let rank = 0; rank < count; rank++) {
+    const id = ranking === undefined ? rank : ranking[rank]!;
+    if (weights_V[id]! === 0) continue;
+    last = id;
+    running += weights_V[id]!;
+    if (running > target) return id;
+  }
+  // Rounding can leave the sum a hair below the target; the last token with any weight is the one meant.
+  return last;
+}

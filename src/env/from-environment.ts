@@ -1,0 +1,134 @@
+/** A pure environment as a world: sessions over its reducer, with fork, anchors and scripted players for free. */
+
+import { canonicalJson, type Json } from '../core/json.ts';
+import { type Message, user } from '../core/messages.ts';
+import { Rng } from '../core/rng.ts';
+import { checkMessages, checkReward, checkState, episodeOver } from './checks.ts';
+import type { Environment } from './environment.ts';
+import type { ActionProtocol } from './protocol.ts';
+import { rawProtocol } from './raw-protocol.ts';
+import { AGENT, type Role, type Session, type StepResult } from './session.ts';
+import type { PlayerKind, World } from './world.ts';
+
+/** An episode of a pure environment. The same task, random stream and actions give the same episode. */
+export class EnvironmentSession<State extends Json = Json> implements Session {
+  readonly roles: readonly Role[] = [AGENT];
+  readonly #environment: Environment<Json, State>;
+  readonly #rng: Rng;
+  #state: State;
+  #messages: readonly Message[];
+  #done: boolean;
+
+  constructor(
+    environment: Environment<Json, State>,
+    rng: Rng,
+    present: { readonly state: State; readonly messages: readonly Message[]; readonly done: boolean },
+  ) {
+    this.#environment = environment;
+    this.#rng = rng;
+    this.#state = present.state;
+    this.#messages = present.messages;
+    this.#done = present.done;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  toMove(): Role | undefined {
+    return this.#done ? undefined : AGENT;
+  }
+
+  /** The opening, then the last observation, then the closing words. Asking twice gives the same answer. */
+  observe(_role: Role): readonly Message[] {
+    return this.#messages;
+  }
+
+  anchor(_role: Role): string {
+    return this.#environment.anchor?.(this.#state) ?? canonicalJson(this.#state);
+  }
+
+  async step(action: string, signal: AbortSignal): Promise<StepResult> {
+    signal.throwIfAborted();
+    const name = this.#environment.name;
+    if (this.#done) throw episodeOver(name);
+    const next = this.#environment.step(this.#state, action, this.#rng);
+    const reward = checkReward(name, next.reward);
+    const state = checkState(name, next.state);
+    const silentEnd = next.done && next.observation === '';
+    this.#messages = checkMessages(name, silentEnd ? [] : [user(next.observation)]);
+    this.#state = state;
+    this.#done = next.done;
+    return {
+      rewards: { [AGENT]: reward },
+      done: next.done,
+      success: { [AGENT]: next.success ?? false },
+      valid: next.valid,
+      ...(next.info === undefined ? {} : { info: next.info }),
+    };
+  }
+
+  /** A copy with the same future chance: forks differ only where their actions do. */
+  async fork(): Promise<Session> {
+    return new EnvironmentSession(this.#environment, new Rng(this.#rng.state), {
+      state: this.#state,
+      messages: this.#messages,
+      done: this.#done,
+    });
+  }
+
+  render(): string {
+    return this.#environment.render?.(this.#state) ?? canonicalJson(this.#state);
+  }
+
+  async close(): Promise<void> {}
+}
+
+export interface FromEnvironmentOptions {
+  /** Default: the raw text, trimmed. */
+  readonly protocol?: ActionProtocol;
+}
+
+/**
+ * The world of a pure environment.
+ *
+ * Raises `state-not-json`, `reward-not-finite`, `observation-too-long` and `observation-not-text` where the author's
+ * code breaks its contract; the session then stays in the state it was in. Its states are frozen.
+ */
+export function fromEnvironment<Task extends Json, State extends Json>(
+  environment: Environment<Task, State>,
+  options: FromEnvironmentOptions = {},
+): World {
+  return {
+    name: environment.name,
+    description: environment.description,
+    roles: [AGENT],
+    maxTurns: environment.maxTurns,
+    protocol: options.protocol ?? rawProtocol,
+    tasks: (split) => environment.tasks(split),
+    async open(task, rng) {
+      const start = environment.start(task as Task, rng);
+      return new EnvironmentSession(environment, rng, {
+        state: checkState(environment.name, start.state),
+        messages: checkMessages(environment.name, start.messages),
+        done: false,
+      });
+    },
+    script(session, kind, rng) {
+      if (!(session instanceof EnvironmentSession) || session.toMove() === undefined) return undefined;
+      return play(environment, session.state as State, kind, rng);
+    },
+  };
+}
+
+function play<Task extends Json, State extends Json>(
+  environment: Environment<Task, State>,
+  state: State,
+  kind: PlayerKind,
+  rng: Rng,
+): string | undefined {
+  if (kind === 'expert') return environment.solve?.(state, rng);
+  if (kind === 'beginner') return environment.stumble?.(state, rng) ?? environment.solve?.(state, rng);
+  const actions = environment.actions?.(state);
+  return actions === undefined ? undefined : rng.pick(actions);
+}

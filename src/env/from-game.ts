@@ -1,0 +1,129 @@
+/** A pure game as a world: sessions over its reducer for several roles, with fork and scripted players for free. */
+
+import { TurnwiseError } from '../core/errors.ts';
+import { canonicalJson, type Json } from '../core/json.ts';
+import type { Message } from '../core/messages.ts';
+import { Rng } from '../core/rng.ts';
+import { checkMessages, checkReward, checkState, episodeOver } from './checks.ts';
+import type { Game } from './game.ts';
+import type { ActionProtocol } from './protocol.ts';
+import { rawProtocol } from './raw-protocol.ts';
+import type { Role, Session, StepResult } from './session.ts';
+import type { PlayerKind, World } from './world.ts';
+
+/** An episode of a pure game. The same task, random stream and actions give the same episode. */
+export class GameSession<State extends Json = Json> implements Session {
+  readonly roles: readonly Role[];
+  readonly #game: Game<Json, State>;
+  readonly #rng: Rng;
+  #state: State;
+
+  constructor(game: Game<Json, State>, rng: Rng, state: State) {
+    this.roles = game.roles;
+    this.#game = game;
+    this.#rng = rng;
+    this.#state = state;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  toMove(): Role | undefined {
+    return this.#game.toMove(this.#state);
+  }
+
+  observe(role: Role): readonly Message[] {
+    return checkMessages(this.#game.name, this.#game.observe(this.#state, role));
+  }
+
+  anchor(role: Role): string {
+    return this.#game.anchor(this.#state, role);
+  }
+
+  async step(action: string, signal: AbortSignal): Promise<StepResult> {
+    signal.throwIfAborted();
+    const name = this.#game.name;
+    const mover = this.toMove();
+    if (mover === undefined) throw episodeOver(name);
+    const next = this.#game.step(this.#state, mover, action, this.#rng);
+    for (const [role, reward] of Object.entries(next.rewards)) {
+      if (!this.roles.includes(role)) throw unknownRole(name, role, this.roles);
+      checkReward(name, reward, role);
+    }
+    this.#state = checkState(name, next.state);
+    return {
+      rewards: next.rewards,
+      done: next.done,
+      success: next.success ?? {},
+      valid: next.valid,
+      ...(next.info === undefined ? {} : { info: next.info }),
+    };
+  }
+
+  /** A copy with the same future chance: forks differ only where their actions do. */
+  async fork(): Promise<Session> {
+    return new GameSession(this.#game, new Rng(this.#rng.state), this.#state);
+  }
+
+  render(): string {
+    return this.#game.render?.(this.#state) ?? canonicalJson(this.#state);
+  }
+
+  async close(): Promise<void> {}
+}
+
+export interface FromGameOptions {
+  /** Default: the raw text, trimmed. */
+  readonly protocol?: ActionProtocol;
+}
+
+/**
+ * The world of a pure game.
+ *
+ * Raises `state-not-json`, `reward-not-finite`, `unknown-role` and `observation-too-long` where the author's code
+ * breaks its contract; the session then stays in the state it was in. Its states are frozen.
+ */
+export function fromGame<Task extends Json, State extends Json>(
+  game: Game<Task, State>,
+  options: FromGameOptions = {},
+): World {
+  return {
+    name: game.name,
+    description: game.description,
+    roles: game.roles,
+    maxTurns: game.maxTurns,
+    protocol: options.protocol ?? rawProtocol,
+    tasks: (split) => game.tasks(split),
+    async open(task, rng) {
+      return new GameSession(game, rng, checkState(game.name, game.start(task as Task, rng)));
+    },
+    script(session, kind, rng) {
+      if (!(session instanceof GameSession)) return undefined;
+      const role = session.toMove();
+      return role === undefined ? undefined : play(game, session.state as State, role, kind, rng);
+    },
+  };
+}
+
+function play<Task extends Json, State extends Json>(
+  game: Game<Task, State>,
+  state: State,
+  role: Role,
+  kind: PlayerKind,
+  rng: Rng,
+): string | undefined {
+  if (kind === 'expert') return game.solve?.(state, role, rng);
+  if (kind === 'beginner') return game.stumble?.(state, role, rng) ?? game.solve?.(state, role, rng);
+  const actions = game.actions?.(state, role);
+  return actions === undefined ? undefined : rng.pick(actions);
+}
+
+function unknownRole(name: string, role: Role, roles: readonly Role[]): TurnwiseError {
+  return new TurnwiseError('unknown-role', {
+    what: `"${name}" rewarded a role it does not have`,
+    seen: `"${role}"`,
+    allowed: roles.map((known) => `"${known}"`).join(', '),
+    fields: { environment: name, role },
+  });
+}

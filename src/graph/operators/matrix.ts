@@ -1,0 +1,68 @@
+/** Matrix products. */
+
+import { TurnwiseError } from '../../core/errors.ts';
+import { broadcastShapes, product, shapeMismatch } from '../dimension.ts';
+import type { Operator } from '../graph.ts';
+import type { Tensor } from '../tensor.ts';
+import { sameType } from './elementwise.ts';
+import { sumTo } from './reduce.ts';
+import { reshape } from './shape.ts';
+
+export interface MatmulOptions {
+  /** Swap the last two axes of `a` first; nothing is moved in memory. */
+  readonly transposeA?: boolean;
+  readonly transposeB?: boolean;
+  /** A factor on the result, at no cost. */
+  readonly scale?: number;
+}
+
+const matmulOperator: Operator<{ transposeA: boolean; transposeB: boolean; scale: number }> = {
+  name: 'matmul',
+  infer: (inputs, { transposeA, transposeB }) => {
+    const [a, b] = inputs.map((input) => input.shape) as [Tensor['shape'], Tensor['shape']];
+    const rule = 'two tensors of at least two axes whose inner sizes agree and whose leading axes broadcast';
+    const words = `matmul${transposeA ? ' (a transposed)' : ''}${transposeB ? ' (b transposed)' : ''}`;
+    if (a.length < 2 || b.length < 2) throw shapeMismatch(words, [a, b], rule);
+    const [rows, innerA] = transposeA ? [a.at(-1)!, a.at(-2)!] : [a.at(-2)!, a.at(-1)!];
+    const [innerB, columns] = transposeB ? [b.at(-1)!, b.at(-2)!] : [b.at(-2)!, b.at(-1)!];
+    if (innerA !== innerB) throw shapeMismatch(words, [a, b], rule);
+    const leading = broadcastShapes(words, a.slice(0, -2), b.slice(0, -2));
+    return { shape: [...leading, rows, columns], dtype: sameType('matmul', inputs, ['float32']) };
+  },
+  emit: (emission, inputs, node) => {
+    const { transposeA, transposeB, scale } = node.attributes;
+    if (!transposeA && !transposeB && scale === 1) return emission.node('MatMul', inputs);
+    const attributes = { transA: transposeA ? 1 : 0, transB: transposeB ? 1 : 0, alpha: { float: scale } };
+    return emission.node('FusedMatMul', inputs, attributes, 'com.microsoft');
+  },
+  backward: (gradient, node) => {
+    const [a, b] = node.inputs as [Tensor, Tensor];
+    const { transposeA, transposeB, scale } = node.attributes;
+    const toA = transposeA
+      ? matmul(b, gradient, { transposeA: transposeB, transposeB: true, scale })
+      : matmul(gradient, b, { transposeB: !transposeB, scale });
+    // One product over all rows, instead of one for each leading index and a sum.
+    const flat = b.shape.length === 2 && !transposeA;
+    const [x, g] = flat ? [rowsOf(a), rowsOf(gradient)] : [a, gradient];
+    const toB = transposeB
+      ? matmul(g, x, { transposeA: true, transposeB: transposeA, scale })
+      : matmul(x, g, { transposeA: !transposeA, scale });
+    return [sumTo(toA, a.shape), sumTo(toB, b.shape)];
+  },
+};
+
+function rowsOf(x: Tensor): Tensor {
+  return x.shape.length === 2 ? x : reshape(x, [product(x.shape.slice(0, -1)), x.shape.at(-1)!]);
+}
+
+/** The matrix product over the last two axes, [..., M, K] by [..., K, N]; leading axes broadcast. */
+export function matmul(a: Tensor, b: Tensor, options: MatmulOptions = {}): Tensor {
+  const { transposeA = false, transposeB = false, scale = 1 } = options;
+  if (!Number.isFinite(scale)) {
+    throw new TurnwiseError('type-mismatch', {
+      what: "The scale of 'matmul' is not a finite number",
+      seen: String(scale),
+    });
+  }
+  return a.graph.apply(matmulOperator, [a, b], { transposeA, transposeB, scale });
+}

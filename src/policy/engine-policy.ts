@@ -1,0 +1,66 @@
+/** The policy that an engine's published weights define. Requests of concurrent episodes become one batch. */
+
+import type { Renderer } from '../model/renderer.ts';
+import type { Lockstep } from './lockstep.ts';
+import type { Policy } from './policy.ts';
+import type { SampleRequest, SampleResult, Sampler } from './sampler.ts';
+
+interface Waiting {
+  readonly request: SampleRequest;
+  readonly resolve: (result: SampleResult) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lockstep): Policy {
+  let waiting: Waiting[] = [];
+
+  const flush = (): void => {
+    // Arrival order may depend on timing where environments are asynchronous; the batch must not.
+    const batch = waiting.sort((a, b) => (a.request.conversation < b.request.conversation ? -1 : 1));
+    waiting = [];
+    lockstep.resume(batch.length);
+    engine.sample(batch.map(({ request }) => request)).then(
+      (results) => {
+        for (const [index, { resolve }] of batch.entries()) resolve(results[index]!);
+      },
+      (error: unknown) => {
+        for (const { reject } of batch) reject(error);
+      },
+    );
+  };
+
+  return {
+    get version() {
+      return engine.version;
+    },
+    complete: async ({ conversation, promptIds, sampling, seedKey }) => {
+      const result = await new Promise<SampleResult>((resolve, reject) => {
+        waiting.push({
+          request: {
+            conversation,
+            promptIds,
+            maxTokens: sampling.maxTokens,
+            stopIds: renderer.stopIds,
+            temperature: sampling.temperature,
+            topP: sampling.topP,
+            topK: sampling.topK,
+            seed: seedKey,
+          },
+          resolve,
+          reject,
+        });
+        lockstep.park(flush);
+      });
+      return {
+        ids: result.ids,
+        logprobs: result.logprobs,
+        text: renderer.text(result.ids),
+        finish: result.finish,
+        sampled: true,
+      };
+    },
+    release: (conversation) => {
+      void engine.release([conversation]).catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** What a policy needs of an engine: token ids in, sampled token ids out. */
+
+export interface SampleRequest {
+  /** Requests of one conversation share a cache: only what extends the cached prefix is prefilled. */
+  readonly conversation: string;
+  readonly promptIds: readonly number[];
+  readonly maxTokens: number;
+  /** Sampling ends with (and includes) any of these ids. */
+  readonly stopIds: readonly number[];
+  /** 0 is greedy. */
+  readonly temperature: number;
+  readonly topP: number;
+  readonly topK: number;
+  /** Names the random stream of this completion. */
+  readonly seed: string;
+}
+
+export interface SampleResult {
+  readonly ids: readonly number[];
+  /** Log-probability of each sampled id under the untruncated distribution at the sampling temperature (at 1 when greedy). */
+  readonly logprobs: readonly number[];
+  readonly finish: 'stop' | 'length';
+}
+
+export interface Sampler {
+  /** Version of the published weights: what `sample` uses. */
+  readonly version: number;
+  sample(requests: readonly SampleRequest[]): Promise<SampleResult[]>;
+  /** Forget the caches of these conversations. */
+  release(conversations: readonly string[]): Promise<void>;
+}

@@ -1,0 +1,39 @@
+/** Policies that follow an environment's scripts: demonstrators, with mistakes mixed in. */
+
+import { TurnwiseError } from '../core/errors.ts';
+import { Rng } from '../core/rng.ts';
+import type { PlayerKind, World } from '../env/world.ts';
+import type { Renderer } from '../model/renderer.ts';
+import type { Policy } from './policy.ts';
+
+export interface ScriptedOptions {
+  /** Who plays an episode, given its name. */
+  readonly player: (conversation: string) => PlayerKind;
+  /** Probability of a uniformly random legal move instead. */
+  readonly randomRate: number;
+  /** Turns the script's text into ids; without it completions carry no ids. */
+  readonly renderer?: Renderer;
+}
+
+/** A policy that plays `world` by its scripts. Its completions are not `sampled`: only imitation learns from them. */
+export function scriptedPolicy(world: World, options: ScriptedOptions): Policy {
+  return {
+    version: 0,
+    complete: async (request) => {
+      const rng = Rng.of('script', request.seedKey);
+      const wanted = rng.chance(options.randomRate) ? 'random' : options.player(request.conversation);
+      const action =
+        world.script?.(request.session, wanted, rng) ?? world.script?.(request.session, 'expert', rng);
+      if (action === undefined) {
+        throw new TurnwiseError('no-script', {
+          what: `The environment ${world.name} has no scripted player`,
+          seen: `a request for its ${wanted}`,
+          next: 'Give it solve() (and actions()), or start from a checkpoint instead of demonstrations',
+        });
+      }
+      const text = world.protocol.format(action);
+      const ids = options.renderer?.completionIds(text) ?? [];
+      return { ids, logprobs: ids.map(() => 0), text, finish: 'none', sampled: false };
+    },
+  };
+}

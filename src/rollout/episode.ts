@@ -1,0 +1,186 @@
+/** One episode: the policy and a session take turns until something ends it. Failures become data, never rewards. */
+
+import type { Json } from '../core/json.ts';
+import type { Message } from '../core/messages.ts';
+import { Rng } from '../core/rng.ts';
+import type { StopReason } from '../core/stop.ts';
+import type { Trajectory, Turn } from '../core/trajectory.ts';
+import type { Role, Session } from '../env/session.ts';
+import type { World } from '../env/world.ts';
+import type { Renderer } from '../model/renderer.ts';
+import type { Policy, SamplingOptions } from '../policy/policy.ts';
+import { boundary, EpisodeEnd } from './boundary.ts';
+import type { ContextStrategy } from './context.ts';
+
+export interface EpisodeOptions {
+  readonly world: World;
+  readonly policy: Policy;
+  readonly renderer: Renderer;
+  readonly context: ContextStrategy;
+  readonly sampling: Omit<SamplingOptions, 'maxTokens'>;
+  readonly maxTurns: number;
+  /** Longest prompt + completion in tokens. */
+  readonly contextLength: number;
+  readonly turnTimeoutMs: number;
+  /** Names all randomness of the run. */
+  readonly seed: string | number;
+  readonly signal: AbortSignal;
+}
+
+export interface EpisodeRequest {
+  readonly id: string;
+  readonly groupId: string;
+  readonly task: Json;
+}
+
+/** What one role has done so far. */
+interface Seat {
+  readonly role: Role;
+  readonly turns: Turn[];
+  ids: number[];
+  messages: Message[];
+  outcome: number;
+  success: boolean;
+}
+
+/** Play one episode. Returns one trajectory for each role; never throws for what happens inside the episode. */
+export async function runEpisode(request: EpisodeRequest, options: EpisodeOptions): Promise<Trajectory[]> {
+  const { world, policy, signal, turnTimeoutMs } = options;
+  const seats = new Map<Role, Seat>(
+    world.roles.map((role) => [role, { role, turns: [], ids: [], messages: [], outcome: 0, success: false }]),
+  );
+  const deadline = { signal, timeoutMs: turnTimeoutMs };
+  let session: Session | undefined;
+  let stop: StopReason = 'done';
+  let failure: string | undefined;
+  try {
+    // Members of a group share the start; what happens by chance afterwards is each episode's own.
+    const rng = Rng.of('environment', options.seed, request.id);
+    const opened = await boundary('environment', `opening ${world.name}`, deadline, () =>
+      world.open(request.task, rng),
+    );
+    session = opened;
+    for (let role = opened.toMove(); role !== undefined; role = opened.toMove()) {
+      const seat = seats.get(role)!;
+      if (seat.turns.length >= options.maxTurns) {
+        stop = 'turn-limit';
+        break;
+      }
+      stop = await takeTurn(seat, seats, opened, request, options);
+      if (stop !== 'done') break;
+    }
+  } catch (error) {
+    if (!(error instanceof EpisodeEnd)) throw error;
+    stop = error.stop;
+    failure = error.message;
+  } finally {
+    await closeQuietly(session, turnTimeoutMs);
+    for (const role of world.roles) policy.release?.(conversationOf(request, world, role));
+  }
+  return [...seats.values()].map((seat) => ({
+    id: conversationOf(request, world, seat.role),
+    groupId: world.roles.length > 1 ? `${request.groupId}/${seat.role}` : request.groupId,
+    role: seat.role,
+    policyVersion: policy.version,
+    turns: seat.turns,
+    stop,
+    outcome: seat.outcome,
+    success: seat.success,
+    ...(failure === undefined ? {} : { failure }),
+  }));
+}
+
+/** One turn of `seat`: context, completion, action, what came back. Returns 'done' while the episode may go on. */
+async function takeTurn(
+  seat: Seat,
+  seats: ReadonlyMap<Role, Seat>,
+  session: Session,
+  request: EpisodeRequest,
+  options: EpisodeOptions,
+): Promise<StopReason> {
+  const { world, policy, renderer, signal } = options;
+  const where = `${request.id} turn ${seat.turns.length}`;
+  const { fresh, anchor } = await boundary('environment', `observing ${where}`, { signal }, () => ({
+    fresh: session.observe(seat.role),
+    anchor: session.anchor(seat.role),
+  }));
+  const history = { ids: seat.ids, messages: seat.messages };
+  const context = options.context.next(history, fresh, renderer);
+  const room = options.contextLength - context.promptIds.length;
+  if (room < 1) return 'context-overflow';
+
+  const conversation = conversationOf(request, world, seat.role);
+  const started = performance.now();
+  const messages = [...seat.messages, ...fresh];
+  const completion = await boundary('policy', `completing ${where}`, { signal }, (inner) =>
+    policy.complete({
+      conversation,
+      seedKey: `${options.seed}/${conversation}/${seat.turns.length}`,
+      messages,
+      promptIds: context.promptIds,
+      sampling: { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) },
+      role: seat.role,
+      session,
+      signal: inner,
+    }),
+  );
+  const answered = performance.now();
+  // What the protocol cannot read goes to the environment as it is: it tells the agent, and charges its own price.
+  const parsed = world.protocol.parse(completion.text);
+  const action = parsed.ok ? parsed.action : completion.text;
+  const result = await boundary(
+    'environment',
+    `stepping ${where}`,
+    { signal, timeoutMs: options.turnTimeoutMs },
+    (inner) => session.step(action, inner),
+  );
+  for (const [role, reward] of Object.entries(result.rewards)) {
+    if (!Number.isFinite(reward)) {
+      throw new EpisodeEnd(
+        'failed:environment',
+        `${where}: the reward of ${role} is ${reward}, not a finite number`,
+      );
+    }
+  }
+
+  seat.turns.push({
+    kind: 'act',
+    anchor,
+    messages: fresh,
+    contextIds: context.contextIds,
+    extendsPrevious: context.extendsPrevious,
+    ids: completion.ids,
+    logprobs: completion.logprobs,
+    sampled: completion.sampled,
+    text: completion.text,
+    finish: completion.finish,
+    reward: 0,
+    valid: result.valid && parsed.ok,
+    ...(result.info === undefined ? {} : { info: result.info }),
+    policyMs: answered - started,
+    environmentMs: performance.now() - answered,
+  });
+  seat.ids = [...context.promptIds, ...completion.ids];
+  seat.messages = [...messages, { role: 'assistant', content: completion.text }];
+  for (const other of seats.values()) {
+    const reward = result.rewards[other.role] ?? 0;
+    other.outcome += reward;
+    if (result.done) other.success = result.success[other.role] ?? false;
+    // A reward belongs to the role's latest turn: what it did last before the reward arrived.
+    const last = other.turns.at(-1);
+    if (last && reward !== 0) other.turns[other.turns.length - 1] = { ...last, reward: last.reward + reward };
+  }
+  return 'done';
+}
+
+/** Names one role's side of an episode. */
+function conversationOf(request: EpisodeRequest, world: World, role: Role): string {
+  return world.roles.length > 1 ? `${request.id}/${role}` : request.id;
+}
+
+/** A session that cannot be closed must not undo the episode that it served. */
+async function closeQuietly(session: Session | undefined, timeoutMs: number): Promise<void> {
+  if (!session) return;
+  const late = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref());
+  await Promise.race([session.close().catch(() => {}), late]);
+}

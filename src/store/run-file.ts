@@ -1,0 +1,83 @@
+/** `config.json`: what a run was started with, in an envelope that says which version wrote it. */
+
+import { z } from 'zod';
+import { TurnwiseError } from '../core/errors.ts';
+
+const formatVersion = 1;
+
+export interface RunFile<Config = unknown> {
+  /** Version of Turnwise that started the run. */
+  readonly turnwise: string;
+  readonly environment: string;
+  readonly recipe: string;
+  readonly config: Config;
+}
+
+const envelope = z.strictObject({
+  format: z.literal('turnwise-run'),
+  formatVersion: z.literal(formatVersion),
+  turnwise: z.string(),
+  environment: z.string(),
+  recipe: z.string(),
+  config: z.unknown(),
+});
+
+export function serializeRunFile(file: RunFile): string {
+  return `${JSON.stringify({ format: 'turnwise-run', formatVersion, ...file }, null, 2)}\n`;
+}
+
+/**
+ * @throws TurnwiseError `config-version` where another version wrote it and this one cannot read it; `config-corrupt`
+ * where this version wrote it and it no longer makes sense
+ */
+export function parseRunFile<Schema extends z.ZodType>(
+  text: string,
+  path: string,
+  version: string,
+  schema: Schema,
+): RunFile<z.output<Schema>> {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (cause) {
+    throw corrupt(path, 'it is not JSON', cause);
+  }
+  const outer = envelope.safeParse(content);
+  if (!outer.success) {
+    const seen = content as { format?: unknown; formatVersion?: unknown; turnwise?: unknown } | null;
+    if (seen?.format === 'turnwise-run' && seen.formatVersion !== formatVersion) {
+      throw otherVersion(
+        path,
+        `format ${String(seen.formatVersion)} of Turnwise ${String(seen.turnwise)}`,
+        version,
+      );
+    }
+    throw corrupt(path, z.prettifyError(outer.error), outer.error);
+  }
+  const { turnwise, environment, recipe } = outer.data;
+  const config = schema.safeParse(outer.data.config);
+  if (config.success) return { turnwise, environment, recipe, config: config.data };
+  const problem = z.prettifyError(config.error);
+  if (turnwise !== version) throw otherVersion(path, `Turnwise ${turnwise}: ${problem}`, version);
+  throw corrupt(path, problem, config.error);
+}
+
+function otherVersion(path: string, seen: string, version: string): TurnwiseError {
+  return new TurnwiseError('config-version', {
+    what: 'The configuration of this run was written by another version',
+    seen: `${seen} (${path})`,
+    allowed: `format ${formatVersion} of Turnwise ${version}`,
+    next: 'Continue the run with the version that started it, or start a new run with this one',
+    fields: { path },
+  });
+}
+
+function corrupt(path: string, seen: string, cause: unknown): TurnwiseError {
+  return new TurnwiseError('config-corrupt', {
+    what: 'The configuration of this run cannot be read',
+    seen: `${path}: ${seen}`,
+    next: 'Restore the file, or start a new run',
+    fields: { path },
+    cause,
+  });
+}

@@ -1,0 +1,130 @@
+/** From trajectories and their credit to training rows: every sampled token once, with its advantage and its weight. */
+
+import { TurnwiseError } from '../core/errors.ts';
+import type { Rng } from '../core/rng.ts';
+import { buildSamples, type Sample } from '../core/sample.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import type { CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
+import type { TokenRow } from '../engine/engine.ts';
+import { type Aggregation, tokenWeights } from '../objective/weights.ts';
+
+/** The samples of one trajectory, and what credit needs of it. */
+export interface Candidate {
+  readonly trajectory: Trajectory;
+  readonly samples: readonly Sample[];
+}
+
+export function candidatesOf(trajectories: readonly Trajectory[]): Candidate[] {
+  return trajectories.map((trajectory) => ({ trajectory, samples: buildSamples(trajectory) }));
+}
+
+/** What credit reads of a trajectory. `values` are per token of each sample, from a critic. */
+export function creditInput(
+  { trajectory, samples }: Candidate,
+  rewardScale: number,
+  values?: readonly Float32Array[],
+): CreditTrajectory {
+  const valuesByTurn = new Map<number, number[]>();
+  for (const [index, sample] of samples.entries()) {
+    for (const [token, turn] of sample.turn_T.entries()) {
+      if (turn < 0 || !values) continue;
+      const list = valuesByTurn.get(turn) ?? [];
+      list.push(values[index]![token]!);
+      valuesByTurn.set(turn, list);
+    }
+  }
+  return {
+    id: trajectory.id,
+    groupId: trajectory.groupId,
+    role: trajectory.role,
+    outcome: trajectory.outcome * rewardScale,
+    turns: trajectory.turns.map((turn, index) => ({
+      reward: turn.reward * rewardScale,
+      tokens: turn.sampled ? turn.ids.length : 0,
+      anchor: turn.anchor,
+      ...(values ? { values: valuesByTurn.get(index) ?? [] } : {}),
+    })),
+  };
+}
+
+/** A sample with its per-token training targets; `weight` is set when minibatches are made. */
+export interface CreditedSample {
+  readonly sample: Sample;
+  readonly advantages_T: Float32Array;
+  readonly returns_T?: Float32Array;
+  readonly values_T?: Float32Array;
+  /** False where every advantage is exactly 0, so that a pure policy gradient would compute nothing. */
+  readonly live: boolean;
+}
+
+/** Spread a trajectory's advantages over the tokens that earned them. */
+export function spreadCredit(
+  { trajectory, samples }: Candidate,
+  credit: TrajectoryCredit,
+  values?: readonly Float32Array[],
+): CreditedSample[] {
+  const nextToken = new Array<number>(trajectory.turns.length).fill(0);
+  return samples.map((sample, index) => {
+    const advantages_T = new Float32Array(sample.ids_T.length);
+    const returns_T = credit.returns_K_T && new Float32Array(sample.ids_T.length);
+    let live = false;
+    for (const [token, turn] of sample.turn_T.entries()) {
+      if (turn < 0) continue;
+      const position = nextToken[turn]!++;
+      const advantage = credit.tokenAdvantages_K_T?.[turn]?.[position] ?? credit.turnAdvantages_K[turn];
+      if (advantage === undefined || !Number.isFinite(advantage)) {
+        throw new TurnwiseError('advantage-not-finite', {
+          what: `The credit method gave token ${position} of turn ${turn} of ${trajectory.id} no usable advantage`,
+          seen: String(advantage),
+          allowed: 'a finite number for every sampled token',
+          next: 'Check the method with `turnwise credit` on the stored rollouts',
+        });
+      }
+      advantages_T[token] = advantage;
+      live ||= advantage !== 0;
+      if (returns_T) returns_T[token] = credit.returns_K_T![turn]![position]!;
+    }
+    return {
+      sample,
+      advantages_T,
+      live,
+      ...(returns_T ? { returns_T } : {}),
+      ...(values ? { values_T: values[index]! } : {}),
+    };
+  });
+}
+
+/** Cut the samples into `count` random parts of nearly equal size; none is empty. */
+export function minibatches<T>(items: readonly T[], count: number, rng: Rng): T[][] {
+  const shuffled = rng.shuffle(items);
+  const parts = Math.max(1, Math.min(count, shuffled.length));
+  return Array.from({ length: parts }, (_, part) =>
+    shuffled.slice(
+      Math.floor((part * shuffled.length) / parts),
+      Math.floor(((part + 1) * shuffled.length) / parts),
+    ),
+  );
+}
+
+/** Engine rows of one optimizer step: weights have the step's own denominator. */
+export function trainingRows(
+  part: readonly CreditedSample[],
+  aggregation: Aggregation,
+  referenceLogprobs?: readonly Float32Array[],
+): TokenRow[] {
+  const weights = tokenWeights(
+    part.map(({ sample }) => sample.mask_T),
+    aggregation,
+  );
+  return part.map((item, index) => ({
+    ids_T: item.sample.ids_T,
+    channels: {
+      weight: weights[index]!,
+      advantages: item.advantages_T,
+      oldLogprobs: item.sample.logprobs_T,
+      ...(item.returns_T ? { returns: item.returns_T } : {}),
+      ...(item.values_T ? { oldValues: item.values_T } : {}),
+      ...(referenceLogprobs ? { referenceLogprobs: referenceLogprobs[index]! } : {}),
+    },
+  }));
+}

@@ -1,0 +1,53 @@
+/** The warm start: behaviour cloning of demonstrations, loss on the demonstrated actions only. */
+
+import { Rng } from '../core/rng.ts';
+import { buildSamples } from '../core/sample.ts';
+import { scheduleFactor } from '../core/schedule.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import { crossEntropy } from '../objective/cross-entropy.ts';
+import { tokenWeights } from '../objective/weights.ts';
+import { renderDemonstration } from '../synth/demonstrations.ts';
+import type { Metrics } from './events.ts';
+import type { Learner } from './learner.ts';
+
+const SCHEDULE = { kind: 'cosine', warmupSteps: 20, finalFraction: 0.1 } as const;
+
+export async function clone(
+  learner: Learner,
+  demonstrations: readonly Trajectory[],
+  report: (step: number, metrics: Metrics) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, engine, renderer, context } = learner;
+  const { steps, batch, learningRate } = config.clone;
+  const samples = demonstrations.flatMap((demonstration) =>
+    buildSamples(renderDemonstration(demonstration, renderer, context), () => true),
+  );
+  const rng = Rng.of('clone', config.seed);
+  const objective = crossEntropy();
+  for (let step = 0; step < steps && !signal.aborted; step++) {
+    const chosen = Array.from({ length: batch }, () => rng.pick(samples));
+    const weights = tokenWeights(
+      chosen.map(({ mask_T }) => mask_T),
+      'token-mean',
+    );
+    const rows = chosen.map(({ ids_T }, index) => ({ ids_T, channels: { weight: weights[index]! } }));
+    const { loss, tokens } = await engine.forwardBackward({ rows }, objective, { temperature: 1 });
+    const rate = learningRate * scheduleFactor(SCHEDULE, step, steps);
+    const { gradientNorm } = await engine.optimStep({
+      learningRate: rate,
+      beta1: 0.9,
+      beta2: 0.98,
+      epsilon: 1e-8,
+      weightDecay: 0.01,
+      clipNorm: 1,
+    });
+    report(step, {
+      'clone/loss': loss,
+      'optim/gradient_norm': gradientNorm,
+      'optim/learning_rate': rate,
+      'tokens/trained': tokens,
+    });
+  }
+  await engine.publish();
+}

@@ -1,0 +1,125 @@
+/** Everything that decides what a run does, as one strict schema: `--help`, `--set`, the docs and validation come from it. */
+
+import { z } from 'zod';
+
+const count = z.int().min(1);
+const share = z.number().min(0).max(1);
+
+const model = z.strictObject({
+  width: count.default(128).describe('Width of the residual stream'),
+  layers: count.default(3).describe('Transformer blocks'),
+  heads: count.default(4).describe('Attention heads; must divide the width'),
+  hidden: count.default(344).describe('Width of the feed-forward layer (SwiGLU)'),
+  context: z
+    .enum(['full', 'latest'])
+    .default('full')
+    .describe('What the policy sees: all turns, or only the latest'),
+});
+
+const clone = z.strictObject({
+  demonstrations: count.default(2000).describe('Scripted episodes to imitate'),
+  beginnerShare: share
+    .default(0.5)
+    .describe('Share of them played by the beginner script instead of the expert'),
+  randomRate: share.default(0.35).describe('Share of moves replaced by random ones'),
+  steps: z.int().min(0).default(50).describe('Behaviour-cloning updates'),
+  batch: count.default(64).describe('Demonstrations in an update'),
+  learningRate: z
+    .number()
+    .positive()
+    .default(2e-3)
+    .describe('Peak learning rate (20-step warm-up, cosine to 10%)'),
+});
+
+const rollout = z.strictObject({
+  tasks: count.default(32).describe('Tasks in a step (P)'),
+  group: count.default(8).describe('Episodes of each task (G)'),
+  temperature: z.number().positive().default(1).describe('Sampling temperature'),
+  topP: z.number().positive().max(1).default(1).describe('Nucleus: keep tokens up to this probability mass'),
+  topK: z.int().min(0).default(0).describe('Keep the k likeliest tokens; 0 keeps all'),
+  maxTurns: z.int().min(0).default(0).describe('Turn limit; 0 takes the environment’s'),
+  concurrency: count.default(256).describe('Episodes under way at once'),
+  turnTimeoutMs: count.default(20_000).describe('Deadline of one environment step, in milliseconds'),
+  minimumMembers: count.default(2).describe('A group with fewer usable episodes is dropped'),
+});
+
+const credit = z
+  .looseObject({
+    method: z
+      .string()
+      .default('rloo')
+      .describe('How rewards become advantages; `turnwise credit --help` lists methods'),
+    rewardScale: z.number().positive().default(1).describe('Factor on every reward before credit'),
+  })
+  .describe('Further keys are the options of the method');
+
+const objective = z.strictObject({
+  clipLow: share.default(0.2).describe('Ratio clip below 1'),
+  clipHigh: z.number().positive().default(0.28).describe('Ratio clip above 1'),
+  dualClip: z.number().min(0).default(3).describe('Bound on the loss of negative advantages; 0 is off'),
+  entropyCoefficient: z.number().min(0).default(0).describe('Weight of the entropy bonus'),
+  klCoefficient: z.number().min(0).default(0).describe('Weight of the KL to the warm start'),
+  valueCoefficient: z
+    .number()
+    .min(0)
+    .default(0.5)
+    .describe('Weight of the value loss, where there is a critic'),
+  valueClip: z.number().min(0).default(0.2).describe('Clip of the value change; 0 is off'),
+  valueWarmup: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Steps that train only the value head, where there is a critic'),
+  aggregation: z
+    .enum(['token-mean', 'sequence-mean-token-mean', 'sequence-mean-token-sum', 'sequence-sum-constant'])
+    .default('token-mean')
+    .describe('How token losses are averaged over the step'),
+});
+
+const optimizer = z.strictObject({
+  learningRate: z.number().positive().default(5e-4).describe('Peak learning rate of reinforcement learning'),
+  schedule: z.enum(['constant', 'linear', 'cosine']).default('linear').describe('Decay after the warm-up'),
+  warmupSteps: z.int().min(0).default(5).describe('Steps of linear warm-up'),
+  finalFraction: share.default(0.1).describe('Learning rate at the end, as a share of the peak'),
+  beta1: share.default(0.9).describe('AdamW'),
+  beta2: share.default(0.98).describe('AdamW'),
+  weightDecay: z.number().min(0).default(0).describe('Decoupled weight decay, matrices only'),
+  clipNorm: z.number().min(0).default(1).describe('Global-norm clip of the gradient; 0 is off'),
+  minibatches: count.default(2).describe('Optimizer steps a batch is cut into'),
+  epochs: count.default(1).describe('Passes over a batch'),
+  tokenBudget: count.default(4096).describe('Padded tokens of a micro-batch'),
+});
+
+const evaluation = z.strictObject({
+  every: z.int().min(0).default(10).describe('Steps between evaluations on held-out tasks; 0 is never'),
+  tasks: count.default(200).describe('Held-out tasks of an evaluation during training'),
+  finalTasks: count.default(500).describe('Held-out tasks of the evaluations before and after'),
+});
+
+const checkpoint = z.strictObject({
+  every: count.default(10).describe('Steps between checkpoints'),
+  keep: count.default(2).describe('Checkpoints that are kept'),
+});
+
+export const trainConfigSchema = z.strictObject({
+  seed: z.int().default(1).describe('Names all randomness of the run'),
+  steps: z.int().min(0).default(100).describe('Reinforcement-learning steps'),
+  threads: z.int().min(1).default(2).describe('Threads of the embedded engine'),
+  environment: z
+    .looseObject({})
+    .prefault({})
+    .describe('Options of the environment; `turnwise envs NAME` lists them'),
+  model: model.prefault({}),
+  clone: clone.prefault({}),
+  rollout: rollout.prefault({}),
+  credit: credit.prefault({}),
+  objective: objective.prefault({}),
+  optimizer: optimizer.prefault({}),
+  evaluation: evaluation.prefault({}),
+  checkpoint: checkpoint.prefault({}),
+  rolloutLog: z.int().min(0).default(10).describe('Steps between stored rollouts; 0 stores none'),
+});
+
+export type TrainConfig = z.output<typeof trainConfigSchema>;
+/** What a person, a recipe or an environment may set: any part of it. */
+export type TrainSettings = z.input<typeof trainConfigSchema>;

@@ -1,0 +1,58 @@
+/** What a run reports while it runs. Stored events are the run's history; `progress` is only for whoever watches. */
+
+import type { EvaluationResult } from '../eval/evaluate.ts';
+
+export type { EvaluationResult } from '../eval/evaluate.ts';
+
+/** Metric paths (docs/metrics.md) to numbers. Anything under time/, speed/ and loop/ may differ between two equal runs. */
+export type Metrics = Readonly<Record<string, number>>;
+
+export type Phase = 'demonstrate' | 'clone' | 'evaluate' | 'train' | 'finish';
+
+export interface RunSummary {
+  readonly before: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult };
+  readonly after: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult };
+  readonly steps: number;
+  /** Tokens: sampled by the policy, and trained on. */
+  readonly tokens: { readonly sampled: number; readonly trained: number; readonly forward: number };
+  readonly episodes: number;
+  readonly turns: number;
+  /** Seconds by phase; of this process only when the run was resumed. */
+  readonly seconds: Readonly<Record<'clone' | 'rollout' | 'train' | 'evaluate' | 'total', number>>;
+}
+
+export type StoredEvent =
+  | {
+      readonly type: 'start';
+      readonly run: string;
+      readonly environment: string;
+      readonly recipe: string;
+      readonly seed: number;
+      readonly parameters: number;
+      readonly vocabulary: number;
+      readonly version: string;
+    }
+  | { readonly type: 'phase'; readonly phase: Phase; readonly steps?: number }
+  | { readonly type: 'clone'; readonly step: number; readonly steps: number; readonly metrics: Metrics }
+  | { readonly type: 'step'; readonly step: number; readonly steps: number; readonly metrics: Metrics }
+  | {
+      readonly type: 'evaluation';
+      readonly step: number;
+      readonly label: 'before' | 'during' | 'after';
+      readonly sampled: EvaluationResult;
+      readonly greedy: EvaluationResult;
+    }
+  | { readonly type: 'checkpoint'; readonly step: number }
+  | { readonly type: 'resume'; readonly step: number }
+  | { readonly type: 'warning'; readonly code: string; readonly message: string }
+  | { readonly type: 'finish'; readonly summary: RunSummary };
+
+export interface ProgressEvent {
+  readonly type: 'progress';
+  readonly phase: Phase;
+  readonly done: number;
+  readonly total: number;
+  readonly waitingFor?: string;
+}
+
+export type RunEvent = StoredEvent | ProgressEvent;

@@ -1,0 +1,118 @@
+/** Everything a run works with: the task, the model's words, the engine, and how reward becomes a gradient. */
+
+import type { Trajectory } from '../core/trajectory.ts';
+import { creditMethod } from '../credit/methods.ts';
+import type { Credit } from '../credit/rollouts.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { World } from '../env/world.ts';
+import type { DecoderShape } from '../model/decoder.ts';
+import { type Renderer, wordRenderer } from '../model/renderer.ts';
+import { WordTokenizer } from '../model/word-tokenizer.ts';
+import { enginePolicy } from '../policy/engine-policy.ts';
+import { Lockstep } from '../policy/lockstep.ts';
+import type { CollectOptions } from '../rollout/collect.ts';
+import { type ContextStrategy, fullContext, latestContext } from '../rollout/context.ts';
+import { learnVocabulary, renderDemonstration } from '../synth/demonstrations.ts';
+import type { TrainConfig } from './config.ts';
+import type { Recipe } from './recipes/recipe.ts';
+
+/** The model's words and shape: saved with every checkpoint, so that a checkpoint stands alone. */
+export interface ModelCard {
+  readonly shape: DecoderShape;
+  readonly words: readonly string[];
+  readonly maxActionWords: number;
+}
+
+export interface Learner {
+  readonly config: TrainConfig;
+  readonly recipe: Recipe;
+  readonly world: World;
+  readonly card: ModelCard;
+  readonly renderer: Renderer;
+  readonly context: ContextStrategy;
+  readonly engine: Engine;
+  readonly credit: Credit;
+}
+
+/** Decide the model's words and shape from demonstrations. */
+export function designModel(
+  demonstrations: readonly Trajectory[],
+  config: TrainConfig,
+  recipe: Recipe,
+): ModelCard {
+  const { tokenizer, maxActionWords } = learnVocabulary(demonstrations);
+  const { width, heads, layers, hidden } = config.model;
+  const renderer = wordRenderer(tokenizer, maxActionWords);
+  const context = contextOf(config);
+  const longest = Math.max(
+    ...demonstrations.map((d) => promptLength(renderDemonstration(d, renderer, context))),
+  );
+  return {
+    words: tokenizer.words,
+    maxActionWords,
+    shape: {
+      vocabulary: tokenizer.size,
+      width,
+      layers,
+      heads,
+      keyValueHeads: heads,
+      headWidth: width / heads,
+      hidden,
+      activation: 'swiglu',
+      tiedHead: false,
+      ropeTheta: 10_000,
+      // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
+      contextLength: Math.ceil((1.5 * longest + 32) / 32) * 32,
+      normEpsilon: 1e-5,
+      ...(recipe.critic ? { valueHead: true } : {}),
+    },
+  };
+}
+
+export function contextOf(config: TrainConfig): ContextStrategy {
+  return config.model.context === 'full' ? fullContext : latestContext;
+}
+
+/** Tokens of the longest sequence the policy would have seen. */
+function promptLength({ turns }: Trajectory): number {
+  let longest = 0;
+  let length = 0;
+  for (const turn of turns) {
+    length = (turn.extendsPrevious ? length : 0) + turn.contextIds.length + turn.ids.length;
+    longest = Math.max(longest, length);
+  }
+  return longest;
+}
+
+export function createLearner(
+  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'engine'>,
+): Learner {
+  const { method, rewardScale: _scale, ...options } = parts.config.credit;
+  return {
+    ...parts,
+    renderer: wordRenderer(new WordTokenizer(parts.card.words), parts.card.maxActionWords),
+    context: contextOf(parts.config),
+    credit: creditMethod(method).create(options),
+  };
+}
+
+/** How this learner's policy plays; evaluation changes the temperature. */
+export function playOptions(learner: Learner, signal: AbortSignal): CollectOptions {
+  const { config, engine, renderer, world } = learner;
+  const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs } = config.rollout;
+  const lockstep = new Lockstep();
+  return {
+    world,
+    policy: enginePolicy(engine, renderer, lockstep),
+    renderer,
+    context: learner.context,
+    sampling: { temperature, topP, topK },
+    maxTurns: maxTurns === 0 ? world.maxTurns : maxTurns,
+    contextLength: engine.capabilities.contextLength,
+    turnTimeoutMs,
+    seed: config.seed,
+    signal,
+    lockstep,
+    concurrency,
+  };
+}

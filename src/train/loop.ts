@@ -1,0 +1,222 @@
+/**
+ * The method, start to end: imitate demonstrations, then act, compare, and learn from the difference, again and again.
+ *
+ * Knows nothing of files, terminals or processes: what happens is reported through `io`.
+ */
+
+import { Rng } from '../core/rng.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import type { CreditState, TrajectoryCredit } from '../credit/rollouts.ts';
+import { constantShare, keepUsable } from '../curation/usable.ts';
+import { evaluate } from '../eval/evaluate.ts';
+import { collectGroups, failuresOf, type GroupRequest } from '../rollout/collect.ts';
+import { clone } from './clone.ts';
+import type { EvaluationResult, Metrics, Phase, ProgressEvent, RunSummary, StoredEvent } from './events.ts';
+import { type Learner, playOptions } from './learner.ts';
+import { rolloutMetrics } from './metrics.ts';
+import { updatePolicy } from './update.ts';
+
+/** What must survive a crash, besides the engine's weights. Plain JSON. */
+export interface TrainState {
+  /** Steps taken. */
+  readonly step: number;
+  readonly creditState: CreditState;
+  readonly before: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult } | null;
+  readonly tokens: { readonly sampled: number; readonly trained: number; readonly forward: number };
+  readonly episodes: number;
+  readonly turns: number;
+}
+
+export const initialState: TrainState = {
+  step: 0,
+  creditState: {},
+  before: null,
+  tokens: { sampled: 0, trained: 0, forward: 0 },
+  episodes: 0,
+  turns: 0,
+};
+
+/** Where a run tells what happens, and keeps what must last. */
+export interface RunIo {
+  event(event: StoredEvent): void;
+  progress(event: ProgressEvent): void;
+  /** Store the episodes of a step with their credit; `label` names evaluations. */
+  rollouts(
+    label: string,
+    trajectories: readonly Trajectory[],
+    credits?: ReadonlyMap<string, TrajectoryCredit>,
+  ): Promise<void>;
+  checkpoint(step: number, state: TrainState): Promise<void>;
+  /** Seconds since some start. */
+  now(): number;
+  readonly signal: AbortSignal;
+}
+
+/** Train from `state` to the end. `demonstrations` are needed only at the start of a run. */
+export async function train(
+  learner: Learner,
+  start: TrainState,
+  demonstrations: readonly Trajectory[],
+  io: RunIo,
+): Promise<RunSummary> {
+  const { config, engine } = learner;
+  const began = io.now();
+  const seconds = { clone: 0, rollout: 0, train: 0, evaluate: 0, total: 0 };
+  const timed = async <T>(phase: keyof typeof seconds, work: () => Promise<T>): Promise<T> => {
+    const from = io.now();
+    const result = await work();
+    seconds[phase] += io.now() - from;
+    return result;
+  };
+  const measure = (label: 'before' | 'during' | 'after', step: number) =>
+    timed('evaluate', () => evaluateBoth(learner, label, step, io));
+  let state = start;
+
+  if (state.before === null) {
+    io.event({ type: 'phase', phase: 'clone', steps: config.clone.steps });
+    await timed('clone', () =>
+      clone(
+        learner,
+        demonstrations,
+        (step, metrics) => io.event({ type: 'clone', step, steps: config.clone.steps, metrics }),
+        io.signal,
+      ),
+    );
+    if (config.objective.klCoefficient > 0) await engine.freeze();
+    state = { ...state, before: await measure('before', 0) };
+    await io.checkpoint(0, state);
+  }
+
+  io.event({ type: 'phase', phase: 'train', steps: config.steps });
+  for (let step = state.step; step < config.steps; step++) {
+    // 1. Act: every group plays one task several times with the present weights.
+    const stepBegan = io.now();
+    const groups = await timed('rollout', () =>
+      collectGroups(chooseTasks(learner, step), {
+        ...playOptions(learner, io.signal),
+        onEpisode: reportEpisodes(io, 'train'),
+      }),
+    );
+    const rolloutSeconds = io.now() - stepBegan;
+
+    // 2. Curate: what failed is counted and warned of, and teaches nothing.
+    const usable = keepUsable(groups, config.rollout.minimumMembers);
+    for (const [message, count] of failuresOf(groups)) {
+      io.event({ type: 'warning', code: 'episodes-failed', message: `step ${step}: ${count} × ${message}` });
+    }
+
+    // 3. Credit and learn.
+    const trainBegan = io.now();
+    const update = await timed('train', () => updatePolicy(learner, usable.groups, step, state.creditState));
+    if (update.updates === 0)
+      io.event(nothingLearned(step, usable.groups.length, constantShare(usable.groups)));
+    await engine.publish();
+
+    // 4. Report, evaluate, keep.
+    const trajectories = groups.flatMap(({ members }) => members);
+    const counts = rolloutMetrics(trajectories);
+    state = {
+      ...state,
+      step: step + 1,
+      creditState: update.creditState,
+      tokens: {
+        sampled: state.tokens.sampled + counts['tokens/sampled']!,
+        trained: state.tokens.trained + update.trainedTokens,
+        forward: state.tokens.forward + counts['tokens/forward']!,
+      },
+      episodes: state.episodes + trajectories.length,
+      turns: state.turns + counts['turns/total']!,
+    };
+    const trainSeconds = io.now() - trainBegan;
+    const metrics: Metrics = {
+      ...counts,
+      'groups/constant_share': constantShare(usable.groups),
+      'groups/dropped': usable.droppedGroups,
+      'episodes/failed': usable.failedEpisodes,
+      ...update.metrics,
+      'time/rollout_s': rolloutSeconds,
+      'time/train_s': trainSeconds,
+      'time/step_s': io.now() - stepBegan,
+      'speed/sample_tokens_per_s': counts['tokens/forward']! / rolloutSeconds,
+      'speed/train_tokens_per_s': update.trainedTokens / trainSeconds,
+    };
+    io.event({ type: 'step', step: step + 1, steps: config.steps, metrics });
+    const last = step + 1 === config.steps;
+    if (config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)) {
+      await io.rollouts(String(step + 1), trajectories, update.credits);
+    }
+    if (!last && config.evaluation.every > 0 && (step + 1) % config.evaluation.every === 0) {
+      await measure('during', step + 1);
+    }
+    if (last || (step + 1) % config.checkpoint.every === 0) await io.checkpoint(step + 1, state);
+  }
+
+  const after = await measure('after', config.steps);
+  seconds.total = io.now() - began;
+  const { before, tokens, episodes, turns } = state;
+  const summary: RunSummary = {
+    before: before!,
+    after,
+    steps: config.steps,
+    tokens,
+    episodes,
+    turns,
+    seconds,
+  };
+  io.event({ type: 'finish', summary });
+  return summary;
+}
+
+/** The tasks of a step: fresh ones where there are endlessly many, otherwise a random selection. */
+function chooseTasks({ config, world }: Learner, step: number): GroupRequest[] {
+  const { tasks, group } = config.rollout;
+  const set = world.tasks('train');
+  const rng = Rng.of('tasks', config.seed, step);
+  return Array.from({ length: tasks }, (_, index) => ({
+    id: `${step}/${index}`,
+    task: set.at(Number.isFinite(set.size) ? rng.int(set.size) : step * tasks + index),
+    members: group,
+  }));
+}
+
+/** Play held-out tasks at temperature 1 and greedily; report and keep the episodes. */
+async function evaluateBoth(
+  learner: Learner,
+  label: 'before' | 'during' | 'after',
+  step: number,
+  io: RunIo,
+): Promise<{ readonly sampled: EvaluationResult; readonly greedy: EvaluationResult }> {
+  const { evaluation } = learner.config;
+  const play = async (temperature: number, name: string) =>
+    evaluate({
+      ...playOptions(learner, io.signal),
+      split: 'test',
+      // The same episodes' chance in every evaluation, so that before and after differ in the policy alone.
+      label: `evaluation-${name}`,
+      tasks: label === 'during' ? evaluation.tasks : evaluation.finalTasks,
+      sampling: { temperature, topP: 1, topK: 0 },
+      onEpisode: reportEpisodes(io, 'evaluate'),
+    });
+  const sampled = await play(1, 'sampled');
+  const greedy = await play(0, 'greedy');
+  io.event({ type: 'evaluation', step, label, sampled: sampled.result, greedy: greedy.result });
+  if (label !== 'during') await io.rollouts(`evaluation-${label}`, sampled.trajectories);
+  return { sampled: sampled.result, greedy: greedy.result };
+}
+
+function reportEpisodes(io: RunIo, phase: Phase): (done: number, total: number) => void {
+  return (done, total) => io.progress({ type: 'progress', phase, done, total, waitingFor: 'episodes' });
+}
+
+/** A step that learned nothing says so, and why. */
+function nothingLearned(step: number, groups: number, constant: number): StoredEvent {
+  const why =
+    groups === 0
+      ? 'no group had enough usable episodes'
+      : `${Math.round(100 * constant)}% of groups had equal returns, so every advantage was zero`;
+  return {
+    type: 'warning',
+    code: 'nothing-learned',
+    message: `step ${step}: no update was made, because ${why}`,
+  };
+}

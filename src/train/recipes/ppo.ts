@@ -1,0 +1,12 @@
+/** PPO: token-level GAE with a value head, skipping observation tokens; clipped policy gradient and clipped value loss. */
+
+import type { Recipe } from './recipe.ts';
+
+export const ppo: Recipe = {
+  name: 'ppo',
+  summary:
+    'token-level GAE with a value head, skipping observation tokens; clipped policy gradient and clipped value loss',
+  source: 'PPO, arXiv 1707.06347; GAE, arXiv 1506.02438',
+  critic: true,
+  settings: { credit: { method: 'gae', gamma: 0.99, lambda: 0.95 }, objective: { valueWarmup: 3 } },
+};
