@@ -6,7 +6,7 @@ import { hash32, Rng } from '../../src/core/rng.ts';
 import { defineEnvironment, type Environment, type Split } from '../../src/env/environment.ts';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
-import { distances, MOVES, move, moveValues, optimalSuccess, SIDES, type Side } from './lake.ts';
+import { distances, MOVES, move, moveValues, SIDES, type Side } from './lake.ts';
 
 /** Rows of the map: `S` start, `G` goal, `O` hole, `.` ice. */
 export type LakeTask = { readonly map: readonly string[] };
@@ -135,10 +135,8 @@ function slide(side: Side, slip: number, rng: Rng): Side {
 function best<T>(items: readonly T[], value: (item: T) => number, rng: Rng): T {
   const values = items.map(value);
   const highest = Math.max(...values);
-  return rng.pick(items.filter((_, i) => values[i]! > highest - 1e-9));
+  return rng.pick(items.filter((_, i) => values[i]! > highest - 1e-6));
 }
-
-export { optimalSuccess };
 
 export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   name: 'frozen-lake',

@@ -10,17 +10,17 @@ const SIDEWAYS = {
   down: ['left', 'right'],
 } as const;
 
-type Map = readonly string[];
+type LakeMap = readonly string[];
 type Cell = { readonly row: number; readonly column: number };
 
 /** The cell that `side` leads to; the edge of the map stops the move. */
-export function move(map: Map, { row, column }: Cell, side: Side): Cell {
+export function move(map: LakeMap, { row, column }: Cell, side: Side): Cell {
   const next = { row: row + MOVES[side][0], column: column + MOVES[side][1] };
   return map[next.row]?.[next.column] === undefined ? { row, column } : next;
 }
 
 /** Fewest moves to `from` over ice, by cell number; Infinity where there is no way. Moves are reversible. */
-export function distances(map: Map, from: readonly [number, number]): number[] {
+export function distances(map: LakeMap, from: readonly [number, number]): number[] {
   const size = map.length;
   const distance = new Array<number>(size * size).fill(Number.POSITIVE_INFINITY);
   distance[from[0] * size + from[1]] = 0;
@@ -37,16 +37,16 @@ export function distances(map: Map, from: readonly [number, number]): number[] {
   return distance;
 }
 
-/** The discount only breaks ties in favour of speed: at 0.999 a shorter way never outweighs a safer one by much. */
-const DISCOUNT = 0.999;
-const known = new WeakMap<Map, { slip: number; values: number[] }>();
+/** Stands for the turn limit, which a state does not know: nearer 1, the expert on slippery ice waits too long. */
+const DISCOUNT = 0.95;
+const known = new WeakMap<LakeMap, { slip: number; values: number[] }>();
 
 /** Value of each move in `cell` when play is optimal afterwards and unlimited in time. */
-export function moveValues(map: Map, cell: Cell, slip: number): Record<Side, number> {
+export function moveValues(map: LakeMap, cell: Cell, slip: number): Record<Side, number> {
   let solution = known.get(map);
   if (solution?.slip !== slip) {
     let values = initialValues(map);
-    for (let change = 1; change > 1e-10; ) {
+    for (let change = 1; change > 1e-7; ) {
       const next = backup(map, values, slip, DISCOUNT);
       change = Math.max(...next.map((value, index) => Math.abs(value - values[index]!)));
       values = next;
@@ -63,7 +63,7 @@ export function moveValues(map: Map, cell: Cell, slip: number): Record<Side, num
 
 /** The highest probability of reaching the goal within `maxTurns` moves, by value iteration over the whole map. */
 export function optimalSuccess(
-  task: { readonly map: Map },
+  task: { readonly map: LakeMap },
   { slip, maxTurns }: { readonly slip: number; readonly maxTurns: number },
 ): number {
   let values = initialValues(task.map);
@@ -71,11 +71,11 @@ export function optimalSuccess(
   return values[task.map.join('').indexOf('S')]!;
 }
 
-function initialValues(map: Map): number[] {
+function initialValues(map: LakeMap): number[] {
   return [...map.join('')].map((cell) => (cell === 'G' ? 1 : 0));
 }
 
-function backup(map: Map, values: readonly number[], slip: number, discount: number): number[] {
+function backup(map: LakeMap, values: readonly number[], slip: number, discount: number): number[] {
   return values.map((value, index) => {
     const cell = { row: Math.floor(index / map.length), column: index % map.length };
     const mark = map[cell.row]![cell.column];
@@ -84,7 +84,7 @@ function backup(map: Map, values: readonly number[], slip: number, discount: num
   });
 }
 
-function moveValue(map: Map, values: readonly number[], cell: Cell, side: Side, slip: number): number {
+function moveValue(map: LakeMap, values: readonly number[], cell: Cell, side: Side, slip: number): number {
   const valueAfter = (taken: Side): number => {
     const next = move(map, cell, taken);
     return values[next.row * map.length + next.column]!;

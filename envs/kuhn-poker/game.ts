@@ -57,7 +57,7 @@ export function kuhnPokerGame(rules: boolean): Game<Deal, KuhnState> {
     toMove: mover,
     observe: (state, role) => observe(state, role as Seat, rules),
     step: (state, role, action) => step(state, role as Seat, action),
-    anchor: (state, role) => `${role} ${view(state, role as Seat)}`,
+    anchor: (state, role) => view(state, role as Seat),
     actions: (state) => legalActions(state),
     solve: (state, role, rng) => {
       const { action, probability } = equilibriumPolicy(state.deal[role as Seat], state.history);

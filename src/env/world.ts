@@ -3,6 +3,7 @@
 import type { Json } from '../core/json.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Split, TaskSet } from './environment.ts';
+import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
 import type { Role, Session } from './session.ts';
 
@@ -15,6 +16,8 @@ export interface World {
   readonly roles: readonly Role[];
   /** Turns of one role in one episode, unless the run says fewer. */
   readonly maxTurns: number;
+  /** The game behind it, where there is one: small games can be solved exactly, so strategies in them can be measured. */
+  readonly game?: Game;
   /** How actions are found in what the policy wrote. Default: the raw text, trimmed. */
   readonly protocol: ActionProtocol;
   tasks(split: Split): TaskSet<Json>;

@@ -60,10 +60,11 @@ export function summarise(trajectories: readonly Trajectory[]): EvaluationResult
   const mean = count === 0 ? 0 : outcomes.reduce((sum, outcome) => sum + outcome, 0) / count;
   const variance = count < 2 ? 0 : outcomes.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (count - 1);
   const half = 1.96 * Math.sqrt(variance / Math.max(1, count));
+  const interval = wilsonInterval(successes, count);
   return {
     episodes: count,
     success: count === 0 ? 0 : successes / count,
-    successInterval: wilsonInterval(successes, count),
+    successInterval: [interval.low, interval.high],
     return: mean,
     returnInterval: [mean - half, mean + half],
     turns: count === 0 ? 0 : usable.reduce((sum, { turns }) => sum + turns.length, 0) / count,

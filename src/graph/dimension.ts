@@ -86,7 +86,8 @@ export function broadcastShapes(operator: string, ...shapes: readonly (readonly 
     for (const shape of shapes) {
       const own = shape[axis - rank + shape.length] ?? 1;
       if (own === 1 || own === size) continue;
-      if (size !== 1) throw shapeMismatch(operator, shapes, 'equal sizes or 1 on every axis, aligned from the right');
+      if (size !== 1)
+        throw shapeMismatch(operator, shapes, 'equal sizes or 1 on every axis, aligned from the right');
       size = own;
     }
     return size;

@@ -67,16 +67,19 @@ export class RunDirectory {
    */
   static create<Config>(request: CreateRun<Config>): RunDirectory {
     const { root, version, environment, recipe, config, disk = realDisk } = request;
+    let claimed: string | undefined;
     try {
       disk.makeFolder(root);
       const name = request.name ?? claimFreeName(root, `${environment}-${recipe}`, disk);
       if (request.name !== undefined) claimName(root, name, disk);
+      claimed = join(root, name);
       const run = new RunDirectory({ root, name, version, disk }, true);
       const file: RunFile = { turnwise: version, environment, recipe, config };
       disk.replaceFile(join(run.path, 'config.json'), serializeRunFile(file));
       return run;
     } catch (error) {
-      throw writeError(error, root, 'Nothing was started', 'run the same command again');
+      if (claimed !== undefined) disk.remove(claimed);
+      throw writeError(error, claimed ?? root, 'Nothing was started', 'run the same command again');
     }
   }
 

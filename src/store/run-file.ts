@@ -52,12 +52,12 @@ export function parseRunFile<Schema extends z.ZodType>(
         version,
       );
     }
-    throw corrupt(path, z.prettifyError(outer.error), outer.error);
+    throw corrupt(path, describe(outer.error), outer.error);
   }
   const { turnwise, environment, recipe } = outer.data;
   const config = schema.safeParse(outer.data.config);
   if (config.success) return { turnwise, environment, recipe, config: config.data };
-  const problem = z.prettifyError(config.error);
+  const problem = describe(config.error);
   if (turnwise !== version) throw otherVersion(path, `Turnwise ${turnwise}: ${problem}`, version);
   throw corrupt(path, problem, config.error);
 }
@@ -80,4 +80,10 @@ function corrupt(path: string, seen: string, cause: unknown): TurnwiseError {
     fields: { path },
     cause,
   });
+}
+
+function describe(error: z.ZodError): string {
+  return error.issues
+    .map((issue) => (issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message))
+    .join('; ');
 }

@@ -42,7 +42,6 @@ export type StoredEvent =
       readonly sampled: EvaluationResult;
       readonly greedy: EvaluationResult;
     }
-  | { readonly type: 'checkpoint'; readonly step: number }
   | { readonly type: 'resume'; readonly step: number }
   | { readonly type: 'warning'; readonly code: string; readonly message: string }
   | { readonly type: 'finish'; readonly summary: RunSummary };

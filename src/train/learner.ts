@@ -1,7 +1,7 @@
 /** Everything a run works with: the task, the model's words, the engine, and how reward becomes a gradient. */
 
 import type { Trajectory } from '../core/trajectory.ts';
-import { creditMethod } from '../credit/methods.ts';
+import { findCreditMethod } from '../credit/methods.ts';
 import type { Credit } from '../credit/rollouts.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { World } from '../env/world.ts';
@@ -92,7 +92,7 @@ export function createLearner(
     ...parts,
     renderer: wordRenderer(new WordTokenizer(parts.card.words), parts.card.maxActionWords),
     context: contextOf(parts.config),
-    credit: creditMethod(method).create(options),
+    credit: findCreditMethod(method).create(options).credit,
   };
 }
 

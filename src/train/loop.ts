@@ -4,9 +4,10 @@
  * Knows nothing of files, terminals or processes: what happens is reported through `io`.
  */
 
+import { TurnwiseError } from '../core/errors.ts';
 import { Rng } from '../core/rng.ts';
 import type { Trajectory } from '../core/trajectory.ts';
-import type { CreditState, TrajectoryCredit } from '../credit/rollouts.ts';
+import type { CreditState } from '../credit/rollouts.ts';
 import { constantShare, keepUsable } from '../curation/usable.ts';
 import { evaluate } from '../eval/evaluate.ts';
 import { collectGroups, failuresOf, type GroupRequest } from '../rollout/collect.ts';
@@ -14,6 +15,8 @@ import { clone } from './clone.ts';
 import type { EvaluationResult, Metrics, Phase, ProgressEvent, RunSummary, StoredEvent } from './events.ts';
 import { type Learner, playOptions } from './learner.ts';
 import { rolloutMetrics } from './metrics.ts';
+import type { Credited } from './rollout-record.ts';
+import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
 import { updatePolicy } from './update.ts';
 
 /** What must survive a crash, besides the engine's weights. Plain JSON. */
@@ -21,6 +24,8 @@ export interface TrainState {
   /** Steps taken. */
   readonly step: number;
   readonly creditState: CreditState;
+  /** The average of all strategies so far, in self-play. */
+  readonly average: AverageStrategy | null;
   readonly before: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult } | null;
   readonly tokens: { readonly sampled: number; readonly trained: number; readonly forward: number };
   readonly episodes: number;
@@ -30,6 +35,7 @@ export interface TrainState {
 export const initialState: TrainState = {
   step: 0,
   creditState: {},
+  average: null,
   before: null,
   tokens: { sampled: 0, trained: 0, forward: 0 },
   episodes: 0,
@@ -44,12 +50,15 @@ export interface RunIo {
   rollouts(
     label: string,
     trajectories: readonly Trajectory[],
-    credits?: ReadonlyMap<string, TrajectoryCredit>,
+    credited?: ReadonlyMap<string, Credited>,
   ): Promise<void>;
   checkpoint(step: number, state: TrainState): Promise<void>;
   /** Seconds since some start. */
   now(): number;
+  /** Aborted: drop everything at once. */
   readonly signal: AbortSignal;
+  /** Asked once after every step: stop here, where everything can be kept? */
+  stopRequested(): boolean;
 }
 
 /** Train from `state` to the end. `demonstrations` are needed only at the start of a run. */
@@ -70,6 +79,7 @@ export async function train(
   };
   const measure = (label: 'before' | 'during' | 'after', step: number) =>
     timed('evaluate', () => evaluateBoth(learner, label, step, io));
+  const tree = treeOf(learner.world);
   let state = start;
 
   if (state.before === null) {
@@ -111,6 +121,7 @@ export async function train(
     if (update.updates === 0)
       io.event(nothingLearned(step, usable.groups.length, constantShare(usable.groups)));
     await engine.publish();
+    const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 
     // 4. Report, evaluate, keep.
     const trajectories = groups.flatMap(({ members }) => members);
@@ -119,6 +130,7 @@ export async function train(
       ...state,
       step: step + 1,
       creditState: update.creditState,
+      average: selfPlay?.average ?? null,
       tokens: {
         sampled: state.tokens.sampled + counts['tokens/sampled']!,
         trained: state.tokens.trained + update.trainedTokens,
@@ -134,6 +146,7 @@ export async function train(
       'groups/dropped': usable.droppedGroups,
       'episodes/failed': usable.failedEpisodes,
       ...update.metrics,
+      ...selfPlay?.metrics,
       'time/rollout_s': rolloutSeconds,
       'time/train_s': trainSeconds,
       'time/step_s': io.now() - stepBegan,
@@ -143,12 +156,15 @@ export async function train(
     io.event({ type: 'step', step: step + 1, steps: config.steps, metrics });
     const last = step + 1 === config.steps;
     if (config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)) {
-      await io.rollouts(String(step + 1), trajectories, update.credits);
+      await io.rollouts(String(step + 1), trajectories, update.credited);
     }
     if (!last && config.evaluation.every > 0 && (step + 1) % config.evaluation.every === 0) {
       await measure('during', step + 1);
     }
-    if (last || (step + 1) % config.checkpoint.every === 0) await io.checkpoint(step + 1, state);
+    const stopping = io.stopRequested();
+    if (last || stopping || (step + 1) % config.checkpoint.every === 0) await io.checkpoint(step + 1, state);
+    if (stopping && !last)
+      throw new TurnwiseError('cancelled', { what: `The run was asked to stop after step ${step + 1}` });
   }
 
   const after = await measure('after', config.steps);

@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { nearest, TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import { creditMethod } from '../credit/methods.ts';
+import { findCreditMethod } from '../credit/methods.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
 import type { Recipe } from './recipes/recipe.ts';
 
@@ -43,7 +43,7 @@ export function resolveConfig(parts: {
   const config = parseStrict(trainConfigSchema, layered, []);
   const environment = parseStrict(parts.environmentOptions, config.environment, ['environment']);
   const { method, rewardScale, ...options } = config.credit;
-  const creditOptions = parseStrict(creditMethod(method).options, options, ['credit']);
+  const creditOptions = parseStrict(findCreditMethod(method).options, options, ['credit']);
   if (config.model.width % (2 * config.model.heads) !== 0) {
     throw new TurnwiseError('config-invalid', {
       what: 'model.heads does not fit model.width',

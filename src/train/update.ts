@@ -3,7 +3,7 @@
 import { Rng } from '../core/rng.ts';
 import { scheduleFactor } from '../core/schedule.ts';
 import type { Group } from '../core/trajectory.ts';
-import type { CreditState, TrajectoryCredit } from '../credit/rollouts.ts';
+import type { CreditState } from '../credit/rollouts.ts';
 import type { TokenRow } from '../engine/engine.ts';
 import {
   type CreditedSample,
@@ -16,10 +16,11 @@ import {
 import type { Metrics } from './events.ts';
 import type { Learner } from './learner.ts';
 import { policyObjective } from './policy-objective.ts';
+import type { Credited } from './rollout-record.ts';
 
 export interface Update {
   readonly metrics: Metrics;
-  readonly credits: ReadonlyMap<string, TrajectoryCredit>;
+  readonly credited: ReadonlyMap<string, Credited>;
   readonly creditState: CreditState;
   readonly trainedTokens: number;
   /** Optimizer steps taken; 0 when there was nothing to learn from. */
@@ -40,10 +41,10 @@ export async function updatePolicy(
   // Advantages: what each turn or token was worth, compared within its group or against the critic.
   const candidates = candidatesOf(groups.flatMap(({ members }) => members));
   const values = recipe.critic ? await scoreValues(learner, candidates) : undefined;
-  const { credits, state } = learner.credit(
-    candidates.map((candidate, index) => creditInput(candidate, config.credit.rewardScale, values?.[index])),
-    creditState,
+  const inputs = candidates.map((candidate, index) =>
+    creditInput(candidate, config.credit.rewardScale, values?.[index]),
   );
+  const { credits, state } = learner.credit(inputs, creditState);
   const samples = candidates.flatMap((candidate, index) =>
     spreadCredit(candidate, credits[index]!, values?.[index]),
   );
@@ -101,7 +102,7 @@ export async function updatePolicy(
   metrics['samples/learned_share'] = samples.length === 0 ? 0 : learned.length / samples.length;
   return {
     metrics,
-    credits: new Map(credits.map((credit) => [credit.id, credit])),
+    credited: new Map(credits.map((credit, index) => [credit.id, { credit, input: inputs[index]! }])),
     creditState: state,
     trainedTokens,
     updates,

@@ -46,17 +46,18 @@ export class KeyValueCache {
     return this.#lengths[row]!;
   }
 
-  /** The keys of `layer` in the first `rows` rows, a view of shape [rows, heads, capacity, headSize]. */
-  keys(layer: number, rows: number): Float32Array {
-    return this.#stores[layer]!.subarray(0, rows * this.#rowSize());
+  /** The keys of `layer` in `rows` rows from `firstRow` on: a view of shape [rows, heads, capacity, headSize]. */
+  keys(layer: number, firstRow: number, rows: number): Float32Array {
+    return this.#view(this.#stores[layer]!, firstRow, rows, this.#rowSize());
   }
 
-  values(layer: number, rows: number): Float32Array {
-    return this.#stores[this.#shape.layers + layer]!.subarray(0, rows * this.#rowSize());
+  values(layer: number, firstRow: number, rows: number): Float32Array {
+    return this.#view(this.#stores[this.#shape.layers + layer]!, firstRow, rows, this.#rowSize());
   }
 
-  mask(rows: number): Float32Array {
-    return this.#mask.subarray(0, rows * this.#capacity);
+  /** What to add to attention scores, [rows, capacity]: 0 where a slot holds a token, very negative elsewhere. */
+  mask(firstRow: number, rows: number): Float32Array {
+    return this.#view(this.#mask, firstRow, rows, this.#capacity);
   }
 
   /** Makes sure that rows 0 to `rows` - 1 exist, each with room for `capacity` tokens. */
@@ -123,6 +124,10 @@ export class KeyValueCache {
     this.clear();
     this.#stores = this.#stores.map(() => new Float32Array(0));
     this.#mask = new Float32Array(0);
+  }
+
+  #view(store: Float32Array, firstRow: number, rows: number, rowSize: number): Float32Array {
+    return store.subarray(firstRow * rowSize, (firstRow + rows) * rowSize);
   }
 
   #rowSize(): number {

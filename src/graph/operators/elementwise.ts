@@ -4,10 +4,10 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { broadcastShapes, sameShape } from '../dimension.ts';
 import type { Graph, Operator } from '../graph.ts';
 import type { DType, Tensor } from '../tensor.ts';
-import { square } from './unary.ts';
 import { greater, where } from './logic.ts';
 import { sumTo } from './reduce.ts';
 import { unbroadcast } from './shape.ts';
+import { square } from './unary.ts';
 
 /** An operand of an elementwise operator. */
 export type Operand = Tensor | number;
@@ -21,7 +21,9 @@ export function asTensors(...operands: readonly Operand[]): Tensor[] {
       allowed: 'at least one tensor among the operands',
     });
   }
-  return operands.map((operand) => (typeof operand === 'number' ? numberLike(graph, operand, operands) : operand));
+  return operands.map((operand) =>
+    typeof operand === 'number' ? numberLike(graph, operand, operands) : operand,
+  );
 }
 
 function numberLike(graph: Graph, value: number, operands: readonly Operand[]): Tensor {

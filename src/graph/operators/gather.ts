@@ -3,7 +3,7 @@
 import { sameShape, shapeMismatch } from '../dimension.ts';
 import type { Emission, Operator } from '../graph.ts';
 import type { Dim, Tensor } from '../tensor.ts';
-import { add, multiply, negate, sameType } from './elementwise.ts';
+import { multiply, negate, sameType } from './elementwise.ts';
 import { logSoftmax } from './reduce.ts';
 import { broadcastTo, reshape } from './shape.ts';
 import { exp } from './unary.ts';
@@ -14,7 +14,8 @@ const gatherRowsOperator: Plain = {
   name: 'gatherRows',
   infer: ([table, ids]) => {
     sameType('gatherRows', [ids!], ['int64']);
-    if (table!.shape.length !== 2) throw shapeMismatch('gatherRows', [table!.shape, ids!.shape], 'a table of two axes');
+    if (table!.shape.length !== 2)
+      throw shapeMismatch('gatherRows', [table!.shape, ids!.shape], 'a table of two axes');
     return { shape: [...ids!.shape, table!.shape[1]!], dtype: table!.dtype };
   },
   emit: (emission, inputs) => emission.node('Gather', inputs, { axis: 0 }),
@@ -45,7 +46,11 @@ const gatherLastOperator: Plain = {
   infer: ([x, ids]) => {
     sameType('gatherLast', [ids!], ['int64']);
     if (!sameShape(x!.shape.slice(0, -1), ids!.shape)) {
-      throw shapeMismatch('gatherLast', [x!.shape, ids!.shape], 'ids shaped like the first tensor without its last axis');
+      throw shapeMismatch(
+        'gatherLast',
+        [x!.shape, ids!.shape],
+        'ids shaped like the first tensor without its last axis',
+      );
     }
     return { shape: ids!.shape, dtype: x!.dtype };
   },
@@ -75,10 +80,14 @@ const scatterLastOperator: Plain = {
     return { shape: base!.shape, dtype: sameType('scatterLast', [base!, updates!], ['float32']) };
   },
   emit: (emission, [base, ids, updates]) =>
-    emission.node('ScatterElements', [base!, lastAxisAdded(emission, ids!), lastAxisAdded(emission, updates!)], {
-      axis: -1,
-      reduction: 'add',
-    }),
+    emission.node(
+      'ScatterElements',
+      [base!, lastAxisAdded(emission, ids!), lastAxisAdded(emission, updates!)],
+      {
+        axis: -1,
+        reduction: 'add',
+      },
+    ),
   backward: (gradient, { inputs: [, ids] }) => [gradient, undefined, gatherLast(gradient, ids!)],
 };
 
@@ -86,14 +95,15 @@ function lastAxisAdded(emission: Emission, name: string): string {
   return emission.node('Unsqueeze', [name, emission.integers([-1])]);
 }
 
+/** Reads its third input, the log-softmax, and sends the whole gradient to the first, the logits. */
 const gatherLogSoftmaxOperator: Plain = {
   name: 'gatherLogSoftmax',
   infer: ([logits, ids]) => gatherLastOperator.infer([logits!, ids!], {}),
-  emit: (emission, inputs, node) => gatherLastOperator.emit(emission, inputs, node),
-  backward: (gradient, { inputs: [logProbabilities, ids] }) => {
-    const probabilities = exp(logProbabilities!);
-    const rows = reshape(negate(gradient), [...gradient.shape, 1]);
-    return [scatterLast(multiply(probabilities, rows), ids!, gradient), undefined];
+  emit: (emission, [, ids, logProbabilities], node) =>
+    gatherLastOperator.emit(emission, [logProbabilities!, ids!], node),
+  backward: (gradient, { inputs: [, ids, logProbabilities] }) => {
+    const spread = multiply(exp(logProbabilities!), reshape(negate(gradient), [...gradient.shape, 1]));
+    return [scatterLast(spread, ids!, gradient), undefined, undefined];
   },
 };
 
@@ -112,4 +122,10 @@ export function scatterLast(base: Tensor, ids: Tensor, updates: Tensor): Tensor 
   return base.graph.apply(scatterLastOperator, [base, ids, updates], {});
 }
 
-export { add, logSoftmax, gatherLogSoftmaxOperator };
+/**
+ * The log-probability of int64 `ids` [...] under `logits` [..., V]: [...]. The gradient, one-hot minus softmax, is made
+ * from the log-softmax of the forward pass, which `logSoftmax(logits)` shares.
+ */
+export function gatherLogSoftmax(logits: Tensor, ids: Tensor): Tensor {
+  return logits.graph.apply(gatherLogSoftmaxOperator, [logits, ids, logSoftmax(logits)], {});
+}

@@ -19,7 +19,8 @@ export interface MatmulOptions {
 const matmulOperator: Operator<{ transposeA: boolean; transposeB: boolean; scale: number }> = {
   name: 'matmul',
   infer: (inputs, { transposeA, transposeB }) => {
-    const [a, b] = inputs.map((input) => input.shape) as [Tensor['shape'], Tensor['shape']];
+    const a = inputs[0]!.shape;
+    const b = inputs[1]!.shape;
     const rule = 'two tensors of at least two axes whose inner sizes agree and whose leading axes broadcast';
     const words = `matmul${transposeA ? ' (a transposed)' : ''}${transposeB ? ' (b transposed)' : ''}`;
     if (a.length < 2 || b.length < 2) throw shapeMismatch(words, [a, b], rule);
@@ -36,7 +37,8 @@ const matmulOperator: Operator<{ transposeA: boolean; transposeB: boolean; scale
     return emission.node('FusedMatMul', inputs, attributes, 'com.microsoft');
   },
   backward: (gradient, node) => {
-    const [a, b] = node.inputs as [Tensor, Tensor];
+    const a = node.inputs[0]!;
+    const b = node.inputs[1]!;
     const { transposeA, transposeB, scale } = node.attributes;
     const toA = transposeA
       ? matmul(b, gradient, { transposeA: transposeB, transposeB: true, scale })

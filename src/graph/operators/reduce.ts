@@ -50,7 +50,12 @@ const maxOperator = reduction('max', 'ReduceMax', (gradient, node) => {
   return [multiply(mask, divide(reshape(gradient, kept), sum(mask, axes, true)))];
 });
 
-function reduce(operator: Operator<Reduction>, x: Tensor, axes: readonly number[] | undefined, keepDims: boolean): Tensor {
+function reduce(
+  operator: Operator<Reduction>,
+  x: Tensor,
+  axes: readonly number[] | undefined,
+  keepDims: boolean,
+): Tensor {
   const chosen = axes ?? x.shape.map((_, axis) => axis);
   const positions = [...new Set(chosen.map((axis) => axisOf(operator.name, x, axis)))].sort((a, b) => a - b);
   return positions.length === 0 ? x : x.graph.apply(operator, [x], { axes: positions, keepDims });

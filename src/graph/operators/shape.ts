@@ -1,7 +1,15 @@
 /** Operators that move, cut or repeat values without changing them. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import { broadcastShapes, canonical, factors, plus, product, sameShape, shapeMismatch } from '../dimension.ts';
+import {
+  broadcastShapes,
+  canonical,
+  factors,
+  plus,
+  product,
+  sameShape,
+  shapeMismatch,
+} from '../dimension.ts';
 import type { Emission, Graph, Operator } from '../graph.ts';
 import type { Dim, Tensor } from '../tensor.ts';
 import { sameType } from './elementwise.ts';
@@ -11,7 +19,11 @@ import { sumTo } from './reduce.ts';
 export function axisOf(operator: string, x: Tensor, axis: number): number {
   const position = axis < 0 ? axis + x.shape.length : axis;
   if (Number.isInteger(position) && position >= 0 && position < x.shape.length) return position;
-  throw shapeMismatch(operator, [x.shape], `an axis from ${-x.shape.length} to ${x.shape.length - 1}, not ${axis}`);
+  throw shapeMismatch(
+    operator,
+    [x.shape],
+    `an axis from ${-x.shape.length} to ${x.shape.length - 1}, not ${axis}`,
+  );
 }
 
 const reshapeOperator: Operator<{ shape: readonly Dim[] }> = {
@@ -37,8 +49,10 @@ const reshapeOperator: Operator<{ shape: readonly Dim[] }> = {
 const transposeOperator: Operator<{ permutation: readonly number[] }> = {
   name: 'transpose',
   infer: ([x], { permutation }) => {
-    if ([...permutation].sort((a, b) => a - b).some((axis, position) => axis !== position) ||
-      permutation.length !== x!.shape.length) {
+    if (
+      [...permutation].sort((a, b) => a - b).some((axis, position) => axis !== position) ||
+      permutation.length !== x!.shape.length
+    ) {
       throw shapeMismatch('transpose', [x!.shape], `a permutation of its axes, not ${permutation.join()}`);
     }
     return { shape: permutation.map((axis) => x!.shape[axis]!), dtype: x!.dtype };
@@ -83,24 +97,35 @@ const sliceOperator: Operator<{ axis: number; start: number; end: number | undef
 };
 
 /** The gradient of `slice`: zeros around it, back to the shape that was cut. */
-const padOperator: Operator<{ axis: number; start: number; end: number | undefined; shape: readonly Dim[] }> = {
-  name: 'pad',
-  infer: ([x], { shape }) => ({ shape, dtype: x!.dtype }),
-  emit: (emission, [x], node) => {
-    const { axis, start, end, shape } = node.attributes;
-    const parts: Part[] = shape.map((size, at) => ({ size, start: at === axis ? start : 0, end: at === axis ? end : undefined }));
-    const before = parts.map((part) => marginBefore(emission, part));
-    const after = parts.map((part) => marginAfter(emission, part));
-    const pads = [...before, ...after];
-    const known = pads.every((pad) => typeof pad === 'number');
-    const names = known ? emission.integers(pads) : emission.node('Concat', pads.map((pad) => typeof pad === 'number' ? emission.integers([pad]) : pad), { axis: 0 });
-    return emission.node('Pad', [x!, names]);
-  },
-  backward: (gradient, node) => {
-    const { axis, start, end } = node.attributes;
-    return [slice(gradient, axis, start, end)];
-  },
-};
+const padOperator: Operator<{ axis: number; start: number; end: number | undefined; shape: readonly Dim[] }> =
+  {
+    name: 'pad',
+    infer: ([x], { shape }) => ({ shape, dtype: x!.dtype }),
+    emit: (emission, [x], node) => {
+      const { axis, start, end, shape } = node.attributes;
+      const parts: Part[] = shape.map((size, at) => ({
+        size,
+        start: at === axis ? start : 0,
+        end: at === axis ? end : undefined,
+      }));
+      const before = parts.map((part) => marginBefore(emission, part));
+      const after = parts.map((part) => marginAfter(emission, part));
+      const pads = [...before, ...after];
+      const known = pads.every((pad) => typeof pad === 'number');
+      const names = known
+        ? emission.integers(pads)
+        : emission.node(
+            'Concat',
+            pads.map((pad) => (typeof pad === 'number' ? emission.integers([pad]) : pad)),
+            { axis: 0 },
+          );
+      return emission.node('Pad', [x!, names]);
+    },
+    backward: (gradient, node) => {
+      const { axis, start, end } = node.attributes;
+      return [slice(gradient, axis, start, end)];
+    },
+  };
 
 interface Part {
   readonly size: Dim;
@@ -131,7 +156,11 @@ function slicedSize(x: Tensor, size: Dim, start: number, end: number | undefined
   if (start >= 0 && (end === undefined || end < 0)) return plus(size, (end ?? 0) - start);
   if (start < 0 && (end === undefined || end < 0)) return (end ?? 0) - start;
   if (start >= 0 && end !== undefined && end >= start) return end - start;
-  throw shapeMismatch('slice', [x.shape], 'on a symbolic axis, both bounds from the same end or from the outside in');
+  throw shapeMismatch(
+    'slice',
+    [x.shape],
+    'on a symbolic axis, both bounds from the same end or from the outside in',
+  );
 }
 
 const concatOperator: Operator<{ axis: number }> = {
@@ -139,11 +168,18 @@ const concatOperator: Operator<{ axis: number }> = {
   infer: (inputs, { axis }) => {
     const shapes = inputs.map((input) => input.shape);
     const first = shapes[0]!;
-    if (!shapes.every((shape) => shape.length === first.length && shape.every((size, at) => at === axis || size === first[at]))) {
+    if (
+      !shapes.every(
+        (shape) =>
+          shape.length === first.length && shape.every((size, at) => at === axis || size === first[at]),
+      )
+    ) {
       throw shapeMismatch('concat', shapes, `equal sizes on every axis but ${axis}`);
     }
     return {
-      shape: first.map((size, at) => (at === axis ? shapes.map((shape) => shape[at]!).reduce(sumOfSizes) : size)),
+      shape: first.map((size, at) =>
+        at === axis ? shapes.map((shape) => shape[at]!).reduce(sumOfSizes) : size,
+      ),
       dtype: sameType('concat', inputs, ['float32', 'int64']),
     };
   },
@@ -166,7 +202,11 @@ const concatOperator: Operator<{ axis: number }> = {
         const rest = after.reduce((total, other) => total + other, 0);
         return slice(gradient, axis, -rest - size, rest === 0 ? undefined : -rest);
       }
-      throw shapeMismatch('concat', node.inputs.map((input) => input.shape), 'at most one symbolic size along the axis to differentiate');
+      throw shapeMismatch(
+        'concat',
+        node.inputs.map((input) => input.shape),
+        'at most one symbolic size along the axis to differentiate',
+      );
     });
   },
 };
@@ -223,13 +263,20 @@ export function slice(x: Tensor, axis: number, start: number, end?: number): Ten
 export function concat(tensors: readonly Tensor[], axis: number): Tensor {
   const first = tensors[0];
   if (!first) {
-    throw new TurnwiseError('shape-mismatch', { what: "'concat' was given no tensors", allowed: 'at least one' });
+    throw new TurnwiseError('shape-mismatch', {
+      what: "'concat' was given no tensors",
+      allowed: 'at least one',
+    });
   }
-  return tensors.length === 1 ? first : first.graph.apply(concatOperator, tensors, { axis: axisOf('concat', first, axis) });
+  return tensors.length === 1
+    ? first
+    : first.graph.apply(concatOperator, tensors, { axis: axisOf('concat', first, axis) });
 }
 
 /** The value of a size expression as a float32 scalar: a constant where it is a number. */
 export function sizeOf(graph: Graph, dimension: Dim): Tensor {
   const { coefficient, symbols } = factors(dimension);
-  return symbols.length === 0 ? graph.constant(coefficient) : graph.apply(sizeOperator, [], { dimension: canonical(dimension) });
+  return symbols.length === 0
+    ? graph.constant(coefficient)
+    : graph.apply(sizeOperator, [], { dimension: canonical(dimension) });
 }

@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Rng } from '../../src/core/rng.ts';
+import { brokenLaw } from '../../src/env/environment-laws.ts';
+import { playEpisode } from '../../src/env/play.ts';
+import { bisectionTurns, guessNumber, world } from './index.ts';
+
+const defaults = world.options.parse({});
+const environment = guessNumber(defaults);
+const rng = Rng.of(0);
+
+describe('oracle', () => {
+  it.each([2, 3, 7, 8, 31, 32, 100])(
+    'bisection finds every number up to %i in ceil(log2(N+1))',
+    async (range) => {
+      const finder = world.create(world.options.parse({ range, maxTurns: bisectionTurns(range) }));
+      const episodes = await Promise.all(
+        Array.from({ length: range }, (_, index) =>
+          playEpisode(finder, finder.tasks('test').at(index), index, 'expert'),
+        ),
+      );
+      expect(episodes.every((episode) => episode.success)).toBe(true);
+      expect(Math.max(...episodes.map((episode) => episode.turns.length))).toBe(bisectionTurns(range));
+    },
+  );
+
+  it('a random guess inside the interval often runs out of turns', async () => {
+    const finder = world.create(defaults);
+    let found = 0;
+    for (let index = 0; index < 1000; index++) {
+      if ((await playEpisode(finder, finder.tasks('test').at(index), index, 'beginner')).success) found++;
+    }
+    expect(found / 1000).toBeGreaterThan(0.6);
+    expect(found / 1000).toBeLessThan(0.85);
+  });
+
+  it('pays the same for information on every course that ends well', async () => {
+    const patient = world.create(world.options.parse({ maxTurns: 40 }));
+    for (const player of ['expert', 'beginner'] as const) {
+      const played = await playEpisode(patient, { secret: 11 }, 3, player);
+      expect(played.outcome).toBeCloseTo(1 + 0.1 * Math.log2(32), 12);
+    }
+  });
+});
+
+describe('rules', () => {
+  const state = { secret: 11, low: 1, high: 32 };
+
+  it('restates the interval after each answer', () => {
+    expect(environment.start({ secret: 11 }, rng).messages).toEqual([
+      { role: 'user', content: 'low1 high32' },
+    ]);
+    expect(environment.step(state, '16', rng)).toMatchObject({
+      observation: 'low1 high15',
+      done: false,
+      valid: true,
+    });
+    expect(environment.step(state, '8', rng)).toMatchObject({
+      observation: 'low9 high32',
+      reward: expect.closeTo(0.1 * Math.log2(32 / 24), 12),
+    });
+    expect(environment.step(state, '11', rng)).toMatchObject({
+      observation: 'found',
+      done: true,
+      success: true,
+    });
+  });
+
+  it('a number outside the interval brings nothing and is legal', () => {
+    const narrowed = { secret: 11, low: 9, high: 15 };
+    expect(environment.step(narrowed, '20', rng)).toEqual({
+      state: narrowed,
+      observation: 'low9 high15',
+      reward: 0,
+      done: false,
+      valid: true,
+    });
+  });
+
+  it.each(['33', '0', '-1', '07', '1.5', 'seven', 'low1', ''])(
+    '%j is invalid and changes nothing',
+    (action) => {
+      expect(environment.step(state, action, rng)).toEqual({
+        state,
+        observation: 'invalid low1 high32',
+        reward: 0,
+        done: false,
+        valid: false,
+      });
+    },
+  );
+
+  it('says nothing of the secret in the anchor', () => {
+    expect(environment.anchor?.(state)).toBe(environment.anchor?.({ ...state, secret: 5 }));
+  });
+});
+
+describe('laws', () => {
+  it('hold under random play', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(10_000), fc.integer({ min: 2, max: 64 }), async (seed, range) => {
+        const small = guessNumber({ range, shaping: 0.1, maxTurns: 10 });
+        expect(await brokenLaw(small, small.tasks('train').at(seed), seed)).toBeUndefined();
+      }),
+      { numRuns: 100, seed: 1 },
+    );
+  });
+});

@@ -1,0 +1,161 @@
+/** Maze: LMRL-Gym's fully observed "double T maze" (arXiv 2311.18232), with its layout, moves and rewards. */
+
+import { z } from 'zod';
+import { Rng } from '../../src/core/rng.ts';
+import { defineEnvironment, type Environment } from '../../src/env/environment.ts';
+import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
+import { fromEnvironment } from '../../src/env/from-environment.ts';
+
+export type MazeTask = { readonly row: number; readonly column: number };
+export type MazeState = MazeTask & { readonly turn: number };
+
+export interface MazeOptions {
+  readonly maxTurns: number;
+  readonly heldOutStarts: number;
+}
+
+/** 10 rows by 13 columns; `#` wall, `G` goal. */
+export const LAYOUT: readonly string[] = [
+  '#############',
+  '#.....#.....#',
+  '###.#####.###',
+  '###.#####.###',
+  '###.#####.###',
+  '###.......###',
+  '######.######',
+  '######.######',
+  '######G######',
+  '#############',
+];
+
+const MOVES = { left: [0, -1], right: [0, 1], up: [-1, 0], down: [1, 0] } as const;
+type Side = keyof typeof MOVES;
+const SIDES = ['left', 'right', 'up', 'down'] as const satisfies Side[];
+
+/** The 25 free cells other than the goal, in reading order. */
+export const STARTS: readonly MazeTask[] = LAYOUT.flatMap((line, row) =>
+  [...line].flatMap((cell, column) => (cell === '.' ? [{ row, column }] : [])),
+);
+
+const optionsSchema = z.strictObject({
+  maxTurns: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(40)
+    .describe('Moves before the episode fails; 100 in LMRL-Gym, fewer make sampling cheaper'),
+  heldOutStarts: z
+    .int()
+    .min(0)
+    .max(24)
+    .default(0)
+    .describe('Start cells kept from training; the test split is then exactly these'),
+});
+
+/**
+ * The environment. Arriving at the goal pays 0, a word that is no move −4 and stays, every other move −1, also into a
+ * wall. The move after the last allowed one is not made: it pays −1 and ends the episode, as in the original.
+ */
+export function maze(options: MazeOptions): Environment<MazeTask, MazeState> {
+  const shuffled = Rng.of('maze', 'held-out').shuffle(STARTS);
+  const heldOut = shuffled.slice(0, options.heldOutStarts);
+  const training = STARTS.filter((start) => !heldOut.includes(start));
+  return defineEnvironment<MazeTask, MazeState>({
+    name: 'maze',
+    description: "LMRL-Gym's fully observed maze: reach the goal in as few moves as possible.",
+    maxTurns: options.maxTurns + 1,
+    tasks: (split) => {
+      const starts = split === 'train' ? training : heldOut.length > 0 ? heldOut : STARTS;
+      return { size: starts.length, at: (index) => starts[index % starts.length]! };
+    },
+    start: (task) => ({
+      state: { ...task, turn: 0 },
+      messages: [{ role: 'user', content: observe(task) }],
+    }),
+    step: (state, action) => {
+      const side = readMove(action);
+      if (state.turn >= options.maxTurns) {
+        return { state, observation: 'failure', reward: -1, done: true, valid: side !== undefined };
+      }
+      const stay = { ...state, turn: state.turn + 1 };
+      if (side === undefined) {
+        return {
+          state: stay,
+          observation: `invalid ${observe(state)}`,
+          reward: -4,
+          done: false,
+          valid: false,
+        };
+      }
+      const target = neighbour(state, side);
+      const next = cellAt(target) === '#' ? stay : { ...stay, ...target };
+      if (cellAt(next) === 'G') {
+        return { state: next, observation: 'success', reward: 0, done: true, success: true, valid: true };
+      }
+      return { state: next, observation: observe(next), reward: -1, done: false, valid: true };
+    },
+    anchor: ({ row, column }) => `${row},${column}`,
+    actions: () => SIDES,
+    solve: (state, rng) => {
+      const distance = (side: Side): number => DISTANCES.get(key(neighbour(state, side))) ?? Infinity;
+      const nearest = Math.min(...SIDES.map(distance));
+      return rng.pick(SIDES.filter((side) => distance(side) === nearest));
+    },
+    stumble: (_, rng) => rng.pick(SIDES),
+    render: ({ row, column }) =>
+      LAYOUT.map((line, r) => (r === row ? `${line.slice(0, column)}@${line.slice(column + 1)}` : line)).join(
+        '\n',
+      ),
+  });
+}
+
+/** Where the agent is and what lies on each side. Six words that mean something alone. */
+function observe(cell: MazeTask): string {
+  const sides = SIDES.map((side) => {
+    const mark = cellAt(neighbour(cell, side));
+    return `${side}:${mark === '#' ? 'wall' : mark === 'G' ? 'goal' : 'free'}`;
+  });
+  return [`row${cell.row}`, `column${cell.column}`, ...sides].join(' ');
+}
+
+/** `left` or, as in LMRL-Gym, `move left`. */
+function readMove(action: string): Side | undefined {
+  const word = action.startsWith('move ') ? action.slice('move '.length) : action;
+  return SIDES.find((side) => side === word);
+}
+
+function neighbour({ row, column }: MazeTask, side: Side): MazeTask {
+  return { row: row + MOVES[side][0], column: column + MOVES[side][1] };
+}
+
+function cellAt({ row, column }: MazeTask): string {
+  return LAYOUT[row]?.[column] ?? '#';
+}
+
+function key({ row, column }: MazeTask): string {
+  return `${row},${column}`;
+}
+
+/** Fewest moves to the goal, by breadth-first search. */
+const DISTANCES: ReadonlyMap<string, number> = (() => {
+  const row = LAYOUT.findIndex((line) => line.includes('G'));
+  const goal = { row, column: LAYOUT[row]!.indexOf('G') };
+  const distances = new Map([[key(goal), 0]]);
+  const queue = [goal];
+  for (const cell of queue) {
+    for (const side of SIDES) {
+      const next = neighbour(cell, side);
+      if (cellAt(next) === '#' || distances.has(key(next))) continue;
+      distances.set(key(next), distances.get(key(cell))! + 1);
+      queue.push(next);
+    }
+  }
+  return distances;
+})();
+
+export const world: WorldFactory<typeof optionsSchema> = defineWorld({
+  name: 'maze',
+  description: "LMRL-Gym's fully observed maze: reach the goal in as few moves as possible.",
+  options: optionsSchema,
+  create: (options) => fromEnvironment(maze(options)),
+});

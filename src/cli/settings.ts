@@ -1,0 +1,147 @@
+/** `--set key=value`: dotted keys into a configuration, checked by its schema, with errors that help. */
+
+import type { z } from 'zod';
+import { nearest, TurnwiseError } from '../core/errors.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import { type Field, openKeys, schemaFields } from './schema-fields.ts';
+
+/**
+ * `base` with the assignments of a command line laid over it.
+ *
+ * @param assignments `key=value`, in order; a later one wins
+ * @param label what the keys belong to, for messages: "frozen-lake", "this run"
+ * @returns plain settings, to be parsed by `schema` (see `parseSettings`)
+ * @throws TurnwiseError `setting-syntax`, `setting-unknown`, `setting-value`
+ */
+export function applySettings(
+  schema: z.ZodType,
+  base: JsonObject,
+  assignments: readonly string[],
+  label: string,
+): JsonObject {
+  const fields = new Map(schemaFields(schema).map((field) => [field.key, field]));
+  const open = openKeys(schema);
+  let result = base;
+  for (const assignment of assignments) {
+    const separator = assignment.indexOf('=');
+    if (separator < 1) {
+      throw new TurnwiseError('setting-syntax', {
+        what: 'A setting needs a key and a value',
+        seen: `--set ${assignment}`,
+        allowed: '--set key=value, such as --set steps=50',
+      });
+    }
+    const key = assignment.slice(0, separator);
+    const text = assignment.slice(separator + 1);
+    const field = fields.get(key);
+    if (field === undefined && !open.some((prefix) => prefix === '' || key.startsWith(`${prefix}.`))) {
+      throw unknownSetting(key, [...fields.keys()], label);
+    }
+    result = setPath(result, key.split('.'), field ? coerce(field, text) : guess(text));
+  }
+  return result;
+}
+
+/**
+ * Settings parsed by their schema; every problem of the schema becomes one of ours.
+ *
+ * @throws TurnwiseError `setting-unknown`, `setting-value`
+ */
+export function parseSettings<Schema extends z.ZodType>(
+  schema: Schema,
+  settings: JsonObject,
+  label: string,
+): z.output<Schema> {
+  const parsed = schema.safeParse(settings);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  const fields = schemaFields(schema);
+  if (issue.code === 'unrecognized_keys') {
+    const key = [...issue.path, issue.keys[0]!].join('.');
+    throw unknownSetting(
+      key,
+      fields.map((field) => field.key),
+      label,
+    );
+  }
+  const key = issue.path.join('.');
+  const field = fields.find((candidate) => candidate.key === key);
+  const value = issue.path.reduce<unknown>(
+    (at, name) => (at as Record<PropertyKey, unknown> | undefined)?.[name],
+    settings,
+  );
+  throw badValue(key, JSON.stringify(value) ?? 'nothing', field?.allowed ?? issue.message);
+}
+
+function unknownSetting(key: string, known: readonly string[], label: string): TurnwiseError {
+  const near = nearestKey(key, known);
+  return new TurnwiseError('setting-unknown', {
+    what: `There is no setting "${key}" for ${label}`,
+    next: near ? `Did you mean "${near}"?` : 'List the settings with --help',
+    fields: { key },
+  });
+}
+
+/** Also finds a key by its last part: `lr` is far from everything, but `learningRate` is not far from `optimizer.learningRate`. */
+function nearestKey(key: string, known: readonly string[]): string | undefined {
+  const last = (dotted: string): string => dotted.slice(dotted.lastIndexOf('.') + 1);
+  const exact = known.find((candidate) => last(candidate).toLowerCase() === last(key).toLowerCase());
+  if (exact !== undefined) return exact;
+  const whole = nearest(key, known);
+  if (whole !== undefined) return whole;
+  const part = nearest(last(key), known.map(last));
+  return part === undefined ? undefined : known.find((candidate) => last(candidate) === part);
+}
+
+function badValue(key: string, seen: string, allowed: string): TurnwiseError {
+  return new TurnwiseError('setting-value', {
+    what: `The value of "${key}" is not allowed`,
+    seen,
+    allowed,
+    fields: { key },
+  });
+}
+
+/** The text of a flag or setting as the kind of value its field holds; ranges are left to the schema. */
+export function coerce(field: Field, text: string): Json {
+  const { key, kind, allowed, choices } = field;
+  switch (kind) {
+    case 'number':
+    case 'integer': {
+      const value = Number(text);
+      if (text.trim() === '' || !Number.isFinite(value) || (kind === 'integer' && !Number.isInteger(value))) {
+        throw badValue(key, text, allowed);
+      }
+      return value;
+    }
+    case 'boolean':
+      if (text !== 'true' && text !== 'false') throw badValue(key, text, allowed);
+      return text === 'true';
+    case 'list':
+      return text.split(',').filter((word) => word !== '');
+    case 'string': {
+      if (choices === undefined || choices.includes(text)) return text;
+      const near = nearest(text, choices);
+      throw badValue(key, near ? `${text} (did you mean ${near}?)` : text, allowed);
+    }
+    case 'json':
+      return guess(text);
+  }
+}
+
+/** Where no schema says what a value is: JSON if it is JSON, text otherwise. */
+function guess(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+function setPath(object: JsonObject, [name, ...rest]: readonly string[], value: Json): JsonObject {
+  if (name === undefined) return object;
+  if (rest.length === 0) return { ...object, [name]: value };
+  const inner = object[name];
+  const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+  return { ...object, [name]: setPath(isObject ? (inner as JsonObject) : {}, rest, value) };
+}

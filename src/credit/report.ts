@@ -1,0 +1,119 @@
+/** Advantages of stored rollouts by any method: what `turnwise credit` prints, for programs and for people. */
+
+import { findCreditMethod } from './methods.ts';
+import type { StoredRollout } from './read-rollouts.ts';
+import { turnRewards } from './returns.ts';
+import type { TrajectoryCredit } from './rollouts.ts';
+
+export interface TurnReport {
+  readonly advantage: number;
+  /** One advantage per sampled token, from token-level methods. */
+  readonly tokens?: readonly number[];
+}
+
+export interface TrajectoryReport {
+  readonly id: string;
+  readonly groupId: string;
+  /** Present where the stop reason keeps it out of statistics; its advantages are 0. */
+  readonly excluded?: true;
+  readonly turns: readonly TurnReport[];
+}
+
+export interface CreditReport {
+  readonly method: string;
+  /** Settings with defaults filled in. */
+  readonly config: object;
+  readonly trajectories: readonly TrajectoryReport[];
+}
+
+/**
+ * The advantages of all rollouts, in order, as one batch, with moving baselines beginning at 0. Refuses unknown methods
+ * and options, and rollouts that lack what the method needs.
+ */
+export function creditReport(
+  methodName: string,
+  options: unknown,
+  rollouts: readonly StoredRollout[],
+): CreditReport {
+  const method = findCreditMethod(methodName);
+  const { credit, options: config } = method.create(options);
+  const { credits } = credit(
+    rollouts.filter((rollout) => !rollout.excluded),
+    {},
+  );
+  const remaining = credits.values();
+  const trajectories = rollouts.map((rollout): TrajectoryReport => {
+    const { id, groupId } = rollout;
+    if (!rollout.excluded) return { id, groupId, turns: reportTurns(remaining.next().value!) };
+    const turns = rollout.turns.map(({ tokens }) => ({
+      advantage: 0,
+      ...(method.level === 'token' && { tokens: new Array<number>(tokens).fill(0) }),
+    }));
+    return { id, groupId, excluded: true, turns };
+  });
+  return { method: method.name, config, trajectories };
+}
+
+function reportTurns({ turnAdvantages_K, tokenAdvantages_K_T }: TrajectoryCredit): TurnReport[] {
+  return turnAdvantages_K.map((advantage, k) => ({
+    advantage,
+    ...(tokenAdvantages_K_T && { tokens: tokenAdvantages_K_T[k]! }),
+  }));
+}
+
+const barWidth = 8;
+const anchorWidth = 24;
+
+/** The report as a table with a line per turn: trajectory, turn, anchor, reward, advantage and a bar of its size. */
+export function creditTable(report: CreditReport, rollouts: readonly StoredRollout[]): string {
+  const advantages = report.trajectories.flatMap(({ turns }) =>
+    turns.map((turn) => Math.abs(turn.advantage)),
+  );
+  const largest = advantages.reduce((a, b) => Math.max(a, b), 0);
+  const rows = report.trajectories.flatMap((trajectory, index) => {
+    const rollout = rollouts[index]!;
+    const rewards_K = turnRewards(rollout);
+    const label = trajectory.excluded ? `${trajectory.id} (excluded)` : trajectory.id;
+    if (rollout.turns.length === 0) return [[label, '-', '', '', '', '']];
+    return trajectory.turns.map(({ advantage }, k) => [
+      k === 0 ? label : '',
+      String(k + 1),
+      shorten(rollout.turns[k]!.anchor ?? ''),
+      String(Number(format(rewards_K[k]!))),
+      trajectory.excluded ? '' : format(advantage),
+      trajectory.excluded ? '' : bar(advantage, largest),
+    ]);
+  });
+  const header = ['trajectory', 'turn', 'anchor', 'reward', 'advantage', ''];
+  const numeric = [false, true, false, true, true, false];
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]!.length)),
+  );
+  return [header, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) =>
+          numeric[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+        )
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Negative to the left of the axis, positive to the right, full width for the largest of the report. */
+function bar(advantage: number, largest: number): string {
+  const length = largest === 0 ? 0 : Math.round((Math.abs(advantage) / largest) * barWidth);
+  const blocks = '█'.repeat(length);
+  return advantage < 0 ? `${blocks.padStart(barWidth)}│` : `${' '.repeat(barWidth)}│${blocks}`;
+}
+
+function shorten(anchor: string): string {
+  const oneLine = anchor.replace(/\s+/g, ' ');
+  return oneLine.length > anchorWidth ? `${oneLine.slice(0, anchorWidth - 1)}…` : oneLine;
+}
+
+/** Four decimals, without a minus sign on zero. */
+function format(value: number): string {
+  return value.toFixed(4).replace(/^-(?=0\.0000$)/, '');
+}

@@ -1,0 +1,140 @@
+/** The decoder with its cache as the scheduler sees it: rows that are fed tokens. */
+
+import { toOnnx } from '../../graph/onnx.ts';
+import { createSession, type Feed, type GraphSession } from '../../graph/session.ts';
+import { decodeGraph } from '../../model/decode.ts';
+import type { DecoderShape } from '../../model/decoder.ts';
+import type { Weights } from '../../model/safetensors.ts';
+import { KeyValueCache } from './key-value-cache.ts';
+import type { RowDecoder } from './sampler.ts';
+
+const hidden = -1e9;
+
+export class CachedDecoder implements RowDecoder {
+  readonly #shape: DecoderShape;
+  readonly #session: GraphSession;
+  readonly #cache: KeyValueCache;
+  readonly #weightFeeds: Readonly<Record<string, Feed>>;
+  readonly #causal = new Map<number, Float32Array>();
+  readonly #outputs: readonly string[];
+
+  private constructor(
+    shape: DecoderShape,
+    session: GraphSession,
+    cache: KeyValueCache,
+    weightFeeds: Readonly<Record<string, Feed>>,
+  ) {
+    this.#shape = shape;
+    this.#session = session;
+    this.#cache = cache;
+    this.#weightFeeds = weightFeeds;
+    const layers = [...Array(shape.layers).keys()];
+    this.#outputs = [
+      'logits',
+      ...layers.map((layer) => `newKeys.${layer}`),
+      ...layers.map((layer) => `newValues.${layer}`),
+    ];
+  }
+
+  /** A decoder with a copy of these weights. */
+  static async create(shape: DecoderShape, weights: Weights, threads: number): Promise<CachedDecoder> {
+    const cache = new KeyValueCache({
+      layers: shape.layers,
+      keyValueHeads: shape.keyValueHeads,
+      headSize: shape.headWidth,
+    });
+    const initializers = Object.fromEntries([...weights].map(([name, { data }]) => [name, data]));
+    const session = await createSession(toOnnx(decodeGraph(shape), { initializers }), { threads });
+    return new CachedDecoder(shape, session, cache, {});
+  }
+
+  get vocabulary(): number {
+    return this.#shape.vocabulary;
+  }
+
+  get cacheBytes(): number {
+    return this.#cache.bytes;
+  }
+
+  async step(firstRow: number, chunks: readonly (readonly number[])[]): Promise<Float32Array> {
+    const rows = chunks.length;
+    const tokens = Math.max(...chunks.map((chunk) => chunk.length));
+    const cache = this.#cache;
+    const existing = chunks.map((_, index) => (firstRow + index < cache.rows ? cache.length(firstRow + index) : 0));
+    const longest = Math.max(...chunks.map((chunk, index) => existing[index]! + chunk.length));
+    cache.reserve(firstRow + rows, longest);
+
+    const { layers, keyValueHeads, headWidth, heads, contextLength } = this.#shape;
+    const ids = new BigInt64Array(rows * tokens);
+    const positions = new BigInt64Array(rows * tokens);
+    const last = new BigInt64Array(rows);
+    const lastPositions = new BigInt64Array(rows);
+    const lastMask = new Float32Array(rows * tokens);
+    for (const [index, chunk] of chunks.entries()) {
+      for (let token = 0; token < tokens; token++) {
+        const at = index * tokens + token;
+        // Padding has any id and a position inside the table; nothing reads what it computes.
+        if (token < chunk.length) ids[at] = BigInt(chunk[token]!);
+        else lastMask[at] = hidden;
+        positions[at] = BigInt(Math.min(existing[index]! + token, contextLength - 1));
+      }
+      last[index] = BigInt(index * tokens + chunk.length - 1);
+      lastPositions[index] = BigInt(existing[index]! + chunk.length - 1);
+    }
+    const group = heads / keyValueHeads;
+    const feeds: Record<string, Feed> = {
+      ...this.#weightFeeds,
+      ids: { data: ids, shape: [rows, tokens] },
+      positions: { data: positions, shape: [rows, tokens] },
+      last: { data: last, shape: [rows] },
+      lastPositions: { data: lastPositions, shape: [rows, 1] },
+      lastMask: { data: lastMask, shape: [rows, 1, 1, tokens] },
+      mask: { data: cache.mask(firstRow, rows), shape: [rows, 1, 1, cache.capacity] },
+    };
+    // A decoder of one layer computes the last token only and has no use for the causal mask.
+    if (layers > 1) feeds['causal'] = { data: this.#causalMask(group, tokens), shape: [group * tokens, tokens] };
+    const cacheShape = [rows, keyValueHeads, cache.capacity, headWidth];
+    for (let layer = 0; layer < layers; layer++) {
+      feeds[`keys.${layer}`] = { data: cache.keys(layer, firstRow, rows), shape: cacheShape };
+      feeds[`values.${layer}`] = { data: cache.values(layer, firstRow, rows), shape: cacheShape };
+    }
+    const results = await this.#session.run(feeds, this.#outputs);
+    const fresh = this.#outputs.slice(1).map((name) => results[name]!);
+    for (const [index, chunk] of chunks.entries())
+      cache.append(firstRow + index, fresh, index, tokens, chunk.length);
+    return results['logits']!;
+  }
+
+  swap(a: number, b: number): void {
+    this.#cache.reserve(Math.max(a, b) + 1, 0);
+    this.#cache.swap(a, b);
+  }
+
+  truncate(row: number, length: number): void {
+    if (row < this.#cache.rows) this.#cache.truncate(row, length);
+  }
+
+  clear(): void {
+    this.#cache.clear();
+  }
+
+  free(): void {
+    this.#cache.free();
+  }
+
+  async close(): Promise<void> {
+    this.#cache.free();
+    await this.#session.close();
+  }
+
+  /** Causal masks below each other, one for each query head of a group. */
+  #causalMask(group: number, tokens: number): Float32Array {
+    const known = this.#causal.get(tokens);
+    if (known !== undefined) return known;
+    const mask = Float32Array.from({ length: group * tokens * tokens }, (_, index) =>
+      index % tokens > Math.floor(index / tokens) % tokens ? hidden : 0,
+    );
+    this.#causal.set(tokens, mask);
+    return mask;
+  }
+}

@@ -1,0 +1,131 @@
+/** Operators of neural networks that onnxruntime computes in one pass, with derivatives worked out by hand. */
+
+import { product, shapeMismatch } from '../dimension.ts';
+import type { Operator } from '../graph.ts';
+import type { Tensor } from '../tensor.ts';
+import { add, multiply, negate, sameType, subtract } from './elementwise.ts';
+import { matmul } from './matrix.ts';
+import { sum } from './reduce.ts';
+import { reshape } from './shape.ts';
+import { erf, exp, sigmoid, square } from './unary.ts';
+
+const rmsNormOperator: Operator<{ epsilon: number }> = {
+  name: 'rmsNorm',
+  infer: ([x, weight]) => {
+    if (weight!.shape.length !== 1 || x!.shape.at(-1) !== weight!.shape[0]) {
+      throw shapeMismatch(
+        'rmsNorm',
+        [x!.shape, weight!.shape],
+        'a weight of one axis, as long as the last axis of the first',
+      );
+    }
+    return { shape: x!.shape, dtype: sameType('rmsNorm', [x!, weight!], ['float32']) };
+  },
+  emit: (emission, inputs, node) => {
+    const attributes = { axis: -1, epsilon: { float: node.attributes.epsilon }, stash_type: 1 };
+    const [y, inverse] = emission.nodes(2, 'SimplifiedLayerNormalization', inputs, attributes);
+    emission.keep(node, inverse!);
+    return y!;
+  },
+  backward: (gradient, node) => {
+    const x = node.inputs[0]!;
+    const weight = node.inputs[1]!;
+    const width = x.shape.at(-1) as number;
+    const inverse = x.graph.apply(rmsInverseOperator, [node], {});
+    const normalized = multiply(x, inverse);
+    const weighted = multiply(gradient, normalized);
+    // The mean of weighted * weight over the last axis, as a matrix-vector product that writes only the means.
+    const projection = matmul(weighted, reshape(weight, [width, 1]), { scale: 1 / width });
+    const toX = multiply(inverse, subtract(multiply(gradient, weight), multiply(normalized, projection)));
+    const rows = product(x.shape.slice(0, -1));
+    return [toX, sum(reshape(weighted, [rows, width]), [0])];
+  },
+};
+
+/** 1 / root-mean-square of each row, which `rmsNorm` computes on the way. */
+const rmsInverseOperator: Operator<Record<never, never>> = {
+  name: 'rmsInverse',
+  infer: ([y]) => ({ shape: [...y!.shape.slice(0, -1), 1], dtype: 'float32' }),
+  emit: (emission, _inputs, node) => emission.kept(node.inputs[0]!),
+};
+
+const rotaryOperator: Operator<{ heads: number }> = {
+  name: 'rotary',
+  infer: ([x, positions, cos, sin], { heads }) => {
+    const shapes = [x!, positions!, cos!, sin!].map((tensor) => tensor.shape);
+    sameType('rotary', [positions!], ['int64']);
+    const half = cos!.shape[1];
+    if (
+      x!.shape.length !== 3 ||
+      typeof half !== 'number' ||
+      x!.shape[2] !== 2 * half * heads ||
+      sin!.shape[1] !== half
+    ) {
+      throw shapeMismatch(
+        'rotary',
+        shapes,
+        `[B, T, ${heads} heads * width], int64 [B, T], and tables [positions, width / 2]`,
+      );
+    }
+    return { shape: x!.shape, dtype: sameType('rotary', [x!, cos!, sin!], ['float32']) };
+  },
+  emit: (emission, inputs, node) =>
+    emission.node(
+      'RotaryEmbedding',
+      inputs,
+      { num_heads: node.attributes.heads, interleaved: 0 },
+      'com.microsoft',
+    ),
+  backward: (gradient, { inputs: [, positions, cos, sin], attributes: { heads } }) => [
+    rotary(gradient, positions!, cos!, negate(sin!), heads),
+    undefined,
+    undefined,
+    undefined,
+  ],
+};
+
+const siluOperator: Operator<Record<never, never>> = {
+  name: 'silu',
+  infer: (inputs) => ({ shape: inputs[0]!.shape, dtype: sameType('silu', inputs, ['float32']) }),
+  emit: (emission, [x]) => emission.node('QuickGelu', [x!], { alpha: { float: 1 } }, 'com.microsoft'),
+  backward: (gradient, node) => {
+    const gate = sigmoid(node.inputs[0]!);
+    return [multiply(gradient, add(node, multiply(gate, subtract(1, node))))];
+  },
+};
+
+const geluOperator: Operator<Record<never, never>> = {
+  name: 'gelu',
+  infer: (inputs) => ({ shape: inputs[0]!.shape, dtype: sameType('gelu', inputs, ['float32']) }),
+  emit: (emission, inputs) => emission.node('Gelu', inputs, {}, 'com.microsoft'),
+  backward: (gradient, node) => {
+    const x = node.inputs[0]!;
+    const scaled = multiply(x, Math.SQRT1_2);
+    const density = multiply(exp(negate(square(scaled))), 1 / Math.sqrt(2 * Math.PI));
+    const cumulative = add(multiply(erf(scaled), 0.5), 0.5);
+    return [multiply(gradient, add(cumulative, multiply(x, density)))];
+  },
+};
+
+/** x / sqrt(mean(x^2) + epsilon) * weight over the last axis (arXiv:1910.07467). */
+export function rmsNorm(x: Tensor, weight: Tensor, epsilon: number): Tensor {
+  return x.graph.apply(rmsNormOperator, [x, weight], { epsilon });
+}
+
+/**
+ * Rotary position embedding (arXiv:2104.09864) of [B, T, heads * width], each head split in halves as in Llama.
+ * `positions` is int64 [B, T]; `cos` and `sin` are tables [positions, width / 2], to which no gradient flows.
+ */
+export function rotary(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor, heads: number): Tensor {
+  return x.graph.apply(rotaryOperator, [x, positions, cos, sin], { heads });
+}
+
+/** x * sigmoid(x). */
+export function silu(x: Tensor): Tensor {
+  return x.graph.apply(siluOperator, [x], {});
+}
+
+/** x * Phi(x) with the exact normal distribution function (arXiv:1606.08415). */
+export function gelu(x: Tensor): Tensor {
+  return x.graph.apply(geluOperator, [x], {});
+}

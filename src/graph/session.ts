@@ -1,0 +1,71 @@
+/** Runs a written graph: a thin layer over onnxruntime that takes and gives typed arrays. */
+
+import { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
+
+/** A value for an input: int64 data as BigInt64Array, float32 data as Float32Array. */
+export interface Feed {
+  readonly data: Float32Array | BigInt64Array;
+  readonly shape: readonly number[];
+}
+
+export interface SessionOptions {
+  /** Threads inside one operator. */
+  readonly threads?: number;
+  /** Writes a profile of every operator to files with this prefix when the session closes. */
+  readonly profilePrefix?: string;
+}
+
+/** A graph ready to run. Calls block the thread they are made on until the result is there. */
+export class GraphSession {
+  readonly #session: InferenceSession;
+
+  constructor(session: InferenceSession) {
+    this.#session = session;
+  }
+
+  get inputNames(): readonly string[] {
+    return this.#session.inputNames;
+  }
+
+  get outputNames(): readonly string[] {
+    return this.#session.outputNames;
+  }
+
+  /** All outputs, or those named, for the inputs. The arrays given are read in place, those returned are new. */
+  async run(
+    feeds: Readonly<Record<string, Feed>>,
+    outputs: readonly string[] = this.outputNames,
+  ): Promise<Record<string, Float32Array>> {
+    const tensors: Record<string, RuntimeTensor> = {};
+    for (const [name, { data, shape }] of Object.entries(feeds)) {
+      tensors[name] =
+        data instanceof BigInt64Array
+          ? new RuntimeTensor('int64', data, shape)
+          : new RuntimeTensor('float32', data, shape);
+    }
+    const results = await this.#session.run(tensors, outputs);
+    return Object.fromEntries(outputs.map((name) => [name, results[name]!.data as Float32Array]));
+  }
+
+  async close(): Promise<void> {
+    if (this.#session.endProfiling) this.#session.endProfiling();
+    await this.#session.release();
+  }
+}
+
+/** Prepares the bytes of a model for running. */
+export async function createSession(bytes: Uint8Array, options: SessionOptions = {}): Promise<GraphSession> {
+  const session = await InferenceSession.create(bytes, {
+    executionProviders: ['cpu'],
+    executionMode: 'sequential',
+    graphOptimizationLevel: 'all',
+    enableCpuMemArena: true,
+    logSeverityLevel: 3,
+    ...(options.threads !== undefined && { intraOpNumThreads: options.threads }),
+    ...(options.profilePrefix !== undefined && {
+      enableProfiling: true,
+      profileFilePrefix: options.profilePrefix,
+    }),
+  });
+  return new GraphSession(session);
+}

@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Json } from '../core/json.ts';
+import { user } from '../core/messages.ts';
+import { buildSamples } from '../core/sample.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import { defineEnvironment, type Environment } from '../env/environment.ts';
+import { fromEnvironment } from '../env/from-environment.ts';
+import type { Session } from '../env/session.ts';
+import type { World } from '../env/world.ts';
+import { wordRenderer } from '../model/renderer.ts';
+import { WordTokenizer } from '../model/word-tokenizer.ts';
+import type { CompletionRequest, Policy } from '../policy/policy.ts';
+import { fullContext, latestContext } from './context.ts';
+import { type EpisodeOptions, runEpisode } from './episode.ts';
+
+const counter = (parts: Partial<Environment<Json, { at: number }>> = {}): World =>
+  fromEnvironment(
+    defineEnvironment<Json, { at: number }>({
+      name: 'counter',
+      description: 'say up three times',
+      maxTurns: 10,
+      tasks: () => ({ size: 1, at: () => null }),
+      start: () => ({ state: { at: 0 }, messages: [user('at 0')] }),
+      step: ({ at }, action) => {
+        const next = action === 'up' ? at + 1 : at;
+        const done = next === 3;
+        return {
+          state: { at: next },
+          observation: `at ${next}`,
+          reward: done ? 1 : -0.25,
+          done,
+          success: done,
+          valid: action === 'up' || action === 'stay',
+        };
+      },
+      ...parts,
+    }),
+  );
+
+const tokenizer = WordTokenizer.fromTexts(['at 0 1 2 3 up stay']);
+const renderer = wordRenderer(tokenizer, 1);
+
+/** Says the given words in order, over and over, and remembers every prompt it saw. */
+function sayer(words: readonly string[]): Policy & { readonly requests: CompletionRequest[] } {
+  const requests: CompletionRequest[] = [];
+  return {
+    version: 7,
+    requests,
+    complete: async (request) => {
+      const text = words[requests.length % words.length]!;
+      requests.push(request);
+      const ids = tokenizer.encode(text);
+      return { ids, logprobs: ids.map(() => -0.5), text, finish: 'length', sampled: true };
+    },
+  };
+}
+
+const options = (world: World, policy: Policy, more: Partial<EpisodeOptions> = {}): EpisodeOptions => ({
+  world,
+  policy,
+  renderer,
+  context: fullContext,
+  sampling: { temperature: 1, topP: 1, topK: 0 },
+  maxTurns: 10,
+  contextLength: 100,
+  turnTimeoutMs: 50,
+  seed: 1,
+  signal: new AbortController().signal,
+  ...more,
+});
+
+const play = async (world: World, policy: Policy, more: Partial<EpisodeOptions> = {}): Promise<Trajectory> =>
+  (await runEpisode({ id: '0/0/0', groupId: '0/0', task: null }, options(world, policy, more)))[0]!;
+
+test('an episode records turns, rewards and the reason it ended', async () => {
+  const trajectory = await play(counter(), sayer(['up', 'stay', 'up', 'up']));
+  expect(trajectory).toMatchObject({ stop: 'done', success: true, outcome: 0.25, policyVersion: 7 });
+  expect(trajectory.turns.map(({ reward }) => reward)).toEqual([-0.25, -0.25, -0.25, 1]);
+  expect(trajectory.turns[1]!.messages).toEqual([user('at 1')]);
+});
+
+test('an action that is not valid is marked, and the episode goes on', async () => {
+  const trajectory = await play(counter(), sayer(['3', 'up', 'up', 'up']));
+  expect(trajectory.turns.map(({ valid }) => valid)).toEqual([false, true, true, true]);
+  expect(trajectory.stop).toBe('done');
+});
+
+test('limits end an episode with their own reasons', async () => {
+  expect((await play(counter(), sayer(['stay']), { maxTurns: 4 })).stop).toBe('turn-limit');
+  expect((await play(counter(), sayer(['stay']), { contextLength: 8 })).stop).toBe('context-overflow');
+});
+
+test('an environment that throws is a failure with an origin, not a reward', async () => {
+  const throwing = counter({
+    step: () => {
+      throw new Error('the lake has melted');
+    },
+  });
+  const trajectory = await play(throwing, sayer(['up']));
+  expect(trajectory).toMatchObject({ stop: 'failed:environment', outcome: 0, turns: [] });
+  expect(trajectory.failure).toMatchInlineSnapshot(`"stepping 0/0/0 turn 0: the lake has melted"`);
+});
+
+test('rewards that are not finite, and states that are not JSON, fail where they are born', async () => {
+  const bad = (step: Partial<{ reward: number; state: { at: number } }>): World =>
+    counter({
+      step: () => ({ state: { at: 1 }, observation: 'at 1', reward: 0, done: false, valid: true, ...step }),
+    });
+  const infinite = await play(bad({ reward: Number.POSITIVE_INFINITY }), sayer(['up']));
+  expect(infinite.stop).toBe('failed:environment');
+  expect(infinite.failure).toContain('Infinity');
+  const date = await play(bad({ state: { at: new Date() as unknown as number } }), sayer(['up']));
+  expect(date.stop).toBe('failed:environment');
+  expect(date.failure).toContain('$.at');
+});
+
+test('a step that never answers ends as a timeout and is told to stop', async () => {
+  let told = false;
+  const hanging: World = {
+    ...counter(),
+    open: async (task, rng) => {
+      const session = await counter().open(task, rng);
+      const hung: Session = {
+        roles: session.roles,
+        toMove: () => 'agent',
+        observe: () => [user('at 0')],
+        anchor: () => '0',
+        step: (_action, signal) =>
+          new Promise(() => {
+            signal.addEventListener('abort', () => {
+              told = true;
+            });
+          }),
+        close: () => session.close(),
+      };
+      return hung;
+    },
+  };
+  const trajectory = await play(hanging, sayer(['up']));
+  expect(trajectory.stop).toBe('timeout');
+  expect(trajectory.failure).toMatchInlineSnapshot(`"stepping 0/0/0 turn 0 took longer than 50 ms"`);
+  expect(told).toBe(true);
+});
+
+test('Ctrl-C ends episodes as cancelled', async () => {
+  const controller = new AbortController();
+  controller.abort();
+  expect((await play(counter(), sayer(['up']), { signal: controller.signal })).stop).toBe('cancelled');
+});
+
+const words = fc.array(fc.constantFrom('up', 'stay', '3'), { minLength: 1, maxLength: 8 });
+
+test('property: masks are 1 exactly on sampled tokens, and samples are what the policy saw', async () => {
+  await fc.assert(
+    fc.asyncProperty(words, fc.boolean(), async (script, remember) => {
+      const policy = sayer(script);
+      const trajectory = await play(counter(), policy, { context: remember ? fullContext : latestContext });
+      const samples = buildSamples(trajectory);
+      const sampledTokens = trajectory.turns.flatMap((turn) => turn.ids);
+      const marked = samples.flatMap(({ ids_T, mask_T }) => [...ids_T].filter((_, t) => mask_T[t] === 1));
+      expect(marked).toEqual(sampledTokens);
+      // Up to each completion, a sample is exactly the prompt that was sent.
+      for (const [index, { promptIds }] of policy.requests.entries()) {
+        if (index >= trajectory.turns.length) continue;
+        const sample = samples.find(({ turn_T }) => turn_T.includes(index))!;
+        const begins = sample.turn_T.indexOf(index);
+        expect([...sample.ids_T.slice(0, begins)]).toEqual(promptIds);
+        expect(sample.ids_T[begins]).toBe(trajectory.turns[index]!.ids[0]);
+      }
+      expect(samples).toHaveLength(remember ? 1 : trajectory.turns.length);
+    }),
+    { numRuns: 60 },
+  );
+});

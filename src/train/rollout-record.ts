@@ -1,0 +1,42 @@
+/** One stored episode: everything that was seen, sampled, earned and credited. The file format of docs/rollouts.md. */
+
+import type { Trajectory } from '../core/trajectory.ts';
+import type { CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
+
+export interface Credited {
+  readonly credit: TrajectoryCredit;
+  readonly input: CreditTrajectory;
+}
+
+/** Plain JSON; `turnwise credit --rollouts` reads it back. */
+export function rolloutRecord(trajectory: Trajectory, credited?: Credited): object {
+  const { id, groupId, role, outcome, success, stop, failure, policyVersion, turns } = trajectory;
+  return {
+    id,
+    groupId,
+    role,
+    outcome,
+    success,
+    stop,
+    ...(failure === undefined ? {} : { failure }),
+    policyVersion,
+    turns: turns.map((turn, index) => {
+      const { contextIds, extendsPrevious, ids, logprobs, policyMs, environmentMs, ...rest } = turn;
+      const values = credited?.input.turns[index]?.values;
+      const tokenAdvantages = credited?.credit.tokenAdvantages_K_T?.[index];
+      return {
+        ...rest,
+        tokens: ids.length,
+        contextIds,
+        extendsPrevious,
+        ids,
+        logprobs,
+        ...(values ? { values } : {}),
+        ...(credited ? { advantage: credited.credit.turnAdvantages_K[index] } : {}),
+        ...(tokenAdvantages ? { tokenAdvantages } : {}),
+        policyMs: Math.round(policyMs * 10) / 10,
+        environmentMs: Math.round(environmentMs * 10) / 10,
+      };
+    }),
+  };
+}

@@ -1,0 +1,91 @@
+/** Self-play in a small two-player game: how exploitable the present strategy is, and the average of all so far. */
+
+import type { Message } from '../core/messages.ts';
+import type { World } from '../env/world.ts';
+import {
+  averageStrategy,
+  exploitability,
+  type GameTree,
+  gameTree,
+  gameValue,
+  type InformationSet,
+  type Strategy,
+} from '../eval/exploitability.ts';
+import type { Metrics } from './events.ts';
+import type { Learner } from './learner.ts';
+
+/** Strategies so far, averaged; plain JSON for the checkpoint. */
+export interface AverageStrategy {
+  readonly strategy: Strategy;
+  readonly weight: number;
+}
+
+export interface SelfPlay {
+  readonly metrics: Metrics;
+  readonly average: AverageStrategy;
+}
+
+/** The game's whole tree, where the world is a two-player game. */
+export function treeOf(world: World): GameTree | undefined {
+  return world.game && world.roles.length === 2 ? gameTree(world.game) : undefined;
+}
+
+/**
+ * Measure the published policy in the game and add it to the average with `weight`. In zero-sum games it is the average
+ * that converges to an equilibrium; the last strategy may circle it. Later steps weigh more, since early ones are poor.
+ */
+export async function measureSelfPlay(
+  learner: Learner,
+  tree: GameTree,
+  before: AverageStrategy | null,
+  weight: number,
+): Promise<SelfPlay> {
+  const last = await strategyOf(learner, tree);
+  const average: AverageStrategy = before
+    ? {
+        strategy: averageStrategy(tree, [before.strategy, last], [before.weight, weight]),
+        weight: before.weight + weight,
+      }
+    : { strategy: last, weight };
+  return {
+    average,
+    metrics: {
+      'game/value': gameValue(tree, last),
+      'game/exploitability_last': exploitability(tree, last),
+      'game/exploitability_average': exploitability(tree, average.strategy),
+    },
+  };
+}
+
+/** The policy's probability of each legal action at each information set, by scoring the action's tokens. */
+async function strategyOf(learner: Learner, tree: GameTree): Promise<Strategy> {
+  const questions = tree.informationSets.flatMap((set) =>
+    set.actions.map((action) => ({ set, action, ...tokensOf(learner, set, action) })),
+  );
+  const { logprobs } = await learner.engine.score(
+    { rows: questions.map(({ ids }) => ({ ids_T: Int32Array.from(ids), channels: {} })) },
+    { temperature: 1 },
+  );
+  const strategy: Record<string, Record<string, number>> = {};
+  for (const [index, { set, action, answerLength }] of questions.entries()) {
+    const ofAnswer = logprobs[index]!.slice(-answerLength);
+    strategy[set.key] ??= {};
+    strategy[set.key]![action] = Math.exp(ofAnswer.reduce((sum, logprob) => sum + logprob, 0));
+  }
+  return strategy;
+}
+
+/** The conversation as the policy would have seen it, and the action as it would have written it. */
+function tokensOf(
+  { renderer, context, world }: Learner,
+  set: InformationSet,
+  action: string,
+): { readonly ids: readonly number[]; readonly answerLength: number } {
+  const answer = (text: string): number[] => renderer.completionIds(world.protocol.format(text));
+  const prompt = (ids: readonly number[], messages: readonly Message[]): readonly number[] =>
+    context.next({ ids, messages: [] }, messages, renderer).promptIds;
+  let ids: readonly number[] = [];
+  for (const turn of set.past) ids = [...prompt(ids, turn.messages), ...answer(turn.action)];
+  const last = answer(action);
+  return { ids: [...prompt(ids, set.messages), ...last], answerLength: last.length };
+}

@@ -1,0 +1,86 @@
+/** Folders are layers: an import may only go down. Leaves are named nowhere but in the composition root, `cli/`. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = resolve(import.meta.dirname, '..');
+
+/** Lowest first. A layer may import itself and everything before it. */
+const LAYERS = [
+  'core',
+  'env',
+  'graph',
+  'model',
+  'policy',
+  'rollout',
+  'credit',
+  'objective',
+  'curation',
+  'engine',
+  'synth',
+  'eval',
+  'train',
+  'store',
+  'cli',
+  'exports',
+];
+
+/** Implementations that only the composition root may name. */
+const LEAVES = ['src/engine/embedded', 'src/store', 'envs'];
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map((match) => ({
+    from: file,
+    to: relative(root, resolve(root, dirname(file), match[1]!)),
+  }));
+}
+
+const isTest = (file: string): boolean => /\.test(-helper)?\.ts$|\/testing\//.test(file);
+const layerOf = (file: string): string | undefined => /^src\/([^/]+)\//.exec(file)?.[1];
+const imports = sources('src')
+  .filter((file) => !isTest(file))
+  .flatMap(importsOf);
+
+test('every folder of src is a layer', () => {
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name);
+  expect(folders.filter((folder) => !LAYERS.includes(folder))).toEqual([]);
+});
+
+test('imports only go down', () => {
+  const rank = (file: string): number => LAYERS.indexOf(layerOf(file) ?? '');
+  const upward = imports.filter(({ from, to }) => layerOf(to) !== undefined && rank(to) > rank(from));
+  expect(upward).toEqual([]);
+});
+
+test('leaves are named only by the composition root, by exports and by themselves', () => {
+  const wrong = imports.filter(({ from, to }) => {
+    const leaf = LEAVES.find((name) => to.startsWith(`${name}/`));
+    return leaf !== undefined && !from.startsWith(`${leaf}/`) && !/^src\/(cli|exports)\//.test(from);
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('graph knows nothing of language or reinforcement learning, credit nothing of engines', () => {
+  const only = (layer: string, allowed: readonly string[]): Import[] =>
+    imports.filter(
+      ({ from, to }) =>
+        layerOf(from) === layer && layerOf(to) !== layer && !allowed.includes(layerOf(to) ?? ''),
+    );
+  expect(only('graph', ['core'])).toEqual([]);
+  expect(only('credit', ['core', 'env'])).toEqual([]);
+});
