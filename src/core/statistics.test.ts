@@ -63,7 +63,7 @@ describe('maskedWhiten', () => {
 
   test('refuses a single value', () => {
     expect(() => maskedWhiten([3, 4], [1, 0])).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: The whitening is not defined for so few values. Seen: 1. Allowed: at least 2.]`,
+      `[TurnwiseError: Whitening is not defined for so few values. Seen: 1. Allowed: at least 2.]`,
     );
   });
 });

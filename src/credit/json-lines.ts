@@ -11,34 +11,38 @@ export interface JsonItem {
 /** The items of `text`. `source` names the file in messages. Blank lines are skipped. */
 export function parseJsonItems(text: string, source: string): JsonItem[] {
   const content = text.replace(/^\uFEFF/, '');
+  const lines = content.split('\n');
   if (/^\s*\[/.test(content)) {
-    const items = parse(content, source, () => brokenLine(content)) as unknown[];
-    return items.map((value, index) => ({ value, place: `item ${index + 1}` }));
+    try {
+      const items = JSON.parse(content) as unknown[];
+      return items.map((value, index) => ({ value, place: `item ${index + 1}` }));
+    } catch (cause) {
+      throw notJson(lines, brokenLine(lines), source, cause);
+    }
   }
-  return content.split('\n').flatMap((line, index) => {
+  return lines.flatMap((line, index) => {
     if (line.trim() === '') return [];
-    return [{ value: parse(line, source, () => index + 1), place: `line ${index + 1}` }];
+    try {
+      return [{ value: JSON.parse(line) as unknown, place: `line ${index + 1}` }];
+    } catch (cause) {
+      throw notJson(lines, index, source, cause);
+    }
   });
 }
 
-function parse(text: string, source: string, lineOf: () => number): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    const line = lineOf();
-    throw new TurnwiseError('rollouts-not-json', {
-      what: `Line ${line} of ${source} is not JSON`,
-      seen: (cause as SyntaxError).message,
-      allowed: 'a JSON array of trajectories, or one trajectory per line',
-      fields: { source, line },
-      cause,
-    });
-  }
+function notJson(lines: readonly string[], index: number, source: string, cause: unknown): TurnwiseError {
+  const text = lines[index]!.trim();
+  return new TurnwiseError('rollouts-not-json', {
+    what: `Line ${index + 1} of ${source} is not JSON`,
+    seen: text.length > 80 ? `${text.slice(0, 79)}…` : text || 'the end of the file',
+    allowed: 'a JSON array of trajectories, or one trajectory per line',
+    fields: { source, line: index + 1 },
+    cause,
+  });
 }
 
-/** The first line whose text can no longer be continued to valid JSON; the last line if only the end is missing. */
-function brokenLine(text: string): number {
-  const lines = text.split('\n');
+/** Index of the first line after which the text can no longer become JSON; of the last if only the end is missing. */
+function brokenLine(lines: readonly string[]): number {
   let good = 0;
   let bad = lines.length;
   while (bad - good > 1) {
@@ -46,7 +50,7 @@ function brokenLine(text: string): number {
     if (couldContinue(lines.slice(0, middle).join('\n'))) good = middle;
     else bad = middle;
   }
-  return bad;
+  return bad - 1;
 }
 
 function couldContinue(prefix: string): boolean {

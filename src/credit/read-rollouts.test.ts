@@ -90,10 +90,10 @@ describe('messages', () => {
     expect(() =>
       parse('{"groupId":"g","id":"a","turns":[]}\n{"groupId":}'),
     ).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: Line 2 of rollouts.jsonl is not JSON. Seen: Unexpected token '}', "{"groupId":}" is not valid JSON. Allowed: a JSON array of trajectories, or one trajectory per line.]`,
+      `[TurnwiseError: Line 2 of rollouts.jsonl is not JSON. Seen: {"groupId":}. Allowed: a JSON array of trajectories, or one trajectory per line.]`,
     );
     expect(() => parse('[\n{"groupId":"g",\n"id":"a",}\n]')).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: Line 3 of rollouts.jsonl is not JSON. Seen: Expected double-quoted property name in JSON at position 27. Allowed: a JSON array of trajectories, or one trajectory per line.]`,
+      `[TurnwiseError: Line 3 of rollouts.jsonl is not JSON. Seen: "id":"a",}. Allowed: a JSON array of trajectories, or one trajectory per line.]`,
     );
     expect(() => parse('[\n{"groupId":"g"},\n{"groupId"\n')).toThrow('Line 4 of');
     expect(() => parse('[1,\n2\n3,\n4]')).toThrow('Line 3 of');
@@ -108,7 +108,7 @@ describe('messages', () => {
 
   test('fields', () => {
     expect(() => parse('{"id":"a","turns":[]}')).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: rollouts.jsonl, line 1: groupId is not valid: Invalid input. Seen: nothing.]`,
+      `[TurnwiseError: rollouts.jsonl, line 1: groupId is not valid: Invalid input: expected a text or a number. Seen: nothing.]`,
     );
     expect(() =>
       parse('{"groupId":"g","id":"a","turns":[{"reward":"1"}]}'),

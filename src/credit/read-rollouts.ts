@@ -44,7 +44,9 @@ const stopReasons = [
   'failed:engine',
 ] as const satisfies readonly StopReason[];
 
-const name = z.union([z.string(), z.number()]).transform(String);
+const name = z
+  .union([z.string(), z.number()], { error: 'Invalid input: expected a text or a number' })
+  .transform(String);
 
 const turnSchema = z.looseObject({
   reward: z.number().default(0),

@@ -15,8 +15,8 @@ export interface MicroBatch {
   /** Index of each row in the packed batch. */
   readonly rows: readonly number[];
   readonly length: number;
-  readonly inputs: Int32Array;
-  readonly targets: Int32Array;
+  readonly inputs: BigInt64Array;
+  readonly targets: BigInt64Array;
   readonly channels: Readonly<Record<string, Float32Array>>;
 }
 
@@ -120,16 +120,19 @@ function pad(
   rows: readonly number[],
   length: number,
 ): MicroBatch {
-  const inputs = new Int32Array(rows.length * length);
-  const targets = new Int32Array(rows.length * length);
+  const inputs = new BigInt64Array(rows.length * length);
+  const targets = new BigInt64Array(rows.length * length);
   const channels = Object.fromEntries(
     Object.keys(batch.channels).map((name) => [name, new Float32Array(rows.length * length)]),
   );
   for (const [index, row] of rows.entries()) {
     const begin = offsets[row]!;
     const end = begin + batch.lengths_B[row]!;
-    inputs.set(batch.ids.subarray(begin, end - 1), index * length);
-    targets.set(batch.ids.subarray(begin + 1, end), index * length);
+    for (let token = begin + 1; token < end; token++) {
+      const at = index * length + token - begin - 1;
+      inputs[at] = BigInt(batch.ids[token - 1]!);
+      targets[at] = BigInt(batch.ids[token]!);
+    }
     for (const [name, channel] of Object.entries(batch.channels))
       channels[name]!.set(channel.subarray(begin + 1, end), index * length);
   }

@@ -1,17 +1,35 @@
 import { describe, expect, test } from 'vitest';
 import { Graph } from '../graph.ts';
+import type { Tensor } from '../tensor.ts';
 import { checkOperator } from '../testing/check-operator.ts';
 import { at, erfReference, tabulate } from '../testing/values.ts';
-import type { Tensor } from '../tensor.ts';
-import { add, clamp, divide, maximum, minimum, multiply, negate, type Operand, subtract } from './elementwise.ts';
+import {
+  add,
+  clamp,
+  divide,
+  maximum,
+  minimum,
+  multiply,
+  negate,
+  type Operand,
+  subtract,
+} from './elementwise.ts';
 import { gelu, silu } from './fused.ts';
 import { absolute, erf, exp, log, sigmoid, sign, sqrt, square, tanh } from './unary.ts';
 
 const shapes = [
-  [[2, 3], [2, 3], [2, 3]],
+  [
+    [2, 3],
+    [2, 3],
+    [2, 3],
+  ],
   [[2, 3], [3], [2, 3]],
   [[3], [2, 3], [2, 3]],
-  [[2, 1, 3], [4, 1], [2, 4, 3]],
+  [
+    [2, 1, 3],
+    [4, 1],
+    [2, 4, 3],
+  ],
   [[], [2, 2], [2, 2]],
   [[1, 1], [1], [1, 1]],
   [[], [], []],
@@ -99,9 +117,19 @@ test('shapes that do not broadcast, and mixed types', () => {
   const a = graph.input('a', ['B', 3]);
   const b = graph.input('b', ['T', 3]);
   const ids = graph.input('ids', ['B', 3], 'int64');
-  expect(() => add(a, b)).toThrowErrorMatchingInlineSnapshot();
-  expect(() => multiply(a, ids)).toThrowErrorMatchingInlineSnapshot();
-  expect(() => exp(ids)).toThrowErrorMatchingInlineSnapshot();
-  expect(() => add(1, 2)).toThrowErrorMatchingInlineSnapshot();
-  expect(() => add(a, new Graph().input('a', ['B', 3]))).toThrowErrorMatchingInlineSnapshot();
+  expect(() => add(a, b)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'add' do not fit. Seen: [B, 3] and [T, 3]. Allowed: equal sizes or 1 on every axis, aligned from the right.]`,
+  );
+  expect(() => multiply(a, ids)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The types given to 'multiply' do not fit. Seen: float32 and int64. Allowed: float32 or int64. Convert with cast().]`,
+  );
+  expect(() => exp(ids)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The types given to 'exp' do not fit. Seen: int64. Allowed: float32. Convert with cast().]`,
+  );
+  expect(() => add(1, 2)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: An operator was given numbers only. Allowed: at least one tensor among the operands.]`,
+  );
+  expect(() => add(a, new Graph().input('a', ['B', 3]))).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: A tensor was used in a graph that it does not belong to. Create all tensors of a computation from one Graph.]`,
+  );
 });

@@ -25,8 +25,8 @@ export interface OperatorCase {
   readonly integers?: readonly { readonly shape: readonly number[]; readonly values: readonly number[] }[];
   build(floats: readonly Tensor[], integers: readonly Tensor[]): Tensor;
   reference(floats: readonly Values[]): Values;
-  /** Compare with the derivative of this function instead, for operators that stop gradients on purpose. */
-  differentiated?(floats: readonly Values[]): Values;
+  /** What is differentiated instead, where gradients stop on purpose; `fixed` are the values before any shift. */
+  differentiated?(floats: readonly Values[], fixed: readonly Values[]): Values;
 }
 
 const step = 1e-5;
@@ -37,7 +37,9 @@ export async function checkOperator(operator: OperatorCase, seed = 1): Promise<v
   const graph = new Graph();
   const values = operator.inputs.map(({ shape, low, high }) => randomValues(rng, shape, low, high));
   const floats = values.map(({ shape }, index) => graph.parameter(`x${index}`, shape));
-  const integers = (operator.integers ?? []).map(({ shape }, index) => graph.input(`i${index}`, shape, 'int64'));
+  const integers = (operator.integers ?? []).map(({ shape }, index) =>
+    graph.input(`i${index}`, shape, 'int64'),
+  );
   const y = operator.build(floats, integers);
   const expected = operator.reference(values);
   expect(y.shape).toEqual(expected.shape);
@@ -64,7 +66,8 @@ export async function checkOperator(operator: OperatorCase, seed = 1): Promise<v
       const shifted = (by: number): Float64Array => {
         const data = value.data.slice();
         data[element]! += by;
-        return differentiated(values.map((other, at) => (at === index ? { ...other, data } : other))).data;
+        const shiftedValues = values.map((other, at) => (at === index ? { ...other, data } : other));
+        return differentiated(shiftedValues, values).data;
       };
       const [up, down] = [shifted(step), shifted(-step)];
       return up.map((high, row) => (high - down[row]!) / (2 * step));

@@ -1,0 +1,200 @@
+/** The engine that needs nothing but this process: onnxruntime in a worker thread, driven by graphs written here. */
+
+import { TurnwiseError } from '../../core/errors.ts';
+import { type DecoderShape, parameterShapes } from '../../model/decoder.ts';
+import type { Objective } from '../../objective/objective.ts';
+import type {
+  AdamOptions,
+  Engine,
+  EngineCapabilities,
+  ForwardBackwardResult,
+  OptimStepResult,
+  SampleRequest,
+  SampleResult,
+  TokenBatch,
+  TokenScores,
+} from '../engine.ts';
+import type { EngineSettings } from './engine-core.ts';
+import { type EngineHost, startInProcess, startWorker } from './engine-host.ts';
+import { buffersOf, offsetsOf, packBatch } from './packed-batch.ts';
+import { buildTrainingProgram, programKey } from './training-graph.ts';
+
+export interface EmbeddedEngineOptions {
+  readonly shape: DecoderShape;
+  /** Names the initial weights. */
+  readonly seed: number | string;
+  /** Threads inside one operator. */
+  readonly threads: number;
+  /** Most padded tokens of a training micro-batch. */
+  readonly tokenBudget: number;
+  /** Conversations whose caches are kept between turns; by default what fits in about 1 GiB. */
+  readonly slots?: number;
+  /** Compute on the calling thread: for tests, where a worker cannot be started from source. */
+  readonly inProcess?: boolean;
+}
+
+/** What the sampler has done so far. */
+export interface EmbeddedEngineStatistics {
+  readonly forwardTokens: number;
+  readonly paddedTokens: number;
+  readonly calls: number;
+  readonly conversations: number;
+  readonly cacheBytes: number;
+}
+
+/**
+ * Creates an engine with random weights named by `seed`, published as version 0.
+ * Everything is computed in 32-bit floats; the same calls give the same bits on the same machine and thread count.
+ */
+export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
+  const { shape, seed, threads, tokenBudget } = options;
+  const settings: EngineSettings = {
+    shape,
+    seed,
+    threads,
+    tokenBudget,
+    slots: options.slots ?? defaultSlots(shape),
+  };
+  const isSource = import.meta.url.endsWith('.ts');
+  const host =
+    options.inProcess || isSource
+      ? await startInProcess(settings)
+      : await startWorker(new URL('./worker.js', import.meta.url), settings);
+  return new EmbeddedEngine(settings, host);
+}
+
+/** Use `createEmbeddedEngine`. */
+export class EmbeddedEngine implements Engine {
+  readonly capabilities: EngineCapabilities;
+  readonly #settings: EngineSettings;
+  readonly #host: EngineHost;
+  readonly #programs = new Set<string>();
+  #version = 0;
+
+  constructor(settings: EngineSettings, host: EngineHost) {
+    this.#settings = settings;
+    this.#host = host;
+    this.capabilities = {
+      vocabulary: settings.shape.vocabulary,
+      contextLength: settings.shape.contextLength,
+      valueHead: settings.shape.valueHead ?? false,
+      entropies: true,
+      customObjectives: true,
+      deterministic: true,
+    };
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Number of weights. */
+  get parameters(): number {
+    return parameterShapes(this.#settings.shape).reduce(
+      (total, { shape }) => total + shape.reduce((product, size) => product * size, 1),
+      0,
+    );
+  }
+
+  async sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
+    for (const request of requests) this.#check(request);
+    return this.#host.call('sample', [requests]);
+  }
+
+  async release(conversations: readonly string[]): Promise<void> {
+    await this.#host.call('release', [conversations]);
+  }
+
+  async score(
+    batch: TokenBatch,
+    options: { temperature: number; entropies?: boolean; values?: boolean; frozen?: boolean },
+  ): Promise<TokenScores> {
+    const packed = packBatch(batch, [], this.#settings.shape);
+    const offsets = offsetsOf(packed);
+    const scores = await this.#host.call('score', [packed, options]);
+    const byRow = (values: Float32Array): Float32Array[] =>
+      batch.rows.map((row, index) => values.subarray(offsets[index]!, offsets[index]! + row.ids_T.length));
+    return {
+      logprobs: byRow(scores.logprobs),
+      ...(scores.entropies && { entropies: byRow(scores.entropies) }),
+      ...(scores.values && { values: byRow(scores.values) }),
+    };
+  }
+
+  async forwardBackward(
+    batch: TokenBatch,
+    objective: Objective,
+    options: { temperature: number },
+  ): Promise<ForwardBackwardResult> {
+    const { shape } = this.#settings;
+    const key = programKey(objective, options.temperature);
+    if (!this.#programs.has(key)) {
+      const program = buildTrainingProgram(shape, objective, options.temperature);
+      await this.#host.call('addProgram', [program]);
+      this.#programs.add(key);
+    }
+    const packed = packBatch(batch, ['weight', ...objective.channels], shape);
+    return this.#host.call('forwardBackward', [packed, key], buffersOf(packed));
+  }
+
+  optimStep(options: AdamOptions): Promise<OptimStepResult> {
+    return this.#host.call('optimStep', [options]);
+  }
+
+  async publish(): Promise<number> {
+    this.#version = await this.#host.call('publish', []);
+    return this.#version;
+  }
+
+  async freeze(): Promise<void> {
+    await this.#host.call('freeze', []);
+  }
+
+  async save(folder: string): Promise<void> {
+    await this.#host.call('save', [folder]);
+  }
+
+  /** Loads weights and optimizer state, and publishes the weights under the version they were saved with. */
+  async load(folder: string): Promise<void> {
+    this.#version = await this.#host.call('load', [folder]);
+  }
+
+  statistics(): Promise<EmbeddedEngineStatistics> {
+    return this.#host.call('statistics', []);
+  }
+
+  close(): Promise<void> {
+    return this.#host.close();
+  }
+
+  #check({ conversation, promptIds, maxTokens, temperature, topP, topK }: SampleRequest): void {
+    const { vocabulary, contextLength } = this.#settings.shape;
+    const invalid = (what: string, seen: string, allowed: string): TurnwiseError =>
+      new TurnwiseError('sample-invalid', {
+        what: `The sampling request of conversation ${conversation} ${what}`,
+        seen,
+        allowed,
+        fields: { conversation },
+      });
+    if (promptIds.length === 0 || promptIds.length >= contextLength)
+      throw invalid(
+        'has a prompt of unusable length',
+        `${promptIds.length} tokens`,
+        `1 to ${contextLength - 1} tokens`,
+      );
+    const outside = promptIds.find((id) => !(id >= 0 && id < vocabulary));
+    if (outside !== undefined)
+      throw invalid('has a token id outside the vocabulary', String(outside), `0 to ${vocabulary - 1}`);
+    if (!(maxTokens >= 1)) throw invalid('asks for no tokens', String(maxTokens), 'maxTokens of at least 1');
+    if (!(temperature >= 0 && Number.isFinite(temperature)))
+      throw invalid('has an unusable temperature', String(temperature), '0 (greedy) or more');
+    if (!(topP > 0 && topP <= 1)) throw invalid('has an unusable topP', String(topP), 'above 0, at most 1');
+    if (!(topK >= 0 && Number.isInteger(topK)))
+      throw invalid('has an unusable topK', String(topK), 'a whole number; 0 keeps all');
+  }
+}
+
+function defaultSlots({ layers, keyValueHeads, headWidth, contextLength }: DecoderShape): number {
+  const bytesPerConversation = 2 * layers * keyValueHeads * headWidth * contextLength * 4;
+  return Math.min(4096, Math.max(16, Math.floor(2 ** 30 / bytesPerConversation)));
+}

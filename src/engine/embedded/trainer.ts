@@ -1,0 +1,175 @@
+/** Weights, accumulated gradients and optimizer state, and the sessions that compute with them. */
+
+import { TurnwiseError } from '../../core/errors.ts';
+import { createSession, type Feed, type GraphSession } from '../../graph/session.ts';
+import type { DecoderShape } from '../../model/decoder.ts';
+import type { Weight, Weights } from '../../model/safetensors.ts';
+import type { AdamOptions, ForwardBackwardResult, OptimStepResult } from '../engine.ts';
+import { type AdamState, adamStep, createAdamState } from './adam.ts';
+import { type MicroBatch, microBatches, offsetsOf, type PackedBatch } from './packed-batch.ts';
+import { buildScoreProgram, type ScoreOptions, type TrainingProgram } from './training-graph.ts';
+
+/** Per-token results laid end to end like the batch they belong to. */
+export interface PackedScores {
+  readonly logprobs: Float32Array;
+  readonly entropies?: Float32Array;
+  readonly values?: Float32Array;
+}
+
+export interface TrainerOptions {
+  readonly threads: number;
+  /** Most padded tokens of a micro-batch. */
+  readonly tokenBudget: number;
+}
+
+const hidden = -1e9;
+
+export class Trainer {
+  readonly weights: Map<string, Weight>;
+  adam: AdamState;
+  frozen: Weights | undefined;
+  readonly #shape: DecoderShape;
+  readonly #options: TrainerOptions;
+  readonly #gradients: Map<string, Float32Array>;
+  readonly #programs = new Map<string, { session: GraphSession; metrics: readonly string[] }>();
+  readonly #scorers = new Map<string, GraphSession>();
+  readonly #causalMasks = new Map<number, Float32Array>();
+
+  constructor(shape: DecoderShape, weights: Map<string, Weight>, options: TrainerOptions) {
+    this.#shape = shape;
+    this.#options = options;
+    this.weights = weights;
+    this.adam = createAdamState(weights);
+    this.#gradients = new Map([...weights].map(([name, { data }]) => [name, new Float32Array(data.length)]));
+  }
+
+  async addProgram({ key, bytes, metrics }: TrainingProgram): Promise<void> {
+    if (this.#programs.has(key)) return;
+    const session = await createSession(bytes, { threads: this.#options.threads });
+    this.#programs.set(key, { session, metrics });
+  }
+
+  /** Adds the gradients of the program's loss over the batch; on an error none of them. */
+  async forwardBackward(batch: PackedBatch, key: string): Promise<ForwardBackwardResult> {
+    const { session, metrics } = this.#programs.get(key)!;
+    const totals = Object.fromEntries(metrics.map((name) => [name, 0]));
+    const gradientNames = session.outputNames.filter((name) => name.startsWith('gradient.'));
+    const sums = new Map<string, Float32Array>();
+    let loss = 0;
+    let paddedTokens = 0;
+    for (const micro of microBatches(batch, this.#options.tokenBudget)) {
+      const results = await session.run(this.#feeds(session, micro, this.weights));
+      const microLoss = results['loss']![0]!;
+      if (!Number.isFinite(microLoss)) throw nonFiniteLoss(microLoss, key, micro);
+      loss += microLoss;
+      for (const name of metrics) totals[name]! += results[`metric.${name}`]![0]!;
+      for (const name of gradientNames) addInto(sums, name.slice('gradient.'.length), results[name]!);
+      paddedTokens += micro.rows.length * micro.length;
+    }
+    for (const [name, gradient] of sums) addInto(this.#gradients, name, gradient);
+    const tokens = batch.lengths_B.reduce((total, length) => total + length - 1, 0);
+    return { loss, metrics: totals, tokens, paddedTokens };
+  }
+
+  optimStep(options: AdamOptions): OptimStepResult {
+    const result = adamStep(this.weights, this.#gradients, this.adam, options);
+    this.clearGradients();
+    return result;
+  }
+
+  clearGradients(): void {
+    for (const gradient of this.#gradients.values()) gradient.fill(0);
+  }
+
+  freeze(): void {
+    this.frozen = copyWeights(this.weights);
+  }
+
+  async score(batch: PackedBatch, options: ScoreOptions & { readonly frozen?: boolean }): Promise<PackedScores> {
+    const weights = options.frozen ? this.frozen : this.weights;
+    if (weights === undefined) {
+      throw new TurnwiseError('engine-not-frozen', {
+        what: 'There is no reference policy to score with',
+        next: 'Call freeze() once before scoring with `frozen`',
+      });
+    }
+    const session = await this.#scorer(options);
+    const offsets = offsetsOf(batch);
+    const scores = Object.fromEntries(
+      session.outputNames.map((name) => [name, new Float32Array(batch.ids.length)]),
+    );
+    for (const micro of microBatches(batch, this.#options.tokenBudget)) {
+      const results = await session.run(this.#feeds(session, micro, weights));
+      for (const [name, values] of Object.entries(results)) {
+        for (const [index, row] of micro.rows.entries()) {
+          const count = batch.lengths_B[row]! - 1;
+          scores[name]!.set(values.subarray(index * micro.length, index * micro.length + count), offsets[row]! + 1);
+        }
+      }
+    }
+    return scores as unknown as PackedScores;
+  }
+
+  async close(): Promise<void> {
+    const sessions = [...this.#scorers.values(), ...[...this.#programs.values()].map(({ session }) => session)];
+    for (const session of sessions) await session.close();
+    this.#programs.clear();
+    this.#scorers.clear();
+  }
+
+  async #scorer(options: ScoreOptions): Promise<GraphSession> {
+    const key = `${options.temperature} ${options.entropies === true} ${options.values === true}`;
+    const known = this.#scorers.get(key);
+    if (known !== undefined) return known;
+    const session = await createSession(buildScoreProgram(this.#shape, options), {
+      threads: this.#options.threads,
+    });
+    this.#scorers.set(key, session);
+    return session;
+  }
+
+  #feeds(session: GraphSession, micro: MicroBatch, weights: Weights): Record<string, Feed> {
+    const shape = [micro.rows.length, micro.length];
+    const feeds: Record<string, Feed> = {};
+    for (const name of session.inputNames) {
+      const weight = weights.get(name);
+      if (weight !== undefined) feeds[name] = weight;
+      else if (name === 'ids') feeds[name] = { data: micro.inputs, shape };
+      else if (name === 'targets') feeds[name] = { data: micro.targets, shape };
+      else if (name === 'causalMask')
+        feeds[name] = { data: this.#causalMask(micro.length), shape: [micro.length, micro.length] };
+      else feeds[name] = { data: micro.channels[name.slice('channel.'.length)]!, shape };
+    }
+    return feeds;
+  }
+
+  #causalMask(length: number): Float32Array {
+    const known = this.#causalMasks.get(length);
+    if (known !== undefined) return known;
+    const mask = Float32Array.from({ length: length * length }, (_, index) =>
+      index % length > Math.floor(index / length) ? hidden : 0,
+    );
+    this.#causalMasks.set(length, mask);
+    return mask;
+  }
+}
+
+export function copyWeights(weights: Weights): Map<string, Weight> {
+  return new Map([...weights].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
+}
+
+function addInto(sums: Map<string, Float32Array>, name: string, values: Float32Array): void {
+  const sum = sums.get(name);
+  if (sum === undefined) sums.set(name, values);
+  else for (let i = 0; i < sum.length; i++) sum[i]! += values[i]!;
+}
+
+function nonFiniteLoss(loss: number, key: string, micro: MicroBatch): TurnwiseError {
+  const rows = micro.rows.length > 8 ? `${micro.rows.slice(0, 8).join(', ')}, …` : micro.rows.join(', ');
+  return new TurnwiseError('non-finite-loss', {
+    what: `The loss of objective ${key} is not finite`,
+    seen: `${loss} in the micro-batch of rows ${rows} of the batch`,
+    next: 'Check the advantages and log-probabilities of these rows; lower the learning rate or the clipping norm',
+    fields: { rows, length: micro.length },
+  });
+}

@@ -1,0 +1,79 @@
+/** The graphs of training and scoring: a decoder over whole rows, an objective or its ingredients, and the gradients. */
+
+import { TurnwiseError } from '../../core/errors.ts';
+import { gradients } from '../../graph/gradient.ts';
+import { Graph } from '../../graph/graph.ts';
+import { reachable, toOnnx } from '../../graph/onnx.ts';
+import { multiply, negate } from '../../graph/operators/elementwise.ts';
+import { gatherLast } from '../../graph/operators/gather.ts';
+import { logSoftmax, sum } from '../../graph/operators/reduce.ts';
+import { exp } from '../../graph/operators/unary.ts';
+import type { Tensor } from '../../graph/tensor.ts';
+import { type DecoderShape, forward } from '../../model/decoder.ts';
+import type { Objective, TokenTensors } from '../../objective/objective.ts';
+
+/** A graph as bytes, ready to be handed to the thread that runs it. */
+export interface TrainingProgram {
+  readonly key: string;
+  readonly bytes: Uint8Array;
+  readonly metrics: readonly string[];
+}
+
+/** Names one objective at one temperature. */
+export function programKey(objective: Objective, temperature: number): string {
+  return JSON.stringify([objective.key, temperature]);
+}
+
+/** Per-token quantities of next-token prediction, [B, T]: position t speaks of the token after input t. */
+function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): TokenTensors {
+  const ids = graph.input('ids', ['B', 'T'], 'int64');
+  const targets = graph.input('targets', ['B', 'T'], 'int64');
+  const outputs = forward(graph, shape, { ids, causalMask: graph.input('causalMask', ['T', 'T']) });
+  const logits = outputs.logits();
+  const distribution = logSoftmax(temperature === 1 ? logits : multiply(logits, 1 / temperature));
+  return {
+    logprobs: gatherLast(distribution, targets),
+    weight: graph.input('channel.weight', ['B', 'T']),
+    channel: (name) => graph.input(`channel.${name}`, ['B', 'T']),
+    entropies: () => negate(sum(multiply(exp(distribution), distribution), [-1])),
+    values: () => {
+      if (shape.valueHead) return outputs.values();
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'The objective needs values, and the model has no value head',
+        next: 'Create the engine with a value head, or use an objective without a critic',
+      });
+    },
+  };
+}
+
+/** The objective's loss, metrics and gradients at every parameter it depends on. */
+export function buildTrainingProgram(
+  shape: DecoderShape,
+  objective: Objective,
+  temperature: number,
+): TrainingProgram {
+  const graph = new Graph();
+  const { loss, metrics } = objective.build(tokenTensors(graph, shape, temperature));
+  const parameters = reachable([loss]).filter(({ operator }) => operator.name === 'parameter');
+  const outputs: Record<string, Tensor> = { loss };
+  for (const [name, metric] of Object.entries(metrics)) outputs[`metric.${name}`] = metric;
+  for (const [index, gradient] of gradients(loss, parameters).entries())
+    outputs[`gradient.${parameters[index]!.attributes['name']}`] = gradient;
+  return { key: programKey(objective, temperature), bytes: toOnnx(outputs), metrics: Object.keys(metrics) };
+}
+
+export interface ScoreOptions {
+  readonly temperature: number;
+  readonly entropies?: boolean;
+  readonly values?: boolean;
+}
+
+/** Outputs `logprobs`, and `entropies` and `values` where asked for, [B, T]. */
+export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions): Uint8Array {
+  const tokens = tokenTensors(new Graph(), shape, options.temperature);
+  return toOnnx({
+    logprobs: tokens.logprobs,
+    ...(options.entropies && { entropies: tokens.entropies() }),
+    ...(options.values && { values: tokens.values() }),
+  });
+}

@@ -1,0 +1,12 @@
+/** Self-play: one policy plays every role; each role’s return against a moving baseline of its own. */
+
+import type { Recipe } from './recipe.ts';
+
+export const selfPlay: Recipe = {
+  name: 'self-play',
+  summary:
+    'one policy plays every role; return against a moving baseline of each role; clipped policy gradient',
+  source: 'SPIRAL (role-conditioned advantage estimation), arXiv 2506.24119',
+  critic: false,
+  settings: { credit: { method: 'rae' } },
+};
