@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
 import { brokenLaw } from '../../src/env/environment-laws.ts';
-import { playEpisode } from '../../src/env/play.ts';
+import { measurePlayer, playEpisode } from '../../src/env/play.ts';
 import { bisectionTurns, guessNumber, world } from './index.ts';
 
 const defaults = world.options.parse({});
@@ -24,14 +24,21 @@ describe('oracle', () => {
     },
   );
 
-  it('a random guess inside the interval often runs out of turns', async () => {
-    const finder = world.create(defaults);
-    let found = 0;
-    for (let index = 0; index < 1000; index++) {
-      if ((await playEpisode(finder, finder.tasks('test').at(index), index, 'beginner')).success) found++;
-    }
-    expect(found / 1000).toBeGreaterThan(0.6);
-    expect(found / 1000).toBeLessThan(0.85);
+  it('scripted players do as the README says', async () => {
+    const game = world.create(defaults);
+    const figures = await Promise.all(
+      (['expert', 'beginner', 'random'] as const).map((kind) => measurePlayer(game, kind, 480)),
+    );
+    const rounded = figures.map(({ success, outcome, turns }) =>
+      [success, outcome, turns].map((figure) => figure.toFixed(3)).join(' '),
+    );
+    expect(rounded).toMatchInlineSnapshot(`
+      [
+        "1.000 1.500 4.219",
+        "0.692 1.140 4.798",
+        "0.196 0.478 5.535",
+      ]
+    `);
   });
 
   it('pays the same for information on every course that ends well', async () => {

@@ -125,10 +125,10 @@ describe('rules', () => {
     }
     expect(tree.informationSets.map(({ key }) => key).slice(0, 4)).toMatchInlineSnapshot(`
       [
-        "first: first card:J history:none",
-        "second: second card:Q history:check",
-        "first: first card:J history:check-bet",
-        "second: second card:Q history:bet",
+        "first: card:J history:none",
+        "second: card:Q history:check",
+        "first: card:J history:check-bet",
+        "second: card:Q history:bet",
       ]
     `);
     expect(tree.informationSets.find(({ past }) => past.length > 0)).toMatchInlineSnapshot(`
@@ -137,7 +137,7 @@ describe('rules', () => {
           "fold",
           "call",
         ],
-        "key": "first: first card:J history:check-bet",
+        "key": "first: card:J history:check-bet",
         "messages": [
           {
             "content": "first card:J history:check-bet",
@@ -147,7 +147,7 @@ describe('rules', () => {
         "past": [
           {
             "action": "check",
-            "key": "first: first card:J history:none",
+            "key": "first: card:J history:none",
             "messages": [
               {
                 "content": "first card:J history:none",

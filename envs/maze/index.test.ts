@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
 import { brokenLaw } from '../../src/env/environment-laws.ts';
-import { playEpisode } from '../../src/env/play.ts';
+import { measurePlayer, playEpisode } from '../../src/env/play.ts';
 import { maze, STARTS, world } from './index.ts';
 
 const defaults = world.options.parse({});
@@ -19,6 +19,33 @@ describe('oracle', () => {
     expect(episodes.reduce((sum, episode) => sum + episode.outcome, 0) / 25).toBe(-6.84);
     expect(Math.max(...episodes.map((episode) => episode.turns.length))).toBe(12);
     expect(episodes.reduce((sum, episode) => sum + episode.turns.length, 0)).toBe(196);
+  });
+
+  it('scripted players do as the README says', async () => {
+    const game = world.create(defaults);
+    expect({
+      expert: await measurePlayer(game, 'expert', 500),
+      beginner: await measurePlayer(game, 'beginner', 500),
+      random: await measurePlayer(game, 'random', 500),
+    }).toMatchInlineSnapshot(`
+      {
+        "beginner": {
+          "outcome": -37.576,
+          "success": 0.138,
+          "turns": 37.714,
+        },
+        "expert": {
+          "outcome": -6.84,
+          "success": 1,
+          "turns": 7.84,
+        },
+        "random": {
+          "outcome": -37.576,
+          "success": 0.138,
+          "turns": 37.714,
+        },
+      }
+    `);
   });
 
   it('the standard start is worth -11', async () => {

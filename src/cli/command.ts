@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import type { Console } from './console.ts';
+import type { Interrupts } from './interrupts.ts';
 
 export interface Argument {
   readonly name: string;
@@ -14,8 +15,7 @@ export interface Invocation<Options> {
   readonly arguments: Readonly<Record<string, string | undefined>>;
   readonly options: Options;
   readonly console: Console;
-  /** Aborts at Ctrl-C: stop cleanly and return. */
-  readonly signal: AbortSignal;
+  readonly interrupts: Interrupts;
 }
 
 export interface Command<Schema extends z.ZodObject = z.ZodObject> {
@@ -26,7 +26,7 @@ export interface Command<Schema extends z.ZodObject = z.ZodObject> {
   /** A strict object; each field is a flag and needs `.describe(...)`. */
   readonly options: Schema;
   /** What `--set` can change, for help; may depend on the arguments given beside `--help`. */
-  settings?(given: readonly string[]): z.ZodType | undefined;
+  settings?(given: readonly string[]): Promise<z.ZodType | undefined>;
   /** Command lines that people would type. */
   readonly examples: readonly string[];
   run(invocation: Invocation<z.output<Schema>>): Promise<void>;

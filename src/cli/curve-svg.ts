@@ -37,9 +37,9 @@ const returnPanel: Panel = {
   interval: (result) => result.returnInterval,
 };
 
-const width = 720;
+const width = 744;
 const plotHeight = 230;
-const margin = { left: 64, right: 104, header: 64, panel: 34, axis: 44 } as const;
+const margin = { left: 64, right: 128, header: 64, panel: 34, axis: 44 } as const;
 const plotWidth = width - margin.left - margin.right;
 
 const style = `
@@ -94,18 +94,25 @@ function drawPanel(panel: Panel, points: readonly CurvePoint[], top: number): st
   const x = (step: number): string => (margin.left + (step / lastStep) * plotWidth).toFixed(1);
   const y = (value: number): string => (bottom - ((value - yLow) / (yHigh - yLow)) * plotHeight).toFixed(1);
 
-  const lines = [`<text class="ink panel" x="24" y="${top + 16}">${panel.name}</text>`];
+  const lines = [
+    `<text class="ink panel" x="24" y="${top + 16}">${panel.name}</text>`,
+    `<text class="soft" x="${margin.left + plotWidth}" y="${top + 16}" text-anchor="end">band: 95% interval, sampled at temperature 1</text>`,
+  ];
   for (const [index, label] of formatTicks(yTicks).entries()) {
     const at = y(yTicks[index]!);
     lines.push(`<line class="grid" x1="${margin.left}" y1="${at}" x2="${right}" y2="${at}"/>`);
-    lines.push(`<text class="soft" x="${margin.left - 10}" y="${Number(at) + 4}" text-anchor="end">${label}</text>`);
+    lines.push(
+      `<text class="soft" x="${margin.left - 10}" y="${Number(at) + 4}" text-anchor="end">${label}</text>`,
+    );
   }
   for (const tick of xTicks) {
     lines.push(`<text class="soft" x="${x(tick)}" y="${bottom + 18}" text-anchor="middle">${tick}</text>`);
   }
   lines.push(`<line class="axis" x1="${margin.left}" y1="${bottom}" x2="${right}" y2="${bottom}"/>`);
   const middle = margin.left + plotWidth / 2;
-  lines.push(`<text class="soft" x="${middle}" y="${bottom + 36}" text-anchor="middle">reinforcement-learning step</text>`);
+  lines.push(
+    `<text class="soft" x="${middle}" y="${bottom + 36}" text-anchor="middle">reinforcement-learning step</text>`,
+  );
   if (points.length === 0) return lines.join('\n');
 
   const path = (value: (point: CurvePoint) => number): string =>
@@ -165,5 +172,9 @@ function endLabels(
 }
 
 function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }

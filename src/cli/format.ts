@@ -36,7 +36,9 @@ export function niceTicks(low: number, high: number, about: number): number[] {
   const step = magnitude * ([1, 2, 2.5, 5].find((factor) => span / (magnitude * factor) <= about) ?? 10);
   const first = Math.floor(low / step + 1e-9);
   const last = Math.ceil((low + span) / step - 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)));
+  return Array.from({ length: last - first + 1 }, (_, index) =>
+    Number(((first + index) * step).toPrecision(12)),
+  );
 }
 
 /** A tick as text with as many decimals as its neighbours need. */

@@ -1,9 +1,10 @@
 /** Help texts, generated from the commands and their schemas. */
 
+import type { z } from 'zod';
 import type { Command } from './command.ts';
 import { type Console, displayWidth, type Paint, padEnd, painter, wrap } from './console.ts';
 import { flagOf } from './options.ts';
-import { type Field, schemaFields } from './schema-fields.ts';
+import { type Field, openFields, schemaFields } from './schema-fields.ts';
 
 interface Entry {
   readonly name: string;
@@ -37,13 +38,17 @@ export function overviewHelp(commands: readonly Command[], version: string, scre
 }
 
 /** @param given the arguments beside `--help`, which may narrow down what `--set` can change */
-export function commandHelp(command: Command, given: readonly string[], screen: Screen): string {
+export async function commandHelp(
+  command: Command,
+  given: readonly string[],
+  screen: Screen,
+): Promise<string> {
   const paint = painter(screen.colour);
   const places = command.arguments.map(({ name, required }) =>
     required ? ` ${name.toUpperCase()}` : ` [${name.toUpperCase()}]`,
   );
   const options = schemaFields(command.options);
-  const settings = command.settings?.(given);
+  const settings = await command.settings?.(given);
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ['', heading(paint, title), ...lines];
   return [
@@ -58,7 +63,7 @@ export function commandHelp(command: Command, given: readonly string[], screen: 
       ),
     ),
     ...section('Options', entries([...options.map(optionEntry), helpEntry], screen)),
-    ...(settings ? section('Settings (--set key=value)', settingLines(schemaFields(settings), screen)) : []),
+    ...(settings ? section('Settings (--set key=value)', settingLines(settings, screen)) : []),
     ...section(
       'Examples',
       command.examples.map((example) => `  ${example}`),
@@ -94,38 +99,47 @@ function note(field: Field): { note?: string } {
   return { note: `[${typeof value === 'string' ? value : JSON.stringify(value)}]` };
 }
 
-function settingLines(fields: readonly Field[], screen: Screen): string[] {
-  return entries(
-    fields.map((field) => {
-      const shown = note(field).note?.slice(1, -1);
-      const type = field.choices
-        ? field.choices.join(' | ')
-        : field.kind === 'boolean'
-          ? 'true | false'
-          : field.allowed;
-      return {
-        name: shown === undefined ? field.key : `${field.key}=${shown}`,
-        text: field.description,
-        note: `(${type})`,
-      };
-    }),
-    screen,
-  );
+/** The fields of a configuration as `key=default  what it does (allowed)`, a blank line between its parts. */
+export function settingLines(schema: z.ZodType, screen: Screen): string[] {
+  const list: Entry[] = schemaFields(schema).map((field) => {
+    const shown = note(field).note?.slice(1, -1);
+    const name = shown === undefined ? field.key : `${field.key}=${shown}`;
+    return { name, text: field.description, note: `(${field.type.replaceAll('|', ' | ')})` };
+  });
+  for (const [name, text] of openFields(schema)) {
+    const part = partOf(name);
+    const end = list.findLastIndex((entry) => partOf(entry.name) === part);
+    list.splice(end < 0 ? list.length : end + 1, 0, { name, text });
+  }
+  return entries(list, screen, (entry, previous) => partOf(entry.name) !== partOf(previous.name));
+}
+
+/** `optimizer` of `optimizer.beta1=0.9`; nothing for keys at the top. */
+function partOf(name: string): string {
+  const dot = name.split('=')[0]!.indexOf('.');
+  return dot < 0 ? '' : name.slice(0, dot);
 }
 
 /** Two columns: names, and texts wrapped to what is left of the width; a long name gets a line of its own. */
-function entries(list: readonly Entry[], { columns, colour }: Screen): string[] {
+function entries(
+  list: readonly Entry[],
+  { columns, colour }: Screen,
+  gapBefore: (entry: Entry, previous: Entry) => boolean = () => false,
+): string[] {
   const paint = painter(colour);
   const longest = Math.max(0, ...list.map(({ name }) => displayWidth(name)));
   const nameWidth = Math.min(longest, Math.max(20, Math.floor(columns * 0.4)));
   const indent = ' '.repeat(nameWidth + 4);
-  return list.flatMap(({ name, text, note: extra }) => {
+  return list.flatMap((entry, position) => {
+    const { name, text, note: extra } = entry;
+    const gap = position > 0 && gapBefore(entry, list[position - 1]!) ? [''] : [];
     const noteText = extra === undefined ? '' : text === '' ? extra : ` ${extra}`;
     const lines = wrap(text + noteText, columns - indent.length);
     const dimmed = extra === undefined ? lines : dimTail(lines, extra.length, paint);
     const own = displayWidth(name) > nameWidth;
     const first = own ? [`  ${paint('cyan', name)}`] : [];
     return [
+      ...gap,
       ...first,
       ...dimmed.map((line, index) =>
         index === 0 && !own ? `  ${paint('cyan', padEnd(name, nameWidth))}  ${line}` : `${indent}${line}`,

@@ -85,7 +85,11 @@ function drawCell({ text, bits, colour }: Cell, paint: Paint): string {
   return colour === undefined ? character : paint(colour, character);
 }
 
-function drawLine(cells: Cell[][], path: readonly (readonly [number, number])[], colour: Series['colour']): void {
+function drawLine(
+  cells: Cell[][],
+  path: readonly (readonly [number, number])[],
+  colour: Series['colour'],
+): void {
   for (let i = 1; i < path.length; i++) {
     const [[x0, y0], [x1, y1]] = [path[i - 1]!, path[i]!];
     const steps = Math.max(1, Math.abs(x1 - x0), Math.abs(y1 - y0));

@@ -7,7 +7,7 @@ export interface Field {
   /** `rollout.topP` */
   readonly key: string;
   readonly kind: 'number' | 'integer' | 'boolean' | 'string' | 'list' | 'json';
-  /** For people: `number`, `integer`, `a|b|c`, `text`. */
+  /** Short, for help: `integer ≥ 1`, `a|b|c`, `text`. */
   readonly type: string;
   /** The values or range that are accepted, in words. */
   readonly allowed: string;
@@ -38,16 +38,28 @@ export function schemaFields(schema: z.ZodType): Field[] {
   return leaves(toNode(schema), '');
 }
 
+/** What is said about keys that no schema lists, as `[key with a star, description]`. */
+export function openFields(schema: z.ZodType): [key: string, description: string][] {
+  const found: [string, string][] = [];
+  walkOpen(toNode(schema), '', (key, node) => {
+    if (key !== '' && node.description) found.push([`${key}.*`, node.description]);
+  });
+  return found;
+}
+
 /** Keys under which any further key is accepted (`credit`, for the options of a method). */
 export function openKeys(schema: z.ZodType): string[] {
   const found: string[] = [];
-  const walk = (node: Node, key: string): void => {
-    if (node.properties === undefined) return;
-    if (node.additionalProperties !== undefined && node.additionalProperties !== false) found.push(key);
-    for (const [name, child] of Object.entries(node.properties)) walk(child, key ? `${key}.${name}` : name);
-  };
-  walk(toNode(schema), '');
+  walkOpen(toNode(schema), '', (key) => found.push(key));
   return found;
+}
+
+function walkOpen(node: Node, key: string, visit: (key: string, node: Node) => void): void {
+  if (node.properties === undefined) return;
+  if (node.additionalProperties !== undefined && node.additionalProperties !== false) visit(key, node);
+  for (const [name, child] of Object.entries(node.properties)) {
+    walkOpen(child, key ? `${key}.${name}` : name, visit);
+  }
 }
 
 function toNode(schema: z.ZodType): Node {
@@ -66,7 +78,7 @@ function leaves(node: Node, key: string): Field[] {
 function toField(node: Node, key: string): Field {
   const choices = choicesOf(node);
   const kind = choices ? 'string' : kindOf(node);
-  const type = choices ? choices.join('|') : typeNames[kind];
+  const type = choices ? choices.join('|') : `${typeNames[kind]}${shortRange(node)}`;
   return {
     key,
     kind,
@@ -108,6 +120,32 @@ function kindOf(node: Node): Field['kind'] {
   }
 }
 
+/** Bounds of a number as signs: ` ≥ 1`, ` 0 to 1`. */
+function shortRange(node: Node): string {
+  const { low, high } = boundsOf(node);
+  if (low && high && !low.strict && !high.strict) return ` ${low.value} to ${high.value}`;
+  const lower = low ? ` ${low.strict ? '>' : '≥'} ${low.value}` : '';
+  const upper = high ? ` ${high.strict ? '<' : '≤'} ${high.value}` : '';
+  return lower && upper ? `${lower},${upper}` : lower + upper;
+}
+
+interface Bound {
+  readonly value: number;
+  readonly strict: boolean;
+}
+
+function boundsOf(node: Node): { low?: Bound; high?: Bound } {
+  // zod writes the range of safe integers into every integer; it tells a person nothing.
+  const told = (value: number | undefined, safe: number): boolean => value !== undefined && value !== safe;
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = node;
+  return {
+    ...(told(minimum, Number.MIN_SAFE_INTEGER) && { low: { value: minimum!, strict: false } }),
+    ...(exclusiveMinimum !== undefined && { low: { value: exclusiveMinimum, strict: true } }),
+    ...(told(maximum, Number.MAX_SAFE_INTEGER) && { high: { value: maximum!, strict: false } }),
+    ...(exclusiveMaximum !== undefined && { high: { value: exclusiveMaximum, strict: true } }),
+  };
+}
+
 function rangeOf(node: Node, kind: Field['kind']): string {
   if (kind !== 'number' && kind !== 'integer') {
     return { boolean: 'true or false', string: 'text', list: 'words separated by commas', json: 'JSON' }[
@@ -115,12 +153,10 @@ function rangeOf(node: Node, kind: Field['kind']): string {
     ];
   }
   const noun = kind === 'integer' ? 'an integer' : 'a number';
-  const bounds: string[] = [];
-  // zod writes the range of safe integers into every integer; it tells a person nothing.
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = node;
-  if (exclusiveMinimum !== undefined) bounds.push(`above ${exclusiveMinimum}`);
-  else if (minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER) bounds.push(`at least ${minimum}`);
-  if (exclusiveMaximum !== undefined) bounds.push(`below ${exclusiveMaximum}`);
-  else if (maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER) bounds.push(`at most ${maximum}`);
+  const { low, high } = boundsOf(node);
+  const bounds = [
+    ...(low ? [`${low.strict ? 'above' : 'at least'} ${low.value}`] : []),
+    ...(high ? [`${high.strict ? 'below' : 'at most'} ${high.value}`] : []),
+  ];
   return [noun, bounds.join(' and ')].filter(Boolean).join(' ');
 }

@@ -10,8 +10,8 @@ import { type Field, openKeys, schemaFields } from './schema-fields.ts';
  *
  * @param assignments `key=value`, in order; a later one wins
  * @param label what the keys belong to, for messages: "frozen-lake", "this run"
- * @returns plain settings, to be parsed by `schema` (see `parseSettings`)
- * @throws TurnwiseError `setting-syntax`, `setting-unknown`, `setting-value`
+ * @returns plain settings, still to be parsed by `schema`, which checks ranges
+ * @throws TurnwiseError `setting-syntax`, `config-unknown-key`, `config-invalid`
  */
 export function applySettings(
   schema: z.ZodType,
@@ -42,40 +42,9 @@ export function applySettings(
   return result;
 }
 
-/**
- * Settings parsed by their schema; every problem of the schema becomes one of ours.
- *
- * @throws TurnwiseError `setting-unknown`, `setting-value`
- */
-export function parseSettings<Schema extends z.ZodType>(
-  schema: Schema,
-  settings: JsonObject,
-  label: string,
-): z.output<Schema> {
-  const parsed = schema.safeParse(settings);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  const fields = schemaFields(schema);
-  if (issue.code === 'unrecognized_keys') {
-    const key = [...issue.path, issue.keys[0]!].join('.');
-    throw unknownSetting(
-      key,
-      fields.map((field) => field.key),
-      label,
-    );
-  }
-  const key = issue.path.join('.');
-  const field = fields.find((candidate) => candidate.key === key);
-  const value = issue.path.reduce<unknown>(
-    (at, name) => (at as Record<PropertyKey, unknown> | undefined)?.[name],
-    settings,
-  );
-  throw badValue(key, JSON.stringify(value) ?? 'nothing', field?.allowed ?? issue.message);
-}
-
 function unknownSetting(key: string, known: readonly string[], label: string): TurnwiseError {
   const near = nearestKey(key, known);
-  return new TurnwiseError('setting-unknown', {
+  return new TurnwiseError('config-unknown-key', {
     what: `There is no setting "${key}" for ${label}`,
     next: near ? `Did you mean "${near}"?` : 'List the settings with --help',
     fields: { key },
@@ -94,7 +63,7 @@ function nearestKey(key: string, known: readonly string[]): string | undefined {
 }
 
 function badValue(key: string, seen: string, allowed: string): TurnwiseError {
-  return new TurnwiseError('setting-value', {
+  return new TurnwiseError('config-invalid', {
     what: `The value of "${key}" is not allowed`,
     seen,
     allowed,

@@ -7,7 +7,11 @@ const blocks = '▁▂▃▄▅▆▇█';
  *
  * @param range values at the lowest and the highest block; default: the smallest and largest value
  */
-export function sparkline(values: readonly number[], width: number, range?: readonly [number, number]): string {
+export function sparkline(
+  values: readonly number[],
+  width: number,
+  range?: readonly [number, number],
+): string {
   const finite = values.filter(Number.isFinite);
   if (finite.length === 0 || width < 1) return '';
   const shown = finite.length <= width ? finite : buckets(finite, width);

@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Trajectory } from '../core/trajectory.ts';
-import { VERSION } from '../core/version.ts';
+
 import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
@@ -21,6 +21,7 @@ import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
 import { rolloutRecord } from '../train/rollout-record.ts';
+import { version } from './version.ts';
 
 export interface RunControl {
   /** The folder that holds all runs. */
@@ -59,7 +60,7 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
   const world = factory.create(config.environment);
   const run = RunDirectory.create({
     root,
-    version: VERSION,
+    version,
     environment: factory.name,
     recipe: recipe.name,
     config,
@@ -79,7 +80,7 @@ export async function resumeRun(
     readonly findFactory: (name: string) => Promise<WorldFactory>;
   },
 ): Promise<RunSummary> {
-  const run = RunDirectory.openForWriting({ root: request.root, name: request.name, version: VERSION });
+  const run = RunDirectory.openForWriting({ root: request.root, name: request.name, version });
   try {
     const file = run.readConfig(trainConfigSchema);
     const recipe = findRecipe(file.recipe);
@@ -145,7 +146,7 @@ async function begin(
       seed: config.seed,
       parameters: countParameters(card.shape),
       vocabulary: card.words.length,
-      version: VERSION,
+      version,
     });
     const learner = createLearner({ config, recipe, world, card, engine });
     return await train(learner, initialState, demonstrations, io);
@@ -209,7 +210,7 @@ export async function openCheckpoint(request: {
   readonly step?: number;
   readonly findFactory: (name: string) => Promise<WorldFactory>;
 }): Promise<ReturnType<typeof createLearner>> {
-  const run = RunDirectory.openForReading({ root: request.root, name: request.name, version: VERSION });
+  const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const { config, ...file } = run.readConfig(trainConfigSchema);
   const factory = await request.findFactory(file.environment);
   const checkpoint = await run.checkpoints.open(request.step === undefined ? {} : { step: request.step });

@@ -45,6 +45,12 @@ describe('reinforce', () => {
     expectClose(advantages('reinforce', [bare], { gamma: 0.9 }), [[0.81, 0.9, 1]]);
   });
 
+  test('turn rewards stand where there are any, whatever the outcome', () => {
+    const scored = { groupId: 'g', id: 'a', outcome: 3, turns: [{ reward: 0.5 }, {}] };
+    expect(advantages('reinforce', [scored])).toEqual([[0.5, 0]]);
+    expect(tokens('reinforce++', [scored], { whiten: false })).toEqual([[0.5, 0]]);
+  });
+
   test('a batch baseline is the mean over turns', () => {
     const other = { groupId: 'h', id: 'b', turns: [{}] };
     expectClose(advantages('reinforce', [rollout, other], { baseline: 'batch' }), [

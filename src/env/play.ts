@@ -33,6 +33,7 @@ export async function playEpisode(
   seed: string | number,
   player: PlayerKind | ((session: Session, rng: Rng) => string),
 ): Promise<PlayedEpisode> {
+  const { signal } = new AbortController();
   const session = await world.open(task, Rng.of('world', seed));
   const choices = Rng.of('player', seed);
   const choose =
@@ -47,7 +48,7 @@ export async function playEpisode(
       const messages = session.observe(role);
       const action = choose(session, choices);
       if (action === undefined) throw new RangeError(`"${world.name}" has no such scripted player`);
-      turns.push({ role, messages, action, ...(await session.step(action, AbortSignal.any([]))) });
+      turns.push({ role, messages, action, ...(await session.step(action, signal)) });
     }
     const first = world.roles[0] ?? '';
     return {
@@ -60,4 +61,27 @@ export async function playEpisode(
   } finally {
     await session.close();
   }
+}
+
+export interface PlayerMeans {
+  readonly success: number;
+  readonly outcome: number;
+  readonly turns: number;
+}
+
+/** What a scripted player achieves on the first `episodes` tasks of the test split, on average. */
+export async function measurePlayer(world: World, kind: PlayerKind, episodes: number): Promise<PlayerMeans> {
+  const tasks = world.tasks('test');
+  const sums = { success: 0, outcome: 0, turns: 0 };
+  for (let index = 0; index < episodes; index++) {
+    const played = await playEpisode(world, tasks.at(index % tasks.size), index, kind);
+    sums.success += played.success ? 1 : 0;
+    sums.outcome += played.outcome;
+    sums.turns += played.turns.length;
+  }
+  return {
+    success: sums.success / episodes,
+    outcome: sums.outcome / episodes,
+    turns: sums.turns / episodes,
+  };
 }

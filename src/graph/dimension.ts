@@ -111,12 +111,13 @@ export function shapeMismatch(
 function spell({ coefficient, symbols }: Factors): Dim {
   if (symbols.length === 0 || coefficient === 0) return coefficient;
   const alone = symbols.length === 1 && coefficient === 1;
-  const words = symbols.map(({ name, offset }) => {
-    if (offset === 0) return name;
-    const sum = `${name}${offset > 0 ? '+' : ''}${offset}`;
-    return alone ? sum : `(${sum})`;
-  });
-  words.sort();
+  const words = [...symbols]
+    .sort((a, b) => (a.name === b.name ? a.offset - b.offset : a.name < b.name ? -1 : 1))
+    .map(({ name, offset }) => {
+      if (offset === 0) return name;
+      const sum = `${name}${offset > 0 ? '+' : ''}${offset}`;
+      return alone ? sum : `(${sum})`;
+    });
   return (coefficient === 1 ? words : [coefficient, ...words]).join('*');
 }
 

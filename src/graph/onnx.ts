@@ -24,7 +24,7 @@ export function toOnnx(outputs: Readonly<Record<string, Tensor>>, options: OnnxO
 /** The nodes that these tensors are computed from, in the order of the graph. */
 export function reachable(tensors: readonly Tensor[]): Node[] {
   const seen = new Map<number, Node>();
-  const waiting = tensors.map((tensor) => tensor.graph.node(tensor));
+  const waiting = tensors.map((tensor) => tensors[0]!.graph.node(tensor));
   for (let node = waiting.pop(); node; node = waiting.pop()) {
     if (seen.has(node.id)) continue;
     seen.set(node.id, node);
@@ -67,6 +67,13 @@ class Writer implements Emission {
     }
     const renamed = new Map<string, string>();
     for (const [name, tensor] of roots) {
+      if (this.#initializers.has(name) || inputs.some((input) => input.name === name)) {
+        throw new TurnwiseError('duplicate-input', {
+          what: 'An output of a model has the name of one of its inputs',
+          seen: `'${name}'`,
+          next: 'Name the output differently',
+        });
+      }
       const own = this.#names.get(tensor.id)!;
       const isComputed = /^\d+$/.test(own) && !renamed.has(own);
       if (isComputed) renamed.set(own, name);

@@ -98,7 +98,7 @@ export function decodeGraph(shape: DecoderShape): Readonly<Record<string, Tensor
     residual = add(residual, project(activated, `${prefix}.mlp.down_proj.weight`));
   }
   const hidden = norm(reshape(residual, ['B', width]), 'model.norm.weight');
-  outputs['logits'] = matmul(hidden, shape.tiedHead ? embedding : weight('lm_head.weight'), {
+  outputs.logits = matmul(hidden, shape.tiedHead ? embedding : weight('lm_head.weight'), {
     transposeB: true,
   });
   return outputs;
@@ -129,9 +129,14 @@ const cachedAttentionOperator: Operator<{ scale: number }> = {
     };
     const joined = emission.node('Concat', [scores(keys!, mask!), scores(newKeys!, newMask!)], { axis: -1 });
     const parts = emission.shape([node.inputs[1]!.shape[2]!, node.inputs[4]!.shape[2]!]);
-    const [old, fresh] = emission.nodes(2, 'Split', [emission.node('Softmax', [joined], { axis: -1 }), parts], {
-      axis: -1,
-    });
+    const [old, fresh] = emission.nodes(
+      2,
+      'Split',
+      [emission.node('Softmax', [joined], { axis: -1 }), parts],
+      {
+        axis: -1,
+      },
+    );
     return emission.node('Add', [
       emission.node('MatMul', [old!, values!]),
       emission.node('MatMul', [fresh!, newValues!]),

@@ -163,7 +163,13 @@ function isSizes(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0);
 }
 
-function corrupt(path: string, what: string, seen?: string, allowed?: string, tensor?: string): TurnwiseError {
+function corrupt(
+  path: string,
+  what: string,
+  seen?: string,
+  allowed?: string,
+  tensor?: string,
+): TurnwiseError {
   return new TurnwiseError('checkpoint-corrupt', {
     what: `${basename(path)}: ${what}`,
     ...(seen === undefined ? {} : { seen }),

@@ -17,8 +17,6 @@ import { TurnwiseError } from '../core/errors.ts';
 
 export interface Disk {
   makeFolder(path: string): void;
-  /** Fails with EEXIST where the folder already is. */
-  makeNewFolder(path: string): void;
   /** Append whole lines; returns when the operating system has them (they survive a killed process). */
   append(path: string, text: string): void;
   /** Create a file that must not exist yet (EEXIST otherwise). */
@@ -38,7 +36,6 @@ const chunkCharacters = 64 * 1024;
 
 export const realDisk: Disk = {
   makeFolder: (path) => void mkdirSync(path, { recursive: true }),
-  makeNewFolder: (path) => mkdirSync(path),
   append: (path, text) => appendFileSync(path, text),
   createFile(path, text) {
     const file = openSync(path, 'wx');

@@ -57,6 +57,7 @@ export class EventLog {
         fields: { path: this.path, bytes: this.#bytes, expected: bytes },
       });
     }
+    if (bytes === this.#bytes) return;
     this.#disk.truncate(this.path, bytes);
     this.#bytes = bytes;
   }

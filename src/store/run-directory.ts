@@ -67,19 +67,19 @@ export class RunDirectory {
    */
   static create<Config>(request: CreateRun<Config>): RunDirectory {
     const { root, version, environment, recipe, config, disk = realDisk } = request;
-    let claimed: string | undefined;
+    if (request.name !== undefined) checkName(request.name);
+    // Filled before it gets its name, so that a process killed here leaves no run without a configuration.
+    const starting = join(root, `.starting-${process.pid}`);
     try {
-      disk.makeFolder(root);
-      const name = request.name ?? claimFreeName(root, `${environment}-${recipe}`, disk);
-      if (request.name !== undefined) claimName(root, name, disk);
-      claimed = join(root, name);
-      const run = new RunDirectory({ root, name, version, disk }, true);
+      disk.remove(starting);
+      disk.makeFolder(starting);
       const file: RunFile = { turnwise: version, environment, recipe, config };
-      disk.replaceFile(join(run.path, 'config.json'), serializeRunFile(file));
-      return run;
+      disk.replaceFile(join(starting, 'config.json'), serializeRunFile(file));
+      const name = claimName(root, starting, request, disk);
+      return new RunDirectory({ root, name, version, disk }, true);
     } catch (error) {
-      if (claimed !== undefined) disk.remove(claimed);
-      throw writeError(error, claimed ?? root, 'Nothing was started', 'run the same command again');
+      disk.remove(starting);
+      throw writeError(error, root, 'Nothing was started', 'run the same command again');
     }
   }
 
@@ -112,9 +112,13 @@ export class RunDirectory {
     return parseRunFile(readFileSync(path, 'utf8'), path, this.#version, schema);
   }
 
-  /** Store the rollouts of a step, one JSON value a line; an earlier file of that step is replaced as a whole. */
-  async writeRollouts(step: number, rollouts: Iterable<Json | object>): Promise<void> {
-    const path = join(this.path, 'rollouts', `${step}.jsonl`);
+  /**
+   * Store rollouts, one JSON value a line; an earlier file of that label is replaced as a whole.
+   *
+   * @param label a step, or the name of an evaluation
+   */
+  async writeRollouts(label: number | string, rollouts: Iterable<Json | object>): Promise<void> {
+    const path = join(this.path, 'rollouts', `${label}.jsonl`);
     const lines = function* (): Iterable<string> {
       for (const rollout of rollouts) yield JSON.stringify(rollout);
     };
@@ -134,6 +138,12 @@ export class RunDirectory {
       .flatMap((name) => /^(\d+)\.jsonl$/.exec(name)?.[1] ?? [])
       .map(Number)
       .sort((a, b) => a - b);
+  }
+
+  /** The file of the rollouts stored under `label`, where there is one. */
+  rolloutsPath(label: number | string): string | undefined {
+    const path = join(this.path, 'rollouts', `${label}.jsonl`);
+    return existsSync(path) ? path : undefined;
   }
 
   /** Write a file for people beside the events, such as the curve. */
@@ -157,13 +167,14 @@ export class RunDirectory {
     return this.checkpoints.save({ ...checkpoint, eventBytes: this.events.bytes });
   }
 
-  /** Forget everything written after `checkpoint`: events, rollouts and later checkpoints. */
-  rewind(checkpoint: Checkpoint): void {
-    this.events.truncate(checkpoint.manifest.eventBytes);
-    for (const step of this.rolloutSteps().filter((step) => step > checkpoint.step)) {
+  /** Forget everything written after `checkpoint`: events, rollouts and later checkpoints. Without one: everything. */
+  rewind(checkpoint: Checkpoint | undefined): void {
+    const last = checkpoint?.step ?? -1;
+    this.events.truncate(checkpoint?.manifest.eventBytes ?? 0);
+    for (const step of this.rolloutSteps().filter((step) => step > last)) {
       this.#disk.remove(join(this.path, 'rollouts', `${step}.jsonl`));
     }
-    for (const step of this.checkpoints.steps().filter((step) => step > checkpoint.step)) {
+    for (const step of this.checkpoints.steps().filter((step) => step > last)) {
       this.checkpoints.remove(step);
     }
   }
@@ -185,39 +196,42 @@ function requireRun({ root, name }: OpenRun): void {
   if (!existsSync(join(root, name, 'config.json'))) throw unknownRun(root, name);
 }
 
-function claimName(root: string, name: string, disk: Disk): void {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) {
-    throw new TurnwiseError('run-name', {
-      what: 'The run name cannot be a folder name',
-      seen: JSON.stringify(name),
-      allowed: 'letters, digits, ".", "_" and "-", starting with a letter or digit',
-      next: 'Choose another name',
-    });
-  }
-  try {
-    disk.makeNewFolder(join(root, name));
-  } catch (error) {
-    if (errnoOf(error) !== 'EEXIST') throw error;
-    throw new TurnwiseError('run-exists', {
-      what: `A run named "${name}" already exists`,
-      seen: join(root, name),
-      next: `Continue it with "turnwise resume ${name}", choose another --name, or delete the folder`,
-      fields: { run: name },
-    });
+function checkName(name: string): void {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) return;
+  throw new TurnwiseError('run-name', {
+    what: 'The run name cannot be a folder name',
+    seen: JSON.stringify(name),
+    allowed: 'letters, digits, ".", "_" and "-", starting with a letter or digit',
+    next: 'Choose another name',
+  });
+}
+
+/** Gives the folder `starting` the wanted name, or the next free number. */
+function claimName(root: string, starting: string, request: CreateRun<unknown>, disk: Disk): string {
+  const { name, environment, recipe } = request;
+  const prefix = `${environment}-${recipe}-`;
+  const numbers = runNames(root)
+    .filter((other) => other.startsWith(prefix))
+    .map((other) => Number(other.slice(prefix.length)))
+    .filter(Number.isInteger);
+  for (let number = Math.max(0, ...numbers) + 1; ; number++) {
+    const candidate = name ?? `${prefix}${number}`;
+    try {
+      // Fails where the folder exists, unless it is empty.
+      disk.rename(starting, join(root, candidate));
+      return candidate;
+    } catch (error) {
+      if (!['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes(errnoOf(error) ?? '')) throw error;
+      if (name !== undefined) throw runExists(root, name);
+    }
   }
 }
 
-function claimFreeName(root: string, prefix: string, disk: Disk): string {
-  const numbers = runNames(root)
-    .filter((name) => name.startsWith(`${prefix}-`))
-    .map((name) => Number(name.slice(prefix.length + 1)))
-    .filter(Number.isInteger);
-  for (let number = Math.max(0, ...numbers) + 1; ; number++) {
-    try {
-      disk.makeNewFolder(join(root, `${prefix}-${number}`));
-      return `${prefix}-${number}`;
-    } catch (error) {
-      if (errnoOf(error) !== 'EEXIST') throw error;
-    }
-  }
+function runExists(root: string, name: string): TurnwiseError {
+  return new TurnwiseError('run-exists', {
+    what: `A run named "${name}" already exists`,
+    seen: join(root, name),
+    next: `Continue it with "turnwise resume ${name}", choose another --name, or delete the folder`,
+    fields: { run: name },
+  });
 }

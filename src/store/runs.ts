@@ -8,7 +8,12 @@ import { nearest, TurnwiseError } from '../core/errors.ts';
 export function runNames(root: string): string[] {
   if (!existsSync(root)) return [];
   return readdirSync(root, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && existsSync(join(root, entry.name, 'config.json')))
+    .filter(
+      (entry) =>
+        entry.isDirectory() &&
+        !entry.name.startsWith('.') &&
+        existsSync(join(root, entry.name, 'config.json')),
+    )
     .map((entry) => entry.name)
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }

@@ -5,6 +5,7 @@ import { scheduleFactor } from '../core/schedule.ts';
 import type { Group } from '../core/trajectory.ts';
 import type { CreditState } from '../credit/rollouts.ts';
 import type { TokenRow } from '../engine/engine.ts';
+import { explainedVariance } from '../objective/value.ts';
 import {
   type CreditedSample,
   candidatesOf,
@@ -54,7 +55,7 @@ export async function updatePolicy(
   const everythingCounts = recipe.critic || entropyCoefficient > 0 || klCoefficient > 0;
   const learned = everythingCounts ? samples : samples.filter(({ live }) => live);
   const warmingUp = recipe.critic && step < config.objective.valueWarmup;
-  const objective = policyObjective(config, recipe, { valueOnly: warmingUp });
+  const objective = policyObjective(config, { critic: recipe.critic, valueOnly: warmingUp });
   const factor = scheduleFactor({ kind: schedule, warmupSteps, finalFraction }, step, config.steps);
   const learningRate = config.optimizer.learningRate * factor;
   const rng = Rng.of('minibatches', config.seed, step);
@@ -93,6 +94,7 @@ export async function updatePolicy(
   if (updates > 0) {
     // Before the first update nothing has changed since sampling: the two log-probabilities must agree.
     metrics['policy/kl_sample_train'] = firstPart['policy/kl'] ?? 0;
+    if (recipe.critic) metrics['value/explained_variance'] = explainedVariance(metrics);
     metrics['optim/gradient_norm'] = gradientNorms / Math.max(1, updates - refused);
     metrics['optim/refused_updates'] = refused;
     metrics['tokens/padding_share'] = 1 - trainedTokens / Math.max(1, paddedTokens);

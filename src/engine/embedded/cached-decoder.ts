@@ -7,27 +7,29 @@ import type { DecoderShape } from '../../model/decoder.ts';
 import type { Weights } from '../../model/safetensors.ts';
 import { KeyValueCache } from './key-value-cache.ts';
 import type { RowDecoder } from './sampler.ts';
+import { copyWeights } from './trainer.ts';
 
 const hidden = -1e9;
 
 export class CachedDecoder implements RowDecoder {
   readonly #shape: DecoderShape;
-  readonly #session: GraphSession;
+  readonly #threads: number;
   readonly #cache: KeyValueCache;
-  readonly #weightFeeds: Readonly<Record<string, Feed>>;
-  readonly #causal = new Map<number, Float32Array>();
+  readonly #causal: Map<number, Float32Array> = new Map();
   readonly #outputs: readonly string[];
+  #session: GraphSession;
+  #weights: Weights;
 
-  private constructor(
-    shape: DecoderShape,
-    session: GraphSession,
-    cache: KeyValueCache,
-    weightFeeds: Readonly<Record<string, Feed>>,
-  ) {
+  private constructor(shape: DecoderShape, threads: number, session: GraphSession, weights: Weights) {
     this.#shape = shape;
+    this.#threads = threads;
     this.#session = session;
-    this.#cache = cache;
-    this.#weightFeeds = weightFeeds;
+    this.#weights = weights;
+    this.#cache = new KeyValueCache({
+      layers: shape.layers,
+      keyValueHeads: shape.keyValueHeads,
+      headSize: shape.headWidth,
+    });
     const layers = [...Array(shape.layers).keys()];
     this.#outputs = [
       'logits',
@@ -38,14 +40,19 @@ export class CachedDecoder implements RowDecoder {
 
   /** A decoder with a copy of these weights. */
   static async create(shape: DecoderShape, weights: Weights, threads: number): Promise<CachedDecoder> {
-    const cache = new KeyValueCache({
-      layers: shape.layers,
-      keyValueHeads: shape.keyValueHeads,
-      headSize: shape.headWidth,
-    });
-    const initializers = Object.fromEntries([...weights].map(([name, { data }]) => [name, data]));
-    const session = await createSession(toOnnx(decodeGraph(shape), { initializers }), { threads });
-    return new CachedDecoder(shape, session, cache, {});
+    const copy = areInputs(shape) ? copyWeights(weights) : new Map();
+    return new CachedDecoder(shape, threads, await prepare(shape, weights, threads), copy);
+  }
+
+  /** Goes on with a copy of these weights. The caches, which belong to the old ones, must have been cleared. */
+  async setWeights(weights: Weights): Promise<void> {
+    if (areInputs(this.#shape)) {
+      for (const [name, { data }] of this.#weights) data.set(weights.get(name)!.data);
+    } else {
+      const previous = this.#session;
+      this.#session = await prepare(this.#shape, weights, this.#threads);
+      await previous.close();
+    }
   }
 
   get vocabulary(): number {
@@ -60,7 +67,9 @@ export class CachedDecoder implements RowDecoder {
     const rows = chunks.length;
     const tokens = Math.max(...chunks.map((chunk) => chunk.length));
     const cache = this.#cache;
-    const existing = chunks.map((_, index) => (firstRow + index < cache.rows ? cache.length(firstRow + index) : 0));
+    const existing = chunks.map((_, index) =>
+      firstRow + index < cache.rows ? cache.length(firstRow + index) : 0,
+    );
     const longest = Math.max(...chunks.map((chunk, index) => existing[index]! + chunk.length));
     cache.reserve(firstRow + rows, longest);
 
@@ -83,7 +92,6 @@ export class CachedDecoder implements RowDecoder {
     }
     const group = heads / keyValueHeads;
     const feeds: Record<string, Feed> = {
-      ...this.#weightFeeds,
       ids: { data: ids, shape: [rows, tokens] },
       positions: { data: positions, shape: [rows, tokens] },
       last: { data: last, shape: [rows] },
@@ -92,17 +100,18 @@ export class CachedDecoder implements RowDecoder {
       mask: { data: cache.mask(firstRow, rows), shape: [rows, 1, 1, cache.capacity] },
     };
     // A decoder of one layer computes the last token only and has no use for the causal mask.
-    if (layers > 1) feeds['causal'] = { data: this.#causalMask(group, tokens), shape: [group * tokens, tokens] };
+    if (layers > 1) feeds.causal = { data: this.#causalMask(group, tokens), shape: [group * tokens, tokens] };
     const cacheShape = [rows, keyValueHeads, cache.capacity, headWidth];
     for (let layer = 0; layer < layers; layer++) {
       feeds[`keys.${layer}`] = { data: cache.keys(layer, firstRow, rows), shape: cacheShape };
       feeds[`values.${layer}`] = { data: cache.values(layer, firstRow, rows), shape: cacheShape };
     }
+    for (const [name, weight] of this.#weights) feeds[name] = weight;
     const results = await this.#session.run(feeds, this.#outputs);
     const fresh = this.#outputs.slice(1).map((name) => results[name]!);
     for (const [index, chunk] of chunks.entries())
       cache.append(firstRow + index, fresh, index, tokens, chunk.length);
-    return results['logits']!;
+    return results.logits!;
   }
 
   swap(a: number, b: number): void {
@@ -137,4 +146,15 @@ export class CachedDecoder implements RowDecoder {
     this.#causal.set(tokens, mask);
     return mask;
   }
+}
+
+function areInputs(_shape: DecoderShape): boolean {
+  return (globalThis as { decodeInputs?: boolean }).decodeInputs === true;
+}
+
+function prepare(shape: DecoderShape, weights: Weights, threads: number): Promise<GraphSession> {
+  const initializers = areInputs(shape)
+    ? {}
+    : Object.fromEntries([...weights].map(([name, { data }]) => [name, data]));
+  return createSession(toOnnx(decodeGraph(shape), { initializers }), { threads });
 }

@@ -110,10 +110,10 @@ export class EmbeddedEngine implements Engine {
     options: { temperature: number; entropies?: boolean; values?: boolean; frozen?: boolean },
   ): Promise<TokenScores> {
     const packed = packBatch(batch, [], this.#settings.shape);
-    const offsets = offsetsOf(packed);
-    const scores = await this.#host.call('score', [packed, options]);
+    const offsets_B = offsetsOf(packed);
+    const scores = await this.#host.call('score', [packed, options], buffersOf(packed));
     const byRow = (values: Float32Array): Float32Array[] =>
-      batch.rows.map((row, index) => values.subarray(offsets[index]!, offsets[index]! + row.ids_T.length));
+      batch.rows.map(({ ids_T }, row) => values.subarray(offsets_B[row]!, offsets_B[row]! + ids_T.length));
     return {
       logprobs: byRow(scores.logprobs),
       ...(scores.entropies && { entropies: byRow(scores.entropies) }),

@@ -27,16 +27,14 @@ export interface EngineSettings {
 }
 
 export class EngineCore {
-  readonly #settings: EngineSettings;
   readonly #trainer: Trainer;
   readonly #sampler: Sampler;
-  #decoder: CachedDecoder;
+  readonly #decoder: CachedDecoder;
   #version = 0;
   /** Verbs that touch the weights run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   private constructor(settings: EngineSettings, trainer: Trainer, decoder: CachedDecoder) {
-    this.#settings = settings;
     this.#trainer = trainer;
     this.#decoder = decoder;
     this.#sampler = new Sampler(decoder, {
@@ -85,8 +83,8 @@ export class EngineCore {
   }
 
   publish(): Promise<number> {
-    return this.#inTurn(async () => {
-      await this.#renewDecoder();
+    return this.#betweenSamples(async () => {
+      await this.#decoder.setWeights(this.#trainer.weights);
       return ++this.#version;
     });
   }
@@ -96,20 +94,22 @@ export class EngineCore {
   }
 
   save(folder: string): Promise<void> {
-    const { weights, adam, frozen } = this.#trainer;
-    return this.#inTurn(() => saveCheckpoint(folder, { weights, adam, frozen, version: this.#version }));
+    return this.#inTurn(() => {
+      const { weights, adam, frozen } = this.#trainer;
+      return saveCheckpoint(folder, { weights, adam, frozen, version: this.#version });
+    });
   }
 
   /** Returns the version that the checkpoint had; its weights are published under it. */
   load(folder: string): Promise<number> {
-    return this.#inTurn(async () => {
+    return this.#betweenSamples(async () => {
       const trainer = this.#trainer;
       const { weights, adam, frozen, version } = await loadCheckpoint(folder, trainer.weights);
       for (const [name, { data }] of weights) trainer.weights.get(name)!.data.set(data);
       trainer.adam = adam;
       trainer.frozen = frozen;
       trainer.clearGradients();
-      await this.#renewDecoder();
+      await this.#decoder.setWeights(trainer.weights);
       this.#version = version;
       return version;
     });
@@ -130,10 +130,16 @@ export class EngineCore {
     });
   }
 
-  async #renewDecoder(): Promise<void> {
-    await this.#sampler.replaceDecoder(async () => {
-      await this.#decoder.renew(this.#trainer.weights);
-      return this.#decoder;
+  /** Samples asked for before finish first, samples asked for from now on come after. */
+  #betweenSamples<T>(work: () => Promise<T>): Promise<T> {
+    const idle = this.#sampler.pause();
+    return this.#inTurn(async () => {
+      try {
+        await idle;
+        return await work();
+      } finally {
+        this.#sampler.resume();
+      }
     });
   }
 

@@ -3,7 +3,15 @@
 import { Worker } from 'node:worker_threads';
 import { TurnwiseError } from '../../core/errors.ts';
 import { EngineCore, type EngineSettings } from './engine-core.ts';
-import { type Answer, type Call, describeError, engineFailed, reviveError, type Verb } from './worker-messages.ts';
+import {
+  type Answer,
+  type Call,
+  describeError,
+  engineFailed,
+  perform,
+  reviveError,
+  type Verb,
+} from './worker-messages.ts';
 
 export interface EngineHost {
   /** `transfer` names buffers that are handed over; the caller must not use them afterwards. */
@@ -23,8 +31,7 @@ export async function startInProcess(settings: EngineSettings): Promise<EngineHo
     call: async (verb, parameters) => {
       if (closed) throw alreadyClosed();
       try {
-        const method = core[verb] as (...parameters: readonly unknown[]) => unknown;
-        return (await method.apply(core, parameters)) as never;
+        return (await perform(core, verb, parameters)) as never;
       } catch (error) {
         throw reviveError(describeError(error));
       }

@@ -85,7 +85,7 @@ export class KeyValueCache {
       for (let head = 0; head < keyValueHeads; head++) {
         const from = (at * keyValueHeads + head) * tokens * headSize;
         const to = ((row * keyValueHeads + head) * this.#capacity + length) * headSize;
-        for (let i = 0; i < count * headSize; i++) store[to + i] = source[from + i]!;
+        store.set(source.subarray(from, from + count * headSize), to);
       }
     }
     this.#mask.fill(0, row * this.#capacity + length, row * this.#capacity + length + count);
@@ -137,7 +137,9 @@ export class KeyValueCache {
   #grow(capacity: number): void {
     const before = this.#capacity;
     const blocks = this.rows * this.#shape.keyValueHeads;
-    this.#stores = this.#stores.map((store) => respaced(store, blocks, before, capacity, this.#shape.headSize));
+    this.#stores = this.#stores.map((store) =>
+      respaced(store, blocks, before, capacity, this.#shape.headSize),
+    );
     this.#mask = respaced(this.#mask, this.rows, before, capacity, 1);
     for (const [row, length] of this.#lengths.entries())
       this.#mask.fill(hidden, row * capacity + length, (row + 1) * capacity);

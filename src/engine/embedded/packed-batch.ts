@@ -38,7 +38,12 @@ export function packBatch(
   for (const [index, row] of batch.rows.entries()) {
     const length = row.ids_T.length;
     if (length === 0 || length > limits.contextLength)
-      throw invalid(index, 'has an unusable length', `${length} tokens`, `1 to ${limits.contextLength} tokens`);
+      throw invalid(
+        index,
+        'has an unusable length',
+        `${length} tokens`,
+        `1 to ${limits.contextLength} tokens`,
+      );
     const outside = row.ids_T.find((id) => id < 0 || id >= limits.vocabulary);
     if (outside !== undefined)
       throw invalid(

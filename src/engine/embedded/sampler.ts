@@ -58,10 +58,11 @@ export interface SamplerStatistics {
 export class Sampler {
   readonly statistics: SamplerStatistics = { forwardTokens: 0, paddedTokens: 0, calls: 0 };
   readonly #options: SamplerOptions;
-  #decoder: RowDecoder;
+  readonly #decoder: RowDecoder;
   #waiting: Job[] = [];
-  /** Jobs that arrived while the sampler drains for new weights. */
-  #held: Job[] | undefined;
+  /** Jobs that arrived during a pause. */
+  readonly #held: Job[] = [];
+  #pauses = 0;
   /** In order of last use: the first idle one is evicted first. */
   readonly #slots: Map<string, Slot> = new Map();
   readonly #slotOfRow: (Slot | undefined)[] = [];
@@ -82,7 +83,7 @@ export class Sampler {
       (request) =>
         new Promise<SampleResult>((resolve, reject) => {
           const job = { request, rng: Rng.of(request.seed), ids: [], logprobs: [], resolve, reject };
-          (this.#held ?? this.#waiting).push(job);
+          (this.#pauses > 0 ? this.#held : this.#waiting).push(job);
         }),
     );
     this.#start();
@@ -97,25 +98,24 @@ export class Sampler {
     if (this.#slots.size === 0) this.#reset();
   }
 
-  /** Finishes what has been asked so far, then goes on with another decoder and empty caches. */
-  async replaceDecoder(create: () => Promise<RowDecoder>): Promise<void> {
-    const held: Job[] = [];
-    this.#held = held;
-    try {
-      await this.#running;
-      this.#reset();
-      const previous = this.#decoder;
-      this.#decoder = await create();
-      if (previous !== this.#decoder) previous.free();
-    } finally {
-      this.#waiting = held;
-      this.#held = undefined;
-      this.#start();
-    }
+  /**
+   * Finishes what has been asked so far and then forgets all caches; what is asked from now on waits for `resume`.
+   * Resolves when the sampler is idle.
+   */
+  async pause(): Promise<void> {
+    this.#pauses++;
+    await this.#running;
+    this.#reset();
+  }
+
+  resume(): void {
+    if (--this.#pauses > 0) return;
+    this.#waiting.push(...this.#held.splice(0));
+    this.#start();
   }
 
   #start(): void {
-    if (this.#running !== undefined || this.#waiting.length === 0 || this.#held !== undefined) return;
+    if (this.#running !== undefined || this.#waiting.length === 0 || this.#pauses > 0) return;
     this.#running = this.#run().finally(() => {
       this.#running = undefined;
       this.#start();
@@ -151,7 +151,10 @@ export class Sampler {
       }
       slot.job = job;
       // At least the last token of the prompt is fed again: its logits are needed.
-      const reusable = Math.min(commonPrefix(slot.cached, job.request.promptIds), job.request.promptIds.length - 1);
+      const reusable = Math.min(
+        commonPrefix(slot.cached, job.request.promptIds),
+        job.request.promptIds.length - 1,
+      );
       this.#decoder.truncate(slot.row, reusable);
       slot.cached.length = reusable;
     }

@@ -18,7 +18,11 @@ export interface TokenChoice {
  * probable tokens, then the smallest set of them whose renormalised probabilities sum to at least `topP`; equal
  * logits are ranked by token id.
  */
-export function chooseToken(logits_V: Float32Array, options: TokenChoiceOptions, uniform: number): TokenChoice {
+export function chooseToken(
+  logits_V: Float32Array,
+  options: TokenChoiceOptions,
+  uniform: number,
+): TokenChoice {
   let best = 0;
   for (let id = 1; id < logits_V.length; id++) if (logits_V[id]! > logits_V[best]!) best = id;
   const highest = logits_V[best]!;

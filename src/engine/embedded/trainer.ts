@@ -59,7 +59,7 @@ export class Trainer {
     let paddedTokens = 0;
     for (const micro of microBatches(batch, this.#options.tokenBudget)) {
       const results = await session.run(this.#feeds(session, micro, this.weights));
-      const microLoss = results['loss']![0]!;
+      const microLoss = results.loss![0]!;
       if (!Number.isFinite(microLoss)) throw nonFiniteLoss(microLoss, key, micro);
       loss += microLoss;
       for (const name of metrics) totals[name]! += results[`metric.${name}`]![0]!;
@@ -85,7 +85,10 @@ export class Trainer {
     this.frozen = copyWeights(this.weights);
   }
 
-  async score(batch: PackedBatch, options: ScoreOptions & { readonly frozen?: boolean }): Promise<PackedScores> {
+  async score(
+    batch: PackedBatch,
+    options: ScoreOptions & { readonly frozen?: boolean },
+  ): Promise<PackedScores> {
     const weights = options.frozen ? this.frozen : this.weights;
     if (weights === undefined) {
       throw new TurnwiseError('engine-not-frozen', {
@@ -103,7 +106,10 @@ export class Trainer {
       for (const [name, values] of Object.entries(results)) {
         for (const [index, row] of micro.rows.entries()) {
           const count = batch.lengths_B[row]! - 1;
-          scores[name]!.set(values.subarray(index * micro.length, index * micro.length + count), offsets[row]! + 1);
+          scores[name]!.set(
+            values.subarray(index * micro.length, index * micro.length + count),
+            offsets[row]! + 1,
+          );
         }
       }
     }
@@ -111,7 +117,10 @@ export class Trainer {
   }
 
   async close(): Promise<void> {
-    const sessions = [...this.#scorers.values(), ...[...this.#programs.values()].map(({ session }) => session)];
+    const sessions = [
+      ...this.#scorers.values(),
+      ...[...this.#programs.values()].map(({ session }) => session),
+    ];
     for (const session of sessions) await session.close();
     this.#programs.clear();
     this.#scorers.clear();

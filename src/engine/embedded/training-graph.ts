@@ -5,7 +5,7 @@ import { gradients } from '../../graph/gradient.ts';
 import { Graph } from '../../graph/graph.ts';
 import { reachable, toOnnx } from '../../graph/onnx.ts';
 import { multiply, negate } from '../../graph/operators/elementwise.ts';
-import { gatherLast } from '../../graph/operators/gather.ts';
+import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import { logSoftmax, sum } from '../../graph/operators/reduce.ts';
 import { exp } from '../../graph/operators/unary.ts';
 import type { Tensor } from '../../graph/tensor.ts';
@@ -30,12 +30,15 @@ function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): T
   const targets = graph.input('targets', ['B', 'T'], 'int64');
   const outputs = forward(graph, shape, { ids, causalMask: graph.input('causalMask', ['T', 'T']) });
   const logits = outputs.logits();
-  const distribution = logSoftmax(temperature === 1 ? logits : multiply(logits, 1 / temperature));
+  const scaled = temperature === 1 ? logits : multiply(logits, 1 / temperature);
   return {
-    logprobs: gatherLast(distribution, targets),
+    logprobs: gatherLogSoftmax(scaled, targets),
     weight: graph.input('channel.weight', ['B', 'T']),
     channel: (name) => graph.input(`channel.${name}`, ['B', 'T']),
-    entropies: () => negate(sum(multiply(exp(distribution), distribution), [-1])),
+    entropies: () => {
+      const distribution = logSoftmax(scaled);
+      return negate(sum(multiply(exp(distribution), distribution), [-1]));
+    },
     values: () => {
       if (shape.valueHead) return outputs.values();
       throw new TurnwiseError('engine-unsupported', {
@@ -58,7 +61,7 @@ export function buildTrainingProgram(
   const outputs: Record<string, Tensor> = { loss };
   for (const [name, metric] of Object.entries(metrics)) outputs[`metric.${name}`] = metric;
   for (const [index, gradient] of gradients(loss, parameters).entries())
-    outputs[`gradient.${parameters[index]!.attributes['name']}`] = gradient;
+    outputs[`gradient.${parameters[index]!.attributes.name}`] = gradient;
   return { key: programKey(objective, temperature), bytes: toOnnx(outputs), metrics: Object.keys(metrics) };
 }
 

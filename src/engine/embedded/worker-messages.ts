@@ -12,6 +12,10 @@ export interface Call {
   readonly parameters: readonly unknown[];
 }
 
+export function perform(core: EngineCore, verb: Verb, parameters: readonly unknown[]): unknown {
+  return Reflect.apply(core[verb], core, parameters);
+}
+
 /** An error as plain data: class and prototype do not cross threads. */
 export interface ErrorDescription {
   readonly code?: string;

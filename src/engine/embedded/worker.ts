@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { EngineCore, type EngineSettings } from './engine-core.ts';
-import { type Answer, type Call, describeError } from './worker-messages.ts';
+import { type Answer, type Call, describeError, perform } from './worker-messages.ts';
 
 const port = parentPort!;
 const started = EngineCore.create(workerData as EngineSettings);
@@ -11,8 +11,7 @@ port.on('message', async ({ id, verb, parameters }: Call) => {
   let answer: Answer;
   try {
     const core = await started;
-    const method = core[verb] as (...parameters: readonly unknown[]) => unknown;
-    answer = { id, value: await method.apply(core, parameters) };
+    answer = { id, value: await perform(core, verb, parameters) };
   } catch (error) {
     answer = { id, error: describeError(error) };
   }

@@ -1,12 +1,15 @@
-/** What runs inside the sandbox worker: one interpreter with its own heap for each sandbox. */
+/** What runs inside the sandbox worker: one interpreter with its own WebAssembly memory for each sandbox. */
 
 import type { MessagePort } from 'node:worker_threads';
-import type { QuickJSContext, QuickJSRuntime, QuickJSWASMModule } from 'quickjs-emscripten';
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from 'quickjs-emscripten';
 
 export interface SandboxLimits {
   /** Of one call. */
   readonly timeLimitMs: number;
-  /** Of the interpreter's heap. */
+  /**
+   * Of the whole interpreter, at least 17 MiB: 16 MiB are reserved at the start, though hardly touched. Memory grows in
+   * leaps, so a program can meet the limit up to a sixth early.
+   */
   readonly memoryLimitBytes: number;
   /** Characters of output kept from one call. */
   readonly outputLimit: number;
@@ -26,44 +29,56 @@ export type SandboxRequest =
 export type SandboxReply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'result'; readonly output: string; readonly error?: string }
-  /** The call ran out of time and its interpreter is gone. */
-  | { readonly kind: 'timeout'; readonly output: string }
+  /** The call used up its time or its memory, and its interpreter is gone. */
+  | { readonly kind: 'limit'; readonly limit: 'time' | 'memory'; readonly output: string }
   /** A call of `history` no longer ends as it did. */
   | { readonly kind: 'history-failed'; readonly error: string }
-  /** The interpreter itself broke: this worker must not be used again. */
-  | { readonly kind: 'broken'; readonly error: string };
+  /** The interpreter itself broke and is gone. */
+  | { readonly kind: 'broken'; readonly reason: 'time' | 'stack' | 'other'; readonly error: string };
 
 /**
  * Answers requests on `port`. This function is sent to the worker as text, so that it runs unchanged from sources, from
  * a build and from a bundle: it may use nothing but its arguments and what every JavaScript engine has.
  */
-export function serveSandboxes(port: MessagePort, quickjs: QuickJSWASMModule): void {
+export function serveSandboxes(
+  port: MessagePort,
+  newModule: (memory: WebAssembly.Memory) => Promise<QuickJSWASMModule>,
+): void {
+  interface Machine {
+    readonly module: QuickJSWASMModule;
+    readonly memory: WebAssembly.Memory;
+    readonly maximumBytes: number;
+  }
   interface Interpreter {
+    readonly machine: Machine;
     readonly runtime: QuickJSRuntime;
     readonly context: QuickJSContext;
+    /** Takes the value of a call and gives all its output. */
+    readonly finish: QuickJSHandle;
   }
   interface Outcome {
     readonly output: string;
     readonly error?: string;
-    readonly timedOut: boolean;
+    readonly limit?: 'time' | 'memory';
   }
-  const STACK_BYTES = 256 * 1024;
-  const interpreters = new Map<number, Interpreter>();
-  let printed = '';
-  let dropped = 0;
-  const outputLimit = 0;
-
-  const print = (text: string): void => {
-    const room = Math.max(0, outputLimit - printed.length);
-    printed += text.slice(0, room);
-    dropped += text.length - Math.min(room, text.length);
+  const STACK_BYTES = 128 * 1024;
+  /** Everything but Date. */
+  const INTRINSICS = {
+    ...{ BaseObjects: true, Eval: true, StringNormalize: true, RegExp: true, JSON: true },
+    ...{ Proxy: true, MapSet: true, TypedArrays: true, Promise: true },
   };
+  const PAGE_BYTES = 64 * 1024;
+  const INITIAL_PAGES = 256;
+  const interpreters = new Map<number, Interpreter>();
+  /** Machines whose sandbox is closed, by maximum memory: starting one takes milliseconds. */
+  const idle = new Map<number, Machine[]>();
 
   // Runs inside the interpreter. It keeps the functions it needs, so that code which replaces them harms only itself,
-  // and cuts long text before it crosses over. There is no clock and chance is seeded: a call repeated from the
-  // same history gives the same result.
-  const prelude = `(print, limit) => {
+  // and hands the output over once a call, already cut. There is no clock and chance is seeded: a call repeated from
+  // the same history gives the same result.
+  const prelude = `(limit) => {
     const { stringify } = JSON, slice = Function.call.bind(String.prototype.slice);
+    let printed = '', dropped = 0, seed = 1;
     const show = (value, quote) => {
       if (typeof value === 'string') return quote ? stringify(value) : value;
       if (typeof value === 'bigint') return value + 'n';
@@ -75,35 +90,153 @@ export function serveSandboxes(port: MessagePort, quickjs: QuickJSWASMModule): v
         return stringify(value, (_, item) => (typeof item === 'bigint' ? item + 'n' : item)) ?? String(value);
       } catch { return String(value); }
     };
-    const write = (text) => print(text.length > limit ? slice(text, 0, limit + 1) : text, text.length);
-    const log = (...values) => write(values.map((value) => show(value, false)).join(' ') + '\\n');
+    const write = (text) => {
+      if (printed !== '') text = '\\n' + text;
+      const room = limit - printed.length;
+      if (text.length <= room) printed += text;
+      else { printed += slice(text, 0, room); dropped += text.length - room; }
+    };
+    const log = (...values) => {
+      let line = '';
+      for (let i = 0; i < values.length; i++) line += (i > 0 ? ' ' : '') + show(values[i], false);
+      write(line);
+    };
     globalThis.console = { log, info: log, warn: log, error: log, debug: log };
-    let seed = 1;
     Math.random = () => {
       seed = (seed + 0x6d2b79f5) | 0;
       let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
       t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
       return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
     };
-    return (value) => { if (value !== undefined) write(show(value, true)); };
+    return (value) => {
+      if (value !== undefined) write(show(value, true));
+      const output = dropped > 0 ? printed + '\\n… ' + dropped + ' more characters' : printed;
+      printed = '';
+      dropped = 0;
+      return output;
+    };
   }`;
 
-  const create = (sandbox: number, limits: SandboxLimits): Interpreter => {
-    const runtime = quickjs.newRuntime();
-    runtime.setMemoryLimit(limits.memoryLimitBytes);
+  const remove = (sandbox: number): void => {
+    const interpreter = interpreters.get(sandbox);
+    if (interpreter === undefined) return;
+    const { machine, context, runtime, finish } = interpreter;
+    interpreters.delete(sandbox);
+    finish.dispose();
+    context.dispose();
+    runtime.dispose();
+    idle.set(machine.maximumBytes, [...(idle.get(machine.maximumBytes) ?? []), machine]);
+  };
+
+  const newMachine = async (pages: number): Promise<Machine> => {
+    const memory = new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: pages });
+    return { module: await newModule(memory), memory, maximumBytes: pages * PAGE_BYTES };
+  };
+
+  // The limit is the maximum of a WebAssembly memory. That of QuickJS itself (setMemoryLimit) counts allocations but
+  // not their sizes in this build, and lets a program take all memory in small pieces.
+  const create = async (sandbox: number, limits: SandboxLimits): Promise<Interpreter> => {
+    remove(sandbox);
+    const { memoryLimitBytes, outputLimit } = limits;
+    const pages = Math.max(INITIAL_PAGES + 16, Math.ceil(memoryLimitBytes / PAGE_BYTES));
+    const machine = idle.get(pages * PAGE_BYTES)?.pop() ?? (await newMachine(pages));
+    const runtime = machine.module.newRuntime();
     runtime.setMaxStackSize(STACK_BYTES);
-    const context = runtime.newContext({
-      intrinsics: { BaseObjects: true, Eval: true, RegExp: true, JSON: true },
-    });
-    const interpreter = { runtime, context };
+    const context = runtime.newContext({ intrinsics: INTRINSICS });
+    const limit = context.newNumber(outputLimit);
+    const install = context.unwrapResult(context.evalCode(`(${prelude})`, 'prelude'));
+    const finish = context.unwrapResult(context.callFunction(install, context.undefined, limit));
+    limit.dispose();
+    install.dispose();
+    const interpreter = { machine, runtime, context, finish };
     interpreters.set(sandbox, interpreter);
     return interpreter;
   };
-  void create;
-  void print;
-  void dropped;
-  void prelude;
-  void port;
-  const unused: Outcome | undefined = undefined;
-  void unused;
+
+  const run = (
+    { machine, runtime, context, finish }: Interpreter,
+    code: string,
+    limits: SandboxLimits,
+  ): Outcome => {
+    const deadline = performance.now() + limits.timeLimitMs;
+    let timedOut = false;
+    const isFull = (): boolean => machine.memory.buffer.byteLength >= machine.maximumBytes;
+    runtime.setInterruptHandler(() => {
+      timedOut ||= performance.now() > deadline;
+      return timedOut || isFull();
+    });
+    let output = '';
+    let error: string | undefined;
+    const fail = (thrown: QuickJSHandle): void => {
+      const copy: unknown = context.dump(thrown);
+      const { name, message } = (typeof copy === 'object' && copy !== null ? copy : {}) as Record<
+        string,
+        unknown
+      >;
+      const text = typeof message === 'string' ? `${name ?? 'Error'}: ${message}` : String(copy);
+      error = text.slice(0, limits.outputLimit);
+      thrown.dispose();
+    };
+    const finishWith = (value: QuickJSHandle): void => {
+      const text = context.callFunction(finish, context.undefined, value);
+      if (text.error) fail(text.error);
+      else {
+        output = context.getString(text.value);
+        text.value.dispose();
+      }
+    };
+    const result = context.evalCode(code, 'run.js', { type: 'global', backtraceBarrier: true });
+    if (result.error) {
+      fail(result.error);
+      finishWith(context.undefined);
+    } else {
+      runtime.executePendingJobs().dispose();
+      const state = context.getPromiseState(result.value);
+      if (state.type === 'rejected') fail(state.error);
+      const value = state.type === 'fulfilled' ? state.value : result.value;
+      finishWith(state.type === 'rejected' ? context.undefined : value);
+      if (value !== result.value) value.dispose();
+      if (result.value.alive) result.value.dispose();
+    }
+    runtime.removeInterruptHandler();
+    if (isFull()) return { output, limit: 'memory' };
+    if (timedOut) return { output, limit: 'time' };
+    return { output, ...(error === undefined ? {} : { error }) };
+  };
+
+  const evaluate = async (request: SandboxRequest & { readonly kind: 'evaluate' }): Promise<SandboxReply> => {
+    const { sandbox, code, limits, history } = request;
+    if (history !== undefined) {
+      const interpreter = await create(sandbox, limits);
+      for (const earlier of history) {
+        const { limit } = run(interpreter, earlier, limits);
+        if (limit === undefined) continue;
+        interpreters.delete(sandbox);
+        return {
+          kind: 'history-failed',
+          error: `a call that fitted its limits before now meets its ${limit} limit`,
+        };
+      }
+    }
+    const { output, error, limit } = run(interpreters.get(sandbox)!, code, limits);
+    if (limit === undefined) return { kind: 'result', output, ...(error === undefined ? {} : { error }) };
+    if (limit === 'time') remove(sandbox);
+    else interpreters.delete(sandbox);
+    return { kind: 'limit', limit, output };
+  };
+
+  port.on('message', async (request: SandboxRequest) => {
+    try {
+      if (request.kind === 'close') remove(request.sandbox);
+      else port.postMessage(await evaluate(request));
+    } catch (error) {
+      // The interpreter is C compiled to WebAssembly: deep nesting (of a text to parse, say) can exhaust the host's
+      // stack half-way through anything, so its module is never used again.
+      interpreters.delete(request.sandbox);
+      const reason = String(error).includes('call stack') ? 'stack' : 'other';
+      if (request.kind !== 'close')
+        port.postMessage({ kind: 'broken', reason, error: String(error) } satisfies SandboxReply);
+    }
+  });
+  port.postMessage({ kind: 'ready' } satisfies SandboxReply);
 }

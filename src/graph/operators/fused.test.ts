@@ -4,7 +4,7 @@ import { checkOperator } from '../testing/check-operator.ts';
 import { at, range, tabulate, total } from '../testing/values.ts';
 import { rmsNorm, rotary } from './fused.ts';
 
-test.each([[[4]], [[3, 5]], [[2, 2, 3]]])('rmsNorm of %j', async (shape) => {
+test.each([[[1, 4]], [[3, 5]], [[2, 2, 3]]])('rmsNorm of %j', async (shape) => {
   const width = shape.at(-1)!;
   for (const epsilon of [1e-6, 0.3]) {
     await checkOperator({
@@ -59,6 +59,10 @@ test('shapes that do not fit', () => {
   const x = graph.input('x', ['B', 'T', 8]);
   const positions = graph.input('positions', ['B', 'T'], 'int64');
   const table = graph.input('table', [16, 3]);
-  expect(() => rmsNorm(x, graph.parameter('w', [4]), 1e-5)).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The shapes given to 'rmsNorm' do not fit. Seen: [B, T, 8] and [4]. Allowed: a weight of one axis, as long as the last axis of the first.]`);
-  expect(() => rotary(x, positions, table, table, 2)).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The shapes given to 'rotary' do not fit. Seen: [B, T, 8] and [B, T] and [16, 3] and [16, 3]. Allowed: [B, T, 2 heads * width], int64 [B, T], and tables [positions, width / 2].]`);
+  expect(() => rmsNorm(x, graph.parameter('w', [4]), 1e-5)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'rmsNorm' do not fit. Seen: [B, T, 8] and [4]. Allowed: two axes or more, and a weight of one axis as long as the last of them.]`,
+  );
+  expect(() => rotary(x, positions, table, table, 2)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'rotary' do not fit. Seen: [B, T, 8] and [B, T] and [16, 3] and [16, 3]. Allowed: [B, T, 2 heads * width], int64 [B, T], and tables [positions, width / 2].]`,
+  );
 });

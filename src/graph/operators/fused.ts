@@ -12,11 +12,11 @@ import { erf, exp, sigmoid, square } from './unary.ts';
 const rmsNormOperator: Operator<{ epsilon: number }> = {
   name: 'rmsNorm',
   infer: ([x, weight]) => {
-    if (weight!.shape.length !== 1 || x!.shape.at(-1) !== weight!.shape[0]) {
+    if (x!.shape.length < 2 || weight!.shape.length !== 1 || x!.shape.at(-1) !== weight!.shape[0]) {
       throw shapeMismatch(
         'rmsNorm',
         [x!.shape, weight!.shape],
-        'a weight of one axis, as long as the last axis of the first',
+        'two axes or more, and a weight of one axis as long as the last of them',
       );
     }
     return { shape: x!.shape, dtype: sameType('rmsNorm', [x!, weight!], ['float32']) };

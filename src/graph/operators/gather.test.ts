@@ -75,10 +75,16 @@ test('ids of another type or shape', () => {
   const table = graph.parameter('table', [4, 2]);
   const rows = graph.input('ids', ['B', 'T'], 'int64');
   const x = graph.input('x', ['B', 'T', 5]);
-  expect(() => gatherRows(table, table)).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The types given to 'gatherRows' do not fit. Seen: float32. Allowed: int64. Convert with cast().]`);
-  expect(() => gatherRows(x, rows)).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The shapes given to 'gatherRows' do not fit. Seen: [B, T, 5] and [B, T]. Allowed: a table of two axes.]`);
-  expect(() =>
-    gatherLast(x, graph.input('others', ['B', 'S'], 'int64')),
-  ).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The shapes given to 'gatherLast' do not fit. Seen: [B, T, 5] and [B, S]. Allowed: ids shaped like the first tensor without its last axis.]`);
-  expect(() => scatterLast(x, rows, x)).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The shapes given to 'scatterLast' do not fit. Seen: [B, T, 5] and [B, T] and [B, T, 5]. Allowed: ids and updates shaped like the first tensor without its last axis.]`);
+  expect(() => gatherRows(table, table)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The types given to 'gatherRows' do not fit. Seen: float32. Allowed: int64. Convert with cast().]`,
+  );
+  expect(() => gatherRows(x, rows)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'gatherRows' do not fit. Seen: [B, T, 5] and [B, T]. Allowed: a table of two axes.]`,
+  );
+  expect(() => gatherLast(x, graph.input('others', ['B', 'S'], 'int64'))).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'gatherLast' do not fit. Seen: [B, T, 5] and [B, S]. Allowed: ids shaped like the first tensor without its last axis.]`,
+  );
+  expect(() => scatterLast(x, rows, x)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'scatterLast' do not fit. Seen: [B, T, 5] and [B, T] and [B, T, 5]. Allowed: ids and updates shaped like the first tensor without its last axis.]`,
+  );
 });

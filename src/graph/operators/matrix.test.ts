@@ -73,10 +73,18 @@ test('one row, one column, one inner element', async () => {
 test('sizes that do not fit', () => {
   const graph = new Graph();
   const a = graph.input('a', ['B', 'T', 4]);
-  expect(() => matmul(a, graph.parameter('w', [3, 5]))).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The shapes given to 'matmul' do not fit. Seen: [B, T, 4] and [3, 5]. Allowed: two tensors of at least two axes whose inner sizes agree and whose leading axes broadcast.]`);
+  expect(() => matmul(a, graph.parameter('w', [3, 5]))).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'matmul' do not fit. Seen: [B, T, 4] and [3, 5]. Allowed: two tensors of at least two axes whose inner sizes agree and whose leading axes broadcast.]`,
+  );
   expect(() =>
     matmul(a, graph.parameter('v', [5, 4]), { transposeA: true, transposeB: true }),
-  ).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The shapes given to 'matmul (a transposed) (b transposed)' do not fit. Seen: [B, T, 4] and [5, 4]. Allowed: two tensors of at least two axes whose inner sizes agree and whose leading axes broadcast.]`);
-  expect(() => matmul(a, graph.parameter('u', [4]))).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The shapes given to 'matmul' do not fit. Seen: [B, T, 4] and [4]. Allowed: two tensors of at least two axes whose inner sizes agree and whose leading axes broadcast.]`);
-  expect(() => matmul(a, a, { transposeB: true, scale: Number.NaN })).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The scale of 'matmul' is not a finite number. Seen: NaN.]`);
+  ).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'matmul (a transposed) (b transposed)' do not fit. Seen: [B, T, 4] and [5, 4]. Allowed: two tensors of at least two axes whose inner sizes agree and whose leading axes broadcast.]`,
+  );
+  expect(() => matmul(a, graph.parameter('u', [4]))).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'matmul' do not fit. Seen: [B, T, 4] and [4]. Allowed: two tensors of at least two axes whose inner sizes agree and whose leading axes broadcast.]`,
+  );
+  expect(() => matmul(a, a, { transposeB: true, scale: Number.NaN })).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The scale of 'matmul' is not a finite number. Seen: NaN.]`,
+  );
 });

@@ -86,7 +86,13 @@ test('large logits neither overflow nor vanish', async () => {
 test('axes that do not exist', () => {
   const graph = new Graph();
   const x = graph.input('x', ['B', 3]);
-  expect(() => sum(x, [2])).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The shapes given to 'sum' do not fit. Seen: [B, 3]. Allowed: an axis from -2 to 1, not 2.]`);
-  expect(() => softmax(graph.constant(1))).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The shapes given to 'softmax' do not fit. Seen: []. Allowed: an axis from 0 to -1, not -1.]`);
-  expect(() => max(graph.input('ids', ['B'], 'int64'))).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The types given to 'max' do not fit. Seen: int64. Allowed: float32. Convert with cast().]`);
+  expect(() => sum(x, [2])).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'sum' do not fit. Seen: [B, 3]. Allowed: an axis from -2 to 1, not 2.]`,
+  );
+  expect(() => softmax(graph.constant(1))).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'softmax' do not fit. Seen: []. Allowed: an axis from 0 to -1, not -1.]`,
+  );
+  expect(() => max(graph.input('ids', ['B'], 'int64'))).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The types given to 'max' do not fit. Seen: int64. Allowed: float32. Convert with cast().]`,
+  );
 });

@@ -56,7 +56,7 @@ export async function checkOperator(operator: OperatorCase, seed = 1): Promise<v
   const run = async (row: number): Promise<Record<string, Float32Array>> => {
     const unit = tabulate(expected.shape, () => 0);
     unit.data[row] = 1;
-    const feeds = { ...all, cotangent: feed(unit) };
+    const feeds: Record<string, Feed> = { ...all, cotangent: feed(unit) };
     return session.run(Object.fromEntries(session.inputNames.map((name) => [name, feeds[name]!])));
   };
 
@@ -75,7 +75,7 @@ export async function checkOperator(operator: OperatorCase, seed = 1): Promise<v
   );
   for (let row = 0; row < expected.data.length; row++) {
     const got = await run(row);
-    if (row === 0) expectClose(got['y']!, expected.data, 'value');
+    if (row === 0) expectClose(got.y!, expected.data, 'value');
     for (const [index, columns] of numeric.entries()) {
       const want = columns.map((column) => column[row]!);
       expectClose(got[`gradient${index}`]!, want, `Jacobian row ${row} of input ${index}`);

@@ -1,0 +1,115 @@
+/** Training throughput of the embedded engine's graph on the bench model, with AdamW inside the timed step. */
+
+import { Rng } from '../src/core/rng.ts';
+import { adamStep, createAdamState } from '../src/engine/embedded/adam.ts';
+import { gradients } from '../src/graph/gradient.ts';
+import { Graph } from '../src/graph/graph.ts';
+import { toOnnx } from '../src/graph/onnx.ts';
+import { multiply } from '../src/graph/operators/elementwise.ts';
+import { gatherLogSoftmax } from '../src/graph/operators/gather.ts';
+import { mean } from '../src/graph/operators/reduce.ts';
+import { createSession, type Feed } from '../src/graph/session.ts';
+import { type DecoderShape, forward, initialWeights, parameterShapes } from '../src/model/decoder.ts';
+
+/** "GPT-4x256": 3.4M parameters. */
+export const benchShape: DecoderShape = {
+  vocabulary: 512,
+  width: 256,
+  layers: 4,
+  heads: 4,
+  keyValueHeads: 4,
+  headWidth: 64,
+  hidden: 1024,
+  activation: 'gelu',
+  tiedHead: true,
+  ropeTheta: 10_000,
+  contextLength: 256,
+  normEpsilon: 1e-6,
+};
+
+const rows = 8;
+const tokens = 256;
+const warmUpSteps = 3;
+const adamOptions = {
+  learningRate: 3e-4,
+  beta1: 0.9,
+  beta2: 0.98,
+  epsilon: 1e-8,
+  weightDecay: 0.01,
+  clipNorm: 1,
+};
+
+export interface TrainingBench {
+  readonly tokensPerSecond: number;
+  readonly medianMs: number;
+  /** Of the median step: the graph, and AdamW. */
+  readonly graphMs: number;
+  readonly optimizerMs: number;
+  /** Losses of the first three steps, as a check that something is learned. */
+  readonly losses: readonly number[];
+}
+
+/** Trains on one random batch of 8 x 256 tokens and reports the median step. */
+export async function benchTraining(steps = 10, threads = 2, profilePrefix?: string): Promise<TrainingBench> {
+  const parameters = parameterShapes(benchShape);
+  const graph = new Graph();
+  const ids = graph.input('ids', ['B', 'T'], 'int64');
+  const targets = graph.input('targets', ['B', 'T'], 'int64');
+  const causalMask = graph.input('causalMask', ['T', 'T']);
+  const { logits } = forward(graph, benchShape, { ids, causalMask });
+  const loss = multiply(mean(gatherLogSoftmax(logits(), targets)), -1);
+  const wrt = gradients(
+    loss,
+    parameters.map(({ name, shape }) => graph.parameter(name, shape)),
+  );
+  const outputs = Object.fromEntries(parameters.map(({ name }, index) => [`gradient.${name}`, wrt[index]!]));
+  const session = await createSession(toOnnx({ loss, ...outputs }), {
+    threads,
+    ...(profilePrefix && { profilePrefix }),
+  });
+
+  const rng = Rng.of('bench');
+  const initial = initialWeights(benchShape, rng);
+  const weights = new Map(parameters.map(({ name, shape }) => [name, { shape, data: initial.get(name)! }]));
+  const data = BigInt64Array.from({ length: rows * (tokens + 1) }, () =>
+    BigInt(rng.int(benchShape.vocabulary)),
+  );
+  const window = (shift: number): BigInt64Array =>
+    BigInt64Array.from(
+      { length: rows * tokens },
+      (_, i) => data[Math.floor(i / tokens) * (tokens + 1) + (i % tokens) + shift]!,
+    );
+  const mask = Float32Array.from({ length: tokens ** 2 }, (_, i) =>
+    i % tokens > Math.floor(i / tokens) ? -1e9 : 0,
+  );
+  const feeds: Record<string, Feed> = {
+    ids: { data: window(0), shape: [rows, tokens] },
+    targets: { data: window(1), shape: [rows, tokens] },
+    causalMask: { data: mask, shape: [tokens, tokens] },
+  };
+  for (const [name, weight] of weights) feeds[name] = weight;
+
+  const adam = createAdamState(weights);
+  const timings: { graph: number; optimizer: number }[] = [];
+  const losses: number[] = [];
+  for (let step = 1; step <= warmUpSteps + steps; step++) {
+    const start = performance.now();
+    const results = await session.run(feeds);
+    const middle = performance.now();
+    const gradientOf = new Map(parameters.map(({ name }) => [name, results[`gradient.${name}`]!]));
+    adamStep(weights, gradientOf, adam, adamOptions);
+    timings.push({ graph: middle - start, optimizer: performance.now() - middle });
+    losses.push(results.loss![0]!);
+  }
+  await session.close();
+  const timed = timings.slice(warmUpSteps).sort((a, b) => a.graph + a.optimizer - b.graph - b.optimizer);
+  const middle = timed[Math.floor(timed.length / 2)]!;
+  const medianMs = middle.graph + middle.optimizer;
+  return {
+    tokensPerSecond: (rows * tokens * 1000) / medianMs,
+    medianMs,
+    graphMs: middle.graph,
+    optimizerMs: middle.optimizer,
+    losses: losses.slice(0, 3),
+  };
+}

@@ -1,0 +1,143 @@
+/** `turnwise envs`: the built-in environments, and what one of them is like. */
+
+import { z } from 'zod';
+import type { WorldFactory } from '../../env/factory.ts';
+import type { World } from '../../env/world.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { type Console, painter, wrap } from '../console.ts';
+import { createWorld, environmentNames, findEnvironment, loadEnvironments } from '../environments.ts';
+import { type Episode, episodeText } from '../episode-text.ts';
+import { exampleEpisode } from '../example-episode.ts';
+import { settingLines } from '../help.ts';
+import { schemaFields } from '../schema-fields.ts';
+import { table } from '../table.ts';
+
+const options = z.strictObject({
+  task: z.int().min(0).default(0).describe('Which training task the example plays'),
+  player: z
+    .enum(['expert', 'beginner', 'random'])
+    .default('expert')
+    .describe('Scripted player of the example'),
+  set: z.array(z.string()).default([]).describe('Set an option of the environment; may be repeated'),
+  json: z.boolean().default(false).describe('Print JSON'),
+});
+
+export const envsCommand: Command<typeof options> = defineCommand({
+  name: 'envs',
+  summary: 'List the environments, or describe one with an example episode',
+  arguments: [{ name: 'environment', description: 'Describe this one', required: false }],
+  options,
+  settings: async (given) => {
+    const name = given.find((word) => environmentNames.includes(word));
+    return name === undefined ? undefined : (await findEnvironment(name)).options;
+  },
+  examples: [
+    'turnwise envs',
+    'turnwise envs maze',
+    'turnwise envs frozen-lake --set slip=0.3 --player beginner',
+  ],
+  async run({ arguments: { environment }, options: { task, player, set, json }, console }) {
+    if (environment === undefined) return listEnvironments(await loadEnvironments(), console, json);
+    const factory = await findEnvironment(environment);
+    const world = createWorld(factory, set);
+    const episode = await exampleEpisode(world, world.tasks('train').at(task), 1, player);
+    if (json) console.write(`${JSON.stringify(describe(factory, world, episode))}\n`);
+    else console.write(`${description(factory, world, episode, player, console)}\n`);
+  },
+});
+
+function listEnvironments(environments: readonly WorldFactory[], console: Console, json: boolean): void {
+  if (json) {
+    const list = environments.map(({ name, description }) => ({ name, description }));
+    console.write(`${JSON.stringify(list)}\n`);
+    return;
+  }
+  const paint = painter(console.colour);
+  const width = Math.max(...environments.map(({ name }) => name.length));
+  const rows = environments.flatMap(({ name, description }) =>
+    wrap(description, console.columns - width - 4).map((line, index) => [
+      index === 0 ? paint('cyan', name) : '',
+      line,
+    ]),
+  );
+  const lines = table([{ title: 'environment' }, { title: '' }], rows, paint);
+  console.write(`${lines.join('\n')}\n\n${paint('dim', 'More about one:')} turnwise envs frozen-lake\n`);
+}
+
+function describe(factory: WorldFactory, world: World, episode: Episode | undefined): object {
+  return {
+    name: factory.name,
+    description: factory.description,
+    roles: world.roles,
+    maxTurns: world.maxTurns,
+    protocol: world.protocol.name,
+    tasks: sizes(world),
+    options: schemaFields(factory.options),
+    example: episode ?? null,
+  };
+}
+
+/** Numbers of tasks by split; null is endlessly many, since JSON has no infinity. */
+function sizes(world: World): Record<string, number | null> {
+  return Object.fromEntries(
+    (['train', 'validation', 'test'] as const).map((split) => {
+      const { size } = world.tasks(split);
+      return [split, Number.isFinite(size) ? size : null];
+    }),
+  );
+}
+
+function description(
+  factory: WorldFactory,
+  world: World,
+  episode: Episode | undefined,
+  player: string,
+  screen: Console,
+): string {
+  const paint = painter(screen.colour);
+  const counts = Object.entries(sizes(world)).map(([split, size]) => `${size ?? 'endless'} ${split}`);
+  const facts: [string, string][] = [
+    ['turns', `at most ${world.maxTurns}`],
+    ['tasks', counts.join(', ')],
+    ['actions', protocolNames[world.protocol.name]],
+    ...(world.roles.length > 1 ? [['roles', world.roles.join(', ')] as [string, string]] : []),
+  ];
+  const fields = schemaFields(factory.options);
+  return [
+    paint('bold', factory.name),
+    ...wrap(factory.description, screen.columns),
+    '',
+    ...facts.map(([label, text]) => `  ${paint('dim', label.padEnd(9))}${text}`),
+    ...(fields.length > 0
+      ? [
+          '',
+          paint('bold', 'Options') +
+            paint('dim', '  --set key=value here, --set environment.key=value in a run'),
+        ]
+      : []),
+    ...settingLines(factory.options, screen),
+    '',
+    ...(episode
+      ? [
+          paint('bold', `One episode of the ${player}`),
+          ...episodeText(episode, {
+            ...screen,
+            columns: screen.columns,
+            colour: screen.colour,
+            turns: 12,
+            linesPerMessage: 12,
+          }),
+        ]
+      : [paint('dim', `There is no scripted ${player} for this environment.`)]),
+    '',
+    paint('bold', 'Next'),
+    `  turnwise train ${factory.name}`,
+    `  turnwise play ${factory.name}`,
+  ].join('\n');
+}
+
+const protocolNames: Readonly<Record<World['protocol']['name'], string>> = {
+  raw: 'the text as it is',
+  tags: 'text between <action> and </action>',
+  tools: 'tool calls',
+};

@@ -1,0 +1,147 @@
+/** `turnwise play`: a person plays, or watches a trained agent play. */
+
+import { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import type { Split } from '../../env/environment.ts';
+import type { World } from '../../env/world.ts';
+import { collectGroups } from '../../rollout/collect.ts';
+import { playOptions } from '../../train/learner.ts';
+import { type Command, defineCommand, type Invocation } from '../command.ts';
+import { painter } from '../console.ts';
+import { createWorld, environmentNames, findEnvironment } from '../environments.ts';
+import { formatScore } from '../format.ts';
+import { narratedPolicy } from '../live-episode.ts';
+import { askInput, playAsPerson } from '../person-play.ts';
+import { openCheckpoint } from '../training-run.ts';
+
+const options = z.strictObject({
+  run: z.string().optional().describe('Watch the agent of this run instead of playing'),
+  step: z.int().min(0).optional().describe('Which checkpoint to watch; default: the last'),
+  greedy: z.boolean().default(false).describe('Watch the likeliest actions instead of sampled ones'),
+  task: z.int().min(0).default(0).describe('Number of the task'),
+  split: z.enum(['train', 'validation', 'test']).default('test').describe('Which tasks'),
+  episodes: z.int().min(1).default(1).describe('Episodes, one task after the other'),
+  pause: z.int().min(0).default(600).describe('Milliseconds between the turns of a watched agent'),
+  runs: z.string().default('runs').describe('Folder that holds the runs'),
+  set: z.array(z.string()).default([]).describe('Set an option of the environment; may be repeated'),
+});
+
+export const playCommand: Command<typeof options> = defineCommand({
+  name: 'play',
+  summary: 'Play an environment yourself, or watch a trained agent play it',
+  arguments: [{ name: 'environment', description: environmentNames.join(', '), required: true }],
+  options,
+  settings: async (given) => {
+    const name = given.find((word) => environmentNames.includes(word));
+    return name === undefined ? undefined : (await findEnvironment(name)).options;
+  },
+  examples: [
+    'turnwise play frozen-lake',
+    'turnwise play frozen-lake --run frozen-lake-rloo-1 --episodes 3',
+    'turnwise play frozen-lake --run frozen-lake-rloo-1 --step 0',
+  ],
+  async run(invocation) {
+    const factory = await findEnvironment(invocation.arguments.environment!);
+    if (invocation.options.run === undefined) {
+      await person(createWorld(factory, invocation.options.set), invocation);
+    } else {
+      await watch(factory.name, invocation.options.run, invocation);
+    }
+  },
+});
+
+type PlayInvocation = Invocation<z.output<typeof options>>;
+
+async function person(world: World, { options, console, interrupts }: PlayInvocation): Promise<void> {
+  const { split, episodes, task: first } = options;
+  const { ask, close } = askInput(interrupts.signal);
+  const paint = painter(console.colour);
+  const exampleAction = world.protocol.format('ACTION');
+  const form = world.protocol.name === 'raw' ? 'Type an action' : `Type an action as ${exampleAction}`;
+  console.write(
+    `${paint('bold', world.name)}  ${world.description}\n${paint('dim', `${form}, ? to let the expert move, Ctrl-D to leave.`)}\n`,
+  );
+  try {
+    for (let task = first; task < first + episodes; task++) {
+      const finished = await playAsPerson(
+        world,
+        taskAt(world, split, task),
+        task,
+        ask,
+        console,
+        interrupts.signal,
+      );
+      if (!finished) break;
+    }
+    console.write('\n');
+  } finally {
+    close();
+  }
+  if (interrupts.signal.aborted) throw new TurnwiseError('interrupted', { what: 'Interrupted' });
+}
+
+async function watch(
+  environment: string,
+  name: string,
+  { options, console, interrupts }: PlayInvocation,
+): Promise<void> {
+  const { runs: root, step, greedy, split, episodes, task: first, pause } = options;
+  const learner = await openCheckpoint({
+    root,
+    name,
+    ...(step !== undefined && { step }),
+    findFactory: findEnvironment,
+  });
+  const paint = painter(console.colour);
+  try {
+    if (learner.world.name !== environment) throw otherEnvironment(name, learner.world.name, environment);
+    const usual = playOptions(learner, interrupts.signal);
+    for (let task = first; task < first + episodes; task++) {
+      console.write(
+        `\n${paint('bold', `${environment}, ${split} task ${task}`)} ${paint('dim', `played by ${name}`)}\n`,
+      );
+      const groups = await collectGroups(
+        [{ id: `watch/${task}`, task: taskAt(learner.world, split, task), members: 1 }],
+        {
+          ...usual,
+          policy: narratedPolicy(usual.policy, console, console.interactive ? pause : 0),
+          sampling: { ...usual.sampling, temperature: greedy ? 0 : usual.sampling.temperature },
+        },
+      );
+      for (const { role, success, outcome, stop, failure, turns } of groups.flatMap(
+        (group) => group.members,
+      )) {
+        const several = learner.world.roles.length > 1;
+        const mark = success ? paint('green', '✓ solved') : paint('red', '✗ not solved');
+        const reason = stop === 'done' ? '' : `, ${stop}${failure === undefined ? '' : `: ${failure}`}`;
+        const head = several ? `${role}: ` : `${mark}, `;
+        console.write(`\n  ${head}return ${formatScore(outcome)}, ${turns.length} turns${reason}\n`);
+      }
+    }
+  } finally {
+    await learner.engine.close();
+  }
+}
+
+/** @throws TurnwiseError `task-unknown` */
+function taskAt(world: World, split: Split, index: number): Json {
+  const tasks = world.tasks(split);
+  if (index < tasks.size) return tasks.at(index);
+  throw new TurnwiseError('task-unknown', {
+    what: `There is no ${split} task ${index} in ${world.name}`,
+    allowed: tasks.size === 0 ? `no task: the ${split} split is empty` : `0 to ${tasks.size - 1}`,
+    next: 'Choose another --task or --split',
+    fields: { task: index, split },
+  });
+}
+
+function otherEnvironment(run: string, trained: string, asked: string): TurnwiseError {
+  return new TurnwiseError('run-other-environment', {
+    what: `Run "${run}" was trained in another environment`,
+    seen: asked,
+    allowed: trained,
+    next: `Watch it with: turnwise play ${trained} --run ${run}`,
+    fields: { run, environment: trained },
+  });
+}

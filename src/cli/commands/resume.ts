@@ -1,0 +1,24 @@
+/** `turnwise resume`: go on with a run that was stopped or killed. */
+
+import { z } from 'zod';
+import { type Command, defineCommand } from '../command.ts';
+import { findEnvironment } from '../environments.ts';
+import { resumeRun } from '../training-run.ts';
+import { watchRun } from '../watch-run.ts';
+
+const options = z.strictObject({
+  runs: z.string().default('runs').describe('Folder that holds the runs'),
+  json: z.boolean().default(false).describe('Print events as JSON lines'),
+});
+
+export const resumeCommand: Command<typeof options> = defineCommand({
+  name: 'resume',
+  summary: 'Go on with a run from its last checkpoint, bit for bit',
+  arguments: [{ name: 'run', description: 'Name of the run', required: true }],
+  options,
+  examples: ['turnwise resume frozen-lake-rloo-1'],
+  async run(invocation) {
+    const name = invocation.arguments.run!;
+    await watchRun(invocation, (control) => resumeRun({ ...control, name, findFactory: findEnvironment }));
+  },
+});

@@ -1,0 +1,46 @@
+/** The built-in environments: the one place where their names meet their code. Each is loaded when it is asked for. */
+
+import type { z } from 'zod';
+import { nearest, TurnwiseError } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { WorldFactory } from '../env/factory.ts';
+import type { World } from '../env/world.ts';
+import { parseStrict } from '../train/resolve.ts';
+import { applySettings } from './settings.ts';
+
+const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
+  'frozen-lake': async () => (await import('../../envs/frozen-lake/index.ts')).world,
+  maze: async () => (await import('../../envs/maze/index.ts')).world,
+  'guess-number': async () => (await import('../../envs/guess-number/index.ts')).world,
+  wordle: async () => (await import('../../envs/wordle/index.ts')).world,
+  'kuhn-poker': async () => (await import('../../envs/kuhn-poker/index.ts')).kuhnPoker,
+};
+
+export const environmentNames: readonly string[] = Object.keys(loaders);
+
+export function loadEnvironments(): Promise<WorldFactory[]> {
+  return Promise.all(Object.values(loaders).map((load) => load()));
+}
+
+/** @throws TurnwiseError `environment-unknown`, naming the nearest */
+export async function findEnvironment(name: string): Promise<WorldFactory> {
+  const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
+  if (load) return load();
+  const near = nearest(name, environmentNames);
+  throw new TurnwiseError('environment-unknown', {
+    what: `There is no environment "${name}"`,
+    allowed: environmentNames.join(', '),
+    next: near ? `Did you mean "${near}"?` : 'List them with: turnwise envs',
+    fields: { environment: name },
+  });
+}
+
+/**
+ * The world with `key=value` settings of its own options.
+ *
+ * @throws TurnwiseError `setting-syntax`, `config-unknown-key`, `config-invalid`
+ */
+export function createWorld(factory: WorldFactory, assignments: readonly string[]): World {
+  const settings = applySettings(factory.options, {}, assignments, factory.name);
+  return factory.create(parseStrict(factory.options as z.ZodType<JsonObject>, settings, []));
+}

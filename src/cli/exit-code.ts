@@ -1,0 +1,32 @@
+/** What the shell is told: 0 all went well, 1 it failed, 2 the command line was wrong, 130 it was interrupted. */
+
+import { TurnwiseError } from '../core/errors.ts';
+
+const usageErrors: ReadonlySet<string> = new Set([
+  'argument-extra',
+  'argument-missing',
+  'command-unknown',
+  'config-invalid',
+  'config-unknown-key',
+  'environment-unknown',
+  'option-unknown',
+  'option-value',
+  'recipe-unknown',
+  'run-exists',
+  'run-name',
+  'run-unknown',
+  'setting-syntax',
+  'split-empty',
+  'task-unknown',
+  'unknown-credit-method',
+]);
+
+export function exitCodeOf(error: unknown): 1 | 2 | 130 {
+  if (isInterruption(error)) return 130;
+  return TurnwiseError.isInstance(error) && usageErrors.has(error.code) ? 2 : 1;
+}
+
+function isInterruption(error: unknown): boolean {
+  if (TurnwiseError.isInstance(error)) return error.code === 'cancelled' || error.code === 'interrupted';
+  return error instanceof Error && error.name === 'AbortError';
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+/** The `turnwise` command. */
+
+import { runCommandLine } from './command-line.ts';
+import { creditCommand } from './commands/credit.ts';
+import { envsCommand } from './commands/envs.ts';
+import { evalCommand } from './commands/eval.ts';
+import { playCommand } from './commands/play.ts';
+import { resumeCommand } from './commands/resume.ts';
+import { runsCommand } from './commands/runs.ts';
+import { trainCommand } from './commands/train.ts';
+import { processConsole } from './console.ts';
+import { processInterrupts } from './interrupts.ts';
+import { version } from './version.ts';
+
+// A reader that has seen enough (`turnwise runs | head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+process.exitCode = await runCommandLine(process.argv.slice(2), {
+  commands: [trainCommand, resumeCommand, evalCommand, playCommand, envsCommand, runsCommand, creditCommand],
+  version,
+  console: processConsole(),
+  interrupts: processInterrupts(),
+});

@@ -1,0 +1,201 @@
+/** What a run achieved, for people: printed at its end and by `turnwise runs show`. */
+
+import type { EvaluationResult } from '../train/events.ts';
+import { type Console, type Paint, painter } from './console.ts';
+import { type Episode, episodeText } from './episode-text.ts';
+import { formatCount, formatInterval, formatScore, formatSeconds } from './format.ts';
+import { plot } from './plot.ts';
+import { type RunHistory, returnDiffers, totalOf } from './run-history.ts';
+import { type Column, table } from './table.ts';
+
+export interface SummaryInput {
+  readonly run: string;
+  readonly history: RunHistory;
+  /** Where the curve was written, as a path that can be opened from here. */
+  readonly curvePath?: string;
+  /** One episode of the warm start and one of the trained policy on the same task. */
+  readonly examples?: { readonly before: Episode; readonly after: Episode };
+}
+
+/** The whole summary as text. */
+export function summaryText({ run, history, curvePath, examples }: SummaryInput, screen: Screen): string {
+  const paint = painter(screen.colour);
+  const section = (title: string, lines: readonly string[]): string[] =>
+    lines.length === 0 ? [] : ['', paint('bold', title), ...lines];
+  const lines = [
+    headline(run, history, paint),
+    ...section('Held-out tasks', results(history, paint)),
+    ...section('Learning curve', curve(history, screen)),
+    ...section('Spent', spent(history)),
+    ...(examples
+      ? [
+          ...section('One episode before', episodeText(examples.before, { ...screen, ...exampleSize })),
+          ...section('The same task after', episodeText(examples.after, { ...screen, ...exampleSize })),
+        ]
+      : []),
+    ...section('Warnings', warningLines(history, paint)),
+    ...section('Next', next(run, history, curvePath)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+type Screen = Pick<Console, 'columns' | 'colour'>;
+
+const exampleSize = { turns: 6, linesPerMessage: 4 };
+
+function headline(
+  run: string,
+  { start, finish, before, after, evaluations, steps }: RunHistory,
+  paint: Paint,
+): string {
+  const what = start ? `${start.environment} · ${start.recipe} · seed ${start.seed}` : '';
+  const name = `${paint('bold', run)}  ${paint('dim', what)}`;
+  const last = after ?? evaluations.at(-1);
+  if (!finish) return `${name}\n${paint('yellow', `Not finished: ${steps.length} steps so far.`)}`;
+  if (!before || !last) return name;
+  const [from, to] = [before.sampled.success, last.sampled.success].map((value) => formatScore(value));
+  const verb = last.sampled.successInterval[0] > before.sampled.successInterval[1] ? 'learned' : 'is done';
+  return `${name}\nThe agent ${verb}: success ${paint('yellow', from!)} → ${paint(['green', 'bold'], to!)} on tasks it never trained on.`;
+}
+
+/** A row for each way of playing, before and after. */
+function results({ before, after, evaluations }: RunHistory, paint: Paint): string[] {
+  if (!before) return [];
+  const last = after ?? (evaluations.at(-1) === before ? undefined : evaluations.at(-1));
+  const row = (label: string, result: EvaluationResult): string[] => [
+    label,
+    formatInterval(result.success, result.successInterval),
+    formatInterval(result.return, result.returnInterval),
+    result.turns.toFixed(1),
+  ];
+  const rows = [
+    row('sampled, before', before.sampled),
+    ...(last ? [row('sampled, after', last.sampled)] : []),
+    row('greedy, before', before.greedy),
+    ...(last ? [row('greedy, after', last.greedy)] : []),
+  ];
+  const columns: Column[] = [
+    { title: '' },
+    { title: 'success (95% interval)' },
+    { title: 'return (95% interval)' },
+    { title: 'turns', align: 'right' },
+  ];
+  const extra = last?.sampled.extra ?? {};
+  const extras = Object.entries(extra).map(([name, value]) => {
+    const earlier = before.sampled.extra?.[name];
+    return `  ${name}: ${earlier === undefined ? '' : `${formatScore(earlier, 3)} → `}${formatScore(value, 3)}`;
+  });
+  return [...table(columns, rows, paint), ...extras];
+}
+
+/** Success; return instead where success does not move but return does. */
+function curve(history: RunHistory, { columns, colour }: Screen): string[] {
+  const { evaluations } = history;
+  const spread = (value: (result: EvaluationResult) => number): number => {
+    const values = evaluations.map(({ sampled }) => value(sampled));
+    return Math.max(...values) - Math.min(...values);
+  };
+  const byReturn =
+    evaluations.length > 0 &&
+    returnDiffers(evaluations) &&
+    spread(({ success }) => success) < 0.05 &&
+    spread((result) => result.return) > 0.05;
+  const value = (result: EvaluationResult): number => (byReturn ? result.return : result.success);
+  const name = byReturn ? 'return' : 'success';
+  const returns = evaluations.map(({ sampled }) => sampled.return);
+  const chart = plot(
+    [
+      {
+        label: `${name}, sampled at temperature 1`,
+        marker: '●',
+        line: true,
+        colour: 'green',
+        points: evaluations.map(({ step, sampled }) => [step, value(sampled)] as const),
+      },
+      {
+        label: 'greedy',
+        marker: '○',
+        line: false,
+        colour: 'magenta',
+        points: evaluations.map(({ step, greedy }) => [step, value(greedy)] as const),
+      },
+    ],
+    {
+      columns: Math.min(columns, 80) - 4,
+      rows: 11,
+      yRange: byReturn ? [Math.min(...returns), Math.max(...returns)] : [0, 1],
+      xLabel: 'step',
+    },
+    painter(colour),
+  );
+  return chart.map((line) => `  ${line}`);
+}
+
+function spent(history: RunHistory): string[] {
+  const { start, finish, steps } = history;
+  if (steps.length === 0) return [];
+  const summary = finish?.summary;
+  const tokens = summary?.tokens ?? {
+    sampled: totalOf(history, 'tokens/sampled'),
+    trained: totalOf(history, 'tokens/trained'),
+    forward: totalOf(history, 'tokens/forward'),
+  };
+  const rows: [string, string][] = [];
+  if (summary) {
+    const { total, clone, rollout, train, evaluate } = summary.seconds;
+    const parts = [
+      `cloning ${formatSeconds(clone)}`,
+      `acting ${formatSeconds(rollout)}`,
+      `learning ${formatSeconds(train)}`,
+      `evaluating ${formatSeconds(evaluate)}`,
+    ];
+    rows.push(['time', `${formatSeconds(total)}  (${parts.join(', ')})`]);
+    rows.push([
+      'experience',
+      `${formatCount(summary.episodes)} episodes, ${formatCount(summary.turns)} turns in ${summary.steps} steps`,
+    ]);
+  } else {
+    rows.push(['time', formatSeconds(history.seconds)]);
+  }
+  rows.push([
+    'tokens',
+    `${formatCount(tokens.sampled)} sampled, ${formatCount(tokens.forward)} read and written, ${formatCount(tokens.trained)} trained on`,
+  ]);
+  if (start) {
+    rows.push([
+      'model',
+      `${formatCount(start.parameters)} parameters, ${start.vocabulary} words, trained from nothing`,
+    ]);
+  }
+  return rows.map(([label, text]) => `  ${label.padEnd(12)}${text}`);
+}
+
+/** Warnings of one kind are counted; the last one is quoted. */
+function warningLines({ warnings }: RunHistory, paint: Paint): string[] {
+  const kinds = new Map<string, { count: number; message: string }>();
+  for (const { code, message } of warnings) {
+    kinds.set(code, { count: (kinds.get(code)?.count ?? 0) + 1, message });
+  }
+  return [...kinds].map(
+    ([code, { count, message }]) =>
+      `  ${paint('yellow', code)}${count > 1 ? ` (${count} times, the last one)` : ''}: ${message}`,
+  );
+}
+
+function next(run: string, { start, finish }: RunHistory, curvePath: string | undefined): string[] {
+  const commands: [string, string][] = finish
+    ? [
+        [`turnwise play ${start?.environment ?? 'NAME'} --run ${run}`, 'watch the trained agent'],
+        [`turnwise eval ${run} --tasks 1000`, 'measure it more exactly'],
+        [`turnwise runs compare ${run} OTHER`, 'set it beside another run'],
+        [
+          `turnwise train ${start?.environment ?? 'NAME'} --recipe ${start?.recipe === 'grpo' ? 'ppo' : 'grpo'}`,
+          'try another method',
+        ],
+      ]
+    : [[`turnwise resume ${run}`, 'go on from the last checkpoint']];
+  const width = Math.max(...commands.map(([command]) => command.length));
+  const open: [string, string][] =
+    curvePath === undefined ? [] : [[`open ${curvePath}`, 'the learning curve as a picture']];
+  return [...open, ...commands].map(([command, why]) => `  ${command.padEnd(width)}  ${why}`);
+}

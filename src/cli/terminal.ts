@@ -1,0 +1,283 @@
+/** Shows a run while it runs: a repainted block for a person, plain lines for a log, JSON lines for a program. */
+
+import type { EvaluationResult, Phase, ProgressEvent, StoredEvent } from '../train/events.ts';
+import { type Console, type Paint, painter, truncate } from './console.ts';
+import { formatCount, formatInterval, formatScore, formatSeconds } from './format.ts';
+import { sparkline } from './sparkline.ts';
+
+export interface RunDisplay {
+  show(event: StoredEvent | ProgressEvent): void;
+  /** Leave the screen tidy for what comes next. */
+  close(): void;
+}
+
+export interface DisplayOptions {
+  readonly json: boolean;
+  /** Milliseconds since any fixed moment. */
+  readonly now: () => number;
+}
+
+/** The display that fits the place it is shown in. */
+export function runDisplay(console: Console, options: DisplayOptions): RunDisplay {
+  if (options.json) return jsonDisplay(console);
+  return console.interactive ? new StatusBlock(console, options.now) : new PlainLines(console, options.now);
+}
+
+function jsonDisplay(console: Console): RunDisplay {
+  return {
+    show: (event) => {
+      if (event.type !== 'progress') console.write(`${JSON.stringify(event)}\n`);
+    },
+    close: () => undefined,
+  };
+}
+
+const phaseNames: Readonly<Record<Phase, string>> = {
+  demonstrate: 'playing demonstrations',
+  clone: 'imitating them',
+  evaluate: 'evaluating',
+  train: 'reinforcement learning',
+  finish: 'finishing',
+};
+
+/** What both displays remember of the events so far. */
+class Progress {
+  title = '';
+  phase: Phase | undefined;
+  step = 0;
+  steps = 0;
+  metrics: Readonly<Record<string, number>> = {};
+  readonly success: number[] = [];
+  readonly returns: number[] = [];
+  waiting: ProgressEvent | undefined;
+  #phaseBegan = 0;
+  #firstStep = 0;
+
+  take(event: StoredEvent | ProgressEvent, now: number): void {
+    switch (event.type) {
+      case 'start':
+        this.title = `${event.environment} · ${event.recipe} · seed ${event.seed}`;
+        break;
+      case 'phase':
+        this.#enter(event.phase, 0, event.steps ?? 0, now);
+        break;
+      case 'resume':
+        this.#firstStep = event.step;
+        this.step = event.step;
+        break;
+      case 'clone':
+      case 'step': {
+        const phase = event.type === 'clone' ? 'clone' : 'train';
+        if (this.phase !== phase) this.#enter(phase, event.step - 1, event.steps, now);
+        this.step = event.step;
+        this.steps = event.steps;
+        this.metrics = event.metrics;
+        const { 'reward/success': success, 'reward/mean': reward } = event.metrics;
+        if (success !== undefined) this.success.push(success);
+        if (reward !== undefined) this.returns.push(reward);
+        this.waiting = undefined;
+        break;
+      }
+      case 'progress':
+        this.waiting = event;
+        break;
+      default:
+        this.waiting = undefined;
+    }
+  }
+
+  #enter(phase: Phase, step: number, steps: number, now: number): void {
+    this.phase = phase;
+    this.step = phase === 'train' ? Math.max(step, this.#firstStep) : step;
+    this.steps = steps;
+    this.#firstStep = this.step;
+    this.#phaseBegan = now;
+    this.metrics = {};
+  }
+
+  /** Seconds until the phase ends, judged by its pace so far. */
+  secondsLeft(now: number): number | undefined {
+    const done = this.step - this.#firstStep;
+    if (done < 2 || this.steps <= this.step) return undefined;
+    return ((now - this.#phaseBegan) / 1000 / done) * (this.steps - this.step);
+  }
+
+  /** What it waits for, in words. */
+  waitsFor(): string {
+    if (this.waiting === undefined) return '';
+    const { phase, done, total, waitingFor } = this.waiting;
+    const doing = phase === this.phase ? '' : `${phaseNames[phase]}, `;
+    return `${doing}${done} of ${total} ${waitingFor ?? 'done'}`;
+  }
+}
+
+const repaintEveryMs = 100;
+
+/** Lines that stay (evaluations, warnings) above a block that is painted over. */
+class StatusBlock implements RunDisplay {
+  readonly #console: Console;
+  readonly #paint: Paint;
+  readonly #now: () => number;
+  readonly #progress = new Progress();
+  #painted = 0;
+  #paintedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(console: Console, now: () => number) {
+    this.#console = console;
+    this.#paint = painter(console.colour);
+    this.#now = now;
+  }
+
+  show(event: StoredEvent | ProgressEvent): void {
+    const now = this.#now();
+    this.#progress.take(event, now);
+    const line = lastingLine(event, this.#paint);
+    const urgent = line !== undefined || event.type === 'phase';
+    if (!urgent && now - this.#paintedAt < repaintEveryMs) return;
+    this.#paintedAt = now;
+    const block = event.type === 'finish' ? [] : this.#block(now);
+    const text = [...(line === undefined ? [] : [line]), ...block].map((one) => `${one}\n`).join('');
+    this.#console.write(this.#erase() + text);
+    this.#painted = block.length;
+  }
+
+  close(): void {
+    this.#console.write(this.#erase());
+    this.#painted = 0;
+  }
+
+  /** Cursor up over the block, then clear to the end of the screen. */
+  #erase(): string {
+    return this.#painted === 0 ? '' : `\u001b[${this.#painted}A\u001b[J`;
+  }
+
+  #block(now: number): string[] {
+    const { phase, step, steps, success, returns, metrics } = this.#progress;
+    if (phase === undefined) return [];
+    const paint = this.#paint;
+    const width = Math.min(this.#console.columns, 80);
+    const barWidth = Math.max(10, width - 52);
+    const left = this.#progress.secondsLeft(now);
+    const row = (label: string, text: string): string => `  ${paint('dim', label.padEnd(10))}${text}`;
+    const series = (label: string, values: readonly number[], range?: readonly [number, number]): string[] =>
+      values.length === 0
+        ? []
+        : [
+            row(
+              label,
+              `${formatScore(values.at(-1)!).padStart(6)}  ${paint('green', sparkline(values, width - 24, range))}`,
+            ),
+          ];
+    const steady = returns.every((value, index) => Math.abs(value - success[index]!) < 1e-9);
+    const rates = speeds(metrics);
+    const waiting = truncate(this.#progress.waitsFor(), width - 14);
+    const lines = [
+      '',
+      row(
+        steps > 0 ? `step ${step}` : 'phase',
+        `${steps > 0 ? `${bar(step / steps, barWidth, paint)} ${steps}  ` : ''}${phaseNames[phase]}${left === undefined ? '' : paint('dim', `, ${formatSeconds(left)} left`)}`,
+      ),
+      ...(phase === 'train' ? series('success', success, [0, 1]) : []),
+      ...(phase === 'train' && !steady ? series('return', returns) : []),
+      ...(phase === 'clone' && metrics['clone/loss'] !== undefined
+        ? [row('loss', formatScore(metrics['clone/loss'], 3).padStart(6))]
+        : []),
+      ...(rates === '' ? [] : [row('tokens/s', rates)]),
+      row('now', waiting || 'working'),
+    ];
+    return lines;
+  }
+}
+
+function bar(share: number, width: number, paint: Paint): string {
+  const full = Math.round(Math.min(1, Math.max(0, share)) * width);
+  return paint('cyan', '━'.repeat(full)) + paint('dim', '─'.repeat(width - full));
+}
+
+function speeds(metrics: Readonly<Record<string, number>>): string {
+  const { 'speed/sample_tokens_per_s': sampling, 'speed/train_tokens_per_s': training } = metrics;
+  const parts = [
+    ...(sampling === undefined ? [] : [`${formatCount(sampling)} acting`]),
+    ...(training === undefined ? [] : [`${formatCount(training)} learning`]),
+  ];
+  return parts.join(', ');
+}
+
+/** What stays on the screen and in a log, whatever else happens. */
+function lastingLine(event: StoredEvent | ProgressEvent, paint: Paint): string | undefined {
+  switch (event.type) {
+    case 'start':
+      return `${paint('bold', event.run)}  ${paint('dim', `${event.environment} · ${event.recipe} · seed ${event.seed} · ${formatCount(event.parameters)} parameters`)}`;
+    case 'resume':
+      return `Going on from the checkpoint of step ${event.step}.`;
+    case 'evaluation':
+      return evaluationLine(event.label, event.step, event.sampled, event.greedy, paint);
+    case 'warning':
+      return `${paint('yellow', 'warning')} ${event.message} ${paint('dim', `(${event.code})`)}`;
+    default:
+      return undefined;
+  }
+}
+
+function evaluationLine(
+  label: 'before' | 'during' | 'after',
+  step: number,
+  sampled: EvaluationResult,
+  greedy: EvaluationResult,
+  paint: Paint,
+): string {
+  const when = label === 'before' ? 'warm start' : `step ${step}`;
+  const worth =
+    Math.abs(sampled.return - sampled.success) < 1e-6 ? '' : `, return ${formatScore(sampled.return)}`;
+  return `${when.padEnd(12)}success ${paint('green', formatInterval(sampled.success, sampled.successInterval))}${worth}${paint('dim', `, greedy ${formatScore(greedy.success)}`)}`;
+}
+
+const lineEveryMs = 3000;
+
+/** A line for what lasts, and one for progress every few seconds. */
+class PlainLines implements RunDisplay {
+  readonly #console: Console;
+  readonly #paint: Paint;
+  readonly #now: () => number;
+  readonly #progress = new Progress();
+  #wroteAt: number;
+
+  constructor(console: Console, now: () => number) {
+    this.#console = console;
+    this.#paint = painter(console.colour);
+    this.#now = now;
+    this.#wroteAt = now();
+  }
+
+  show(event: StoredEvent | ProgressEvent): void {
+    const now = this.#now();
+    this.#progress.take(event, now);
+    const line =
+      lastingLine(event, this.#paint) ??
+      (event.type === 'phase'
+        ? `${phaseNames[event.phase]}${event.steps ? `, ${event.steps} steps` : ''}`
+        : undefined);
+    if (line !== undefined) {
+      this.#console.write(`${line}\n`);
+    } else if (now - this.#wroteAt >= lineEveryMs && event.type !== 'finish') {
+      this.#wroteAt = now;
+      this.#console.write(`${this.#progressLine(now)}\n`);
+    }
+  }
+
+  close(): void {}
+
+  #progressLine(now: number): string {
+    const { phase, step, steps, success, returns } = this.#progress;
+    const left = this.#progress.secondsLeft(now);
+    const parts = [
+      ...(steps > 0 ? [`step ${step}/${steps}`] : phase === undefined ? [] : [phaseNames[phase]]),
+      ...(success.length > 0 && phase === 'train' ? [`success ${formatScore(success.at(-1)!)}`] : []),
+      ...(returns.length > 0 && phase === 'train' ? [`return ${formatScore(returns.at(-1)!)}`] : []),
+      ...(speeds(this.#progress.metrics) ? [`tokens/s ${speeds(this.#progress.metrics)}`] : []),
+      ...(left === undefined ? [] : [`${formatSeconds(left)} left`]),
+      ...(this.#progress.waitsFor() ? [this.#progress.waitsFor()] : []),
+    ];
+    return `  ${parts.join(' · ')}`;
+  }
+}

@@ -1,0 +1,5 @@
+/** The version of this package: written into every run. */
+
+import packageJson from '../../package.json' with { type: 'json' };
+
+export const version: string = packageJson.version;

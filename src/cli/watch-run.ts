@@ -1,0 +1,72 @@
+/** A run from the command line: shown while it goes on, summed up at its end, and told how to go on when interrupted. */
+
+import { TurnwiseError } from '../core/errors.ts';
+import type { RunDirectory } from '../store/run-directory.ts';
+import type { RunEvent } from '../train/events.ts';
+import type { Invocation } from './command.ts';
+import { curveSvg } from './curve-svg.ts';
+import { formatCount, formatSeconds } from './format.ts';
+import { runExamples } from './run-examples.ts';
+import { type RunHistory, runHistory } from './run-history.ts';
+import { summaryText } from './summary.ts';
+import { runDisplay } from './terminal.ts';
+import type { RunControl } from './training-run.ts';
+
+/**
+ * Do `work` with everything it reports on the screen, then write the curve and print the summary.
+ *
+ * @throws TurnwiseError `interrupted`, with the command that goes on
+ */
+export async function watchRun(
+  { console, interrupts, options }: Invocation<{ readonly json: boolean; readonly runs: string }>,
+  work: (control: RunControl) => Promise<unknown>,
+): Promise<void> {
+  const display = runDisplay(console, { json: options.json, now: () => performance.now() });
+  let run: RunDirectory | undefined;
+  const stopRequested = interrupts.soften(() => {
+    console.writeError('Stopping after this step. Ctrl-C again drops the step.\n');
+  });
+  const report = (event: RunEvent, directory: RunDirectory): void => {
+    run = directory;
+    display.show(event);
+  };
+  try {
+    await work({ root: options.runs, report, signal: interrupts.signal, stopRequested });
+  } catch (error) {
+    display.close();
+    if (stopRequested() || interrupts.signal.aborted) throw interrupted(run, error);
+    throw error;
+  }
+  display.close();
+  if (run === undefined) return;
+  const history = runHistory(run.events.read());
+  const curvePath = run.writeText('curve.svg', curveOf(run.name, history));
+  if (options.json) return;
+  const examples = runExamples(run);
+  const input = { run: run.name, history, curvePath, ...(examples && { examples }) };
+  console.write(`\n${summaryText(input, console)}`);
+}
+
+export function curveOf(name: string, { start, evaluations, finish }: RunHistory): string {
+  const facts = [
+    name,
+    ...(start ? [`seed ${start.seed}`, `${formatCount(start.parameters)} parameters`] : []),
+    ...(finish ? [formatSeconds(finish.summary.seconds.total)] : []),
+  ];
+  return curveSvg({
+    title: start ? `${start.environment} · ${start.recipe}` : name,
+    subtitle: facts.join(' · '),
+    points: evaluations,
+  });
+}
+
+function interrupted(run: RunDirectory | undefined, cause: unknown): TurnwiseError {
+  const step = run?.checkpoints.steps().at(-1);
+  const kept = step === undefined ? 'from its beginning' : `from step ${step}`;
+  return new TurnwiseError('interrupted', {
+    what: run ? `Run "${run.name}" was stopped` : 'Stopped before the run began',
+    ...(run && { next: `Go on ${kept} with: turnwise resume ${run.name}` }),
+    ...(run && { fields: { run: run.name } }),
+    cause,
+  });
+}

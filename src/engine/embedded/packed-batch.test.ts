@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { microBatches, packBatch } from './packed-batch.ts';
+
+const limits = { vocabulary: 100, contextLength: 50 };
+
+const rowOf = (length: number, start: number) => ({
+  ids_T: Int32Array.from({ length }, (_, t) => (start + t) % 100),
+  channels: { weight: Float32Array.from({ length }, (_, t) => start + t) },
+});
+
+describe('microBatches', () => {
+  it('shifts rows by one and pads them on the right', () => {
+    const packed = packBatch({ rows: [rowOf(3, 10), rowOf(4, 20)] }, ['weight'], limits);
+    const [only, ...others] = microBatches(packed, 100);
+    expect(others).toEqual([]);
+    expect(only).toEqual({
+      rows: [1, 0],
+      length: 3,
+      inputs: BigInt64Array.of(20n, 21n, 22n, 10n, 11n, 0n),
+      targets: BigInt64Array.of(21n, 22n, 23n, 11n, 12n, 0n),
+      channels: { weight: Float32Array.of(21, 22, 23, 11, 12, 0) },
+    });
+  });
+
+  it('holds every row of two tokens or more exactly once, within the budget', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 40 }),
+        fc.integer({ min: 1, max: 200 }),
+        (lengths, tokenBudget) => {
+          const packed = packBatch({ rows: lengths.map((length) => rowOf(length, 0)) }, ['weight'], limits);
+          const seen: number[] = [];
+          for (const { rows, length } of microBatches(packed, tokenBudget)) {
+            expect(rows.length === 1 || rows.length * length <= tokenBudget).toBe(true);
+            expect(length).toBe(Math.max(...rows.map((row) => lengths[row]! - 1)));
+            seen.push(...rows);
+          }
+          const expected = [...lengths.keys()].filter((row) => lengths[row]! > 1);
+          expect(seen.sort((a, b) => a - b)).toEqual(expected);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeSafetensors, readSafetensors, type Weight, writeSafetensors } from './safetensors.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'turnwise-safetensors-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const tensors = new Map<string, Weight>([
+  ['a.weight', { shape: [2, 3], data: Float32Array.of(1, -2, 3.5, 0, 1e-30, 6) }],
+  ['scalar', { shape: [], data: Float32Array.of(7) }],
+  ['empty', { shape: [0, 4], data: new Float32Array(0) }],
+]);
+
+/** A file with this header and `dataBytes` zero bytes. */
+function fileOf(header: unknown, dataBytes: number): Buffer {
+  const json = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header));
+  const start = Buffer.alloc(8);
+  start.writeBigUInt64LE(BigInt(json.length));
+  return Buffer.concat([start, json, Buffer.alloc(dataBytes)]);
+}
+
+function refusal(bytes: Buffer): string {
+  try {
+    decodeSafetensors(bytes, 'folder/model.safetensors');
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return 'accepted';
+}
+
+describe('safetensors', () => {
+  it('come back as they were written, and no partial file stays', async () => {
+    const path = join(folder, 'round.safetensors');
+    await writeSafetensors(path, tensors, { step: '3' });
+    const read = await readSafetensors(path);
+    expect(read.tensors).toEqual(tensors);
+    expect(read.metadata).toEqual({ step: '3' });
+    expect(await readdir(folder)).toEqual(['round.safetensors']);
+  });
+
+  it('are laid out as the format says: header length, JSON, data from a multiple of 8 bytes', async () => {
+    const path = join(folder, 'layout.safetensors');
+    await writeSafetensors(path, tensors);
+    const bytes = await readFile(path);
+    const headerBytes = Number(bytes.readBigUInt64LE(0));
+    expect(headerBytes % 8).toBe(0);
+    const header = JSON.parse(bytes.toString('utf8', 8, 8 + headerBytes));
+    expect(header.scalar).toEqual({ dtype: 'F32', shape: [], data_offsets: [24, 28] });
+    expect(bytes.readFloatLE(8 + headerBytes + 24)).toBe(7);
+    expect(bytes.length).toBe(8 + headerBytes + 28);
+  });
+
+  it('refuse what is broken, naming file and tensor', async () => {
+    const entry = (more: object) => ({ w: { dtype: 'F32', shape: [2], data_offsets: [0, 8], ...more } });
+    expect(refusal(Buffer.from('abc'))).toMatchInlineSnapshot();
+    expect(refusal(Buffer.from('{"json": "of another kind"}'))).toMatchInlineSnapshot();
+    expect(refusal(fileOf('[not json', 0))).toMatchInlineSnapshot();
+    expect(refusal(fileOf(entry({ dtype: 'BF16' }), 8))).toMatchInlineSnapshot();
+    expect(refusal(fileOf(entry({ shape: [-2] }), 8))).toMatchInlineSnapshot();
+    expect(refusal(fileOf(entry({ shape: [3] }), 8))).toMatchInlineSnapshot();
+    expect(refusal(fileOf(entry({}), 6))).toMatchInlineSnapshot();
+    expect(refusal(fileOf(entry({}), 12))).toMatchInlineSnapshot();
+    await expect(readSafetensors(join(folder, 'absent.safetensors'))).rejects.toMatchObject({
+      code: 'checkpoint-missing',
+    });
+  });
+});
