@@ -94,5 +94,6 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   name: 'guess-number',
   description: 'Find a hidden number; each answer narrows the interval.',
   options: optionsSchema,
+  settings: { steps: 80, optimizer: { learningRate: 1.5e-3 } },
   create: (options) => fromEnvironment(guessNumber(options)),
 });

@@ -14,7 +14,7 @@ import {
 } from '../../src/eval/exploitability.ts';
 import { equilibriumPolicy } from './equilibrium.ts';
 import { type Action, DEALS, type Deal, kuhnPokerGame, stakes } from './game.ts';
-import { kuhnPoker } from './index.ts';
+import { world as kuhnPoker } from './index.ts';
 
 const game = kuhnPokerGame(false);
 const tree = gameTree(game);

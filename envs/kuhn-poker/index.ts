@@ -9,7 +9,7 @@ const options = z.strictObject({
   rules: z.boolean().default(false).describe('Open with the rules in prose, for models that can read'),
 });
 
-export const kuhnPoker: WorldFactory<typeof options> = defineWorld({
+export const world: WorldFactory<typeof options> = defineWorld({
   name: 'kuhn-poker',
   description: 'Poker with three cards and one bet: two roles, hidden cards, mixed equilibrium.',
   options,

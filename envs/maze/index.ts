@@ -157,5 +157,11 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   name: 'maze',
   description: "LMRL-Gym's fully observed maze: reach the goal in as few moves as possible.",
   options: optionsSchema,
+  settings: {
+    steps: 40,
+    clone: { demonstrations: 300, beginnerShare: 0.6, randomRate: 0.3, steps: 60, batch: 16 },
+    rollout: { tasks: 16, group: 8 },
+    optimizer: { learningRate: 1e-3 },
+  },
   create: (options) => fromEnvironment(maze(options)),
 });

@@ -125,5 +125,6 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   name: 'wordle',
   description: 'Find a hidden five-letter word of a known list in six guesses.',
   options: optionsSchema,
+  settings: { steps: 60 },
   create: (options) => fromEnvironment(wordle(options)),
 });

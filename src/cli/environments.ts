@@ -3,9 +3,9 @@
 import type { z } from 'zod';
 import { nearest, TurnwiseError } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
+import { parseStrict } from '../core/parse-strict.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
-import { parseStrict } from '../train/resolve.ts';
 import { applySettings } from './settings.ts';
 
 const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
@@ -13,7 +13,8 @@ const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
   maze: async () => (await import('../../envs/maze/index.ts')).world,
   'guess-number': async () => (await import('../../envs/guess-number/index.ts')).world,
   wordle: async () => (await import('../../envs/wordle/index.ts')).world,
-  'kuhn-poker': async () => (await import('../../envs/kuhn-poker/index.ts')).kuhnPoker,
+  'kuhn-poker': async () => (await import('../../envs/kuhn-poker/index.ts')).world,
+  'js-tasks': async () => (await import('../../envs/js-tasks/index.ts')).world,
 };
 
 export const environmentNames: readonly string[] = Object.keys(loaders);
@@ -42,5 +43,7 @@ export async function findEnvironment(name: string): Promise<WorldFactory> {
  */
 export function createWorld(factory: WorldFactory, assignments: readonly string[]): World {
   const settings = applySettings(factory.options, {}, assignments, factory.name);
-  return factory.create(parseStrict(factory.options as z.ZodType<JsonObject>, settings, []));
+  return factory.create(
+    parseStrict(factory.options as z.ZodType<JsonObject>, settings, `Environment "${factory.name}"`),
+  );
 }

@@ -52,7 +52,8 @@ export function plot(series: readonly Series[], options: PlotOptions, paint: Pai
   );
   const place = ([x, y]: readonly [number, number]): [number, number] => [
     Math.round(((x - xLow) / (xHigh - xLow || 1)) * (width * 2 - 1)),
-    Math.round((1 - (y - yLow) / (yHigh - yLow)) * (rows * 4 - 1)),
+    // From the middle of the lowest row to the middle of the highest, so that ticks are evenly spaced.
+    Math.round((1 - (y - yLow) / (yHigh - yLow)) * (rows - 1) * 4 + 1.5),
   ];
   for (const one of series) if (one.line) drawLine(cells, one.points.map(place), one.colour);
   for (const one of [...series].reverse()) {

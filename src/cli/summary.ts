@@ -11,6 +11,8 @@ import { type Column, table } from './table.ts';
 export interface SummaryInput {
   readonly run: string;
   readonly history: RunHistory;
+  /** The folder of all runs, as it was given. */
+  readonly root: string;
   /** Where the curve was written, as a path that can be opened from here. */
   readonly curvePath?: string;
   /** One episode of the warm start and one of the trained policy on the same task. */
@@ -18,14 +20,20 @@ export interface SummaryInput {
 }
 
 /** The whole summary as text. */
-export function summaryText({ run, history, curvePath, examples }: SummaryInput, screen: Screen): string {
+export function summaryText(
+  { run, root, history, curvePath, examples }: SummaryInput,
+  screen: Screen,
+): string {
   const paint = painter(screen.colour);
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ['', paint('bold', title), ...lines];
   const lines = [
     headline(run, history, paint),
     ...section('Held-out tasks', results(history, paint)),
-    ...section('Learning curve', curve(history, screen)),
+    ...section('Learning curve', [
+      ...curve(history, screen),
+      ...(curvePath === undefined ? [] : [paint('dim', `  as a picture: ${curvePath}`)]),
+    ]),
     ...section('Spent', spent(history)),
     ...(examples
       ? [
@@ -34,7 +42,7 @@ export function summaryText({ run, history, curvePath, examples }: SummaryInput,
         ]
       : []),
     ...section('Warnings', warningLines(history, paint)),
-    ...section('Next', next(run, history, curvePath)),
+    ...section('Next', nextCommands({ run, root, history })),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -53,9 +61,13 @@ function headline(
   const last = after ?? evaluations.at(-1);
   if (!finish) return `${name}\n${paint('yellow', `Not finished: ${steps.length} steps so far.`)}`;
   if (!before || !last) return name;
-  const [from, to] = [before.sampled.success, last.sampled.success].map((value) => formatScore(value));
-  const verb = last.sampled.successInterval[0] > before.sampled.successInterval[1] ? 'learned' : 'is done';
-  return `${name}\nThe agent ${verb}: success ${paint('yellow', from!)} → ${paint(['green', 'bold'], to!)} on tasks it never trained on.`;
+  const [from, to] = [before.sampled, last.sampled];
+  const change = `success ${paint('yellow', formatScore(from.success))} → ${paint(['green', 'bold'], formatScore(to.success))}`;
+  if (to.successInterval[0] > from.successInterval[1]) {
+    return `${name}\nThe agent learned: ${change} on tasks it never trained on.`;
+  }
+  const verdict = to.successInterval[1] < from.successInterval[0] ? 'it got worse' : 'no clear change';
+  return `${name}\nDone: ${change} on tasks it never trained on, ${verdict}.`;
 }
 
 /** A row for each way of playing, before and after. */
@@ -159,12 +171,12 @@ function spent(history: RunHistory): string[] {
   }
   rows.push([
     'tokens',
-    `${formatCount(tokens.sampled)} sampled, ${formatCount(tokens.forward)} read and written, ${formatCount(tokens.trained)} trained on`,
+    `${formatCount(tokens.sampled)} sampled, ${formatCount(tokens.forward)} processed to act, ${formatCount(tokens.trained)} to learn`,
   ]);
   if (start) {
     rows.push([
       'model',
-      `${formatCount(start.parameters)} parameters, ${start.vocabulary} words, trained from nothing`,
+      `${formatCount(start.parameters)} parameters, ${start.vocabulary} words, from scratch`,
     ]);
   }
   return rows.map(([label, text]) => `  ${label.padEnd(12)}${text}`);
@@ -182,20 +194,18 @@ function warningLines({ warnings }: RunHistory, paint: Paint): string[] {
   );
 }
 
-function next(run: string, { start, finish }: RunHistory, curvePath: string | undefined): string[] {
+function nextCommands({ run, root, history: { start, finish } }: SummaryInput): string[] {
+  const environment = start?.environment ?? 'NAME';
+  const other = start?.recipe === 'grpo' ? 'ppo' : 'grpo';
+  const where = root === 'runs' ? '' : ` --runs ${root}`;
   const commands: [string, string][] = finish
     ? [
-        [`turnwise play ${start?.environment ?? 'NAME'} --run ${run}`, 'watch the trained agent'],
-        [`turnwise eval ${run} --tasks 1000`, 'measure it more exactly'],
-        [`turnwise runs compare ${run} OTHER`, 'set it beside another run'],
-        [
-          `turnwise train ${start?.environment ?? 'NAME'} --recipe ${start?.recipe === 'grpo' ? 'ppo' : 'grpo'}`,
-          'try another method',
-        ],
+        [`turnwise play ${environment} --run ${run}${where}`, 'watch the trained agent'],
+        [`turnwise eval ${run} --tasks 1000${where}`, 'measure it more exactly'],
+        [`turnwise train ${environment} --recipe ${other}${where}`, 'try another method'],
+        [`turnwise runs compare ${run} OTHER${where}`, 'set two runs side by side'],
       ]
-    : [[`turnwise resume ${run}`, 'go on from the last checkpoint']];
+    : [[`turnwise resume ${run}${where}`, 'go on from the last checkpoint']];
   const width = Math.max(...commands.map(([command]) => command.length));
-  const open: [string, string][] =
-    curvePath === undefined ? [] : [[`open ${curvePath}`, 'the learning curve as a picture']];
-  return [...open, ...commands].map(([command, why]) => `  ${command.padEnd(width)}  ${why}`);
+  return commands.map(([command, why]) => `  ${command.padEnd(width)}  ${why}`);
 }

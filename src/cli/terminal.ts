@@ -42,7 +42,6 @@ const phaseNames: Readonly<Record<Phase, string>> = {
 
 /** What both displays remember of the events so far. */
 class Progress {
-  title = '';
   phase: Phase | undefined;
   step = 0;
   steps = 0;
@@ -51,13 +50,12 @@ class Progress {
   readonly returns: number[] = [];
   waiting: ProgressEvent | undefined;
   #phaseBegan = 0;
+  #eventAt = 0;
   #firstStep = 0;
 
   take(event: StoredEvent | ProgressEvent, now: number): void {
+    this.#eventAt = now;
     switch (event.type) {
-      case 'start':
-        this.title = `${event.environment} · ${event.recipe} · seed ${event.seed}`;
-        break;
       case 'phase':
         this.#enter(event.phase, 0, event.steps ?? 0, now);
         break;
@@ -103,14 +101,23 @@ class Progress {
   }
 
   /** What it waits for, in words. */
-  waitsFor(): string {
-    if (this.waiting === undefined) return '';
+  waitsFor(now: number): string {
+    const idle = now - this.#eventAt;
+    const silence = idle < silentAfterMs ? '' : `, ${formatSeconds(idle / 1000)} so far`;
+    return `${this.#activity()}${silence}`;
+  }
+
+  #activity(): string {
+    if (this.waiting === undefined) return this.phase === 'clone' ? 'a gradient step' : 'the engine';
     const { phase, done, total, waitingFor } = this.waiting;
+    if (phase === 'train' && done === total) return `gradient steps on ${total} episodes`;
     const doing = phase === this.phase ? '' : `${phaseNames[phase]}, `;
-    return `${doing}${done} of ${total} ${waitingFor ?? 'done'}`;
+    return `${doing}${done} of ${total} ${waitingFor ?? 'episodes'}`;
   }
 }
 
+/** Longer than this without an event, and the wait itself is told. */
+const silentAfterMs = 3000;
 const repaintEveryMs = 100;
 
 /** Lines that stay (evaluations, warnings) above a block that is painted over. */
@@ -119,6 +126,7 @@ class StatusBlock implements RunDisplay {
   readonly #paint: Paint;
   readonly #now: () => number;
   readonly #progress = new Progress();
+  readonly #clock: NodeJS.Timeout;
   #painted = 0;
   #paintedAt = Number.NEGATIVE_INFINITY;
 
@@ -126,6 +134,8 @@ class StatusBlock implements RunDisplay {
     this.#console = console;
     this.#paint = painter(console.colour);
     this.#now = now;
+    // So that a long wait is seen to be one.
+    this.#clock = setInterval(() => this.#repaint(), 1000).unref();
   }
 
   show(event: StoredEvent | ProgressEvent): void {
@@ -134,16 +144,24 @@ class StatusBlock implements RunDisplay {
     const line = lastingLine(event, this.#paint);
     const urgent = line !== undefined || event.type === 'phase';
     if (!urgent && now - this.#paintedAt < repaintEveryMs) return;
-    this.#paintedAt = now;
-    const block = event.type === 'finish' ? [] : this.#block(now);
-    const text = [...(line === undefined ? [] : [line]), ...block].map((one) => `${one}\n`).join('');
-    this.#console.write(this.#erase() + text);
-    this.#painted = block.length;
+    this.#paintBlock(now, line === undefined ? '' : `${line}\n`, event.type === 'finish');
   }
 
   close(): void {
-    this.#console.write(this.#erase());
-    this.#painted = 0;
+    clearInterval(this.#clock);
+    this.#paintBlock(this.#now(), '', true);
+  }
+
+  #repaint(): void {
+    const now = this.#now();
+    if (this.#painted > 0 && now - this.#paintedAt >= repaintEveryMs) this.#paintBlock(now, '', false);
+  }
+
+  #paintBlock(now: number, above: string, last: boolean): void {
+    const block = last ? [] : this.#block(now);
+    this.#console.write(this.#erase() + above + block.map((line) => `${line}\n`).join(''));
+    this.#painted = block.length;
+    this.#paintedAt = now;
   }
 
   /** Cursor up over the block, then clear to the end of the screen. */
@@ -156,26 +174,26 @@ class StatusBlock implements RunDisplay {
     if (phase === undefined) return [];
     const paint = this.#paint;
     const width = Math.min(this.#console.columns, 80);
-    const barWidth = Math.max(10, width - 52);
+    const barWidth = Math.max(8, width - 54);
     const left = this.#progress.secondsLeft(now);
-    const row = (label: string, text: string): string => `  ${paint('dim', label.padEnd(10))}${text}`;
+    const row = (label: string, text: string): string => `  ${paint('dim', label.padEnd(11))}${text}`;
     const series = (label: string, values: readonly number[], range?: readonly [number, number]): string[] =>
       values.length === 0
         ? []
         : [
             row(
               label,
-              `${formatScore(values.at(-1)!).padStart(6)}  ${paint('green', sparkline(values, width - 24, range))}`,
+              `${formatScore(values.at(-1)!).padStart(6)}  ${paint('green', sparkline(values, width - 25, range))}`,
             ),
           ];
     const steady = returns.every((value, index) => Math.abs(value - success[index]!) < 1e-9);
     const rates = speeds(metrics);
-    const waiting = truncate(this.#progress.waitsFor(), width - 14);
-    const lines = [
+    const waiting = truncate(this.#progress.waitsFor(now), width - 14);
+    return [
       '',
       row(
         steps > 0 ? `step ${step}` : 'phase',
-        `${steps > 0 ? `${bar(step / steps, barWidth, paint)} ${steps}  ` : ''}${phaseNames[phase]}${left === undefined ? '' : paint('dim', `, ${formatSeconds(left)} left`)}`,
+        `${steps > 0 ? `${bar(step / steps, barWidth, paint)} ${steps}  ` : ''}${width < 70 ? phase : phaseNames[phase]}${left === undefined ? '' : paint('dim', `, ${formatSeconds(left)} left`)}`,
       ),
       ...(phase === 'train' ? series('success', success, [0, 1]) : []),
       ...(phase === 'train' && !steady ? series('return', returns) : []),
@@ -183,9 +201,8 @@ class StatusBlock implements RunDisplay {
         ? [row('loss', formatScore(metrics['clone/loss'], 3).padStart(6))]
         : []),
       ...(rates === '' ? [] : [row('tokens/s', rates)]),
-      row('now', waiting || 'working'),
+      row('waits for', waiting),
     ];
-    return lines;
   }
 }
 
@@ -233,6 +250,7 @@ function evaluationLine(
 }
 
 const lineEveryMs = 3000;
+const longSilenceMs = 10_000;
 
 /** A line for what lasts, and one for progress every few seconds. */
 class PlainLines implements RunDisplay {
@@ -240,6 +258,7 @@ class PlainLines implements RunDisplay {
   readonly #paint: Paint;
   readonly #now: () => number;
   readonly #progress = new Progress();
+  readonly #clock: NodeJS.Timeout;
   #wroteAt: number;
 
   constructor(console: Console, now: () => number) {
@@ -247,6 +266,7 @@ class PlainLines implements RunDisplay {
     this.#paint = painter(console.colour);
     this.#now = now;
     this.#wroteAt = now();
+    this.#clock = setInterval(() => this.#breakSilence(), lineEveryMs).unref();
   }
 
   show(event: StoredEvent | ProgressEvent): void {
@@ -265,7 +285,16 @@ class PlainLines implements RunDisplay {
     }
   }
 
-  close(): void {}
+  close(): void {
+    clearInterval(this.#clock);
+  }
+
+  #breakSilence(): void {
+    const now = this.#now();
+    if (this.#progress.phase === undefined || now - this.#wroteAt < longSilenceMs) return;
+    this.#wroteAt = now;
+    this.#console.write(`${this.#progressLine(now)}\n`);
+  }
 
   #progressLine(now: number): string {
     const { phase, step, steps, success, returns } = this.#progress;
@@ -276,7 +305,7 @@ class PlainLines implements RunDisplay {
       ...(returns.length > 0 && phase === 'train' ? [`return ${formatScore(returns.at(-1)!)}`] : []),
       ...(speeds(this.#progress.metrics) ? [`tokens/s ${speeds(this.#progress.metrics)}`] : []),
       ...(left === undefined ? [] : [`${formatSeconds(left)} left`]),
-      ...(this.#progress.waitsFor() ? [this.#progress.waitsFor()] : []),
+      `waits for ${this.#progress.waitsFor(now)}`,
     ];
     return `  ${parts.join(' · ')}`;
   }

@@ -34,7 +34,7 @@ export async function watchRun(
     await work({ root: options.runs, report, signal: interrupts.signal, stopRequested });
   } catch (error) {
     display.close();
-    if (stopRequested() || interrupts.signal.aborted) throw interrupted(run, error);
+    if (stopRequested() || interrupts.signal.aborted) throw interrupted(run, options.runs, error);
     throw error;
   }
   display.close();
@@ -43,7 +43,7 @@ export async function watchRun(
   const curvePath = run.writeText('curve.svg', curveOf(run.name, history));
   if (options.json) return;
   const examples = runExamples(run);
-  const input = { run: run.name, history, curvePath, ...(examples && { examples }) };
+  const input = { run: run.name, root: options.runs, history, curvePath, ...(examples && { examples }) };
   console.write(`\n${summaryText(input, console)}`);
 }
 
@@ -60,12 +60,14 @@ export function curveOf(name: string, { start, evaluations, finish }: RunHistory
   });
 }
 
-function interrupted(run: RunDirectory | undefined, cause: unknown): TurnwiseError {
+function interrupted(run: RunDirectory | undefined, root: string, cause: unknown): TurnwiseError {
   const step = run?.checkpoints.steps().at(-1);
   const kept = step === undefined ? 'from its beginning' : `from step ${step}`;
   return new TurnwiseError('interrupted', {
     what: run ? `Run "${run.name}" was stopped` : 'Stopped before the run began',
-    ...(run && { next: `Go on ${kept} with: turnwise resume ${run.name}` }),
+    ...(run && {
+      next: `Go on ${kept} with: turnwise resume ${run.name}${root === 'runs' ? '' : ` --runs ${root}`}`,
+    }),
     ...(run && { fields: { run: run.name } }),
     cause,
   });

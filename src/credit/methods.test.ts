@@ -14,7 +14,7 @@ describe.each(creditMethods)('$name', ({ name, options, create }) => {
   });
 
   test('refuses an unknown option', () => {
-    expect(() => create({ temperature: 1 })).toThrow(`Credit method "${name}" has no such option`);
+    expect(() => create({ temperature: 1 })).toThrow(`Credit method "${name}" has no setting`);
   });
 });
 
@@ -30,19 +30,19 @@ describe('messages', () => {
 
   test('an unknown option and a value out of range', () => {
     expect(() => findCreditMethod('gae').create({ lamda: 0.9 })).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: Credit method "gae" has no such option. Seen: "lamda". Allowed: gamma, lambda, whiten. Did you mean "lambda"?]`,
+      `[TurnwiseError: Credit method "gae" has no setting "lamda". Allowed: gamma, lambda, whiten. Did you mean "lambda"?]`,
     );
     expect(() => findCreditMethod('rloo').create({ gamma: 1 })).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: Credit method "rloo" has no such option. Seen: "gamma". Allowed: no options.]`,
+      `[TurnwiseError: Credit method "rloo" has no setting "gamma". Allowed: no settings.]`,
     );
     expect(() => findCreditMethod('gae').create({ gamma: 1.5 })).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: Option "gamma" of credit method "gae" is not valid: Too big: expected number to be <=1. Seen: 1.5.]`,
+      `[TurnwiseError: Credit method "gae" cannot use this value of "gamma". Seen: 1.5. Allowed: number to be <=1.]`,
     );
     expect(() => findCreditMethod('grpo').create({ std: 'unbiased' })).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: Option "std" of credit method "grpo" is not valid: Invalid option: expected one of "sample"|"population". Seen: "unbiased".]`,
+      `[TurnwiseError: Credit method "grpo" cannot use this value of "std". Seen: "unbiased". Allowed: one of "sample"|"population".]`,
     );
     expect(() => findCreditMethod('grpo').create(7)).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: Option list of credit method "grpo" is not valid: Invalid input: expected object, received number. Seen: 7.]`,
+      `[TurnwiseError: Credit method "grpo" cannot use these settings. Seen: 7. Allowed: object, received number.]`,
     );
   });
 

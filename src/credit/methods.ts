@@ -2,11 +2,11 @@
 
 import type { z } from 'zod';
 import { nearest, TurnwiseError } from '../core/errors.ts';
+import { parseStrict } from '../core/parse-strict.ts';
 import { drGrpo, drGrpoOptions } from './dr-grpo.ts';
 import { gae, gaeOptions } from './gae.ts';
 import { gigpo, gigpoOptions } from './gigpo.ts';
 import { grpo, grpoOptions } from './grpo.ts';
-import { parseCreditOptions } from './options.ts';
 import { rae, raeOptions } from './rae.ts';
 import { reinforce, reinforceOptions } from './reinforce.ts';
 import { reinforcePlusPlus, reinforcePlusPlusOptions } from './reinforce-plus-plus.ts';
@@ -39,7 +39,7 @@ function method<Options extends object>(
     ...description,
     options: schema,
     create(given = {}) {
-      const options = parseCreditOptions(description.name, schema, given);
+      const options = parseStrict(schema, given, `Credit method "${description.name}"`);
       return { credit: make(options), options };
     },
   };

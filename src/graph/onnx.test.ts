@@ -158,7 +158,13 @@ test('what cannot be written', () => {
   expect(() => graph.parameter('x', [2])).toThrowErrorMatchingInlineSnapshot(
     `[TurnwiseError: Two inputs of a graph have the same name but another shape, type or kind. Seen: 'x' as input [N] float32 and as parameter [2] float32.]`,
   );
-  expect(() => toOnnx({ x: add(x, 1) })).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: An output of a model has the name of one of its inputs. Seen: 'x'. Name the output differently.]`);
-  expect(() => toOnnx({ z: x, y: new Graph().input('y', []) })).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: A tensor was used in a graph that it does not belong to. Create all tensors of a computation from one Graph.]`);
-  expect(() => scatterLast(x, x, x)).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The types given to 'scatterLast' do not fit. Seen: float32. Allowed: int64. Convert with cast().]`);
+  expect(() => toOnnx({ x: add(x, 1) })).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: An output of a model has the name of one of its inputs. Seen: 'x'. Name the output differently.]`,
+  );
+  expect(() => toOnnx({ z: x, y: new Graph().input('y', []) })).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: A tensor was used in a graph that it does not belong to. Create all tensors of a computation from one Graph.]`,
+  );
+  expect(() => scatterLast(x, x, x)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The types given to 'scatterLast' do not fit. Seen: float32. Allowed: int64. Convert with cast().]`,
+  );
 });

@@ -2,11 +2,11 @@
 
 import type { Rng } from '../core/rng.ts';
 import type { Graph } from '../graph/graph.ts';
+import { attention } from '../graph/operators/attention.ts';
 import { add, multiply } from '../graph/operators/elementwise.ts';
 import { gelu, rmsNorm, rotary, silu } from '../graph/operators/fused.ts';
 import { gatherRows } from '../graph/operators/gather.ts';
 import { matmul } from '../graph/operators/matrix.ts';
-import { softmax } from '../graph/operators/reduce.ts';
 import { reshape, transpose } from '../graph/operators/shape.ts';
 import type { Tensor } from '../graph/tensor.ts';
 
@@ -121,7 +121,7 @@ export function forward(graph: Graph, shape: DecoderShape, inputs: DecoderInputs
   const weight = (name: string): Tensor => graph.parameter(name, shapes.get(name)!);
   const project = (x: Tensor, name: string): Tensor => matmul(x, weight(name), { transposeB: true });
   const norm = (x: Tensor, name: string): Tensor => rmsNorm(x, weight(name), shape.normEpsilon);
-  const attend = attention(graph, shape, inputs);
+  const attend = selfAttention(graph, shape, inputs);
 
   const embedding = weight('model.embed_tokens.weight');
   let residual = gatherRows(embedding, inputs.ids);
@@ -152,8 +152,8 @@ export function forward(graph: Graph, shape: DecoderShape, inputs: DecoderInputs
   };
 }
 
-/** Causal attention with rotary positions over projected [B, T, heads * headWidth] queries, keys and values. */
-function attention(
+/** Causal self-attention with rotary positions over projected [B, T, heads * headWidth] queries, keys and values. */
+function selfAttention(
   graph: Graph,
   shape: DecoderShape,
   { ids, positions, causalMask }: DecoderInputs,
@@ -166,22 +166,11 @@ function attention(
   const places = positions ?? graph.constant(BigInt64Array.of(0n), [1]);
   const byHead = (x: Tensor, count: number): Tensor =>
     transpose(reshape(x, [B, T, count, headWidth]), [0, 2, 1, 3]);
-  // Heads that share keys and values are stacked along the rows, so that nothing is repeated in memory.
-  const stackedRows = heads === keyValueHeads ? T : `${heads / keyValueHeads}*${T}`;
   return (query, key, value) => {
-    const q = reshape(byHead(rotary(query, places, cos, sin, heads), heads), [
-      B,
-      keyValueHeads,
-      stackedRows,
-      headWidth,
-    ]);
+    const q = byHead(rotary(query, places, cos, sin, heads), heads);
     const k = byHead(rotary(key, places, cos, sin, keyValueHeads), keyValueHeads);
-    const v = byHead(value, keyValueHeads);
-    const scores = matmul(q, k, { transposeB: true, scale: 1 / Math.sqrt(headWidth) });
-    const weights = softmax(add(reshape(scores, [B, heads, T, T]), causalMask));
-    const mixed = matmul(reshape(weights, [B, keyValueHeads, stackedRows, T]), v);
-    const byToken = transpose(reshape(mixed, [B, heads, T, headWidth]), [0, 2, 1, 3]);
-    return reshape(byToken, [B, T, heads * headWidth]);
+    const mixed = attention(q, k, byHead(value, keyValueHeads), causalMask);
+    return reshape(transpose(mixed, [0, 2, 1, 3]), [B, T, heads * headWidth]);
   };
 }
 

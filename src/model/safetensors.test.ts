@@ -57,14 +57,30 @@ describe('safetensors', () => {
 
   it('refuse what is broken, naming file and tensor', async () => {
     const entry = (more: object) => ({ w: { dtype: 'F32', shape: [2], data_offsets: [0, 8], ...more } });
-    expect(refusal(Buffer.from('abc'))).toMatchInlineSnapshot();
-    expect(refusal(Buffer.from('{"json": "of another kind"}'))).toMatchInlineSnapshot();
-    expect(refusal(fileOf('[not json', 0))).toMatchInlineSnapshot();
-    expect(refusal(fileOf(entry({ dtype: 'BF16' }), 8))).toMatchInlineSnapshot();
-    expect(refusal(fileOf(entry({ shape: [-2] }), 8))).toMatchInlineSnapshot();
-    expect(refusal(fileOf(entry({ shape: [3] }), 8))).toMatchInlineSnapshot();
-    expect(refusal(fileOf(entry({}), 6))).toMatchInlineSnapshot();
-    expect(refusal(fileOf(entry({}), 12))).toMatchInlineSnapshot();
+    expect(refusal(Buffer.from('abc'))).toMatchInlineSnapshot(
+      `"model.safetensors: The file is cut off or is not a safetensors file. Seen: 3 bytes. Allowed: a header within the 3 bytes of the file. Load an earlier checkpoint."`,
+    );
+    expect(refusal(Buffer.from('{"json": "of another kind"}'))).toMatchInlineSnapshot(
+      `"model.safetensors: The file is cut off or is not a safetensors file. Seen: a header of 4189032028364743291 bytes. Allowed: a header within the 27 bytes of the file. Load an earlier checkpoint."`,
+    );
+    expect(refusal(fileOf('[not json', 0))).toMatchInlineSnapshot(
+      `"model.safetensors: The header is not a JSON object. Seen: "[not json". Load an earlier checkpoint."`,
+    );
+    expect(refusal(fileOf(entry({ dtype: 'BF16' }), 8))).toMatchInlineSnapshot(
+      `"model.safetensors: Tensor w has an unsupported type. Seen: BF16. Allowed: F32. Load an earlier checkpoint."`,
+    );
+    expect(refusal(fileOf(entry({ shape: [-2] }), 8))).toMatchInlineSnapshot(
+      `"model.safetensors: Tensor w has a malformed header entry. Seen: {"dtype":"F32","shape":[-2],"data_offsets":[0,8]}. Load an earlier checkpoint."`,
+    );
+    expect(refusal(fileOf(entry({ shape: [3] }), 8))).toMatchInlineSnapshot(
+      `"model.safetensors: Tensor w has a length that does not fit its shape. Seen: 8 bytes. Allowed: 12 bytes for [3]. Load an earlier checkpoint."`,
+    );
+    expect(refusal(fileOf(entry({}), 6))).toMatchInlineSnapshot(
+      `"model.safetensors: Tensor w ends beyond the end of the file. Seen: offset 8. Allowed: at most 6. Load an earlier checkpoint."`,
+    );
+    expect(refusal(fileOf(entry({}), 12))).toMatchInlineSnapshot(
+      `"model.safetensors: The file has bytes that belong to no tensor. Seen: 12 bytes of data. Allowed: 8. Load an earlier checkpoint."`,
+    );
     await expect(readSafetensors(join(folder, 'absent.safetensors'))).rejects.toMatchObject({
       code: 'checkpoint-missing',
     });

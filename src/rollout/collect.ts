@@ -1,5 +1,6 @@
 /** Many episodes at once, gathered into groups. */
 
+import { setMaxListeners } from 'node:events';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { isTrainable } from '../core/stop.ts';
@@ -42,6 +43,8 @@ export async function collectGroups(
     lockstep.leave();
   };
   const workers = Math.min(options.concurrency, episodes.length);
+  // Every episode under way listens for Ctrl-C.
+  setMaxListeners(0, signal);
   // All enter before any starts, or the first to wait would find itself alone and be served alone.
   for (let i = 0; i < workers; i++) lockstep.enter();
   await Promise.all(Array.from({ length: workers }, worker));

@@ -51,9 +51,19 @@ function isHolding({ pid, host }: Holder, path: string): boolean {
   if (pid === process.pid) return held.has(path);
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     return errnoOf(error) === 'EPERM';
+  }
+}
+
+/** Whether a process has ended and only its parent has not noticed: signals still reach it. Linux; false elsewhere. */
+function isZombie(pid: number): boolean {
+  try {
+    const afterName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)!;
+    return /^ [ZX]/.test(afterName);
+  } catch {
+    return false;
   }
 }
 

@@ -56,7 +56,10 @@ const credit = z
 const objective = z.strictObject({
   clipLow: share.default(0.2).describe('Ratio clip below 1'),
   clipHigh: z.number().positive().default(0.28).describe('Ratio clip above 1'),
-  dualClip: z.number().min(0).default(3).describe('Bound on the loss of negative advantages; 0 is off'),
+  dualClip: z
+    .union([z.literal(0), z.number().gt(1)])
+    .default(3)
+    .describe('Bound on the loss of negative advantages, above 1; 0 is off'),
   entropyCoefficient: z.number().min(0).default(0).describe('Weight of the entropy bonus'),
   klCoefficient: z.number().min(0).default(0).describe('Weight of the KL to the warm start'),
   valueCoefficient: z

@@ -26,7 +26,8 @@ export function rolloutRecord(trajectory: Trajectory, credited?: Credited): obje
       const tokenAdvantages = credited?.credit.tokenAdvantages_K_T?.[index];
       return {
         ...rest,
-        tokens: ids.length,
+        // What a script or an opponent wrote counts as no sampled token: credit goes to nobody for it.
+        tokens: turn.sampled ? ids.length : 0,
         contextIds,
         extendsPrevious,
         ids,

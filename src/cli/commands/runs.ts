@@ -1,5 +1,7 @@
 /** `turnwise runs`: list the runs of a folder, show one, compare two. */
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
@@ -45,7 +47,7 @@ export const runsCommand: Command<typeof options> = defineCommand({
       case 'list':
         return list(root, json, console);
       case 'show':
-        return show(open(run), json, console);
+        return show(open(run), root, json, console);
       case 'compare':
         return compare(open(run), open(other), json, console);
       default:
@@ -97,7 +99,7 @@ function list(root: string, json: boolean, console: Console): void {
   console.write(`${table(columns, rows, paint).join('\n')}\n`);
 }
 
-function show(run: RunDirectory, json: boolean, console: Console): void {
+function show(run: RunDirectory, root: string, json: boolean, console: Console): void {
   const history = runHistory(run.events.read());
   if (json) {
     const { before, evaluations, finish } = history;
@@ -109,7 +111,11 @@ function show(run: RunDirectory, json: boolean, console: Console): void {
     return;
   }
   const examples = runExamples(run);
-  console.write(summaryText({ run: run.name, history, ...(examples && { examples }) }, console));
+  const curvePath = join(run.path, 'curve.svg');
+  const curve = existsSync(curvePath) ? { curvePath } : {};
+  console.write(
+    summaryText({ run: run.name, root, history, ...curve, ...(examples && { examples }) }, console),
+  );
 }
 
 function compare(first: RunDirectory, second: RunDirectory, json: boolean, console: Console): void {

@@ -1,6 +1,8 @@
 /** `turnwise train`: from nothing to a trained agent. */
 
 import { z } from 'zod';
+import { findCreditMethod } from '../../credit/methods.ts';
+import type { WorldFactory } from '../../env/factory.ts';
 import { type TrainSettings, trainConfigSchema } from '../../train/config.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';

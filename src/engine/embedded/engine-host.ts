@@ -83,8 +83,11 @@ export async function startWorker(entry: URL, settings: EngineSettings): Promise
       if (failure !== undefined) return;
       const closing = host.call('close', []);
       failure = alreadyClosed();
-      await closing;
-      await worker.terminate();
+      try {
+        await closing;
+      } finally {
+        await worker.terminate();
+      }
     },
   };
   // Rejects here, rather than at the first use, when the state cannot be created.

@@ -142,7 +142,16 @@ describe('Sampler', () => {
   it('feeds a long prompt in chunks between which others go on', async () => {
     const { sampler, decoder } = samplerOf();
     await sampler.sample([request('long', Array(20).fill(1), 1), request('short', [1], 4)]);
-    expect(decoder.calls.map(({ lengths }) => lengths)).toEqual([[8], [1], [8], [1], [4, 1], [1]]);
+    expect(decoder.calls.map(({ lengths }) => lengths)).toEqual([[8, 1], [8, 1], [4, 1], [1]]);
+  });
+
+  it('keeps rows with many new tokens apart from those with few, where padding would cost more than a call', async () => {
+    const { sampler, decoder } = samplerOf({ chunkTokens: 64 });
+    await sampler.sample([request('a', Array(64).fill(1), 1), request('b', [1], 1), request('c', [2, 1], 1)]);
+    expect(decoder.calls).toEqual([
+      { firstRow: 0, lengths: [64] },
+      { firstRow: 1, lengths: [1, 2] },
+    ]);
   });
 
   it('moves rows only when the set of busy conversations changes', async () => {
@@ -204,7 +213,9 @@ describe('Sampler', () => {
   it('stops at a log-probability that is not finite, naming the conversation', async () => {
     const { sampler, decoder } = samplerOf();
     decoder.logit = Number.NaN;
-    await expect(sampler.sample([request('episode 3', [1], 1)])).rejects.toThrowErrorMatchingInlineSnapshot();
+    await expect(sampler.sample([request('episode 3', [1], 1)])).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[TurnwiseError: The model gave a log-probability that is not finite. Seen: NaN for token 0 of conversation episode 3. Lower the learning rate or the gradient clipping norm, and go back to an earlier checkpoint.]`,
+    );
   });
 });
 

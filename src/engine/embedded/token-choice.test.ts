@@ -66,7 +66,7 @@ describe('chooseToken', () => {
     const extreme = Float32Array.of(-900, 900, 0);
     expect(chooseToken(extreme, { temperature: 1, topP: 0.9, topK: 2 }, 0.9999999)).toEqual({
       id: 1,
-      logprob: -0,
+      logprob: 0,
     });
   });
 

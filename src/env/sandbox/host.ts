@@ -14,9 +14,11 @@ const { parentPort, workerData } = require('node:worker_threads');
 const { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } = require(workerData);
 const path = require('node:module').createRequire(workerData).resolve('@jitl/quickjs-wasmfile-release-sync/wasm');
 const wasmModule = new WebAssembly.Module(require('node:fs').readFileSync(path));
-(${serveSandboxes})(parentPort, (wasmMemory) =>
-  newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmModule, wasmMemory })),
-);
+(${serveSandboxes})(parentPort, async (initial, maximum) => {
+  const memory = new WebAssembly.Memory({ initial, maximum });
+  const module = await newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmModule, wasmMemory: memory }));
+  return { module, memory, maximumBytes: maximum * 65536 };
+});
 `;
 
 export interface Call<Result> {
@@ -150,6 +152,7 @@ function workerLost(seen: string, cause?: unknown): TurnwiseError {
     what: 'The sandbox worker stopped',
     seen,
     next: 'The episode fails and is not learned from; later calls start a new worker',
+    fields: { origin: 'tool' },
     ...(cause === undefined ? {} : { cause }),
   });
 }

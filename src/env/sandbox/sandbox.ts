@@ -100,6 +100,7 @@ class WorkerSandbox implements Sandbox {
       what: 'The sandbox failed',
       seen: reply.kind === 'ready' ? 'an answer to nothing' : reply.error,
       next: 'The episode fails and is not learned from; later calls start anew',
+      fields: { origin: 'tool' },
     });
   }
 

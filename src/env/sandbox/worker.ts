@@ -36,21 +36,23 @@ export type SandboxReply =
   /** The interpreter itself broke and is gone. */
   | { readonly kind: 'broken'; readonly reason: 'time' | 'stack' | 'other'; readonly error: string };
 
+/** An instance of the interpreter's program, with a memory of its own. */
+export interface SandboxMachine {
+  readonly module: QuickJSWASMModule;
+  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly maximumBytes: number;
+}
+
 /**
  * Answers requests on `port`. This function is sent to the worker as text, so that it runs unchanged from sources, from
  * a build and from a bundle: it may use nothing but its arguments and what every JavaScript engine has.
  */
 export function serveSandboxes(
   port: MessagePort,
-  newModule: (memory: WebAssembly.Memory) => Promise<QuickJSWASMModule>,
+  newMachine: (initialPages: number, maximumPages: number) => Promise<SandboxMachine>,
 ): void {
-  interface Machine {
-    readonly module: QuickJSWASMModule;
-    readonly memory: WebAssembly.Memory;
-    readonly maximumBytes: number;
-  }
   interface Interpreter {
-    readonly machine: Machine;
+    readonly machine: SandboxMachine;
     readonly runtime: QuickJSRuntime;
     readonly context: QuickJSContext;
     /** Takes the value of a call and gives all its output. */
@@ -71,7 +73,7 @@ export function serveSandboxes(
   const INITIAL_PAGES = 256;
   const interpreters = new Map<number, Interpreter>();
   /** Machines whose sandbox is closed, by maximum memory: starting one takes milliseconds. */
-  const idle = new Map<number, Machine[]>();
+  const idle = new Map<number, SandboxMachine[]>();
 
   // Runs inside the interpreter. It keeps the functions it needs, so that code which replaces them harms only itself,
   // and hands the output over once a call, already cut. There is no clock and chance is seeded: a call repeated from
@@ -128,18 +130,13 @@ export function serveSandboxes(
     idle.set(machine.maximumBytes, [...(idle.get(machine.maximumBytes) ?? []), machine]);
   };
 
-  const newMachine = async (pages: number): Promise<Machine> => {
-    const memory = new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: pages });
-    return { module: await newModule(memory), memory, maximumBytes: pages * PAGE_BYTES };
-  };
-
   // The limit is the maximum of a WebAssembly memory. That of QuickJS itself (setMemoryLimit) counts allocations but
   // not their sizes in this build, and lets a program take all memory in small pieces.
   const create = async (sandbox: number, limits: SandboxLimits): Promise<Interpreter> => {
     remove(sandbox);
     const { memoryLimitBytes, outputLimit } = limits;
     const pages = Math.max(INITIAL_PAGES + 16, Math.ceil(memoryLimitBytes / PAGE_BYTES));
-    const machine = idle.get(pages * PAGE_BYTES)?.pop() ?? (await newMachine(pages));
+    const machine = idle.get(pages * PAGE_BYTES)?.pop() ?? (await newMachine(INITIAL_PAGES, pages));
     const runtime = machine.module.newRuntime();
     runtime.setMaxStackSize(STACK_BYTES);
     const context = runtime.newContext({ intrinsics: INTRINSICS });
@@ -160,7 +157,9 @@ export function serveSandboxes(
   ): Outcome => {
     const deadline = performance.now() + limits.timeLimitMs;
     let timedOut = false;
-    const isFull = (): boolean => machine.memory.buffer.byteLength >= machine.maximumBytes;
+    // The allocator asks for at least 5% more each time, so memory is full when there is no room for that.
+    const isFull = (): boolean =>
+      machine.memory.buffer.byteLength * 1.05 + PAGE_BYTES >= machine.maximumBytes;
     runtime.setInterruptHandler(() => {
       timedOut ||= performance.now() > deadline;
       return timedOut || isFull();

@@ -1,9 +1,9 @@
-/** Operators of neural networks that onnxruntime computes in one pass, with derivatives worked out by hand. */
+/** Operators of neural networks whose derivatives are worked out by hand to take few passes over memory. */
 
 import { product, shapeMismatch } from '../dimension.ts';
 import type { Operator } from '../graph.ts';
 import type { Tensor } from '../tensor.ts';
-import { add, multiply, negate, sameType, subtract } from './elementwise.ts';
+import { add, divide, multiply, negate, sameType, subtract } from './elementwise.ts';
 import { matmul } from './matrix.ts';
 import { sum } from './reduce.ts';
 import { reshape } from './shape.ts';
@@ -84,26 +84,26 @@ const rotaryOperator: Operator<{ heads: number }> = {
   ],
 };
 
+/** x * sigmoid(x), given both. */
 const siluOperator: Operator<Record<never, never>> = {
   name: 'silu',
-  infer: (inputs) => ({ shape: inputs[0]!.shape, dtype: sameType('silu', inputs, ['float32']) }),
-  emit: (emission, [x]) => emission.node('QuickGelu', [x!], { alpha: { float: 1 } }, 'com.microsoft'),
+  infer: ([x]) => ({ shape: x!.shape, dtype: 'float32' }),
+  emit: (emission, inputs) => emission.node('Mul', inputs),
   backward: (gradient, node) => {
-    const gate = sigmoid(node.inputs[0]!);
-    return [multiply(gradient, add(node, multiply(gate, subtract(1, node))))];
+    const gate = node.inputs[1]!;
+    return [multiply(gradient, add(node, multiply(gate, subtract(1, node)))), undefined];
   },
 };
 
-const geluOperator: Operator<Record<never, never>> = {
-  name: 'gelu',
-  infer: (inputs) => ({ shape: inputs[0]!.shape, dtype: sameType('gelu', inputs, ['float32']) }),
-  emit: (emission, inputs) => emission.node('Gelu', inputs, {}, 'com.microsoft'),
-  backward: (gradient, node) => {
-    const x = node.inputs[0]!;
-    const scaled = multiply(x, Math.SQRT1_2);
-    const density = multiply(exp(negate(square(scaled))), 1 / Math.sqrt(2 * Math.PI));
-    const cumulative = add(multiply(erf(scaled), 0.5), 0.5);
-    return [multiply(gradient, add(cumulative, multiply(x, density)))];
+/** u * (1 + erf(u)), given both. */
+const scaledGeluOperator: Operator<Record<never, never>> = {
+  name: 'scaledGelu',
+  infer: ([u]) => ({ shape: u!.shape, dtype: 'float32' }),
+  emit: (emission, inputs) => emission.node('Mul', inputs),
+  backward: (gradient, { inputs: [u, cumulative] }) => {
+    // u * exp(-u^2) as a quotient: one pass fewer, and an overflow of exp gives the right limit, 0.
+    const density = multiply(divide(u!, exp(square(u!))), 2 / Math.sqrt(Math.PI));
+    return [multiply(gradient, add(cumulative!, density)), undefined];
   },
 };
 
@@ -122,10 +122,14 @@ export function rotary(x: Tensor, positions: Tensor, cos: Tensor, sin: Tensor, h
 
 /** x * sigmoid(x). */
 export function silu(x: Tensor): Tensor {
-  return x.graph.apply(siluOperator, [x], {});
+  return x.graph.apply(siluOperator, [x, sigmoid(x)], {});
 }
 
-/** x * Phi(x) with the exact normal distribution function (arXiv:1606.08415). */
+/**
+ * x * Phi(x) with the exact normal distribution function (arXiv:1606.08415). Both scalar factors are at the ends, where
+ * matrix products before and after absorb them.
+ */
 export function gelu(x: Tensor): Tensor {
-  return x.graph.apply(geluOperator, [x], {});
+  const u = multiply(x, Math.SQRT1_2);
+  return multiply(x.graph.apply(scaledGeluOperator, [u, add(erf(u), 1)], {}), Math.SQRT1_2);
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { Graph } from '../graph.ts';
 import { checkOperator } from '../testing/check-operator.ts';
 import { at, range, tabulate, total } from '../testing/values.ts';
+import { multiply } from './elementwise.ts';
 import { matmul } from './matrix.ts';
 
 const leading = [
@@ -68,6 +69,17 @@ test('one row, one column, one inner element', async () => {
         tabulate([m, n], (i, j) => total(range(k).map((inner) => at(a!, i, inner) * at(b!, inner, j)))),
     });
   }
+});
+
+test('scalar factors on the operands and on the result', async () => {
+  await checkOperator({
+    inputs: [{ shape: [2, 2, 3] }, { shape: [3, 2] }],
+    build: ([a, b]) => multiply(matmul(multiply(a!, 2), multiply(-3, b!), { scale: 0.5 }), 0.25),
+    reference: ([a, b]) =>
+      tabulate([2, 2, 2], (...i) =>
+        total(range(3).map((inner) => -0.75 * at(a!, i[0]!, i[1]!, inner) * at(b!, inner, i[2]!))),
+      ),
+  });
 });
 
 test('sizes that do not fit', () => {

@@ -39,13 +39,15 @@ const matmulOperator: Operator<{ transposeA: boolean; transposeB: boolean; scale
   backward: (gradient, node) => {
     const a = node.inputs[0]!;
     const b = node.inputs[1]!;
-    const { transposeA, transposeB, scale } = node.attributes;
+    const { transposeA, transposeB } = node.attributes;
+    const [bare, factor] = unscaled(gradient);
+    const scale = factor * node.attributes.scale;
     const toA = transposeA
-      ? matmul(b, gradient, { transposeA: transposeB, transposeB: true, scale })
-      : matmul(gradient, b, { transposeB: !transposeB, scale });
+      ? matmul(b, bare, { transposeA: transposeB, transposeB: true, scale })
+      : matmul(bare, b, { transposeB: !transposeB, scale });
     // One product over all rows, instead of one for each leading index and a sum.
     const flat = b.shape.length === 2 && !transposeA;
-    const [x, g] = flat ? [rowsOf(a), rowsOf(gradient)] : [a, gradient];
+    const [x, g] = flat ? [rowsOf(a), rowsOf(bare)] : [a, bare];
     const toB = transposeB
       ? matmul(g, x, { transposeA: true, transposeB: transposeA, scale })
       : matmul(x, g, { transposeA: !transposeA, scale });
@@ -57,6 +59,18 @@ function rowsOf(x: Tensor): Tensor {
   return x.shape.length === 2 ? x : reshape(x, [product(x.shape.slice(0, -1)), x.shape.at(-1)!]);
 }
 
+/** What was multiplied by a scalar constant to make `x`, and the constant: a product takes it as its scale. */
+function unscaled(x: Tensor): readonly [Tensor, number] {
+  const { operator, inputs } = x.graph.node(x);
+  if (operator.name === 'multiply') {
+    for (const [factor, rest] of [inputs, [...inputs].reverse()] as const) {
+      const constant = factor!.shape.length === 0 ? factor!.values?.[0] : undefined;
+      if (constant !== undefined) return [rest!, Number(constant)];
+    }
+  }
+  return [x, 1];
+}
+
 /** The matrix product over the last two axes, [..., M, K] by [..., K, N]; leading axes broadcast. */
 export function matmul(a: Tensor, b: Tensor, options: MatmulOptions = {}): Tensor {
   const { transposeA = false, transposeB = false, scale = 1 } = options;
@@ -66,5 +80,8 @@ export function matmul(a: Tensor, b: Tensor, options: MatmulOptions = {}): Tenso
       seen: String(scale),
     });
   }
-  return a.graph.apply(matmulOperator, [a, b], { transposeA, transposeB, scale });
+  const [left, leftScale] = unscaled(a);
+  const [right, rightScale] = unscaled(b);
+  const attributes = { transposeA, transposeB, scale: scale * leftScale * rightScale };
+  return a.graph.apply(matmulOperator, [left, right], attributes);
 }

@@ -1,0 +1,53 @@
+/** Small programming questions, answered by calling a sandboxed JavaScript interpreter whose variables persist. */
+
+import { z } from 'zod';
+import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
+import { createSandbox } from '../../src/env/sandbox/sandbox.ts';
+import { AGENT } from '../../src/env/session.ts';
+import { chooseMove } from './players.ts';
+import { JsSession } from './session.ts';
+import { type JsTask, jsTasks } from './tasks.ts';
+import { toolCalls, words } from './wording.ts';
+
+const options = z.strictObject({
+  format: z
+    .enum(['words', 'tools'])
+    .default('words')
+    .describe(
+      'words: two-word commands for a tiny model; tools: tool calls and prose for models that can read',
+    ),
+  packed: z.number().min(0).max(1).default(0.3).describe('Share of the tasks whose lists come as JSON text'),
+  maxTurns: z.int().min(1).max(100).default(6).describe('Tool calls before the episode ends'),
+  timeLimitMs: z.int().min(1).max(60_000).default(2000).describe('Time limit of one call of the interpreter'),
+  memoryMiB: z.int().min(17).max(1024).default(24).describe('Memory limit of one interpreter'),
+  outputLimit: z.int().min(16).max(100_000).default(2000).describe('Characters of output kept from one call'),
+});
+
+export const world: WorldFactory<typeof options> = defineWorld({
+  name: 'js-tasks',
+  description: 'Programming questions answered with a sandboxed interpreter: tools, persistent variables.',
+  options,
+  create: ({ format, packed, maxTurns, timeLimitMs, memoryMiB, outputLimit }) => {
+    const { protocol, wording, action } = format === 'words' ? words : toolCalls;
+    return {
+      name: 'js-tasks',
+      description:
+        'Programming questions answered with a sandboxed interpreter: tools, persistent variables.',
+      roles: [AGENT],
+      maxTurns,
+      protocol,
+      tasks: (split) => jsTasks(split, packed),
+      open: (task) =>
+        JsSession.open(
+          task as JsTask,
+          wording,
+          createSandbox({ timeLimitMs, memoryLimitBytes: memoryMiB * 2 ** 20, outputLimit }),
+        ),
+      script: (session, kind, rng) => {
+        if (!(session instanceof JsSession)) return undefined;
+        const { tool, code } = chooseMove(session, kind, rng);
+        return action(tool, code);
+      },
+    };
+  },
+});

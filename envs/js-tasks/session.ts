@@ -1,0 +1,147 @@
+/** A live episode of a programming question: a sandbox, two tools, and an answer that is checked by value. */
+
+import type { Message } from '../../src/core/messages.ts';
+import type { Evaluation, Sandbox } from '../../src/env/sandbox/sandbox.ts';
+import { AGENT, type Role, type Session, type StepResult } from '../../src/env/session.ts';
+import { librarySource } from './operations.ts';
+import { answerOf, type JsTask, show } from './tasks.ts';
+
+/** How a session reads actions and words what it says; one for the tiny model and one for models that can read. */
+export interface Wording {
+  opening(task: JsTask): readonly Message[];
+  /** Runs the action on `tools`; undefined when it is not one. */
+  act(action: string, tools: JsTools): Promise<string> | undefined;
+  evaluated(result: Evaluation): string;
+  /** `invalid` is an action that could not be read. */
+  ended(verdict: 'right' | 'wrong'): string;
+  readonly invalid: string;
+  tell(content: string): Message;
+}
+
+export interface JsTools {
+  run(code: string): Promise<string>;
+  submit(expression: string): Promise<string>;
+}
+
+/** Values of the variables, read after each call; null where a variable is missing or not plain. */
+export interface Variables {
+  readonly xs: unknown;
+  readonly ys: unknown;
+  readonly word: unknown;
+  readonly r: unknown;
+}
+
+const SNAPSHOT = `JSON.stringify({ xs, ys, word, r: typeof r === 'undefined' ? null : r })`;
+
+export class JsSession implements Session {
+  readonly roles: readonly Role[] = [AGENT];
+  readonly task: JsTask;
+  readonly #wording: Wording;
+  readonly #sandbox: Sandbox;
+  #snapshot = '';
+  #unseen: readonly Message[];
+  /** What the last call said. */
+  #last = '';
+  #verdict: 'right' | 'wrong' | undefined;
+
+  private constructor(task: JsTask, wording: Wording, sandbox: Sandbox) {
+    this.task = task;
+    this.#wording = wording;
+    this.#sandbox = sandbox;
+    this.#unseen = wording.opening(task);
+  }
+
+  /** Raises what the sandbox raises when the sandbox itself fails. */
+  static async open(task: JsTask, wording: Wording, sandbox: Sandbox): Promise<JsSession> {
+    const session = new JsSession(task, wording, sandbox);
+    const held = (list: readonly number[]): string => (task.packed ? JSON.stringify(show(list)) : show(list));
+    const variables = `var xs = ${held(task.xs)}, ys = ${held(task.ys)}, word = ${show(task.word)};`;
+    const signal = new AbortController().signal;
+    await sandbox.evaluate(`${librarySource()}\n${variables}`, signal);
+    await session.#remember(signal);
+    return session;
+  }
+
+  toMove(): Role | undefined {
+    return this.#verdict === undefined ? AGENT : undefined;
+  }
+
+  observe(): readonly Message[] {
+    const messages = this.#unseen;
+    this.#unseen = [];
+    return messages;
+  }
+
+  anchor(): string {
+    return `${this.task.outer} of ${this.task.inner} of ${this.task.source} ${this.#snapshot}`;
+  }
+
+  /** What the agent was told last, for scripts. */
+  get last(): string {
+    return this.#last;
+  }
+
+  get variables(): Variables | undefined {
+    try {
+      return JSON.parse(this.#snapshot) as Variables;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async step(action: string, signal: AbortSignal): Promise<StepResult> {
+    const said = await this.#wording.act(action, {
+      run: (code) => this.#run(code, signal),
+      submit: (expression) => this.#submit(expression, signal),
+    });
+    this.#last = said ?? this.#wording.invalid;
+    this.#unseen = [this.#wording.tell(this.#last)];
+    const success = this.#verdict === 'right';
+    return {
+      rewards: { [AGENT]: success ? 1 : 0 },
+      done: this.#verdict !== undefined,
+      success: { [AGENT]: success },
+      valid: said !== undefined,
+    };
+  }
+
+  async fork(): Promise<Session> {
+    const copy = new JsSession(this.task, this.#wording, this.#sandbox.fork());
+    copy.#snapshot = this.#snapshot;
+    copy.#unseen = this.#unseen;
+    copy.#last = this.#last;
+    copy.#verdict = this.#verdict;
+    return copy;
+  }
+
+  render(): string {
+    return `${this.task.outer} of ${this.task.inner} of ${this.task.source}\n${this.#snapshot}`;
+  }
+
+  async close(): Promise<void> {
+    this.#sandbox.close();
+  }
+
+  async #run(code: string, signal: AbortSignal): Promise<string> {
+    const result = await this.#sandbox.evaluate(code, signal);
+    await this.#remember(signal);
+    return this.#wording.evaluated(result);
+  }
+
+  /** A value ends the episode, right or wrong. An expression that raises says so and costs the turn. */
+  async #submit(expression: string, signal: AbortSignal): Promise<string> {
+    const result = await this.#sandbox.evaluate(`(${expression}\n)`, signal);
+    if (result.error !== undefined) return this.#wording.evaluated(result);
+    this.#verdict = result.output === show(answerOf(this.task)) ? 'right' : 'wrong';
+    return this.#wording.ended(this.#verdict);
+  }
+
+  async #remember(signal: AbortSignal): Promise<void> {
+    const { output, error } = await this.#sandbox.evaluate(SNAPSHOT, signal);
+    try {
+      this.#snapshot = error === undefined ? String(JSON.parse(output)) : error;
+    } catch {
+      this.#snapshot = output;
+    }
+  }
+}
