@@ -1,6 +1,6 @@
 /** Where a command writes and what that place can show; tests give it a buffer. */
 
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -43,14 +43,10 @@ export function painter(colour: boolean): (format: Format, text: string) => stri
 
 export type Paint = ReturnType<typeof painter>;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences start with a control character
-const escapeSequence = /\u001b\[[0-9;?]*[A-Za-z]/g;
-
 /** Width on the screen: without colours, and with wide characters (emoji, CJK) counted twice. */
 export function displayWidth(text: string): number {
   let width = 0;
-  for (const character of text.replace(escapeSequence, ''))
-    width += characterWidth(character.codePointAt(0)!);
+  for (const character of stripVTControlCharacters(text)) width += characterWidth(character.codePointAt(0)!);
   return width;
 }
 

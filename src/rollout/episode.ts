@@ -5,6 +5,7 @@ import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import type { StopReason } from '../core/stop.ts';
 import type { Trajectory, Turn } from '../core/trajectory.ts';
+import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import type { Role, Session } from '../env/session.ts';
 import type { World } from '../env/world.ts';
 import type { Renderer } from '../model/renderer.ts';
@@ -41,13 +42,18 @@ interface Seat {
   messages: Message[];
   outcome: number;
   success: boolean;
+  /** What was wrong with the form of the last completion; the agent is told before its next turn. */
+  problem: string | undefined;
 }
 
 /** Play one episode. Returns one trajectory for each role; never throws for what happens inside the episode. */
 export async function runEpisode(request: EpisodeRequest, options: EpisodeOptions): Promise<Trajectory[]> {
   const { world, policy, signal, turnTimeoutMs } = options;
   const seats = new Map<Role, Seat>(
-    world.roles.map((role) => [role, { role, turns: [], ids: [], messages: [], outcome: 0, success: false }]),
+    world.roles.map((role) => [
+      role,
+      { role, turns: [], ids: [], messages: [], outcome: 0, success: false, problem: undefined },
+    ]),
   );
   const deadline = { signal, timeoutMs: turnTimeoutMs };
   let session: Session | undefined;
@@ -101,7 +107,10 @@ async function takeTurn(
   const { world, policy, renderer, signal } = options;
   const where = `${request.id} turn ${seat.turns.length}`;
   const { fresh, anchor } = await boundary('environment', `observing ${where}`, { signal }, () => ({
-    fresh: session.observe(seat.role),
+    fresh:
+      seat.problem === undefined
+        ? session.observe(seat.role)
+        : tellProblem(seat.problem, session.observe(seat.role)),
     anchor: session.anchor(seat.role),
   }));
   const history = { ids: seat.ids, messages: seat.messages };
@@ -125,9 +134,8 @@ async function takeTurn(
     }),
   );
   const answered = performance.now();
-  // What the protocol cannot read goes to the environment as it is: it tells the agent, and charges its own price.
   const parsed = world.protocol.parse(completion.text);
-  const action = parsed.ok ? parsed.action : completion.text;
+  const action = parsed.ok ? parsed.action : NO_ACTION;
   const result = await boundary(
     'environment',
     `stepping ${where}`,
@@ -160,6 +168,7 @@ async function takeTurn(
     policyMs: answered - started,
     environmentMs: performance.now() - answered,
   });
+  seat.problem = parsed.ok ? undefined : parsed.problem;
   seat.ids = [...context.promptIds, ...completion.ids];
   seat.messages = [...messages, { role: 'assistant', content: completion.text }];
   for (const other of seats.values()) {

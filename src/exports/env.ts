@@ -1,0 +1,21 @@
+/** Contracts and helpers for authors of environments, games and live sessions. @module */
+
+export {
+  defineEnvironment,
+  type Environment,
+  type Split,
+  type Step,
+  type TaskSet,
+} from '../env/environment.ts';
+export { brokenLaw } from '../env/environment-laws.ts';
+export { defineWorld, type WorldFactory } from '../env/factory.ts';
+export { fromEnvironment } from '../env/from-environment.ts';
+export { fromGame } from '../env/from-game.ts';
+export { defineGame, type Game, type GameStep } from '../env/game.ts';
+export type { ActionProtocol, ParsedAction } from '../env/protocol.ts';
+export { rawProtocol } from '../env/raw-protocol.ts';
+export { AGENT, type Role, type Session, type StepResult } from '../env/session.ts';
+export { tagProtocol } from '../env/tag-protocol.ts';
+export { defineTool, type Tool } from '../env/tool.ts';
+export { callTool, toolProtocol } from '../env/tool-protocol.ts';
+export type { PlayerKind, World } from '../env/world.ts';

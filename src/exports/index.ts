@@ -1,0 +1,24 @@
+/**
+ * Train agents by multi-turn reinforcement learning: define an environment, train, look at what happened.
+ *
+ * @module
+ */
+
+export { TurnwiseError } from '../core/errors.ts';
+export type { Json, JsonObject } from '../core/json.ts';
+export { assistant, type Message, system, user } from '../core/messages.ts';
+export { Rng } from '../core/rng.ts';
+export { isTrainable, type StopReason } from '../core/stop.ts';
+export type { Group, Trajectory, Turn } from '../core/trajectory.ts';
+export {
+  defineEnvironment,
+  type Environment,
+  type Split,
+  type Step,
+  type TaskSet,
+} from '../env/environment.ts';
+export type { EvaluationResult } from '../eval/evaluate.ts';
+export type { TrainConfig, TrainSettings } from '../train/config.ts';
+export type { Metrics, RunEvent, RunSummary } from '../train/events.ts';
+export { recipes } from '../train/recipes/recipes.ts';
+export { type ResumeOptions, resume, type TrainOptions, train } from './train.ts';
