@@ -50,7 +50,7 @@ export interface TrainingBench {
 }
 
 /** Trains on one random batch of 8 x 256 tokens and reports the median step. */
-export async function benchTraining(steps = 10, threads = 2, profilePrefix?: string): Promise<TrainingBench> {
+export async function benchTraining(steps = 10, threads = 2): Promise<TrainingBench> {
   const parameters = parameterShapes(benchShape);
   const graph = new Graph();
   const ids = graph.input('ids', ['B', 'T'], 'int64');
@@ -63,10 +63,7 @@ export async function benchTraining(steps = 10, threads = 2, profilePrefix?: str
     parameters.map(({ name, shape }) => graph.parameter(name, shape)),
   );
   const outputs = Object.fromEntries(parameters.map(({ name }, index) => [`gradient.${name}`, wrt[index]!]));
-  const session = await createSession(toOnnx({ loss, ...outputs }), {
-    threads,
-    ...(profilePrefix && { profilePrefix }),
-  });
+  const session = await createSession(toOnnx({ loss, ...outputs }), { threads });
 
   const rng = Rng.of('bench');
   const initial = initialWeights(benchShape, rng);

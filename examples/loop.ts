@@ -119,13 +119,13 @@ function predict(tokens: readonly number[], end: number): number[] {
 }
 
 // ---- 3. The teacher: half of the time it walks straight at the goal through any hole, otherwise it knows the shortest
-// way, and a third of its moves are random. A perfect teacher would leave reinforcement learning nothing to show.
+// way, and half of its moves are random. A perfect teacher would leave reinforcement learning nothing to show.
 
 function teacher(lake: Lake): (cell: number) => number {
   const careless = random() < 0.5;
   const moves = distances(careless ? { ...lake, holes: [] } : lake);
   return (cell) => {
-    if (random() < 0.35) return dice(4);
+    if (random() < 0.5) return dice(4);
     const nearest = Math.min(...ACTIONS.map((_, action) => moves[move(cell, action)]!));
     const best = [0, 1, 2, 3].filter((action) => moves[move(cell, action)] === nearest);
     return best[dice(best.length)]!;
@@ -242,7 +242,7 @@ export interface LoopOptions {
 
 /** Share of held-out lakes crossed, before and after reinforcement learning. */
 export function main(options: LoopOptions = {}): { readonly before: number; readonly after: number } {
-  const { cloneSteps = 40, updates = 120, evaluationLakes = 1000, print = console.log } = options;
+  const { cloneSteps = 30, updates = 150, evaluationLakes = 1000, print = console.log } = options;
   seed = options.seed ?? 1;
   weights = Float64Array.from({ length: PARAMETERS }, () => 0.3 * (random() - 0.5));
   [slope, square, steps] = [new Float64Array(PARAMETERS), new Float64Array(PARAMETERS), 0];

@@ -63,9 +63,9 @@ describe('tasks', () => {
     const inSplit = (split: string) => COMPOSITIONS.filter((pair) => splitOf(pair) === split);
     expect(['train', 'validation', 'test'].map((split) => inSplit(split).length)).toMatchInlineSnapshot(`
       [
-        46,
-        13,
-        5,
+        41,
+        11,
+        11,
       ]
     `);
     for (const place of ['inner', 'outer'] as const) {
@@ -89,14 +89,14 @@ describe('players', () => {
     expect([...new Set(turns)].sort()).toEqual([3, 5]);
     expect(played[listTask(true)]!.lines).toMatchInlineSnapshot(`
       [
-        "find rest of sorted of xs",
-        "> run r = sorted(xs)",
+        "find evens of rest of xs",
+        "> run r = rest(xs)",
         "error unparsed",
         "> run xs = parse(xs)",
         "ok list",
-        "> run r = sorted(xs)",
+        "> run r = rest(xs)",
         "ok list",
-        "> run r = rest(r)",
+        "> run r = evens(r)",
         "ok list",
         "> submit r",
         "right answer",
@@ -111,14 +111,14 @@ describe('players', () => {
     expect(played.every(({ success }) => success)).toBe(true);
     expect(played[listTask(true)]!.lines.slice(1)).toMatchInlineSnapshot(`
       [
-        "> <tool_call>{"arguments":{"code":"r = sorted(xs)"},"name":"run"}</tool_call>",
-        "TypeError: sorted needs a list, not unparsed text",
+        "> <tool_call>{"arguments":{"code":"r = rest(xs)"},"name":"run"}</tool_call>",
+        "TypeError: rest needs a list, not unparsed text",
         "> <tool_call>{"arguments":{"code":"xs = parse(xs)"},"name":"run"}</tool_call>",
         "[2,5,2,5,2]",
-        "> <tool_call>{"arguments":{"code":"r = sorted(xs)"},"name":"run"}</tool_call>",
-        "[2,2,2,5,5]",
-        "> <tool_call>{"arguments":{"code":"r = rest(r)"},"name":"run"}</tool_call>",
-        "[2,2,5,5]",
+        "> <tool_call>{"arguments":{"code":"r = rest(xs)"},"name":"run"}</tool_call>",
+        "[5,2,5,2]",
+        "> <tool_call>{"arguments":{"code":"r = evens(r)"},"name":"run"}</tool_call>",
+        "[2,2]",
         "> <tool_call>{"arguments":{"expression":"r"},"name":"submit"}</tool_call>",
         "Your answer is right.",
       ]

@@ -37,12 +37,12 @@ describe('sparkline', () => {
 
 describe('numbers', () => {
   it('read well', () => {
-    expect([0, 999, 1000, 12_345, 999_499, 999_950, 4_560_000].map(formatCount)).toEqual([
+    expect([0, 999, 1000, 12_345, 498_000, 999_500, 4_560_000].map(formatCount)).toEqual([
       '0',
       '999',
       '1.00k',
       '12.3k',
-      '999.5k',
+      '498k',
       '1.00M',
       '4.56M',
     ]);

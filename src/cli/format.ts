@@ -10,12 +10,13 @@ export function formatInterval(value: number, [low, high]: readonly [number, num
   return `${formatScore(value, decimals)} (${formatScore(low, decimals)} to ${formatScore(high, decimals)})`;
 }
 
-/** 950, 12.3k, 4.56M */
+/** Three digits: 950, 12.3k, 498k, 4.56M */
 export function formatCount(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) < 1000) return String(Math.round(value));
-  const [scaled, unit] = Math.abs(value) < 999_950 ? [value / 1e3, 'k'] : [value / 1e6, 'M'];
-  return `${scaled.toFixed(Math.abs(scaled) < 9.995 ? 2 : 1)}${unit}`;
+  const [scaled, unit] = Math.abs(value) < 999_500 ? [value / 1e3, 'k'] : [value / 1e6, 'M'];
+  const size = Math.abs(scaled);
+  return `${scaled.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0)}${unit}`;
 }
 
 /** 8.2s, 45s, 3m 05s, 2h 07m */

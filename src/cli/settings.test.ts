@@ -92,7 +92,7 @@ describe('applySettings', () => {
       `"config-invalid: The value of "seed" is not allowed. Seen: 1.5. Allowed: an integer."`,
     );
     expect(problem('seed=')).toMatchInlineSnapshot(
-      `"config-invalid: The value of "seed" is not allowed. Seen: . Allowed: an integer."`,
+      `"config-invalid: The value of "seed" is not allowed. Seen: nothing. Allowed: an integer."`,
     );
     expect(problem('fast=yes')).toMatchInlineSnapshot(
       `"config-invalid: The value of "fast" is not allowed. Seen: yes. Allowed: true or false."`,

@@ -65,7 +65,7 @@ function nearestKey(key: string, known: readonly string[]): string | undefined {
 function badValue(key: string, seen: string, allowed: string): TurnwiseError {
   return new TurnwiseError('config-invalid', {
     what: `The value of "${key}" is not allowed`,
-    seen,
+    seen: seen === '' ? 'nothing' : seen,
     allowed,
     fields: { key },
   });

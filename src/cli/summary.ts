@@ -1,7 +1,7 @@
 /** What a run achieved, for people: printed at its end and by `turnwise runs show`. */
 
 import type { EvaluationResult } from '../train/events.ts';
-import { type Console, type Paint, painter } from './console.ts';
+import { type Console, type Paint, painter, wrap } from './console.ts';
 import { type Episode, episodeText } from './episode-text.ts';
 import { formatCount, formatInterval, formatScore, formatSeconds } from './format.ts';
 import { plot } from './plot.ts';
@@ -34,7 +34,7 @@ export function summaryText(
       ...curve(history, screen),
       ...(curvePath === undefined ? [] : [paint('dim', `  as a picture: ${curvePath}`)]),
     ]),
-    ...section('Spent', spent(history)),
+    ...section('Spent', spent(history, screen.columns)),
     ...(examples
       ? [
           ...section('One episode before', episodeText(examples.before, { ...screen, ...exampleSize })),
@@ -143,7 +143,7 @@ function curve(history: RunHistory, { columns, colour }: Screen): string[] {
   return chart.map((line) => `  ${line}`);
 }
 
-function spent(history: RunHistory): string[] {
+function spent(history: RunHistory, columns: number): string[] {
   const { start, finish, steps } = history;
   if (steps.length === 0) return [];
   const summary = finish?.summary;
@@ -161,7 +161,7 @@ function spent(history: RunHistory): string[] {
       `learning ${formatSeconds(train)}`,
       `evaluating ${formatSeconds(evaluate)}`,
     ];
-    rows.push(['time', `${formatSeconds(total)}  (${parts.join(', ')})`]);
+    rows.push(['time', `${formatSeconds(total)} (${parts.join(', ')})`]);
     rows.push([
       'experience',
       `${formatCount(summary.episodes)} episodes, ${formatCount(summary.turns)} turns in ${summary.steps} steps`,
@@ -179,7 +179,9 @@ function spent(history: RunHistory): string[] {
       `${formatCount(start.parameters)} parameters, ${start.vocabulary} words, from scratch`,
     ]);
   }
-  return rows.map(([label, text]) => `  ${label.padEnd(12)}${text}`);
+  return rows.flatMap(([label, text]) =>
+    wrap(text, columns - 14).map((line, index) => `  ${(index === 0 ? label : '').padEnd(12)}${line}`),
+  );
 }
 
 /** Warnings of one kind are counted; the last one is quoted. */

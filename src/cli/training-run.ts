@@ -11,6 +11,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import { type DecoderShape, parameterShapes } from '../model/decoder.ts';
+import { startWatchdog, unwatched, type Watchdog } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../train/config.ts';
@@ -49,7 +50,7 @@ interface CheckpointState {
 
 /** Train from the beginning. */
 export async function startRun(request: StartRequest): Promise<RunSummary> {
-  const { factory, root, signal } = request;
+  const { factory, root } = request;
   const recipe = findRecipe(request.recipe);
   const config = resolveConfig({
     recipe,
@@ -67,7 +68,7 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
     ...(request.name === undefined ? {} : { name: request.name }),
   });
   try {
-    return await begin(request, run, world, recipe, config, signal);
+    return await begin(request, run, world, recipe, config);
   } finally {
     run.close();
   }
@@ -89,7 +90,7 @@ export async function resumeRun(
     const checkpoint = run.checkpoints.steps().length > 0 ? await run.checkpoints.open() : undefined;
     if (!checkpoint) {
       run.events.truncate(0);
-      return await begin(request, run, world, recipe, file.config, request.signal);
+      return await begin(request, run, world, recipe, file.config);
     }
     const { state, card } = checkpoint.state as unknown as CheckpointState;
     if (state.step >= file.config.steps && run.events.read().at(-1)?.type === 'finish') {
@@ -101,15 +102,16 @@ export async function resumeRun(
     }
     run.rewind(checkpoint);
     const engine = await openEngine(card.shape, file.config);
+    const { watch, close } = watchdog(run, file.config);
     try {
       await engine.load(checkpoint.folder);
       await engine.publish();
-      const learner = createLearner({ config: file.config, recipe, world, card, engine });
+      const learner = createLearner({ config: file.config, recipe, world, card, engine, watch });
       const io = runIo(request, run, engine, card, file.config);
       io.event({ type: 'resume', step: state.step });
       return await train(learner, state, [], io);
     } finally {
-      await engine.close();
+      await Promise.all([engine.close(), close()]);
     }
   } finally {
     run.close();
@@ -122,21 +124,24 @@ async function begin(
   world: World,
   recipe: Recipe,
   config: TrainConfig,
-  signal: AbortSignal,
 ): Promise<RunSummary> {
-  control.report({ type: 'phase', phase: 'demonstrate', steps: config.clone.demonstrations }, run);
-  const demonstrations = await demonstrate(world, {
-    ...config.clone,
-    seed: config.seed,
-    maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
-    turnTimeoutMs: config.rollout.turnTimeoutMs,
-    signal,
-    onEpisode: (done, total) => control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
-  });
-  requireDemonstrations(demonstrations, world);
-  const card = designModel(demonstrations, config, recipe);
-  const engine = await openEngine(card.shape, config);
+  const { watch, close } = watchdog(run, config);
+  let engine: Engine | undefined;
   try {
+    control.report({ type: 'phase', phase: 'demonstrate', steps: config.clone.demonstrations }, run);
+    const demonstrations = await demonstrate(world, {
+      ...config.clone,
+      seed: config.seed,
+      maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
+      turnTimeoutMs: config.rollout.turnTimeoutMs,
+      signal: control.signal,
+      watch,
+      onEpisode: (done, total) =>
+        control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
+    });
+    requireDemonstrations(demonstrations, world);
+    const card = designModel(demonstrations, config, recipe);
+    engine = await openEngine(card.shape, config);
     const io = runIo(control, run, engine, card, config);
     io.event({
       type: 'start',
@@ -148,11 +153,17 @@ async function begin(
       vocabulary: card.words.length,
       version,
     });
-    const learner = createLearner({ config, recipe, world, card, engine });
+    const learner = createLearner({ config, recipe, world, card, engine, watch });
     return await train(learner, initialState, demonstrations, io);
   } finally {
-    await engine.close();
+    await Promise.all([engine?.close(), close()]);
   }
+}
+
+/** Ends the process when the environment blocks it for longer than a step may take. */
+function watchdog(run: RunDirectory, config: TrainConfig): Watchdog {
+  const next = `Mend the environment, then continue with: turnwise resume ${run.name}`;
+  return startWatchdog(config.rollout.turnTimeoutMs, next);
 }
 
 /** Where the loop reports to: the run's files, and whoever watches. */
@@ -219,7 +230,7 @@ export async function openCheckpoint(request: {
   await engine.load(checkpoint.folder);
   await engine.publish();
   const world = factory.create(factory.options.parse(config.environment));
-  return createLearner({ config, recipe: findRecipe(file.recipe), world, card, engine });
+  return createLearner({ config, recipe: findRecipe(file.recipe), world, card, engine, watch: unwatched });
 }
 
 function openEngine(shape: DecoderShape, config: TrainConfig): Promise<Engine> {

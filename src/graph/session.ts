@@ -11,8 +11,6 @@ export interface Feed {
 export interface SessionOptions {
   /** Threads inside one operator. */
   readonly threads?: number;
-  /** Writes a profile of every operator to files with this prefix when the session closes. */
-  readonly profilePrefix?: string;
 }
 
 /** A graph ready to run. Calls block the thread they are made on until the result is there. */
@@ -48,7 +46,6 @@ export class GraphSession {
   }
 
   async close(): Promise<void> {
-    if (this.#session.endProfiling) this.#session.endProfiling();
     await this.#session.release();
   }
 }
@@ -62,10 +59,6 @@ export async function createSession(bytes: Uint8Array, options: SessionOptions =
     enableCpuMemArena: true,
     logSeverityLevel: 3,
     ...(options.threads !== undefined && { intraOpNumThreads: options.threads }),
-    ...(options.profilePrefix !== undefined && {
-      enableProfiling: true,
-      profileFilePrefix: options.profilePrefix,
-    }),
   });
   return new GraphSession(session);
 }

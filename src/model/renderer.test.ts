@@ -20,7 +20,9 @@ test('property: known words survive encoding and decoding', () => {
 });
 
 test('a foreign word list is refused', () => {
-  expect(() => new WordTokenizer(['a', 'b'])).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: A word tokenizer must have <pad> as id 0. Seen: "a". Use the tokenizer.json that was saved with the checkpoint.]`);
+  expect(() => new WordTokenizer(['a', 'b'])).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: A word tokenizer must have <pad> as id 0. Seen: "a". Use the tokenizer.json that was saved with the checkpoint.]`,
+  );
 });
 
 test('one-word actions need no marks; longer ones open with <act> and close with <end>', () => {

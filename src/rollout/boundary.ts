@@ -2,6 +2,7 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { FailureOrigin, StopReason } from '../core/stop.ts';
+import type { Watch } from './watchdog.ts';
 
 /** An episode cannot go on; carries the stop reason it ends with. */
 export class EpisodeEnd extends Error {
@@ -23,7 +24,7 @@ const FATAL_CODES = new Set(['engine-failed', 'non-finite-logits', 'no-script', 
 export async function boundary<T>(
   origin: FailureOrigin,
   what: string,
-  options: { readonly signal: AbortSignal; readonly timeoutMs?: number },
+  options: { readonly signal: AbortSignal; readonly watch: Watch; readonly timeoutMs?: number },
   work: (signal: AbortSignal) => Promise<T> | T,
 ): Promise<T> {
   if (options.signal.aborted) throw new EpisodeEnd('cancelled', `${what}: the run was asked to stop`);
@@ -31,7 +32,7 @@ export async function boundary<T>(
   const onAbort = (): void => controller.abort();
   let timer: NodeJS.Timeout | undefined;
   try {
-    const result = work(controller.signal);
+    const result = options.watch(what, () => work(controller.signal));
     if (!(result instanceof Promise)) return result;
     const ended = new Promise<never>((_, reject) => {
       options.signal.addEventListener('abort', onAbort, { once: true });

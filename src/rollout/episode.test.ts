@@ -13,6 +13,7 @@ import { WordTokenizer } from '../model/word-tokenizer.ts';
 import type { CompletionRequest, Policy } from '../policy/policy.ts';
 import { fullContext, latestContext } from './context.ts';
 import { type EpisodeOptions, runEpisode } from './episode.ts';
+import { unwatched } from './watchdog.ts';
 
 const counter = (parts: Partial<Environment<Json, { at: number }>> = {}): World =>
   fromEnvironment(
@@ -67,6 +68,7 @@ const options = (world: World, policy: Policy, more: Partial<EpisodeOptions> = {
   turnTimeoutMs: 50,
   seed: 1,
   signal: new AbortController().signal,
+  watch: unwatched,
   ...more,
 });
 

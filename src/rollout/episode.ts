@@ -12,6 +12,7 @@ import type { Renderer } from '../model/renderer.ts';
 import type { Policy, SamplingOptions } from '../policy/policy.ts';
 import { boundary, EpisodeEnd } from './boundary.ts';
 import type { ContextStrategy } from './context.ts';
+import type { Watch } from './watchdog.ts';
 
 export interface EpisodeOptions {
   readonly world: World;
@@ -26,6 +27,7 @@ export interface EpisodeOptions {
   /** Names all randomness of the run. */
   readonly seed: string | number;
   readonly signal: AbortSignal;
+  readonly watch: Watch;
 }
 
 export interface EpisodeRequest {
@@ -48,14 +50,14 @@ interface Seat {
 
 /** Play one episode. Returns one trajectory for each role; never throws for what happens inside the episode. */
 export async function runEpisode(request: EpisodeRequest, options: EpisodeOptions): Promise<Trajectory[]> {
-  const { world, policy, signal, turnTimeoutMs } = options;
+  const { world, policy, signal, turnTimeoutMs, watch } = options;
   const seats = new Map<Role, Seat>(
     world.roles.map((role) => [
       role,
       { role, turns: [], ids: [], messages: [], outcome: 0, success: false, problem: undefined },
     ]),
   );
-  const deadline = { signal, timeoutMs: turnTimeoutMs };
+  const deadline = { signal, watch, timeoutMs: turnTimeoutMs };
   let session: Session | undefined;
   let stop: StopReason = 'done';
   let failure: string | undefined;
@@ -104,9 +106,9 @@ async function takeTurn(
   request: EpisodeRequest,
   options: EpisodeOptions,
 ): Promise<StopReason> {
-  const { world, policy, renderer, signal } = options;
+  const { world, policy, renderer, signal, watch } = options;
   const where = `${request.id} turn ${seat.turns.length}`;
-  const { fresh, anchor } = await boundary('environment', `observing ${where}`, { signal }, () => ({
+  const { fresh, anchor } = await boundary('environment', `observing ${where}`, { signal, watch }, () => ({
     fresh:
       seat.problem === undefined
         ? session.observe(seat.role)
@@ -121,7 +123,7 @@ async function takeTurn(
   const conversation = conversationOf(request, world, seat.role);
   const started = performance.now();
   const messages = [...seat.messages, ...fresh];
-  const completion = await boundary('policy', `completing ${where}`, { signal }, (inner) =>
+  const completion = await boundary('policy', `completing ${where}`, { signal, watch }, (inner) =>
     policy.complete({
       conversation,
       seedKey: `${options.seed}/${conversation}/${seat.turns.length}`,
@@ -139,7 +141,7 @@ async function takeTurn(
   const result = await boundary(
     'environment',
     `stepping ${where}`,
-    { signal, timeoutMs: options.turnTimeoutMs },
+    { signal, watch, timeoutMs: options.turnTimeoutMs },
     (inner) => session.step(action, inner),
   );
   for (const [role, reward] of Object.entries(result.rewards)) {

@@ -10,6 +10,7 @@ import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
 import { collectGroups } from '../rollout/collect.ts';
 import type { ContextStrategy } from '../rollout/context.ts';
+import type { Watch } from '../rollout/watchdog.ts';
 
 export interface DemonstrationOptions {
   readonly demonstrations: number;
@@ -19,6 +20,7 @@ export interface DemonstrationOptions {
   readonly maxTurns: number;
   readonly turnTimeoutMs: number;
   readonly signal: AbortSignal;
+  readonly watch: Watch;
   readonly onEpisode?: (done: number, total: number) => void;
 }
 
@@ -60,6 +62,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
       turnTimeoutMs: options.turnTimeoutMs,
       seed: options.seed,
       signal: options.signal,
+      watch: options.watch,
       lockstep: new Lockstep(),
       concurrency: 64,
       ...(options.onEpisode ? { onEpisode: options.onEpisode } : {}),

@@ -12,6 +12,7 @@ import { enginePolicy } from '../policy/engine-policy.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import type { CollectOptions } from '../rollout/collect.ts';
 import { type ContextStrategy, fullContext, latestContext } from '../rollout/context.ts';
+import type { Watch } from '../rollout/watchdog.ts';
 import { learnVocabulary, renderDemonstration } from '../synth/demonstrations.ts';
 import type { TrainConfig } from './config.ts';
 import type { Recipe } from './recipes/recipe.ts';
@@ -32,6 +33,8 @@ export interface Learner {
   readonly context: ContextStrategy;
   readonly engine: Engine;
   readonly credit: Credit;
+  /** Sees steps of an environment that never return. */
+  readonly watch: Watch;
 }
 
 /** Decide the model's words and shape from demonstrations. */
@@ -85,7 +88,7 @@ function promptLength({ turns }: Trajectory): number {
 }
 
 export function createLearner(
-  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'engine'>,
+  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'engine' | 'watch'>,
 ): Learner {
   const { method, rewardScale: _scale, ...options } = parts.config.credit;
   return {
@@ -112,6 +115,7 @@ export function playOptions(learner: Learner, signal: AbortSignal): CollectOptio
     turnTimeoutMs,
     seed: config.seed,
     signal,
+    watch: learner.watch,
     lockstep,
     concurrency,
   };

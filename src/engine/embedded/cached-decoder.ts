@@ -2,7 +2,7 @@
 
 import { toOnnx } from '../../graph/onnx.ts';
 import { createSession, type Feed, type GraphSession } from '../../graph/session.ts';
-import { decodeGraph } from '../../model/decode.ts';
+import { decodeGraph, decodeWeights } from '../../model/decode.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { Weights } from '../../model/safetensors.ts';
 import { KeyValueCache } from './key-value-cache.ts';
@@ -144,6 +144,5 @@ export class CachedDecoder implements RowDecoder {
  * inputs would make publishing free, and every call of few tokens 1.3 to 1.5 times slower.
  */
 function createDecodeSession(shape: DecoderShape, weights: Weights, threads: number): Promise<GraphSession> {
-  const initializers = Object.fromEntries([...weights].map(([name, { data }]) => [name, data]));
-  return createSession(toOnnx(decodeGraph(shape), { initializers }), { threads });
+  return createSession(toOnnx(decodeGraph(shape), { initializers: decodeWeights(shape, weights) }), { threads });
 }

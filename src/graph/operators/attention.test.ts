@@ -35,5 +35,7 @@ test('heads that cannot be shared evenly', () => {
   const key = graph.input('key', ['B', 2, 'T', 4]);
   expect(() =>
     attention(query, key, key, graph.input('mask', ['T', 'T'])),
-  ).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The shapes given to 'attention' do not fit. Seen: [B, 3, T, 4] and [B, 2, T, 4] and [B, 2, T, 4]. Allowed: [B, H, T, width] and twice [B, KV, T, width], H a multiple of KV.]`);
+  ).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The shapes given to 'attention' do not fit. Seen: [B, 3, T, 4] and [B, 2, T, 4] and [B, 2, T, 4]. Allowed: [B, H, T, width] and twice [B, KV, T, width], H a multiple of KV.]`,
+  );
 });

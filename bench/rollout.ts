@@ -1,0 +1,66 @@
+/** What driving episodes costs when the policy is free: episodes per second, and overhead per turn. */
+
+import { world as maze } from '../envs/maze/index.ts';
+import { Lockstep } from '../src/policy/lockstep.ts';
+import type { Policy } from '../src/policy/policy.ts';
+import { collectGroups } from '../src/rollout/collect.ts';
+import { fullContext } from '../src/rollout/context.ts';
+import { unwatched } from '../src/rollout/watchdog.ts';
+
+export interface RolloutFigure {
+  readonly concurrency: number;
+  readonly episodesPerSecond: number;
+  /** Of the rollout and the environment, per turn, all episodes together. */
+  readonly microsecondsPerTurn: number;
+}
+
+const TURNS = 40;
+const EPISODES = 4096;
+
+/** A policy that answers at once, so that everything measured is overhead: it bumps into a wall for 40 turns. */
+const wall: Policy = {
+  version: 0,
+  complete: async () => ({ ids: [1], logprobs: [0], text: 'up', finish: 'length', sampled: true }),
+};
+
+export async function benchRollout(): Promise<RolloutFigure[]> {
+  const world = maze.create(maze.options.parse({ maxTurns: TURNS }));
+  const tasks = world.tasks('train');
+  const run = async (concurrency: number): Promise<RolloutFigure> => {
+    const started = performance.now();
+    const groups = await collectGroups([{ id: 'bench', task: tasks.at(0), members: EPISODES }], {
+      world,
+      policy: wall,
+      renderer: {
+        stopIds: [],
+        maxTurnTokens: 1,
+        contextIds: () => [1, 2, 3, 4, 5, 6, 7],
+        completionIds: () => [1],
+        text: () => 'up',
+      },
+      context: fullContext,
+      sampling: { temperature: 1, topP: 1, topK: 0 },
+      maxTurns: TURNS,
+      contextLength: Number.POSITIVE_INFINITY,
+      turnTimeoutMs: 10_000,
+      seed: 1,
+      signal: new AbortController().signal,
+      watch: unwatched,
+      lockstep: new Lockstep(),
+      concurrency,
+    });
+    const elapsedMs = performance.now() - started;
+    const turns = groups
+      .flatMap(({ members }) => members)
+      .reduce((sum, member) => sum + member.turns.length, 0);
+    return {
+      concurrency,
+      episodesPerSecond: (1000 * EPISODES) / elapsedMs,
+      microsecondsPerTurn: (1000 * elapsedMs) / turns,
+    };
+  };
+  await run(64);
+  const figures: RolloutFigure[] = [];
+  for (const concurrency of [1, 64, 4096]) figures.push(await run(concurrency));
+  return figures;
+}

@@ -1,0 +1,63 @@
+/**
+ * A pure environment runs on the main thread, so one that loops for ever would stop everything without a word. The
+ * watchdog is a thread of its own that sees it, says which step it was, and ends the process: the last checkpoint stands.
+ */
+
+import { Worker } from 'node:worker_threads';
+
+/** Runs beside the main thread; kept as text because it must not wait for anything that the main thread does. */
+const SOURCE = `
+const { workerData } = require('node:worker_threads');
+const { writeSync } = require('node:fs');
+const beats = new Int32Array(workerData.shared, 0, 2);
+const name = new Uint8Array(workerData.shared, 8);
+let seen = -1;
+let since = Date.now();
+setInterval(() => {
+  const [beat, length] = [Atomics.load(beats, 0), Atomics.load(beats, 1)];
+  if (beat !== seen || length === 0) { seen = beat; since = Date.now(); return; }
+  const stuckMs = Date.now() - since;
+  if (stuckMs < workerData.limitMs) return;
+  const what = Buffer.from(name.slice(0, length)).toString();
+  writeSync(2, '\\nenvironment-hangs: ' + what + ' has not returned for ' + Math.round(stuckMs / 1000) +
+    ' s and blocks the whole process, which is ended now. ' + workerData.next + '\\n');
+  process.kill(process.pid, 'SIGKILL');
+}, Math.min(500, workerData.limitMs / 4));
+`;
+
+const NAME_BYTES = 256;
+
+/** Do synchronous work that is known as `what` while it lasts. */
+export type Watch = <T>(what: string, work: () => T) => T;
+
+/** Nobody watches: for tests and benchmarks. */
+export const unwatched: Watch = (_what, work) => work();
+
+export interface Watchdog {
+  readonly watch: Watch;
+  close(): Promise<unknown>;
+}
+
+/** @param next what a person should do, printed when the process is ended */
+export function startWatchdog(limitMs: number, next: string): Watchdog {
+  const shared = new SharedArrayBuffer(8 + NAME_BYTES);
+  const beats = new Int32Array(shared, 0, 2);
+  const name = new Uint8Array(shared, 8);
+  const encoder = new TextEncoder();
+  const worker = new Worker(SOURCE, { eval: true, workerData: { shared, limitMs, next } });
+  worker.unref();
+  return {
+    watch: (what, work) => {
+      const bytes = encoder.encode(what.slice(0, NAME_BYTES / 4));
+      name.set(bytes);
+      Atomics.add(beats, 0, 1);
+      Atomics.store(beats, 1, bytes.length);
+      try {
+        return work();
+      } finally {
+        Atomics.store(beats, 1, 0);
+      }
+    },
+    close: () => worker.terminate(),
+  };
+}
