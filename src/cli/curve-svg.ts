@@ -2,7 +2,7 @@
 
 import type { EvaluationResult } from '../train/events.ts';
 import { formatInterval, formatScore, formatTicks, niceTicks } from './format.ts';
-import { returnDiffers } from './run-history.ts';
+import { type GamePoint, returnDiffers } from './run-history.ts';
 
 export interface CurvePoint {
   readonly step: number;
@@ -15,27 +15,81 @@ export interface Curve {
   readonly subtitle: string;
   /** Evaluations in order of steps; the first is the warm start. */
   readonly points: readonly CurvePoint[];
+  /** In self-play, instead of success: how exploitable the average of all policies and the last one are. */
+  readonly game?: readonly GamePoint[];
 }
 
+interface Point {
+  readonly step: number;
+  readonly value: number;
+  readonly interval?: readonly [number, number];
+}
+
+/** One chart: a main line with its band, and another line to compare. */
 interface Panel {
   readonly name: string;
-  readonly value: (result: EvaluationResult) => number;
-  readonly interval: (result: EvaluationResult) => readonly [number, number];
+  readonly note: string;
+  readonly main: { readonly label: string; readonly points: readonly Point[] };
+  readonly other: { readonly label: string; readonly points: readonly Point[] };
+  /** What the first point of the main line is called. */
+  readonly start: string;
   readonly range?: readonly [number, number];
 }
 
-const successPanel: Panel = {
-  name: 'Success on held-out tasks',
-  value: (result) => result.success,
-  interval: (result) => result.successInterval,
-  range: [0, 1],
-};
+function evaluationPanel(
+  name: string,
+  points: readonly CurvePoint[],
+  value: (result: EvaluationResult) => number,
+  interval: (result: EvaluationResult) => readonly [number, number],
+): Panel {
+  return {
+    name,
+    note: 'band: 95% interval, sampled at temperature 1',
+    main: {
+      label: 'sampled',
+      points: points.map(({ step, sampled }) => ({
+        step,
+        value: value(sampled),
+        interval: interval(sampled),
+      })),
+    },
+    other: { label: 'greedy', points: points.map(({ step, greedy }) => ({ step, value: value(greedy) })) },
+    start: 'warm start',
+  };
+}
 
-const returnPanel: Panel = {
-  name: 'Return on held-out tasks',
-  value: (result) => result.return,
-  interval: (result) => result.returnInterval,
-};
+function panelsOf({ points, game }: Curve): Panel[] {
+  if (game && game.length > 0) {
+    return [
+      {
+        name: 'Exploitability',
+        note: 'half of NashConv; 0 is an equilibrium',
+        main: { label: 'average', points: game.map(({ step, average }) => ({ step, value: average })) },
+        other: { label: 'last', points: game.map(({ step, last }) => ({ step, value: last })) },
+        start: 'first step',
+        range: [0, 0.1],
+      },
+    ];
+  }
+  const success = evaluationPanel(
+    'Success on held-out tasks',
+    points,
+    (result) => result.success,
+    (result) => result.successInterval,
+  );
+  const panels: Panel[] = [{ ...success, range: [0, 1] }];
+  if (returnDiffers(points)) {
+    panels.push(
+      evaluationPanel(
+        'Return on held-out tasks',
+        points,
+        (result) => result.return,
+        (result) => result.returnInterval,
+      ),
+    );
+  }
+  return panels;
+}
 
 const width = 744;
 const plotHeight = 230;
@@ -58,14 +112,14 @@ const style = `
   }`;
 
 /** An SVG document: success with its 95% band, greedy beside it, and return below where it says more than success. */
-export function curveSvg({ title, subtitle, points }: Curve): string {
-  const panels = returnDiffers(points) ? [successPanel, returnPanel] : [successPanel];
+export function curveSvg(curve: Curve): string {
+  const { title, subtitle } = curve;
+  const panels = panelsOf(curve);
   const panelHeight = margin.panel + plotHeight + margin.axis;
   const height = margin.header + panels.length * panelHeight + 8;
-  const body = panels.map((panel, index) => drawPanel(panel, points, margin.header + index * panelHeight));
-  const label = points.length > 0 ? describe(points) : 'no evaluations yet';
+  const body = panels.map((panel, index) => drawPanel(panel, margin.header + index * panelHeight));
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
-<title>${escapeXml(title)}: ${escapeXml(label)}</title>
+<title>${escapeXml(title)}: ${escapeXml(describe(panels[0]!))}</title>
 <style>${style}
 </style>
 <rect class="paper" width="${width}" height="${height}" rx="8"/>
@@ -76,15 +130,21 @@ ${body.join('\n')}
 `;
 }
 
-function describe(points: readonly CurvePoint[]): string {
-  const { sampled } = points.at(-1)!;
-  return `success ${formatScore(points[0]!.sampled.success)} after the warm start, ${formatInterval(sampled.success, sampled.successInterval)} at the end`;
+function describe({ name, main, start }: Panel): string {
+  const [first, last] = [main.points[0], main.points.at(-1)];
+  if (!first || !last) return 'no evaluations yet';
+  return `${name.toLowerCase()} ${formatScore(first.value)} at the ${start}, ${formatPoint(last, 2)} at the end`;
 }
 
-function drawPanel(panel: Panel, points: readonly CurvePoint[], top: number): string {
-  const values = points.flatMap(({ sampled, greedy }) => [...panel.interval(sampled), panel.value(greedy)]);
-  const [low, high] = panel.range ?? [Math.min(...values), Math.max(...values)];
-  const yTicks = niceTicks(low, high, 5);
+function formatPoint({ value, interval }: Point, decimals: number): string {
+  return interval ? formatInterval(value, interval, decimals) : formatScore(value, decimals);
+}
+
+function drawPanel(panel: Panel, top: number): string {
+  const { main, other, range } = panel;
+  const points = [...main.points, ...other.points];
+  const values = [...points.flatMap(({ value, interval }) => interval ?? [value]), ...(range ?? [])];
+  const yTicks = niceTicks(Math.min(...values), Math.max(...values), 5);
   const lastStep = Math.max(1, ...points.map((point) => point.step));
   const xTicks = niceTicks(0, lastStep, 6).filter((tick) => tick <= lastStep && Number.isInteger(tick));
   const [yLow, yHigh] = [yTicks[0]!, yTicks.at(-1)!];
@@ -96,78 +156,74 @@ function drawPanel(panel: Panel, points: readonly CurvePoint[], top: number): st
 
   const lines = [
     `<text class="ink panel" x="24" y="${top + 16}">${panel.name}</text>`,
-    `<text class="soft" x="${margin.left + plotWidth}" y="${top + 16}" text-anchor="end">band: 95% interval, sampled at temperature 1</text>`,
+    `<text class="soft" x="${right}" y="${top + 16}" text-anchor="end">${panel.note}</text>`,
   ];
   for (const [index, label] of formatTicks(yTicks).entries()) {
     const at = y(yTicks[index]!);
-    lines.push(`<line class="grid" x1="${margin.left}" y1="${at}" x2="${right}" y2="${at}"/>`);
     lines.push(
+      `<line class="grid" x1="${margin.left}" y1="${at}" x2="${right}" y2="${at}"/>`,
       `<text class="soft" x="${margin.left - 10}" y="${Number(at) + 4}" text-anchor="end">${label}</text>`,
     );
   }
   for (const tick of xTicks) {
     lines.push(`<text class="soft" x="${x(tick)}" y="${bottom + 18}" text-anchor="middle">${tick}</text>`);
   }
-  lines.push(`<line class="axis" x1="${margin.left}" y1="${bottom}" x2="${right}" y2="${bottom}"/>`);
-  const middle = margin.left + plotWidth / 2;
   lines.push(
-    `<text class="soft" x="${middle}" y="${bottom + 36}" text-anchor="middle">reinforcement-learning step</text>`,
+    `<line class="axis" x1="${margin.left}" y1="${bottom}" x2="${right}" y2="${bottom}"/>`,
+    `<text class="soft" x="${margin.left + plotWidth / 2}" y="${bottom + 36}" text-anchor="middle">reinforcement-learning step</text>`,
   );
-  if (points.length === 0) return lines.join('\n');
+  if (main.points.length === 0) return lines.join('\n');
 
-  const path = (value: (point: CurvePoint) => number): string =>
-    points.map((point) => `${x(point.step)},${y(value(point))}`).join(' ');
-  const upper = points.map((point) => `${x(point.step)},${y(panel.interval(point.sampled)[1])}`);
-  const lower = points.map((point) => `${x(point.step)},${y(panel.interval(point.sampled)[0])}`).reverse();
-  lines.push(`<polygon class="band" points="${[...upper, ...lower].join(' ')}"/>`);
+  const path = (of: readonly Point[]): string =>
+    of.map(({ step, value }) => `${x(step)},${y(value)}`).join(' ');
+  const edge = (side: 0 | 1): string[] =>
+    main.points.flatMap(({ step, interval }) => (interval ? [`${x(step)},${y(interval[side])}`] : []));
   lines.push(
-    `<polyline class="greedy" fill="none" stroke-width="1.75" stroke-dasharray="5 4" stroke-linejoin="round" points="${path(({ greedy }) => panel.value(greedy))}"/>`,
-    `<polyline class="sampled" fill="none" stroke-width="2.5" stroke-linejoin="round" stroke-linecap="round" points="${path(({ sampled }) => panel.value(sampled))}"/>`,
+    `<polygon class="band" points="${[...edge(1), ...edge(0).reverse()].join(' ')}"/>`,
+    `<polyline class="greedy" fill="none" stroke-width="1.75" stroke-dasharray="5 4" stroke-linejoin="round" points="${path(other.points)}"/>`,
+    `<polyline class="sampled" fill="none" stroke-width="2.5" stroke-linejoin="round" stroke-linecap="round" points="${path(main.points)}"/>`,
   );
-  for (const { step, sampled } of points) {
-    lines.push(
-      `<circle class="sampled-fill" cx="${x(step)}" cy="${y(panel.value(sampled))}" r="3"><title>step ${step}: ${formatInterval(panel.value(sampled), panel.interval(sampled), 3)}</title></circle>`,
-    );
+  if (main.points.length <= 40) {
+    for (const point of main.points) {
+      lines.push(
+        `<circle class="sampled-fill" cx="${x(point.step)}" cy="${y(point.value)}" r="3"><title>step ${point.step}: ${formatPoint(point, 3)}</title></circle>`,
+      );
+    }
   }
-  lines.push(...warmStart(panel, points[0]!, x, y, yLow), ...endLabels(panel, points.at(-1)!, right, y));
+  lines.push(...startLabel(panel, x, y, bottom), ...endLabels(panel, right, y));
   return lines.join('\n');
 }
 
-/** A ring at the warm start, with its value on the side where there is room. */
-function warmStart(
-  panel: Panel,
-  { step, sampled }: CurvePoint,
+/** A ring at the first point, with its value on the side where there is room. */
+function startLabel(
+  { main, start }: Panel,
   x: (step: number) => string,
   y: (value: number) => string,
-  yLow: number,
+  bottom: number,
 ): string[] {
-  const value = panel.value(sampled);
+  const { step, value } = main.points[0]!;
   const at = Number(y(value));
-  const below = at + 24 < Number(y(yLow));
+  const below = at + 24 < bottom;
   return [
     `<circle class="warm" fill="none" stroke-width="2" cx="${x(step)}" cy="${at}" r="6"/>`,
-    `<text class="warm-fill" x="${Number(x(step)) + 12}" y="${below ? at + 20 : at - 12}">warm start ${formatScore(value)}</text>`,
+    `<text class="warm-fill" x="${Number(x(step)) + 12}" y="${below ? at + 20 : at - 12}">${start} ${formatScore(value)}</text>`,
   ];
 }
 
 /** Names and last values of both lines at the right edge, kept apart. */
-function endLabels(
-  panel: Panel,
-  { sampled, greedy }: CurvePoint,
-  right: number,
-  y: (value: number) => string,
-): string[] {
-  let sampledAt = Number(y(panel.value(sampled)));
-  let greedyAt = Number(y(panel.value(greedy)));
-  const gap = 16 - Math.abs(sampledAt - greedyAt);
+function endLabels({ main, other }: Panel, right: number, y: (value: number) => string): string[] {
+  const [mainValue, otherValue] = [main.points.at(-1)!.value, other.points.at(-1)!.value];
+  let mainAt = Number(y(mainValue));
+  let otherAt = Number(y(otherValue));
+  const gap = 16 - Math.abs(mainAt - otherAt);
   if (gap > 0) {
-    const direction = greedyAt <= sampledAt ? 1 : -1;
-    sampledAt += (direction * gap) / 2;
-    greedyAt -= (direction * gap) / 2;
+    const direction = otherAt <= mainAt ? 1 : -1;
+    mainAt += (direction * gap) / 2;
+    otherAt -= (direction * gap) / 2;
   }
   return [
-    `<text class="sampled-fill" x="${right + 10}" y="${sampledAt + 4}" font-weight="600">sampled ${formatScore(panel.value(sampled))}</text>`,
-    `<text class="greedy-fill" x="${right + 10}" y="${greedyAt + 4}">greedy ${formatScore(panel.value(greedy))}</text>`,
+    `<text class="sampled-fill" x="${right + 10}" y="${mainAt + 4}" font-weight="600">${main.label} ${formatScore(mainValue)}</text>`,
+    `<text class="greedy-fill" x="${right + 10}" y="${otherAt + 4}">${other.label} ${formatScore(otherValue)}</text>`,
   ];
 }
 

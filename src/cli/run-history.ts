@@ -48,3 +48,20 @@ export function valuesOf(events: readonly { readonly metrics: Metrics }[], metri
 export function returnDiffers(evaluations: readonly { readonly sampled: EvaluationResult }[]): boolean {
   return evaluations.some(({ sampled }) => Math.abs(sampled.return - sampled.success) > 1e-6);
 }
+
+/** How exploitable self-play is after a step. */
+export interface GamePoint {
+  readonly step: number;
+  /** The average of all policies so far. */
+  readonly average: number;
+  /** The last policy alone. */
+  readonly last: number;
+}
+
+/** Exploitability step by step; empty where there is no self-play in a game that can be solved. */
+export function gameCurve({ steps }: Pick<RunHistory, 'steps'>): GamePoint[] {
+  return steps.flatMap(({ step, metrics }) => {
+    const { 'game/exploitability_average': average, 'game/exploitability_last': last } = metrics;
+    return average === undefined || last === undefined ? [] : [{ step, average, last }];
+  });
+}

@@ -101,6 +101,23 @@ describe('summaryText', () => {
     expect(text).toContain('Done: success 0.42 → 0.44 on tasks it never trained on, no clear change.');
   });
 
+  it('of self-play is about exploitability', () => {
+    const events = exampleEvents().map((event) =>
+      event.type === 'step'
+        ? {
+            ...event,
+            metrics: {
+              'game/exploitability_average': 0.5 - event.step / 10,
+              'game/exploitability_last': 0.2,
+            },
+          }
+        : event,
+    );
+    const text = summaryText({ run: 'first', root: 'runs', history: runHistory(timed(events)) }, screen);
+    expect(text).toContain('exploitability 0.400 → 0.100 (average policy; the last one alone 0.200)');
+    expect(text).toContain('● exploitability of the average policy');
+  });
+
   it('survives a run that has not begun', () => {
     expect(summaryText({ run: 'first', root: 'runs', history: runHistory([]) }, screen)).toContain(
       'Not finished',
@@ -139,7 +156,7 @@ describe('curveSvg', () => {
     expect(svg).toContain('a &lt; b &amp; &quot;c&quot;');
     expect(svg).not.toContain('<script>');
     expect(svg).not.toContain('NaN');
-    expect(svg).toContain('success 0.42 after the warm start, 0.94 (0.90 to 0.97) at the end');
+    expect(svg).toContain('success on held-out tasks 0.42 at the warm start, 0.94 (0.90 to 0.97) at the end');
   });
 
   it('adds a panel where return says more than success', () => {
@@ -149,6 +166,14 @@ describe('curveSvg', () => {
     checkWellFormed(svg);
     expect(svg).toContain('Return on held-out tasks');
     expect(svg).toContain('−20');
+  });
+
+  it('shows exploitability instead in self-play', () => {
+    const game = [0.45, 0.3, 0.12].map((average, step) => ({ step: step + 1, average, last: average + 0.1 }));
+    const svg = curveSvg({ title: 'kuhn-poker', subtitle: '', points, game });
+    checkWellFormed(svg);
+    expect(svg).toContain('average 0.12');
+    expect(svg).not.toContain('Success');
   });
 
   it('is drawn with one point, and with none', () => {

@@ -5,7 +5,7 @@ import { type Console, type Paint, painter, wrap } from './console.ts';
 import { type Episode, episodeText } from './episode-text.ts';
 import { formatCount, formatInterval, formatScore, formatSeconds } from './format.ts';
 import { plot } from './plot.ts';
-import { type RunHistory, returnDiffers, totalOf } from './run-history.ts';
+import { gameCurve, type RunHistory, returnDiffers, totalOf } from './run-history.ts';
 import { type Column, table } from './table.ts';
 
 export interface SummaryInput {
@@ -59,7 +59,13 @@ function headline(
   const what = start ? `${start.environment} · ${start.recipe} · seed ${start.seed}` : '';
   const name = `${paint('bold', run)}  ${paint('dim', what)}`;
   const last = after ?? evaluations.at(-1);
+  const game = gameCurve({ steps });
   if (!finish) return `${name}\n${paint('yellow', `Not finished: ${steps.length} steps so far.`)}`;
+  if (game.length > 0) {
+    const [from, to] = [game[0]!.average, game.at(-1)!.average].map((value) => formatScore(value, 3));
+    const alone = formatScore(game.at(-1)!.last, 3);
+    return `${name}\nSelf-play: exploitability ${paint('yellow', from!)} → ${paint(['green', 'bold'], to!)} (average policy; the last one alone ${alone}).`;
+  }
   if (!before || !last) return name;
   const [from, to] = [before.sampled, last.sampled];
   const change = `success ${paint('yellow', formatScore(from.success))} → ${paint(['green', 'bold'], formatScore(to.success))}`;
@@ -100,9 +106,30 @@ function results({ before, after, evaluations }: RunHistory, paint: Paint): stri
   return [...table(columns, rows, paint), ...extras];
 }
 
-/** Success; return instead where success does not move but return does. */
+/** Exploitability in self-play; success elsewhere, or return where success does not move but return does. */
 function curve(history: RunHistory, { columns, colour }: Screen): string[] {
   const { evaluations } = history;
+  const frame = { columns: Math.min(columns, 80) - 4, rows: 11, xLabel: 'step' };
+  const game = gameCurve(history);
+  if (game.length > 0) {
+    const average = game.map((point) => [point.step, point.average] as const);
+    const last = game.map((point) => [point.step, point.last] as const);
+    const chart = plot(
+      [
+        {
+          label: 'exploitability of the average policy',
+          marker: '●',
+          line: true,
+          colour: 'green',
+          points: thin(average),
+        },
+        { label: 'of the last policy', marker: '○', line: false, colour: 'magenta', points: thin(last) },
+      ],
+      { ...frame, yRange: [0, 0.1] },
+      painter(colour),
+    );
+    return chart.map((line) => `  ${line}`);
+  }
   const spread = (value: (result: EvaluationResult) => number): number => {
     const values = evaluations.map(({ sampled }) => value(sampled));
     return Math.max(...values) - Math.min(...values);
@@ -132,15 +159,16 @@ function curve(history: RunHistory, { columns, colour }: Screen): string[] {
         points: evaluations.map(({ step, greedy }) => [step, value(greedy)] as const),
       },
     ],
-    {
-      columns: Math.min(columns, 80) - 4,
-      rows: 11,
-      yRange: byReturn ? [Math.min(...returns), Math.max(...returns)] : [0, 1],
-      xLabel: 'step',
-    },
+    { ...frame, yRange: byReturn ? [Math.min(...returns), Math.max(...returns)] : [0, 1] },
     painter(colour),
   );
   return chart.map((line) => `  ${line}`);
+}
+
+/** At most a dozen points, the first and the last among them: more markers than that hide each other. */
+function thin<T>(points: readonly T[]): T[] {
+  const every = Math.ceil(points.length / 12);
+  return points.filter((_, index) => index % every === 0 || index === points.length - 1);
 }
 
 function spent(history: RunHistory, columns: number): string[] {

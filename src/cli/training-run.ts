@@ -239,7 +239,7 @@ function openEngine(shape: DecoderShape, config: TrainConfig): Promise<Engine> {
     seed: config.seed,
     threads: config.threads,
     tokenBudget: config.optimizer.tokenBudget,
-    slots: config.rollout.concurrency * 2,
+    slots: config.rollout.concurrency,
   });
 }
 

@@ -7,7 +7,7 @@ import type { Invocation } from './command.ts';
 import { curveSvg } from './curve-svg.ts';
 import { formatCount, formatSeconds } from './format.ts';
 import { runExamples } from './run-examples.ts';
-import { type RunHistory, runHistory } from './run-history.ts';
+import { gameCurve, type RunHistory, runHistory } from './run-history.ts';
 import { summaryText } from './summary.ts';
 import { runDisplay } from './terminal.ts';
 import type { RunControl } from './training-run.ts';
@@ -47,7 +47,8 @@ export async function watchRun(
   console.write(`\n${summaryText(input, console)}`);
 }
 
-export function curveOf(name: string, { start, evaluations, finish }: RunHistory): string {
+export function curveOf(name: string, history: RunHistory): string {
+  const { start, evaluations, finish } = history;
   const facts = [
     name,
     ...(start ? [`seed ${start.seed}`, `${formatCount(start.parameters)} parameters`] : []),
@@ -57,6 +58,7 @@ export function curveOf(name: string, { start, evaluations, finish }: RunHistory
     title: start ? `${start.environment} · ${start.recipe}` : name,
     subtitle: facts.join(' · '),
     points: evaluations,
+    game: gameCurve(history),
   });
 }
 

@@ -10,7 +10,7 @@ import type { Role, Session } from '../env/session.ts';
 import type { World } from '../env/world.ts';
 import type { Renderer } from '../model/renderer.ts';
 import type { Policy, SamplingOptions } from '../policy/policy.ts';
-import { boundary, EpisodeEnd } from './boundary.ts';
+import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { ContextStrategy } from './context.ts';
 import type { Watch } from './watchdog.ts';
 
@@ -50,21 +50,21 @@ interface Seat {
 
 /** Play one episode. Returns one trajectory for each role; never throws for what happens inside the episode. */
 export async function runEpisode(request: EpisodeRequest, options: EpisodeOptions): Promise<Trajectory[]> {
-  const { world, policy, signal, turnTimeoutMs, watch } = options;
+  const { world, policy, turnTimeoutMs } = options;
+  const boundary = new Boundary(options.signal, options.watch);
   const seats = new Map<Role, Seat>(
     world.roles.map((role) => [
       role,
       { role, turns: [], ids: [], messages: [], outcome: 0, success: false, problem: undefined },
     ]),
   );
-  const deadline = { signal, watch, timeoutMs: turnTimeoutMs };
   let session: Session | undefined;
   let stop: StopReason = 'done';
   let failure: string | undefined;
   try {
     // Members of a group share the start; what happens by chance afterwards is each episode's own.
     const rng = Rng.of('environment', options.seed, request.id);
-    const opened = await boundary('environment', `opening ${world.name}`, deadline, () =>
+    const opened = await boundary.step('environment', `opening ${world.name}`, turnTimeoutMs, () =>
       world.open(request.task, rng),
     );
     session = opened;
@@ -74,7 +74,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
         stop = 'turn-limit';
         break;
       }
-      stop = await takeTurn(seat, seats, opened, request, options);
+      stop = await takeTurn(seat, seats, opened, boundary, request, options);
       if (stop !== 'done') break;
     }
   } catch (error) {
@@ -82,6 +82,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     stop = error.stop;
     failure = error.message;
   } finally {
+    boundary.close();
     await closeQuietly(session, turnTimeoutMs);
     for (const role of world.roles) policy.release?.(conversationOf(request, world, role));
   }
@@ -103,12 +104,13 @@ async function takeTurn(
   seat: Seat,
   seats: ReadonlyMap<Role, Seat>,
   session: Session,
+  boundary: Boundary,
   request: EpisodeRequest,
   options: EpisodeOptions,
 ): Promise<StopReason> {
-  const { world, policy, renderer, signal, watch } = options;
+  const { world, policy, renderer } = options;
   const where = `${request.id} turn ${seat.turns.length}`;
-  const { fresh, anchor } = await boundary('environment', `observing ${where}`, { signal, watch }, () => ({
+  const { fresh, anchor } = await boundary.step('environment', `observing ${where}`, undefined, () => ({
     fresh:
       seat.problem === undefined
         ? session.observe(seat.role)
@@ -123,7 +125,7 @@ async function takeTurn(
   const conversation = conversationOf(request, world, seat.role);
   const started = performance.now();
   const messages = [...seat.messages, ...fresh];
-  const completion = await boundary('policy', `completing ${where}`, { signal, watch }, (inner) =>
+  const completion = await boundary.step('policy', `completing ${where}`, undefined, (inner) =>
     policy.complete({
       conversation,
       seedKey: `${options.seed}/${conversation}/${seat.turns.length}`,
@@ -138,11 +140,8 @@ async function takeTurn(
   const answered = performance.now();
   const parsed = world.protocol.parse(completion.text);
   const action = parsed.ok ? parsed.action : NO_ACTION;
-  const result = await boundary(
-    'environment',
-    `stepping ${where}`,
-    { signal, watch, timeoutMs: options.turnTimeoutMs },
-    (inner) => session.step(action, inner),
+  const result = await boundary.step('environment', `stepping ${where}`, options.turnTimeoutMs, (inner) =>
+    session.step(action, inner),
   );
   for (const [role, reward] of Object.entries(result.rewards)) {
     if (!Number.isFinite(reward)) {

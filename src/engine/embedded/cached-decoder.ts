@@ -144,5 +144,7 @@ export class CachedDecoder implements RowDecoder {
  * inputs would make publishing free, and every call of few tokens 1.3 to 1.5 times slower.
  */
 function createDecodeSession(shape: DecoderShape, weights: Weights, threads: number): Promise<GraphSession> {
-  return createSession(toOnnx(decodeGraph(shape), { initializers: decodeWeights(shape, weights) }), { threads });
+  return createSession(toOnnx(decodeGraph(shape), { initializers: decodeWeights(shape, weights) }), {
+    threads,
+  });
 }

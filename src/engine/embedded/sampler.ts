@@ -142,9 +142,11 @@ export class Sampler {
 
   /** Gives rows to waiting jobs, in order; a job whose conversation is busy, or that finds no row, waits on. */
   #admit(): void {
+    if (this.#waiting.length === 0) return;
     const stillWaiting: Job[] = [];
+    const evictable = this.#evictable();
     for (const job of this.#waiting) {
-      const slot = this.#slotFor(job.request.conversation);
+      const slot = this.#slotFor(job.request.conversation, evictable);
       if (slot === undefined) {
         stillWaiting.push(job);
         continue;
@@ -161,7 +163,17 @@ export class Sampler {
     this.#waiting = stillWaiting;
   }
 
-  #slotFor(conversation: string): Slot | undefined {
+  /** Idle slots, the first to be evicted first: those that nobody waits for, least recently used before others. */
+  #evictable(): Slot[] {
+    const awaited = new Set(this.#waiting.map(({ request }) => request.conversation));
+    const idle = [...this.#slots.values()].filter((slot) => slot.job === undefined);
+    return [
+      ...idle.filter((slot) => !awaited.has(slot.conversation)),
+      ...idle.filter((slot) => awaited.has(slot.conversation)),
+    ];
+  }
+
+  #slotFor(conversation: string, evictable: Slot[]): Slot | undefined {
     const known = this.#slots.get(conversation);
     if (known !== undefined) {
       if (known.job !== undefined) return undefined;
@@ -170,9 +182,11 @@ export class Sampler {
       return known;
     }
     if (this.#slots.size >= this.#options.slots) {
-      const idle = [...this.#slots.values()].find((slot) => slot.job === undefined);
-      if (idle === undefined) return undefined;
-      this.#forget(idle);
+      let victim = evictable.shift();
+      // Some may have been given a job since the list was made.
+      while (victim !== undefined && victim.job !== undefined) victim = evictable.shift();
+      if (victim === undefined) return undefined;
+      this.#forget(victim);
     }
     let row = this.#slotOfRow.indexOf(undefined);
     if (row < 0) row = this.#slotOfRow.length;

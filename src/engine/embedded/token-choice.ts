@@ -13,6 +13,9 @@ export interface TokenChoice {
   readonly logprob: number;
 }
 
+/** Reused from call to call: a decode step of many rows would otherwise leave megabytes to the garbage collector. */
+let scratch_V = new Float64Array(0);
+
 /**
  * The token that `uniform` in [0, 1) selects from softmax(logits / temperature). Truncation: first the `topK` most
  * probable tokens, then the smallest set of them whose renormalised probabilities sum to at least `topP`; equal
@@ -28,7 +31,8 @@ export function chooseToken(
   const highest = logits_V[best]!;
   const greedy = options.temperature === 0;
   const inverse = greedy ? 1 : 1 / options.temperature;
-  const weights_V = new Float64Array(logits_V.length);
+  if (scratch_V.length !== logits_V.length) scratch_V = new Float64Array(logits_V.length);
+  const weights_V = scratch_V;
   let total = 0;
   for (let id = 0; id < logits_V.length; id++) {
     weights_V[id] = Math.exp((logits_V[id]! - highest) * inverse);

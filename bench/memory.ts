@@ -1,0 +1,77 @@
+/** Whether memory stays flat: a small model samples and trains a thousand times, and the process is weighed on the way. */
+
+import { Rng } from '../src/core/rng.ts';
+import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
+import type { DecoderShape } from '../src/model/decoder.ts';
+import { ppoClip } from '../src/objective/ppo-clip.ts';
+
+export interface MemoryBench {
+  readonly steps: number;
+  /** Resident megabytes after a tenth of the steps, and at the end. */
+  readonly earlyMegabytes: number;
+  readonly lateMegabytes: number;
+  readonly growth: number;
+}
+
+const shape: DecoderShape = {
+  vocabulary: 64,
+  width: 64,
+  layers: 2,
+  heads: 2,
+  keyValueHeads: 2,
+  headWidth: 32,
+  hidden: 128,
+  activation: 'swiglu',
+  tiedHead: false,
+  ropeTheta: 10_000,
+  contextLength: 64,
+  normEpsilon: 1e-5,
+};
+
+export async function benchMemory(steps = 1000): Promise<MemoryBench> {
+  const engine = await createEmbeddedEngine({ shape, seed: 'memory', threads: 2, tokenBudget: 1024 });
+  const objective = ppoClip();
+  const rng = Rng.of('memory');
+  const resident = (): number => process.memoryUsage.rss() / 2 ** 20;
+  let earlyMegabytes = 0;
+  for (let step = 0; step < steps; step++) {
+    const requests = Array.from({ length: 32 }, (_, index) => ({
+      conversation: `${step}/${index}`,
+      promptIds: Array.from({ length: 4 + rng.int(12) }, () => rng.int(64)),
+      maxTokens: 4 + rng.int(12),
+      stopIds: [],
+      temperature: 1,
+      topP: 1,
+      topK: 0,
+      seed: `${step}/${index}`,
+    }));
+    const results = await engine.sample(requests);
+    await engine.release(requests.map(({ conversation }) => conversation));
+    const rows = results.map(({ ids, logprobs }, index) => {
+      const prompt = requests[index]!.promptIds;
+      const pad = prompt.map(() => 0);
+      return {
+        ids_T: Int32Array.from([...prompt, ...ids]),
+        channels: {
+          weight: Float32Array.from([...pad, ...ids.map(() => 1 / 256)]),
+          advantages: Float32Array.from([...pad, ...ids.map((id) => (id % 2 ? 1 : -1))]),
+          oldLogprobs: Float32Array.from([...pad, ...logprobs]),
+        },
+      };
+    });
+    await engine.forwardBackward({ rows }, objective, { temperature: 1 });
+    await engine.optimStep({
+      learningRate: 1e-4,
+      beta1: 0.9,
+      beta2: 0.98,
+      epsilon: 1e-8,
+      weightDecay: 0,
+      clipNorm: 1,
+    });
+    await engine.publish();
+    if (step === Math.floor(steps / 10)) earlyMegabytes = resident();
+  }
+  const lateMegabytes = resident();
+  await engine.close();
+  return { steps, earlyMegabytes, lateMegabytes, growth: lateMegabytes / earlyMegabytes - 1 };
+}

@@ -1,0 +1,54 @@
+/** Every error code and every metric in the source is in its table, and nothing else is. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = new URL('..', import.meta.url).pathname;
+
+function sources(...folders: string[]): string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !/\.test(-helper)?\.ts$/.test(name))
+      .map((name) => readFileSync(join(root, folder, name), 'utf8')),
+  );
+}
+
+/** First cells of all table rows, where they are code. */
+function documented(file: string): Set<string> {
+  const rows = readFileSync(join(root, 'docs', file), 'utf8').matchAll(/^\| (`[^|]+) \|/gm);
+  return new Set([...rows].flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, code]) => code!)));
+}
+
+test('docs/errors.md lists every error code that is raised, and no other', () => {
+  const raised = new Set(
+    sources('src', 'envs').flatMap((text) =>
+      [...text.matchAll(/new TurnwiseError\(([^,{]*),/g)].flatMap(([, first]) =>
+        [...first!.matchAll(/'([a-z-]+)'/g)].map(([, code]) => code!),
+      ),
+    ),
+  );
+  expect([...documented('errors.md')].sort()).toEqual([...raised].sort());
+});
+
+test('docs/metrics.md lists every metric that the training code writes', () => {
+  const family = 'reward|turns|tokens|policy|value|optim|groups|episodes|samples|clone|game|time|speed|loop';
+  const pattern = new RegExp(`'((?:${family})/[a-z0-9_]+)'`, 'g');
+  const written = new Set(
+    sources('src/train', 'src/objective').flatMap((text) =>
+      [...text.matchAll(pattern)].map(([, name]) => name!),
+    ),
+  );
+  const known = documented('metrics.md');
+  expect(written.size).toBeGreaterThan(25);
+  expect([...written].filter((name) => !known.has(name)).sort()).toEqual([]);
+});
+
+test('docs/metrics.md lists every warning', () => {
+  const codes = sources('src').flatMap((text) =>
+    [...text.matchAll(/type: 'warning',\s*code: '([a-z-]+)'/g)].map(([, code]) => code!),
+  );
+  const known = documented('metrics.md');
+  expect(codes.length).toBeGreaterThan(1);
+  expect(codes.filter((code) => !known.has(code))).toEqual([]);
+});
