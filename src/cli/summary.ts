@@ -29,7 +29,8 @@ export function summaryText(
     lines.length === 0 ? [] : ['', paint('bold', title), ...lines];
   const lines = [
     headline(run, history, paint),
-    ...section('Held-out tasks', results(history, paint)),
+    // In self-play every win is also a loss: success is one half, whatever was learned.
+    ...section('Held-out tasks', gameCurve(history).length > 0 ? [] : results(history, paint)),
     ...section('Learning curve', [
       ...curve(history, screen),
       ...(curvePath === undefined ? [] : [paint('dim', `  as a picture: ${curvePath}`)]),

@@ -8,6 +8,8 @@ import { sparkline } from './sparkline.ts';
 
 export interface RunDisplay {
   show(event: StoredEvent | ProgressEvent): void;
+  /** A line that is no event, for whoever watches. */
+  say(line: string): void;
   /** Leave the screen tidy for what comes next. */
   close(): void;
 }
@@ -29,6 +31,7 @@ function jsonDisplay(console: Console): RunDisplay {
     show: (event) => {
       if (event.type !== 'progress') console.write(`${JSON.stringify(event)}\n`);
     },
+    say: (line) => console.writeError(`${line}\n`),
     close: () => undefined,
   };
 }
@@ -60,6 +63,10 @@ class StatusBlock implements RunDisplay {
     const urgent = line !== undefined || event.type === 'phase';
     if (!urgent && now - this.#paintedAt < repaintEveryMs) return;
     this.#paintBlock(now, line === undefined ? '' : `${line}\n`, event.type === 'finish');
+  }
+
+  say(line: string): void {
+    this.#paintBlock(this.#now(), `${line}\n`, false);
   }
 
   close(): void {
@@ -198,6 +205,10 @@ class PlainLines implements RunDisplay {
       this.#wroteAt = now;
       this.#console.write(`${this.#progressLine(now)}\n`);
     }
+  }
+
+  say(line: string): void {
+    this.#console.write(`${line}\n`);
   }
 
   close(): void {

@@ -24,7 +24,7 @@ export async function watchRun(
   const display = runDisplay(console, { json: options.json, now: () => performance.now() });
   let run: RunDirectory | undefined;
   const stopRequested = interrupts.soften(() => {
-    console.writeError('Stopping after this step. Ctrl-C again drops the step.\n');
+    display.say('Stopping after this step. Ctrl-C again drops the step.');
   });
   const report = (event: RunEvent, directory: RunDirectory): void => {
     run = directory;

@@ -239,8 +239,7 @@ describe('a watched run', () => {
     const surroundings = { commands: [command], version: '0.1.0', console, interrupts };
     expect(await runCommandLine(['resume', 'second', '--runs', root], surroundings)).toBe(130);
     expect(console.errors().replaceAll(root, 'elsewhere')).toMatchInlineSnapshot(`
-      "Stopping after this step. Ctrl-C again drops the step.
-      Run "second" was stopped. Go on from its beginning with: turnwise resume second --runs elsewhere.
+      "Run "second" was stopped. Go on from its beginning with: turnwise resume second --runs elsewhere.
       "
     `);
   });

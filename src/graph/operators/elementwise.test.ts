@@ -97,7 +97,7 @@ test.each(Object.entries(unary))('%s', async (_name, [build, reference, low = -3
 });
 
 test('far from zero the activations neither overflow nor lose their gradient', async () => {
-  for (const [build, reference] of [unary['gelu']!, unary['silu']!]) {
+  for (const [build, reference] of [unary.gelu!, unary.silu!]) {
     for (const [low, high] of [
       [-30, -8],
       [8, 30],
