@@ -21,7 +21,7 @@ const clone = z.strictObject({
   beginnerShare: share
     .default(0.5)
     .describe('Share of them played by the beginner script instead of the expert'),
-  randomRate: share.default(0.35).describe('Share of moves replaced by random ones'),
+  randomRate: share.default(0.5).describe('Share of moves replaced by random ones'),
   steps: z.int().min(0).default(50).describe('Behaviour-cloning updates'),
   batch: count.default(64).describe('Demonstrations in an update'),
   learningRate: z
@@ -32,7 +32,7 @@ const clone = z.strictObject({
 });
 
 const rollout = z.strictObject({
-  tasks: count.default(32).describe('Tasks in a step (P)'),
+  tasks: count.default(64).describe('Tasks in a step (P)'),
   group: count.default(8).describe('Episodes of each task (G)'),
   temperature: z.number().positive().default(1).describe('Sampling temperature'),
   topP: z.number().positive().max(1).default(1).describe('Nucleus: keep tokens up to this probability mass'),
@@ -90,7 +90,7 @@ const optimizer = z.strictObject({
   clipNorm: z.number().min(0).default(1).describe('Global-norm clip of the gradient; 0 is off'),
   minibatches: count.default(2).describe('Optimizer steps a batch is cut into'),
   epochs: count.default(1).describe('Passes over a batch'),
-  tokenBudget: count.default(4096).describe('Padded tokens of a micro-batch'),
+  tokenBudget: count.default(1024).describe('Padded tokens of a micro-batch'),
 });
 
 const evaluation = z.strictObject({
@@ -106,7 +106,7 @@ const checkpoint = z.strictObject({
 
 export const trainConfigSchema = z.strictObject({
   seed: z.int().default(1).describe('Names all randomness of the run'),
-  steps: z.int().min(0).default(100).describe('Reinforcement-learning steps'),
+  steps: z.int().min(0).default(120).describe('Reinforcement-learning steps'),
   threads: z.int().min(1).default(2).describe('Threads of the embedded engine'),
   environment: z
     .looseObject({})

@@ -88,7 +88,7 @@ export async function train(
       clone(
         learner,
         demonstrations,
-        (step, metrics) => io.event({ type: 'clone', step, steps: config.clone.steps, metrics }),
+        (step, metrics) => io.event({ type: 'clone', step: step + 1, steps: config.clone.steps, metrics }),
         io.signal,
       ),
     );
@@ -112,14 +112,18 @@ export async function train(
     // 2. Curate: what failed is counted and warned of, and teaches nothing.
     const usable = keepUsable(groups, config.rollout.minimumMembers);
     for (const [message, count] of failuresOf(groups)) {
-      io.event({ type: 'warning', code: 'episodes-failed', message: `step ${step}: ${count} × ${message}` });
+      io.event({
+        type: 'warning',
+        code: 'episodes-failed',
+        message: `step ${step + 1}: ${count} × ${message}`,
+      });
     }
 
     // 3. Credit and learn.
     const trainBegan = io.now();
     const update = await timed('train', () => updatePolicy(learner, usable.groups, step, state.creditState));
     if (update.updates === 0)
-      io.event(nothingLearned(step, usable.groups.length, constantShare(usable.groups)));
+      io.event(nothingLearned(step + 1, usable.groups.length, constantShare(usable.groups)));
     await engine.publish();
     const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 

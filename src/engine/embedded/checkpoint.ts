@@ -1,6 +1,6 @@
 /** The engine's part of a checkpoint folder: weights, optimizer state and the reference policy as safetensors files. */
 
-import { access, mkdir, open } from 'node:fs/promises';
+import { access, mkdir, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { TurnwiseError } from '../../core/errors.ts';
 import { readSafetensors, type Weights, writeSafetensors } from '../../model/safetensors.ts';
@@ -31,7 +31,9 @@ export async function saveCheckpoint(folder: string, checkpoint: Checkpoint): Pr
       ] as const,
   );
   await writeSafetensors(join(folder, optimizerFile), new Map(moments), { step: String(adam.step) });
-  if (frozen !== undefined) await writeSafetensors(join(folder, frozenFile), frozen);
+  // One from an earlier save into the same folder must not be loaded with these weights.
+  if (frozen === undefined) await rm(join(folder, frozenFile), { force: true });
+  else await writeSafetensors(join(folder, frozenFile), frozen);
   await flushFolder(folder);
 }
 

@@ -182,10 +182,11 @@ export class EmbeddedEngine implements Engine {
         `${promptIds.length} tokens`,
         `1 to ${contextLength - 1} tokens`,
       );
-    const outside = promptIds.find((id) => !(id >= 0 && id < vocabulary));
+    const outside = promptIds.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabulary));
     if (outside !== undefined)
       throw invalid('has a token id outside the vocabulary', String(outside), `0 to ${vocabulary - 1}`);
-    if (!(maxTokens >= 1)) throw invalid('asks for no tokens', String(maxTokens), 'maxTokens of at least 1');
+    if (!(Number.isInteger(maxTokens) && maxTokens >= 1))
+      throw invalid('has an unusable maxTokens', String(maxTokens), 'a whole number, at least 1');
     if (!(temperature >= 0 && Number.isFinite(temperature)))
       throw invalid('has an unusable temperature', String(temperature), '0 (greedy) or more');
     if (!(topP > 0 && topP <= 1)) throw invalid('has an unusable topP', String(topP), 'above 0, at most 1');

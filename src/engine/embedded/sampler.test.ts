@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SampleRequest } from '../engine.ts';
-import { planCalls, type RowDecoder, Sampler, type SamplerOptions } from './sampler.ts';
+import { type RowDecoder, Sampler, type SamplerOptions } from './sampler.ts';
 
 const vocabulary = 7;
 
@@ -215,32 +215,6 @@ describe('Sampler', () => {
     decoder.logit = Number.NaN;
     await expect(sampler.sample([request('episode 3', [1], 1)])).rejects.toThrowErrorMatchingInlineSnapshot(
       `[TurnwiseError: The model gave a log-probability that is not finite. Seen: NaN for token 0 of conversation episode 3. Lower the learning rate or the gradient clipping norm, and go back to an earlier checkpoint.]`,
-    );
-  });
-});
-
-describe('planCalls', () => {
-  it('puts every row into exactly one call within the limits', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.integer({ min: 1, max: 200 }), { maxLength: 60 }),
-        fc.integer({ min: 1, max: 64 }),
-        fc.integer({ min: 1, max: 400 }),
-        (counts, chunkTokens, callTokens) => {
-          const calls = planCalls(
-            counts.map((count) => ({ start: 0, count })),
-            { chunkTokens, callTokens },
-          );
-          expect(calls.flat().sort((a, b) => a - b)).toEqual([...counts.keys()]);
-          for (const call of calls) {
-            const lengths = call.map((index) => Math.min(counts[index]!, chunkTokens));
-            const padded = Math.max(...lengths) * call.length;
-            const real = lengths.reduce((sum, length) => sum + length, 0);
-            expect(call.length === 1 || padded <= callTokens).toBe(true);
-            expect(padded - real).toBeLessThanOrEqual(Math.max(16, padded / 4));
-          }
-        },
-      ),
     );
   });
 });

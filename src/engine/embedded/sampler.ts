@@ -6,6 +6,8 @@
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import type { SampleRequest, SampleResult } from '../engine.ts';
+import { type CallLimits, planCalls } from './call-plan.ts';
+import { commonPrefix, type Job, pendingOf, pieceOf, type Slot } from './slot.ts';
 import { chooseToken } from './token-choice.ts';
 
 /** A model with a cache of rows; the scheduler decides which conversation has which row. */
@@ -20,32 +22,11 @@ export interface RowDecoder {
   free(): void;
 }
 
-export interface SamplerOptions {
+export interface SamplerOptions extends CallLimits {
   /** Rows of the cache. */
   readonly slots: number;
   /** Longest sequence, prompt and completion together. */
   readonly contextLength: number;
-  /** Longest piece of a prompt that is fed in one call, so that long prompts do not hold up the others. */
-  readonly chunkTokens: number;
-  /** Most tokens of one call, padding included. */
-  readonly callTokens: number;
-}
-
-interface Slot {
-  readonly conversation: string;
-  row: number;
-  /** Tokens whose keys and values are in the row. */
-  readonly cached: number[];
-  job: Job | undefined;
-}
-
-interface Job {
-  readonly request: SampleRequest;
-  readonly rng: Rng;
-  readonly ids: number[];
-  readonly logprobs: number[];
-  readonly resolve: (result: SampleResult) => void;
-  readonly reject: (reason: unknown) => void;
 }
 
 export interface SamplerStatistics {
@@ -129,7 +110,10 @@ export class Sampler {
         const busy = this.#slotOfRow.filter((slot) => slot?.job !== undefined) as Slot[];
         if (busy.length === 0) return;
         let firstRow = 0;
-        for (const call of planCalls(busy.map(pendingOf), this.#options)) {
+        for (const call of planCalls(
+          busy.map((slot) => pendingOf(slot).count),
+          this.#options,
+        )) {
           const members = call.map((index) => busy[index]!);
           await this.#feed(firstRow, members);
           firstRow += call.length;
@@ -213,7 +197,7 @@ export class Sampler {
     const rows = this.#gather(firstRow, slots);
     const chunks = rows.map((slot) => {
       const { start, count } = pendingOf(slot);
-      return sliceOf(slot.job!, start, Math.min(count, this.#options.chunkTokens));
+      return pieceOf(slot.job!, start, Math.min(count, this.#options.chunkTokens));
     });
     const logits = await this.#decoder.step(firstRow, chunks);
     const longest = Math.max(...chunks.map((chunk) => chunk.length));
@@ -275,62 +259,4 @@ export class Sampler {
     // A cache with values that are not finite would spoil the rows that reuse its memory.
     this.#decoder.free();
   }
-}
-
-interface Pending {
-  readonly start: number;
-  readonly count: number;
-}
-
-/** Tokens of the job that are not in the cache yet. */
-function pendingOf(slot: Slot): Pending {
-  const job = slot.job!;
-  const start = slot.cached.length;
-  return { start, count: job.request.promptIds.length + job.ids.length - start };
-}
-
-function sliceOf(job: Job, start: number, count: number): number[] {
-  const prompt = job.request.promptIds;
-  const piece = prompt.slice(start, start + count) as number[];
-  if (piece.length < count) {
-    const from = Math.max(0, start - prompt.length);
-    piece.push(...job.ids.slice(from, from + count - piece.length));
-  }
-  return piece;
-}
-
-function commonPrefix(a: readonly number[], b: readonly number[]): number {
-  const limit = Math.min(a.length, b.length);
-  let length = 0;
-  while (length < limit && a[length] === b[length]) length++;
-  return length;
-}
-
-/**
- * Divides rows into calls: rows with similar numbers of new tokens go together while padding stays small, since a call
- * has a fixed cost and padding costs as much as real tokens. Every row is in exactly one call.
- */
-export function planCalls(
-  pending: readonly Pending[],
-  { chunkTokens, callTokens }: Pick<SamplerOptions, 'chunkTokens' | 'callTokens'>,
-): number[][] {
-  const lengths = pending.map(({ count }) => Math.min(count, chunkTokens));
-  const order = lengths.map((_, index) => index).sort((a, b) => lengths[b]! - lengths[a]! || a - b);
-  const calls: number[][] = [];
-  let longest = 0;
-  let waste = 0;
-  for (const index of order) {
-    const call = calls.at(-1);
-    const padding = longest - lengths[index]!;
-    const tokens = longest * ((call?.length ?? 0) + 1);
-    if (call !== undefined && tokens <= callTokens && waste + padding <= Math.max(16, tokens / 4)) {
-      call.push(index);
-      waste += padding;
-    } else {
-      calls.push([index]);
-      longest = lengths[index]!;
-      waste = 0;
-    }
-  }
-  return calls;
 }

@@ -1,14 +1,17 @@
-import { defineConfig } from 'tsdown';
+/** Builds dist/: file-to-file JavaScript and type declarations, since workers are found by their path beside the module. */
 
-/** File-to-file output: workers are found by their path relative to the module that starts them. */
-export default defineConfig({
+import { build } from 'tsdown';
+
+await build({
+  config: false,
   entry: [
     'src/exports/*.ts',
     'src/cli/main.ts',
     'src/engine/embedded/worker.ts',
-    'src/env/sandbox/worker.ts',
     'envs/*/index.ts',
     'bench/main.ts',
+    'examples/*.ts',
+    '!examples/*.test.ts',
   ],
   format: 'esm',
   platform: 'node',
@@ -17,5 +20,5 @@ export default defineConfig({
   dts: true,
   fixedExtension: false,
   clean: true,
-  logLevel: 'warn',
+  logLevel: 'error',
 });
