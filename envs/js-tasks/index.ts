@@ -27,6 +27,13 @@ export const world: WorldFactory<typeof options> = defineWorld({
   name: 'js-tasks',
   description: 'Programming questions answered with a sandboxed interpreter: tools, persistent variables.',
   options,
+  // A task takes three to five right calls in a row, so few mistakes go into the demonstrations.
+  settings: {
+    steps: 60,
+    clone: { randomRate: 0.1, steps: 150 },
+    rollout: { tasks: 32, group: 8 },
+    evaluation: { every: 10, tasks: 100, finalTasks: 200 },
+  },
   create: ({ format, packed, maxTurns, timeLimitMs, memoryMiB, outputLimit }) => {
     const { protocol, wording, action } = format === 'words' ? words : toolCalls;
     return {

@@ -13,5 +13,16 @@ export const world: WorldFactory<typeof options> = defineWorld({
   name: 'kuhn-poker',
   description: 'Poker with three cards and one bet: two roles, hidden cards, mixed equilibrium.',
   options,
+  // The entropy bonus keeps both seats mixing: without it self-play locks into pure strategies, which always lose to someone.
+  settings: {
+    steps: 400,
+    model: { width: 64, layers: 2, hidden: 172 },
+    clone: { demonstrations: 1000, randomRate: 1, steps: 100 },
+    rollout: { tasks: 32, group: 8 },
+    objective: { entropyCoefficient: 0.1 },
+    optimizer: { learningRate: 1e-3 },
+    evaluation: { every: 50, tasks: 60, finalTasks: 60 },
+    checkpoint: { every: 50 },
+  },
   create: ({ rules }) => fromGame(kuhnPokerGame(rules)),
 });
