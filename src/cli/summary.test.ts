@@ -72,10 +72,10 @@ describe('summaryText', () => {
         nothing-learned: step 1: no update was made
 
       Next
-        turnwise play frozen-lake --run frozen-lake-rloo-1  watch the trained agent
-        turnwise eval frozen-lake-rloo-1 --tasks 1000       measure it more exactly
-        turnwise train frozen-lake --recipe grpo            try another method
-        turnwise runs compare frozen-lake-rloo-1 OTHER      set two runs side by side
+        npx turnwise play frozen-lake --run frozen-lake-rloo-1  watch the agent
+        npx turnwise eval frozen-lake-rloo-1 --tasks 1000       measure it better
+        npx turnwise train frozen-lake --recipe grpo            another method
+        npx turnwise runs compare frozen-lake-rloo-1 OTHER      compare two runs
       "
     `);
     expect(Math.max(...text.split('\n').map(displayWidth))).toBeLessThanOrEqual(80);

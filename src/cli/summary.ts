@@ -231,12 +231,12 @@ function nextCommands({ run, root, history: { start, finish } }: SummaryInput): 
   const where = root === 'runs' ? '' : ` --runs ${root}`;
   const commands: [string, string][] = finish
     ? [
-        [`turnwise play ${environment} --run ${run}${where}`, 'watch the trained agent'],
-        [`turnwise eval ${run} --tasks 1000${where}`, 'measure it more exactly'],
-        [`turnwise train ${environment} --recipe ${other}${where}`, 'try another method'],
-        [`turnwise runs compare ${run} OTHER${where}`, 'set two runs side by side'],
+        [`npx turnwise play ${environment} --run ${run}${where}`, 'watch the agent'],
+        [`npx turnwise eval ${run} --tasks 1000${where}`, 'measure it better'],
+        [`npx turnwise train ${environment} --recipe ${other}${where}`, 'another method'],
+        [`npx turnwise runs compare ${run} OTHER${where}`, 'compare two runs'],
       ]
-    : [[`turnwise resume ${run}${where}`, 'go on from the last checkpoint']];
+    : [[`npx turnwise resume ${run}${where}`, 'go on from the last checkpoint']];
   const width = Math.max(...commands.map(([command]) => command.length));
   return commands.map(([command, why]) => `  ${command.padEnd(width)}  ${why}`);
 }

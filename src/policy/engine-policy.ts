@@ -5,6 +5,9 @@ import type { Lockstep } from './lockstep.ts';
 import type { Policy } from './policy.ts';
 import type { SampleRequest, SampleResult, Sampler } from './sampler.ts';
 
+/** Episodes that go on before the event loop has its turn: about two milliseconds of small environments. */
+const STEPS_AT_ONCE = 32;
+
 interface Waiting {
   readonly request: SampleRequest;
   readonly resolve: (result: SampleResult) => void;
@@ -20,8 +23,12 @@ export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lock
     waiting = [];
     lockstep.resume(batch.length);
     engine.sample(batch.map(({ request }) => request)).then(
-      (results) => {
-        for (const [index, { resolve }] of batch.entries()) resolve(results[index]!);
+      async (results) => {
+        for (const [index, { resolve }] of batch.entries()) {
+          resolve(results[index]!);
+          // Each episode now takes its step; a large batch must not keep timers and the terminal waiting for all.
+          if (index % STEPS_AT_ONCE === STEPS_AT_ONCE - 1) await new Promise(setImmediate);
+        }
       },
       (error: unknown) => {
         for (const { reject } of batch) reject(error);
