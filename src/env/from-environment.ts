@@ -106,8 +106,8 @@ export function fromEnvironment<Task extends Json, State extends Json>(
     maxTurns: environment.maxTurns,
     protocol: options.protocol ?? rawProtocol,
     tasks: (split) => environment.tasks(split),
-    async open(task, rng) {
-      const start = environment.start(task as Task, rng);
+    async open(task, rng, startRng = rng) {
+      const start = environment.start(task as Task, startRng);
       return new EnvironmentSession(environment, rng, {
         state: checkState(environment.name, start.state),
         messages: checkMessages(environment.name, start.messages),

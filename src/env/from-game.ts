@@ -96,8 +96,8 @@ export function fromGame<Task extends Json, State extends Json>(
     game: game as unknown as Game,
     protocol: options.protocol ?? rawProtocol,
     tasks: (split) => game.tasks(split),
-    async open(task, rng) {
-      return new GameSession(game, rng, checkState(game.name, game.start(task as Task, rng)));
+    async open(task, rng, startRng = rng) {
+      return new GameSession(game, rng, checkState(game.name, game.start(task as Task, startRng)));
     },
     script(session, kind, rng) {
       if (!(session instanceof GameSession)) return undefined;

@@ -21,8 +21,11 @@ export interface World {
   /** How actions are found in what the policy wrote. Default: the raw text, trimmed. */
   readonly protocol: ActionProtocol;
   tasks(split: Split): TaskSet<Json>;
-  /** Open an episode. `rng` is the episode's own stream of chance. */
-  open(task: Json, rng: Rng): Promise<Session>;
+  /**
+   * Open an episode. `rng` is the episode's own stream of chance; `startRng`, where it is given, is shared by the episodes
+   * of a group, whose starts must be the same to be compared.
+   */
+  open(task: Json, rng: Rng, startRng?: Rng): Promise<Session>;
   /** The action (before the protocol's formatting) a scripted player takes now; undefined where there is no such player. */
   script?(session: Session, kind: PlayerKind, rng: Rng): string | undefined;
 }

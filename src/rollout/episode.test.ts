@@ -151,6 +151,31 @@ test('Ctrl-C ends episodes as cancelled', async () => {
   expect((await play(counter(), sayer(['up']), { signal: controller.signal })).stop).toBe('cancelled');
 });
 
+test('members of a group share a random start, and nothing else of chance', async () => {
+  const world = counter({
+    start: (_task, rng) => ({ state: { at: 0 }, messages: [user(`at ${rng.next()}`)] }),
+    step: ({ at }, _action, rng) => ({
+      state: { at },
+      observation: `at ${rng.next()}`,
+      reward: 0,
+      done: false,
+      valid: true,
+    }),
+  });
+  const [first, second] = await Promise.all(
+    [0, 1].map((member) =>
+      runEpisode(
+        { id: `0/0/${member}`, groupId: '0/0', task: null },
+        options(world, sayer(['up']), { maxTurns: 2 }),
+      ),
+    ),
+  );
+  const shown = (trajectories: Trajectory[] | undefined): string[] =>
+    trajectories![0]!.turns.map(({ messages }) => messages[0]!.content);
+  expect(shown(first)[0]).toBe(shown(second)[0]);
+  expect(shown(first)[1]).not.toBe(shown(second)[1]);
+});
+
 const words = fc.array(fc.constantFrom('up', 'stay', '3'), { minLength: 1, maxLength: 8 });
 
 test('property: masks are 1 exactly on sampled tokens, and samples are what the policy saw', async () => {

@@ -64,8 +64,9 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   try {
     // Members of a group share the start; what happens by chance afterwards is each episode's own.
     const rng = Rng.of('environment', options.seed, request.id);
+    const startRng = Rng.of('start', options.seed, request.groupId);
     const opened = await boundary.step('environment', `opening ${world.name}`, turnTimeoutMs, () =>
-      world.open(request.task, rng),
+      world.open(request.task, rng, startRng),
     );
     session = opened;
     for (let role = opened.toMove(); role !== undefined; role = opened.toMove()) {
