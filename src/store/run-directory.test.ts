@@ -85,7 +85,7 @@ describe('names', () => {
 
   it('refuses a name that is a path', () => {
     expect(message(() => create({ name: '../escape' }))).toMatchInlineSnapshot(
-      `"run-name: The run name cannot be a folder name. Seen: "../escape". Allowed: letters, digits, ".", "_" and "-", starting with a letter or digit. Choose another name."`,
+      `"run-name: The run name cannot be a folder name. Seen: "../escape". Allowed: letters, digits, ".", "_", "+" and "-", starting with a letter or digit. Choose another name."`,
     );
   });
 

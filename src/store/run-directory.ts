@@ -197,11 +197,11 @@ function requireRun({ root, name }: OpenRun): void {
 }
 
 function checkName(name: string): void {
-  if (/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name)) return;
+  if (/^[A-Za-z0-9][A-Za-z0-9._+-]*$/.test(name)) return;
   throw new TurnwiseError('run-name', {
     what: 'The run name cannot be a folder name',
     seen: JSON.stringify(name),
-    allowed: 'letters, digits, ".", "_" and "-", starting with a letter or digit',
+    allowed: 'letters, digits, ".", "_", "+" and "-", starting with a letter or digit',
     next: 'Choose another name',
   });
 }

@@ -8,5 +8,10 @@ export const ppo: Recipe = {
     'token-level GAE with a value head, skipping observation tokens; clipped policy gradient and clipped value loss',
   source: 'PPO, arXiv 1707.06347; GAE, arXiv 1506.02438',
   critic: true,
-  settings: { credit: { method: 'gae', gamma: 0.99, lambda: 0.95 }, objective: { valueWarmup: 3 } },
+  // Returns of tens would let the value loss drown the policy's under the common gradient clip, and a clipped value could
+  // not follow them: so rewards are scaled down and the value is free to move.
+  settings: {
+    credit: { method: 'gae', gamma: 0.99, lambda: 0.95, rewardScale: 0.1 },
+    objective: { valueClip: 0, valueWarmup: 3 },
+  },
 };
