@@ -47,6 +47,7 @@ export function exampleEvents(finished = true): StoredEvent[] {
       seed: 1,
       parameters: 498_000,
       vocabulary: 62,
+      identity: '0123456789abcdef',
       version: '0.1.0',
     },
     { type: 'evaluation', step: 0, label: 'before', ...before },

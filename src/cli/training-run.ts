@@ -4,14 +4,13 @@ import { createHash } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import type { Trajectory } from '../core/trajectory.ts';
-
 import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import { type DecoderShape, parameterShapes } from '../model/decoder.ts';
 import { startWatchdog, unwatched, type Watchdog } from '../rollout/watchdog.ts';
+import type { Checkpoint } from '../store/checkpoints.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../train/config.ts';
@@ -87,7 +86,7 @@ export async function resumeRun(
     const recipe = findRecipe(file.recipe);
     const factory = await request.findFactory(file.environment);
     const world = factory.create(factory.options.parse(file.config.environment));
-    const checkpoint = run.checkpoints.steps().length > 0 ? await run.checkpoints.open() : undefined;
+    const checkpoint = run.checkpoints.steps().length > 0 ? await ownCheckpoint(run) : undefined;
     if (!checkpoint) {
       run.events.truncate(0);
       return await begin(request, run, world, recipe, file.config);
@@ -139,7 +138,6 @@ async function begin(
       onEpisode: (done, total) =>
         control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
     });
-    requireDemonstrations(demonstrations, world);
     const card = designModel(demonstrations, config, recipe);
     engine = await openEngine(card.shape, config);
     const io = runIo(control, run, engine, card, config);
@@ -151,6 +149,7 @@ async function begin(
       seed: config.seed,
       parameters: countParameters(card.shape),
       vocabulary: card.words.length,
+      identity: identityOf(card),
       version,
     });
     const learner = createLearner({ config, recipe, world, card, engine, watch });
@@ -224,13 +223,22 @@ export async function openCheckpoint(request: {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const { config, ...file } = run.readConfig(trainConfigSchema);
   const factory = await request.findFactory(file.environment);
-  const checkpoint = await run.checkpoints.open(request.step === undefined ? {} : { step: request.step });
+  const checkpoint = await ownCheckpoint(run, request.step);
   const { card } = checkpoint.state as unknown as CheckpointState;
   const engine = await openEngine(card.shape, config);
   await engine.load(checkpoint.folder);
   await engine.publish();
   const world = factory.create(factory.options.parse(config.environment));
   return createLearner({ config, recipe: findRecipe(file.recipe), world, card, engine, watch: unwatched });
+}
+
+/** A checkpoint of this run, by default the last. One of another model or vocabulary, copied in by hand, is refused. */
+function ownCheckpoint(run: RunDirectory, step?: number): Promise<Checkpoint> {
+  const start = run.events.read().find((event) => event.type === 'start');
+  return run.checkpoints.open({
+    ...(step !== undefined && { step }),
+    ...(start !== undefined && { identity: start.identity }),
+  });
 }
 
 function openEngine(shape: DecoderShape, config: TrainConfig): Promise<Engine> {
@@ -240,15 +248,6 @@ function openEngine(shape: DecoderShape, config: TrainConfig): Promise<Engine> {
     threads: config.threads,
     tokenBudget: config.optimizer.tokenBudget,
     slots: config.rollout.concurrency,
-  });
-}
-
-function requireDemonstrations(demonstrations: readonly Trajectory[], world: World): void {
-  if (demonstrations.length > 0) return;
-  throw new TurnwiseError('no-demonstrations', {
-    what: `No demonstration of ${world.name} could be used`,
-    seen: 'every scripted episode failed, timed out or had no turns',
-    next: 'Play one with `turnwise play` to see why',
   });
 }
 

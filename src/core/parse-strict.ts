@@ -35,7 +35,10 @@ export function parseStrict<Schema extends z.ZodType>(
   throw new TurnwiseError('config-invalid', {
     what: key ? `${subject} cannot use this value of "${key}"` : `${subject} cannot use these settings`,
     seen: JSON.stringify(valueAt(value, inside)) ?? 'nothing',
-    allowed: issue.message.replace(/^[^:]+: expected /, ''),
+    allowed: issue.message
+      .replace(/^[^:]+: expected /, '')
+      .replace(/, received \w+$/, '')
+      .replace(/^number to be ([<>]=?)/, 'a number $1 '),
     fields: { key },
   });
 }

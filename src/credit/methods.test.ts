@@ -36,13 +36,13 @@ describe('messages', () => {
       `[TurnwiseError: Credit method "rloo" has no setting "gamma". Allowed: no settings.]`,
     );
     expect(() => findCreditMethod('gae').create({ gamma: 1.5 })).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: Credit method "gae" cannot use this value of "gamma". Seen: 1.5. Allowed: number to be <=1.]`,
+      `[TurnwiseError: Credit method "gae" cannot use this value of "gamma". Seen: 1.5. Allowed: a number <= 1.]`,
     );
     expect(() => findCreditMethod('grpo').create({ std: 'unbiased' })).toThrowErrorMatchingInlineSnapshot(
       `[TurnwiseError: Credit method "grpo" cannot use this value of "std". Seen: "unbiased". Allowed: one of "sample"|"population".]`,
     );
     expect(() => findCreditMethod('grpo').create(7)).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: Credit method "grpo" cannot use these settings. Seen: 7. Allowed: object, received number.]`,
+      `[TurnwiseError: Credit method "grpo" cannot use these settings. Seen: 7. Allowed: object.]`,
     );
   });
 

@@ -1,9 +1,10 @@
 /** Held-out evaluation: every task once, sampled and greedy, with intervals. */
 
-import { wilsonInterval } from '../core/statistics.ts';
+import { mean, sampleStd, wilsonInterval } from '../core/statistics.ts';
 import type { StopReason } from '../core/stop.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import type { Split } from '../env/environment.ts';
+import { tasksOf } from '../env/split.ts';
 import { type CollectOptions, collectGroups } from '../rollout/collect.ts';
 
 export interface EvaluationResult {
@@ -26,11 +27,15 @@ export interface Evaluation {
   readonly trajectories: readonly Trajectory[];
 }
 
-/** Play `tasks` tasks of the split once each (fewer where the split is smaller) and summarise. */
+/**
+ * Play `tasks` tasks of the split once each and summarise. A smaller split is played in as many whole rounds as fit.
+ *
+ * @throws TurnwiseError `split-empty`
+ */
 export async function evaluate(
   options: CollectOptions & { readonly split: Split; readonly tasks: number; readonly label: string },
 ): Promise<Evaluation> {
-  const set = options.world.tasks(options.split);
+  const set = tasksOf(options.world, options.split);
   const tasks = Math.min(options.tasks, set.size * repeatsOf(set.size, options.tasks));
   const groups = await collectGroups(
     Array.from({ length: tasks }, (_, index) => ({
@@ -57,16 +62,15 @@ export function summarise(trajectories: readonly Trajectory[]): EvaluationResult
   const count = usable.length;
   const successes = usable.filter(({ success }) => success).length;
   const outcomes = usable.map(({ outcome }) => outcome);
-  const mean = count === 0 ? 0 : outcomes.reduce((sum, outcome) => sum + outcome, 0) / count;
-  const variance = count < 2 ? 0 : outcomes.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (count - 1);
-  const half = 1.96 * Math.sqrt(variance / Math.max(1, count));
+  const average = count === 0 ? 0 : mean(outcomes);
+  const half = count < 2 ? 0 : (1.96 * sampleStd(outcomes)) / Math.sqrt(count);
   const interval = wilsonInterval(successes, count);
   return {
     episodes: count,
     success: count === 0 ? 0 : successes / count,
     successInterval: [interval.low, interval.high],
-    return: mean,
-    returnInterval: [mean - half, mean + half],
+    return: average,
+    returnInterval: [average - half, average + half],
     turns: count === 0 ? 0 : usable.reduce((sum, { turns }) => sum + turns.length, 0) / count,
     stops,
   };

@@ -19,7 +19,7 @@ setInterval(() => {
   const stuckMs = Date.now() - since;
   if (stuckMs < workerData.limitMs) return;
   const what = Buffer.from(name.slice(0, length)).toString();
-  writeSync(2, '\\nenvironment-hangs: ' + what + ' has not returned for ' + Math.round(stuckMs / 1000) +
+  writeSync(2, '\\nenvironment-hangs: ' + what + ' has not returned for ' + (stuckMs / 1000).toFixed(1) +
     ' s and blocks the whole process, which is ended now. ' + workerData.next + '\\n');
   process.kill(process.pid, 'SIGKILL');
 }, Math.min(500, workerData.limitMs / 4));
@@ -44,7 +44,8 @@ export function startWatchdog(limitMs: number, next: string): Watchdog {
   const beats = new Int32Array(shared, 0, 2);
   const name = new Uint8Array(shared, 8);
   const encoder = new TextEncoder();
-  const worker = new Worker(SOURCE, { eval: true, workerData: { shared, limitMs, next } });
+  // Without the flags of this process: one such as --input-type would make the source something else.
+  const worker = new Worker(SOURCE, { eval: true, execArgv: [], workerData: { shared, limitMs, next } });
   worker.unref();
   return {
     watch: (what, work) => {

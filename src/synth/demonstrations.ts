@@ -1,14 +1,16 @@
 /** Demonstrations: episodes played by an environment's scripts, with mistakes mixed in so that something is left to learn. */
 
+import { TurnwiseError } from '../core/errors.ts';
 import { Rng } from '../core/rng.ts';
 import { isTrainable } from '../core/stop.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import type { Group, Trajectory } from '../core/trajectory.ts';
+import { tasksOf } from '../env/split.ts';
 import type { World } from '../env/world.ts';
 import type { Renderer } from '../model/renderer.ts';
 import { WordTokenizer } from '../model/word-tokenizer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
-import { collectGroups } from '../rollout/collect.ts';
+import { collectGroups, failuresOf } from '../rollout/collect.ts';
 import type { ContextStrategy } from '../rollout/context.ts';
 import type { Watch } from '../rollout/watchdog.ts';
 
@@ -37,9 +39,13 @@ const textContext: ContextStrategy = {
   next: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
 };
 
-/** Episodes on train tasks, one for each; failed ones are left out. */
+/**
+ * Episodes on train tasks, one for each; failed ones are left out.
+ *
+ * @throws TurnwiseError `no-demonstrations` where none is left, `no-script`, `split-empty`
+ */
 export async function demonstrate(world: World, options: DemonstrationOptions): Promise<Trajectory[]> {
-  const tasks = world.tasks('train');
+  const tasks = tasksOf(world, 'train');
   const beginner = (conversation: string): boolean =>
     Rng.of('beginner', options.seed, conversation.split('/')[1] ?? '').chance(options.beginnerShare);
   const groups = await collectGroups(
@@ -68,9 +74,21 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
       ...(options.onEpisode ? { onEpisode: options.onEpisode } : {}),
     },
   );
-  return groups
+  const usable = groups
     .flatMap((group) => group.members)
     .filter((trajectory) => isTrainable(trajectory.stop) && trajectory.turns.length > 0);
+  if (usable.length === 0) throw noDemonstrations(world, groups);
+  return usable;
+}
+
+function noDemonstrations(world: World, groups: readonly Group[]): TurnwiseError {
+  const [commonest] = [...failuresOf(groups)].sort(([, a], [, b]) => b - a);
+  return new TurnwiseError('no-demonstrations', {
+    what: `No demonstration of ${world.name} could be used`,
+    seen: commonest ? `${commonest[1]} × ${commonest[0]}` : 'episodes without turns',
+    next: 'Mend the environment; brokenLaw() of turnwise/env checks one without training',
+    fields: { environment: world.name },
+  });
 }
 
 /** The tokenizer of everything that was said, and the words of the longest action. */

@@ -30,6 +30,8 @@ export type StoredEvent =
       readonly seed: number;
       readonly parameters: number;
       readonly vocabulary: number;
+      /** Of the model: its shape and words. Checkpoints of another identity do not belong to this run. */
+      readonly identity: string;
       readonly version: string;
     }
   | { readonly type: 'phase'; readonly phase: Phase; readonly steps?: number }

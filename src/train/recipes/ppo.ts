@@ -1,11 +1,11 @@
-/** PPO: token-level GAE with a value head, skipping observation tokens; clipped policy gradient and clipped value loss. */
+/** PPO: token-level GAE with a value head, skipping observation tokens; clipped policy gradient and value loss. */
 
 import type { Recipe } from './recipe.ts';
 
 export const ppo: Recipe = {
   name: 'ppo',
   summary:
-    'token-level GAE with a value head, skipping observation tokens; clipped policy gradient and clipped value loss',
+    'token-level GAE with a value head, skipping observation tokens; clipped policy gradient and value loss',
   source: 'PPO, arXiv 1707.06347; GAE, arXiv 1506.02438',
   critic: true,
   // Returns of tens would let the value loss drown the policy's under the common gradient clip, and a clipped value could

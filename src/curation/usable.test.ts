@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isTrainable, type StopReason } from '../core/stop.ts';
+import type { Group, Trajectory } from '../core/trajectory.ts';
+import { constantShare, keepUsable } from './usable.ts';
+
+const trajectory = (stop: StopReason, outcome = 0, turns = 1): Trajectory =>
+  ({ stop, outcome, turns: new Array(turns).fill({}) }) as unknown as Trajectory;
+const group = (...members: readonly Trajectory[]): Group => ({ id: 'g', task: null, members });
+
+const BAD: readonly StopReason[] = [
+  'timeout',
+  'cancelled',
+  'failed:environment',
+  'failed:policy',
+  'failed:tool',
+];
+const GOOD: readonly StopReason[] = ['done', 'turn-limit', 'context-overflow', 'invalid-action'];
+
+describe('what failed is never learned from', () => {
+  test('whatever the order, and whatever it earned', () => {
+    const stops = fc.array(fc.array(fc.constantFrom(...BAD, ...GOOD), { minLength: 1, maxLength: 6 }));
+    fc.assert(
+      fc.property(stops, fc.integer({ min: 1, max: 4 }), (groups, minimum) => {
+        const all = groups.map((members) => group(...members.map((stop) => trajectory(stop, 100))));
+        const { groups: kept, failedEpisodes, droppedGroups } = keepUsable(all, minimum);
+        const stopsKept = kept.flatMap(({ members }) => members.map(({ stop }) => stop));
+        expect(stopsKept.every(isTrainable)).toBe(true);
+        expect(failedEpisodes).toBe(groups.flat().filter((stop) => BAD.includes(stop)).length);
+        expect(kept.length + droppedGroups).toBe(groups.length);
+        expect(kept.every(({ members }) => members.length >= minimum)).toBe(true);
+      }),
+    );
+  });
+
+  test('nor an episode in which the agent never acted', () => {
+    const { groups } = keepUsable([group(trajectory('done'), trajectory('context-overflow', 0, 0))], 1);
+    expect(groups[0]!.members).toHaveLength(1);
+  });
+
+  test('a group that failures left too small is dropped as a whole', () => {
+    const small = group(trajectory('done', 1), trajectory('timeout', 0));
+    expect(keepUsable([small], 2)).toEqual({ groups: [], failedEpisodes: 1, droppedGroups: 1 });
+    expect(keepUsable([small], 1).groups).toHaveLength(1);
+  });
+});
+
+test('groups whose members all earned the same are counted', () => {
+  const same = group(trajectory('done', 1), trajectory('done', 1));
+  const different = group(trajectory('done', 1), trajectory('done', 0));
+  expect(constantShare([same, different, different, same, same])).toBe(0.6);
+  expect(constantShare([])).toBe(0);
+});

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { user } from '../core/messages.ts';
+import { defineEnvironment, type Environment } from '../env/environment.ts';
+import { fromEnvironment } from '../env/from-environment.ts';
+import type { World } from '../env/world.ts';
+import { wordRenderer } from '../model/renderer.ts';
+import { fullContext, latestContext } from '../rollout/context.ts';
+import { unwatched } from '../rollout/watchdog.ts';
+import {
+  type DemonstrationOptions,
+  demonstrate,
+  learnVocabulary,
+  renderDemonstration,
+} from './demonstrations.ts';
+
+type Walk = { readonly start: number; readonly at: number };
+
+/** Walk up to 3; the beginner walks down first. */
+const stairs = (parts: Partial<Environment<number, Walk>> = {}): World =>
+  fromEnvironment(
+    defineEnvironment<number, Walk>({
+      name: 'stairs',
+      description: '',
+      maxTurns: 6,
+      tasks: () => ({ size: 3, at: (index) => index }),
+      start: (start) => ({ state: { start, at: start }, messages: [user(`at:${start}`)] }),
+      step: ({ start, at }, action) => {
+        const next = at + (action === 'go up' ? 1 : -1);
+        const done = next >= 3;
+        return {
+          state: { start, at: next },
+          observation: `at:${next}`,
+          reward: 0,
+          done,
+          success: done,
+          valid: true,
+        };
+      },
+      actions: () => ['go up', 'go down'],
+      solve: () => 'go up',
+      stumble: ({ start, at }) => (at === start ? 'go down' : 'go up'),
+      ...parts,
+    }),
+  );
+
+const options: DemonstrationOptions = {
+  demonstrations: 9,
+  beginnerShare: 0,
+  randomRate: 0,
+  seed: 1,
+  maxTurns: 6,
+  turnTimeoutMs: 1000,
+  signal: new AbortController().signal,
+  watch: unwatched,
+};
+
+test('the expert alone plays every task in turn, and what it writes is not sampled', async () => {
+  const played = await demonstrate(stairs(), options);
+  expect(played.map(({ turns }) => turns.length)).toEqual([3, 2, 1, 3, 2, 1, 3, 2, 1]);
+  expect(played.every(({ success }) => success)).toBe(true);
+  expect(played.flatMap(({ turns }) => turns).every(({ sampled }) => !sampled)).toBe(true);
+});
+
+test('beginners and random moves are mixed in, in about the shares asked for, and the same for the same seed', async () => {
+  const many = { ...options, demonstrations: 300 };
+  const beginners = await demonstrate(stairs(), { ...many, beginnerShare: 0.5 });
+  const stumbled = beginners.filter(({ turns }) => turns[0]!.text === 'go down').length;
+  expect(stumbled).toBeGreaterThan(105);
+  expect(stumbled).toBeLessThan(195);
+  const random = await demonstrate(stairs(), { ...many, randomRate: 1 });
+  const texts = random.flatMap(({ turns }) => turns.map(({ text }) => text));
+  expect(texts.filter((text) => text === 'go up').length / texts.length).toBeCloseTo(0.5, 1);
+  const withoutTimes = (list: typeof random): unknown =>
+    list.map(({ id, turns }) => [id, turns.map(({ text }) => text)]);
+  expect(withoutTimes(await demonstrate(stairs(), { ...many, randomRate: 1 }))).toEqual(withoutTimes(random));
+});
+
+test('episodes that fail are left out', async () => {
+  const brittle = stairs({
+    start: (start) => {
+      if (start === 1) throw new Error('a stair is missing');
+      return { state: { start, at: start }, messages: [user(`at:${start}`)] };
+    },
+  });
+  expect((await demonstrate(brittle, options)).map(({ turns }) => turns.length)).toEqual([3, 1, 3, 1, 3, 1]);
+});
+
+test('an environment without a script is refused', async () => {
+  const { script: _script, ...silent } = stairs();
+  await expect(demonstrate(silent, options)).rejects.toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The environment stairs has no scripted player. Seen: a request for its expert. Give it solve() (and actions()), or start from a checkpoint instead of demonstrations.]`,
+  );
+});
+
+test('the vocabulary is every word that was read or written, and a turn is as long as the longest action', async () => {
+  const { tokenizer, maxActionWords } = learnVocabulary(await demonstrate(stairs(), options));
+  expect(tokenizer.words.slice(4)).toEqual(['at:0', 'at:1', 'at:2', 'go', 'up']);
+  expect(maxActionWords).toBe(2);
+});
+
+test('a rendered demonstration is what the policy would have seen and written', async () => {
+  const demonstration = (await demonstrate(stairs(), options))[0]!;
+  const { tokenizer, maxActionWords } = learnVocabulary([demonstration]);
+  const renderer = wordRenderer(tokenizer, maxActionWords);
+  const read = (ids: readonly number[]): string => tokenizer.decode(ids);
+  const full = renderDemonstration(demonstration, renderer, fullContext);
+  expect(full.turns.map(({ contextIds, ids }) => [read(contextIds), read(ids)])).toEqual([
+    ['at:0 <act>', 'go up <end>'],
+    ['at:1 <act>', 'go up <end>'],
+    ['at:2 <act>', 'go up <end>'],
+  ]);
+  expect(full.turns.map(({ extendsPrevious }) => extendsPrevious)).toEqual([false, true, true]);
+  const latest = renderDemonstration(demonstration, renderer, latestContext);
+  expect(latest.turns.map(({ extendsPrevious }) => extendsPrevious)).toEqual([false, false, false]);
+});

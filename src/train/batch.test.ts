@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Rng } from '../core/rng.ts';
+import type { Trajectory, Turn } from '../core/trajectory.ts';
+import type { TrajectoryCredit } from '../credit/rollouts.ts';
+import {
+  type Candidate,
+  type CreditedSample,
+  candidatesOf,
+  creditInput,
+  minibatches,
+  spreadCredit,
+  trainingRows,
+} from './batch.ts';
+
+/** Turn k sees `context` ids and samples `sampled` of them; where it is not `sampled`, an opponent wrote them. */
+interface Shape {
+  readonly context: number;
+  readonly written: number;
+  readonly sampled: boolean;
+  readonly extendsPrevious: boolean;
+}
+
+let nextId = 0;
+const ids = (count: number): number[] => Array.from({ length: count }, () => nextId++);
+
+const trajectoryOf = (shapes: readonly Shape[]): Trajectory => ({
+  id: `t${nextId}`,
+  groupId: 'g',
+  role: 'agent',
+  policyVersion: 1,
+  stop: 'done',
+  outcome: 1,
+  success: true,
+  turns: shapes.map(({ context, written, sampled, extendsPrevious }): Turn => {
+    const completion = ids(written);
+    return {
+      kind: 'act',
+      anchor: '',
+      messages: [],
+      contextIds: ids(context),
+      extendsPrevious,
+      ids: completion,
+      logprobs: completion.map(() => -1),
+      sampled,
+      text: '',
+      finish: 'stop',
+      reward: 0.5,
+      valid: true,
+      policyMs: 0,
+      environmentMs: 0,
+    };
+  }),
+});
+
+const shape = fc.record({
+  context: fc.integer({ min: 1, max: 3 }),
+  written: fc.integer({ min: 1, max: 3 }),
+  sampled: fc.boolean(),
+  extendsPrevious: fc.boolean(),
+});
+const trajectories = fc.array(fc.array(shape, { minLength: 1, maxLength: 5 }).map(trajectoryOf), {
+  minLength: 1,
+  maxLength: 5,
+});
+
+/** Turn k is worth k + 1, token by token k + 1 + position / 10. */
+function creditOf({ id, turns }: Trajectory, perToken: boolean): TrajectoryCredit {
+  return {
+    id,
+    turnAdvantages_K: turns.map((_, turn) => turn + 1),
+    ...(perToken && {
+      tokenAdvantages_K_T: turns.map((turn, k) => turn.ids.map((_, position) => k + 1 + position / 10)),
+    }),
+  };
+}
+
+const only = (trajectory: Trajectory): Candidate => candidatesOf([trajectory])[0]!;
+
+describe('advantages', () => {
+  test('property: they land on sampled tokens only, each token’s own', () => {
+    fc.assert(
+      fc.property(trajectories, fc.boolean(), (list, perToken) => {
+        for (const trajectory of list) {
+          const landed = new Map<number, number>();
+          for (const { sample, advantages_T } of spreadCredit(
+            only(trajectory),
+            creditOf(trajectory, perToken),
+          )) {
+            for (const [token, advantage] of advantages_T.entries()) {
+              if (sample.mask_T[token] === 1) landed.set(sample.ids_T[token]!, advantage);
+              else expect(advantage).toBe(0);
+            }
+          }
+          const expected = trajectory.turns.flatMap(({ sampled, ids: written }, k) =>
+            sampled ? written.map((id, position) => [id, k + 1 + (perToken ? position / 10 : 0)]) : [],
+          );
+          expect([...landed]).toEqual(expected.map(([id, value]) => [id, expect.closeTo(value!, 5)]));
+        }
+      }),
+    );
+  });
+
+  test('a sample that only has zeros is not live; one that cancels out is', () => {
+    const twice = trajectoryOf([
+      { context: 1, written: 1, sampled: true, extendsPrevious: false },
+      { context: 1, written: 1, sampled: true, extendsPrevious: true },
+    ]);
+    const live = (turnAdvantages_K: number[]): boolean[] =>
+      spreadCredit(only(twice), { id: twice.id, turnAdvantages_K }).map((sample) => sample.live);
+    expect(live([0, 0])).toEqual([false]);
+    expect(live([1, -1])).toEqual([true]);
+  });
+
+  test.each([[Number.NaN], [Number.POSITIVE_INFINITY], [undefined]])('%s is refused', (advantage) => {
+    nextId = 0;
+    const trajectory = trajectoryOf([{ context: 1, written: 2, sampled: true, extendsPrevious: false }]);
+    const credit = { id: trajectory.id, turnAdvantages_K: [advantage as number] };
+    expect(() => spreadCredit(only(trajectory), credit)).toThrow(
+      /gave token 0 of turn 0 of t0 no usable advantage/,
+    );
+  });
+});
+
+describe('what credit reads', () => {
+  test('scaled rewards, the sampled tokens of each turn, and the critic’s values at those tokens', () => {
+    const trajectory = trajectoryOf([
+      { context: 2, written: 1, sampled: true, extendsPrevious: false },
+      { context: 1, written: 2, sampled: false, extendsPrevious: true },
+      { context: 1, written: 2, sampled: true, extendsPrevious: true },
+    ]);
+    const values = [Float32Array.from([0, 1, 2, 3, 4, 5, 6, 7, 8])];
+    expect(creditInput(only(trajectory), 10, values)).toMatchObject({
+      outcome: 10,
+      turns: [
+        { reward: 5, tokens: 1, values: [2] },
+        { reward: 5, tokens: 0, values: [] },
+        { reward: 5, tokens: 2, values: [7, 8] },
+      ],
+    });
+  });
+});
+
+test('property: minibatches partition the samples into parts of nearly equal size, none empty', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 10 }), (size, count) => {
+      const items = Array.from({ length: size }, (_, index) => index);
+      const parts = minibatches(items, count, Rng.of(size, count));
+      expect(parts).toHaveLength(Math.min(size, count));
+      expect(parts.flat().sort((a, b) => a - b)).toEqual(items);
+      const sizes = parts.map(({ length }) => length);
+      expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+    }),
+  );
+});
+
+test('property: rows weigh sampled tokens only, and token means weigh them equally, to 1 in all', () => {
+  fc.assert(
+    fc.property(trajectories, (list) => {
+      const samples: CreditedSample[] = candidatesOf(list).flatMap((candidate) =>
+        spreadCredit(candidate, creditOf(candidate.trajectory, false)),
+      );
+      fc.pre(samples.length > 0);
+      const rows = trainingRows(samples, 'token-mean');
+      const tokens = list.flatMap(({ turns }) =>
+        turns.filter(({ sampled }) => sampled).flatMap((t) => t.ids),
+      );
+      const weighed = rows.flatMap(({ ids_T, channels }) =>
+        [...ids_T].filter((_, token) => channels.weight![token] !== 0),
+      );
+      expect(weighed).toEqual(tokens);
+      for (const { channels } of rows) {
+        for (const [token, weight] of channels.weight!.entries()) {
+          if (weight !== 0) expect(weight).toBeCloseTo(1 / tokens.length, 6);
+          expect(channels.oldLogprobs![token]).toBe(weight === 0 ? 0 : -1);
+        }
+      }
+    }),
+  );
+});

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import type { StopReason } from '../core/stop.ts';
+import type { Group, Trajectory } from '../core/trajectory.ts';
+import { findCreditMethod } from '../credit/methods.ts';
+import { keepUsable } from '../curation/usable.ts';
+import { type FakeEngine, fakeEngine } from '../engine/fake-engine.test-helper.ts';
+import { type TrainSettings, trainConfigSchema } from './config.ts';
+import type { Learner } from './learner.ts';
+import { rloo } from './recipes/rloo.ts';
+import { updatePolicy } from './update.ts';
+
+/** One turn; its only sampled token is the trajectory's number. */
+const trajectory = (number: number, outcome: number, stop: StopReason = 'done'): Trajectory => ({
+  id: `0/0/${number}`,
+  groupId: '0/0',
+  role: 'agent',
+  policyVersion: 1,
+  stop,
+  outcome,
+  success: outcome > 0,
+  turns: [
+    {
+      kind: 'act',
+      anchor: '',
+      messages: [],
+      contextIds: [4],
+      extendsPrevious: false,
+      ids: [number],
+      logprobs: [-1],
+      sampled: true,
+      text: '',
+      finish: 'length',
+      reward: outcome,
+      valid: true,
+      policyMs: 0,
+      environmentMs: 0,
+    },
+  ],
+});
+
+async function learnFrom(
+  members: readonly Trajectory[],
+  settings: TrainSettings = {},
+): Promise<{ readonly engine: FakeEngine; readonly metrics: Readonly<Record<string, number>> }> {
+  const engine = fakeEngine();
+  const groups: Group[] = [{ id: '0/0', task: null, members }];
+  const config = trainConfigSchema.parse({ optimizer: { minibatches: 1 }, ...settings });
+  const credit = findCreditMethod('rloo').create({}).credit;
+  const learner = { config, engine, recipe: rloo, credit } as unknown as Learner;
+  const { metrics } = await updatePolicy(learner, keepUsable(groups, 2).groups, 0, {});
+  return { engine, metrics };
+}
+
+/** Trained token -> advantage, and its weight. */
+const lessons = ({ learned }: FakeEngine): ReadonlyMap<number, readonly [number, number]> =>
+  new Map(
+    learned.flat().map(({ ids_T, channels }) => {
+      const token = channels.weight!.findIndex((weight) => weight !== 0);
+      return [ids_T[token]!, [channels.advantages![token]!, channels.weight![token]!]];
+    }),
+  );
+
+test('a failed, late or cancelled episode changes neither the baseline nor the loss, whatever it earned', async () => {
+  const usable = [trajectory(10, 1), trajectory(11, 0), trajectory(12, 0)];
+  const failed = (['failed:environment', 'timeout', 'cancelled', 'failed:tool'] as const).map((stop, index) =>
+    trajectory(20 + index, 1000, stop),
+  );
+  const alone = await learnFrom(usable);
+  const together = await learnFrom([
+    failed[0]!,
+    usable[0]!,
+    failed[1]!,
+    usable[1]!,
+    failed[2]!,
+    usable[2]!,
+    failed[3]!,
+  ]);
+  const third = expect.closeTo(1 / 3, 6);
+  expect(lessons(alone.engine)).toEqual(
+    new Map([
+      [10, [1, third]],
+      [11, [-0.5, third]],
+      [12, [-0.5, third]],
+    ]),
+  );
+  expect(together.engine.learned).toEqual(alone.engine.learned);
+  expect(together.metrics).toEqual(alone.metrics);
+});
+
+test('the same mistake without curation would be seen by this test', async () => {
+  const engine = (await learnFrom([trajectory(10, 1), trajectory(11, 0), trajectory(20, 1000)])).engine;
+  expect(lessons(engine).get(10)![0]).toBe(-499);
+});
+
+test('samples that teach nothing are left out of the passes, unless entropy or KL counts them', async () => {
+  const equal = [trajectory(10, 1), trajectory(11, 1)];
+  expect((await learnFrom(equal)).engine.learned).toEqual([]);
+  const counted = await learnFrom(equal, { objective: { entropyCoefficient: 0.01 } });
+  expect([...lessons(counted.engine).keys()].sort()).toEqual([10, 11]);
+});
+
+test('each part of an epoch is one optimizer step, and every sample is in each epoch once', async () => {
+  const members = Array.from({ length: 7 }, (_, index) => trajectory(10 + index, index));
+  const { engine } = await learnFrom(members, { optimizer: { minibatches: 3, epochs: 2 } });
+  expect(engine.learned).toHaveLength(6);
+  const seen = (parts: readonly (readonly { readonly ids_T: Int32Array }[])[]): number[] =>
+    parts
+      .flat()
+      .map(({ ids_T }) => ids_T[1]!)
+      .sort();
+  // The fourth earned the mean and has nothing to teach.
+  expect(seen(engine.learned.slice(0, 3))).toEqual([10, 11, 12, 14, 15, 16]);
+  expect(seen(engine.learned.slice(3))).toEqual([10, 11, 12, 14, 15, 16]);
+});
