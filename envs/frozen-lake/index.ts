@@ -142,5 +142,7 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   name: 'frozen-lake',
   description: 'Cross random ice to the goal without falling into a hole, seeing only the next cells.',
   options: optionsSchema,
+  // Most maps are soon solved every time; the rest, which need a detour, are worth going back to.
+  settings: { rollout: { revisit: 0.5 } },
   create: (options) => fromEnvironment(frozenLake(options)),
 });

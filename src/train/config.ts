@@ -33,6 +33,7 @@ const clone = z.strictObject({
 
 const rollout = z.strictObject({
   tasks: count.default(64).describe('Tasks in a step (P)'),
+  revisit: share.default(0).describe('Share of the tasks that are drawn from those not yet solved'),
   group: count.default(8).describe('Episodes of each task (G)'),
   temperature: z.number().positive().default(1).describe('Sampling temperature'),
   topP: z.number().positive().max(1).default(1).describe('Nucleus: keep tokens up to this probability mass'),

@@ -5,18 +5,19 @@
  */
 
 import { TurnwiseError } from '../core/errors.ts';
-import { Rng } from '../core/rng.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import type { CreditState } from '../credit/rollouts.ts';
+import { type TaskPool, updatePool } from '../curation/revisit.ts';
 import { constantShare, keepUsable } from '../curation/usable.ts';
 import { evaluate } from '../eval/evaluate.ts';
-import { collectGroups, failuresOf, type GroupRequest } from '../rollout/collect.ts';
+import { collectGroups, failuresOf } from '../rollout/collect.ts';
 import { clone } from './clone.ts';
 import type { EvaluationResult, Metrics, Phase, ProgressEvent, RunSummary, StoredEvent } from './events.ts';
 import { type Learner, playOptions } from './learner.ts';
 import { rolloutMetrics } from './metrics.ts';
 import type { Credited } from './rollout-record.ts';
 import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
+import { chooseTasks, playedTasks, requestsFor } from './tasks.ts';
 import { updatePolicy } from './update.ts';
 
 /** What must survive a crash, besides the engine's weights. Plain JSON. */
@@ -24,6 +25,8 @@ export interface TrainState {
   /** Steps taken. */
   readonly step: number;
   readonly creditState: CreditState;
+  /** Tasks not yet solved. */
+  readonly pool: TaskPool;
   /** The average of all strategies so far, in self-play. */
   readonly average: AverageStrategy | null;
   readonly before: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult } | null;
@@ -35,6 +38,7 @@ export interface TrainState {
 export const initialState: TrainState = {
   step: 0,
   creditState: {},
+  pool: [],
   average: null,
   before: null,
   tokens: { sampled: 0, trained: 0, forward: 0 },
@@ -101,8 +105,9 @@ export async function train(
   for (let step = state.step; step < config.steps; step++) {
     // 1. Act: every group plays one task several times with the present weights.
     const stepBegan = io.now();
+    const tasks = chooseTasks(learner, step, state.pool);
     const groups = await timed('rollout', () =>
-      collectGroups(chooseTasks(learner, step), {
+      collectGroups(requestsFor(learner, tasks), {
         ...playOptions(learner, io.signal),
         onEpisode: reportEpisodes(io, 'train'),
       }),
@@ -134,6 +139,7 @@ export async function train(
       ...state,
       step: step + 1,
       creditState: update.creditState,
+      pool: updatePool(state.pool, playedTasks(usable.groups, tasks)),
       average: selfPlay?.average ?? null,
       tokens: {
         sampled: state.tokens.sampled + counts['tokens/sampled']!,
@@ -185,18 +191,6 @@ export async function train(
   };
   io.event({ type: 'finish', summary });
   return summary;
-}
-
-/** The tasks of a step: fresh ones where there are endlessly many, otherwise a random selection. */
-function chooseTasks({ config, world }: Learner, step: number): GroupRequest[] {
-  const { tasks, group } = config.rollout;
-  const set = world.tasks('train');
-  const rng = Rng.of('tasks', config.seed, step);
-  return Array.from({ length: tasks }, (_, index) => ({
-    id: `${step}/${index}`,
-    task: set.at(Number.isFinite(set.size) ? rng.int(set.size) : step * tasks + index),
-    members: group,
-  }));
 }
 
 /** Play held-out tasks at temperature 1 and greedily; report and keep the episodes. */
