@@ -34,8 +34,10 @@ interface Ended {
   readonly errors: string;
 }
 
-function start(words: readonly string[]): { child: ChildProcess; ended: Promise<Ended> } {
-  const child = spawn(process.execPath, [command, ...words, '--runs', folder], {
+/** @param shell what a shell does first, such as setting a limit */
+function start(words: readonly string[], shell = ''): { child: ChildProcess; ended: Promise<Ended> } {
+  const whole = [process.execPath, command, ...words, '--runs', folder];
+  const child = spawn('bash', ['-c', `${shell}\nexec "$@"`, 'bash', ...whole], {
     env: { ...process.env, NO_COLOR: '1' },
   });
   let output = '';
@@ -53,7 +55,11 @@ function start(words: readonly string[]): { child: ChildProcess; ended: Promise<
 }
 
 function normalise(text: string): string {
-  return text.trim().replace(/\s*\n/g, ' ').replaceAll(folder, 'RUNS').replace(/process \d+/, 'process PID');
+  return text
+    .trim()
+    .replace(/\s*\n/g, ' ')
+    .replaceAll(folder, 'RUNS')
+    .replace(/process \d+/, 'process PID');
 }
 
 /** What a command that fails says, before its exit code. */
@@ -95,18 +101,24 @@ describe('a run', { timeout: 60_000 }, () => {
     await says(child, 'reinforcement learning, 40 steps');
     // Held still, so that what follows happens in the middle of the run on any machine.
     child.kill('SIGSTOP');
-    expect(await complaint('resume', 'tiny')).toMatchInlineSnapshot(`"error: Run "tiny" is being written by another process. Seen: process PID. Wait until it ends or stop it; if it no longer exists, delete RUNS/tiny/run.lock. (run-busy) → 1"`);
+    expect(await complaint('resume', 'tiny')).toMatchInlineSnapshot(
+      `"error: Run "tiny" is being written by another process. Seen: process PID. Wait until it ends or stop it; if it no longer exists, delete RUNS/tiny/run.lock. (run-busy) → 1"`,
+    );
     child.kill('SIGINT');
     child.kill('SIGCONT');
     const stopped = await ended;
     expect(stopped.output).toContain('Stopping after this step. Ctrl-C again drops the step.');
     expect(stopped.code).toBe(130);
-    expect(stopped.errors.replace(/step \d+/, 'step STEP')).toMatchInlineSnapshot(`"Run "tiny" was stopped. Go on from step STEP with: turnwise resume tiny --runs RUNS."`);
+    expect(stopped.errors.replace(/step \d+/, 'step STEP')).toMatchInlineSnapshot(
+      `"Run "tiny" was stopped. Go on from step STEP with: turnwise resume tiny --runs RUNS."`,
+    );
 
     const resumed = await start(['resume', 'tiny']).ended;
     expect(resumed).toMatchObject({ code: 0, errors: '' });
     expect(resumed.output).toContain('step 40 ');
-    expect(await complaint('resume', 'tiny')).toMatchInlineSnapshot(`"error: The run "tiny" has finished. Seen: 40 of 40 steps. See it with "turnwise runs show tiny". (run-finished) → 1"`);
+    expect(await complaint('resume', 'tiny')).toMatchInlineSnapshot(
+      `"error: The run "tiny" has finished. Seen: 40 of 40 steps. See it with "turnwise runs show tiny". (run-finished) → 1"`,
+    );
   });
 
   test('drops the step at the second interruption, and can still go on', async () => {
@@ -116,27 +128,60 @@ describe('a run', { timeout: 60_000 }, () => {
     child.kill('SIGINT');
     child.kill('SIGTERM');
     child.kill('SIGCONT');
-    expect((await ended).errors).toMatchInlineSnapshot(`"Run "dropped" was stopped. Go on from step 0 with: turnwise resume dropped --runs RUNS."`);
+    expect((await ended).errors.replace(/step \d+/, 'step STEP')).toMatchInlineSnapshot(
+      `"Run "dropped" was stopped. Go on from step STEP with: turnwise resume dropped --runs RUNS."`,
+    );
     expect(await ended).toMatchObject({ code: 130 });
     expect(await start(['resume', 'dropped']).ended).toMatchObject({ code: 0, errors: '' });
   });
 
+  test('may write no more: every event so far is kept, and it goes on when there is room', async () => {
+    // Nothing stands in for the disk: the system lets no file grow beyond 35 KiB. Checkpoints fit, a long log does not.
+    const settings = [
+      ...TINY,
+      '--set',
+      'evaluation.finalTasks=2',
+      '--set',
+      'rolloutLog=0',
+      '--set',
+      'steps=70',
+    ];
+    const words = ['train', 'frozen-lake', '--name', 'full', ...settings];
+    const { code, errors } = await start(words, 'ulimit -f 35').ended;
+    expect(code).toBe(1);
+    expect(errors).toMatchInlineSnapshot(
+      `"error: The disk refused a write. Seen: EFBIG while writing RUNS/full/events.jsonl. All events before this one are kept, and so is the last checkpoint. Once it can be written, continue with: turnwise resume full. (disk-failed)"`,
+    );
+    expect(readFileSync(join(folder, 'full', 'events.jsonl'), 'utf8')).toMatch(/}\n$/);
+    expect(await start(['resume', 'full']).ended).toMatchObject({ code: 0, errors: '' });
+  });
+
   test('of that name exists already', async () => {
-    expect(await complaint('train', 'frozen-lake', '--name', 'tiny')).toMatchInlineSnapshot(`"error: A run named "tiny" already exists. Seen: RUNS/tiny. Continue it with "turnwise resume tiny", choose another --name, or delete the folder. (run-exists) → 2"`);
+    expect(await complaint('train', 'frozen-lake', '--name', 'tiny')).toMatchInlineSnapshot(
+      `"error: A run named "tiny" already exists. Seen: RUNS/tiny. Continue it with "turnwise resume tiny", choose another --name, or delete the folder. (run-exists) → 2"`,
+    );
   });
 
   test('is not there', async () => {
-    expect(await complaint('resume', 'tni')).toMatchInlineSnapshot(`"error: There is no run named "tni" in RUNS. Allowed: dropped, tiny. Did you mean "tiny"? (run-unknown) → 2"`);
+    expect(await complaint('resume', 'tni')).toMatchInlineSnapshot(
+      `"error: There is no run named "tni" in RUNS. Allowed: dropped, full, tiny. Did you mean "tiny"? (run-unknown) → 2"`,
+    );
     expect(await complaint('eval', 'tni')).toBe(await complaint('resume', 'tni'));
     expect(await complaint('play', 'frozen-lake', '--run', 'tni')).toBe(await complaint('resume', 'tni'));
   });
 
   test('has no checkpoint of that step', async () => {
-    expect(await complaint('eval', 'tiny', '--step', '7')).toMatchInlineSnapshot(`"error: There is no checkpoint of step 7. Allowed: steps 30, 40. Name one of these steps. (checkpoint-missing) → 1"`);
+    const seen = await complaint('eval', 'tiny', '--step', '99');
+    // The interruption may have left one of its own.
+    expect(seen.replace(/steps \d+/, 'steps STEP')).toMatchInlineSnapshot(
+      `"error: There is no checkpoint of step 99. Allowed: steps STEP, 40. Name one of these steps. (checkpoint-missing) → 1"`,
+    );
   });
 
   test('was trained in another environment', async () => {
-    expect(await complaint('play', 'maze', '--run', 'tiny')).toMatchInlineSnapshot(`"error: Run "tiny" was trained in another environment. Seen: maze. Allowed: frozen-lake. Watch it with: turnwise play frozen-lake --run tiny. (run-other-environment) → 1"`);
+    expect(await complaint('play', 'maze', '--run', 'tiny')).toMatchInlineSnapshot(
+      `"error: Run "tiny" was trained in another environment. Seen: maze. Allowed: frozen-lake. Watch it with: turnwise play frozen-lake --run tiny. (run-other-environment) → 1"`,
+    );
   });
 
   test('has a checkpoint with a flipped bit', async () => {
@@ -145,7 +190,9 @@ describe('a run', { timeout: 60_000 }, () => {
     const bytes = readFileSync(weights);
     bytes[bytes.length - 5]! ^= 1;
     writeFileSync(weights, bytes);
-    expect(await complaint('resume', 'flipped')).toMatchInlineSnapshot(`"error: The checkpoint of step 40 of run "flipped" is damaged. Seen: the contents of model.safetensors do not match their checksum. Delete RUNS/flipped/checkpoints/40 to continue from step 30. (checkpoint-corrupt) → 1"`);
+    expect(await complaint('resume', 'flipped')).toMatchInlineSnapshot(
+      `"error: The checkpoint of step 40 of run "flipped" is damaged. Seen: the contents of model.safetensors do not match their checksum. Delete RUNS/flipped/checkpoints/40 to continue from step 30. (checkpoint-corrupt) → 1"`,
+    );
     expect(await complaint('eval', 'flipped')).toBe(await complaint('resume', 'flipped'));
     rmSync(join(run, 'checkpoints', '40'), { recursive: true });
     expect(await start(['resume', 'flipped']).ended).toMatchObject({ code: 0, errors: '' });
@@ -153,11 +200,15 @@ describe('a run', { timeout: 60_000 }, () => {
 
   test('has a checkpoint of a run with other words', async () => {
     const short = [...TINY, '--set', 'steps=0'];
-    expect(await start(['train', 'guess-number', '--name', 'other', ...short]).ended).toMatchObject({ code: 0 });
+    expect(await start(['train', 'guess-number', '--name', 'other', ...short]).ended).toMatchObject({
+      code: 0,
+    });
     const run = copyOfTiny('mixed');
     cpSync(join(folder, 'other', 'checkpoints', '0'), join(run, 'checkpoints', '41'), { recursive: true });
     const seen = (await complaint('eval', 'mixed')).replace(/[0-9a-f]{16}/g, 'IDENTITY');
-    expect(seen).toMatchInlineSnapshot(`"error: This checkpoint does not belong here. Seen: weights of IDENTITY in RUNS/mixed/checkpoints/41. Allowed: weights of IDENTITY. Use the version and settings that wrote it, or start a new run. (checkpoint-foreign) → 1"`);
+    expect(seen).toMatchInlineSnapshot(
+      `"error: This checkpoint does not belong here. Seen: weights of IDENTITY in RUNS/mixed/checkpoints/41. Allowed: weights of IDENTITY. Use the version and settings that wrote it, or start a new run. (checkpoint-foreign) → 1"`,
+    );
     expect((await complaint('resume', 'mixed')).replace(/[0-9a-f]{16}/g, 'IDENTITY')).toBe(seen);
   });
 
@@ -166,37 +217,63 @@ describe('a run', { timeout: 60_000 }, () => {
     edit(config, (text) =>
       text.replace(/"turnwise": ".*?"/, '"turnwise": "0.0.1"').replace('"seed"', '"seeds"'),
     );
-    expect(await complaint('resume', 'older')).toMatchInlineSnapshot(`"error: The configuration of this run was written by another version. Seen: Turnwise 0.0.1: Unrecognized key: "seeds" (RUNS/older/config.json). Allowed: format 1 of Turnwise 0.1.0. Continue the run with the version that started it, or start a new run with this one. (config-version) → 1"`);
+    expect(await complaint('resume', 'older')).toMatchInlineSnapshot(
+      `"error: The configuration of this run was written by another version. Seen: Turnwise 0.0.1: Unrecognized key: "seeds" (RUNS/older/config.json). Allowed: format 1 of Turnwise 0.1.0. Continue the run with the version that started it, or start a new run with this one. (config-version) → 1"`,
+    );
   });
 
   test('has a configuration that was edited by hand', async () => {
     const config = join(copyOfTiny('edited'), 'config.json');
     edit(config, (text) => text.replace('"seed"', '"seeds"'));
-    expect(await complaint('eval', 'edited')).toMatchInlineSnapshot(`"error: The configuration of this run cannot be read. Seen: RUNS/edited/config.json: Unrecognized key: "seeds". Restore the file, or start a new run. (config-corrupt) → 1"`);
+    expect(await complaint('eval', 'edited')).toMatchInlineSnapshot(
+      `"error: The configuration of this run cannot be read. Seen: RUNS/edited/config.json: Unrecognized key: "seeds". Restore the file, or start a new run. (config-corrupt) → 1"`,
+    );
   });
 });
 
 describe('a command line', () => {
   test('names something that does not exist', async () => {
-    expect(await complaint('trian', 'frozen-lake')).toMatchInlineSnapshot(`"error: There is no command "trian". Allowed: train, resume, eval, play, envs, runs, credit. Did you mean "turnwise train"? (command-unknown) → 2"`);
-    expect(await complaint('train', 'frozen-lak')).toMatchInlineSnapshot(`"error: There is no environment "frozen-lak". Allowed: frozen-lake, maze, guess-number, wordle, kuhn-poker, js-tasks. Did you mean "frozen-lake"? (environment-unknown) → 2"`);
-    expect(await complaint('train', 'frozen-lake', '--recipe', 'grop')).toMatchInlineSnapshot(`"error: There is no recipe "grop". Allowed: rloo, grpo, reinforce++, ppo, self-play. Did you mean "grpo"? (recipe-unknown) → 2"`);
-    expect(await complaint('train', 'frozen-lake', '--nam', 'x')).toMatchInlineSnapshot(`"error: turnwise train has no option --nam. Did you mean --name? (option-unknown) → 2"`);
+    expect(await complaint('trian', 'frozen-lake')).toMatchInlineSnapshot(
+      `"error: There is no command "trian". Allowed: train, resume, eval, play, envs, runs, credit. Did you mean "turnwise train"? (command-unknown) → 2"`,
+    );
+    expect(await complaint('train', 'frozen-lak')).toMatchInlineSnapshot(
+      `"error: There is no environment "frozen-lak". Allowed: frozen-lake, maze, guess-number, wordle, kuhn-poker, js-tasks. Did you mean "frozen-lake"? (environment-unknown) → 2"`,
+    );
+    expect(await complaint('train', 'frozen-lake', '--recipe', 'grop')).toMatchInlineSnapshot(
+      `"error: There is no recipe "grop". Allowed: rloo, grpo, reinforce++, ppo, self-play. Did you mean "grpo"? (recipe-unknown) → 2"`,
+    );
+    expect(await complaint('train', 'frozen-lake', '--nam', 'x')).toMatchInlineSnapshot(
+      `"error: turnwise train has no option --nam. Did you mean --name? (option-unknown) → 2"`,
+    );
   });
 
   test('sets a key that does not exist', async () => {
     const set = (assignment: string) => complaint('train', 'frozen-lake', '--set', assignment);
-    expect(await set('optimizer.learningrat=1')).toMatchInlineSnapshot(`"error: There is no setting "optimizer.learningrat" for training frozen-lake. Did you mean "optimizer.learningRate"? (config-unknown-key) → 2"`);
-    expect(await set('environment.slipp=0.1')).toMatchInlineSnapshot(`"error: There is no setting "environment.slipp" for training frozen-lake. Did you mean "environment.slip"? (config-unknown-key) → 2"`);
+    expect(await set('optimizer.learningrat=1')).toMatchInlineSnapshot(
+      `"error: There is no setting "optimizer.learningrat" for training frozen-lake. Did you mean "optimizer.learningRate"? (config-unknown-key) → 2"`,
+    );
+    expect(await set('environment.slipp=0.1')).toMatchInlineSnapshot(
+      `"error: There is no setting "environment.slipp" for training frozen-lake. Did you mean "environment.slip"? (config-unknown-key) → 2"`,
+    );
   });
 
   test('sets a value that is not allowed', async () => {
     const set = (assignment: string) => complaint('train', 'frozen-lake', '--set', assignment);
-    expect(await set('steps=many')).toMatchInlineSnapshot(`"error: The value of "steps" is not allowed. Seen: many. Allowed: an integer at least 0. (config-invalid) → 2"`);
-    expect(await set('steps=-1')).toMatchInlineSnapshot(`"error: A run cannot use this value of "steps". Seen: -1. Allowed: number to be >=0. (config-invalid) → 2"`);
-    expect(await set('optimizer.schedule=cosinus')).toMatchInlineSnapshot(`"error: The value of "optimizer.schedule" is not allowed. Seen: cosinus (did you mean cosine?). Allowed: constant, linear, cosine. (config-invalid) → 2"`);
-    expect(await set('model.heads=3')).toMatchInlineSnapshot(`"error: model.heads does not fit model.width. Seen: heads 3, width 128. Allowed: a width that is a multiple of twice the heads, since positions rotate pairs of channels. Change one of them with --set. (config-invalid) → 2"`);
-    expect(await set('steps')).toMatchInlineSnapshot(`"error: A setting needs a key and a value. Seen: --set steps. Allowed: --set key=value, such as --set steps=50. (setting-syntax) → 2"`);
+    expect(await set('steps=many')).toMatchInlineSnapshot(
+      `"error: The value of "steps" is not allowed. Seen: many. Allowed: an integer at least 0. (config-invalid) → 2"`,
+    );
+    expect(await set('steps=-1')).toMatchInlineSnapshot(
+      `"error: A run cannot use this value of "steps". Seen: -1. Allowed: a number >= 0. (config-invalid) → 2"`,
+    );
+    expect(await set('optimizer.schedule=cosinus')).toMatchInlineSnapshot(
+      `"error: The value of "optimizer.schedule" is not allowed. Seen: cosinus (did you mean cosine?). Allowed: constant, linear, cosine. (config-invalid) → 2"`,
+    );
+    expect(await set('model.heads=3')).toMatchInlineSnapshot(
+      `"error: model.heads does not fit model.width. Seen: heads 3, width 128. Allowed: a width that is a multiple of twice the heads, since positions rotate pairs of channels. Change one of them with --set. (config-invalid) → 2"`,
+    );
+    expect(await set('steps')).toMatchInlineSnapshot(
+      `"error: A setting needs a key and a value. Seen: --set steps. Allowed: --set key=value, such as --set steps=50. (setting-syntax) → 2"`,
+    );
   });
 
   test('leaves nothing behind when it is wrong', async () => {

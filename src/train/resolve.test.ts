@@ -53,8 +53,8 @@ test('options of the environment and of the credit method are filled in from the
 });
 
 test('what cannot be used is named: keys, options, values, and settings that do not fit together', () => {
-  expect(() => resolve({ rollout: { taks: 3 } })).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: A run has no setting "rollout.taks". Allowed: rollout.tasks, rollout.group, rollout.temperature, rollout.topP, rollout.topK, rollout.maxTurns, rollout.concurrency, rollout.turnTimeoutMs, rollout.minimumMembers. Did you mean "rollout.tasks"?]`,
+  expect(() => resolve({ checkpoint: { evry: 3 } })).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: A run has no setting "checkpoint.evry". Allowed: checkpoint.every, checkpoint.keep. Did you mean "checkpoint.every"?]`,
   );
   expect(() => resolve({ environment: { slipp: 0.1 } })).toThrowErrorMatchingInlineSnapshot(
     `[TurnwiseError: This environment has no setting "environment.slipp". Allowed: environment.size, environment.slip. Did you mean "environment.slip"?]`,
