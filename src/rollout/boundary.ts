@@ -65,7 +65,7 @@ export class Boundary {
       if (error instanceof EpisodeEnd) throw error;
       const known = TurnwiseError.isInstance(error) ? error : undefined;
       if (known && FATAL_CODES.has(known.code)) throw known;
-      const named = ORIGINS.find((candidate) => candidate === known?.fields['origin']);
+      const named = ORIGINS.find((candidate) => candidate === known?.fields.origin);
       const message = error instanceof Error ? error.message : String(error);
       throw new EpisodeEnd(`failed:${named ?? origin}`, `${what}: ${message}`, error);
     } finally {

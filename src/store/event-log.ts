@@ -58,6 +58,15 @@ export class EventLog {
       });
     }
     if (bytes === this.#bytes) return;
+    // A checkpoint of another run may remember a length that falls into the middle of a line here.
+    if (bytes > 0 && readFileSync(this.path)[bytes - 1] !== 0x0a) {
+      throw new TurnwiseError('checkpoint-foreign', {
+        what: 'The event log has no line that ends where the checkpoint says',
+        seen: `byte ${bytes} of ${this.path} is in the middle of a line`,
+        next: 'Resume from a checkpoint of this run: delete this one',
+        fields: { path: this.path, bytes },
+      });
+    }
     this.#disk.truncate(this.path, bytes);
     this.#bytes = bytes;
   }

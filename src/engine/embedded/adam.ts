@@ -27,9 +27,7 @@ export function adamStep(
   options: AdamOptions,
 ): OptimStepResult {
   let squares = 0;
-  for (const gradient of gradients.values()) {
-    for (let i = 0; i < gradient.length; i++) squares += gradient[i]! * gradient[i]!;
-  }
+  for (const gradient of gradients.values()) squares += sumOfSquares(gradient);
   const gradientNorm = Math.sqrt(squares);
   if (!Number.isFinite(gradientNorm)) return { gradientNorm, applied: false };
 
@@ -53,4 +51,18 @@ export function adamStep(
     }
   }
   return { gradientNorm, applied: true };
+}
+
+/** In four sums side by side, since each addition of a single sum would wait for the one before. */
+function sumOfSquares(values: Float32Array): number {
+  const whole = values.length - (values.length % 4);
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (let i = 0; i < whole; i += 4) {
+    a += values[i]! * values[i]!;
+    b += values[i + 1]! * values[i + 1]!;
+    c += values[i + 2]! * values[i + 2]!;
+    d += values[i + 3]! * values[i + 3]!;
+  }
+  for (let i = whole; i < values.length; i++) a += values[i]! * values[i]!;
+  return a + b + c + d;
 }

@@ -47,7 +47,12 @@ export async function startInProcess(settings: EngineSettings): Promise<EngineHo
 
 /** The state in a worker thread. When the thread dies, every pending and later call is rejected. */
 export async function startWorker(entry: URL, settings: EngineSettings): Promise<EngineHost> {
-  const worker = new Worker(entry, { workerData: settings, name: 'turnwise-engine' });
+  const worker = new Worker(entry, {
+    workerData: settings,
+    name: 'turnwise-engine',
+    // The large arrays live outside the heap; without a bound the young generation grows by 20 MB over 400 steps.
+    resourceLimits: { maxYoungGenerationSizeMb: 12 },
+  });
   const pending = new Map<number, { resolve: (value: unknown) => void; reject: (reason: unknown) => void }>();
   let failure: TurnwiseError | undefined;
   let count = 0;

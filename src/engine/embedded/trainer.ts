@@ -30,7 +30,8 @@ export class Trainer {
   frozen: Weights | undefined;
   readonly #shape: DecoderShape;
   readonly #options: TrainerOptions;
-  readonly #gradients: Map<string, Float32Array>;
+  /** Empty after a step: the first gradients to come are kept as they are, which spares three passes over memory. */
+  readonly #gradients = new Map<string, Float32Array>();
   readonly #programs = new Map<string, { session: GraphSession; metrics: readonly string[] }>();
   readonly #scorers = new Map<string, GraphSession>();
   readonly #causalMasks = new Map<number, Float32Array>();
@@ -40,7 +41,6 @@ export class Trainer {
     this.#options = options;
     this.weights = weights;
     this.adam = createAdamState(weights);
-    this.#gradients = new Map([...weights].map(([name, { data }]) => [name, new Float32Array(data.length)]));
   }
 
   async addProgram({ key, bytes, metrics }: TrainingProgram): Promise<void> {
@@ -72,13 +72,16 @@ export class Trainer {
   }
 
   optimStep(options: AdamOptions): OptimStepResult {
+    for (const [name, { data }] of this.weights) {
+      if (!this.#gradients.has(name)) this.#gradients.set(name, new Float32Array(data.length));
+    }
     const result = adamStep(this.weights, this.#gradients, this.adam, options);
     this.clearGradients();
     return result;
   }
 
   clearGradients(): void {
-    for (const gradient of this.#gradients.values()) gradient.fill(0);
+    this.#gradients.clear();
   }
 
   freeze(): void {
