@@ -98,10 +98,11 @@ export async function train(
     );
     if (config.objective.klCoefficient > 0) await engine.freeze();
     state = { ...state, before: await measure('before', 0) };
+    // Before the checkpoint, so that a resumed run, whose log is cut back to it, has this event once.
+    io.event({ type: 'phase', phase: 'train', steps: config.steps });
     await io.checkpoint(0, state);
   }
 
-  io.event({ type: 'phase', phase: 'train', steps: config.steps });
   for (let step = state.step; step < config.steps; step++) {
     // 1. Act: every group plays one task several times with the present weights.
     const stepBegan = io.now();
