@@ -104,7 +104,6 @@ export async function resumeRun(
     const { watch, close } = watchdog(run, file.config);
     try {
       await engine.load(checkpoint.folder);
-      await engine.publish();
       const learner = createLearner({ config: file.config, recipe, world, card, engine, watch });
       const io = runIo(request, run, engine, card, file.config);
       io.event({ type: 'resume', step: state.step });
@@ -227,7 +226,6 @@ export async function openCheckpoint(request: {
   const { card } = checkpoint.state as unknown as CheckpointState;
   const engine = await openEngine(card.shape, config);
   await engine.load(checkpoint.folder);
-  await engine.publish();
   const world = factory.create(factory.options.parse(config.environment));
   return createLearner({ config, recipe: findRecipe(file.recipe), world, card, engine, watch: unwatched });
 }

@@ -88,6 +88,7 @@ export interface Engine extends Sampler {
   freeze(): Promise<void>;
   /** Write weights and optimizer state (and the frozen copy, if any) as safetensors files into a folder. */
   save(folder: string): Promise<void>;
+  /** Read what `save` wrote and publish it, under the version that it was saved with. */
   load(folder: string): Promise<void>;
   close(): Promise<void>;
 }
