@@ -8,6 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import { Rng } from '../src/core/rng.ts';
 
 const KILLS = 20;
+const STEPS = 40;
 const command = new URL('../dist/src/cli/main.js', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-kill-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -15,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** A small run, long enough to be killed many times: a checkpoint after every step. */
 const SETTINGS = Object.entries({
   seed: 5,
-  steps: 24,
+  steps: STEPS,
   threads: 1,
   'model.width': 32,
   'model.layers': 1,
@@ -78,7 +79,7 @@ const sleep = (milliseconds: number): Promise<undefined> =>
   new Promise((resolve) => setTimeout(() => resolve(undefined), milliseconds));
 
 const weights = (name: string): Buffer =>
-  readFileSync(join(folder, name, 'checkpoints', '24', 'model.safetensors'));
+  readFileSync(join(folder, name, 'checkpoints', String(STEPS), 'model.safetensors'));
 
 test(`${KILLS} kills at random moments change nothing`, { timeout: 600_000 }, async () => {
   if (!existsSync(command)) throw new Error(`${command} does not exist: run "npm run build" first`);
@@ -95,7 +96,7 @@ test(`${KILLS} kills at random moments change nothing`, { timeout: 600_000 }, as
   while (kills < KILLS) {
     const exit = finished(child);
     // Mostly in the middle of work; sometimes while the process starts or saves.
-    const ended = await Promise.race([exit, sleep(250 + rng.int(900))]);
+    const ended = await Promise.race([exit, sleep(200 + rng.int(700))]);
     if (ended) throw new Error(`The run ended by itself after ${kills} kills: ${JSON.stringify(ended)}`);
     child.kill('SIGKILL');
     await exit;
