@@ -58,10 +58,3 @@ export interface Group {
   readonly task: Json;
   readonly members: readonly Trajectory[];
 }
-
-/** Two decisions that curation takes apart: who sets the baseline, and who is learned from. */
-export interface Curated {
-  readonly trajectory: Trajectory;
-  readonly inBaseline: boolean;
-  readonly inLoss: boolean;
-}
