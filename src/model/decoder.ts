@@ -30,6 +30,22 @@ export interface DecoderShape {
   readonly normEpsilon: number;
   /** A scalar per position beside the logits. */
   readonly valueHead?: boolean;
+  /** Further linear outputs per position, by name: critics of offline methods. */
+  readonly extraHeads?: Readonly<Record<string, HeadKind>>;
+}
+
+/**
+ * What an extra head gives for the prefix before each token: one number; one number for every possible next token; or
+ * logits over bins between two returns, whose mean is the value.
+ */
+export type HeadKind =
+  | 'scalar'
+  | 'action'
+  | { readonly bins: number; readonly low: number; readonly high: number };
+
+/** How many numbers a head gives per position. */
+export function headSize(kind: HeadKind, vocabulary: number): number {
+  return kind === 'scalar' ? 1 : kind === 'action' ? vocabulary : kind.bins;
 }
 
 export interface ParameterShape {
@@ -70,12 +86,18 @@ export function parameterShapes(shape: DecoderShape): readonly ParameterShape[] 
     matrix('value_head.weight', 1, width);
     parameters.push({ name: 'value_head.bias', shape: [1], kind: 'bias' });
   }
+  for (const [name, kind] of Object.entries(shape.extraHeads ?? {})) {
+    const outputs = headSize(kind, vocabulary);
+    matrix(`extra_heads.${name}.weight`, outputs, width);
+    parameters.push({ name: `extra_heads.${name}.bias`, shape: [outputs], kind: 'bias' });
+  }
   return parameters;
 }
 
 /**
- * First values: normal with standard deviation 0.7 / sqrt(inputs), 0.02 for the embedding and the output layer; what
- * writes into the residual stream is scaled by 1 / sqrt(2 * layers); norms are 1, biases and the value head 0.
+ * First values: normal with standard deviation 0.7 / sqrt(inputs), 0.02 for the embedding, the output layer and extra
+ * heads, so that twin critics begin apart; what writes into the residual stream is scaled by 1 / sqrt(2 * layers);
+ * norms are 1, biases and the value head 0.
  */
 export function initialWeights(shape: DecoderShape, rng: Rng): Map<string, Float32Array> {
   return new Map(
@@ -83,7 +105,7 @@ export function initialWeights(shape: DecoderShape, rng: Rng): Map<string, Float
       const { name, kind } = parameter;
       const size = parameter.shape.reduce((total, side) => total * side, 1);
       if (kind === 'norm') return [name, new Float32Array(size).fill(1)];
-      if (name.startsWith('value_head')) return [name, new Float32Array(size)];
+      if (name.startsWith('value_head') || kind === 'bias') return [name, new Float32Array(size)];
       const stream = rng.fork(name);
       const deviation = standardDeviation(parameter, shape.layers);
       return [name, Float32Array.from({ length: size }, () => deviation * stream.normal())];
@@ -92,7 +114,7 @@ export function initialWeights(shape: DecoderShape, rng: Rng): Map<string, Float
 }
 
 function standardDeviation({ name, shape, kind }: ParameterShape, layers: number): number {
-  if (kind === 'embedding' || name === 'lm_head.weight') return 0.02;
+  if (kind === 'embedding' || name === 'lm_head.weight' || name.startsWith('extra_heads')) return 0.02;
   const writesResidual = name.endsWith('o_proj.weight') || name.endsWith('down_proj.weight');
   return (0.7 / Math.sqrt(shape[1]!)) * (writesResidual ? 1 / Math.sqrt(2 * layers) : 1);
 }
@@ -113,6 +135,8 @@ export interface DecoderOutputs {
   logits(): Tensor;
   /** [B, T]; needs `valueHead`. */
   values(): Tensor;
+  /** Of one of `extraHeads`: [B, T] where it is scalar, else [B, T, outputs]. */
+  head(name: string): Tensor;
 }
 
 /** The training pass over whole sequences. Weights are parameters of the graph, under their names. */
@@ -149,6 +173,10 @@ export function forward(graph: Graph, shape: DecoderShape, inputs: DecoderInputs
     logits: () => matmul(hidden, shape.tiedHead ? embedding : weight('lm_head.weight'), { transposeB: true }),
     values: () =>
       add(reshape(project(hidden, 'value_head.weight'), [rows!, tokens!]), weight('value_head.bias')),
+    head: (name) => {
+      const output = add(project(hidden, `extra_heads.${name}.weight`), weight(`extra_heads.${name}.bias`));
+      return shape.extraHeads![name] === 'scalar' ? reshape(output, [rows!, tokens!]) : output;
+    },
   };
 }
 

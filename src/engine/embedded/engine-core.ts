@@ -89,8 +89,8 @@ export class EngineCore {
     });
   }
 
-  freeze(): Promise<void> {
-    return this.#inTurn(() => this.#trainer.freeze());
+  freeze(rate: number): Promise<void> {
+    return this.#inTurn(() => this.#trainer.freeze(rate));
   }
 
   save(folder: string): Promise<void> {

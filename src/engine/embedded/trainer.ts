@@ -9,12 +9,8 @@ import { type AdamState, adamStep, createAdamState } from './adam.ts';
 import { type MicroBatch, microBatches, offsetsOf, type PackedBatch } from './packed-batch.ts';
 import { buildScoreProgram, type ScoreOptions, type TrainingProgram } from './training-graph.ts';
 
-/** Per-token results laid end to end like the batch they belong to. */
-export interface PackedScores {
-  readonly logprobs: Float32Array;
-  readonly entropies?: Float32Array;
-  readonly values?: Float32Array;
-}
+/** Per-token results by name, laid end to end like the batch they belong to; heads are named `head.NAME`. */
+export type PackedScores = Readonly<Record<string, Float32Array>>;
 
 export interface TrainerOptions {
   readonly threads: number;
@@ -84,8 +80,15 @@ export class Trainer {
     this.#gradients.clear();
   }
 
-  freeze(): void {
-    this.frozen = copyWeights(this.weights);
+  freeze(rate: number): void {
+    if (rate === 1 || this.frozen === undefined) {
+      this.frozen = copyWeights(this.weights);
+      return;
+    }
+    for (const [name, { data }] of this.frozen) {
+      const present = this.weights.get(name)!.data;
+      for (let i = 0; i < data.length; i++) data[i]! += rate * (present[i]! - data[i]!);
+    }
   }
 
   async score(
@@ -116,7 +119,7 @@ export class Trainer {
         }
       }
     }
-    return scores as unknown as PackedScores;
+    return scores;
   }
 
   async close(): Promise<void> {
@@ -130,7 +133,8 @@ export class Trainer {
   }
 
   async #scorer(options: ScoreOptions): Promise<GraphSession> {
-    const key = `${options.temperature} ${options.entropies === true} ${options.values === true}`;
+    const { temperature, entropies = false, values = false, heads = [] } = options;
+    const key = JSON.stringify([temperature, entropies, values, heads]);
     const known = this.#scorers.get(key);
     if (known !== undefined) return known;
     const session = await createSession(buildScoreProgram(this.#shape, options), {

@@ -5,11 +5,12 @@ import { gradients } from '../../graph/gradient.ts';
 import { Graph } from '../../graph/graph.ts';
 import { reachable, toOnnx } from '../../graph/onnx.ts';
 import { multiply, negate } from '../../graph/operators/elementwise.ts';
-import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
-import { logSoftmax, sum } from '../../graph/operators/reduce.ts';
+import { gatherLast, gatherLogSoftmax } from '../../graph/operators/gather.ts';
+import { logSoftmax, softmax, sum } from '../../graph/operators/reduce.ts';
 import { exp } from '../../graph/operators/unary.ts';
 import type { Tensor } from '../../graph/tensor.ts';
-import { type DecoderShape, forward } from '../../model/decoder.ts';
+import { type DecoderShape, forward, type HeadKind } from '../../model/decoder.ts';
+import { binCentres } from '../../objective/bins.ts';
 import type { Objective, TokenTensors } from '../../objective/objective.ts';
 
 /** A graph as bytes, ready to be handed to the thread that runs it. */
@@ -33,6 +34,7 @@ function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): T
   const scaled = temperature === 1 ? logits : multiply(logits, 1 / temperature);
   return {
     logprobs: gatherLogSoftmax(scaled, targets),
+    targets,
     weight: graph.input('channel.weight', ['B', 'T']),
     channel: (name) => graph.input(`channel.${name}`, ['B', 'T']),
     entropies: () => {
@@ -46,7 +48,31 @@ function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): T
         next: 'Create the engine with a value head, or use an objective without a critic',
       });
     },
+    head: (name) => {
+      headKind(shape, name);
+      return outputs.head(name);
+    },
   };
+}
+
+function headKind({ extraHeads = {} }: DecoderShape, name: string): HeadKind {
+  const kind = extraHeads[name];
+  if (kind !== undefined) return kind;
+  throw new TurnwiseError('engine-unsupported', {
+    what: 'The objective needs a head that the model does not have',
+    seen: name,
+    allowed: Object.keys(extraHeads).join(', ') || 'none: the model has no extra heads',
+    next: 'Create the engine with this head among `extraHeads`',
+  });
+}
+
+/** One number per token of an extra head, [B, T]. */
+function headReading(tokens: TokenTensors, shape: DecoderShape, name: string): Tensor {
+  const kind = headKind(shape, name);
+  const output = tokens.head(name);
+  if (kind === 'scalar') return output;
+  if (kind === 'action') return gatherLast(output, tokens.targets);
+  return sum(multiply(softmax(output), output.graph.constant(binCentres(kind))), [-1]);
 }
 
 /** The objective's loss, metrics and gradients at every parameter it depends on. */
@@ -69,14 +95,18 @@ export interface ScoreOptions {
   readonly temperature: number;
   readonly entropies?: boolean;
   readonly values?: boolean;
+  readonly heads?: readonly string[];
 }
 
-/** Outputs `logprobs`, and `entropies` and `values` where asked for, [B, T]. */
+/** Outputs `logprobs`, and `entropies`, `values` and `head.NAME` where asked for, [B, T]. */
 export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions): Uint8Array {
   const tokens = tokenTensors(new Graph(), shape, options.temperature);
   return toOnnx({
     logprobs: tokens.logprobs,
     ...(options.entropies && { entropies: tokens.entropies() }),
     ...(options.values && { values: tokens.values() }),
+    ...Object.fromEntries(
+      (options.heads ?? []).map((name) => [`head.${name}`, headReading(tokens, shape, name)]),
+    ),
   });
 }
