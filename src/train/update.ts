@@ -5,6 +5,7 @@ import { scheduleFactor } from '../core/schedule.ts';
 import type { Group } from '../core/trajectory.ts';
 import type { CreditState } from '../credit/rollouts.ts';
 import type { TokenRow } from '../engine/engine.ts';
+import { forwardBackwardStep } from '../engine/objective-step.ts';
 import { explainedVariance } from '../objective/value.ts';
 import {
   type CreditedSample,
@@ -71,7 +72,11 @@ export async function updatePolicy(
     for (const part of minibatches(learned, parts, rng)) {
       const reference = klCoefficient > 0 ? await scoreReference(learner, part) : undefined;
       const rows = trainingRows(part, config.objective.aggregation, reference);
-      const result = await engine.forwardBackward({ rows }, objective, { temperature });
+      const result = await forwardBackwardStep(engine, { rows }, objective, {
+        temperature,
+        step,
+        rng: Rng.of('objective', config.seed, step, updates),
+      });
       const { gradientNorm, applied } = await engine.optimStep({
         ...config.optimizer,
         learningRate,
