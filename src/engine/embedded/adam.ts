@@ -89,12 +89,12 @@ export class Adam implements AdamState {
 
   /**
    * One step on `gradients`, written into `weights`. A gradient that is not finite changes nothing. Weight decay is
-   * decoupled and touches matrices only. The arithmetic is that of 32-bit floats.
+   * decoupled and touches matrices only, unless `decayAll`. The arithmetic is that of 32-bit floats.
    */
   apply(
     weights: Weights,
     gradients: ReadonlyMap<string, Float32Array>,
-    { learningRate, beta1, beta2, epsilon, weightDecay, clipNorm }: AdamOptions,
+    { learningRate, beta1, beta2, epsilon, weightDecay, decayAll, clipNorm }: AdamOptions,
   ): OptimStepResult {
     let squares = 0;
     for (const gradient of gradients.values()) squares += sumOfSquares(gradient);
@@ -109,7 +109,7 @@ export class Adam implements AdamState {
       const gradient = gradients.get(name)!;
       const first = this.first.get(name)!;
       const second = this.second.get(name)!;
-      const keep = shape.length >= 2 ? 1 - learningRate * weightDecay : 1;
+      const keep = shape.length >= 2 || decayAll ? 1 - learningRate * weightDecay : 1;
       for (let start = 0; start < data.length; start += pieceLength) {
         const count = Math.min(pieceLength, data.length - start);
         this.#gradientPiece.set(gradient.subarray(start, start + count));
