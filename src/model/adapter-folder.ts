@@ -54,11 +54,19 @@ export async function openAdapter(folder: string, shape: DecoderShape): Promise<
     const targets = [...new Set(modules.filter((name) => name !== undefined))].sort();
     const lora = { rank, alpha, targets };
     checkLora(shape, lora);
-    const expected = new Map(adapterShapes(shape, lora).map((parameter) => [parameter.name, parameter.shape]));
+    const expected = new Map(
+      adapterShapes(shape, lora).map((parameter) => [parameter.name, parameter.shape]),
+    );
     for (const [name, sizes] of expected) {
       const found = reader.tensors.get(name)?.shape;
       if (found === undefined)
-        throw mismatch(folder, name, `there is no tensor ${name}`, undefined, 'the same modules in every layer');
+        throw mismatch(
+          folder,
+          name,
+          `there is no tensor ${name}`,
+          undefined,
+          'the same modules in every layer',
+        );
       if (found.join() !== sizes.join())
         throw mismatch(
           folder,

@@ -24,7 +24,10 @@ export async function exportCheckpoint(
   await mkdir(folder, { recursive: true });
   for (const file of await readdir(source.folder))
     if (companions.test(file)) await copyFile(join(source.folder, file), join(folder, file));
-  const config = JSON.parse(await readFile(join(source.folder, 'config.json'), 'utf8')) as Record<string, unknown>;
+  const config = JSON.parse(await readFile(join(source.folder, 'config.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >;
   const dtype = 'dtype' in config ? 'dtype' : 'torch_dtype';
   const described = { ...config, [dtype]: 'float32' };
   await writeFile(join(folder, 'config.json'), `${JSON.stringify(described, null, 2)}\n`);
