@@ -7,7 +7,7 @@
  *
  * Source: "Stop Regressing", arXiv 2403.03950.
  * 1. Targets are kept within [low, high]; in the outermost bins hl-gauss is biased inwards, so leave some room.
- * 2. Defaults are for returns in [0, 1]; the paper's Atari range is ±10.
+ * 2. Defaults are for returns in [0, 1]; the paper's Atari range is ±10. Bins must be those of the model's value head.
  */
 
 import { z } from 'zod';
@@ -16,14 +16,13 @@ import { logSoftmax, softmax, sum } from '../graph/operators/reduce.ts';
 import { reshape, slice } from '../graph/operators/shape.ts';
 import { absolute, erf, square } from '../graph/operators/unary.ts';
 import type { Tensor } from '../graph/tensor.ts';
-import { type Bins, binCentres, binEdges, binWidth } from './bins.ts';
+import { binCentres, type ValueBins } from '../model/decoder.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
 import type { Objective } from './objective.ts';
 import { totalOf } from './surrogate.ts';
 
 const bins = {
-  head: z.string().min(1).default('value').describe('The extra head that gives the logits'),
-  bins: z.int().min(2).default(51).describe('How many bins'),
+  count: z.int().min(2).default(51).describe('How many bins: those of the value head'),
   low: z.number().default(-0.1).describe('Lower end of the range'),
   high: z.number().default(1.1).describe('Upper end of the range'),
   valueCoefficient: z.number().min(0).default(0.5).describe('Weight of the value loss'),
@@ -34,8 +33,17 @@ const gaussSchema = z.strictObject({
 });
 const twoHotSchema = z.strictObject(bins);
 
+function binWidth({ count, low, high }: ValueBins): number {
+  return (high - low) / count;
+}
+
+/** The bounds of the bins, one more than there are bins. */
+function binEdges(range: ValueBins): Float32Array {
+  return Float32Array.from({ length: range.count + 1 }, (_, bin) => range.low + bin * binWidth(range));
+}
+
 /** The probabilities of the bins [..., m] for targets [...]. */
-export type BinTargets = (targets: Tensor, range: Bins) => Tensor;
+export type BinTargets = (targets: Tensor, range: ValueBins) => Tensor;
 
 /** Targets smoothed by a normal distribution of `smoothing` bins. */
 export function gaussTargets(smoothing: number): BinTargets {
@@ -58,16 +66,16 @@ export const twoHotTargets: BinTargets = (targets, range) => {
   return maximum(subtract(1, multiply(distance, 1 / binWidth(range))), 0);
 };
 
-const kept = (targets: Tensor, { low, high }: Bins): Tensor => clamp(targets, low, high);
+const kept = (targets: Tensor, { low, high }: ValueBins): Tensor => clamp(targets, low, high);
 const withAxis = (x: Tensor): Tensor => reshape(x, [...x.shape, 1]);
 
 function categorical(options: z.output<typeof twoHotSchema>, targetsOf: BinTargets): Omit<Objective, 'key'> {
   return {
     channels: ['returns'],
-    needs: { heads: [options.head] },
+    needs: { valueLogits: true },
     build: (tokens) => {
       const total = totalOf(tokens);
-      const logits = tokens.head(options.head);
+      const logits = tokens.valueLogits();
       const returns = tokens.channel('returns');
       const crossEntropy = negate(sum(multiply(targetsOf(returns, options), logSoftmax(logits)), [-1]));
       const values = sum(multiply(softmax(logits), logits.graph.constant(binCentres(options))), [-1]);
@@ -88,7 +96,7 @@ function categorical(options: z.output<typeof twoHotSchema>, targetsOf: BinTarge
   };
 }
 
-/** Reads `returns` and a head of as many bins. Metrics as `value-loss`, whose loss is the cross-entropy. */
+/** Reads `returns`; needs a value head with these bins. Metrics as `value-loss`, whose loss is the cross-entropy. */
 export const hlGauss: ObjectiveMethod<typeof gaussSchema> = defineObjective(
   {
     name: 'hl-gauss',

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { Graph } from '../graph/graph.ts';
 import { toOnnx } from '../graph/onnx.ts';
 import { createSession } from '../graph/session.ts';
+import { binCentres } from '../model/decoder.ts';
 import { archerActor, archerAdvantage, archerCritic, archerIql, archerTargets } from './archer.ts';
-import { binCentres } from './bins.ts';
 import { type BinTargets, gaussTargets, hlGauss, twoHot, twoHotTargets } from './categorical-value.ts';
 import { entropyBonus } from './entropy-bonus.ts';
 import {
@@ -28,10 +28,10 @@ async function probabilities(targets: BinTargets, values: readonly number[], ran
   const session = await createSession(toOnnx({ p }), { threads: 1 });
   const result = await session.run({ y: { data: Float32Array.from(values), shape: [1, values.length] } });
   await session.close();
-  return values.map((_, index) => [...result.p!.slice(index * range.bins, (index + 1) * range.bins)]);
+  return values.map((_, index) => [...result.p!.slice(index * range.count, (index + 1) * range.count)]);
 }
 
-const fiveBins = { bins: 5, low: 0, high: 1 };
+const fiveBins = { count: 5, low: 0, high: 1 };
 const meanOf = (p: readonly number[]): number =>
   p.reduce((sum, probability, index) => sum + probability * binCentres(fiveBins)[index]!, 0);
 
@@ -51,31 +51,31 @@ describe('critics that classify', () => {
   });
 
   test('cross-entropy against uniform logits, and softmax minus target as gradient', async () => {
-    const numbers = { weight: [1], logprobs: [0], returns: [0.5], 'head value': [0, 0, 0, 0, 0] };
-    const options = { bins: 5, low: 0, high: 1, valueCoefficient: 1 };
+    const numbers = { weight: [1], logprobs: [0], returns: [0.5], valueLogits: [0, 0, 0, 0, 0] };
+    const options = { count: 5, low: 0, high: 1, valueCoefficient: 1 };
     const got = await evaluate(hlGauss(options), numbers);
     expect(got.loss).toBeCloseTo(1.6094, 4);
-    close(got.gradients['head value']!, [0.1777, -0.0299, -0.2954, -0.0299, 0.1777]);
+    close(got.gradients.valueLogits!, [0.1777, -0.0299, -0.2954, -0.0299, 0.1777]);
     close(
-      got.gradients['head value']!,
-      await finiteDifferences(hlGauss(options), { rows: [numbers] }, 'head value'),
+      got.gradients.valueLogits!,
+      await finiteDifferences(hlGauss(options), { rows: [numbers] }, 'valueLogits'),
       3,
     );
-    expect((await evaluate(twoHot(options), numbers)).gradients['head value']![2]).toBeCloseTo(0.2 - 1, 4);
+    expect((await evaluate(twoHot(options), numbers)).gradients.valueLogits![2]).toBeCloseTo(0.2 - 1, 4);
   });
 
   test('a token without weight changes nothing', async () => {
-    const one = { weight: [0.5], logprobs: [0], returns: [0.5], 'head value': [1, 0, 2, 0, 0] };
+    const one = { weight: [0.5], logprobs: [0], returns: [0.5], valueLogits: [1, 0, 2, 0, 0] };
     const two = {
       weight: [0.5, 0],
       logprobs: [0, 0],
       returns: [0.5, 9],
-      'head value': [1, 0, 2, 0, 0, 9, 9, 0, 0, 0],
+      valueLogits: [1, 0, 2, 0, 0, 9, 9, 0, 0, 0],
     };
-    const options = { bins: 5, low: 0, high: 1 };
+    const options = { count: 5, low: 0, high: 1 };
     const [a, b] = [await evaluate(hlGauss(options), one), await evaluate(hlGauss(options), two)];
     expect(b.loss).toBeCloseTo(a.loss, 6);
-    close(b.gradients['head value']!.slice(5), [0, 0, 0, 0, 0]);
+    close(b.gradients.valueLogits!.slice(5), [0, 0, 0, 0, 0]);
   });
 });
 

@@ -21,7 +21,9 @@ export interface TokenTensors {
   entropies(): Tensor;
   /** Value-head output for the prefix before each token; needs an engine with a value head. */
   values(): Tensor;
-  /** Output of an extra head for the prefix before each token: [B, T], or [B, T, outputs] where it gives several. */
+  /** [B, T, bins]: the logits of a categorical value head for the prefix before each token. */
+  valueLogits(): Tensor;
+  /** Output of an extra head for the prefix before each token: [B, T], or [B, T, vocabulary] of an action head. */
   head(name: string): Tensor;
 }
 
@@ -66,6 +68,8 @@ export interface Prepared {
 export interface ObjectiveNeeds {
   readonly entropies?: boolean;
   readonly values?: boolean;
+  /** A value head with bins. */
+  readonly valueLogits?: boolean;
   /** Extra heads of the model that `build` reads. */
   readonly heads?: readonly string[];
   /** A scoring pass over the step before gradients are taken. */

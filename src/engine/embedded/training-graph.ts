@@ -6,11 +6,12 @@ import { Graph } from '../../graph/graph.ts';
 import { reachable, toOnnx } from '../../graph/onnx.ts';
 import { multiply, negate } from '../../graph/operators/elementwise.ts';
 import { gatherLast, gatherLogSoftmax } from '../../graph/operators/gather.ts';
-import { logSoftmax, softmax, sum } from '../../graph/operators/reduce.ts';
+import { logSoftmax, sum } from '../../graph/operators/reduce.ts';
 import { exp } from '../../graph/operators/unary.ts';
 import type { Tensor } from '../../graph/tensor.ts';
-import { type DecoderShape, forward, type HeadKind } from '../../model/decoder.ts';
-import { binCentres } from '../../objective/bins.ts';
+import type { DecoderShape, HeadKind } from '../../model/decoder.ts';
+import { forward } from '../../model/forward.ts';
+import type { LoraShape } from '../../model/lora.ts';
 import type { Objective, TokenTensors } from '../../objective/objective.ts';
 
 /** A graph as bytes, ready to be handed to the thread that runs it. */
@@ -26,17 +27,23 @@ export function programKey(objective: Objective, temperature: number): string {
 }
 
 /** Per-token quantities of next-token prediction, [B, T]: position t speaks of the token after input t. */
-function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): TokenTensors {
-  const ids = graph.input('ids', ['B', 'T'], 'int64');
-  const targets = graph.input('targets', ['B', 'T'], 'int64');
-  const outputs = forward(graph, shape, { ids, causalMask: graph.input('causalMask', ['T', 'T']) });
+function tokenTensors(
+  graph: Graph,
+  shape: DecoderShape,
+  temperature: number,
+  lora: LoraShape | undefined,
+): TokenTensors {
+  const ids = graph.input('ids', ['B', '2*U'], 'int64');
+  const targets = graph.input('targets', ['B', '2*U'], 'int64');
+  const causalMask = graph.input('causalMask', ['U', '2*U']);
+  const outputs = forward(graph, shape, { ids, causalMask }, lora);
   const logits = outputs.logits();
   const scaled = temperature === 1 ? logits : multiply(logits, 1 / temperature);
   return {
     logprobs: gatherLogSoftmax(scaled, targets),
     targets,
-    weight: graph.input('channel.weight', ['B', 'T']),
-    channel: (name) => graph.input(`channel.${name}`, ['B', 'T']),
+    weight: graph.input('channel.weight', ['B', '2*U']),
+    channel: (name) => graph.input(`channel.${name}`, ['B', '2*U']),
     entropies: () => {
       const distribution = logSoftmax(scaled);
       return negate(sum(multiply(exp(distribution), distribution), [-1]));
@@ -48,9 +55,16 @@ function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): T
         next: 'Create the engine with a value head, or use an objective without a critic',
       });
     },
+    valueLogits: () => {
+      if (typeof shape.valueHead === 'object') return outputs.valueLogits();
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'The objective needs a distribution over values, and the model has no value head with bins',
+        next: 'Create the engine with a value head of { count, low, high }, or use a loss on scalar values',
+      });
+    },
     head: (name) => {
       headKind(shape, name);
-      return outputs.head(name);
+      return outputs.extra(name);
     },
   };
 }
@@ -68,22 +82,27 @@ function headKind({ extraHeads = {} }: DecoderShape, name: string): HeadKind {
 
 /** One number per token of an extra head, [B, T]. */
 function headReading(tokens: TokenTensors, shape: DecoderShape, name: string): Tensor {
-  const kind = headKind(shape, name);
   const output = tokens.head(name);
-  if (kind === 'scalar') return output;
-  if (kind === 'action') return gatherLast(output, tokens.targets);
-  return sum(multiply(softmax(output), output.graph.constant(binCentres(kind))), [-1]);
+  return headKind(shape, name) === 'scalar' ? output : gatherLast(output, tokens.targets);
 }
 
-/** The objective's loss, metrics and gradients at every parameter it depends on. */
+/** Under LoRA only the adapter and heads of values are trained. */
+export function isTrained(name: string, lora: LoraShape | undefined): boolean {
+  return lora === undefined || name.includes('.lora_') || name.startsWith('value_head.');
+}
+
+/** The objective's loss, metrics and gradients at every trained parameter that it depends on. */
 export function buildTrainingProgram(
   shape: DecoderShape,
   objective: Objective,
   temperature: number,
+  lora?: LoraShape,
 ): TrainingProgram {
   const graph = new Graph();
-  const { loss, metrics } = objective.build(tokenTensors(graph, shape, temperature));
-  const parameters = reachable([loss]).filter(({ operator }) => operator.name === 'parameter');
+  const { loss, metrics } = objective.build(tokenTensors(graph, shape, temperature, lora));
+  const parameters = reachable([loss]).filter(
+    ({ operator, attributes }) => operator.name === 'parameter' && isTrained(attributes.name as string, lora),
+  );
   const outputs: Record<string, Tensor> = { loss };
   for (const [name, metric] of Object.entries(metrics)) outputs[`metric.${name}`] = metric;
   for (const [index, gradient] of gradients(loss, parameters).entries())
@@ -99,8 +118,8 @@ export interface ScoreOptions {
 }
 
 /** Outputs `logprobs`, and `entropies`, `values` and `head.NAME` where asked for, [B, T]. */
-export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions): Uint8Array {
-  const tokens = tokenTensors(new Graph(), shape, options.temperature);
+export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions, lora?: LoraShape): Uint8Array {
+  const tokens = tokenTensors(new Graph(), shape, options.temperature, lora);
   return toOnnx({
     logprobs: tokens.logprobs,
     ...(options.entropies && { entropies: tokens.entropies() }),

@@ -12,7 +12,7 @@ import type { Objective, StepStructure, StepView, TokenTensors } from '../object
 export interface Evaluation {
   readonly loss: number;
   readonly metrics: Readonly<Record<string, number>>;
-  /** By what the loss was differentiated by: `logprobs`, `entropies`, `values`, `head NAME`, or `logits`. */
+  /** By what the loss was differentiated by: `logprobs`, `entropies`, `values`, `valueLogits`, `head NAME`, or `logits`. */
   readonly gradients: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -20,10 +20,10 @@ export interface Evaluation {
 export type TokenNumbers = Readonly<Record<string, readonly number[]>>;
 
 const isDifferentiable = (name: string): boolean =>
-  ['logprobs', 'entropies', 'values'].includes(name) || name.startsWith('head ');
+  ['logprobs', 'entropies', 'values', 'valueLogits'].includes(name) || name.startsWith('head ');
 
 export interface StepNumbers extends StepStructure {
-  /** Rows of equal length; heads with several outputs per token are named `head NAME` and laid end to end. */
+  /** Rows of equal length; heads are named `head NAME`, and several outputs of a token lie end to end. */
   readonly rows: readonly TokenNumbers[];
   /** Readings of heads of the present and the frozen model. */
   readonly heads?: Readonly<Record<string, readonly (readonly number[])[]>>;
@@ -93,6 +93,7 @@ export async function evaluateStep(objective: Objective, numbers: StepNumbers): 
     entropies: () => named('entropies'),
     values: () => named('values'),
     head: (name) => named(`head ${name}`),
+    valueLogits: () => named('valueLogits'),
   };
   const names = Object.keys(all[0]!);
   const wrt = names.filter(isDifferentiable).map((name) => [name, named(name)] as const);
@@ -142,6 +143,7 @@ export async function evaluateToyPolicy(
     entropies: () => input('entropies'),
     values: () => input('values'),
     head: (name) => input(`head ${name}`),
+    valueLogits: () => input('valueLogits'),
   };
   const feeds: Record<string, Feed> = {
     logits: { data: Float32Array.from(logits), shape: [1, length, 3] },
