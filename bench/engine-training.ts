@@ -9,7 +9,8 @@ import { multiply } from '../src/graph/operators/elementwise.ts';
 import { gatherLogSoftmax } from '../src/graph/operators/gather.ts';
 import { mean } from '../src/graph/operators/reduce.ts';
 import { createSession, type Feed } from '../src/graph/session.ts';
-import { type DecoderShape, forward, initialWeights, parameterShapes } from '../src/model/decoder.ts';
+import { type DecoderShape, initialWeights, parameterShapes } from '../src/model/decoder.ts';
+import { forward } from '../src/model/forward.ts';
 
 /** "GPT-4x256": 3.4M parameters. */
 export const benchShape: DecoderShape = {

@@ -18,7 +18,7 @@ export function createAdamState(weights: Weights): AdamState {
 
 /**
  * One step on `gradients`, written into `weights` and `state`. A gradient that is not finite changes nothing.
- * Weight decay is decoupled and touches matrices only.
+ * Weight decay is decoupled and touches matrices only, unless `decayAll`.
  */
 export function adamStep(
   weights: Weights,
@@ -40,7 +40,7 @@ export function adamStep(
     const gradient = gradients.get(name)!;
     const first = state.first.get(name)!;
     const second = state.second.get(name)!;
-    const keep = shape.length >= 2 ? 1 - learningRate * weightDecay : 1;
+    const keep = shape.length >= 2 || options.decayAll ? 1 - learningRate * weightDecay : 1;
     for (let i = 0; i < data.length; i++) {
       const g = gradient[i]! * scale;
       const m = beta1 * first[i]! + (1 - beta1) * g;

@@ -9,7 +9,8 @@ import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import { logSoftmax, sum } from '../../graph/operators/reduce.ts';
 import { exp } from '../../graph/operators/unary.ts';
 import type { Tensor } from '../../graph/tensor.ts';
-import { type DecoderShape, forward } from '../../model/decoder.ts';
+import type { DecoderShape } from '../../model/decoder.ts';
+import { forward } from '../../model/forward.ts';
 import type { Objective, TokenTensors } from '../../objective/objective.ts';
 
 /** A graph as bytes, ready to be handed to the thread that runs it. */
@@ -44,6 +45,13 @@ function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): T
       throw new TurnwiseError('engine-unsupported', {
         what: 'The objective needs values, and the model has no value head',
         next: 'Create the engine with a value head, or use an objective without a critic',
+      });
+    },
+    valueLogits: () => {
+      if (typeof shape.valueHead === 'object') return outputs.valueLogits();
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'The objective needs a distribution over values, and the model has no value head with bins',
+        next: 'Create the engine with a value head of { count, low, high }, or use a loss on scalar values',
       });
     },
   };
