@@ -104,7 +104,7 @@ export class EngineCore {
       const trainer = this.#trainer;
       const { weights, adam, frozen, version } = await loadCheckpoint(folder, trainer.weights);
       for (const [name, { data }] of weights) trainer.weights.get(name)!.data.set(data);
-      trainer.adam = adam;
+      trainer.adam.restore(adam);
       trainer.frozen = frozen;
       trainer.clearGradients();
       await this.#decoder.setWeights(trainer.weights);

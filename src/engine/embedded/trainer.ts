@@ -5,7 +5,7 @@ import { createSession, type Feed, type GraphSession } from '../../graph/session
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { Weight, Weights } from '../../model/safetensors.ts';
 import type { AdamOptions, ForwardBackwardResult, OptimStepResult } from '../engine.ts';
-import { type AdamState, adamStep, createAdamState } from './adam.ts';
+import { Adam } from './adam.ts';
 import { type MicroBatch, microBatches, offsetsOf, type PackedBatch } from './packed-batch.ts';
 import { buildScoreProgram, type ScoreOptions, type TrainingProgram } from './training-graph.ts';
 
@@ -26,7 +26,7 @@ const hidden = -1e9;
 
 export class Trainer {
   readonly weights: Map<string, Weight>;
-  adam: AdamState;
+  readonly adam: Adam;
   frozen: Weights | undefined;
   readonly #shape: DecoderShape;
   readonly #options: TrainerOptions;
@@ -40,7 +40,7 @@ export class Trainer {
     this.#shape = shape;
     this.#options = options;
     this.weights = weights;
-    this.adam = createAdamState(weights);
+    this.adam = new Adam(weights);
   }
 
   async addProgram({ key, bytes, metrics }: TrainingProgram): Promise<void> {
@@ -75,7 +75,7 @@ export class Trainer {
     for (const [name, { data }] of this.weights) {
       if (!this.#gradients.has(name)) this.#gradients.set(name, new Float32Array(data.length));
     }
-    const result = adamStep(this.weights, this.#gradients, this.adam, options);
+    const result = this.adam.apply(this.weights, this.#gradients, options);
     this.clearGradients();
     return result;
   }
