@@ -205,7 +205,9 @@ function spent(history: RunHistory, columns: number): string[] {
   if (start) {
     rows.push([
       'model',
-      `${formatCount(start.parameters)} parameters, ${start.vocabulary} words, from scratch`,
+      start.base === undefined
+        ? `${formatCount(start.parameters)} parameters, ${start.vocabulary} words, from scratch`
+        : `${formatCount(start.parameters)} parameters, ${start.vocabulary} tokens, from ${start.base}`,
     ]);
   }
   return rows.flatMap(([label, text]) =>

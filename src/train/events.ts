@@ -30,6 +30,8 @@ export type StoredEvent =
       readonly seed: number;
       readonly parameters: number;
       readonly vocabulary: number;
+      /** The pretrained model it starts from. */
+      readonly base?: string;
       /** Of the model: its shape and words. Checkpoints of another identity do not belong to this run. */
       readonly identity: string;
       readonly version: string;

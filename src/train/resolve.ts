@@ -26,8 +26,19 @@ function isPlain(value: unknown): value is Plain {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Sizes for a model that knows language already: no imitation first, small steps, and few episodes at a time. */
+const PRETRAINED: TrainSettings = {
+  clone: { steps: 0 },
+  rollout: { tasks: 8, group: 8, concurrency: 64 },
+  optimizer: { learningRate: 1e-5, tokenBudget: 2048 },
+  evaluation: { tasks: 32, finalTasks: 64 },
+};
+
+/** What a small model is made of; a pretrained one has it in its own files. */
+const SMALL_MODEL_KEYS = ['width', 'layers', 'heads', 'hidden'] as const;
+
 /**
- * Schema defaults < recipe < environment < person. Unknown keys and bad values are errors that name the key, the nearest
+ * Schema defaults < recipe < environment < pretrained model < person. Unknown keys and bad values are errors that name the key, the nearest
  * valid one and what is allowed. Options of the environment and of the credit method are checked by their own schemas.
  */
 export function resolveConfig(parts: {
@@ -36,9 +47,21 @@ export function resolveConfig(parts: {
   readonly environmentSettings?: Plain;
   readonly settings: TrainSettings;
 }): TrainConfig {
+  const { model } = parts.settings;
+  const pretrained = model?.pretrained !== undefined && model.pretrained !== '';
+  const idle = pretrained ? SMALL_MODEL_KEYS.find((key) => model[key] !== undefined) : undefined;
+  if (idle !== undefined) {
+    throw new TurnwiseError('config-invalid', {
+      what: `model.${idle} shapes a small model, and model.pretrained names one that has its shape`,
+      seen: `model.${idle}=${model![idle]}, model.pretrained=${model!.pretrained}`,
+      next: 'Leave one of them out',
+      fields: { key: `model.${idle}` },
+    });
+  }
   const layered = mergeSettings(
     parts.recipe.settings as Plain,
     parts.environmentSettings,
+    pretrained ? (PRETRAINED as Plain) : undefined,
     parts.settings as Plain,
   );
   const config = parseStrict(trainConfigSchema, layered, 'A run');
