@@ -51,6 +51,7 @@ const settings = (more: Readonly<Record<string, string | number>> = {}): string[
     'environment.maxTurns': 3,
     'chat.maxTurnTokens': 4,
     'chat.contextLength': 512,
+    'lora.rank': 4,
     'clone.steps': 2,
     'clone.batch': 4,
     'clone.demonstrations': 8,
@@ -79,19 +80,21 @@ const events = (name: string): string =>
       ),
     )
     .join('\n');
-const weights = (name: string): Buffer =>
-  readFileSync(join(runs, name, 'checkpoints', '3', 'model.safetensors'));
+const checkpoint = (name: string, file: string): string => join(runs, name, 'checkpoints', '3', file);
 
 test('trained from a folder, resumed bit for bit, measured, watched', { timeout: 60_000 }, async () => {
   const whole = await train('whole');
   expect(whole).toMatchObject({ code: 0, errors: expect.not.stringContaining('error') });
-  expect(whole.output).toMatch(/model +118k parameters, 300 tokens, from\s+\S*model/);
+  expect(whole.output).toMatch(/model +118k parameters, 9.\d+k of an adapter, 300 tokens, from\s+\S*model/);
 
   cpSync(join(runs, 'whole'), join(runs, 'cut'), { recursive: true });
   for (const step of ['2', '3']) rmSync(join(runs, 'cut', 'checkpoints', step), { recursive: true });
   expect(await turnwise('resume', 'cut')).toMatchObject({ code: 0 });
   expect(events('cut')).toBe(events('whole'));
-  expect(weights('cut').equals(weights('whole'))).toBe(true);
+  const adapter = (name: string): Buffer => readFileSync(checkpoint(name, 'adapter_model.safetensors'));
+  expect(adapter('cut').equals(adapter('whole'))).toBe(true);
+  const config = JSON.parse(readFileSync(checkpoint('whole', 'adapter_config.json'), 'utf8')) as unknown;
+  expect(config).toMatchObject({ peft_type: 'LORA', r: 4, lora_alpha: 8 });
 
   const first = JSON.parse(
     readFileSync(join(runs, 'whole', 'rollouts', '1.jsonl'), 'utf8').split('\n')[0]!,
@@ -115,6 +118,12 @@ test('trained from a folder, resumed bit for bit, measured, watched', { timeout:
   );
 });
 
+test('all weights are trained where the rank is 0', { timeout: 60_000 }, async () => {
+  expect((await train('full', { 'lora.rank': 0 })).output).toMatch(/model +118k parameters, 300 tokens/);
+  const size = readFileSync(checkpoint('full', 'model.safetensors')).length;
+  expect(size).toBeGreaterThan(4 * 118_000);
+});
+
 test('a run is not continued from other files', { timeout: 60_000 }, async () => {
   const copy = join(folder, 'copy');
   cpSync(model, copy, { recursive: true });
@@ -123,14 +132,22 @@ test('a run is not continued from other files', { timeout: 60_000 }, async () =>
   writeFileSync(join(copy, 'chat_template.jinja'), 'something else');
   const { code, errors } = await turnwise('eval', 'changed');
   expect(code).toBe(1);
-  expect(errors.replace(/\b[0-9a-f]{16}\b/g, 'DIGEST').replaceAll('\n', ' ')).toMatchInlineSnapshot(`"error: The files of the model FOLDER/copy are not those that this run started from. Seen: digest DIGEST. Allowed: DIGEST. Restore them, or start a new run from the model as it is now. (base-model-changed) "`);
+  expect(errors.replace(/\b[0-9a-f]{16}\b/g, 'DIGEST').replaceAll('\n', ' ')).toMatchInlineSnapshot(
+    `"error: The files of the model FOLDER/copy are not those that this run started from. Seen: digest DIGEST. Allowed: DIGEST. Restore them, or start a new run from the model as it is now. (base-model-changed) "`,
+  );
 });
 
 test('settings that a pretrained model has itself are refused, and a model that is not there', async () => {
   const width = await train('never', { 'model.width': 64 });
+  const noModel = await turnwise('train', 'guess-number', '--set', 'lora.rank=4');
   const nowhere = await turnwise('train', 'guess-number', '--model', './no/where');
-  expect(width.errors.replaceAll('\n', ' ')).toMatchInlineSnapshot(`"error: model.width shapes a small model, and model.pretrained names one that has its shape. Seen: model.width=64, model.pretrained=FOLDER/model. Leave one of them out. (config-invalid) "`);
-  expect(nowhere.errors.replaceAll(process.cwd(), 'HERE').replaceAll('\n', ' ')).toMatchInlineSnapshot(`"error: There is no model "./no/where". Seen: the folder HERE/no/where does not exist. Allowed: a checkpoint folder, or owner/name of a model on the hub, with @revision if need be. (model-unknown) "`);
+  expect(width.errors.replaceAll('\n', ' ')).toMatchInlineSnapshot(
+    `"error: model.width shapes a small model, not a pretrained one. Seen: model.pretrained=FOLDER/model. Leave one of them out. (config-invalid) "`,
+  );
+  expect(noModel.errors.replaceAll('\n', ' ')).toMatchInlineSnapshot(`"error: lora.rank is for a pretrained model, and none is named. Seen: model.pretrained=. Leave one of them out. (config-invalid) "`);
+  expect(nowhere.errors.replaceAll(process.cwd(), 'HERE').replaceAll('\n', ' ')).toMatchInlineSnapshot(
+    `"error: There is no model "./no/where". Seen: the folder HERE/no/where does not exist. Allowed: a checkpoint folder, or owner/name of a model on the hub, with @revision if need be. (model-unknown) "`,
+  );
 });
 
 test('every environment can be read and written with a tokenizer that knows no words', async () => {

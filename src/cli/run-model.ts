@@ -8,10 +8,12 @@ import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { World } from '../env/world.ts';
 import { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
-import { parameterShapes } from '../model/decoder.ts';
+import { type ParameterShape, parameterShapes } from '../model/decoder.ts';
 import { type DownloadProgress, findModel } from '../model/hub/find-model.ts';
+import { adapterShapes, type LoraOptions, resolveLora } from '../model/lora.ts';
 import { modelDigest } from '../model/model-digest.ts';
 import { loadPretrainedLanguage } from '../model/pretrained-language.ts';
+import { elementCount } from '../model/safetensors.ts';
 import { taskInstructions } from '../synth/task-instructions.ts';
 import type { TrainConfig } from '../train/config.ts';
 import { designModel } from '../train/learner.ts';
@@ -101,7 +103,18 @@ export function openEngine(
     return createEmbeddedEngine({ ...common, shape: card.shape, slots: config.rollout.concurrency });
   }
   const { valueHead } = card.shape;
-  return createEmbeddedEngine({ ...common, model: open.checkpoint, ...(valueHead && { valueHead }) });
+  const lora = loraOf(config);
+  return createEmbeddedEngine({
+    ...common,
+    model: open.checkpoint,
+    ...(valueHead && { valueHead }),
+    ...(lora && { lora }),
+  });
+}
+
+/** The adapter that the configuration asks for; undefined where all weights are trained. */
+function loraOf({ lora: { rank, alpha, targets } }: TrainConfig): LoraOptions | undefined {
+  return rank === 0 ? undefined : { rank, targets, ...(alpha > 0 && { alpha }) };
 }
 
 /** Short enough for a message: equal for equal models, wherever their files are. */
@@ -110,9 +123,16 @@ export function identityOf(card: ModelCard): string {
   return createHash('sha256').update(JSON.stringify(lasting)).digest('hex').slice(0, 16);
 }
 
-export function countParameters({ shape }: ModelCard): number {
-  return parameterShapes(shape).reduce(
-    (sum, parameter) => sum + parameter.shape.reduce((product, length) => product * length, 1),
-    0,
-  );
+/** Weights of the model, and those of its adapter, which alone are trained. */
+export function countParameters(
+  { shape }: ModelCard,
+  config: TrainConfig,
+): { readonly parameters: number; readonly adapter?: number } {
+  const count = (list: readonly ParameterShape[]): number =>
+    list.reduce((sum, parameter) => sum + elementCount(parameter.shape), 0);
+  const parameters = count(parameterShapes(shape));
+  const lora = loraOf(config);
+  return lora
+    ? { parameters, adapter: count(adapterShapes(shape, resolveLora(shape, lora))) }
+    : { parameters };
 }

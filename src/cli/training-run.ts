@@ -152,7 +152,7 @@ async function begin(
       environment: world.name,
       recipe: recipe.name,
       seed: config.seed,
-      parameters: countParameters(card),
+      ...countParameters(card, config),
       vocabulary: card.shape.vocabulary,
       ...(open && { base: open.base.reference }),
       identity: identityOf(card),

@@ -39,6 +39,14 @@ const chat = z
   })
   .describe('How a pretrained model is spoken to');
 
+const lora = z
+  .strictObject({
+    rank: z.int().min(0).default(0).describe('Rank of the adapters; 0 trains all weights'),
+    alpha: z.number().min(0).default(0).describe('Their scale is alpha / rank; 0 is twice the rank'),
+    targets: z.enum(['attention', 'mlp', 'all']).default('all').describe('Matrices that have an adapter'),
+  })
+  .describe('Low-rank adapters over a pretrained model');
+
 const clone = z.strictObject({
   demonstrations: count.default(2000).describe('Scripted episodes to imitate'),
   beginnerShare: share
@@ -138,6 +146,7 @@ export const trainConfigSchema = z.strictObject({
     .describe('Options of the environment; `turnwise envs NAME` lists them'),
   model: model.prefault({}),
   chat: chat.prefault({}),
+  lora: lora.prefault({}),
   clone: clone.prefault({}),
   rollout: rollout.prefault({}),
   credit: credit.prefault({}),

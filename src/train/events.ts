@@ -29,6 +29,8 @@ export type StoredEvent =
       readonly recipe: string;
       readonly seed: number;
       readonly parameters: number;
+      /** Weights of the adapter, where one is trained instead of the model. */
+      readonly adapter?: number;
       readonly vocabulary: number;
       /** The pretrained model it starts from. */
       readonly base?: string;
