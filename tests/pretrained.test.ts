@@ -144,7 +144,9 @@ test('settings that a pretrained model has itself are refused, and a model that 
   expect(width.errors.replaceAll('\n', ' ')).toMatchInlineSnapshot(
     `"error: model.width shapes a small model, not a pretrained one. Seen: model.pretrained=FOLDER/model. Leave one of them out. (config-invalid) "`,
   );
-  expect(noModel.errors.replaceAll('\n', ' ')).toMatchInlineSnapshot(`"error: lora.rank is for a pretrained model, and none is named. Seen: model.pretrained=. Leave one of them out. (config-invalid) "`);
+  expect(noModel.errors.replaceAll('\n', ' ')).toMatchInlineSnapshot(
+    `"error: lora.rank is for a pretrained model, and none is named. Seen: model.pretrained=. Leave one of them out. (config-invalid) "`,
+  );
   expect(nowhere.errors.replaceAll(process.cwd(), 'HERE').replaceAll('\n', ' ')).toMatchInlineSnapshot(
     `"error: There is no model "./no/where". Seen: the folder HERE/no/where does not exist. Allowed: a checkpoint folder, or owner/name of a model on the hub, with @revision if need be. (model-unknown) "`,
   );
