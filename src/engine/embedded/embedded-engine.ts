@@ -131,6 +131,11 @@ export class EmbeddedEngine implements Engine {
     return this.#version;
   }
 
+  /** The architecture, with the value head. */
+  get shape(): DecoderShape {
+    return this.#settings.shape;
+  }
+
   /** The adapter that is trained, or undefined where all weights are. */
   get lora(): LoraShape | undefined {
     return this.#settings.lora;
