@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { evalCommand } from '../src/cli/commands/eval.ts';
+import { exportCommand } from '../src/cli/commands/export.ts';
 import { playCommand } from '../src/cli/commands/play.ts';
 import { resumeCommand } from '../src/cli/commands/resume.ts';
 import { trainCommand } from '../src/cli/commands/train.ts';
@@ -33,7 +34,7 @@ async function turnwise(
   ...line: string[]
 ): Promise<{ readonly code: number; readonly output: string; readonly errors: string }> {
   const console = memoryConsole();
-  const commands = [trainCommand, resumeCommand, evalCommand, playCommand];
+  const commands = [trainCommand, resumeCommand, evalCommand, playCommand, exportCommand];
   const code = await runCommandLine([...line, '--runs', runs], {
     commands,
     version: '0.1.0',
@@ -111,6 +112,23 @@ test('trained from a folder, resumed bit for bit, measured, watched', { timeout:
     ].join('\n'),
   );
   expect(first.turns.slice(1).some(({ extendsPrevious }) => extendsPrevious)).toBe(true);
+
+  const exported = join(folder, 'exported');
+  expect((await turnwise('export', 'whole', '--to', exported)).code).toBe(0);
+  expect(readFileSync(join(exported, 'adapter_model.safetensors')).length).toBeGreaterThan(1000);
+  const merged = join(folder, 'merged');
+  expect((await turnwise('export', 'whole', '--to', merged, '--merged')).code).toBe(0);
+  const line = [
+    'train',
+    'guess-number',
+    '--model',
+    merged,
+    '--name',
+    'merged',
+    ...settings({ steps: 0, 'clone.steps': 0 }),
+  ];
+  expect((await turnwise(...line)).code).toBe(0);
+  expect((await turnwise('export', 'whole', '--to', merged)).errors).toContain('export-exists');
 
   expect((await turnwise('eval', 'whole', '--tasks', '2')).output).toMatch(/sampled +0\.\d+ \(/);
   expect((await turnwise('play', 'guess-number', '--run', 'whole', '--pause', '0')).output).toContain(

@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Trajectory } from '../core/trajectory.ts';
-import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
-import type { Engine } from '../engine/engine.ts';
+import { createEmbeddedEngine, type EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { World } from '../env/world.ts';
 import { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
 import { type ParameterShape, parameterShapes } from '../model/decoder.ts';
@@ -97,7 +96,7 @@ export function openEngine(
   card: ModelCard,
   config: TrainConfig,
   open: OpenBase | undefined,
-): Promise<Engine> {
+): Promise<EmbeddedEngine> {
   const common = { seed: config.seed, threads: config.threads, tokenBudget: config.optimizer.tokenBudget };
   if (open === undefined) {
     return createEmbeddedEngine({ ...common, shape: card.shape, slots: config.rollout.concurrency });

@@ -4,6 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Trajectory } from '../core/trajectory.ts';
+import type { EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
@@ -13,7 +14,7 @@ import { RunDirectory } from '../store/run-directory.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../train/config.ts';
 import type { RunEvent, RunSummary, StoredEvent } from '../train/events.ts';
-import { createLearner } from '../train/learner.ts';
+import { createLearner, type Learner } from '../train/learner.ts';
 import { initialState, type RunIo, type TrainState, train } from '../train/loop.ts';
 import { type ModelCard, rendererOf } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
@@ -175,21 +176,26 @@ async function playDemonstrations(
   watch: Watch,
 ): Promise<Trajectory[]> {
   const imitates = config.model.pretrained === '' || config.clone.steps > 0;
-  if (!imitates && world.script === undefined) return [];
-  const count = imitates
-    ? config.clone.demonstrations
-    : Math.min(ACTION_SAMPLES, config.clone.demonstrations);
+  const { demonstrations } = config.clone;
+  const count = imitates ? demonstrations : Math.min(ACTION_SAMPLES, demonstrations);
   control.report({ type: 'phase', phase: 'demonstrate', steps: count }, run);
-  return demonstrate(world, {
-    ...config.clone,
-    demonstrations: count,
-    seed: config.seed,
-    maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
-    turnTimeoutMs: config.rollout.turnTimeoutMs,
-    signal: control.signal,
-    watch,
-    onEpisode: (done, total) => control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
-  });
+  try {
+    return await demonstrate(world, {
+      ...config.clone,
+      demonstrations: count,
+      seed: config.seed,
+      maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
+      turnTimeoutMs: config.rollout.turnTimeoutMs,
+      signal: control.signal,
+      watch,
+      onEpisode: (done, total) =>
+        control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
+    });
+  } catch (error) {
+    // An environment without a scripted player has nothing to imitate, and needs nothing.
+    if (!imitates && TurnwiseError.isInstance(error) && error.code === 'no-demonstrations') return [];
+    throw error;
+  }
 }
 
 /** The card with the folder in which its base was found this time. */
@@ -250,6 +256,9 @@ function withLag(
   return { ...event, metrics: { ...event.metrics, 'loop/lag_p99_ms': milliseconds } };
 }
 
+/** A policy with the engine that holds it; the engine is to be closed. */
+export type OpenedCheckpoint = Learner & { readonly engine: EmbeddedEngine };
+
 /** A policy that a checkpoint holds, ready to play. */
 export async function openCheckpoint(request: {
   readonly root: string;
@@ -258,7 +267,7 @@ export async function openCheckpoint(request: {
   readonly step?: number;
   readonly findFactory: (name: string) => Promise<WorldFactory>;
   readonly signal: AbortSignal;
-}): Promise<ReturnType<typeof createLearner>> {
+}): Promise<OpenedCheckpoint> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const { config, ...file } = run.readConfig(trainConfigSchema);
   const factory = await request.findFactory(file.environment);
@@ -269,15 +278,8 @@ export async function openCheckpoint(request: {
   const renderer = await rendererOf(movedTo(card, open), config, world);
   const engine = await openEngine(card, config, open);
   await engine.load(checkpoint.folder);
-  return createLearner({
-    config,
-    recipe: findRecipe(file.recipe),
-    world,
-    card,
-    renderer,
-    engine,
-    watch: unwatched,
-  });
+  const recipe = findRecipe(file.recipe);
+  return { ...createLearner({ config, recipe, world, card, renderer, engine, watch: unwatched }), engine };
 }
 
 /** A checkpoint of this run, by default the last. One of another model or vocabulary, copied in by hand, is refused. */
