@@ -5,7 +5,6 @@ import type { Operator } from '../graph.ts';
 import type { Tensor } from '../tensor.ts';
 import { add, divide, multiply, negate, sameType, subtract } from './elementwise.ts';
 import { matmul } from './matrix.ts';
-import { sum } from './reduce.ts';
 import { reshape } from './shape.ts';
 import { erf, exp, sigmoid, square } from './unary.ts';
 
