@@ -4,23 +4,25 @@ import { createHash } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
+import type { Trajectory } from '../core/trajectory.ts';
 import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import { type DecoderShape, parameterShapes } from '../model/decoder.ts';
-import { startWatchdog, unwatched, type Watchdog } from '../rollout/watchdog.ts';
-import type { Checkpoint } from '../store/checkpoints.ts';
+import { startWatchdog, unwatched, type Watch, type Watchdog } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
+import { commandIn } from '../store/runs.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../train/config.ts';
 import type { RunEvent, RunSummary, StoredEvent } from '../train/events.ts';
 import { createLearner, designModel, type ModelCard } from '../train/learner.ts';
-import { initialState, type RunIo, type TrainState, train } from '../train/loop.ts';
+import { initialState, type RunIo, train } from '../train/loop.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
 import { rolloutRecord } from '../train/rollout-record.ts';
+import { type CheckpointState, openWarmStart, ownCheckpoint, withCritic } from './run-checkpoint.ts';
 import { version } from './version.ts';
 
 export interface RunControl {
@@ -39,12 +41,6 @@ export interface StartRequest extends RunControl {
   readonly recipe: string;
   readonly settings: TrainSettings;
   readonly name?: string;
-}
-
-/** What a checkpoint remembers besides weights. */
-interface CheckpointState {
-  readonly state: TrainState;
-  readonly card: ModelCard;
 }
 
 /** Train from the beginning. */
@@ -96,18 +92,18 @@ export async function resumeRun(
       throw new TurnwiseError('run-finished', {
         what: `The run "${run.name}" has finished`,
         seen: `${state.step} of ${file.config.steps} steps`,
-        next: `See it with "turnwise runs show ${run.name}"`,
+        next: `See it with "${commandIn(request.root, `runs show ${run.name}`)}"`,
       });
     }
     run.rewind(checkpoint);
     const engine = await openEngine(card.shape, file.config);
-    const { watch, close } = watchdog(run, file.config);
+    const { watch, close } = watchdog(request.root, run, file.config);
     try {
       await engine.load(checkpoint.folder);
       const learner = createLearner({ config: file.config, recipe, world, card, engine, watch });
       const io = runIo(request, run, engine, card, file.config);
       io.event({ type: 'resume', step: state.step });
-      return await train(learner, state, [], io);
+      return await train(learner, state, { demonstrations: [] }, io);
     } finally {
       await Promise.all([engine.close(), close()]);
     }
@@ -123,22 +119,14 @@ async function begin(
   recipe: Recipe,
   config: TrainConfig,
 ): Promise<RunSummary> {
-  const { watch, close } = watchdog(run, config);
+  const { watch, close } = watchdog(control.root, run, config);
   let engine: Engine | undefined;
   try {
-    control.report({ type: 'phase', phase: 'demonstrate', steps: config.clone.demonstrations }, run);
-    const demonstrations = await demonstrate(world, {
-      ...config.clone,
-      seed: config.seed,
-      maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
-      turnTimeoutMs: config.rollout.turnTimeoutMs,
-      signal: control.signal,
-      watch,
-      onEpisode: (done, total) =>
-        control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
-    });
-    const card = designModel(demonstrations, config, recipe);
+    const warm = config.start === '' ? undefined : await openWarmStart(control.root, world.name, config);
+    const demonstrations = warm ? [] : await playDemonstrations(control, run, world, config, watch);
+    const card = warm ? withCritic(warm.card, recipe.critic) : designModel(demonstrations, config, recipe);
     engine = await openEngine(card.shape, config);
+    if (warm) await engine.load(warm.folder);
     const io = runIo(control, run, engine, card, config);
     io.event({
       type: 'start',
@@ -152,15 +140,35 @@ async function begin(
       version,
     });
     const learner = createLearner({ config, recipe, world, card, engine, watch });
-    return await train(learner, initialState, demonstrations, io);
+    const beginning = warm ? { before: warm.before } : { demonstrations };
+    return await train(learner, initialState, beginning, io);
   } finally {
     await Promise.all([engine?.close(), close()]);
   }
 }
 
+async function playDemonstrations(
+  control: RunControl,
+  run: RunDirectory,
+  world: World,
+  config: TrainConfig,
+  watch: Watch,
+): Promise<Trajectory[]> {
+  control.report({ type: 'phase', phase: 'demonstrate', steps: config.clone.demonstrations }, run);
+  return demonstrate(world, {
+    ...config.clone,
+    seed: config.seed,
+    maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
+    turnTimeoutMs: config.rollout.turnTimeoutMs,
+    signal: control.signal,
+    watch,
+    onEpisode: (done, total) => control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
+  });
+}
+
 /** Ends the process when the environment blocks it for longer than a step may take. */
-function watchdog(run: RunDirectory, config: TrainConfig): Watchdog {
-  const next = `Mend the environment, then continue with: turnwise resume ${run.name}`;
+function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdog {
+  const next = `Mend the environment, then continue with: ${commandIn(root, `resume ${run.name}`)}`;
   return startWatchdog(config.rollout.turnTimeoutMs, next);
 }
 
@@ -228,15 +236,6 @@ export async function openCheckpoint(request: {
   await engine.load(checkpoint.folder);
   const world = factory.create(factory.options.parse(config.environment));
   return createLearner({ config, recipe: findRecipe(file.recipe), world, card, engine, watch: unwatched });
-}
-
-/** A checkpoint of this run, by default the last. One of another model or vocabulary, copied in by hand, is refused. */
-function ownCheckpoint(run: RunDirectory, step?: number): Promise<Checkpoint> {
-  const start = run.events.read().find((event) => event.type === 'start');
-  return run.checkpoints.open({
-    ...(step !== undefined && { step }),
-    ...(start !== undefined && { identity: start.identity }),
-  });
 }
 
 function openEngine(shape: DecoderShape, config: TrainConfig): Promise<Engine> {

@@ -18,6 +18,12 @@ export function runNames(root: string): string[] {
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }
 
+/** `turnwise resume NAME` as it must be typed for the runs in `root`: `--runs` is left out only for the usual folder. */
+export function commandIn(root: string, command: string): string {
+  const folder = /^[\w@%+=:,./-]+$/.test(root) ? root : `'${root.replaceAll("'", "'\\''")}'`;
+  return `turnwise ${command}${root === 'runs' ? '' : ` --runs ${folder}`}`;
+}
+
 export function unknownRun(root: string, name: string): TurnwiseError {
   const names = runNames(root);
   const near = nearest(name, names);
@@ -28,8 +34,8 @@ export function unknownRun(root: string, name: string): TurnwiseError {
       near !== undefined
         ? `Did you mean "${near}"?`
         : names.length > 0
-          ? 'List runs with: turnwise runs'
-          : 'Start one with: turnwise train frozen-lake',
+          ? `List runs with: ${commandIn(root, 'runs')}`
+          : `Start one with: ${commandIn(root, 'train frozen-lake')}`,
     fields: { run: name, root },
   });
 }

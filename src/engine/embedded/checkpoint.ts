@@ -17,6 +17,8 @@ export interface Checkpoint {
 const modelFile = 'model.safetensors';
 const optimizerFile = 'optimizer.safetensors';
 const frozenFile = 'frozen.safetensors';
+/** What the names of its parameters begin with. */
+const valueHead = 'value_head.';
 
 /** Writes the files and flushes them and the folder to the disk. */
 export async function saveCheckpoint(folder: string, checkpoint: Checkpoint): Promise<void> {
@@ -40,28 +42,34 @@ export async function saveCheckpoint(folder: string, checkpoint: Checkpoint): Pr
 /**
  * Reads and checks a checkpoint against the weights that the model has.
  * @throws TurnwiseError `checkpoint-missing`, `checkpoint-corrupt`, or `checkpoint-mismatch` when the files belong to
- * another model.
+ * another model. A value head that the files lack begins at zero, as a new one does: a critic may begin with weights that
+ * were trained without one.
  */
 export async function loadCheckpoint(folder: string, expected: Weights): Promise<Checkpoint> {
   const model = await readSafetensors(join(folder, modelFile));
-  requireMatch(join(folder, modelFile), model.tensors, expected);
   const optimizer = await readSafetensors(join(folder, optimizerFile));
-  const moments = (kind: string): Weights =>
+  const lacksValueHead = !model.tensors.has(`${valueHead}weight`);
+  const complete = (tensors: Weights, prefix: string): Weights =>
+    lacksValueHead ? new Map([...tensors, ...zeroValueHead(expected, prefix)]) : tensors;
+  const weights = complete(model.tensors, '');
+  const moments = complete(complete(optimizer.tensors, 'first.'), 'second.');
+  requireMatch(join(folder, modelFile), weights, expected);
+  const ofMoments = (kind: string): Weights =>
     new Map([...expected].map(([name, weight]) => [`${kind}.${name}`, weight]));
   requireMatch(
     join(folder, optimizerFile),
-    optimizer.tensors,
-    new Map([...moments('first'), ...moments('second')]),
+    moments,
+    new Map([...ofMoments('first'), ...ofMoments('second')]),
   );
   const moment = (kind: string): Map<string, Float32Array> =>
-    new Map([...expected.keys()].map((name) => [name, optimizer.tensors.get(`${kind}.${name}`)!.data]));
+    new Map([...expected.keys()].map((name) => [name, moments.get(`${kind}.${name}`)!.data]));
   let frozen: Weights | undefined;
   if (await exists(join(folder, frozenFile))) {
-    frozen = (await readSafetensors(join(folder, frozenFile))).tensors;
+    frozen = complete((await readSafetensors(join(folder, frozenFile))).tensors, '');
     requireMatch(join(folder, frozenFile), frozen, expected);
   }
   return {
-    weights: model.tensors,
+    weights,
     adam: {
       step: count(join(folder, optimizerFile), 'step', optimizer.metadata),
       first: moment('first'),
@@ -70,6 +78,15 @@ export async function loadCheckpoint(folder: string, expected: Weights): Promise
     frozen,
     version: count(join(folder, modelFile), 'version', model.metadata),
   };
+}
+
+/** The value head of a model that has one, all zeros; nothing for a model without. */
+function zeroValueHead(expected: Weights, prefix: string): Weights {
+  return new Map(
+    [...expected]
+      .filter(([name]) => name.startsWith(valueHead))
+      .map(([name, { shape, data }]) => [prefix + name, { shape, data: new Float32Array(data.length) }]),
+  );
 }
 
 function requireMatch(path: string, found: Weights, expected: Weights): void {
