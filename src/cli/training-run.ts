@@ -20,8 +20,8 @@ import { createLearner, designModel, type ModelCard } from '../train/learner.ts'
 import { initialState, type RunIo, train } from '../train/loop.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
-import { resolveConfig } from '../train/resolve.ts';
 import { rolloutRecord } from '../train/rollout-record.ts';
+import { prepareRun } from './prepare-run.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withCritic } from './run-checkpoint.ts';
 import { version } from './version.ts';
 
@@ -46,14 +46,7 @@ export interface StartRequest extends RunControl {
 /** Train from the beginning. */
 export async function startRun(request: StartRequest): Promise<RunSummary> {
   const { factory, root } = request;
-  const recipe = findRecipe(request.recipe);
-  const config = resolveConfig({
-    recipe,
-    environmentOptions: factory.options,
-    ...(factory.settings ? { environmentSettings: factory.settings } : {}),
-    settings: request.settings,
-  });
-  const world = factory.create(config.environment);
+  const { recipe, config, world } = prepareRun(factory, findRecipe(request.recipe), request.settings);
   const run = RunDirectory.create({
     root,
     version,

@@ -10,6 +10,7 @@ const recipe = (settings: TrainSettings): Recipe => ({
   name: 'test',
   summary: '',
   source: '',
+  authors: 'none',
   critic: false,
   settings,
 });

@@ -33,6 +33,13 @@ export interface EmbeddedEngineOptions {
   readonly inProcess?: boolean;
 }
 
+/** What every embedded engine is able to do; a value head is there where the shape has one. */
+export const embeddedAbilities: Pick<EngineCapabilities, 'valueHead' | 'entropies' | 'customObjectives'> = {
+  valueHead: true,
+  entropies: true,
+  customObjectives: true,
+};
+
 /** What the sampler has done so far. */
 export interface EmbeddedEngineStatistics {
   readonly forwardTokens: number;
@@ -77,9 +84,8 @@ export class EmbeddedEngine implements Engine {
     this.capabilities = {
       vocabulary: settings.shape.vocabulary,
       contextLength: settings.shape.contextLength,
+      ...embeddedAbilities,
       valueHead: settings.shape.valueHead ?? false,
-      entropies: true,
-      customObjectives: true,
       deterministic: true,
     };
   }

@@ -8,7 +8,11 @@ export interface Recipe {
   readonly summary: string;
   /** Paper or other source. */
   readonly source: string;
+  /** What the authors used, as they wrote it, where it is known; what runs here is in `settings`. */
+  readonly authors: string;
   /** Whether it trains a value head. */
   readonly critic: boolean;
+  /** What the environment must have. */
+  readonly needs?: { readonly severalRoles?: boolean };
   readonly settings: TrainSettings;
 }

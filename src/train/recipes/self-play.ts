@@ -7,6 +7,9 @@ export const selfPlay: Recipe = {
   summary:
     'one policy plays every role; return against a moving baseline of each role; clipped policy gradient',
   source: 'SPIRAL (role-conditioned advantage estimation), arXiv 2506.24119',
+  authors:
+    'baseline decay 0.95, gamma 1, 128 rollouts, two epochs, constant learning rate 1e-6, no KL, constant-length loss',
   critic: false,
+  needs: { severalRoles: true },
   settings: { credit: { method: 'rae' } },
 };
