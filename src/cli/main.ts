@@ -2,6 +2,7 @@
 /** The `turnwise` command. */
 
 import { runCommandLine } from './command-line.ts';
+import { compareCommand } from './commands/compare.ts';
 import { creditCommand } from './commands/credit.ts';
 import { envsCommand } from './commands/envs.ts';
 import { evalCommand } from './commands/eval.ts';
@@ -20,7 +21,16 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
-  commands: [trainCommand, resumeCommand, evalCommand, playCommand, envsCommand, runsCommand, creditCommand],
+  commands: [
+    trainCommand,
+    resumeCommand,
+    evalCommand,
+    playCommand,
+    envsCommand,
+    runsCommand,
+    compareCommand,
+    creditCommand,
+  ],
   version,
   console: processConsole(),
   interrupts: processInterrupts(),

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { nearest, TurnwiseError } from '../core/errors.ts';
+import { shellWord } from '../core/shell.ts';
 
 /** Names of the runs in a folder, in alphabetical order with numbers counted as numbers. */
 export function runNames(root: string): string[] {
@@ -20,8 +21,7 @@ export function runNames(root: string): string[] {
 
 /** `turnwise resume NAME` as it must be typed for the runs in `root`: `--runs` is left out only for the usual folder. */
 export function commandIn(root: string, command: string): string {
-  const folder = /^[\w@%+=:,./-]+$/.test(root) ? root : `'${root.replaceAll("'", "'\\''")}'`;
-  return `turnwise ${command}${root === 'runs' ? '' : ` --runs ${folder}`}`;
+  return `turnwise ${command}${root === 'runs' ? '' : ` --runs ${shellWord(root)}`}`;
 }
 
 export function unknownRun(root: string, name: string): TurnwiseError {
