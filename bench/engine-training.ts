@@ -1,7 +1,7 @@
 /** Training throughput of the embedded engine's graph on the bench model, with AdamW inside the timed step. */
 
 import { Rng } from '../src/core/rng.ts';
-import { adamStep, createAdamState } from '../src/engine/embedded/adam.ts';
+import { Adam } from '../src/engine/embedded/adam.ts';
 import { gradients } from '../src/graph/gradient.ts';
 import { Graph } from '../src/graph/graph.ts';
 import { toOnnx } from '../src/graph/onnx.ts';
@@ -9,7 +9,8 @@ import { multiply } from '../src/graph/operators/elementwise.ts';
 import { gatherLogSoftmax } from '../src/graph/operators/gather.ts';
 import { mean } from '../src/graph/operators/reduce.ts';
 import { createSession, type Feed } from '../src/graph/session.ts';
-import { type DecoderShape, forward, initialWeights, parameterShapes } from '../src/model/decoder.ts';
+import { type DecoderShape, initialWeights, parameterShapes } from '../src/model/decoder.ts';
+import { causalMask, forward } from '../src/model/forward.ts';
 
 /** "GPT-4x256": 3.4M parameters. */
 export const benchShape: DecoderShape = {
@@ -53,10 +54,9 @@ export interface TrainingBench {
 export async function benchTraining(steps = 10, threads = 2): Promise<TrainingBench> {
   const parameters = parameterShapes(benchShape);
   const graph = new Graph();
-  const ids = graph.input('ids', ['B', 'T'], 'int64');
-  const targets = graph.input('targets', ['B', 'T'], 'int64');
-  const causalMask = graph.input('causalMask', ['T', 'T']);
-  const { logits } = forward(graph, benchShape, { ids, causalMask });
+  const ids = graph.input('ids', ['B', '2*U'], 'int64');
+  const targets = graph.input('targets', ['B', '2*U'], 'int64');
+  const { logits } = forward(graph, benchShape, { ids, causalMask: graph.input('causalMask', ['U', '2*U']) });
   const loss = multiply(mean(gatherLogSoftmax(logits(), targets)), -1);
   const wrt = gradients(
     loss,
@@ -76,17 +76,14 @@ export async function benchTraining(steps = 10, threads = 2): Promise<TrainingBe
       { length: rows * tokens },
       (_, i) => data[Math.floor(i / tokens) * (tokens + 1) + (i % tokens) + shift]!,
     );
-  const mask = Float32Array.from({ length: tokens ** 2 }, (_, i) =>
-    i % tokens > Math.floor(i / tokens) ? -1e9 : 0,
-  );
   const feeds: Record<string, Feed> = {
     ids: { data: window(0), shape: [rows, tokens] },
     targets: { data: window(1), shape: [rows, tokens] },
-    causalMask: { data: mask, shape: [tokens, tokens] },
+    causalMask: causalMask(tokens),
   };
   for (const [name, weight] of weights) feeds[name] = weight;
 
-  const adam = createAdamState(weights);
+  const adam = new Adam(weights);
   const timings: { graph: number; optimizer: number }[] = [];
   const losses: number[] = [];
   for (let step = 1; step <= warmUpSteps + steps; step++) {
@@ -94,7 +91,7 @@ export async function benchTraining(steps = 10, threads = 2): Promise<TrainingBe
     const results = await session.run(feeds);
     const middle = performance.now();
     const gradientOf = new Map(parameters.map(({ name }) => [name, results[`gradient.${name}`]!]));
-    adamStep(weights, gradientOf, adam, adamOptions);
+    adam.apply(weights, gradientOf, adamOptions);
     timings.push({ graph: middle - start, optimizer: performance.now() - middle });
     losses.push(results.loss![0]!);
   }

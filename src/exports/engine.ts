@@ -2,4 +2,5 @@
 
 export { createEmbeddedEngine, type EmbeddedEngineOptions } from '../engine/embedded/embedded-engine.ts';
 export type * from '../engine/engine.ts';
-export type { DecoderShape } from '../model/decoder.ts';
+export { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
+export type { DecoderShape, RopeScaling, ValueBins } from '../model/decoder.ts';

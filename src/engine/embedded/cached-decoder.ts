@@ -144,7 +144,8 @@ export class CachedDecoder implements RowDecoder {
  * inputs would make publishing free, and every call of few tokens 1.3 to 1.5 times slower.
  */
 function createDecodeSession(shape: DecoderShape, weights: Weights, threads: number): Promise<GraphSession> {
-  return createSession(toOnnx(decodeGraph(shape), { initializers: decodeWeights(shape, weights) }), {
-    threads,
-  });
+  const initializers = Object.fromEntries(
+    [...decodeWeights(shape, weights)].map(([name, { data }]) => [name, data]),
+  );
+  return createSession(toOnnx(decodeGraph(shape), { initializers }), { threads });
 }

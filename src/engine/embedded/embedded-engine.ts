@@ -1,6 +1,7 @@
 /** The engine that needs nothing but this process: onnxruntime in a worker thread, driven by graphs written here. */
 
 import { TurnwiseError } from '../../core/errors.ts';
+import type { ModelCheckpoint } from '../../model/checkpoint-folder.ts';
 import { type DecoderShape, parameterShapes } from '../../model/decoder.ts';
 import type { Objective } from '../../objective/objective.ts';
 import type {
@@ -19,9 +20,9 @@ import { type EngineHost, startInProcess, startWorker } from './engine-host.ts';
 import { buffersOf, offsetsOf, packBatch } from './packed-batch.ts';
 import { buildTrainingProgram, programKey } from './training-graph.ts';
 
-export interface EmbeddedEngineOptions {
-  readonly shape: DecoderShape;
-  /** Names the initial weights. */
+/** What every engine needs to know, whatever its weights. */
+interface CommonOptions {
+  /** Names the initial weights that are random. */
   readonly seed: number | string;
   /** Threads inside one operator. */
   readonly threads: number;
@@ -40,6 +41,13 @@ export const embeddedAbilities: Pick<EngineCapabilities, 'valueHead' | 'entropie
   customObjectives: true,
 };
 
+/** A model with random weights of this shape, or that of a checkpoint, with a new value head where one is asked for. */
+export type EmbeddedEngineOptions = CommonOptions &
+  (
+    | { readonly shape: DecoderShape }
+    | { readonly model: ModelCheckpoint; readonly valueHead?: DecoderShape['valueHead'] }
+  );
+
 /** What the sampler has done so far. */
 export interface EmbeddedEngineStatistics {
   readonly forwardTokens: number;
@@ -50,13 +58,18 @@ export interface EmbeddedEngineStatistics {
 }
 
 /**
- * Creates an engine with random weights named by `seed`, published as version 0.
+ * Creates an engine with the weights of a checkpoint, or random ones named by `seed`, published as version 0.
  * Everything is computed in 32-bit floats; the same calls give the same bits on the same machine and thread count.
  */
 export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
-  const { shape, seed, threads, tokenBudget } = options;
+  const { seed, threads, tokenBudget } = options;
+  const shape =
+    'shape' in options
+      ? options.shape
+      : { ...options.model.shape, ...(options.valueHead && { valueHead: options.valueHead }) };
   const settings: EngineSettings = {
     shape,
+    ...('model' in options && { model: options.model }),
     seed,
     threads,
     tokenBudget,
@@ -85,7 +98,7 @@ export class EmbeddedEngine implements Engine {
       vocabulary: settings.shape.vocabulary,
       contextLength: settings.shape.contextLength,
       ...embeddedAbilities,
-      valueHead: settings.shape.valueHead ?? false,
+      valueHead: Boolean(settings.shape.valueHead),
       deterministic: true,
     };
   }

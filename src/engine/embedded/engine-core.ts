@@ -1,7 +1,9 @@
 /** The engine's state and verbs, as they run inside the worker thread (or in the same thread, for tests). */
 
 import { Rng } from '../../core/rng.ts';
-import { type DecoderShape, initialWeights, parameterShapes } from '../../model/decoder.ts';
+import { type ModelCheckpoint, readCheckpoint } from '../../model/checkpoint-folder.ts';
+import { type DecoderShape, initialWeights, parameterShapes, valueHeadShapes } from '../../model/decoder.ts';
+import { elementCount, type Weight } from '../../model/safetensors.ts';
 import type {
   AdamOptions,
   ForwardBackwardResult,
@@ -18,6 +20,8 @@ import type { ScoreOptions, TrainingProgram } from './training-graph.ts';
 
 export interface EngineSettings {
   readonly shape: DecoderShape;
+  /** Where the first weights come from; random ones named by `seed` when not given. */
+  readonly model?: ModelCheckpoint;
   readonly seed: number | string;
   readonly threads: number;
   /** Most padded tokens of a training micro-batch. */
@@ -46,14 +50,8 @@ export class EngineCore {
   }
 
   static async create(settings: EngineSettings): Promise<EngineCore> {
-    const { shape, seed, threads } = settings;
-    const values = initialWeights(shape, Rng.of(seed, 'weights'));
-    const weights = new Map(
-      parameterShapes(shape).map(({ name, shape: sizes }) => [
-        name,
-        { shape: sizes, data: values.get(name)! },
-      ]),
-    );
+    const { shape, threads } = settings;
+    const weights = await firstWeights(settings);
     const trainer = new Trainer(shape, weights, settings);
     return new EngineCore(settings, trainer, await CachedDecoder.create(shape, weights, threads));
   }
@@ -106,7 +104,7 @@ export class EngineCore {
       const trainer = this.#trainer;
       const { weights, adam, frozen, version } = await loadCheckpoint(folder, trainer.weights);
       for (const [name, { data }] of weights) trainer.weights.get(name)!.data.set(data);
-      trainer.adam = adam;
+      trainer.adam.restore(adam);
       trainer.frozen = frozen;
       trainer.clearGradients();
       await this.#decoder.setWeights(trainer.weights);
@@ -148,4 +146,17 @@ export class EngineCore {
     this.#last = result.catch(() => undefined);
     return result;
   }
+}
+
+async function firstWeights({ shape, seed, model }: EngineSettings): Promise<Map<string, Weight>> {
+  if (model !== undefined) {
+    const weights = await readCheckpoint(model);
+    for (const { name, shape: sizes } of valueHeadShapes(shape))
+      weights.set(name, { shape: sizes, data: new Float32Array(elementCount(sizes)) });
+    return weights;
+  }
+  const values = initialWeights(shape, Rng.of(seed, 'weights'));
+  return new Map(
+    parameterShapes(shape).map(({ name, shape: sizes }) => [name, { shape: sizes, data: values.get(name)! }]),
+  );
 }

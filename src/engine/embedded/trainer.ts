@@ -3,9 +3,10 @@
 import { TurnwiseError } from '../../core/errors.ts';
 import { createSession, type Feed, type GraphSession } from '../../graph/session.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
+import { causalMask } from '../../model/forward.ts';
 import type { Weight, Weights } from '../../model/safetensors.ts';
 import type { AdamOptions, ForwardBackwardResult, OptimStepResult } from '../engine.ts';
-import { type AdamState, adamStep, createAdamState } from './adam.ts';
+import { Adam } from './adam.ts';
 import { type MicroBatch, microBatches, offsetsOf, type PackedBatch } from './packed-batch.ts';
 import { buildScoreProgram, type ScoreOptions, type TrainingProgram } from './training-graph.ts';
 
@@ -22,11 +23,9 @@ export interface TrainerOptions {
   readonly tokenBudget: number;
 }
 
-const hidden = -1e9;
-
 export class Trainer {
   readonly weights: Map<string, Weight>;
-  adam: AdamState;
+  readonly adam: Adam;
   frozen: Weights | undefined;
   readonly #shape: DecoderShape;
   readonly #options: TrainerOptions;
@@ -34,13 +33,13 @@ export class Trainer {
   readonly #gradients = new Map<string, Float32Array>();
   readonly #programs = new Map<string, { session: GraphSession; metrics: readonly string[] }>();
   readonly #scorers = new Map<string, GraphSession>();
-  readonly #causalMasks = new Map<number, Float32Array>();
+  readonly #causalMasks = new Map<number, Feed>();
 
   constructor(shape: DecoderShape, weights: Map<string, Weight>, options: TrainerOptions) {
     this.#shape = shape;
     this.#options = options;
     this.weights = weights;
-    this.adam = createAdamState(weights);
+    this.adam = new Adam(weights);
   }
 
   async addProgram({ key, bytes, metrics }: TrainingProgram): Promise<void> {
@@ -75,7 +74,7 @@ export class Trainer {
     for (const [name, { data }] of this.weights) {
       if (!this.#gradients.has(name)) this.#gradients.set(name, new Float32Array(data.length));
     }
-    const result = adamStep(this.weights, this.#gradients, this.adam, options);
+    const result = this.adam.apply(this.weights, this.#gradients, options);
     this.clearGradients();
     return result;
   }
@@ -148,19 +147,14 @@ export class Trainer {
       if (weight !== undefined) feeds[name] = weight;
       else if (name === 'ids') feeds[name] = { data: micro.inputs, shape };
       else if (name === 'targets') feeds[name] = { data: micro.targets, shape };
-      else if (name === 'causalMask')
-        feeds[name] = { data: this.#causalMask(micro.length), shape: [micro.length, micro.length] };
+      else if (name === 'causalMask') feeds[name] = this.#causalMask(micro.length);
       else feeds[name] = { data: micro.channels[name.slice('channel.'.length)]!, shape };
     }
     return feeds;
   }
 
-  #causalMask(length: number): Float32Array {
-    const known = this.#causalMasks.get(length);
-    if (known !== undefined) return known;
-    const mask = Float32Array.from({ length: length * length }, (_, index) =>
-      index % length > Math.floor(index / length) ? hidden : 0,
-    );
+  #causalMask(length: number): Feed {
+    const mask = this.#causalMasks.get(length) ?? causalMask(length);
     this.#causalMasks.set(length, mask);
     return mask;
   }

@@ -9,7 +9,8 @@ import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import { logSoftmax, sum } from '../../graph/operators/reduce.ts';
 import { exp } from '../../graph/operators/unary.ts';
 import type { Tensor } from '../../graph/tensor.ts';
-import { type DecoderShape, forward } from '../../model/decoder.ts';
+import type { DecoderShape } from '../../model/decoder.ts';
+import { forward } from '../../model/forward.ts';
 import type { Objective, TokenTensors } from '../../objective/objective.ts';
 
 /** A graph as bytes, ready to be handed to the thread that runs it. */
@@ -26,15 +27,15 @@ export function programKey(objective: Objective, temperature: number): string {
 
 /** Per-token quantities of next-token prediction, [B, T]: position t speaks of the token after input t. */
 function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): TokenTensors {
-  const ids = graph.input('ids', ['B', 'T'], 'int64');
-  const targets = graph.input('targets', ['B', 'T'], 'int64');
-  const outputs = forward(graph, shape, { ids, causalMask: graph.input('causalMask', ['T', 'T']) });
+  const ids = graph.input('ids', ['B', '2*U'], 'int64');
+  const targets = graph.input('targets', ['B', '2*U'], 'int64');
+  const outputs = forward(graph, shape, { ids, causalMask: graph.input('causalMask', ['U', '2*U']) });
   const logits = outputs.logits();
   const scaled = temperature === 1 ? logits : multiply(logits, 1 / temperature);
   return {
     logprobs: gatherLogSoftmax(scaled, targets),
-    weight: graph.input('channel.weight', ['B', 'T']),
-    channel: (name) => graph.input(`channel.${name}`, ['B', 'T']),
+    weight: graph.input('channel.weight', ['B', '2*U']),
+    channel: (name) => graph.input(`channel.${name}`, ['B', '2*U']),
     entropies: () => {
       const distribution = logSoftmax(scaled);
       return negate(sum(multiply(exp(distribution), distribution), [-1]));
@@ -44,6 +45,13 @@ function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): T
       throw new TurnwiseError('engine-unsupported', {
         what: 'The objective needs values, and the model has no value head',
         next: 'Create the engine with a value head, or use an objective without a critic',
+      });
+    },
+    valueLogits: () => {
+      if (typeof shape.valueHead === 'object') return outputs.valueLogits();
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'The objective needs a distribution over values, and the model has no value head with bins',
+        next: 'Create the engine with a value head of { count, low, high }, or use a loss on scalar values',
       });
     },
   };
