@@ -11,6 +11,8 @@ import { openSafetensors, type SafetensorsReader, type Weight } from './safetens
 export interface ModelCheckpoint {
   /** Absolute path. */
   readonly folder: string;
+  /** What adapters call their base: a name of the hub, or else the folder. */
+  readonly name: string;
   readonly shape: DecoderShape;
   /** Tokens that end a completion, of `generation_config.json` or else `config.json`. */
   readonly eosIds: readonly number[];
@@ -27,13 +29,13 @@ const derived = /\.rotary_emb\.inv_freq$/;
 /**
  * Opens a folder with `config.json` and one or many safetensors files of Llama, SmolLM2, Mistral, Qwen2 or Qwen3, and
  * checks names, shapes and types of all tensors; reads no weights. `contextLength` is the longest sequence that will be
- * used, by default that of the model but no more than 4096.
+ * used, by default that of the model but no more than 4096; `name` is what adapters will call their base.
  * @throws TurnwiseError `model-invalid`, `model-unsupported`, `checkpoint-missing`, `checkpoint-corrupt` or
  * `checkpoint-mismatch`, naming the file and the key or tensor.
  */
 export async function openCheckpoint(
   folder: string,
-  options: { readonly contextLength?: number } = {},
+  options: { readonly contextLength?: number; readonly name?: string } = {},
 ): Promise<ModelCheckpoint> {
   const config = await readJson(folder, 'config.json');
   const { shape, eosIds } = readHuggingFaceConfig(config, 'config.json', options.contextLength);
@@ -44,7 +46,13 @@ export async function openCheckpoint(
   } finally {
     await closeAll(readers);
   }
-  return { folder: resolve(folder), shape, eosIds: (await generationEosIds(folder)) ?? eosIds, files };
+  return {
+    folder: resolve(folder),
+    name: options.name ?? resolve(folder),
+    shape,
+    eosIds: (await generationEosIds(folder)) ?? eosIds,
+    files,
+  };
 }
 
 /**

@@ -150,16 +150,13 @@ export function readHuggingFaceConfig(
     throw invalid(file, config.head_dim ? 'head_dim' : 'hidden_size', headWidth, 'heads of an even width');
 
   const longest = config.max_position_embeddings ?? family.contextLength;
-  if (
-    contextLength !== undefined &&
-    !(Number.isInteger(contextLength) && contextLength >= 2 && contextLength <= longest)
-  )
-    throw invalid(
-      file,
-      'max_position_embeddings',
-      longest,
-      `a context of the ${contextLength} tokens asked for`,
-    );
+  if (contextLength !== undefined && !(contextLength >= 2 && contextLength <= longest))
+    throw new TurnwiseError('config-invalid', {
+      what: 'The model has no context of that length',
+      seen: `${contextLength} tokens`,
+      allowed: `2 to ${longest}, as max_position_embeddings of ${file} says`,
+      fields: { file, key: 'max_position_embeddings' },
+    });
   const context = contextLength ?? Math.min(longest, usualContextLength);
   const window = family.slidingWindow(config);
   if (window !== undefined && window < context)

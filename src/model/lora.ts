@@ -1,5 +1,6 @@
 /** Low-rank adapters (arXiv:2106.09685): beside each chosen matrix W a product scale * B A, which alone is trained. */
 
+import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
 import { add } from '../graph/operators/elementwise.ts';
 import { matmul } from '../graph/operators/matrix.ts';
@@ -8,8 +9,8 @@ import { type DecoderShape, type ParameterShape, parameterShapes } from './decod
 import type { Weight, Weights } from './safetensors.ts';
 
 /** Matrices of a layer that can have an adapter, as the last part of their module's name. */
-export const attentionTargets = ['q_proj', 'k_proj', 'v_proj', 'o_proj'] as const;
-export const mlpTargets = ['gate_proj', 'up_proj', 'down_proj'] as const;
+const attentionTargets = ['q_proj', 'k_proj', 'v_proj', 'o_proj'] as const;
+const mlpTargets = ['gate_proj', 'up_proj', 'down_proj'] as const;
 
 /** What fixes an adapter; plain JSON. The product is scaled by alpha / rank. There is no dropout. */
 export interface LoraShape {
@@ -17,6 +18,45 @@ export interface LoraShape {
   readonly alpha: number;
   /** Module names such as `q_proj`, adapted in every layer. */
   readonly targets: readonly string[];
+}
+
+/** An adapter as a person asks for it. */
+export interface LoraOptions {
+  readonly rank: number;
+  /** By default twice the rank. */
+  readonly alpha?: number;
+  /** The matrices of attention, of the feed-forward block, both (the default), or those named. */
+  readonly targets?: 'attention' | 'mlp' | 'all' | readonly string[];
+}
+
+/** @throws TurnwiseError `config-invalid` for a rank, alpha or target that cannot be used. */
+export function resolveLora(shape: DecoderShape, options: LoraOptions): LoraShape {
+  const { rank, alpha = 2 * rank, targets = 'all' } = options;
+  const mlp = mlpTargets.filter((name) => shape.activation === 'swiglu' || name !== 'gate_proj');
+  const named = { attention: attentionTargets, mlp, all: [...attentionTargets, ...mlp] };
+  const list = typeof targets === 'string' ? named[targets] : targets;
+  const lora = { rank, alpha, targets: [...new Set(list)].sort() };
+  checkLora(shape, lora);
+  return lora;
+}
+
+/** @throws TurnwiseError `config-invalid` for a rank, alpha or target that cannot be used. */
+export function checkLora(shape: DecoderShape, { rank, alpha, targets }: LoraShape): void {
+  const invalid = (key: string, seen: unknown, allowed: string): TurnwiseError =>
+    new TurnwiseError('config-invalid', {
+      what: `A LoRA adapter cannot have this ${key}`,
+      seen: JSON.stringify(seen),
+      allowed,
+      fields: { key },
+    });
+  if (!(Number.isInteger(rank) && rank >= 1)) throw invalid('rank', rank, 'a whole number, at least 1');
+  if (!(alpha > 0 && Number.isFinite(alpha))) throw invalid('alpha', alpha, 'a number above 0');
+  const possible = parameterShapes(shape)
+    .filter(({ name, kind }) => kind === 'matrix' && name.startsWith('model.layers.0.'))
+    .map(({ name }) => name.split('.').at(-2)!);
+  const unknown = targets.find((name) => !possible.includes(name));
+  if (unknown !== undefined || targets.length === 0)
+    throw invalid('target', unknown ?? targets, possible.join(', '));
 }
 
 /** Names of the two factors of the adapter of `weight`, as `peft` saves them. A is [rank, inputs], B [outputs, rank]. */

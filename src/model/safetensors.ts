@@ -13,6 +13,12 @@ export interface Weight {
 
 export type Weights = ReadonlyMap<string, Weight>;
 
+/** Weights of which some are made only when they are written. */
+export type WritableWeights = ReadonlyMap<
+  string,
+  { readonly shape: readonly number[]; readonly data: Float32Array | (() => Float32Array) }
+>;
+
 export interface SafetensorsFile {
   readonly tensors: Map<string, Weight>;
   readonly metadata: Readonly<Record<string, string>>;
@@ -30,14 +36,15 @@ export const elementCount = (shape: readonly number[]): number =>
  */
 export async function writeSafetensors(
   path: string,
-  tensors: Weights,
+  tensors: WritableWeights,
   metadata: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const header: Record<string, unknown> = { __metadata__: metadata };
   let offset = 0;
-  for (const [name, { shape, data }] of tensors) {
-    header[name] = { dtype: 'F32', shape, data_offsets: [offset, offset + data.byteLength] };
-    offset += data.byteLength;
+  for (const [name, { shape }] of tensors) {
+    const end = offset + 4 * elementCount(shape);
+    header[name] = { dtype: 'F32', shape, data_offsets: [offset, end] };
+    offset = end;
   }
   const json = Buffer.from(JSON.stringify(header));
   // The data must start at a multiple of 8 bytes, for readers that map the file.
@@ -50,7 +57,8 @@ export async function writeSafetensors(
   const file = await open(partial, 'w');
   try {
     await file.writeFile(start);
-    for (const { data } of tensors.values()) await file.writeFile(littleEndian(data));
+    for (const { data } of tensors.values())
+      await file.writeFile(littleEndian(typeof data === 'function' ? data() : data));
     await file.sync();
   } finally {
     await file.close();

@@ -4,11 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { openAdapter, readAdapter } from '../../model/adapter-folder.ts';
 import { openCheckpoint, readCheckpoint } from '../../model/checkpoint-folder.ts';
 import { parameterShapes } from '../../model/decoder.ts';
 import { readSafetensors, type Weights } from '../../model/safetensors.ts';
 import type { AdamOptions } from '../engine.ts';
-import { createEmbeddedEngine, type EmbeddedEngine } from './embedded-engine.ts';
+import { type AdapterOptions, createEmbeddedEngine, type EmbeddedEngine } from './embedded-engine.ts';
 import {
   type Expected,
   type ExpectedScores,
@@ -30,9 +31,16 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
 
-async function engineFrom(folder: string): Promise<EmbeddedEngine> {
+async function engineFrom(folder: string, more: AdapterOptions = {}): Promise<EmbeddedEngine> {
   const model = await openCheckpoint(folder);
-  const engine = await createEmbeddedEngine({ model, seed: 0, threads: 1, tokenBudget: 40, inProcess: true });
+  const engine = await createEmbeddedEngine({
+    model,
+    ...more,
+    seed: 0,
+    threads: 1,
+    tokenBudget: 40,
+    inProcess: true,
+  });
   engines.push(engine);
   return engine;
 }
@@ -71,6 +79,29 @@ async function train(engine: EmbeddedEngine, all: Expected, expected: ExpectedSt
   }
   const after = await engine.forwardBackward(tokenBatch(all), likelihood, { temperature: 1 });
   expect(Math.abs(after.loss - expected.loss_after)).toBeLessThan(1e-3);
+}
+
+async function expectSampledIsScored(engine: EmbeddedEngine, prompt: readonly number[]): Promise<void> {
+  const [sampled] = await engine.sample([
+    {
+      conversation: 'sampled',
+      promptIds: [...prompt],
+      maxTokens: 32,
+      stopIds: [],
+      temperature: 0.9,
+      topP: 1,
+      topK: 0,
+      seed: 'sampled',
+    },
+  ]);
+  const ids_T = Int32Array.from([...prompt, ...sampled!.ids]);
+  const scored = await engine.score({ rows: [{ ids_T, channels: {} }] }, { temperature: 0.9 });
+  expectClose(
+    'sampled log-probabilities',
+    sampled!.logprobs,
+    scored.logprobs[0]!.subarray(prompt.length),
+    1e-4,
+  );
 }
 
 function expectNorms(weights: Weights, norms: Readonly<Record<string, number>>): void {
@@ -130,5 +161,45 @@ describe.each(families())('$name', ({ folder, expected, exact, stored }) => {
     const model = await openCheckpoint(join(folder, exact[0]!));
     const after = await modelPass(model.shape, tensors, expected);
     expectLogits(after.logits, expected.adamw.logits_after, expected, 1e-3);
+  });
+
+  test('with its adapter: logits, log-probabilities, entropies, loss and gradients', async () => {
+    const model = await openCheckpoint(join(folder, exact[0]!));
+    const opened = await openAdapter(join(folder, 'adapter'), model.shape);
+    const adapter = await readAdapter(opened, model.shape);
+    const weights = new Map([...(await readCheckpoint(model)), ...adapter]);
+    const options = { adapter: opened.lora, wrt: [...adapter.keys()] };
+    const pass = await modelPass(model.shape, weights, expected, options);
+    expectScores(pass, expected.adapter, expected);
+    expectGradients(pass.gradients, expected.adapter.gradients);
+  });
+
+  test('the engine trains the adapter alone, and samples what it scores', async () => {
+    const engine = await engineFrom(join(folder, exact[0]!), { adapter: join(folder, 'adapter') });
+    await expectEngineScores(engine, expected, expected.adapter);
+    const reference = await engine.score(tokenBatch(expected), { temperature: 1, frozen: true });
+    for (const [row, values] of expected.logprobs.entries())
+      expectClose(`reference of row ${row}`, reference.logprobs[row]!.subarray(1), values, 1e-5);
+
+    await train(engine, expected, expected.adapter.adamw);
+    await engine.publish();
+    await expectSampledIsScored(engine, expected.greedy.prompt);
+    const saved = await temporaryFolder();
+    await engine.save(saved);
+    const { tensors } = await readSafetensors(join(saved, 'adapter_model.safetensors'));
+    expectNorms(tensors, expected.adapter.adamw.parameter_norms_after);
+    const model = await openCheckpoint(join(folder, exact[0]!));
+    const weights = new Map([...(await readCheckpoint(model)), ...tensors]);
+    const after = await modelPass(model.shape, weights, expected, { adapter: engine.lora! });
+    expectLogits(after.logits, expected.adapter.adamw.logits_after, expected, 1e-3);
+  });
+
+  test('merged and exported, it is a checkpoint with the same numbers', async () => {
+    const engine = await engineFrom(join(folder, exact[0]!), { adapter: join(folder, 'adapter') });
+    const exported = await temporaryFolder();
+    await engine.exportModel(exported);
+    const model = await openCheckpoint(exported);
+    const pass = await modelPass(model.shape, await readCheckpoint(model), expected);
+    expectScores(pass, expected.adapter.merged, expected);
   });
 });

@@ -11,6 +11,7 @@ import { exp } from '../../graph/operators/unary.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
 import { forward } from '../../model/forward.ts';
+import type { LoraShape } from '../../model/lora.ts';
 import type { Objective, TokenTensors } from '../../objective/objective.ts';
 
 /** A graph as bytes, ready to be handed to the thread that runs it. */
@@ -26,10 +27,16 @@ export function programKey(objective: Objective, temperature: number): string {
 }
 
 /** Per-token quantities of next-token prediction, [B, T]: position t speaks of the token after input t. */
-function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): TokenTensors {
+function tokenTensors(
+  graph: Graph,
+  shape: DecoderShape,
+  temperature: number,
+  lora: LoraShape | undefined,
+): TokenTensors {
   const ids = graph.input('ids', ['B', '2*U'], 'int64');
   const targets = graph.input('targets', ['B', '2*U'], 'int64');
-  const outputs = forward(graph, shape, { ids, causalMask: graph.input('causalMask', ['U', '2*U']) });
+  const causalMask = graph.input('causalMask', ['U', '2*U']);
+  const outputs = forward(graph, shape, { ids, causalMask }, lora);
   const logits = outputs.logits();
   const scaled = temperature === 1 ? logits : multiply(logits, 1 / temperature);
   return {
@@ -57,15 +64,23 @@ function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): T
   };
 }
 
-/** The objective's loss, metrics and gradients at every parameter it depends on. */
+/** Under LoRA only the adapter and a value head are trained. */
+export function isTrained(name: string, lora: LoraShape | undefined): boolean {
+  return lora === undefined || name.includes('.lora_') || name.startsWith('value_head.');
+}
+
+/** The objective's loss, metrics and gradients at every trained parameter that it depends on. */
 export function buildTrainingProgram(
   shape: DecoderShape,
   objective: Objective,
   temperature: number,
+  lora?: LoraShape,
 ): TrainingProgram {
   const graph = new Graph();
-  const { loss, metrics } = objective.build(tokenTensors(graph, shape, temperature));
-  const parameters = reachable([loss]).filter(({ operator }) => operator.name === 'parameter');
+  const { loss, metrics } = objective.build(tokenTensors(graph, shape, temperature, lora));
+  const parameters = reachable([loss]).filter(
+    ({ operator, attributes }) => operator.name === 'parameter' && isTrained(attributes.name as string, lora),
+  );
   const outputs: Record<string, Tensor> = { loss };
   for (const [name, metric] of Object.entries(metrics)) outputs[`metric.${name}`] = metric;
   for (const [index, gradient] of gradients(loss, parameters).entries())
@@ -80,8 +95,8 @@ export interface ScoreOptions {
 }
 
 /** Outputs `logprobs`, and `entropies` and `values` where asked for, [B, T]. */
-export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions): Uint8Array {
-  const tokens = tokenTensors(new Graph(), shape, options.temperature);
+export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions, lora?: LoraShape): Uint8Array {
+  const tokens = tokenTensors(new Graph(), shape, options.temperature, lora);
   return toOnnx({
     logprobs: tokens.logprobs,
     ...(options.entropies && { entropies: tokens.entropies() }),
