@@ -7,6 +7,7 @@ import { creditCommand } from './commands/credit.ts';
 import { envsCommand } from './commands/envs.ts';
 import { evalCommand } from './commands/eval.ts';
 import { playCommand } from './commands/play.ts';
+import { recipesCommand } from './commands/recipes.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { runsCommand } from './commands/runs.ts';
 import { trainCommand } from './commands/train.ts';
@@ -29,6 +30,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
     envsCommand,
     runsCommand,
     compareCommand,
+    recipesCommand,
     creditCommand,
   ],
   version,

@@ -11,6 +11,8 @@ const recipe = (settings: TrainSettings): Recipe => ({
   summary: '',
   source: '',
   authors: 'none',
+  formula: [],
+  use: 'testing',
   critic: false,
   settings,
 });

@@ -30,8 +30,10 @@ export function chartFigure(
   if (everything.length === 0) return '';
   const values = everything.map(({ value }) => value);
   const yTicks = niceTicks(
-    Math.min(0, ...values),
-    Math.max(measure.kind === 'success' ? 1 : 0.01, ...values),
+    measure.kind === 'return' ? Math.min(...values) : Math.min(0, ...values),
+    measure.kind === 'return'
+      ? Math.max(...values)
+      : Math.max(measure.kind === 'success' ? 1 : 0.01, ...values),
     5,
   );
   const [low, high] = [yTicks[0]!, yTicks.at(-1)!];

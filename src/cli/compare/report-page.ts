@@ -10,6 +10,7 @@ import type { Plan } from './plan.ts';
 import { chartFigure } from './report-chart.ts';
 import { lookOf, reportStyle } from './report-style.ts';
 import type { Comparison, Estimate, PairResult, RecipeResult } from './results.ts';
+import { byReturn, returnMeasure } from './run-curve.ts';
 
 /** @param command the command line that made it */
 export function reportPage(comparison: Comparison, plan: Plan, command: string): string {
@@ -26,8 +27,9 @@ export function reportPage(comparison: Comparison, plan: Plan, command: string):
 ${conclusions(comparison)}
 ${legend(recipes)}
 <div class="charts">
-${chartFigure(comparison, 'turns', `${comparison.measure.title}, by experience`, 'environment steps')}
-${chartFigure(comparison, 'tokens', `${comparison.measure.title}, by cost`, 'tokens processed, to act and to learn')}
+${chartFigure(comparison, 'turns', `${comparison.measure.title}, by experience`, experience)}
+${chartFigure(comparison, 'tokens', `${comparison.measure.title}, by cost`, cost)}
+${returnCharts(comparison)}
 </div>
 <p class="note">Thick: interquartile mean over seeds. Band: its 95% bootstrap interval. Thin: each seed.</p>
 <h2>Results</h2><div class="card">${resultTable(comparison)}</div>
@@ -39,6 +41,20 @@ ${pairSection(comparison)}
 </main></body></html>
 `;
 }
+
+function returnCharts(comparison: Comparison): string {
+  if (!comparison.hasReturn) return '';
+  const recipes = comparison.recipes.map((result) => ({
+    ...result,
+    seeds: result.seeds.map((seed) => (seed.curve ? { ...seed, curve: byReturn(seed.curve) } : seed)),
+  }));
+  const same = { ...comparison, recipes, measure: returnMeasure };
+  return `${chartFigure(same, 'turns', `${returnMeasure.title}, by experience`, experience)}
+${chartFigure(same, 'tokens', `${returnMeasure.title}, by cost`, cost)}`;
+}
+
+const experience = 'environment steps';
+const cost = 'tokens processed, to act and to learn';
 
 function budgetText({ jobs }: Plan): string {
   const { steps, budget } = jobs.find(({ kind }) => kind === 'run')!.config;

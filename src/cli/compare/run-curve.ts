@@ -4,7 +4,7 @@ import { gameCurve, type RunHistory, returnDiffers, valuesOf } from '../run-hist
 
 /** What recipes are compared by. */
 export interface Measure {
-  readonly kind: 'success' | 'exploitability';
+  readonly kind: 'success' | 'return' | 'exploitability';
   readonly title: string;
   readonly better: 'higher' | 'lower';
   /** What a run should reach; nothing where no level means much. */
@@ -24,6 +24,20 @@ const exploitability: Measure = {
   title: 'Exploitability of the average policy',
   better: 'lower',
 };
+
+/** The same curves by return, where it says more than success. */
+export const returnMeasure: Measure = {
+  kind: 'return',
+  title: 'Return on held-out tasks',
+  better: 'higher',
+};
+
+export function byReturn({ points, ...curve }: RunCurve): RunCurve {
+  return {
+    ...curve,
+    points: points.map(({ interval: _, ...point }) => ({ ...point, value: point.return ?? point.value })),
+  };
+}
 
 export interface RunPoint {
   readonly step: number;

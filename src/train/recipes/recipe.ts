@@ -6,6 +6,10 @@ export interface Recipe {
   readonly name: string;
   /** One line: what it does to the rewards and the loss. */
   readonly summary: string;
+  /** Advantage and loss, a line each; `docs/methods.md` shows them as they are. */
+  readonly formula: readonly string[];
+  /** Ends the sentence "Use it when". */
+  readonly use: string;
   /** Paper or other source. */
   readonly source: string;
   /** What the authors used, as they wrote it, where it is known; what runs here is in `settings`. */
