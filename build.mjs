@@ -8,6 +8,7 @@ await build({
     'src/exports/*.ts',
     'src/cli/main.ts',
     'src/engine/embedded/worker.ts',
+    'src/engine/embedded/lane-worker.ts',
     'envs/*/index.ts',
     'bench/main.ts',
     'examples/*.ts',

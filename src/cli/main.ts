@@ -6,6 +6,7 @@ import { compareCommand } from './commands/compare.ts';
 import { creditCommand } from './commands/credit.ts';
 import { envsCommand } from './commands/envs.ts';
 import { evalCommand } from './commands/eval.ts';
+import { exportCommand } from './commands/export.ts';
 import { playCommand } from './commands/play.ts';
 import { recipesCommand } from './commands/recipes.ts';
 import { resumeCommand } from './commands/resume.ts';
@@ -27,6 +28,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
     resumeCommand,
     evalCommand,
     playCommand,
+    exportCommand,
     envsCommand,
     runsCommand,
     compareCommand,

@@ -6,8 +6,8 @@ import type { Checkpoint } from '../store/checkpoints.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import { type TrainConfig, trainConfigSchema } from '../train/config.ts';
-import type { ModelCard } from '../train/learner.ts';
 import type { Evaluations, TrainState } from '../train/loop.ts';
+import type { ModelCard } from '../train/model-card.ts';
 import { version } from './version.ts';
 
 /** What a checkpoint remembers besides weights. */
@@ -33,9 +33,14 @@ export async function openWarmStart(
 ): Promise<{ readonly card: ModelCard; readonly folder: string; readonly before: Evaluations }> {
   const run = RunDirectory.openForReading({ root, name: config.start, version });
   const file = run.readConfig(trainConfigSchema);
-  const facts = (name: string, { environment: options, model, rollout }: TrainConfig): object => ({
+  const facts = (
+    name: string,
+    { environment: options, model, lora, chat, rollout }: TrainConfig,
+  ): object => ({
     environment: { name, options },
     model,
+    lora,
+    chat,
     maxTurns: rollout.maxTurns,
   });
   const [other] = differences(facts(file.environment, file.config), facts(environment, config));

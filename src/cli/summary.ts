@@ -201,7 +201,13 @@ function spent(history: RunHistory, columns: number): string[] {
   if (start) {
     rows.push([
       'model',
-      `${formatCount(start.parameters)} parameters, ${start.vocabulary} words, from scratch`,
+      [
+        `${formatCount(start.parameters)} parameters`,
+        ...(start.adapter === undefined ? [] : [`${formatCount(start.adapter)} of an adapter`]),
+        ...(start.base === undefined
+          ? [`${start.vocabulary} words`, 'from scratch']
+          : [`${start.vocabulary} tokens`, `from ${start.base}`]),
+      ].join(', '),
     ]);
   }
   return rows.flatMap(([label, text]) =>

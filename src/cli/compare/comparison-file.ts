@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { differences } from '../../core/differences.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { realDisk, writeError } from '../../store/disk.ts';
+import { writeError } from '../../core/write-error.ts';
+import { realDisk } from '../../store/disk.ts';
 import { takeLock } from '../../store/lock.ts';
 import { version } from '../version.ts';
 

@@ -147,9 +147,13 @@ function refuseOwnKeys(set: readonly string[]): void {
 
 /** Recipes that would imitate otherwise cannot begin alike, and then their difference says nothing about the method. */
 function requireSharedStart(runs: readonly PreparedRun[]): void {
-  const facts = ({ config: { environment, model, clone, rollout, evaluation } }: PreparedRun): object => ({
+  const facts = ({
+    config: { environment, model, lora, chat, clone, rollout, evaluation },
+  }: PreparedRun): object => ({
     environment,
     model,
+    lora,
+    chat,
     clone,
     rollout: { maxTurns: rollout.maxTurns },
     evaluation: { finalTasks: evaluation.finalTasks },

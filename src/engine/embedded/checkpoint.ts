@@ -158,7 +158,7 @@ async function loadAdapter(
       'Use its LoRA settings',
     );
   const [head] = divide(expected);
-  if (head.size === 0) return { tensors, metadata };
+  if (head.size === 0 || !(await exists(join(folder, valueHeadFile)))) return { tensors, metadata };
   const stored = await readSafetensors(join(folder, valueHeadFile));
   return { tensors: new Map([...tensors, ...stored.tensors]), metadata };
 }
