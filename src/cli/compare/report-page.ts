@@ -162,7 +162,7 @@ function pairSection({ pairs, measure }: Comparison): string {
 }
 
 function seedsNote({ seeds }: PairResult): string {
-  return `, ${seeds} seeds`;
+  return seeds < fewestSeeds ? '' : `, ${seeds} seeds`;
 }
 
 function seedTable({ recipes, measure }: Comparison): string {
