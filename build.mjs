@@ -11,6 +11,7 @@ await build({
     'src/engine/embedded/lane-worker.ts',
     'envs/*/index.ts',
     'bench/main.ts',
+    'bench/engine-lora.ts',
     'examples/*.ts',
     '!examples/*.test.ts',
   ],

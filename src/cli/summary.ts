@@ -230,11 +230,12 @@ function warningLines({ warnings }: RunHistory, paint: Paint): string[] {
 function nextCommands({ run, root, history: { start, finish } }: SummaryInput): string[] {
   const environment = start?.environment ?? 'NAME';
   const other = start?.recipe === 'grpo' ? 'ppo' : 'grpo';
+  const model = start?.base === undefined ? '' : ` --model ${start.base}`;
   const commands: [string, string][] = finish
     ? [
         [`npx ${commandIn(root, `play ${environment} --run ${run}`)}`, 'watch the agent'],
         [`npx ${commandIn(root, `eval ${run} --tasks 1000`)}`, 'measure it better'],
-        [`npx ${commandIn(root, `train ${environment} --recipe ${other}`)}`, 'another method'],
+        [`npx ${commandIn(root, `train ${environment}${model} --recipe ${other}`)}`, 'another method'],
         [`npx ${commandIn(root, `runs compare ${run} OTHER`)}`, 'compare two runs'],
       ]
     : [[`npx ${commandIn(root, `resume ${run}`)}`, 'go on from the last checkpoint']];

@@ -41,7 +41,11 @@ const chat = z
 
 const lora = z
   .strictObject({
-    rank: z.int().min(0).default(0).describe('Rank of the adapters; 0 trains all weights'),
+    rank: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Rank of the adapters, with --model 16 unless set; 0 trains all weights'),
     alpha: z.number().min(0).default(0).describe('Their scale is alpha / rank; 0 is twice the rank'),
     targets: z.enum(['attention', 'mlp', 'all']).default('all').describe('Matrices that have an adapter'),
   })

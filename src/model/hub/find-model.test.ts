@@ -40,7 +40,7 @@ beforeEach(async () => {
     environment: { HF_HOME: home, HF_ENDPOINT: hub.endpoint },
     signal: new AbortController().signal,
     onProgress: (event) => progress.push(event),
-    patience: { attempts: 3, waitMs: 1, silenceMs: 300 },
+    patience: { attempts: 3, waitMs: 1, silenceMs: 2000 },
   };
 });
 afterEach(() => hub.close());
