@@ -9,18 +9,19 @@ import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import { startWatchdog, unwatched, type Watch, type Watchdog } from '../rollout/watchdog.ts';
-import type { Checkpoint } from '../store/checkpoints.ts';
 import { RunDirectory } from '../store/run-directory.ts';
+import { commandIn } from '../store/runs.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../train/config.ts';
 import type { RunEvent, RunSummary, StoredEvent } from '../train/events.ts';
 import { createLearner, type Learner } from '../train/learner.ts';
-import { initialState, type RunIo, type TrainState, train } from '../train/loop.ts';
+import { initialState, type RunIo, train } from '../train/loop.ts';
 import { type ModelCard, rendererOf } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
-import { resolveConfig } from '../train/resolve.ts';
 import { rolloutRecord } from '../train/rollout-record.ts';
+import { prepareRun } from './prepare-run.ts';
+import { type CheckpointState, openWarmStart, ownCheckpoint, withCritic } from './run-checkpoint.ts';
 import {
   countParameters,
   designCard,
@@ -54,23 +55,10 @@ export interface StartRequest extends RunControl {
 /** Episodes whose actions are shown to a pretrained model as examples. */
 const ACTION_SAMPLES = 64;
 
-/** What a checkpoint remembers besides weights. */
-interface CheckpointState {
-  readonly state: TrainState;
-  readonly card: ModelCard;
-}
-
 /** Train from the beginning. */
 export async function startRun(request: StartRequest): Promise<RunSummary> {
   const { factory, root } = request;
-  const recipe = findRecipe(request.recipe);
-  const config = resolveConfig({
-    recipe,
-    environmentOptions: factory.options,
-    ...(factory.settings ? { environmentSettings: factory.settings } : {}),
-    settings: request.settings,
-  });
-  const world = factory.create(config.environment);
+  const { recipe, config, world } = prepareRun(factory, findRecipe(request.recipe), request.settings);
   const open = await openBase(config, request);
   const run = RunDirectory.create({
     root,
@@ -106,24 +94,25 @@ export async function resumeRun(
       return await begin(request, run, world, recipe, file.config, await openBase(file.config, request));
     }
     const { state, card } = checkpoint.state as unknown as CheckpointState;
-    if (state.step >= file.config.steps && run.events.read().at(-1)?.type === 'finish') {
+    // A budget may end a run before the last of its steps.
+    if (run.events.read().at(-1)?.type === 'finish') {
       throw new TurnwiseError('run-finished', {
         what: `The run "${run.name}" has finished`,
-        seen: `${state.step} of ${file.config.steps} steps`,
-        next: `See it with "turnwise runs show ${run.name}"`,
+        seen: `${state.step} steps`,
+        next: `See it with "${commandIn(request.root, `runs show ${run.name}`)}"`,
       });
     }
     run.rewind(checkpoint);
     const open = await reopenBase(card, request);
     const engine = await openEngine(card, file.config, open);
-    const { watch, close } = watchdog(run, file.config);
+    const { watch, close } = watchdog(request.root, run, file.config);
     try {
       await engine.load(checkpoint.folder);
       const renderer = await rendererOf(movedTo(card, open), file.config, world);
       const learner = createLearner({ config: file.config, recipe, world, card, renderer, engine, watch });
       const io = runIo(request, run, engine, card, file.config);
       io.event({ type: 'resume', step: state.step });
-      return await train(learner, state, [], io);
+      return await train(learner, state, { demonstrations: [] }, io);
     } finally {
       await Promise.all([engine.close(), close()]);
     }
@@ -140,12 +129,16 @@ async function begin(
   config: TrainConfig,
   open: OpenBase | undefined,
 ): Promise<RunSummary> {
-  const { watch, close } = watchdog(run, config);
+  const { watch, close } = watchdog(control.root, run, config);
   let engine: Engine | undefined;
   try {
-    const demonstrations = await playDemonstrations(control, run, world, config, watch);
-    const card = designCard(world, demonstrations, config, recipe, open);
+    const warm = config.start === '' ? undefined : await openWarmStart(control.root, world.name, config);
+    const demonstrations = warm ? [] : await playDemonstrations(control, run, world, config, watch);
+    const card = warm
+      ? withCritic(warm.card, recipe.critic)
+      : designCard(world, demonstrations, config, recipe, open);
     engine = await openEngine(card, config, open);
+    if (warm) await engine.load(warm.folder);
     const io = runIo(control, run, engine, card, config);
     io.event({
       type: 'start',
@@ -161,7 +154,8 @@ async function begin(
     });
     const renderer = await rendererOf(card, config, world);
     const learner = createLearner({ config, recipe, world, card, renderer, engine, watch });
-    return await train(learner, initialState, demonstrations, io);
+    const beginning = warm ? { before: warm.before } : { demonstrations };
+    return await train(learner, initialState, beginning, io);
   } finally {
     await Promise.all([engine?.close(), close()]);
   }
@@ -204,8 +198,8 @@ function movedTo(card: ModelCard, open: OpenBase | undefined): ModelCard {
 }
 
 /** Ends the process when the environment blocks it for longer than a step may take. */
-function watchdog(run: RunDirectory, config: TrainConfig): Watchdog {
-  const next = `Mend the environment, then continue with: turnwise resume ${run.name}`;
+function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdog {
+  const next = `Mend the environment, then continue with: ${commandIn(root, `resume ${run.name}`)}`;
   return startWatchdog(config.rollout.turnTimeoutMs, next);
 }
 
@@ -280,13 +274,4 @@ export async function openCheckpoint(request: {
   await engine.load(checkpoint.folder);
   const recipe = findRecipe(file.recipe);
   return { ...createLearner({ config, recipe, world, card, renderer, engine, watch: unwatched }), engine };
-}
-
-/** A checkpoint of this run, by default the last. One of another model or vocabulary, copied in by hand, is refused. */
-function ownCheckpoint(run: RunDirectory, step?: number): Promise<Checkpoint> {
-  const start = run.events.read().find((event) => event.type === 'start');
-  return run.checkpoints.open({
-    ...(step !== undefined && { step }),
-    ...(start !== undefined && { identity: start.identity }),
-  });
 }

@@ -2,6 +2,7 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
+import { commandIn } from '../store/runs.ts';
 import type { RunEvent } from '../train/events.ts';
 import type { Invocation } from './command.ts';
 import { curveSvg } from './curve-svg.ts';
@@ -88,7 +89,7 @@ function interrupted(run: RunDirectory | undefined, root: string, cause: unknown
   return new TurnwiseError('interrupted', {
     what: run ? `Run "${run.name}" was stopped` : 'Stopped before the run began',
     ...(run && {
-      next: `Go on ${kept} with: turnwise resume ${run.name}${root === 'runs' ? '' : ` --runs ${root}`}`,
+      next: `Go on ${kept} with: ${commandIn(root, `resume ${run.name}`)}`,
     }),
     ...(run && { fields: { run: run.name } }),
     cause,

@@ -135,6 +135,19 @@ const evaluation = z.strictObject({
   finalTasks: count.default(500).describe('Held-out tasks of the evaluations before and after'),
 });
 
+const budget = z.strictObject({
+  tokens: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Stop after the step by which so many tokens were processed, to act and to learn; 0 is off'),
+  minutes: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe('Stop after the step by which acting and learning took so long; 0 is off'),
+});
+
 const checkpoint = z.strictObject({
   every: count.default(10).describe('Steps between checkpoints'),
   keep: count.default(2).describe('Checkpoints that are kept'),
@@ -143,6 +156,11 @@ const checkpoint = z.strictObject({
 export const trainConfigSchema = z.strictObject({
   seed: z.int().default(1).describe('Names all randomness of the run'),
   steps: z.int().min(0).default(120).describe('Reinforcement-learning steps'),
+  start: z
+    .string()
+    .default('')
+    .describe('Run of the same folder whose warm start this one begins with; empty makes one'),
+  budget: budget.prefault({}),
   threads: z.int().min(1).default(2).describe('Threads of the embedded engine'),
   environment: z
     .looseObject({})

@@ -29,11 +29,11 @@ export interface Update {
   readonly updates: number;
 }
 
-/** Learn from the groups of one step. */
+/** Learn from the groups of one step, one of `planned` over which the learning rate decays. */
 export async function updatePolicy(
   learner: Learner,
   groups: readonly Group[],
-  step: number,
+  { step, planned }: { readonly step: number; readonly planned: number },
   creditState: CreditState,
 ): Promise<Update> {
   const { config, engine, recipe } = learner;
@@ -57,7 +57,7 @@ export async function updatePolicy(
   const learned = everythingCounts ? samples : samples.filter(({ live }) => live);
   const warmingUp = recipe.critic && step < config.objective.valueWarmup;
   const objective = policyObjective(config, { critic: recipe.critic, valueOnly: warmingUp });
-  const factor = scheduleFactor({ kind: schedule, warmupSteps, finalFraction }, step, config.steps);
+  const factor = scheduleFactor({ kind: schedule, warmupSteps, finalFraction }, step, planned);
   const learningRate = config.optimizer.learningRate * factor;
   const rng = Rng.of('minibatches', config.seed, step);
 

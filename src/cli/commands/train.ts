@@ -1,14 +1,10 @@
 /** `turnwise train`: from nothing to a trained agent. */
 
 import { z } from 'zod';
-import { findCreditMethod } from '../../credit/methods.ts';
-import type { WorldFactory } from '../../env/factory.ts';
-import { type TrainSettings, trainConfigSchema } from '../../train/config.ts';
-import type { Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { environmentNames, findEnvironment } from '../environments.ts';
-import { applySettings } from '../settings.ts';
+import { defaultRecipe, readSettings, settingsSchema } from '../run-settings.ts';
 import { startRun } from '../training-run.ts';
 import { watchRun } from '../watch-run.ts';
 
@@ -52,36 +48,15 @@ export const trainCommand: Command<typeof options> = defineCommand({
     const set = [...(model === undefined ? [] : [`model.pretrained=${model}`]), ...invocation.options.set];
     const factory = await findEnvironment(invocation.arguments.environment!);
     const recipe = findRecipe(wanted ?? defaultRecipe(factory));
-    const schema = settingsSchema(factory.options, recipe, set);
-    const settings = applySettings(schema, {}, set, `training ${factory.name}`);
+    const settings = readSettings(factory, recipe, set);
     await watchRun(invocation, (control) =>
       startRun({
         ...control,
         factory,
         recipe: recipe.name,
-        settings: settings as TrainSettings,
+        settings,
         ...(name !== undefined && { name }),
       }),
     );
   },
 });
-
-/** The settings of a run, with those of its environment and of its credit method, so that each key is checked by name. */
-function settingsSchema(
-  environment: z.ZodType | undefined,
-  recipe: Recipe | undefined,
-  set: readonly string[],
-): z.ZodType {
-  const chosen = set.findLast((assignment) => assignment.startsWith('credit.method='))?.split('=')[1];
-  const method = chosen ?? recipe?.settings.credit?.method;
-  const options = method === undefined ? undefined : findCreditMethod(method).options;
-  const credit = trainConfigSchema.shape.credit.unwrap();
-  return trainConfigSchema.extend({
-    ...(environment && { environment }),
-    ...(options instanceof z.ZodObject && { credit: z.strictObject({ ...credit.shape, ...options.shape }) }),
-  });
-}
-
-function defaultRecipe(factory: WorldFactory): string {
-  return factory.create(factory.options.parse({})).roles.length > 1 ? 'self-play' : 'rloo';
-}

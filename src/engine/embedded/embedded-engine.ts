@@ -37,6 +37,13 @@ interface CommonOptions {
   readonly inProcess?: boolean;
 }
 
+/** What every embedded engine is able to do; a value head is there where the shape has one. */
+export const embeddedAbilities: Pick<EngineCapabilities, 'valueHead' | 'entropies' | 'customObjectives'> = {
+  valueHead: true,
+  entropies: true,
+  customObjectives: true,
+};
+
 /** What is trained: all weights, or an adapter over weights that stay as they are. */
 export interface AdapterOptions {
   /** A new adapter. */
@@ -121,9 +128,8 @@ export class EmbeddedEngine implements Engine {
     this.capabilities = {
       vocabulary: settings.shape.vocabulary,
       contextLength: settings.shape.contextLength,
+      ...embeddedAbilities,
       valueHead: Boolean(settings.shape.valueHead),
-      entropies: true,
-      customObjectives: true,
       deterministic: true,
     };
   }
