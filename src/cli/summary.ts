@@ -205,7 +205,13 @@ function spent(history: RunHistory, columns: number): string[] {
   if (start) {
     rows.push([
       'model',
-      `${formatCount(start.parameters)} parameters, ${start.vocabulary} words, from scratch`,
+      [
+        `${formatCount(start.parameters)} parameters`,
+        ...(start.adapter === undefined ? [] : [`${formatCount(start.adapter)} of an adapter`]),
+        ...(start.base === undefined
+          ? [`${start.vocabulary} words`, 'from scratch']
+          : [`${start.vocabulary} tokens`, `from ${start.base}`]),
+      ].join(', '),
     ]);
   }
   return rows.flatMap(([label, text]) =>
@@ -229,11 +235,12 @@ function nextCommands({ run, root, history: { start, finish } }: SummaryInput): 
   const environment = start?.environment ?? 'NAME';
   const other = start?.recipe === 'grpo' ? 'ppo' : 'grpo';
   const where = root === 'runs' ? '' : ` --runs ${root}`;
+  const model = start?.base === undefined ? '' : ` --model ${start.base}`;
   const commands: [string, string][] = finish
     ? [
         [`npx turnwise play ${environment} --run ${run}${where}`, 'watch the agent'],
         [`npx turnwise eval ${run} --tasks 1000${where}`, 'measure it better'],
-        [`npx turnwise train ${environment} --recipe ${other}${where}`, 'another method'],
+        [`npx turnwise train ${environment}${model} --recipe ${other}${where}`, 'another method'],
         [`npx turnwise runs compare ${run} OTHER${where}`, 'compare two runs'],
       ]
     : [[`npx turnwise resume ${run}${where}`, 'go on from the last checkpoint']];

@@ -31,7 +31,13 @@ export async function watchRun(
     display.show(event);
   };
   try {
-    await work({ root: options.runs, report, signal: interrupts.signal, stopRequested });
+    await work({
+      root: options.runs,
+      report,
+      signal: interrupts.signal,
+      stopRequested,
+      onDownload: downloadTeller(display.say),
+    });
   } catch (error) {
     display.close();
     if (stopRequested() || interrupts.signal.aborted) throw interrupted(run, options.runs, error);
@@ -60,6 +66,20 @@ export function curveOf(name: string, history: RunHistory): string {
     points: evaluations,
     game: gameCurve(history),
   });
+}
+
+/** Tells of a download every few seconds, and of its end. */
+function downloadTeller(say: (line: string) => void): NonNullable<RunControl['onDownload']> {
+  let toldAt = 0;
+  return (model, { doneBytes, totalBytes, bytesPerSecond, secondsLeft }) => {
+    const now = performance.now();
+    const over = doneBytes === totalBytes;
+    if (!over && now - toldAt < 2000) return;
+    toldAt = now;
+    const bytes = (count: number): string => `${formatCount(count)}B`;
+    const rest = over ? '' : `, ${bytes(bytesPerSecond)}/s, ${formatSeconds(secondsLeft)} left`;
+    say(`Downloading ${model}: ${bytes(doneBytes)} of ${bytes(totalBytes)}${rest}`);
+  };
 }
 
 function interrupted(run: RunDirectory | undefined, root: string, cause: unknown): TurnwiseError {

@@ -7,7 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import { type Disk, writeError } from './disk.ts';
+import { writeError } from '../core/write-error.ts';
+import type { Disk } from './disk.ts';
 
 const formatVersion = 1;
 const manifestName = 'manifest.json';

@@ -92,6 +92,7 @@ async function watch(
     name,
     ...(step !== undefined && { step }),
     findFactory: findEnvironment,
+    signal: interrupts.signal,
   });
   const paint = painter(console.colour);
   try {

@@ -19,6 +19,10 @@ const options = z.strictObject({
     .describe(
       `${recipes.map(({ name }) => name).join(', ')}; default: rloo, and self-play where there are several roles`,
     ),
+  model: z
+    .string()
+    .optional()
+    .describe('Start from this checkpoint folder or owner/name on the hub; default: a small model'),
   name: z.string().optional().describe('Name of the run; default: ENVIRONMENT-RECIPE-NUMBER'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
   set: z.array(z.string()).default([]).describe('Change a setting; may be repeated'),
@@ -40,10 +44,12 @@ export const trainCommand: Command<typeof options> = defineCommand({
     'turnwise train frozen-lake',
     'turnwise train maze --recipe grpo --name first --set seed=2 --set steps=40',
     'turnwise train frozen-lake --set environment.slip=0.3',
+    'turnwise train guess-number --model ./checkpoint --set steps=20',
     'turnwise train frozen-lake --help    (also lists the settings of the environment)',
   ],
   async run(invocation) {
-    const { recipe: wanted, name, set } = invocation.options;
+    const { recipe: wanted, model, name } = invocation.options;
+    const set = [...(model === undefined ? [] : [`model.pretrained=${model}`]), ...invocation.options.set];
     const factory = await findEnvironment(invocation.arguments.environment!);
     const recipe = findRecipe(wanted ?? defaultRecipe(factory));
     const schema = settingsSchema(factory.options, recipe, set);
