@@ -37,7 +37,9 @@ const rmsNormOperator: Operator<{ epsilon: number }> = {
     const along = multiply(x, multiply(projection, square(inverse)));
     const toX = multiply(inverse, subtract(multiply(gradient, weight), along));
     const rows = product(x.shape.slice(0, -1));
-    const toWeight = matmul(reshape(inverse, [rows, 1]), reshape(slopes, [rows, width]), { transposeA: true });
+    const toWeight = matmul(reshape(inverse, [rows, 1]), reshape(slopes, [rows, width]), {
+      transposeA: true,
+    });
     return [toX, reshape(toWeight, [width])];
   },
 };
