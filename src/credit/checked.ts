@@ -1,7 +1,7 @@
 /** The guard around every credit method: bad numbers stop at the trajectory they come from. */
 
 import { TurnwiseError } from '../core/errors.ts';
-import type { Credit, CreditTrajectory, TrajectoryCredit } from './rollouts.ts';
+import type { Credit, CreditTrajectory, CreditTurn, TrajectoryCredit } from './rollouts.ts';
 
 /** The same method, refusing input or results that are not finite, and token counts that are not counts. */
 export function checked(credit: Credit): Credit {
@@ -13,38 +13,76 @@ export function checked(credit: Credit): Credit {
   };
 }
 
-function checkTrajectory({ id, outcome, turns }: CreditTrajectory): void {
-  requireFinite(id, 'outcome', outcome);
-  for (const [k, turn] of turns.entries()) {
-    requireFinite(id, `turns[${k}].reward`, turn.reward);
-    if (!Number.isInteger(turn.tokens) || turn.tokens < 0) {
-      throw new TurnwiseError('credit-token-count', {
-        what: `turns[${k}].tokens of trajectory "${id}" must count sampled tokens`,
-        seen: String(turn.tokens),
-        allowed: 'a whole number, 0 or more',
-        fields: { trajectory: id, turn: k },
-      });
-    }
-    for (const [t, value] of (turn.values ?? []).entries()) {
-      requireFinite(id, `turns[${k}].values[${t}]`, value);
-    }
+const trajectoryNumbers = [
+  'outcome',
+  'entityShare',
+  'neededCalls',
+  'sharedTurns',
+  'replayedAdvantage',
+] as const;
+const turnNumbers = [
+  'reward',
+  'value',
+  'answerProbability',
+  'informationGain',
+  'progress',
+  'actionCount',
+  'effectiveActions',
+  'counterfactual',
+] as const;
+const turnLists = ['values', 'entropies', 'dense', 'features'] as const;
+
+function checkTrajectory(trajectory: CreditTrajectory): void {
+  const { id, turns } = trajectory;
+  for (const name of trajectoryNumbers) {
+    const value = trajectory[name];
+    if (value !== undefined && !Number.isFinite(value)) throw notFinite(id, name, value);
+  }
+  for (let k = 0; k < turns.length; k++) checkTurn(id, turns[k]!, k);
+}
+
+function checkTurn(id: string, turn: CreditTurn, k: number): void {
+  for (const name of turnNumbers) {
+    const value = turn[name];
+    if (value !== undefined && !Number.isFinite(value)) throw notFinite(id, `turns[${k}].${name}`, value);
+  }
+  if (!Number.isInteger(turn.tokens) || turn.tokens < 0) {
+    throw new TurnwiseError('credit-token-count', {
+      what: `turns[${k}].tokens of trajectory "${id}" must count sampled tokens`,
+      seen: String(turn.tokens),
+      allowed: 'a whole number, 0 or more',
+      fields: { trajectory: id, turn: k },
+    });
+  }
+  for (const name of turnLists) {
+    const list = turn[name];
+    const t = list === undefined ? -1 : firstNotFinite(list);
+    if (t >= 0) throw notFinite(id, `turns[${k}].${name}[${t}]`, list![t]!);
   }
 }
 
-function checkCredit({
-  id,
-  turnAdvantages_K,
-  tokenAdvantages_K_T = [],
-  returns_K_T = [],
-}: TrajectoryCredit): void {
-  for (const advantage of turnAdvantages_K) requireFinite(id, 'an advantage', advantage);
-  for (const value of tokenAdvantages_K_T.flat()) requireFinite(id, 'a token advantage', value);
-  for (const value of returns_K_T.flat()) requireFinite(id, 'a return', value);
+function checkCredit(credit: TrajectoryCredit): void {
+  const check = (what: string, list: readonly number[]): void => {
+    const index = firstNotFinite(list);
+    if (index >= 0) throw notFinite(credit.id, what, list[index]!);
+  };
+  check('an advantage', credit.turnAdvantages_K);
+  for (const tokens_T of credit.tokenAdvantages_K_T ?? []) check('a token advantage', tokens_T);
+  for (const returns_T of credit.returns_K_T ?? []) check('a return', returns_T);
+  if (credit.shaped) {
+    check('a shaped reward', credit.shaped.rewards_K);
+    check('the shaped outcome', [credit.shaped.outcome]);
+  }
 }
 
-function requireFinite(id: string, what: string, value: number): void {
-  if (Number.isFinite(value)) return;
-  throw new TurnwiseError('credit-not-finite', {
+/** Index of the first number that is not finite, -1 where all are. */
+function firstNotFinite(list: readonly number[]): number {
+  for (let index = 0; index < list.length; index++) if (!Number.isFinite(list[index])) return index;
+  return -1;
+}
+
+function notFinite(id: string, what: string, value: number): TurnwiseError {
+  return new TurnwiseError('credit-not-finite', {
     what: `Credit met a number that is not finite: ${what} of trajectory "${id}"`,
     seen: String(value),
     next: 'Look at the rewards and values of that trajectory; nothing was trained on it',

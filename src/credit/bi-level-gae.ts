@@ -1,0 +1,95 @@
+/** Bi-level GAE: advantages of turns first, with a discount of their own, then of tokens inside each turn. */
+
+import { z } from 'zod';
+import { advantageEstimates, tokenValues } from './gae.ts';
+import { type CreditMethod, creditMethod } from './method.ts';
+import type { CreditTrajectory } from './rollouts.ts';
+import { creditTokens, tokenRewards, whitenTokens } from './tokens.ts';
+
+export const biLevelGae: CreditMethod = creditMethod(
+  {
+    name: 'bi-level-gae',
+    title: 'Bi-level GAE (VAGEN)',
+    summary: 'a discount between turns, and token-level credit inside each turn',
+    formula: `turns:  δ_k = r_k + γ_H·V(e_{k+1}) - V(e_k),   A_k = δ_k + γ_H·λ·A_{k+1},   e_k = last sampled token of turn k
+tokens: A_t = A_k at t = e_k,   else A_t = γ·V_{t+1} - V_t + γλ·A_{t+1}
+return_t = A_t + V_t, then A is whitened over the tokens of the batch`,
+    source: '"VAGEN: Reinforcing World Model Reasoning for Multi-Turn VLM Agents", arXiv 2510.16907',
+    deviations: [
+      'The paper’s prose and its algorithm disagree on whether a turn’s advantage replaces what its last token has or is added to it; the default replaces, as the released code does: `lastToken=add` for the other.',
+      'Turn ends come from the turns, not from rewards that are not 0, so a turn reward of 0 ends its turn too.',
+      'With γ_H = γ = λ = 1 it is token GAE exactly, and otherwise not, even at γ_H = γ: decay between turns is counted once per turn.',
+    ],
+    level: 'token',
+    critic: true,
+    needs: ['turns[].values'],
+    example: '--method bi-level-gae --set gammaH=0.95 --set whiten=false',
+  },
+  z.strictObject({
+    gamma: z.number().min(0).max(1).default(1).describe('Discount per sampled token, inside a turn.'),
+    gammaH: z.number().min(0).max(1).default(0.95).describe('Discount per turn (γ_H, high level).'),
+    lambda: z.number().min(0).max(1).default(1).describe('Trust in rewards over values, on both levels.'),
+    lastToken: z
+      .enum(['replace', 'add'])
+      .default('replace')
+      .describe('Whether a turn’s advantage replaces what its last token has, or is added to it.'),
+    whiten: z
+      .boolean()
+      .default(true)
+      .describe('Whether to bring the advantages of the batch to mean 0 and variance 1, over tokens.'),
+  }),
+  (options) => (trajectories, state) => {
+    const values = trajectories.map((trajectory) => tokenValues('bi-level-gae', trajectory));
+    const raw = trajectories.map((trajectory, index) => estimate(trajectory, values[index]!, options));
+    const advantages = options.whiten ? whitenTokens(raw) : raw;
+    const credits = trajectories.map((trajectory, index) => {
+      const returns_T = raw[index]!.map((advantage, t) => advantage + values[index]![t]!);
+      return creditTokens(trajectory, advantages[index]!, returns_T);
+    });
+    return { credits, state };
+  },
+);
+
+interface Levels {
+  readonly gamma: number;
+  readonly gammaH: number;
+  readonly lambda: number;
+  readonly lastToken: 'replace' | 'add';
+}
+
+function estimate(
+  trajectory: CreditTrajectory,
+  values_T: readonly number[],
+  { gamma, gammaH, lambda, lastToken }: Levels,
+): number[] {
+  const rewards_T = tokenRewards(trajectory);
+  const ends = turnEnds(trajectory);
+  const turnAdvantages = advantageEstimates(
+    ends.map((end) => rewards_T[end]!),
+    ends.map((end) => values_T[end]!),
+    gammaH,
+    lambda,
+  );
+  const advantages_T = new Array<number>(values_T.length);
+  for (const [turn, end] of ends.entries()) {
+    const own = lastToken === 'add' ? rewards_T[end]! - values_T[end]! : 0;
+    advantages_T[end] = own + turnAdvantages[turn]!;
+    const begin = turn === 0 ? 0 : ends[turn - 1]! + 1;
+    for (let t = end - 1; t >= begin; t--) {
+      const delta = gamma * values_T[t + 1]! - values_T[t]!;
+      advantages_T[t] = delta + gamma * lambda * advantages_T[t + 1]!;
+    }
+  }
+  return advantages_T;
+}
+
+/** The last sampled token of each turn that has any. */
+function turnEnds({ turns }: CreditTrajectory): number[] {
+  const ends: number[] = [];
+  let tokens = 0;
+  for (const turn of turns) {
+    tokens += turn.tokens;
+    if (turn.tokens > 0) ends.push(tokens - 1);
+  }
+  return ends;
+}
