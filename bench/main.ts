@@ -1,8 +1,9 @@
-/** `npm run bench -- engine|rollout|memory [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine|rollout|memory|credit [--json]`: figures with the machine they were seen on. */
 
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { benchCredit } from './credit.ts';
 import { benchSampling } from './engine-sampling.ts';
 import { benchTraining } from './engine-training.ts';
 import { benchMemory } from './memory.ts';
@@ -66,6 +67,7 @@ const benches: Readonly<Record<string, () => Promise<object>>> = {
   engine: benchEngine,
   rollout: async () => ({ maze40: await benchRollout() }),
   memory: benchMemory,
+  credit: async () => ({ credit4096x50: benchCredit() }),
 };
 
 function median(numbers: readonly number[]): number {

@@ -6,8 +6,8 @@ import { grpoAdvantages, grpoFields } from './grpo.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import { missingField } from './needs.ts';
 import type { CreditTrajectory } from './rollouts.ts';
-import { creditTokens } from './tokens.ts';
-import { partition } from './within.ts';
+import { creditTokens, flatTokens, tokenStarts } from './tokens.ts';
+import { partition, statisticsWithin } from './within.ts';
 
 export const aepo: CreditMethod = creditMethod(
   {
@@ -37,52 +37,32 @@ z_t = (H_t - mean H) / std H over the sampled tokens of the batch`,
   ({ a, over, std, epsilon }) =>
     (trajectories, state) => {
       const own = grpoAdvantages(trajectories, { std, epsilon });
-      const entropies = trajectories.map(tokenEntropies);
+      const entropies = flatTokens(trajectories, tokenEntropies);
+      const starts = tokenStarts(trajectories);
       const { keys, count } = partition(trajectories, over === 'batch' ? () => '' : groupKey);
-      const parts = Array.from({ length: count }, () => new Spread());
-      for (const [index, entropies_T] of entropies.entries()) parts[keys[index]!]!.add(entropies_T);
-      const credits = trajectories.map((trajectory, index) => {
-        const { mean, std: deviation } = parts[keys[index]!]!.result();
+      const parts = new Int32Array(entropies.length);
+      for (const [index, key] of keys.entries()) parts.fill(key, starts[index]!, starts[index + 1]!);
+      const { counts, means, squares } = statisticsWithin(entropies, { keys: parts, count });
+      const advantages = new Float64Array(entropies.length);
+      for (const [index, key] of keys.entries()) {
+        const deviation = Math.sqrt(squares[key]! / Math.max(1, counts[key]! - 1));
         const scale = deviation === 0 ? 0 : a / deviation;
-        const advantages_T = entropies[index]!.map((entropy) => own[index]! * (1 + scale * (entropy - mean)));
-        return creditTokens(trajectory, advantages_T);
-      });
-      return { credits, state };
+        for (let t = starts[index]!; t < starts[index + 1]!; t++) {
+          advantages[t] = own[index]! * (1 + scale * (entropies[t]! - means[key]!));
+        }
+      }
+      return { credits: creditTokens(trajectories, advantages), state };
     },
 );
 
-/** Mean and sample standard deviation of numbers that come in pieces. */
-class Spread {
-  private count = 0;
-  private origin = 0;
-  private sum = 0;
-  private squares = 0;
-
-  add(values: readonly number[]): void {
-    for (const value of values) {
-      if (this.count++ === 0) this.origin = value;
-      this.sum += value - this.origin;
-      this.squares += (value - this.origin) ** 2;
-    }
-  }
-
-  result(): { readonly mean: number; readonly std: number } {
-    if (this.count < 2) return { mean: this.origin, std: 0 };
-    const shift = this.sum / this.count;
-    const variance = (this.squares - this.count * shift ** 2) / (this.count - 1);
-    return { mean: this.origin + shift, std: Math.sqrt(Math.max(0, variance)) };
-  }
-}
-
-function tokenEntropies(trajectory: CreditTrajectory): number[] {
-  return trajectory.turns.flatMap(({ entropies = [], tokens }, k) => {
-    if (entropies.length === tokens) return entropies;
-    throw missingField(
-      'aepo',
-      trajectory,
-      'turns[].entropies',
-      k,
-      `Give one for each of its ${tokens} sampled tokens, or turns[].entropy for all of them`,
-    );
-  });
+function tokenEntropies(trajectory: CreditTrajectory, k: number): readonly number[] {
+  const { entropies = [], tokens } = trajectory.turns[k]!;
+  if (entropies.length === tokens) return entropies;
+  throw missingField(
+    'aepo',
+    trajectory,
+    'turns[].entropies',
+    k,
+    `Give one for each of its ${tokens} sampled tokens, or turns[].entropy for all of them`,
+  );
 }

@@ -1,9 +1,8 @@
 /** Bi-level GAE: advantages of turns first, with a discount of their own, then of tokens inside each turn. */
 
 import { z } from 'zod';
-import { advantageEstimates, tokenValues } from './gae.ts';
+import { addArrays, tokenValues } from './gae.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
-import type { CreditTrajectory } from './rollouts.ts';
 import { creditTokens, tokenRewards, whitenTokens } from './tokens.ts';
 
 export const biLevelGae: CreditMethod = creditMethod(
@@ -39,14 +38,22 @@ return_t = A_t + V_t, then A is whitened over the tokens of the batch`,
       .describe('Whether to bring the advantages of the batch to mean 0 and variance 1, over tokens.'),
   }),
   (options) => (trajectories, state) => {
-    const values = trajectories.map((trajectory) => tokenValues('bi-level-gae', trajectory));
-    const raw = trajectories.map((trajectory, index) => estimate(trajectory, values[index]!, options));
-    const advantages = options.whiten ? whitenTokens(raw) : raw;
-    const credits = trajectories.map((trajectory, index) => {
-      const returns_T = raw[index]!.map((advantage, t) => advantage + values[index]![t]!);
-      return creditTokens(trajectory, advantages[index]!, returns_T);
-    });
-    return { credits, state };
+    const rewards = tokenRewards(trajectories);
+    const values = tokenValues('bi-level-gae', trajectories);
+    const raw = new Float64Array(rewards.length);
+    let start = 0;
+    for (const { turns } of trajectories) {
+      const ends: number[] = [];
+      let next = start;
+      for (const { tokens } of turns) {
+        next += tokens;
+        if (tokens > 0) ends.push(next - 1);
+      }
+      estimate(rewards, values, raw, start, ends, options);
+      start = next;
+    }
+    const returns = addArrays(raw, values);
+    return { credits: creditTokens(trajectories, options.whiten ? whitenTokens(raw) : raw, returns), state };
   },
 );
 
@@ -57,39 +64,27 @@ interface Levels {
   readonly lastToken: 'replace' | 'add';
 }
 
+/** Writes the advantages of one trajectory, whose tokens begin at `start` and whose turns end at `ends`. */
 function estimate(
-  trajectory: CreditTrajectory,
-  values_T: readonly number[],
+  rewards: Float64Array,
+  values: Float64Array,
+  advantages: Float64Array,
+  start: number,
+  ends: readonly number[],
   { gamma, gammaH, lambda, lastToken }: Levels,
-): number[] {
-  const rewards_T = tokenRewards(trajectory);
-  const ends = turnEnds(trajectory);
-  const turnAdvantages = advantageEstimates(
-    ends.map((end) => rewards_T[end]!),
-    ends.map((end) => values_T[end]!),
-    gammaH,
-    lambda,
-  );
-  const advantages_T = new Array<number>(values_T.length);
-  for (const [turn, end] of ends.entries()) {
-    const own = lastToken === 'add' ? rewards_T[end]! - values_T[end]! : 0;
-    advantages_T[end] = own + turnAdvantages[turn]!;
-    const begin = turn === 0 ? 0 : ends[turn - 1]! + 1;
+): void {
+  let nextValue = 0;
+  let nextAdvantage = 0;
+  for (let turn = ends.length - 1; turn >= 0; turn--) {
+    const end = ends[turn]!;
+    const value = values[end]!;
+    nextAdvantage = rewards[end]! + gammaH * nextValue - value + gammaH * lambda * nextAdvantage;
+    nextValue = value;
+    advantages[end] = nextAdvantage + (lastToken === 'add' ? rewards[end]! - value : 0);
+    const begin = turn === 0 ? start : ends[turn - 1]! + 1;
     for (let t = end - 1; t >= begin; t--) {
-      const delta = gamma * values_T[t + 1]! - values_T[t]!;
-      advantages_T[t] = delta + gamma * lambda * advantages_T[t + 1]!;
+      const delta = gamma * values[t + 1]! - values[t]!;
+      advantages[t] = delta + gamma * lambda * advantages[t + 1]!;
     }
   }
-  return advantages_T;
-}
-
-/** The last sampled token of each turn that has any. */
-function turnEnds({ turns }: CreditTrajectory): number[] {
-  const ends: number[] = [];
-  let tokens = 0;
-  for (const turn of turns) {
-    tokens += turn.tokens;
-    if (turn.tokens > 0) ends.push(tokens - 1);
-  }
-  return ends;
 }

@@ -13,27 +13,18 @@ import type { Partition } from './within.ts';
 export function sharedTurns(trajectories: readonly CreditTrajectory[]): Partition {
   const starts = turnStarts(trajectories);
   const total = starts[trajectories.length]!;
-  const places = placesOf(trajectories);
+  const parents = parentsOf(trajectories);
   const absent = new Map<string, number>();
   const keys = new Int32Array(total);
-  for (const [index, { turns, parent }] of trajectories.entries()) {
-    for (let k = 0; k < turns.length; k++) {
-      const turn = starts[index]! + k;
-      keys[turn] = parent === undefined ? turn : ownerOf(index, k);
-    }
-  }
-  return { keys, count: total + absent.size };
-
-  function ownerOf(start: number, k: number): number {
+  const ownerOf = (start: number, k: number): number => {
     let index = start;
     for (let hops = 0; hops <= trajectories.length; hops++) {
       const trajectory = trajectories[index]!;
       const { parent, sharedTurns: shared = 0 } = trajectory;
       if (parent === undefined || k >= shared) return starts[index]! + k;
-      const key = placeKey(trajectory, parent);
-      const next = places.get(key);
-      if (next === undefined || k >= trajectories[next]!.turns.length) {
-        const turn = JSON.stringify([key, k]);
+      const next = parents[index]!;
+      if (next < 0 || k >= trajectories[next]!.turns.length) {
+        const turn = JSON.stringify([placeKey(trajectory, parent), k]);
         const known = absent.get(turn) ?? total + absent.size;
         absent.set(turn, known);
         return known;
@@ -41,26 +32,35 @@ export function sharedTurns(trajectories: readonly CreditTrajectory[]): Partitio
       index = next;
     }
     throw cycle(trajectories[start]!);
+  };
+  for (const [index, { turns }] of trajectories.entries()) {
+    for (let k = 0; k < turns.length; k++) keys[starts[index]! + k] = ownerOf(index, k);
   }
+  return { keys, count: total + absent.size };
 }
 
 /** The trajectory that each one goes back to, as its index; its own where it did not branch or its parent is absent. */
 export function rootsOf(trajectories: readonly CreditTrajectory[]): number[] {
-  const places = placesOf(trajectories);
+  const parents = parentsOf(trajectories);
   return trajectories.map((trajectory, start) => {
     let index = start;
     for (let hops = 0; hops <= trajectories.length; hops++) {
-      const { parent } = trajectories[index]!;
-      const next = parent === undefined ? undefined : places.get(placeKey(trajectory, parent));
-      if (next === undefined) return index;
-      index = next;
+      if (parents[index]! < 0) return index;
+      index = parents[index]!;
     }
     throw cycle(trajectory);
   });
 }
 
-function placesOf(trajectories: readonly CreditTrajectory[]): Map<string, number> {
-  return new Map(trajectories.map((trajectory, index) => [placeKey(trajectory, trajectory.id), index]));
+/** Index of each one's parent; -1 without one in the batch. */
+function parentsOf(trajectories: readonly CreditTrajectory[]): Int32Array {
+  const places = new Map<string, number>();
+  for (const [index, trajectory] of trajectories.entries())
+    places.set(placeKey(trajectory, trajectory.id), index);
+  return Int32Array.from(trajectories, (trajectory) => {
+    const { parent } = trajectory;
+    return parent === undefined ? -1 : (places.get(placeKey(trajectory, parent)) ?? -1);
+  });
 }
 
 function placeKey(trajectory: CreditTrajectory, id: string): string {

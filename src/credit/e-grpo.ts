@@ -7,7 +7,7 @@ import { type CreditMethod, creditMethod, type Description } from './method.ts';
 import { missingField } from './needs.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { isSuccess, withOutcome } from './shaping/rewards.ts';
-import { type RewardShaping, rewardShaping, shapedCredit } from './shaping/shaping.ts';
+import { outcomeCredit, type RewardShaping, rewardShaping } from './shaping/shaping.ts';
 
 const description: Description = {
   name: 'e-grpo',
@@ -63,9 +63,12 @@ export const eGrpo: CreditMethod = creditMethod(
   { ...description, level: 'turn', example: '--method e-grpo --set alpha=0.5' },
   z.strictObject({ alpha, ...grpoFields }),
   ({ std, epsilon, ...options }) =>
-    shapedCredit(entityAware.create(options).shape, (trajectories, state) => {
-      const advantages = grpoAdvantages(trajectories, { std, epsilon });
-      const learned = advantages.map((advantage, index) => (trajectories[index]!.overlong ? 0 : advantage));
-      return { credits: broadcastToTurns(trajectories, learned), state };
-    }),
+    outcomeCredit(
+      (trajectories) => entityRewards(trajectories, options.alpha),
+      (trajectories, state) => {
+        const advantages = grpoAdvantages(trajectories, { std, epsilon });
+        const learned = advantages.map((advantage, index) => (trajectories[index]!.overlong ? 0 : advantage));
+        return { credits: broadcastToTurns(trajectories, learned), state };
+      },
+    ),
 );

@@ -7,7 +7,7 @@ import { type CreditMethod, creditMethod, type Description } from './method.ts';
 import { splitRewards } from './returns.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { withOutcome } from './shaping/rewards.ts';
-import { each, type RewardShaping, rewardShaping, shapedCredit } from './shaping/shaping.ts';
+import { each, outcomeCredit, type RewardShaping, rewardShaping } from './shaping/shaping.ts';
 
 const description: Description = {
   name: 'g-ra',
@@ -86,8 +86,11 @@ export const gRa: CreditMethod = creditMethod(
   { ...description, level: 'turn' },
   z.strictObject({ ...gateFields, ...grpoFields }),
   ({ std, epsilon, ...gate }) =>
-    shapedCredit(gatedAccumulation.create(gate).shape, (trajectories, state) => ({
-      credits: broadcastToTurns(trajectories, grpoAdvantages(trajectories, { std, epsilon })),
-      state,
-    })),
+    outcomeCredit(
+      (trajectories) => trajectories.map((trajectory) => gatedReturn(trajectory, gate)),
+      (trajectories, state) => ({
+        credits: broadcastToTurns(trajectories, grpoAdvantages(trajectories, { std, epsilon })),
+        state,
+      }),
+    ),
 );

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import type { CreditTrajectory } from './rollouts.ts';
-import { creditTokens, tokenRewards, whitenTokens } from './tokens.ts';
+import { creditTokens, flatTokens, tokenRewards, tokenStarts, whitenTokens } from './tokens.ts';
 
 export const gae: CreditMethod = creditMethod(
   {
@@ -39,41 +39,45 @@ t runs over sampled tokens only, V_t is the value of the prefix before token t, 
   }),
   ({ gamma, lambda, whiten }) =>
     (trajectories, state) => {
-      const values = trajectories.map((trajectory) => tokenValues('gae', trajectory));
-      const raw = trajectories.map((trajectory, index) =>
-        advantageEstimates(tokenRewards(trajectory), values[index]!, gamma, lambda),
-      );
-      const advantages = whiten ? whitenTokens(raw) : raw;
-      const credits = trajectories.map((trajectory, index) => {
-        const returns_T = raw[index]!.map((advantage, t) => advantage + values[index]![t]!);
-        return creditTokens(trajectory, advantages[index]!, returns_T);
-      });
-      return { credits, state };
+      const rewards = tokenRewards(trajectories);
+      const values = tokenValues('gae', trajectories);
+      const starts = tokenStarts(trajectories);
+      const raw = new Float64Array(rewards.length);
+      for (let index = 0; index < trajectories.length; index++) {
+        estimateAdvantages(rewards, values, raw, starts[index]!, starts[index + 1]!, gamma, lambda);
+      }
+      const returns = addArrays(raw, values);
+      return { credits: creditTokens(trajectories, whiten ? whitenTokens(raw) : raw, returns), state };
     },
 );
 
-/** Advantages of consecutive actions (tokens or turns): δ = r + γ·V' - V, A = δ + γλ·A', with nothing after the last. */
-export function advantageEstimates(
-  rewards_T: readonly number[],
-  values_T: readonly number[],
+/**
+ * Writes to `advantages`, from `start` to `end`, those of consecutive actions (tokens or turns): δ = r + γ·V' - V,
+ * A = δ + γλ·A', with nothing after the last.
+ */
+export function estimateAdvantages(
+  rewards: Float64Array,
+  values: Float64Array,
+  advantages: Float64Array,
+  start: number,
+  end: number,
   gamma: number,
   lambda: number,
-): number[] {
-  const advantages_T = new Array<number>(rewards_T.length);
+): void {
   let nextValue = 0;
   let nextAdvantage = 0;
-  for (let t = rewards_T.length - 1; t >= 0; t--) {
-    const delta = rewards_T[t]! + gamma * nextValue - values_T[t]!;
+  for (let t = end - 1; t >= start; t--) {
+    const delta = rewards[t]! + gamma * nextValue - values[t]!;
     nextAdvantage = delta + gamma * lambda * nextAdvantage;
-    nextValue = values_T[t]!;
-    advantages_T[t] = nextAdvantage;
+    nextValue = values[t]!;
+    advantages[t] = nextAdvantage;
   }
-  return advantages_T;
 }
 
-/** Value of the prefix before each sampled token of the trajectory. */
-export function tokenValues(method: string, { id, turns }: CreditTrajectory): number[] {
-  return turns.flatMap(({ values = [], tokens }, k) => {
+/** Value of the prefix before each sampled token of the batch. */
+export function tokenValues(method: string, trajectories: readonly CreditTrajectory[]): Float64Array {
+  return flatTokens(trajectories, ({ id, turns }, k) => {
+    const { values = [], tokens } = turns[k]!;
     if (values.length === tokens) return values;
     throw new TurnwiseError('credit-needs-values', {
       what: `${method} needs one value for each sampled token, and turns[${k}] of trajectory "${id}" has ${tokens} of them`,
@@ -82,4 +86,10 @@ export function tokenValues(method: string, { id, turns }: CreditTrajectory): nu
       fields: { trajectory: id, turn: k },
     });
   });
+}
+
+export function addArrays(left: Float64Array, right: Float64Array): Float64Array {
+  const sum = new Float64Array(left.length);
+  for (let index = 0; index < sum.length; index++) sum[index] = left[index]! + right[index]!;
+  return sum;
 }

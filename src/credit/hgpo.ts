@@ -79,7 +79,7 @@ F   = population std + ε ("mean-std") or 1 ("mean")`,
         if (depth > 1) history = both(oneTurnLater(trajectories, history), present);
         const compared = compareWithin(returns, history, comparison);
         const { keys } = history;
-        const { counts } = statisticsWithin(returns, history);
+        const counts = zeros === 'keep' ? statisticsWithin(returns, history).counts : [];
         add(compared, (depth + 1) ** alpha, (turn) =>
           zeros === 'drop' ? compared[turn] !== 0 : keys[turn]! >= 0 && counts[keys[turn]!]! > 1,
         );

@@ -28,11 +28,8 @@ export interface EstimatorState extends JsonObject {
   readonly moment: readonly number[];
 }
 
-/** What turn k is described by: places and amounts that are not 0. */
-interface Features {
-  readonly places: readonly number[];
-  readonly amounts: readonly number[];
-}
+/** What a turn is described by: its features, or its bucket, which stands for a constant and a 1 in that bucket. */
+type Features = number | readonly number[];
 
 /** Fit to `trajectories` and what was seen before, and attribute their outcomes to their turns. */
 export function attributeProgress(
@@ -47,9 +44,12 @@ export function attributeProgress(
   for (const [index, { outcome }] of trajectories.entries()) addTo(sums, features[index]!, outcome, width);
   const weights = solve(sums, width, options.ridge);
   const contributions = features.map((turns) =>
-    turns.map(({ places, amounts }) =>
-      places.reduce((sum, place, j) => sum + weights[place]! * amounts[j]!, 0),
-    ),
+    turns.map((turn) => {
+      if (typeof turn === 'number') return weights[0]! + weights[turn]!;
+      let sum = 0;
+      for (let place = 0; place < width; place++) sum += weights[place]! * turn[place]!;
+      return sum;
+    }),
   );
   return { contributions, state: { gram: Array.from(sums.gram), moment: Array.from(sums.moment) } };
 }
@@ -89,7 +89,7 @@ function featuresOf(trajectory: CreditTrajectory, buckets: number, hashes: Map<s
     return hash;
   };
   return turns.map(({ features, anchor }, k) => {
-    if (features !== undefined) return { places: features.map((_, place) => place), amounts: features };
+    if (features !== undefined) return features;
     if (anchor === undefined) {
       throw missingField(
         'spa-rl',
@@ -101,7 +101,7 @@ function featuresOf(trajectory: CreditTrajectory, buckets: number, hashes: Map<s
     }
     const next = turns[k + 1]?.anchor;
     const pair = Math.imul(hashOf(anchor), 31) ^ (next === undefined ? 0x9e3779b9 : hashOf(next));
-    return { places: [0, 1 + (mixBits(pair) % buckets)], amounts: [1, 1] };
+    return 1 + (mixBits(pair) % buckets);
   });
 }
 
@@ -122,8 +122,11 @@ function remember(before: EstimatorState | undefined, width: number, decay: numb
 
 function addTo({ gram, moment }: Sums, turns: readonly Features[], outcome: number, width: number): void {
   const total = new Float64Array(width);
-  for (const { places, amounts } of turns) {
-    for (let j = 0; j < places.length; j++) total[places[j]!]! += amounts[j]!;
+  for (const turn of turns) {
+    if (typeof turn === 'number') {
+      total[0]! += 1;
+      total[turn]! += 1;
+    } else for (let place = 0; place < width; place++) total[place]! += turn[place]!;
   }
   let cell = 0;
   for (let row = 0; row < width; row++) {

@@ -5,7 +5,7 @@ import { mean } from '../core/statistics.ts';
 import { compareOutcomes } from './groups.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import type { CreditTrajectory } from './rollouts.ts';
-import { creditTokens, tokenRewards, whitenTokens } from './tokens.ts';
+import { creditTokens, tokenRewards, tokenStarts, whitenTokens } from './tokens.ts';
 
 const source = '"REINFORCE++", arXiv 2501.03262';
 
@@ -49,10 +49,8 @@ A = (R - mean) / sqrt(var + 1e-8) over all sampled tokens of the batch`,
       const returns =
         baseline === 'group'
           ? centredOutcomes(trajectories)
-          : trajectories.map((trajectory) => tokenReturns(trajectory, gamma, observationReset));
-      const advantages = whiten ? whitenTokens(returns) : returns;
-      const credits = trajectories.map((trajectory, index) => creditTokens(trajectory, advantages[index]!));
-      return { credits, state };
+          : tokenReturns(trajectories, gamma, observationReset);
+      return { credits: creditTokens(trajectories, whiten ? whitenTokens(returns) : returns), state };
     },
 );
 
@@ -81,13 +79,21 @@ A = (s - mean) / sqrt(var + 1e-8) over all sampled tokens of the batch`,
   ({ whiten }) => reinforcePlusPlus.create({ baseline: 'group', whiten }).credit,
 );
 
-function tokenReturns(trajectory: CreditTrajectory, gamma: number, observationReset: boolean): number[] {
-  const returns_T = tokenRewards(trajectory);
-  const resets = observationReset ? observationBefore(trajectory) : new Set<number>();
-  for (let t = returns_T.length - 2; t >= 0; t--) {
-    if (!resets.has(t + 1)) returns_T[t]! += gamma * returns_T[t + 1]!;
+function tokenReturns(
+  trajectories: readonly CreditTrajectory[],
+  gamma: number,
+  observationReset: boolean,
+): Float64Array {
+  const returns = tokenRewards(trajectories);
+  const starts = tokenStarts(trajectories);
+  for (const [index, trajectory] of trajectories.entries()) {
+    const start = starts[index]!;
+    const resets = observationReset ? observationBefore(trajectory) : undefined;
+    for (let t = starts[index + 1]! - 2; t >= start; t--) {
+      if (!resets?.has(t + 1 - start)) returns[t]! += gamma * returns[t + 1]!;
+    }
   }
-  return returns_T;
+  return returns;
 }
 
 /** Indices of the sampled tokens that come right after an observation. */
@@ -103,13 +109,13 @@ function observationBefore(trajectory: CreditTrajectory): Set<number> {
   return found;
 }
 
-function centredOutcomes(trajectories: readonly CreditTrajectory[]): number[][] {
+function centredOutcomes(trajectories: readonly CreditTrajectory[]): Float64Array {
   const centred = compareOutcomes(trajectories, (outcomes_G) => {
     const centre = mean(outcomes_G);
     return outcomes_G.map((outcome) => outcome - centre);
   });
-  return trajectories.map(({ turns }, index) => {
-    const tokens = turns.reduce((sum, turn) => sum + turn.tokens, 0);
-    return new Array<number>(tokens).fill(centred[index]!);
-  });
+  const starts = tokenStarts(trajectories);
+  const tokens = new Float64Array(starts[trajectories.length]!);
+  for (const [index, outcome] of centred.entries()) tokens.fill(outcome, starts[index]!, starts[index + 1]!);
+  return tokens;
 }

@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { compareOutcomes } from './groups.ts';
 import { type CreditMethod, creditMethod, type Description } from './method.ts';
 import { attributeProgress, type EstimatorState } from './progress-estimator.ts';
-import { discountedReturns, turnRewards } from './returns.ts';
+import { discountedReturns } from './returns.ts';
 import type { CreditState, CreditTrajectory } from './rollouts.ts';
 import { withOnlyRewards } from './shaping/rewards.ts';
-import { type RewardShaping, rewardShaping, shapedCredit } from './shaping/shaping.ts';
+import { type RewardShaping, rewardShaping } from './shaping/shaping.ts';
 import { creditTurns, flatTurns, whitenTurns } from './turns.ts';
 
 const description: Description = {
@@ -55,38 +55,57 @@ export const progressAttribution: RewardShaping = rewardShaping(
     example: '--method gae --shape spa-rl',
   },
   z.strictObject(fields),
-  ({ alpha, beta, contribution, ...estimator }) =>
-    (trajectories, state) => {
-      const found =
-        contribution === 'leave-one-out'
-          ? { contributions: leaveOneOut(trajectories), state }
-          : estimated(trajectories, estimator, state);
-      const shaped = trajectories.map((trajectory, index) => {
-        const rewards_K = trajectory.turns.map(
-          ({ valid = true }, k) => alpha * found.contributions[index]![k]! + (valid ? beta : 0),
-        );
-        return withOnlyRewards(trajectory, rewards_K);
-      });
-      return { trajectories: shaped, state: found.state };
-    },
+  (options) => (trajectories, state) => {
+    const found = progressRewards(trajectories, options, state);
+    const shaped = trajectories.map((trajectory, index) =>
+      withOnlyRewards(trajectory, found.numbers[index]!),
+    );
+    return { trajectories: shaped, state: found.state };
+  },
 );
 
-type Attributed = { readonly contributions: readonly (readonly number[])[]; readonly state: CreditState };
+interface ProgressOptions {
+  readonly alpha: number;
+  readonly beta: number;
+  readonly contribution: 'estimated' | 'leave-one-out';
+  readonly ridge: number;
+  readonly decay: number;
+  readonly buckets: number;
+}
+
+/** The reward of each turn of each trajectory. */
+function progressRewards(
+  trajectories: readonly CreditTrajectory[],
+  options: ProgressOptions,
+  state: CreditState,
+): Attributed {
+  const { alpha, beta } = options;
+  const found =
+    options.contribution === 'leave-one-out'
+      ? { numbers: leaveOneOut(trajectories), state }
+      : estimated(trajectories, options, state);
+  const numbers = trajectories.map(({ turns }, index) =>
+    turns.map(({ valid = true }, k) => alpha * found.numbers[index]![k]! + (valid ? beta : 0)),
+  );
+  return { numbers, state: found.state };
+}
+
+type Attributed = { readonly numbers: readonly (readonly number[])[]; readonly state: CreditState };
 
 /** Contributions as they were given, or from the estimator where one is missing. */
 function estimated(
   trajectories: readonly CreditTrajectory[],
-  options: { readonly ridge: number; readonly decay: number; readonly buckets: number },
+  options: ProgressOptions,
   state: CreditState,
 ): Attributed {
   const given = ({ turns }: CreditTrajectory): boolean =>
     turns.every(({ progress }) => progress !== undefined);
   if (trajectories.every(given)) {
-    return { contributions: trajectories.map(({ turns }) => turns.map(({ progress }) => progress!)), state };
+    return { numbers: trajectories.map(({ turns }) => turns.map(({ progress }) => progress!)), state };
   }
   const before = state['spa-rl'] as EstimatorState | undefined;
   const { contributions, state: after } = attributeProgress(trajectories, options, before);
-  return { contributions, state: { ...state, 'spa-rl': after } };
+  return { numbers: contributions, state: { ...state, 'spa-rl': after } };
 }
 
 function leaveOneOut(trajectories: readonly CreditTrajectory[]): number[][] {
@@ -107,14 +126,18 @@ export const spaRl: CreditMethod = creditMethod(
       .default(true)
       .describe('Whether to bring the advantages of the batch to mean 0 and variance 1, over tokens.'),
   }),
-  ({ gamma, whiten, ...shaping }) =>
-    shapedCredit(progressAttribution.create(shaping).shape, (trajectories, state) => {
-      const returns = flatTurns(trajectories, (trajectory) =>
-        discountedReturns(turnRewards(trajectory), gamma),
-      );
-      return {
-        credits: creditTurns(trajectories, whiten ? whitenTurns(trajectories, returns) : returns),
-        state,
-      };
-    }),
+  ({ gamma, whiten, ...options }) =>
+    (trajectories, state) => {
+      const found = progressRewards(trajectories, options, state);
+      const returns = flatTurns(trajectories, (_, index) => discountedReturns(found.numbers[index]!, gamma));
+      const credits = creditTurns(trajectories, whiten ? whitenTurns(trajectories, returns) : returns);
+      const shaped = credits.map((credit, index) => {
+        const rewards_K = found.numbers[index]!;
+        return {
+          ...credit,
+          shaped: { outcome: rewards_K.reduce((sum, reward) => sum + reward, 0), rewards_K },
+        };
+      });
+      return { credits: shaped, state: found.state };
+    },
 );

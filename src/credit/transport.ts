@@ -2,8 +2,8 @@
 
 import type { Scores } from './assignment.ts';
 
-const TOLERANCE = 1e-9;
-const MOST_ITERATIONS = 1000;
+const TOLERANCE = 1e-6;
+const MOST_ITERATIONS = 500;
 
 /**
  * The plan T ≥ 0 with row sums 1/rows and column sums 1/columns that maximises Σ T·score + regularisation · entropy(T),

@@ -1,7 +1,7 @@
 /** Turn-level GAE: a whole turn is one action, with one value before it. */
 
 import { z } from 'zod';
-import { advantageEstimates } from './gae.ts';
+import { estimateAdvantages } from './gae.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import { missingField } from './needs.ts';
 import { turnRewards } from './returns.ts';
@@ -83,8 +83,18 @@ function estimateTurns(
       values.push(value);
     } else if (rewards.length > 0) rewards[rewards.length - 1]! += rewards_K[k]!;
   }
-  const advantages = advantageEstimates(rewards, values, gamma, lambda).values();
-  return values_K.map((value) => (value === undefined ? 0 : advantages.next().value!));
+  const advantages = new Float64Array(rewards.length);
+  estimateAdvantages(
+    Float64Array.from(rewards),
+    Float64Array.from(values),
+    advantages,
+    0,
+    rewards.length,
+    gamma,
+    lambda,
+  );
+  let next = 0;
+  return values_K.map((value) => (value === undefined ? 0 : advantages[next++]!));
 }
 
 /** Targets of the critic, where every sampled token has a value. */
@@ -96,8 +106,10 @@ function withReturns(
   if (!turns.every(({ values = [], tokens }) => values.length === tokens)) return credit;
   return {
     ...credit,
-    returns_K_T: turns.map(({ value, values = [] }, k) =>
-      values.map((own, t) => (t === 0 ? raw_K[k]! + (value ?? own) : own)),
-    ),
+    returns_K_T: turns.map(({ value, values = [] }, k) => {
+      const targets_T = values.slice();
+      if (targets_T.length > 0) targets_T[0] = raw_K[k]! + (value ?? values[0]!);
+      return targets_T;
+    }),
   };
 }

@@ -35,24 +35,30 @@ export function partition<Item>(
 
 /** Items share a part when they share it in both; an item that is in no part of either is in none. */
 export function both(first: Partition, second: Partition): Partition {
-  const numbers = new Map<number, number>();
-  const keys = new Int32Array(first.keys.length);
-  for (let index = 0; index < keys.length; index++) {
+  const size = first.keys.length;
+  const slots = 2 ** Math.ceil(Math.log2(2 * size + 2));
+  // A hash table by open addressing in typed arrays: several times faster than a Map of numbers.
+  const pairOf = new Float64Array(slots).fill(-1);
+  const numberOf = new Int32Array(slots);
+  const keys = new Int32Array(size);
+  let count = 0;
+  for (let index = 0; index < size; index++) {
     const a = first.keys[index]!;
     const b = second.keys[index]!;
     if (a < 0 || b < 0) {
       keys[index] = -1;
       continue;
     }
-    const key = a * second.count + b;
-    let number = numbers.get(key);
-    if (number === undefined) {
-      number = numbers.size;
-      numbers.set(key, number);
+    const pair = a * second.count + b;
+    let slot = (Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b)) & (slots - 1);
+    while (pairOf[slot] !== pair && pairOf[slot] !== -1) slot = (slot + 1) & (slots - 1);
+    if (pairOf[slot] === -1) {
+      pairOf[slot] = pair;
+      numberOf[slot] = count++;
     }
-    keys[index] = number;
+    keys[index] = numberOf[slot]!;
   }
-  return { keys, count: numbers.size };
+  return { keys, count };
 }
 
 export interface Statistics {

@@ -52,3 +52,23 @@ export function shapedCredit(shape: Shape, credit: Credit): Credit {
     return { credits, state: result.state };
   };
 }
+
+/** A method that reads nothing but outcomes, on other outcomes; the credits say what these were. */
+export function outcomeCredit(
+  outcomesOf: (trajectories: readonly CreditTrajectory[]) => readonly number[],
+  credit: Credit,
+): Credit {
+  return (trajectories, state) => {
+    const outcomes = outcomesOf(trajectories);
+    const result = credit(
+      trajectories.map((trajectory, index) => ({ ...trajectory, outcome: outcomes[index]! })),
+      state,
+    );
+    const credits = result.credits.map((given, index) => {
+      const rewards_K = new Array<number>(given.turnAdvantages_K.length).fill(0);
+      if (rewards_K.length > 0) rewards_K[rewards_K.length - 1] = outcomes[index]!;
+      return { ...given, shaped: { outcome: outcomes[index]!, rewards_K } };
+    });
+    return { credits, state: result.state };
+  };
+}
