@@ -139,7 +139,9 @@ export const rolloutFields = {
     .optional()
     .describe('Tool calls of an expert on this task, like `turns[].calls`.'),
   neededCalls: count.optional().describe('Number of tool calls an expert needs for this task; without it 0.'),
-  parent: name.optional().describe('`id` of the trajectory of the same group that this one branched from.'),
+  parent: name
+    .optional()
+    .describe('The `id` of the trajectory of the same group that this one branched from.'),
   sharedTurns: count.optional().describe('How many of its first turns are copies of the parent’s.'),
   replayedAdvantage: z
     .number()

@@ -19,9 +19,9 @@ export interface Description {
   readonly source: string;
   /** Numbered differences from the paper, or what was chosen where the paper and its code differ. */
   readonly deviations: readonly string[];
-  /** Fields it cannot do without. */
+  /** Fields it cannot do without, unless one of `uses` stands in for them, as its deviations say. */
   readonly needs: readonly CreditField[];
-  /** Fields it reads where they are there. */
+  /** Further fields it reads where they are there. */
   readonly uses?: readonly CreditField[];
   /** Words after `turnwise credit` that show it. */
   readonly example?: string;

@@ -51,6 +51,10 @@ const credit = z
       .default('rloo')
       .describe('How rewards become advantages; `turnwise credit --help` lists methods'),
     rewardScale: z.number().positive().default(1).describe('Factor on every reward before credit'),
+    shape: z
+      .record(z.string(), z.looseObject({}))
+      .default({})
+      .describe('Reward shapings before the method, by name, each with its options'),
   })
   .describe('Further keys are the options of the method');
 
