@@ -22,7 +22,7 @@ function checkTrajectory(trajectory: CreditTrajectory): void {
   for (let k = 0; k < turns.length; k++) checkTurn(id, turns[k]!, k);
 }
 
-/** Field by field, since this runs for every turn of a batch and loops over names are several times slower. */
+/** Field by field, not in a loop over names: it runs for every turn of a batch, and texts are made only for errors. */
 function checkTurn(id: string, turn: CreditTurn, k: number): void {
   if (!Number.isFinite(turn.reward)) throw notFinite(id, `turns[${k}].reward`, turn.reward);
   if (!Number.isInteger(turn.tokens) || turn.tokens < 0) {

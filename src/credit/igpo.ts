@@ -84,9 +84,12 @@ function turnGains(trajectory: CreditTrajectory, gain: 'log-ratio' | 'difference
     }
     return gain === 'log-ratio' ? Math.log(Math.max(probability, 1e-12)) : probability;
   };
-  return turns.map(({ informationGain }, k) =>
-    k === turns.length - 1 ? splitRewards(trajectory).outcome : (informationGain ?? score(k + 1) - score(k)),
-  );
+  return turns.map(({ informationGain }, k) => {
+    if (k === turns.length - 1) return splitRewards(trajectory).outcome;
+    if (informationGain !== undefined) return informationGain;
+    const before = score(k);
+    return score(k + 1) - before;
+  });
 }
 
 /** Last turns in one part, all others in another. */

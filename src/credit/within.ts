@@ -37,7 +37,7 @@ export function partition<Item>(
 export function both(first: Partition, second: Partition): Partition {
   const size = first.keys.length;
   const slots = 2 ** Math.ceil(Math.log2(2 * size + 2));
-  // A hash table by open addressing in typed arrays: several times faster than a Map of numbers.
+  // A hash table by open addressing in typed arrays, which allocates nothing for each of many turns.
   const pairOf = new Float64Array(slots).fill(-1);
   const numberOf = new Int32Array(slots);
   const keys = new Int32Array(size);

@@ -42,9 +42,13 @@ test('mixtures lie around 1 and are the same for the same stream', () => {
 });
 
 test('what does not fit is refused', () => {
-  expect(() => mergeAdapters([weights([1])], [1, 2])).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: Merging needs one weight for each of its parents, and a sum that can be divided by. Seen: 1 parents, weights 1, 2. Allowed: as many finite weights as parents, whose sum is not 0.]`);
+  expect(() => mergeAdapters([weights([1])], [1, 2])).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: Merging needs one weight for each of its parents, and a sum that can be divided by. Seen: 1 parents, weights 1, 2. Allowed: as many finite weights as parents, whose sum is not 0.]`,
+  );
   expect(() => mergeAdapters([weights([1]), weights([1])], [1, -1])).toThrow('a sum that can be divided by');
   expect(() => mergeAdapters([], [])).toThrow('one weight for each');
-  expect(() => mergeAdapters([weights([1]), weights([1, 2])], [1, 1])).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: Only weights of the same names and sizes can be merged, and "a" differs. Seen: 2 numbers. Allowed: 1 numbers.]`);
+  expect(() => mergeAdapters([weights([1]), weights([1, 2])], [1, 1])).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: Only weights of the same names and sizes can be merged, and "a" differs. Seen: 2 numbers. Allowed: 1 numbers.]`,
+  );
   expect(() => mergeAdapters([weights([1])], [1], { base: new Map() })).toThrow('"a" differs');
 });

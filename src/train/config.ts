@@ -52,9 +52,9 @@ const credit = z
       .describe('How rewards become advantages; `turnwise credit --help` lists methods'),
     rewardScale: z.number().positive().default(1).describe('Factor on every reward before credit'),
     shape: z
-      .record(z.string(), z.looseObject({}))
-      .default({})
-      .describe('Reward shapings before the method, by name, each with its options'),
+      .looseObject({})
+      .prefault({})
+      .describe('Reward shapings before the method: NAME.OPTION=VALUE, or NAME={} for its defaults'),
   })
   .describe('Further keys are the options of the method');
 

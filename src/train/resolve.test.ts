@@ -48,7 +48,9 @@ test('reward shapings are filled in from their own schemas, and unknown ones ref
     'tool-penalty': { penalty: 0.1, limit: 0.5 },
   });
   expect(() => resolve({ credit: { shape: { uf: {} } } })).toThrow('Did you mean "ufo"?');
-  expect(() => resolve({ credit: { shape: { ufo: { gama: 1 } } } })).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: Reward shaping "ufo" has no setting "credit.shape.ufo.gama". Allowed: credit.shape.ufo.gamma, credit.shape.ufo.lambda. Did you mean "credit.shape.ufo.gamma"?]`);
+  expect(() => resolve({ credit: { shape: { ufo: { gama: 1 } } } })).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: Reward shaping "ufo" has no setting "credit.shape.ufo.gama". Allowed: credit.shape.ufo.gamma, credit.shape.ufo.lambda. Did you mean "credit.shape.ufo.gamma"?]`,
+  );
 });
 
 test('options of the environment and of the credit method are filled in from their own schemas', () => {
