@@ -10,15 +10,16 @@ import type { CreditState } from '../credit/rollouts.ts';
 import { type TaskPool, updatePool } from '../curation/revisit.ts';
 import { constantShare, keepUsable } from '../curation/usable.ts';
 import { evaluate } from '../eval/evaluate.ts';
-import { collectGroups, failuresOf } from '../rollout/collect.ts';
+import { failuresOf } from '../rollout/collect.ts';
 import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
 import type { EvaluationResult, Metrics, Phase, ProgressEvent, RunSummary, StoredEvent } from './events.ts';
 import { type Learner, playOptions } from './learner.ts';
 import { rolloutMetrics } from './metrics.ts';
+import { curate, playStep } from './play-step.ts';
 import type { Credited } from './rollout-record.ts';
 import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
-import { chooseTasks, playedTasks, requestsFor } from './tasks.ts';
+import { playedTasks } from './tasks.ts';
 import { updatePolicy } from './update.ts';
 
 /** What must survive a crash, besides the engine's weights. Plain JSON. */
@@ -126,17 +127,14 @@ export async function train(
     const planned = plannedSteps(config, state);
     // 1. Act: every group plays one task several times with the present weights.
     const stepBegan = io.now();
-    const tasks = chooseTasks(learner, step, state.pool);
-    const groups = await timed('rollout', () =>
-      collectGroups(requestsFor(learner, tasks), {
-        ...playOptions(learner, io.signal),
-        onEpisode: reportEpisodes(io, 'train'),
-      }),
+    const { groups, tasks } = await timed('rollout', () =>
+      playStep(learner, step, state.pool, { signal: io.signal, onEpisode: reportEpisodes(io, 'train') }),
     );
     const rolloutSeconds = io.now() - stepBegan;
 
     // 2. Curate: what failed is counted and warned of, and teaches nothing.
     const usable = keepUsable(groups, config.rollout.minimumMembers);
+    const learned = curate(learner, usable.groups);
     for (const [message, count] of failuresOf(groups)) {
       io.event({
         type: 'warning',
@@ -148,7 +146,7 @@ export async function train(
     // 3. Credit and learn.
     const trainBegan = io.now();
     const update = await timed('train', () =>
-      updatePolicy(learner, usable.groups, { step, planned }, state.creditState),
+      updatePolicy(learner, learned, { step, planned }, state.creditState),
     );
     if (update.updates === 0)
       io.event(nothingLearned(step + 1, usable.groups.length, constantShare(usable.groups)));

@@ -7,6 +7,7 @@ import { parseStrict } from '../core/parse-strict.ts';
 import { findCreditMethod } from '../credit/methods.ts';
 import { findRewardShaping } from '../credit/shaping/shapings.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
+import { lossOptions } from './policy-objective.ts';
 import type { Recipe } from './recipes/recipe.ts';
 
 type Plain = { readonly [key: string]: unknown };
@@ -109,6 +110,7 @@ export function resolveConfig(parts: {
   return {
     ...config,
     environment: environment as TrainConfig['environment'],
+    objective: { ...config.objective, options: lossOptions(config.objective) },
     credit: {
       method,
       rewardScale,
