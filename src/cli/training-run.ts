@@ -1,5 +1,6 @@
 /** The composition root of training: environment, recipe, engine and run directory become one run. */
 
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
@@ -21,7 +22,8 @@ import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { rolloutRecord } from '../train/rollout-record.ts';
 import { prepareRun } from './prepare-run.ts';
-import { type CheckpointState, openWarmStart, ownCheckpoint, withCritic } from './run-checkpoint.ts';
+import { recordedEpisodes } from './recorded-episodes.ts';
+import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
 import {
   countParameters,
   designCard,
@@ -29,6 +31,7 @@ import {
   type ModelSearch,
   type OpenBase,
   openBase,
+  openCritic,
   openEngine,
   reopenBase,
 } from './run-model.ts';
@@ -105,16 +108,19 @@ export async function resumeRun(
     run.rewind(checkpoint);
     const open = await reopenBase(card, request);
     const engine = await openEngine(card, file.config, open);
+    const critic = await openCritic(card, file.config, recipe, open);
     const { watch, close } = watchdog(request.root, run, file.config);
     try {
       await engine.load(checkpoint.folder);
+      await critic?.load(criticFolder(checkpoint.folder));
       const renderer = await rendererOf(movedTo(card, open), file.config, world);
-      const learner = createLearner({ config: file.config, recipe, world, card, renderer, engine, watch });
-      const io = runIo(request, run, engine, card, file.config);
+      const parts = { config: file.config, recipe, world, card, renderer, engine, watch };
+      const learner = createLearner({ ...parts, ...(critic && { critic }) });
+      const io = runIo(request, run, learner);
       io.event({ type: 'resume', step: state.step });
       return await train(learner, state, { demonstrations: [] }, io);
     } finally {
-      await Promise.all([engine.close(), close()]);
+      await Promise.all([engine.close(), critic?.close(), close()]);
     }
   } finally {
     run.close();
@@ -131,15 +137,23 @@ async function begin(
 ): Promise<RunSummary> {
   const { watch, close } = watchdog(control.root, run, config);
   let engine: Engine | undefined;
+  let critic: Engine | undefined;
   try {
     const warm = config.start === '' ? undefined : await openWarmStart(control.root, world.name, config);
-    const demonstrations = warm ? [] : await playDemonstrations(control, run, world, config, watch);
+    const demonstrations =
+      warm && config.data !== 'demonstrations'
+        ? []
+        : await playDemonstrations(control, run, world, config, watch);
     const card = warm
-      ? withCritic(warm.card, recipe.critic)
+      ? withHeadsOf(warm.card, recipe, config)
       : designCard(world, demonstrations, config, recipe, open);
     engine = await openEngine(card, config, open);
+    critic = await openCritic(card, config, recipe, open);
     if (warm) await engine.load(warm.folder);
-    const io = runIo(control, run, engine, card, config);
+    const renderer = await rendererOf(card, config, world);
+    const parts = { config, recipe, world, card, renderer, engine, watch };
+    const learner = createLearner({ ...parts, ...(critic && { critic }) });
+    const io = runIo(control, run, learner);
     io.event({
       type: 'start',
       run: run.name,
@@ -152,12 +166,11 @@ async function begin(
       identity: identityOf(card),
       version,
     });
-    const renderer = await rendererOf(card, config, world);
-    const learner = createLearner({ config, recipe, world, card, renderer, engine, watch });
+    const recorded = recordedEpisodes(control.root, learner, demonstrations);
     const beginning = warm ? { before: warm.before } : { demonstrations };
-    return await train(learner, initialState, beginning, io);
+    return await train(learner, initialState, { ...beginning, recorded }, io);
   } finally {
-    await Promise.all([engine?.close(), close()]);
+    await Promise.all([engine?.close(), critic?.close(), close()]);
   }
 }
 
@@ -207,9 +220,7 @@ function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdo
 function runIo(
   control: RunControl,
   run: RunDirectory,
-  engine: Engine,
-  card: ModelCard,
-  config: TrainConfig,
+  { engine, critic, card, config }: Learner,
 ): RunIo {
   const lag = monitorEventLoopDelay({ resolution: 5 });
   lag.enable();
@@ -232,13 +243,21 @@ function runIo(
         identity: identityOf(card),
         keep: config.checkpoint.keep,
         state: content as unknown as Json,
-        write: (folder) => engine.save(folder),
+        write: async (folder) => {
+          await engine.save(folder);
+          await critic?.save(criticFolder(folder));
+        },
       });
     },
     now: () => performance.now() / 1000,
     signal: control.signal,
     stopRequested: control.stopRequested,
   };
+}
+
+/** Where a checkpoint keeps the critic's own model. */
+function criticFolder(checkpoint: string): string {
+  return join(checkpoint, 'critic');
 }
 
 function withLag(

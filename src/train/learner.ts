@@ -5,6 +5,7 @@ import type { Credit } from '../credit/rollouts.ts';
 import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { World } from '../env/world.ts';
+import type { DecoderShape } from '../model/decoder.ts';
 import { type Renderer, wordRenderer } from '../model/renderer.ts';
 import { enginePolicy } from '../policy/engine-policy.ts';
 import { Lockstep } from '../policy/lockstep.ts';
@@ -24,6 +25,8 @@ export interface Learner {
   readonly renderer: Renderer;
   readonly context: ContextStrategy;
   readonly engine: Engine;
+  /** A model of its own for values, where the recipe has one. */
+  readonly critic?: Engine;
   readonly credit: Credit;
   /** Sees steps of an environment that never return. */
   readonly watch: Watch;
@@ -59,9 +62,28 @@ export function designModel(
       // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
       contextLength: Math.ceil((1.5 * longest + 32) / 32) * 32,
       normEpsilon: 1e-5,
-      ...(recipe.critic ? { valueHead: true } : {}),
+      ...headsOf(recipe, config),
     },
   };
+}
+
+/** What a recipe's model has beside the policy's output. */
+export function headsOf(
+  { critic, heads, actsBy }: Recipe,
+  config: TrainConfig,
+): Pick<DecoderShape, 'valueHead' | 'extraHeads' | 'guidance'> {
+  return {
+    ...(critic && { valueHead: true }),
+    ...(heads && { extraHeads: heads }),
+    ...(actsBy && { guidance: { heads: actsBy, strength: config.critic.strength } }),
+  };
+}
+
+/** The shape of the critic's own model: that of the policy, with room for the token after the last, where Q is read. */
+export function criticShape({ criticHeads }: Recipe, shape: DecoderShape): DecoderShape | undefined {
+  if (criticHeads === undefined) return undefined;
+  const { valueHead: _, guidance: __, ...body } = shape;
+  return { ...body, extraHeads: criticHeads, contextLength: shape.contextLength + 2 };
 }
 
 export function contextOf(config: TrainConfig): ContextStrategy {
@@ -80,7 +102,7 @@ function promptLength({ turns }: Trajectory): number {
 }
 
 export function createLearner(
-  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'renderer' | 'engine' | 'watch'>,
+  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'renderer' | 'engine' | 'critic' | 'watch'>,
 ): Learner {
   const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
   return {

@@ -1,6 +1,6 @@
 /** From a recipe, an environment's suggestions and a person's settings to one complete, strict configuration. */
 
-import type { z } from 'zod';
+import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { parseStrict } from '../core/parse-strict.ts';
@@ -87,6 +87,11 @@ export function resolveConfig(parts: {
   const environment = parseStrict(parts.environmentOptions, config.environment, 'This environment', [
     'environment',
   ]);
+  const loss = parts.recipe.loss
+    ? parseStrict(parts.recipe.loss.schema, config.loss, `Objective "${parts.recipe.loss.description.name}"`, [
+        'loss',
+      ])
+    : parseStrict(z.strictObject({}), config.loss, `The recipe "${parts.recipe.name}"`, ['loss']);
   const { method, rewardScale, shape, ...options } = config.credit;
   const creditOptions = parseStrict(findCreditMethod(method).options, options, `Credit method "${method}"`, [
     'credit',
@@ -109,6 +114,7 @@ export function resolveConfig(parts: {
   return {
     ...config,
     environment: environment as TrainConfig['environment'],
+    loss: loss as TrainConfig['loss'],
     credit: {
       method,
       rewardScale,

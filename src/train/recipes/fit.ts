@@ -12,7 +12,7 @@ import type { Recipe } from './recipe.ts';
 export type EngineAbilities = Pick<EngineCapabilities, 'valueHead' | 'entropies' | 'customObjectives'>;
 
 export interface Place {
-  readonly world: Pick<World, 'name' | 'roles'>;
+  readonly world: Pick<World, 'name' | 'roles' | 'script'>;
   readonly engine: EngineAbilities;
 }
 
@@ -25,8 +25,15 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: ({ engine }) => engine.customObjectives,
     },
   ];
-  if (recipe.critic) {
+  if (recipe.critic || recipe.heads || recipe.criticHeads) {
     needs.push({ of: 'engine', what: 'an engine with a value head', met: ({ engine }) => engine.valueHead });
+  }
+  if (config.data !== '') {
+    needs.push({
+      of: 'recipe',
+      what: 'a recipe that learns from recorded episodes (data is set)',
+      met: () => recipe.learn !== undefined,
+    });
   }
   if (config.objective.entropyCoefficient > 0) {
     needs.push({
@@ -47,6 +54,20 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       of: 'environment',
       what: 'an environment with several roles',
       met: ({ world }) => world.roles.length > 1,
+    });
+  }
+  if (recipe.needs?.oneRole) {
+    needs.push({
+      of: 'environment',
+      what: 'an environment with one role',
+      met: ({ world }) => world.roles.length === 1,
+    });
+  }
+  if (recipe.needs?.script) {
+    needs.push({
+      of: 'environment',
+      what: 'an environment with a scripted expert',
+      met: ({ world }) => world.script !== undefined,
     });
   }
   return needs;
