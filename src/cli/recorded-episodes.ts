@@ -40,7 +40,8 @@ export function recordedEpisodes(
   demonstrations: readonly Trajectory[],
 ): readonly Replayed[] {
   if (config.data === '') return [];
-  const found = config.data === 'demonstrations' ? demonstrations : storedEpisodes(root, config.data, world.name);
+  const found =
+    config.data === 'demonstrations' ? demonstrations : storedEpisodes(root, config.data, world.name);
   return found
     .filter(({ stop, turns }) => isTrainable(stop) && turns.length > 0)
     .map((trajectory) => {
@@ -89,6 +90,7 @@ function parseEpisode(line: string, place: string): Trajectory {
     throw invalid((error as Error).message);
   }
   const parsed = episode.safeParse(value);
-  if (!parsed.success) throw invalid(`${parsed.error.issues[0]!.path.join('.')}: ${parsed.error.issues[0]!.message}`);
+  if (!parsed.success)
+    throw invalid(`${parsed.error.issues[0]!.path.join('.')}: ${parsed.error.issues[0]!.message}`);
   return parsed.data as unknown as Trajectory;
 }

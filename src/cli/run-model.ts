@@ -105,7 +105,10 @@ export function openEngine(
   const lora = loraOf(config);
   return createEmbeddedEngine({
     ...common,
-    model: { ...open.checkpoint, shape: { ...open.checkpoint.shape, contextLength: card.shape.contextLength } },
+    model: {
+      ...open.checkpoint,
+      shape: { ...open.checkpoint.shape, contextLength: card.shape.contextLength },
+    },
     ...(valueHead && { valueHead }),
     ...(extraHeads && { extraHeads }),
     ...(guidance && { guidance }),

@@ -28,7 +28,7 @@ export function settingsSchema(
   const options = method === undefined ? undefined : findCreditMethod(method).options;
   const credit = trainConfigSchema.shape.credit.unwrap();
   return trainConfigSchema.extend({
-    ...(recipe?.loss && { loss: recipe.loss.schema }),
+    ...(recipe?.lossOptions && { loss: recipe.lossOptions }),
     ...(environment && { environment }),
     ...(options instanceof z.ZodObject && { credit: z.strictObject({ ...credit.shape, ...options.shape }) }),
   });

@@ -217,11 +217,7 @@ function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdo
 }
 
 /** Where the loop reports to: the run's files, and whoever watches. */
-function runIo(
-  control: RunControl,
-  run: RunDirectory,
-  { engine, critic, card, config }: Learner,
-): RunIo {
+function runIo(control: RunControl, run: RunDirectory, { engine, critic, card, config }: Learner): RunIo {
   const lag = monitorEventLoopDelay({ resolution: 5 });
   lag.enable();
   return {

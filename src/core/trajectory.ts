@@ -44,6 +44,9 @@ export interface Trajectory {
   /** Version of the weights that sampled it. */
   readonly policyVersion: number;
   readonly turns: readonly Turn[];
+  /** The episode that this one repeats, and for how many turns. */
+  readonly parent?: string;
+  readonly sharedTurns?: number;
   readonly stop: StopReason;
   /** The episode's return for this role: the sum of its rewards. */
   readonly outcome: number;

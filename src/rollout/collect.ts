@@ -6,7 +6,7 @@ import type { Json } from '../core/json.ts';
 import { isTrainable } from '../core/stop.ts';
 import type { Group, Trajectory } from '../core/trajectory.ts';
 import type { Lockstep } from '../policy/lockstep.ts';
-import { type EpisodeOptions, runEpisode } from './episode.ts';
+import { type Continuation, type EpisodeOptions, runEpisode } from './episode.ts';
 
 export interface CollectOptions extends EpisodeOptions {
   readonly lockstep: Lockstep;
@@ -20,6 +20,8 @@ export interface GroupRequest {
   readonly task: Json;
   /** Episodes of the task (G). */
   readonly members: number;
+  /** What each member repeats before it goes on; such episodes have names of their own. */
+  readonly continues?: readonly Continuation[];
 }
 
 /** Play every group's episodes. Groups come back in the order they were asked for, one for each task and role. */
@@ -29,15 +31,20 @@ export async function collectGroups(
 ): Promise<Group[]> {
   const { lockstep, signal } = options;
   const episodes = requests.flatMap((group) =>
-    Array.from({ length: group.members }, (_, member) => ({ group, id: `${group.id}/${member}` })),
+    Array.from({ length: group.members }, (_, member) => ({
+      group,
+      id: `${group.id}/${member}${group.continues ? '/again' : ''}`,
+      continues: group.continues?.[member],
+    })),
   );
   const results: Trajectory[][] = new Array(episodes.length);
   let next = 0;
   let done = 0;
   const worker = async (): Promise<void> => {
     for (let index = next++; index < episodes.length; index = next++) {
-      const { group, id } = episodes[index]!;
-      results[index] = await runEpisode({ id, groupId: group.id, task: group.task }, options);
+      const { group, id, continues } = episodes[index]!;
+      const request = { id, groupId: group.id, task: group.task, ...(continues && { continues }) };
+      results[index] = await runEpisode(request, options);
       options.onEpisode?.(++done, episodes.length);
     }
     lockstep.leave();

@@ -8,7 +8,7 @@ import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import type { Role, Session } from '../env/session.ts';
 import type { World } from '../env/world.ts';
 import { continued, type History, type Renderer } from '../model/renderer.ts';
-import type { Policy, SamplingOptions } from '../policy/policy.ts';
+import type { Completion, Policy, SamplingOptions } from '../policy/policy.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { ContextStrategy } from './context.ts';
 import type { Watch } from './watchdog.ts';
@@ -33,6 +33,13 @@ export interface EpisodeRequest {
   readonly id: string;
   readonly groupId: string;
   readonly task: Json;
+  readonly continues?: Continuation;
+}
+
+/** An earlier episode of one role whose first turns are repeated, its chance included, before the policy goes on. */
+export interface Continuation {
+  readonly episode: Trajectory;
+  readonly turns: number;
 }
 
 /** What one role has done so far. */
@@ -62,7 +69,8 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   let failure: string | undefined;
   try {
     // Members of a group share the start; what happens by chance afterwards is each episode's own.
-    const rng = Rng.of('environment', options.seed, request.id);
+    const { continues } = request;
+    const rng = Rng.of('environment', options.seed, continues?.episode.id ?? request.id);
     const startRng = Rng.of('start', options.seed, request.groupId);
     const opened = await boundary.step('environment', `opening ${world.name}`, turnTimeoutMs, () =>
       world.open(request.task, rng, startRng),
@@ -92,6 +100,10 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     role: seat.role,
     policyVersion: policy.version,
     turns: seat.turns,
+    ...(request.continues && {
+      parent: request.continues.episode.id,
+      sharedTurns: Math.min(request.continues.turns, seat.turns.length),
+    }),
     stop,
     outcome: seat.outcome,
     success: seat.success,
@@ -124,18 +136,21 @@ async function takeTurn(
   const conversation = conversationOf(request, world, seat.role);
   const started = performance.now();
   const messages = [...seat.past.messages, ...fresh];
-  const completion = await boundary.step('policy', `completing ${where}`, undefined, (inner) =>
-    policy.complete({
-      conversation,
-      seedKey: `${options.seed}/${conversation}/${seat.turns.length}`,
-      messages,
-      promptIds: context.promptIds,
-      sampling: { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) },
-      role: seat.role,
-      session,
-      signal: inner,
-    }),
-  );
+  const repeated = repeatedTurn(request.continues, seat.turns.length);
+  const completion =
+    repeated ??
+    (await boundary.step('policy', `completing ${where}`, undefined, (inner) =>
+      policy.complete({
+        conversation,
+        seedKey: `${options.seed}/${conversation}/${seat.turns.length}`,
+        messages,
+        promptIds: context.promptIds,
+        sampling: { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) },
+        role: seat.role,
+        session,
+        signal: inner,
+      }),
+    ));
   const answered = performance.now();
   const parsed = world.protocol.parse(renderer.answer(completion.text));
   const action = parsed.ok ? parsed.action : NO_ACTION;
@@ -179,6 +194,11 @@ async function takeTurn(
     if (last && reward !== 0) other.turns[other.turns.length - 1] = { ...last, reward: last.reward + reward };
   }
   return 'done';
+}
+
+/** What was done at this turn before, where an earlier episode is repeated. */
+function repeatedTurn(continues: Continuation | undefined, turn: number): Completion | undefined {
+  return continues !== undefined && turn < continues.turns ? continues.episode.turns[turn] : undefined;
 }
 
 /** Names one role's side of an episode. */

@@ -37,7 +37,11 @@ export class GradientSteps {
     other?: { readonly engine: Engine; readonly learningRate: number },
   ) {
     const { schedule, warmupSteps, finalFraction, learningRate } = learner.config.optimizer;
-    const factor = scheduleFactor({ kind: schedule, warmupSteps, finalFraction }, moment.step, moment.planned);
+    const factor = scheduleFactor(
+      { kind: schedule, warmupSteps, finalFraction },
+      moment.step,
+      moment.planned,
+    );
     this.#learner = learner;
     this.#moment = moment;
     this.#engine = other?.engine ?? learner.engine;

@@ -112,6 +112,11 @@ export function createLearner(
   };
 }
 
+/** Whether episodes are played to learn from; else recorded ones are all there is. */
+export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'recipe'>): boolean {
+  return config.data === '' || recipe.needs?.plays === true;
+}
+
 /** How this learner's policy plays; evaluation changes the temperature. */
 export function playOptions(learner: Learner, signal: AbortSignal): CollectOptions {
   const { config, engine, renderer, world } = learner;

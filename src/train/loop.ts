@@ -14,7 +14,7 @@ import { clone } from './clone.ts';
 import { type Evaluations, evaluateBoth, reportEpisodes } from './evaluations.ts';
 import type { Metrics, ProgressEvent, RunSummary, StoredEvent } from './events.ts';
 import type { Memory, Replayed } from './learn.ts';
-import { type Learner, playOptions } from './learner.ts';
+import { type Learner, playOptions, playsEpisodes } from './learner.ts';
 import { rolloutMetrics } from './metrics.ts';
 import type { Credited } from './rollout-record.ts';
 import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
@@ -79,6 +79,8 @@ export interface RunIo {
   stopRequested(): boolean;
 }
 
+const noTasks: ReadonlyMap<string, number> = new Map();
+
 /** Train from `start` to the end. How it begins is read only at the start of a run. */
 export async function train(
   learner: Learner,
@@ -128,7 +130,7 @@ export async function train(
     const planned = plannedSteps(config, state);
     // 1. Act: every group plays one task several times with the present weights.
     const stepBegan = io.now();
-    const tasks = chooseTasks(learner, step, state.pool);
+    const tasks = playsEpisodes(learner) ? chooseTasks(learner, step, state.pool) : noTasks;
     const groups = await timed('rollout', () =>
       (recipe.play ?? collectGroups)(requestsFor(learner, tasks), {
         ...playOptions(learner, io.signal),

@@ -87,11 +87,8 @@ export function resolveConfig(parts: {
   const environment = parseStrict(parts.environmentOptions, config.environment, 'This environment', [
     'environment',
   ]);
-  const loss = parts.recipe.loss
-    ? parseStrict(parts.recipe.loss.schema, config.loss, `Objective "${parts.recipe.loss.description.name}"`, [
-        'loss',
-      ])
-    : parseStrict(z.strictObject({}), config.loss, `The recipe "${parts.recipe.name}"`, ['loss']);
+  const lossOptions = parts.recipe.lossOptions ?? z.strictObject({});
+  const loss = parseStrict(lossOptions, config.loss, `The loss of recipe "${parts.recipe.name}"`, ['loss']);
   const { method, rewardScale, shape, ...options } = config.credit;
   const creditOptions = parseStrict(findCreditMethod(method).options, options, `Credit method "${method}"`, [
     'credit',

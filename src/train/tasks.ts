@@ -6,16 +6,12 @@ import { drawFromPool, type TaskPool } from '../curation/revisit.ts';
 import type { GroupRequest } from '../rollout/collect.ts';
 import type { Learner } from './learner.ts';
 
-/**
- * Task index of each group of a step: some not solved before, the rest fresh ones (a random selection of finite sets).
- * None where recorded episodes are learned from.
- */
+/** Task index of each group of a step: some not solved before, the rest fresh ones (a random selection of finite sets). */
 export function chooseTasks(
   { config, world }: Pick<Learner, 'config' | 'world'>,
   step: number,
   pool: TaskPool,
 ): Map<string, number> {
-  if (config.data !== '') return new Map();
   const { tasks, revisit } = config.rollout;
   const { size } = world.tasks('train');
   const rng = Rng.of('tasks', config.seed, step);

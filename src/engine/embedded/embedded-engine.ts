@@ -55,10 +55,7 @@ export interface AdapterOptions {
 /** A model with random weights of this shape, or that of a checkpoint, with a new value head where one is asked for. */
 export type EmbeddedEngineOptions = CommonOptions &
   AdapterOptions &
-  (
-    | { readonly shape: DecoderShape }
-    | ({ readonly model: ModelCheckpoint } & ModelHeads)
-  );
+  ({ readonly shape: DecoderShape } | ({ readonly model: ModelCheckpoint } & ModelHeads));
 
 /** What a pretrained model gets beside its output. */
 type ModelHeads = Partial<Pick<DecoderShape, 'valueHead' | 'extraHeads' | 'guidance'>>;

@@ -1,12 +1,12 @@
 /** Which episodes or turns are compared: how examples of preference are made from the episodes of a task. */
 
-import type { Trajectory, Turn } from '../../core/trajectory.ts';
+import type { Group, Trajectory, Turn } from '../../core/trajectory.ts';
 import { agentQPairs, etoPair } from '../../objective/pairs.ts';
 import { type Example, turnSide, wholeSide } from './preferences.ts';
 
 /** The best and the worst episode of every task in which they differ. */
-export function bestAndWorst(tasks: readonly (readonly Trajectory[])[]): Example[] {
-  return tasks.flatMap((members) => {
+export function bestAndWorst(groups: readonly Group[]): Example[] {
+  return groups.flatMap(({ members }) => {
     const sorted = [...members].sort((a, b) => b.outcome - a.outcome);
     const [best, worst] = [sorted[0], sorted.at(-1)];
     if (!best || !worst || best.outcome === worst.outcome) return [];
@@ -15,14 +15,16 @@ export function bestAndWorst(tasks: readonly (readonly Trajectory[])[]): Example
 }
 
 /** Every episode on its own, worth 1 where it succeeded and -1 where it did not. */
-export function judged(tasks: readonly (readonly Trajectory[])[]): Example[] {
-  return tasks.flat().map((episode) => [wholeSide(episode, episode.success ? 1 : -1)] as const);
+export function judged(groups: readonly Group[]): Example[] {
+  return groups
+    .flatMap(({ members }) => members)
+    .map((episode) => [wholeSide(episode, episode.success ? 1 : -1)] as const);
 }
 
 /** Episodes of a task two by two, in the order in which they were played. Equal rewards stay. */
-export function twoByTwo(tasks: readonly (readonly Trajectory[])[], rewardScale: number): Example[] {
+export function twoByTwo(groups: readonly Group[], rewardScale: number): Example[] {
   const side = (episode: Trajectory) => wholeSide(episode, episode.outcome * rewardScale);
-  return tasks.flatMap((members) =>
+  return groups.flatMap(({ members }) =>
     members.flatMap((first, index) => {
       const second = members[index + 1];
       return index % 2 === 0 && second ? [[side(first), side(second)] as const] : [];

@@ -21,11 +21,10 @@ export interface Side {
 export type Example = readonly [Side] | readonly [Side, Side];
 
 export interface Preferences {
-  /** The examples that the episodes of some tasks make; they may play more. */
+  /** The examples that the episodes of some tasks make. */
   readonly examples: (
     learner: Learner,
-    tasks: readonly (readonly Trajectory[])[],
-    moment: Moment,
+    groups: readonly Group[],
   ) => Promise<readonly Example[]> | readonly Example[];
   readonly objective: (learner: Learner) => Objective;
   /** Whose log-probabilities `referenceLogprobs` are: the kept copy's, or the policy's before this update. */
@@ -37,8 +36,8 @@ export interface Preferences {
 /** From the groups of the step, or where there are none from tasks drawn from what was recorded. */
 export function learnFromPreferences(preferences: Preferences): Learn {
   return async (learner, groups, moment, memory) => {
-    const tasks = tasksOf(learner, groups, moment, memory);
-    const examples = await preferences.examples(learner, tasks, moment);
+    const compared = comparedGroups(learner, groups, moment, memory);
+    const examples = await preferences.examples(learner, compared);
     const judged = await withReference(learner, examples, preferences.reference);
     const { minibatches: parts, epochs } = learner.config.optimizer;
     const rng = Rng.of('minibatches', learner.config.seed, moment.step);
@@ -73,13 +72,13 @@ export function updateOf(
   };
 }
 
-function tasksOf(
+function comparedGroups(
   { config }: Learner,
   groups: readonly Group[],
   { step }: Moment,
   { replay }: Memory,
-): readonly (readonly Trajectory[])[] {
-  if (config.data === '') return groups.map(({ members }) => members);
+): readonly Group[] {
+  if (config.data === '') return groups;
   return draw(byGroup(replay), config.replay.batch, Rng.of('replay', config.seed, step));
 }
 

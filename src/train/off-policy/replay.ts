@@ -28,13 +28,13 @@ export function draw<T>(items: readonly T[], count: number, rng: Rng): T[] {
   return [...chosen].map((index) => items[index]!);
 }
 
-/** Episodes of the same task, start and role, in the order in which the first of each was played. */
-export function byGroup(episodes: readonly Trajectory[]): Trajectory[][] {
+/** Episodes of the same task, start and role, in the order in which the first of each was played; tasks are not kept. */
+export function byGroup(episodes: readonly Trajectory[]): Group[] {
   const groups = new Map<string, Trajectory[]>();
   for (const episode of episodes) {
     const group = groups.get(episode.groupId);
     if (group) group.push(episode);
     else groups.set(episode.groupId, [episode]);
   }
-  return [...groups.values()];
+  return [...groups].map(([id, members]) => ({ id, task: null, members }));
 }

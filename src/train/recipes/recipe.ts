@@ -1,8 +1,8 @@
 /** A recipe: a named composition of credit, objective and schedule, with its source and defaults. */
 
+import type { z } from 'zod';
 import type { Group } from '../../core/trajectory.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
-import type { ObjectiveMethod } from '../../objective/define.ts';
 import type { CollectOptions, GroupRequest } from '../../rollout/collect.ts';
 import type { TrainSettings } from '../config.ts';
 import type { Learn } from '../learn.ts';
@@ -22,13 +22,20 @@ export interface Recipe {
   /** Whether it trains a value head. */
   readonly critic: boolean;
   /** What the environment must have. */
-  readonly needs?: { readonly severalRoles?: boolean; readonly oneRole?: boolean; readonly script?: boolean };
+  readonly needs?: {
+    readonly severalRoles?: boolean;
+    readonly oneRole?: boolean;
+    /** A scripted expert. */
+    readonly script?: boolean;
+    /** Plays episodes even where `data` names recorded ones, which it learns from beside them. */
+    readonly plays?: boolean;
+  };
   /** How episodes are played, where not each from the start. */
   readonly play?: (requests: readonly GroupRequest[], options: CollectOptions) => Promise<Group[]>;
   /** How it learns, where not from the episodes of the step by policy gradient. */
   readonly learn?: Learn;
-  /** What that minimises; `loss.*` sets its options. */
-  readonly loss?: ObjectiveMethod;
+  /** Options of what that minimises, set by `loss.*`: a strict schema whose fields all have defaults. */
+  readonly lossOptions?: z.ZodType;
   /** Keeps a copy of the policy: the warm start as a reference, or a target network. */
   readonly frozen?: boolean;
   /** Critics beside the policy, on its own body. */
