@@ -114,7 +114,7 @@ export function createLearner(
 
 /** Whether episodes are played to learn from; else recorded ones are all there is. */
 export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'recipe'>): boolean {
-  return config.data === '' || recipe.needs?.plays === true;
+  return config.data === '' || recipe.learnsFrom === 'both';
 }
 
 /** How this learner's policy plays; evaluation changes the temperature. */

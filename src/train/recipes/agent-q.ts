@@ -29,7 +29,6 @@ export const agentQ: Recipe = {
   authors:
     'half search value, half critic’s rank; 5 to 10 actions a node; beta and threshold depend on the task',
   critic: false,
-  needs: { plays: true },
   learn: learnFromPreferences({
     examples: ({ config }, groups) =>
       groups.flatMap(({ members }) => siblingTurns(members, options.parse(config.loss).threshold)),

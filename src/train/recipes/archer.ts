@@ -21,6 +21,7 @@ export const archer: Recipe = {
     'discount 0.95, target rate 0.1, 50 critic epochs and 3 actor epochs a step, 10 to 20 steps of warm-up, critic 2e-5, actor 1e-5, 128 episodes a step',
   critic: false,
   criticHeads: utteranceHeads,
+  learnsFrom: 'either',
   learn: learnArcher,
   // Its token baseline would need a value head besides the critic.
   lossOptions: archerActor.schema.omit({ tokenBaseline: true }),
@@ -39,6 +40,7 @@ export const archerIql: Recipe = {
   authors: 'expectile 0.9; as archer otherwise',
   critic: false,
   criticHeads: utteranceHeads,
+  learnsFrom: 'either',
   learn: learnArcherIql,
   lossOptions: archerIqlOptions,
   settings: { data: 'demonstrations', loss: { temperature: 0.2 } },

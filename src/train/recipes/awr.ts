@@ -20,6 +20,7 @@ export const awr: Recipe = {
   source: 'AWR, arXiv 1910.00177',
   authors: 'temperature 1 (0.05 with normalised advantages), weights up to 20, TD(λ) returns with λ 0.95',
   critic: true,
+  learnsFrom: 'either',
   learn: learnFromReplay({
     rows: rowsOf,
     objective: ({ config }) =>

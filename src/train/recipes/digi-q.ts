@@ -17,6 +17,7 @@ export const digiQ: Recipe = {
   authors: '16 actions, threshold 0.05 (web shopping) or 0.1, discount 0.95, 1296 recorded episodes',
   critic: false,
   criticHeads: utteranceHeads,
+  learnsFrom: 'either',
   learn: learnDigiQ,
   lossOptions: digiQOptions,
   settings: { data: 'demonstrations', critic: { warmup: 20 } },

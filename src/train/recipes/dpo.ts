@@ -17,6 +17,7 @@ export const dpo: Recipe = {
   authors: 'beta 0.1, learning rate 2e-7, batch 32, one epoch, three iterations with a fresh reference each',
   critic: false,
   frozen: true,
+  learnsFrom: 'either',
   learn: learnFromPreferences({
     examples: (_, groups) => bestAndWorst(groups),
     objective: ({ config }) => objective(config.loss),

@@ -18,7 +18,7 @@ export const eto: Recipe = {
   authors:
     'beta 0.1 in the first of three iterations, then 0.5; learning rate 1e-6, then 5e-7; 3 epochs of DPO',
   critic: false,
-  needs: { oneRole: true, script: true, plays: true },
+  needs: { oneRole: true, script: true },
   learn: learnFromPreferences({
     examples: async (learner, groups) => {
       const experts = await playExpert(learner, groups);

@@ -16,6 +16,7 @@ export const filteredBc: Recipe = {
   source: 'LMRL-Gym, arXiv 2311.18232; as the baseline of ArCHer, arXiv 2402.19446',
   authors: 'the best 10% of everything seen so far',
   critic: false,
+  learnsFrom: 'either',
   learn: learnFromReplay({
     eligible: ({ config }, kept) => {
       const best = keepBest(

@@ -28,11 +28,19 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
   if (recipe.critic || recipe.heads || recipe.criticHeads) {
     needs.push({ of: 'engine', what: 'an engine with a value head', met: ({ engine }) => engine.valueHead });
   }
-  if (config.data !== '') {
+  const { learnsFrom = 'played' } = recipe;
+  if (learnsFrom === 'played' && config.data !== '') {
     needs.push({
       of: 'recipe',
-      what: 'a recipe that learns from recorded episodes (data is set)',
-      met: () => recipe.learn !== undefined,
+      what: 'episodes that it plays itself (data names recorded ones)',
+      met: () => false,
+    });
+  }
+  if (learnsFrom === 'both' && config.data === '') {
+    needs.push({
+      of: 'recipe',
+      what: 'recorded episodes beside those that it plays (data is empty)',
+      met: () => false,
     });
   }
   if (config.objective.entropyCoefficient > 0) {

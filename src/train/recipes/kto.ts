@@ -17,6 +17,7 @@ export const kto: Recipe = {
   authors: 'beta 0.1, both weights 1; the point of reference is the mean over mismatched completions',
   critic: false,
   frozen: true,
+  learnsFrom: 'either',
   learn: learnFromPreferences({
     examples: (_, groups) => judged(groups),
     objective: ({ config }) => objective(config.loss),

@@ -17,7 +17,6 @@ export const rebel: Recipe = {
   authors: 'eta 1, 4 epochs, learning rate 3e-6, batch 512, temperature 0.7',
   critic: false,
   frozen: true,
-  needs: { plays: true },
   learn: learnFromPreferences({
     examples: ({ config }, groups) => twoByTwo(groups, config.credit.rewardScale),
     objective: ({ config }) => objective(config.loss),

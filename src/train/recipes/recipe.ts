@@ -27,9 +27,11 @@ export interface Recipe {
     readonly oneRole?: boolean;
     /** A scripted expert. */
     readonly script?: boolean;
-    /** Plays episodes even where `data` names recorded ones, which it learns from beside them. */
-    readonly plays?: boolean;
   };
+  /**
+   * Episodes that it plays, recorded ones where `data` names some and none are played, or both. Default: played ones.
+   */
+  readonly learnsFrom?: 'played' | 'either' | 'both';
   /** How episodes are played, where not each from the start. */
   readonly play?: (requests: readonly GroupRequest[], options: CollectOptions) => Promise<Group[]>;
   /** How it learns, where not from the episodes of the step by policy gradient. */

@@ -18,7 +18,7 @@ export const refuel: Recipe = {
   authors: 'eta 1000 (rewards near 0.1) or 1, learning rate 3e-7 or 1e-7, 5 turns, KL in the reward',
   critic: false,
   frozen: true,
-  needs: { oneRole: true, plays: true },
+  needs: { oneRole: true },
   play: playTwins,
   learn: learnFromPreferences({
     examples: ({ config }, groups) =>

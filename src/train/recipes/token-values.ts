@@ -36,6 +36,7 @@ export const ilql: Recipe = {
   frozen: true,
   heads: { q1: 'action', q2: 'action', v: 'scalar' },
   actsBy: ['q1', 'q2'],
+  learnsFrom: 'either',
   learn: learnFromReplay({
     rows: rowsOf,
     objective: ({ config }) => combine([crossEntropy(), ilqlObjective(config.loss)]),
@@ -55,6 +56,7 @@ export const mcReturns: Recipe = {
   critic: false,
   heads: { q1: 'action' },
   actsBy: ['q1'],
+  learnsFrom: 'either',
   learn: learnFromReplay({
     rows: rowsOf,
     objective: ({ config }) => combine([crossEntropy(), returnsObjective(config.loss)]),
