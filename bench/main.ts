@@ -1,10 +1,11 @@
-/** `npm run bench -- engine|rollout|memory|credit [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine|rollout|memory|credit|methods [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchCredit } from './credit.ts';
 import { benchEngine } from './engine.ts';
 import { benchMemory } from './memory.ts';
+import { benchMethods } from './methods/main.ts';
 import { benchRollout } from './rollout.ts';
 
 const machine = {
@@ -13,17 +14,26 @@ const machine = {
   node: process.version,
 };
 
+const { values, positionals } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    seeds: { type: 'string' },
+    report: { type: 'boolean', default: false },
+  },
+  allowPositionals: true,
+});
 const benches: Readonly<Record<string, () => Promise<object>>> = {
   engine: benchEngine,
   rollout: async () => ({ maze40: await benchRollout() }),
   memory: benchMemory,
   credit: async () => ({ credit4096x50: benchCredit() }),
+  methods: () =>
+    benchMethods(positionals.slice(1), {
+      report: values.report,
+      ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
+    }),
 };
 
-const { values, positionals } = parseArgs({
-  options: { json: { type: 'boolean', default: false } },
-  allowPositionals: true,
-});
 const bench = benches[positionals[0] ?? ''];
 if (!bench) {
   process.stderr.write(`Name a benchmark: ${Object.keys(benches).join(', ')}\n`);

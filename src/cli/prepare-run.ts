@@ -35,7 +35,7 @@ export function prepareRun(factory: WorldFactory, recipe: Recipe, settings: Trai
 }
 
 /** Runs are trained by the embedded engine. */
-export function placeOf(world: Pick<World, 'name' | 'roles'>): Place {
+export function placeOf(world: Pick<World, 'name' | 'roles' | 'facts'>): Place {
   return { world, engine: embeddedAbilities };
 }
 

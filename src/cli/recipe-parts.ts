@@ -61,7 +61,7 @@ export interface ListedNeed {
 export function listNeeds(
   recipe: Recipe,
   config: TrainConfig,
-  world: Pick<World, 'name' | 'roles'> | undefined,
+  world: Pick<World, 'name' | 'roles' | 'facts'> | undefined,
 ): readonly ListedNeed[] {
   return needsOf(recipe, config).map((need) => ({
     of: need.of,

@@ -44,13 +44,13 @@ export interface Trajectory {
   /** Version of the weights that sampled it. */
   readonly policyVersion: number;
   readonly turns: readonly Turn[];
-  /** The episode that this one repeats, and for how many turns. */
-  readonly parent?: string;
-  readonly sharedTurns?: number;
   readonly stop: StopReason;
   /** The episode's return for this role: the sum of its rewards. */
   readonly outcome: number;
   readonly success: boolean;
+  /** The trajectory that it branched from, and how many of its first turns are copies of that one’s. */
+  readonly parent?: string;
+  readonly sharedTurns?: number;
   /** What failed, for `failed:*` and `timeout`. */
   readonly failure?: string;
 }

@@ -1,6 +1,8 @@
 /** Everything that decides what a run does, as one strict schema: `--help`, `--set`, the docs and validation come from it. */
 
 import { z } from 'zod';
+import { klEstimators } from '../objective/kl.ts';
+import { policyObjectives } from './policy-objectives.ts';
 
 const count = z.int().min(1);
 const share = z.number().min(0).max(1);
@@ -79,6 +81,31 @@ const rollout = z.strictObject({
   minimumMembers: count.default(2).describe('A group with fewer usable episodes is dropped'),
 });
 
+const curation = z.strictObject({
+  resample: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Dynamic sampling: further rounds of tasks while too few groups have different outcomes'),
+  voidTurns: z
+    .enum(['learn', 'mask'])
+    .default('learn')
+    .describe('mask: an episode with a turn without a usable action sets baselines but is not learned from'),
+  keepGroups: share
+    .default(1)
+    .describe('Share of groups that are learned from, those whose outcomes vary most'),
+});
+
+const branching = z
+  .strictObject({
+    initial: share.default(0.5).describe('Share of a group’s episodes that are played from the start'),
+    alpha: z.number().default(0.5).describe('Base of the branching score'),
+    beta: z.number().default(0.2).describe('Weight in it of the entropy above that of the first turn'),
+    threshold: z.number().default(0.5).describe('A turn whose score is above this is a place to branch'),
+    width: count.default(2).describe('Branches that one place gets at most'),
+  })
+  .describe('Where recipes that branch episodes do it');
+
 const credit = z
   .looseObject({
     method: z
@@ -94,14 +121,28 @@ const credit = z
   .describe('Further keys are the options of the method');
 
 const objective = z.strictObject({
-  clipLow: share.default(0.2).describe('Ratio clip below 1'),
-  clipHigh: z.number().positive().default(0.28).describe('Ratio clip above 1'),
+  name: z.enum(policyObjectives).default('ppo-clip').describe('Policy loss; docs/objectives.md has them all'),
+  options: z
+    .looseObject({})
+    .prefault({})
+    .describe('Options of this policy loss, or of what the recipe minimises instead'),
+  clipLow: share.default(0.2).describe('Clip of token ratios below 1, in losses that have one'),
+  clipHigh: z.number().positive().default(0.28).describe('Clip of token ratios above 1'),
   dualClip: z
     .union([z.literal(0), z.number().gt(1)])
     .default(3)
     .describe('Bound on the loss of negative advantages, above 1; 0 is off'),
   entropyCoefficient: z.number().min(0).default(0).describe('Weight of the entropy bonus'),
+  entropySmoothing: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe('Within that bonus, weight of staying near earlier entropies of the same turn (EPO)'),
   klCoefficient: z.number().min(0).default(0).describe('Weight of the KL to the warm start'),
+  klEstimator: z
+    .enum(['k1', ...klEstimators])
+    .default('k3+')
+    .describe('How it is estimated: k1 is taken from the rewards, the others are terms of the loss'),
   valueCoefficient: z
     .number()
     .min(0)
@@ -118,8 +159,6 @@ const objective = z.strictObject({
     .default('token-mean')
     .describe('How token losses are averaged over the step'),
 });
-
-const loss = z.looseObject({}).describe('Options of the objective of recipes that learn in another way');
 
 const replay = z
   .strictObject({
@@ -201,9 +240,10 @@ export const trainConfigSchema = z.strictObject({
   lora: lora.prefault({}),
   clone: clone.prefault({}),
   rollout: rollout.prefault({}),
+  curation: curation.prefault({}),
+  branching: branching.prefault({}),
   credit: credit.prefault({}),
   objective: objective.prefault({}),
-  loss: loss.prefault({}),
   data: z
     .string()
     .default('')

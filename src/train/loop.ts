@@ -8,17 +8,18 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { type TaskPool, updatePool } from '../curation/revisit.ts';
 import { constantShare, keepUsable } from '../curation/usable.ts';
-import { collectGroups, failuresOf } from '../rollout/collect.ts';
+import { failuresOf } from '../rollout/collect.ts';
 import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
 import { type Evaluations, evaluateBoth, reportEpisodes } from './evaluations.ts';
 import type { Metrics, ProgressEvent, RunSummary, StoredEvent } from './events.ts';
 import type { Memory, Replayed } from './learn.ts';
-import { type Learner, playOptions, playsEpisodes } from './learner.ts';
+import type { Learner } from './learner.ts';
 import { rolloutMetrics } from './metrics.ts';
+import { curate, playStep } from './play-step.ts';
 import type { Credited } from './rollout-record.ts';
 import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
-import { chooseTasks, playedTasks, requestsFor } from './tasks.ts';
+import { playedTasks } from './tasks.ts';
 import { updatePolicy } from './update.ts';
 import { updateWarnings } from './warnings.ts';
 
@@ -79,8 +80,6 @@ export interface RunIo {
   stopRequested(): boolean;
 }
 
-const noTasks: ReadonlyMap<string, number> = new Map();
-
 /** Train from `start` to the end. How it begins is read only at the start of a run. */
 export async function train(
   learner: Learner,
@@ -130,17 +129,14 @@ export async function train(
     const planned = plannedSteps(config, state);
     // 1. Act: every group plays one task several times with the present weights.
     const stepBegan = io.now();
-    const tasks = playsEpisodes(learner) ? chooseTasks(learner, step, state.pool) : noTasks;
-    const groups = await timed('rollout', () =>
-      (recipe.play ?? collectGroups)(requestsFor(learner, tasks), {
-        ...playOptions(learner, io.signal),
-        onEpisode: reportEpisodes(io, 'train'),
-      }),
+    const { groups, tasks } = await timed('rollout', () =>
+      playStep(learner, step, state.pool, { signal: io.signal, onEpisode: reportEpisodes(io, 'train') }),
     );
     const rolloutSeconds = io.now() - stepBegan;
 
     // 2. Curate: what failed is counted and warned of, and teaches nothing.
     const usable = keepUsable(groups, config.rollout.minimumMembers);
+    const learned = curate(learner, usable.groups);
     for (const [message, count] of failuresOf(groups)) {
       io.event({
         type: 'warning',
@@ -152,7 +148,7 @@ export async function train(
     // 3. Credit and learn.
     const trainBegan = io.now();
     const update = await timed('train', () =>
-      (recipe.learn ?? updatePolicy)(learner, usable.groups, { step, planned }, state.memory),
+      (recipe.learn ?? updatePolicy)(learner, learned, { step, planned }, state.memory),
     );
     for (const warning of updateWarnings(step + 1, update, usable.groups)) io.event(warning);
     await engine.publish();

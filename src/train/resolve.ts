@@ -1,12 +1,13 @@
 /** From a recipe, an environment's suggestions and a person's settings to one complete, strict configuration. */
 
-import { z } from 'zod';
+import type { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { parseStrict } from '../core/parse-strict.ts';
 import { findCreditMethod } from '../credit/methods.ts';
 import { findRewardShaping } from '../credit/shaping/shapings.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
+import { lossOptions } from './policy-objective.ts';
 import type { Recipe } from './recipes/recipe.ts';
 
 type Plain = { readonly [key: string]: unknown };
@@ -87,8 +88,6 @@ export function resolveConfig(parts: {
   const environment = parseStrict(parts.environmentOptions, config.environment, 'This environment', [
     'environment',
   ]);
-  const lossOptions = parts.recipe.lossOptions ?? z.strictObject({});
-  const loss = parseStrict(lossOptions, config.loss, `The loss of recipe "${parts.recipe.name}"`, ['loss']);
   const { method, rewardScale, shape, ...options } = config.credit;
   const creditOptions = parseStrict(findCreditMethod(method).options, options, `Credit method "${method}"`, [
     'credit',
@@ -111,7 +110,7 @@ export function resolveConfig(parts: {
   return {
     ...config,
     environment: environment as TrainConfig['environment'],
-    loss: loss as TrainConfig['loss'],
+    objective: { ...config.objective, options: objectiveOptions(parts.recipe, config) },
     credit: {
       method,
       rewardScale,
@@ -119,4 +118,16 @@ export function resolveConfig(parts: {
       ...(creditOptions as Record<string, Json>),
     },
   };
+}
+
+/** The options of what is minimised, all of them: of the policy loss, or of the recipe's own. */
+function objectiveOptions(
+  { name, lossOptions: schema }: Recipe,
+  { objective }: TrainConfig,
+): TrainConfig['objective']['options'] {
+  if (schema === undefined) return lossOptions(objective);
+  return parseStrict(schema, objective.options, `The objective of recipe "${name}"`, [
+    'objective',
+    'options',
+  ]) as TrainConfig['objective']['options'];
 }

@@ -2,22 +2,22 @@
 
 import { Rng } from '../core/rng.ts';
 import type { Group } from '../core/trajectory.ts';
-import { findCreditMethod } from '../credit/methods.ts';
-import type { TokenRow } from '../engine/engine.ts';
+import { hasVoidTurn } from '../curation/void-turns.ts';
 import { explainedVariance } from '../objective/value.ts';
 import {
   type CreditedSample,
   candidatesOf,
   creditInput,
   minibatches,
-  type SampleScores,
   spreadCredit,
   trainingRows,
 } from './batch.ts';
+import { rememberEntropies, withSmoothing } from './entropy-channels.ts';
 import { GradientSteps } from './gradient-steps.ts';
 import type { Memory, Moment, Update } from './learn.ts';
 import type { Learner } from './learner.ts';
 import { policyObjective } from './policy-objective.ts';
+import { bareRow, correctsMismatch, klInRewards, scoreEpisodes } from './scores.ts';
 
 /** Learn from the groups of one step by policy gradient. */
 export async function updatePolicy(
@@ -31,26 +31,35 @@ export async function updatePolicy(
 
   // Advantages: what each turn or token was worth, compared within its group or against the critic.
   const candidates = candidatesOf(groups.flatMap(({ members }) => members));
-  const scores = await scoreForCredit(learner, candidates);
+  const scores = await scoreEpisodes(learner, candidates);
   const inputs = candidates.map((candidate, index) =>
     creditInput(candidate, config.credit.rewardScale, scores[index]),
   );
   const { credits, state } = learner.credit(inputs, memory.creditState);
-  const samples = candidates.flatMap((candidate, index) =>
-    spreadCredit(candidate, credits[index]!, scores[index]?.values),
+  const credited = candidates.map((candidate, index) =>
+    spreadCredit(candidate, credits[index]!, scores[index]?.values).map((item, sample) =>
+      correctsMismatch(config) ? fromTrainer(item, scores[index]!.logprobs![sample]!) : item,
+    ),
   );
+  const masked = (index: number): boolean =>
+    config.curation.voidTurns === 'mask' && hasVoidTurn(candidates[index]!.trajectory);
+  const smoothed = config.objective.entropySmoothing > 0;
+  const samples = credited.flat();
+  const lessons = credited.filter((_, index) => !masked(index)).flat();
 
   // A pure policy gradient computes nothing on samples whose advantages are all zero: leave them out of the passes.
   const { entropyCoefficient, klCoefficient } = config.objective;
-  const everythingCounts = recipe.critic || entropyCoefficient > 0 || klCoefficient > 0;
-  const learned = everythingCounts ? samples : samples.filter(({ live }) => live);
+  const klInLoss = klCoefficient > 0 && !klInRewards(config);
+  const everythingCounts = recipe.critic || entropyCoefficient > 0 || klInLoss;
+  const counted = everythingCounts ? lessons : lessons.filter(({ live }) => live);
+  const learned = smoothed ? withSmoothing(counted, memory.creditState, moment) : counted;
   const warmingUp = recipe.critic && moment.step < config.objective.valueWarmup;
   const objective = policyObjective(config, { critic: recipe.critic, valueOnly: warmingUp });
   const rng = Rng.of('minibatches', config.seed, moment.step);
   const steps = new GradientSteps(learner, moment);
   for (let epoch = 0; epoch < epochs && learned.length > 0; epoch++) {
     for (const part of minibatches(learned, parts, rng)) {
-      const reference = klCoefficient > 0 ? await scoreReference(learner, part) : undefined;
+      const reference = klInLoss ? await scoreReference(learner, part) : undefined;
       await steps.take({ rows: trainingRows(part, config.objective.aggregation, reference) }, objective);
     }
   }
@@ -66,32 +75,15 @@ export async function updatePolicy(
   return {
     metrics,
     credited: new Map(credits.map((credit, index) => [credit.id, { credit, input: inputs[index]! }])),
-    memory: { ...memory, creditState: state },
+    memory: { ...memory, creditState: smoothed ? rememberEntropies(state, samples, scores) : state },
     trainedTokens: steps.trainedTokens,
     updates: steps.updates,
   };
 }
 
-/** What the credit method needs of the engine, per candidate: the critic's values before each token, entropies. */
-async function scoreForCredit(
-  learner: Learner,
-  candidates: ReturnType<typeof candidatesOf>,
-): Promise<SampleScores[]> {
-  const values = learner.recipe.critic;
-  const entropies = findCreditMethod(learner.config.credit.method).needs.includes('turns[].entropies');
-  if (!values && !entropies) return [];
-  const rows = candidates.flatMap(({ samples }) => samples.map(({ ids_T }) => bareRow(ids_T)));
-  const { temperature } = learner.config.rollout;
-  const scored = await learner.engine.score({ rows }, { temperature, values, entropies });
-  let next = 0;
-  return candidates.map(({ samples }) => {
-    const first = next;
-    next += samples.length;
-    return {
-      ...(values && { values: scored.values!.slice(first, next) }),
-      ...(entropies && { entropies: scored.entropies!.slice(first, next) }),
-    };
-  });
+/** The sample with log-probabilities of the trainer as old ones, beside those of the sampler. */
+function fromTrainer(item: CreditedSample, oldLogprobs: Float32Array): CreditedSample {
+  return { ...item, channels: { oldLogprobs, rolloutLogprobs: item.sample.logprobs_T } };
 }
 
 async function scoreReference(
@@ -102,5 +94,3 @@ async function scoreReference(
   const { temperature } = learner.config.rollout;
   return (await learner.engine.score({ rows }, { temperature, frozen: true })).logprobs;
 }
-
-const bareRow = (ids_T: Int32Array): TokenRow => ({ ids_T, channels: {} });

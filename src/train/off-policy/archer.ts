@@ -17,7 +17,7 @@ import { imagine } from './utterances.ts';
 export const learnArcher: Learn = actorCritic({
   stateTarget: 'imagined',
   criticObjective: () => archerCritic(),
-  actorObjective: (learner) => withEntropy(learner, archerActor(learner.config.loss)),
+  actorObjective: (learner) => withEntropy(learner, archerActor(learner.config.objective.options)),
   actorStep: async (learner, critic, kept, rng) => {
     const utterances = drawUtterances(learner, kept, rng);
     const imagined = await imagine(learner, utterances, utterances.turns, rng);
@@ -43,11 +43,11 @@ export const archerIqlOptions = z.strictObject({
 export const learnArcherIql: Learn = actorCritic({
   stateTarget: 'least',
   criticObjective: ({ config }) => {
-    const { expectile } = archerIqlOptions.parse(config.loss);
+    const { expectile } = archerIqlOptions.parse(config.objective.options);
     return archerIql({ expectile });
   },
   actorObjective: ({ config }) => {
-    const { temperature, largestWeight } = archerIqlOptions.parse(config.loss);
+    const { temperature, largestWeight } = archerIqlOptions.parse(config.objective.options);
     return advantageWeighted({ temperature, largestWeight });
   },
   actorStep: async (learner, critic, kept, rng) => {

@@ -132,5 +132,7 @@ test('recipes that must play refuse recorded episodes, before anything runs', as
   const from = { ...settings, data: 'demonstrations' };
   await expect(
     train({ environment: echo, recipe: 'rebel', settings: from, runs: folder }),
-  ).rejects.toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The recipe "rebel" cannot be used for echo: it needs episodes that it plays itself (data names recorded ones). The nearest that can is "archer": a double critic of utterances learns from all kept episodes, and the policy from its advantages.]`);
+  ).rejects.toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The recipe "rebel" cannot be used for echo: it needs episodes that it plays itself (data names recorded ones). The nearest that can is "archer": a double critic of utterances learns from all kept episodes, and the policy from its advantages.]`,
+  );
 });

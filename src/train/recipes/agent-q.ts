@@ -31,8 +31,10 @@ export const agentQ: Recipe = {
   critic: false,
   learn: learnFromPreferences({
     examples: ({ config }, groups) =>
-      groups.flatMap(({ members }) => siblingTurns(members, options.parse(config.loss).threshold)),
-    objective: ({ config }) => objective({ beta: options.parse(config.loss).beta }),
+      groups.flatMap(({ members }) =>
+        siblingTurns(members, options.parse(config.objective.options).threshold),
+      ),
+    objective: ({ config }) => objective({ beta: options.parse(config.objective.options).beta }),
     why: 'no two actions of a node differ by more than the threshold',
   }),
   lossOptions: options,

@@ -43,5 +43,5 @@ export const archerIql: Recipe = {
   learnsFrom: 'either',
   learn: learnArcherIql,
   lossOptions: archerIqlOptions,
-  settings: { data: 'demonstrations', loss: { temperature: 0.2 } },
+  settings: { data: 'demonstrations', objective: { options: { temperature: 0.2 } } },
 };

@@ -25,12 +25,12 @@ export const awr: Recipe = {
     rows: rowsOf,
     objective: ({ config }) =>
       combine([
-        advantageWeighted(config.loss),
+        advantageWeighted(config.objective.options),
         valueLoss({ valueCoefficient: config.objective.valueCoefficient, valueClip: 0 }),
       ]),
   }),
   lossOptions: advantageWeighted.schema,
-  settings: { data: 'demonstrations', loss: { temperature: 0.2 } },
+  settings: { data: 'demonstrations', objective: { options: { temperature: 0.2 } } },
 };
 
 async function rowsOf({ config, engine }: Learner, episodes: readonly Replayed[]) {

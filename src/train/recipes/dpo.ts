@@ -20,7 +20,7 @@ export const dpo: Recipe = {
   learnsFrom: 'either',
   learn: learnFromPreferences({
     examples: (_, groups) => bestAndWorst(groups),
-    objective: ({ config }) => objective(config.loss),
+    objective: ({ config }) => objective(config.objective.options),
     reference: 'kept',
     why: 'no task has two episodes with different returns',
   }),

@@ -27,7 +27,7 @@ export const eto: Recipe = {
         return expert ? againstExpert(members, expert) : [];
       });
     },
-    objective: ({ config }) => objective(config.loss),
+    objective: ({ config }) => objective(config.objective.options),
     reference: 'before',
     why: 'no episode earned less or more than the expert’s',
   }),

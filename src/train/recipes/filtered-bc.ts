@@ -21,7 +21,7 @@ export const filteredBc: Recipe = {
     eligible: ({ config }, kept) => {
       const best = keepBest(
         kept.map(({ outcome }) => outcome),
-        objective.schema.parse(config.loss).share,
+        objective.schema.parse(config.objective.options).share,
       );
       return kept.filter((_, index) => best[index]);
     },

@@ -2,7 +2,10 @@
 
 import { differences } from '../../core/differences.ts';
 import { TurnwiseError } from '../../core/errors.ts';
+import type { CreditField } from '../../credit/fields.ts';
 import { findCreditMethod } from '../../credit/methods.ts';
+import { meaningOf } from '../../credit/needs.ts';
+import { findRewardShaping } from '../../credit/shaping/shapings.ts';
 import type { EngineCapabilities } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
 import type { TrainConfig } from '../config.ts';
@@ -12,7 +15,7 @@ import type { Recipe } from './recipe.ts';
 export type EngineAbilities = Pick<EngineCapabilities, 'valueHead' | 'entropies' | 'customObjectives'>;
 
 export interface Place {
-  readonly world: Pick<World, 'name' | 'roles' | 'script'>;
+  readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts'>;
   readonly engine: EngineAbilities;
 }
 
@@ -49,6 +52,19 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       what: 'an engine that computes entropies (objective.entropyCoefficient is above 0)',
       met: ({ engine }) => engine.entropies,
     });
+  } else if (findCreditMethod(config.credit.method).needs.includes('turns[].entropies')) {
+    needs.push({
+      of: 'engine',
+      what: `an engine that computes entropies (credit method "${config.credit.method}" reads them)`,
+      met: ({ engine }) => engine.entropies,
+    });
+  }
+  if (config.objective.entropySmoothing > 0) {
+    needs.push({
+      of: 'recipe',
+      what: 'an entropy bonus to smooth (objective.entropyCoefficient above 0)',
+      met: () => config.objective.entropyCoefficient > 0,
+    });
   }
   if (findCreditMethod(config.credit.method).critic) {
     needs.push({
@@ -68,7 +84,7 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
     needs.push({
       of: 'environment',
       what: 'an environment with one role',
-      met: ({ world }) => world.roles.length === 1,
+      met: ({ world }) => world.roles.length <= 1,
     });
   }
   if (recipe.needs?.script) {
@@ -78,7 +94,50 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: ({ world }) => world.script !== undefined,
     });
   }
+  const { roles } = recipe.needs ?? {};
+  if (roles) {
+    needs.push({
+      of: 'environment',
+      what: `an environment with the roles ${roles.join(' and ')}`,
+      met: ({ world }) => roles.every((role) => world.roles.includes(role)),
+    });
+  }
+  for (const field of factsNeeded(recipe, config)) {
+    const name = field.replace('turns[].', '');
+    needs.push({
+      of: 'environment',
+      what: `an environment that gives \`${name}\` in \`info.credit\`: ${meaningOf(field).replace(/[.;:].*$/, '')}`,
+      met: ({ world }) => world.facts?.includes(name) ?? false,
+    });
+  }
   return needs;
+}
+
+/** What training itself knows of every episode. */
+const KNOWN_ANYWHERE: readonly CreditField[] = [
+  'outcome',
+  'success',
+  'parent',
+  'sharedTurns',
+  'turns[].reward',
+  'turns[].tokens',
+  'turns[].anchor',
+  'turns[].valid',
+  'turns[].value',
+  'turns[].values',
+  'turns[].entropies',
+  // The estimator makes it of states.
+  'turns[].progress',
+];
+
+/** Fields of the rollout file that only an environment can give. */
+function factsNeeded(recipe: Recipe, { credit }: TrainConfig): readonly CreditField[] {
+  const described = [
+    findCreditMethod(credit.method),
+    ...Object.keys(credit.shape).map((name) => findRewardShaping(name)),
+  ];
+  const fields = [...described.flatMap(({ needs }) => needs), ...(recipe.needs?.facts ?? [])];
+  return [...new Set(fields)].filter((field) => !KNOWN_ANYWHERE.includes(field));
 }
 
 export interface Need {

@@ -20,7 +20,7 @@ export const kto: Recipe = {
   learnsFrom: 'either',
   learn: learnFromPreferences({
     examples: (_, groups) => judged(groups),
-    objective: ({ config }) => objective(config.loss),
+    objective: ({ config }) => objective(config.objective.options),
     reference: 'kept',
     why: 'there is no usable episode',
   }),

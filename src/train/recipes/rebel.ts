@@ -19,7 +19,7 @@ export const rebel: Recipe = {
   frozen: true,
   learn: learnFromPreferences({
     examples: ({ config }, groups) => twoByTwo(groups, config.credit.rewardScale),
-    objective: ({ config }) => objective(config.loss),
+    objective: ({ config }) => objective(config.objective.options),
     reference: 'kept',
     why: 'no task has two usable episodes',
   }),

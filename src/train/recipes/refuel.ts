@@ -23,7 +23,7 @@ export const refuel: Recipe = {
   learn: learnFromPreferences({
     examples: ({ config }, groups) =>
       groups.flatMap(({ members }) => twinPairs(members, config.credit.rewardScale)),
-    objective: ({ config }) => objective(config.loss),
+    objective: ({ config }) => objective(config.objective.options),
     reference: 'kept',
     why: 'no twin differs from its first',
   }),

@@ -39,7 +39,7 @@ export const ilql: Recipe = {
   learnsFrom: 'either',
   learn: learnFromReplay({
     rows: rowsOf,
-    objective: ({ config }) => combine([crossEntropy(), ilqlObjective(config.loss)]),
+    objective: ({ config }) => combine([crossEntropy(), ilqlObjective(config.objective.options)]),
     afterwards: ({ engine, config }) => engine.freeze(config.critic.targetRate),
   }),
   lossOptions: ilqlObjective.schema,
@@ -59,7 +59,7 @@ export const mcReturns: Recipe = {
   learnsFrom: 'either',
   learn: learnFromReplay({
     rows: rowsOf,
-    objective: ({ config }) => combine([crossEntropy(), returnsObjective(config.loss)]),
+    objective: ({ config }) => combine([crossEntropy(), returnsObjective(config.objective.options)]),
   }),
   lossOptions: returnsObjective.schema,
   settings: { data: 'demonstrations' },
