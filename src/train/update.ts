@@ -2,13 +2,16 @@
 
 import { Rng } from '../core/rng.ts';
 import type { Group } from '../core/trajectory.ts';
+import type { CreditState, CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
 import { hasVoidTurn } from '../curation/void-turns.ts';
 import { explainedVariance } from '../objective/value.ts';
 import {
+  type Candidate,
   type CreditedSample,
   candidatesOf,
   creditInput,
   minibatches,
+  type SampleScores,
   spreadCredit,
   trainingRows,
 } from './batch.ts';
@@ -18,6 +21,38 @@ import type { Memory, Moment, Update } from './learn.ts';
 import type { Learner } from './learner.ts';
 import { policyObjective } from './policy-objective.ts';
 import { bareRow, correctsMismatch, klInRewards, scoreEpisodes } from './scores.ts';
+
+export interface CreditedGroups {
+  readonly candidates: readonly Candidate[];
+  readonly scores: readonly SampleScores[];
+  readonly inputs: readonly CreditTrajectory[];
+  readonly credits: readonly TrajectoryCredit[];
+  /** Of the credit method, after these groups. */
+  readonly state: CreditState;
+  /** The samples of each trajectory with their advantages. */
+  readonly samples_I: readonly (readonly CreditedSample[])[];
+}
+
+/** Advantages: what each turn or token was worth, compared within its group or against the critic. */
+export async function creditGroups(
+  learner: Learner,
+  groups: readonly Group[],
+  { creditState }: Memory,
+): Promise<CreditedGroups> {
+  const { config } = learner;
+  const candidates = candidatesOf(groups.flatMap(({ members }) => members));
+  const scores = await scoreEpisodes(learner, candidates);
+  const inputs = candidates.map((candidate, index) =>
+    creditInput(candidate, config.credit.rewardScale, scores[index]),
+  );
+  const { credits, state } = learner.credit(inputs, creditState);
+  const samples_I = candidates.map((candidate, index) =>
+    spreadCredit(candidate, credits[index]!, scores[index]?.values).map((item, sample) =>
+      correctsMismatch(config) ? fromTrainer(item, scores[index]!.logprobs![sample]!) : item,
+    ),
+  );
+  return { candidates, scores, inputs, credits, state, samples_I };
+}
 
 /** Learn from the groups of one step by policy gradient. */
 export async function updatePolicy(
@@ -29,23 +64,16 @@ export async function updatePolicy(
   const { config, recipe } = learner;
   const { minibatches: parts, epochs } = config.optimizer;
 
-  // Advantages: what each turn or token was worth, compared within its group or against the critic.
-  const candidates = candidatesOf(groups.flatMap(({ members }) => members));
-  const scores = await scoreEpisodes(learner, candidates);
-  const inputs = candidates.map((candidate, index) =>
-    creditInput(candidate, config.credit.rewardScale, scores[index]),
-  );
-  const { credits, state } = learner.credit(inputs, memory.creditState);
-  const credited = candidates.map((candidate, index) =>
-    spreadCredit(candidate, credits[index]!, scores[index]?.values).map((item, sample) =>
-      correctsMismatch(config) ? fromTrainer(item, scores[index]!.logprobs![sample]!) : item,
-    ),
+  const { candidates, scores, inputs, credits, state, samples_I } = await creditGroups(
+    learner,
+    groups,
+    memory,
   );
   const masked = (index: number): boolean =>
     config.curation.voidTurns === 'mask' && hasVoidTurn(candidates[index]!.trajectory);
   const smoothed = config.objective.entropySmoothing > 0;
-  const samples = credited.flat();
-  const lessons = credited.filter((_, index) => !masked(index)).flat();
+  const samples = samples_I.flat();
+  const lessons = samples_I.filter((_, index) => !masked(index)).flat();
 
   // A pure policy gradient computes nothing on samples whose advantages are all zero: leave them out of the passes.
   const { entropyCoefficient, klCoefficient } = config.objective;

@@ -17,6 +17,8 @@ import { refuel } from './refuel.ts';
 import { reinforcePlusPlus } from './reinforce-plus-plus.ts';
 import { rloo } from './rloo.ts';
 import { selfPlay } from './self-play.ts';
+import { sftRl } from './sft-rl.ts';
+import { spearSil } from './spear-sil.ts';
 import { ilql, mcReturns } from './token-values.ts';
 
 export const recipes: readonly Recipe[] = [
@@ -38,6 +40,8 @@ export const recipes: readonly Recipe[] = [
   archer,
   archerIql,
   digiQ,
+  spearSil,
+  sftRl,
 ];
 
 /** The recipe of this name; an unknown one is an error that names the nearest. */
