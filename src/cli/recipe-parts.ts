@@ -3,6 +3,7 @@
 import { findCreditMethod } from '../credit/methods.ts';
 import type { World } from '../env/world.ts';
 import type { TrainConfig } from '../train/config.ts';
+import { lossOptions } from '../train/policy-objective.ts';
 import { needsOf } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { placeOf } from './prepare-run.ts';
@@ -15,13 +16,19 @@ export interface RecipePart {
 /** One line for each part of a step, as the configuration has it. */
 export function recipeParts(recipe: Recipe, config: TrainConfig): readonly RecipePart[] {
   const { rollout, model, objective, optimizer, credit } = config;
-  const { method, rewardScale, ...options } = credit;
+  const { method, rewardScale, shape, ...options } = credit;
   const { summary, level } = findCreditMethod(method);
-  const settings = Object.entries(options).map(([key, value]) => `${key} ${JSON.stringify(value)}`);
+  const shapings = Object.entries(shape).map(([name, settings]) => `${name}: ${pairs(settings as object)}`);
   const terms = [
-    `clip −${objective.clipLow} to +${objective.clipHigh}${objective.dualClip > 0 ? `, dual clip ${objective.dualClip}` : ''}`,
-    ...(objective.entropyCoefficient > 0 ? [`entropy bonus ${objective.entropyCoefficient}`] : []),
-    ...(objective.klCoefficient > 0 ? [`KL to the warm start ${objective.klCoefficient}`] : []),
+    lossText(config),
+    ...(objective.entropyCoefficient > 0
+      ? [
+          `entropy bonus ${objective.entropyCoefficient}${objective.entropySmoothing > 0 ? `, smoothed with ${objective.entropySmoothing}` : ''}`,
+        ]
+      : []),
+    ...(objective.klCoefficient > 0
+      ? [`KL (${objective.klEstimator}) to the warm start ${objective.klCoefficient}`]
+      : []),
     ...(recipe.critic
       ? [
           `value loss ${objective.valueCoefficient}${objective.valueClip > 0 ? `, value clip ${objective.valueClip}` : ''}${objective.valueWarmup > 0 ? `, ${objective.valueWarmup} steps for the value head alone` : ''}`,
@@ -32,15 +39,15 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
   return [
     {
       part: 'rollout',
-      text: `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context`,
+      text: `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context${recipe.play ? `; branching: ${pairs(config.branching)}` : ''}`,
     },
     {
       part: 'curation',
-      text: `failed episodes left out, groups of fewer than ${rollout.minimumMembers} dropped${rollout.revisit > 0 ? `, ${Math.round(100 * rollout.revisit)}% unsolved tasks again` : ''}`,
+      text: curationText(config),
     },
     {
       part: 'credit',
-      text: `${method}, per ${level}: ${summary}${settings.length > 0 ? ` (${settings.join(', ')})` : ''}${rewardScale === 1 ? '' : `; rewards × ${rewardScale}`}`,
+      text: `${method}, per ${level}: ${summary}${Object.keys(options).length > 0 ? ` (${pairs(options)})` : ''}${shapings.length > 0 ? `; on rewards shaped by ${shapings.join('; ')}` : ''}${rewardScale === 1 ? '' : `; rewards × ${rewardScale}`}`,
     },
     { part: 'objective', text: terms.join('; ') },
     {
@@ -49,6 +56,37 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
     },
   ];
 }
+
+/** The policy loss: the clip that most have, or its name and options. */
+function lossText({ objective }: TrainConfig): string {
+  const { name, clipLow, clipHigh, dualClip } = objective;
+  if (name !== 'ppo-clip') {
+    const { policy: _, ...options } = lossOptions(objective);
+    const own = pairs(options);
+    return own === '' ? name : `${name} (${own})`;
+  }
+  return `clip −${clipLow} to +${clipHigh}${dualClip > 0 ? `, dual clip ${dualClip}` : ''}`;
+}
+
+function curationText({ rollout, curation }: TrainConfig): string {
+  return [
+    'failed episodes left out',
+    `groups of fewer than ${rollout.minimumMembers} dropped`,
+    ...(rollout.revisit > 0 ? [`${Math.round(100 * rollout.revisit)}% unsolved tasks again`] : []),
+    ...(curation.resample > 0
+      ? [`up to ${curation.resample} more rounds of tasks until enough groups differ`]
+      : []),
+    ...(curation.voidTurns === 'mask' ? ['episodes with void turns not learned from'] : []),
+    ...(curation.variedShare < 1
+      ? [`the ${Math.round(100 * curation.variedShare)}% of groups that vary most`]
+      : []),
+  ].join(', ');
+}
+
+const pairs = (options: object): string =>
+  Object.entries(options)
+    .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
+    .join(', ');
 
 export interface ListedNeed {
   readonly of: string;

@@ -8,7 +8,7 @@ import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import type { Role, Session } from '../env/session.ts';
 import type { World } from '../env/world.ts';
 import { continued, type History, type Renderer } from '../model/renderer.ts';
-import type { Completion, Policy, SamplingOptions } from '../policy/policy.ts';
+import type { Policy, SamplingOptions } from '../policy/policy.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { ContextStrategy } from './context.ts';
 import type { Watch } from './watchdog.ts';
@@ -33,17 +33,22 @@ export interface EpisodeRequest {
   readonly id: string;
   readonly groupId: string;
   readonly task: Json;
-  readonly continues?: Continuation;
+  /** Go on from here instead of starting; the turns before are copied. */
+  readonly from?: Fork;
+  /** Told before every turn but the first, where the session can be copied. */
+  readonly onFork?: (fork: Fork) => void;
 }
 
-/** An earlier episode of one role whose first turns are repeated, its chance included, before the policy goes on. */
-export interface Continuation {
-  readonly episode: Trajectory;
-  readonly turns: number;
+/** A place in an episode from which others can go on. */
+export interface Fork {
+  /** The episode. */
+  readonly id: string;
+  readonly session: Session;
+  readonly seats: readonly Seat[];
 }
 
 /** What one role has done so far. */
-interface Seat {
+export interface Seat {
   readonly role: Role;
   readonly turns: Turn[];
   /** What it was shown and wrote so far. */
@@ -58,22 +63,31 @@ interface Seat {
 export async function runEpisode(request: EpisodeRequest, options: EpisodeOptions): Promise<Trajectory[]> {
   const { world, policy, turnTimeoutMs } = options;
   const boundary = new Boundary(options.signal, options.watch);
+  const { from } = request;
   const seats = new Map<Role, Seat>(
-    world.roles.map((role) => [
-      role,
-      { role, turns: [], past: { ids: [], messages: [] }, outcome: 0, success: false, problem: undefined },
-    ]),
+    from
+      ? from.seats.map((seat) => [seat.role, copyOf(seat)])
+      : world.roles.map((role) => [
+          role,
+          {
+            role,
+            turns: [],
+            past: { ids: [], messages: [] },
+            outcome: 0,
+            success: false,
+            problem: undefined,
+          },
+        ]),
   );
   let session: Session | undefined;
   let stop: StopReason = 'done';
   let failure: string | undefined;
   try {
     // Members of a group share the start; what happens by chance afterwards is each episode's own.
-    const { continues } = request;
-    const rng = Rng.of('environment', options.seed, continues?.episode.id ?? request.id);
+    const rng = Rng.of('environment', options.seed, request.id);
     const startRng = Rng.of('start', options.seed, request.groupId);
     const opened = await boundary.step('environment', `opening ${world.name}`, turnTimeoutMs, () =>
-      world.open(request.task, rng, startRng),
+      from?.session.fork ? from.session.fork() : world.open(request.task, rng, startRng),
     );
     session = opened;
     for (let role = opened.toMove(); role !== undefined; role = opened.toMove()) {
@@ -82,6 +96,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
         stop = 'turn-limit';
         break;
       }
+      await offerFork(request, opened, seats);
       stop = await takeTurn(seat, seats, opened, boundary, request, options);
       if (stop !== 'done') break;
     }
@@ -100,15 +115,30 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     role: seat.role,
     policyVersion: policy.version,
     turns: seat.turns,
-    ...(request.continues && {
-      parent: request.continues.episode.id,
-      sharedTurns: Math.min(request.continues.turns, seat.turns.length),
-    }),
     stop,
     outcome: seat.outcome,
     success: seat.success,
+    ...(from && {
+      parent: conversationOf(from, world, seat.role),
+      sharedTurns: from.seats.find(({ role }) => role === seat.role)!.turns.length,
+    }),
     ...(failure === undefined ? {} : { failure }),
   }));
+}
+
+function copyOf(seat: Seat): Seat {
+  return { ...seat, turns: [...seat.turns] };
+}
+
+/** Tell whoever asked that others can go on from here. */
+async function offerFork(
+  { id, onFork }: EpisodeRequest,
+  session: Session,
+  seats: ReadonlyMap<Role, Seat>,
+): Promise<void> {
+  const all = [...seats.values()];
+  if (!onFork || !session.fork || all.every(({ turns }) => turns.length === 0)) return;
+  onFork({ id, session: await session.fork(), seats: all.map(copyOf) });
 }
 
 /** One turn of `seat`: context, completion, action, what came back. Returns 'done' while the episode may go on. */
@@ -136,21 +166,18 @@ async function takeTurn(
   const conversation = conversationOf(request, world, seat.role);
   const started = performance.now();
   const messages = [...seat.past.messages, ...fresh];
-  const repeated = repeatedTurn(request.continues, seat.turns.length);
-  const completion =
-    repeated ??
-    (await boundary.step('policy', `completing ${where}`, undefined, (inner) =>
-      policy.complete({
-        conversation,
-        seedKey: `${options.seed}/${conversation}/${seat.turns.length}`,
-        messages,
-        promptIds: context.promptIds,
-        sampling: { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) },
-        role: seat.role,
-        session,
-        signal: inner,
-      }),
-    ));
+  const completion = await boundary.step('policy', `completing ${where}`, undefined, (inner) =>
+    policy.complete({
+      conversation,
+      seedKey: `${options.seed}/${conversation}/${seat.turns.length}`,
+      messages,
+      promptIds: context.promptIds,
+      sampling: { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) },
+      role: seat.role,
+      session,
+      signal: inner,
+    }),
+  );
   const answered = performance.now();
   const parsed = world.protocol.parse(renderer.answer(completion.text));
   const action = parsed.ok ? parsed.action : NO_ACTION;
@@ -196,13 +223,8 @@ async function takeTurn(
   return 'done';
 }
 
-/** What was done at this turn before, where an earlier episode is repeated. */
-function repeatedTurn(continues: Continuation | undefined, turn: number): Completion | undefined {
-  return continues !== undefined && turn < continues.turns ? continues.episode.turns[turn] : undefined;
-}
-
 /** Names one role's side of an episode. */
-function conversationOf(request: EpisodeRequest, world: World, role: Role): string {
+function conversationOf(request: Pick<EpisodeRequest, 'id'>, world: World, role: Role): string {
   return world.roles.length > 1 ? `${request.id}/${role}` : request.id;
 }
 

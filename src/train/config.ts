@@ -91,7 +91,7 @@ const curation = z.strictObject({
     .enum(['learn', 'mask'])
     .default('learn')
     .describe('mask: an episode with a turn without a usable action sets baselines but is not learned from'),
-  keepGroups: share
+  variedShare: share
     .default(1)
     .describe('Share of groups that are learned from, those whose outcomes vary most'),
 });
@@ -102,7 +102,15 @@ const branching = z
     alpha: z.number().default(0.5).describe('Base of the branching score'),
     beta: z.number().default(0.2).describe('Weight in it of the entropy above that of the first turn'),
     threshold: z.number().default(0.5).describe('A turn whose score is above this is a place to branch'),
-    width: count.default(2).describe('Branches that one place gets at most'),
+    width: count.default(2).describe('Branches that one place gets at most; in trees, children of a node'),
+    balance: z
+      .number()
+      .min(0)
+      .default(0)
+      .describe('How strongly surprise at the first turn decides the share from the start; 0 is off (AEPO)'),
+    penalty: share
+      .default(0)
+      .describe('How much each branch lowers the score of others of its episode (AEPO)'),
   })
   .describe('Where recipes that branch episodes do it');
 

@@ -45,9 +45,9 @@ export function curate(
   learner: Pick<Learner, 'config' | 'world'>,
   groups: readonly Group[],
 ): readonly Group[] {
-  const { resample, keepGroups } = learner.config.curation;
+  const { resample, variedShare } = learner.config.curation;
   const chosen = resample > 0 ? informative(groups).slice(0, wanted(learner)) : groups;
-  return mostVaried(chosen, keepGroups);
+  return mostVaried(chosen, variedShare);
 }
 
 /** Groups of a full batch: one for each task and role. */

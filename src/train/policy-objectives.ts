@@ -15,3 +15,10 @@ export const policyObjectives = [
   'icepop',
   'sequence-mask',
 ] as const;
+
+/** Those of them that compare the log-probabilities of the sampler with those of the trainer. */
+export const mismatchCorrections: readonly string[] = [
+  'truncated-importance-sampling',
+  'icepop',
+  'sequence-mask',
+];

@@ -2,13 +2,21 @@
  * REFUEL's episodes: each is played twice, the second time from a random turn of the first on.
  *
  * Source: arXiv 2410.04612.
- * 1. Both go on with the same stream of chance, so that they differ only where their actions do; the paper's users are sampled anew.
+ * 1. Where a session can be copied, the copy goes on with the same stream of chance, so that twins differ only where their
+ *    actions do; where it cannot, all twins start afresh.
  */
 
 import { Rng } from '../../core/rng.ts';
 import { isTrainable } from '../../core/stop.ts';
 import type { Group, Trajectory } from '../../core/trajectory.ts';
-import { type CollectOptions, collectGroups, type GroupRequest } from '../../rollout/collect.ts';
+import {
+  type CollectOptions,
+  episodeOf,
+  type GroupRequest,
+  gather,
+  playEpisodes,
+} from '../../rollout/collect.ts';
+import type { EpisodeRequest, Fork } from '../../rollout/episode.ts';
 import { type Example, turnSide } from './preferences.ts';
 
 /** Groups with every episode, and after them a twin of each that has turns. */
@@ -16,20 +24,30 @@ export async function playTwins(
   requests: readonly GroupRequest[],
   options: CollectOptions,
 ): Promise<Group[]> {
-  const firsts = await collectGroups(requests, options);
-  const byId = new Map(firsts.map((group) => [group.id, group]));
-  const again = requests.map((request) => {
-    const members = (byId.get(request.id)?.members ?? []).filter(
-      ({ stop, turns }) => isTrainable(stop) && turns.length > 0,
-    );
-    const continues = members.map((episode) => ({
-      episode,
-      turns: Rng.of('twin', options.seed, episode.id).int(episode.turns.length),
-    }));
-    return { ...request, members: continues.length, continues };
+  const forks: Fork[][] = [];
+  const episodes = requests.flatMap((group) =>
+    Array.from({ length: group.members }, (_, member): EpisodeRequest => {
+      const own: Fork[] = [];
+      forks.push(own);
+      return { ...episodeOf(group, member), onFork: (fork) => own.push(fork) };
+    }),
+  );
+  const firsts = (await playEpisodes(episodes, options)).map(([first]) => first!);
+  const again = firsts.flatMap((first, index) => {
+    if (!isTrainable(first.stop) || first.turns.length === 0) return [];
+    const turn = Rng.of('twin', options.seed, first.id).int(first.turns.length);
+    const from = forks[index]!.find(({ seats }) => seats[0]!.turns.length === turn);
+    const { onFork: _, ...request } = episodes[index]!;
+    return [{ first, request: { ...request, id: `${first.id}/twin`, ...(from && { from }) } }];
   });
-  const twins = new Map((await collectGroups(again, options)).map(({ id, members }) => [id, members]));
-  return firsts.map((group) => ({ ...group, members: [...group.members, ...(twins.get(group.id) ?? [])] }));
+  const twins = await playEpisodes(
+    again.map(({ request }) => request),
+    options,
+  );
+  return gather(requests, [
+    ...firsts,
+    ...twins.map(([twin], index) => ({ sharedTurns: 0, ...twin!, parent: again[index]!.first.id })),
+  ]);
 }
 
 /**

@@ -151,6 +151,11 @@ export function obstacle(recipe: Recipe, config: TrainConfig, place: Place): str
   return needsOf(recipe, config).find((need) => !need.met(place))?.what;
 }
 
+interface Alternative {
+  readonly recipe: Recipe;
+  readonly config: TrainConfig;
+}
+
 /**
  * Refuse a recipe that cannot be served here, and name the nearest that can: the one whose configuration differs least.
  *
@@ -161,14 +166,17 @@ export function requireFit(
   recipe: Recipe,
   config: TrainConfig,
   place: Place,
-  alternatives: () => readonly { readonly recipe: Recipe; readonly config: TrainConfig }[],
+  alternatives: () => readonly Alternative[],
 ): void {
   const missing = obstacle(recipe, config, place);
   if (missing === undefined) return;
-  const distance = (other: TrainConfig): number => differences(config, other).length;
+  // A recipe whose credit was set to another method is hardly that recipe any more.
+  const overruled = (other: Alternative): number =>
+    other.recipe.settings.credit?.method === other.config.credit.method ? 0 : 1;
+  const distance = (other: Alternative): number => differences(config, other.config).length;
   const [near] = alternatives()
     .filter((other) => other.recipe !== recipe && obstacle(other.recipe, other.config, place) === undefined)
-    .sort((a, b) => distance(a.config) - distance(b.config));
+    .sort((a, b) => overruled(a) - overruled(b) || distance(a) - distance(b));
   throw new TurnwiseError('recipe-unfit', {
     what: `The recipe "${recipe.name}" cannot be used for ${place.world.name}: it needs ${missing}`,
     next: near
