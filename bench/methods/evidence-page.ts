@@ -33,17 +33,19 @@ ${sections.join('\n\n')}
 function methodRows(experiment: Experiment, result: StoredResult | undefined): string[] {
   const { name, methods, claim, source } = experiment;
   const compared = result ? compareArms(experiment, result) : [];
-  return methods.map((method) =>
-    row([
+  return methods.map((method) => {
+    const own = compared.filter(({ arm }) => arm === method);
+    const relevant = own.length > 0 ? own : compared;
+    return row([
       `<a id="${method}"></a>\`${method}\``,
       claim,
       source,
       `[${name}](#${anchor(name)}), \`npm run bench -- methods ${name}\``,
       result ? String(seedsOf(result)) : '',
-      compared.map(differenceText).join('; '),
-      result ? overallVerdict(compared) : 'pending: the experiment has not been run',
-    ]),
-  );
+      relevant.map(differenceText).join('; '),
+      result ? overallVerdict(relevant) : 'pending: the experiment has not been run',
+    ]);
+  });
 }
 
 function section(experiment: Experiment, result: StoredResult | undefined): string {

@@ -17,6 +17,7 @@ export const spearSil: Recipe = {
   authors:
     'coefficient 1, 100 to 300 steps of warm-up, buffer 2048, episodes of the last 5 steps, clip 0.2 and 0.28, dual clip 10, learning rate 1e-6',
   critic: false,
+  learnsFrom: 'played',
   learn: learnSpear,
   lossOptions: z.strictObject({
     ...selfImitation.schema.shape,

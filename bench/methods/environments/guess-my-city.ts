@@ -1,7 +1,8 @@
 /** Guess my city: ask whether the hidden city has a feature, then name it. A table answers, so nothing is left to judgement. */
 
-import { user } from '../../src/core/messages.ts';
-import { defineEnvironment, type Environment } from '../../src/env/environment.ts';
+import { user } from '../../../src/core/messages.ts';
+import { defineEnvironment, type Environment } from '../../../src/env/environment.ts';
+import type { TrainSettings } from '../../../src/train/config.ts';
 
 /** Three questions tell the cities apart; `asia` repeats one of them, and `snow` helps for a quarter of the cities. */
 const FEATURES = ['coast', 'capital', 'europe', 'asia', 'snow'] as const;
@@ -16,6 +17,14 @@ const CITIES: Readonly<Record<string, readonly (typeof FEATURES)[number][]>> = {
   kyoto: ['asia'],
 };
 const NAMES = Object.keys(CITIES);
+
+/** Imitated first: an expert with so many random moves that a third of the episodes of its imitation succeed. */
+export const mixedPlay = {
+  demonstrations: 1500,
+  beginnerShare: 0,
+  randomRate: 0.3,
+  steps: 200,
+} as const satisfies TrainSettings['clone'];
 
 type State = { readonly city: string; readonly asked: readonly string[] };
 
