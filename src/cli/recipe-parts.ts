@@ -46,7 +46,7 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
     },
     {
       part: 'curation',
-      text: curationText(config),
+      text: playsEpisodes({ config, recipe }) ? curationText(config) : 'none',
     },
     {
       part: 'credit',
@@ -83,7 +83,9 @@ function goesByCredit({ learn, settings }: Recipe): boolean {
 }
 
 /** What recipes that learn off-policy keep, and how their critics learn. */
-function memoryParts(recipe: Recipe, { replay, critic }: TrainConfig): RecipePart[] {
+function memoryParts(recipe: Recipe, config: TrainConfig): RecipePart[] {
+  const { replay, critic } = config;
+  const plays = playsEpisodes({ config, recipe });
   const strength = recipe.actsBy ? [`acts by them with strength ${critic.strength}`] : [];
   return [
     ...(recipe.learnsFrom === undefined
@@ -91,7 +93,7 @@ function memoryParts(recipe: Recipe, { replay, critic }: TrainConfig): RecipePar
       : [
           {
             part: 'memory',
-            text: `the latest ${replay.size} episodes, or all recorded ones; ${replay.batch} for an update, ${replay.updates} updates a step where it is learned from directly`,
+            text: `${plays ? `the latest ${replay.size} episodes` : 'all recorded episodes'}; ${replay.batch} at a time`,
           } as const,
         ]),
     ...(recipe.criticHeads === undefined
