@@ -11,9 +11,16 @@ import { type Compared, compareArms, overallVerdict } from './verdict.ts';
 export function evidencePage(results: ReadonlyMap<string, StoredResult>): string {
   const rows = experiments.flatMap((experiment) => methodRows(experiment, results.get(experiment.name)));
   const waiting = Object.entries(pending).map(([method, what]) =>
-    row([`<a id="${method}"></a>\`${method}\``, '', '', '', '', '', `pending: ${what}`]),
+    row([named(method), '', '', '', '', '', `pending: ${what}`]),
   );
   const sections = experiments.map((experiment) => section(experiment, results.get(experiment.name)));
+  const seen = new Set<string>();
+  const anchoredOnce = (line: string): string =>
+    line.replace(/<a id="[^"]*"><\/a>/, (mark) => {
+      const first = !seen.has(mark);
+      seen.add(mark);
+      return first ? mark : '';
+    });
   return `# Evidence
 
 This page is written by \`npm run bench -- methods\` from the results in \`bench/methods/results/\`; \`--report\` writes it without
@@ -24,7 +31,7 @@ a verdict is about the mechanism of a method, not about its benefit for language
 
 ## Every method
 
-${table(['method', 'claim', 'source', 'experiment and command', 'seeds', 'figures', 'verdict'], [...rows, ...waiting])}
+${table(['method', 'claim', 'source', 'experiment and command', 'seeds', 'figures', 'verdict'], [...rows, ...waiting].map(anchoredOnce))}
 
 ${sections.join('\n\n')}
 `;
@@ -32,18 +39,18 @@ ${sections.join('\n\n')}
 
 function methodRows(experiment: Experiment, result: StoredResult | undefined): string[] {
   const { name, methods, claim, source } = experiment;
-  const compared = result ? compareArms(experiment, result) : [];
+  const all = result ? compareArms(experiment, result) : [];
   return methods.map((method) => {
-    const own = compared.filter(({ arm }) => arm === method);
-    const relevant = own.length > 0 ? own : compared;
+    const own = all.filter(({ arm }) => arm === method);
+    const compared = own.length > 0 ? own : all;
     return row([
-      `<a id="${method}"></a>\`${method}\``,
+      named(method),
       claim,
       source,
       `[${name}](#${anchor(name)}), \`npm run bench -- methods ${name}\``,
       result ? String(seedsOf(result)) : '',
-      relevant.map(differenceText).join('; '),
-      result ? overallVerdict(relevant) : 'pending: the experiment has not been run',
+      compared.map(differenceText).join('; '),
+      result ? overallVerdict(compared) : 'pending: the experiment has not been run',
     ]);
   });
 }
@@ -122,6 +129,8 @@ function seedsOf({ runs }: StoredResult): number {
 
 const number = (value: number): string =>
   Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString().replace('-', '−');
+/** The method, with an anchor that docs/methods.md links to. */
+const named = (method: string): string => `<a id="method-${method}"></a>\`${method}\``;
 const anchor = (name: string): string => name.toLowerCase();
 const row = (cells: readonly string[]): string =>
   `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

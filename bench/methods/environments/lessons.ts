@@ -20,10 +20,12 @@ export interface LessonsOptions {
   readonly words: number;
   /** Words of padding in every observation. */
   readonly padding: number;
+  /** Whether the state, and so its anchor, tells what was right so far. */
+  readonly tells?: boolean;
 }
 
 export function lessons(given: Partial<LessonsOptions> = {}): Environment {
-  const { turns, matter, words, padding }: LessonsOptions = {
+  const { turns, matter, words, padding, tells }: LessonsOptions = {
     turns: 6,
     matter: [1, 4],
     words: 4,
@@ -66,7 +68,7 @@ export function lessons(given: Partial<LessonsOptions> = {}): Environment {
         },
       };
     },
-    anchor: ({ turn }) => `page ${turn}`,
+    anchor: ({ turn, right }) => (tells ? `page ${turn} ${right}` : `page ${turn}`),
     actions: () => legal,
     solve: ({ turn }) => secretWord(turn, words),
   }) as unknown as Environment;
