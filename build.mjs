@@ -7,6 +7,7 @@ await build({
   entry: [
     'src/exports/*.ts',
     'src/cli/main.ts',
+    'src/cli/typescript-loader.ts',
     'src/engine/embedded/worker.ts',
     'envs/*/index.ts',
     'bench/main.ts',

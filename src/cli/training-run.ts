@@ -15,12 +15,13 @@ import { RunDirectory } from '../store/run-directory.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../train/config.ts';
 import type { RunEvent, RunSummary, StoredEvent } from '../train/events.ts';
-import { createLearner, designModel, type ModelCard } from '../train/learner.ts';
+import { createLearner, designModel, type Learner, type ModelCard } from '../train/learner.ts';
 import { initialState, type RunIo, type TrainState, train } from '../train/loop.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
 import { rolloutRecord } from '../train/rollout-record.ts';
+import { type AgentRun, besideGateway, openAgentRun } from './agent-run.ts';
 import { version } from './version.ts';
 
 export interface RunControl {
@@ -61,7 +62,8 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
   const run = RunDirectory.create({
     root,
     version,
-    environment: factory.name,
+    environment: factory.source ?? factory.name,
+    label: factory.name,
     recipe: recipe.name,
     config,
     ...(request.name === undefined ? {} : { name: request.name }),
@@ -100,11 +102,19 @@ export async function resumeRun(
       });
     }
     run.rewind(checkpoint);
-    const engine = await openEngine(card.shape, file.config);
+    const { engine, ...agentPart } = await openLearning(world, card, file.config);
     const { watch, close } = watchdog(run, file.config);
     try {
       await engine.load(checkpoint.folder);
-      const learner = createLearner({ config: file.config, recipe, world, card, engine, watch });
+      const learner = createLearner({
+        config: file.config,
+        recipe,
+        world,
+        card,
+        engine,
+        watch,
+        ...agentPart,
+      });
       const io = runIo(request, run, engine, card, file.config);
       io.event({ type: 'resume', step: state.step });
       return await train(learner, state, [], io);
@@ -124,6 +134,7 @@ async function begin(
   config: TrainConfig,
 ): Promise<RunSummary> {
   const { watch, close } = watchdog(run, config);
+  const agentRun = world.agent && (await openAgentRun(world.agent));
   let engine: Engine | undefined;
   try {
     control.report({ type: 'phase', phase: 'demonstrate', steps: config.clone.demonstrations }, run);
@@ -134,11 +145,13 @@ async function begin(
       turnTimeoutMs: config.rollout.turnTimeoutMs,
       signal: control.signal,
       watch,
+      ...(agentRun && { play: agentRun.demonstrations(config) }),
       onEpisode: (done, total) =>
         control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
     });
-    const card = designModel(demonstrations, config, recipe);
-    engine = await openEngine(card.shape, config);
+    const card = designModel(demonstrations, config, recipe, world);
+    const { engine: opened, ...agentPart } = await openLearning(world, card, config, agentRun);
+    engine = opened;
     const io = runIo(control, run, engine, card, config);
     io.event({
       type: 'start',
@@ -151,10 +164,10 @@ async function begin(
       identity: identityOf(card),
       version,
     });
-    const learner = createLearner({ config, recipe, world, card, engine, watch });
+    const learner = createLearner({ config, recipe, world, card, engine, watch, ...agentPart });
     return await train(learner, initialState, demonstrations, io);
   } finally {
-    await Promise.all([engine?.close(), close()]);
+    await Promise.all([engine ? engine.close() : agentRun?.gateway.stop(), close()]);
   }
 }
 
@@ -224,10 +237,11 @@ export async function openCheckpoint(request: {
   const factory = await request.findFactory(file.environment);
   const checkpoint = await ownCheckpoint(run, request.step);
   const { card } = checkpoint.state as unknown as CheckpointState;
-  const engine = await openEngine(card.shape, config);
-  await engine.load(checkpoint.folder);
   const world = factory.create(factory.options.parse(config.environment));
-  return createLearner({ config, recipe: findRecipe(file.recipe), world, card, engine, watch: unwatched });
+  const { engine, ...agentPart } = await openLearning(world, card, config);
+  await engine.load(checkpoint.folder);
+  const recipe = findRecipe(file.recipe);
+  return createLearner({ config, recipe, world, card, engine, watch: unwatched, ...agentPart });
 }
 
 /** A checkpoint of this run, by default the last. One of another model or vocabulary, copied in by hand, is refused. */
@@ -237,6 +251,19 @@ function ownCheckpoint(run: RunDirectory, step?: number): Promise<Checkpoint> {
     ...(step !== undefined && { step }),
     ...(start !== undefined && { identity: start.identity }),
   });
+}
+
+/** The engine, and for an agent the gateway through which it plays; closing the engine ends both. */
+async function openLearning(
+  world: World,
+  card: ModelCard,
+  config: TrainConfig,
+  open?: AgentRun,
+): Promise<Pick<Learner, 'engine' | 'playWith'>> {
+  const engine = await openEngine(card.shape, config);
+  if (!world.agent) return { engine };
+  const agentRun = open ?? (await openAgentRun(world.agent));
+  return { engine: besideGateway(engine, agentRun.gateway), playWith: agentRun.playWith(card) };
 }
 
 function openEngine(shape: DecoderShape, config: TrainConfig): Promise<Engine> {

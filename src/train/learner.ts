@@ -5,12 +5,15 @@ import { findCreditMethod } from '../credit/methods.ts';
 import type { Credit } from '../credit/rollouts.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { World } from '../env/world.ts';
+import type { ChatRenderer } from '../model/chat.ts';
 import type { DecoderShape } from '../model/decoder.ts';
 import { type Renderer, wordRenderer } from '../model/renderer.ts';
+import { CHAT_WORDS, messageText, wordChatRenderer } from '../model/word-chat.ts';
 import { WordTokenizer } from '../model/word-tokenizer.ts';
 import { enginePolicy } from '../policy/engine-policy.ts';
 import { Lockstep } from '../policy/lockstep.ts';
-import type { CollectOptions } from '../rollout/collect.ts';
+import type { PromptPolicy } from '../policy/policy.ts';
+import type { CollectOptions, Play } from '../rollout/collect.ts';
 import { type ContextStrategy, fullContext, latestContext } from '../rollout/context.ts';
 import type { Watch } from '../rollout/watchdog.ts';
 import { learnVocabulary, renderDemonstration } from '../synth/demonstrations.ts';
@@ -35,6 +38,8 @@ export interface Learner {
   readonly credit: Credit;
   /** Sees steps of an environment that never return. */
   readonly watch: Watch;
+  /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
+  readonly playWith?: (policy: PromptPolicy) => Play;
 }
 
 /** Decide the model's words and shape from demonstrations. */
@@ -42,17 +47,20 @@ export function designModel(
   demonstrations: readonly Trajectory[],
   config: TrainConfig,
   recipe: Recipe,
+  world: World,
 ): ModelCard {
-  const { tokenizer, maxActionWords } = learnVocabulary(demonstrations);
+  const { tokenizer, maxActionWords } = world.agent
+    ? learnVocabulary(demonstrations, messageText, CHAT_WORDS)
+    : learnVocabulary(demonstrations);
   const { width, heads, layers, hidden } = config.model;
-  const renderer = wordRenderer(tokenizer, maxActionWords);
-  const context = contextOf(config);
+  const words = { words: tokenizer.words, maxActionWords };
+  const renderer = rendererOf(words, world);
+  const context = contextOf(config, world);
   const longest = Math.max(
     ...demonstrations.map((d) => promptLength(renderDemonstration(d, renderer, context))),
   );
   return {
-    words: tokenizer.words,
-    maxActionWords,
+    ...words,
     shape: {
       vocabulary: tokenizer.size,
       width,
@@ -72,7 +80,20 @@ export function designModel(
   };
 }
 
-export function contextOf(config: TrainConfig): ContextStrategy {
+/** The renderer of a small model's conversations with tools. */
+export function chatRendererOf(card: Pick<ModelCard, 'words' | 'maxActionWords'>): ChatRenderer {
+  return wordChatRenderer(new WordTokenizer(card.words), card.maxActionWords);
+}
+
+function rendererOf(card: Pick<ModelCard, 'words' | 'maxActionWords'>, world: World): Renderer {
+  return world.agent
+    ? chatRendererOf(card)
+    : wordRenderer(new WordTokenizer(card.words), card.maxActionWords);
+}
+
+/** An agent decides by its own code what its model sees. */
+export function contextOf(config: TrainConfig, world: World): ContextStrategy {
+  if (world.agent) return fullContext;
   return config.model.context === 'full' ? fullContext : latestContext;
 }
 
@@ -88,13 +109,13 @@ function promptLength({ turns }: Trajectory): number {
 }
 
 export function createLearner(
-  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'engine' | 'watch'>,
+  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'engine' | 'watch' | 'playWith'>,
 ): Learner {
   const { method, rewardScale: _scale, ...options } = parts.config.credit;
   return {
     ...parts,
-    renderer: wordRenderer(new WordTokenizer(parts.card.words), parts.card.maxActionWords),
-    context: contextOf(parts.config),
+    renderer: rendererOf(parts.card, parts.world),
+    context: contextOf(parts.config, parts.world),
     credit: findCreditMethod(method).create(options).credit,
   };
 }
@@ -104,9 +125,11 @@ export function playOptions(learner: Learner, signal: AbortSignal): CollectOptio
   const { config, engine, renderer, world } = learner;
   const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs } = config.rollout;
   const lockstep = new Lockstep();
+  const policy = enginePolicy(engine, renderer, lockstep);
   return {
     world,
-    policy: enginePolicy(engine, renderer, lockstep),
+    policy,
+    ...(learner.playWith && { play: learner.playWith(policy) }),
     renderer,
     context: learner.context,
     sampling: { temperature, topP, topK },
