@@ -24,6 +24,8 @@ export interface AgentRun {
   playWith(card: ModelCard): (policy: PromptPolicy) => Play;
   /** The agent's episodes with a model elsewhere. */
   playBlackBox(model: ChatModel): Play;
+  /** Ends the gateway, and what the agent's episodes shared. */
+  close(): Promise<void>;
 }
 
 export async function openAgentRun(agent: Agent): Promise<AgentRun> {
@@ -53,11 +55,15 @@ export async function openAgentRun(agent: Agent): Promise<AgentRun> {
           policyModel({ policy, renderer: chatRendererOf(card), contextLength, sampling }),
       }),
     playBlackBox: (model) => agentEpisodes({ agent, gateway, foreign, model: () => model }),
+    close: async () => {
+      await gateway.stop();
+      await agent.close?.();
+    },
   };
 }
 
-/** The engine, whose weights now change only when no call is under way, and with which the gateway ends. */
-export function besideGateway(engine: Engine, gateway: Gateway): Engine {
+/** The engine, whose weights now change only when no call is under way, and with which the agent's gateway ends. */
+export function besideAgent(engine: Engine, { gateway, close }: AgentRun): Engine {
   return {
     get version() {
       return engine.version;
@@ -73,7 +79,7 @@ export function besideGateway(engine: Engine, gateway: Gateway): Engine {
     save: (folder) => engine.save(folder),
     load: (folder) => gateway.exclusively(() => engine.load(folder)),
     close: async () => {
-      await gateway.stop();
+      await close();
       await engine.close();
     },
   };

@@ -21,7 +21,7 @@ import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
 import { rolloutRecord } from '../train/rollout-record.ts';
-import { type AgentRun, besideGateway, openAgentRun } from './agent-run.ts';
+import { type AgentRun, besideAgent, openAgentRun } from './agent-run.ts';
 import { version } from './version.ts';
 
 export interface RunControl {
@@ -167,7 +167,7 @@ async function begin(
     const learner = createLearner({ config, recipe, world, card, engine, watch, ...agentPart });
     return await train(learner, initialState, demonstrations, io);
   } finally {
-    await Promise.all([engine ? engine.close() : agentRun?.gateway.stop(), close()]);
+    await Promise.all([engine ? engine.close() : agentRun?.close(), close()]);
   }
 }
 
@@ -263,7 +263,7 @@ async function openLearning(
   const engine = await openEngine(card.shape, config);
   if (!world.agent) return { engine };
   const agentRun = open ?? (await openAgentRun(world.agent));
-  return { engine: besideGateway(engine, agentRun.gateway), playWith: agentRun.playWith(card) };
+  return { engine: besideAgent(engine, agentRun), playWith: agentRun.playWith(card) };
 }
 
 function openEngine(shape: DecoderShape, config: TrainConfig): Promise<Engine> {

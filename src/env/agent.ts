@@ -8,8 +8,8 @@ import type { Split, TaskSet } from './environment.ts';
 
 const marker = Symbol.for('turnwise.agent');
 
-/** What a run of the agent gets: a task, and where its model answers. */
-export interface AgentEpisode<Task extends Json = Json> {
+/** What a run of the agent gets: a task (plain JSON, since it is stored), and where its model answers. */
+export interface AgentEpisode<Task = Json> {
   readonly task: Task;
   /** Of the OpenAI-compatible API: `/chat/completions` and so on lie below it. It belongs to this episode alone. */
   readonly baseURL: string;
@@ -29,7 +29,7 @@ export interface AgentResult {
 }
 
 /** A call of the agent that a teacher answers in place of the policy. */
-export interface TeacherRequest<Task extends Json = Json> {
+export interface TeacherRequest<Task = Json> {
   readonly task: Task;
   readonly messages: readonly Message[];
   /** Names of the tools that the call offers. */
@@ -45,7 +45,7 @@ export interface TeacherAnswer {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: JsonObject }[];
 }
 
-export interface AgentDefinition<Task extends Json = Json> {
+export interface AgentDefinition<Task = Json> {
   readonly name: string;
   /** One line for lists. */
   readonly description?: string;
@@ -55,6 +55,8 @@ export interface AgentDefinition<Task extends Json = Json> {
   readonly run: (episode: AgentEpisode<Task>) => Promise<AgentResult>;
   /** A scripted teacher: the source of demonstrations, from which a small model gets its words and its start. */
   readonly demonstrate?: (request: TeacherRequest<Task>) => TeacherAnswer | Promise<TeacherAnswer>;
+  /** Called once when all episodes are over: close what they shared, such as connections to tools. */
+  readonly close?: () => Promise<void>;
   /** Calls of one episode; the next one is refused. Default 32. */
   readonly maxCalls?: number;
   /** Training settings that were found to work; layered over the recipe's, under the user's. */
@@ -66,13 +68,14 @@ export interface AgentDefinition<Task extends Json = Json> {
   readonly models?: Readonly<Record<string, string>>;
 }
 
-export interface Agent<Task extends Json = Json> {
+export interface Agent<Task = Json> {
   readonly name: string;
   readonly description: string;
   readonly maxCalls: number;
   tasks(split: Split): TaskSet<Task>;
   run(episode: AgentEpisode<Task>): Promise<AgentResult>;
   demonstrate?(request: TeacherRequest<Task>): TeacherAnswer | Promise<TeacherAnswer>;
+  close?(): Promise<void>;
   readonly settings?: JsonObject;
   readonly models: Readonly<Record<string, string>>;
 }
@@ -82,13 +85,14 @@ export interface Agent<Task extends Json = Json> {
  *
  * @throws TurnwiseError `agent-invalid`
  */
-export function defineAgent<Task extends Json>(definition: AgentDefinition<Task>): Agent<Task> {
+export function defineAgent<Task>(definition: AgentDefinition<Task>): Agent<Task> {
   const {
     name,
     description = '',
     tasks,
     run,
     demonstrate,
+    close,
     maxCalls = 32,
     settings,
     models = {},
@@ -108,6 +112,7 @@ export function defineAgent<Task extends Json>(definition: AgentDefinition<Task>
     tasks: (split) => taskSet(tasks(split)),
     run,
     ...(demonstrate && { demonstrate }),
+    ...(close && { close }),
     ...(settings && { settings }),
     models,
   };
