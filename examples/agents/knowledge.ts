@@ -68,7 +68,7 @@ export function teach({ task, messages, player, rng }: TeacherRequest<Question>)
   const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
   const next = task.path[results.length];
   const known = results.at(-1) ?? task.person;
-  if (!rng.chance(player === 'beginner' ? 0.55 : 0.15)) return next ? call(next, known) : { content: known };
+  if (!rng.chance(player === 'beginner' ? 0.5 : 0.12)) return next ? call(next, known) : { content: known };
   const mistake = rng.int(3);
   if (mistake === 0) return call(next ?? 'office', rng.pick(PEOPLE));
   if (mistake === 1) return call(rng.pick(['manager', 'office', 'country']), known);

@@ -73,7 +73,7 @@ export function failuresOf(groups: readonly Group[]): Map<string, number> {
   for (const { members } of groups) {
     for (const { stop, failure } of members) {
       if (isTrainable(stop)) continue;
-      const text = `${stop}: ${(failure ?? '').replace(/\S+\/\d+\/\d+ turn \d+/, '<episode>')}`;
+      const text = `${stop}: ${(failure ?? '').replace(/\S+\/\d+\/\d+( turn \d+)?/, '<episode>')}`;
       failures.set(text, (failures.get(text) ?? 0) + 1);
     }
   }

@@ -53,12 +53,11 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
       host,
       port,
       limits: { leaseMs },
-      newSession: (task) => ({
+      newSession: () => ({
         name: `gateway/${sessions++}`,
         seed: Rng.of('gateway', process.pid, Date.now()).uint32(),
         model,
         maxCalls,
-        ...(task === undefined ? {} : { task }),
       }),
       onEnd: (ended) => {
         if (record !== undefined) appendLines(record, [rolloutRecord(trajectoryOf(ended, model.version))]);

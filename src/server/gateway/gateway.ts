@@ -50,11 +50,13 @@ export interface GatewayOptions {
   /** For /sessions. Default: a random one. */
   readonly key?: string;
   /** What sessions made over HTTP talk to; without it there are none. */
-  readonly newSession?: (task: Json | undefined) => SessionOptions;
+  readonly newSession?: () => SessionOptions;
   readonly limits?: Partial<GatewayLimits>;
   /** A session made over HTTP has ended. */
   readonly onEnd?: (record: SessionRecord) => void;
 }
+
+const KEEP_ALIVE_MS = 600_000;
 
 interface Held {
   readonly session: GatewaySession;
@@ -92,6 +94,8 @@ export class Gateway {
         resolve();
       });
       server.on('error', (cause: NodeJS.ErrnoException) => reject(portUnusable(host, port, cause)));
+      // Clients reuse connections: a server that closes an idle one first may cut off a request that is on its way.
+      if ('keepAliveTimeout' in server) server.keepAliveTimeout = KEEP_ALIVE_MS;
       this.#server = server;
     });
     this.#sweep = setInterval(() => this.endExpired(), Math.min(5000, this.limits.leaseMs / 4));
@@ -140,7 +144,7 @@ export class Gateway {
       });
     }
     return this.#hold(
-      new GatewaySession(newSession(task)),
+      new GatewaySession({ ...newSession(), ...(task === undefined ? {} : { task }) }),
       Math.min(leaseMs ?? this.limits.leaseMs, this.limits.leaseMs),
     );
   }

@@ -59,7 +59,7 @@ const wireAnswer = z.object({
   prompt_token_ids: numbers.nullish(),
   usage: z.object({ prompt_tokens: z.number(), completion_tokens: z.number() }).nullish(),
 });
-const wireError = z.object({ error: z.object({ message: z.string(), code: z.unknown() }) });
+const wireError = z.object({ error: z.object({ message: z.string(), code: z.unknown().optional() }) });
 
 export function upstreamModel(options: UpstreamOptions): ChatModel {
   return {
