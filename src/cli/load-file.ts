@@ -74,13 +74,15 @@ async function importFile(path: string, file: string): Promise<Record<string, un
 
 let registered = false;
 
-/** Node 22.18 and later leave types out by themselves; before that, a small loader does. */
+/**
+ * Node 22.18 and later leave types out by themselves; before that, a small loader does. Where this file is TypeScript
+ * itself, something else runs TypeScript already.
+ */
 function registerTypeScript(): void {
   const native = (process.features as { readonly typescript?: unknown }).typescript;
-  if (registered || native) return;
+  if (registered || native || import.meta.url.endsWith('.ts')) return;
   registered = true;
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  register(`./typescript-loader.${extension}`, import.meta.url);
+  register('./typescript-loader.js', import.meta.url);
 }
 
 function asFactory(value: unknown): WorldFactory | undefined {

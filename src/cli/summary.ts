@@ -10,6 +10,8 @@ import { type Column, table } from './table.ts';
 
 export interface SummaryInput {
   readonly run: string;
+  /** The file that was trained, where it is not a built-in environment. */
+  readonly file?: string;
   readonly history: RunHistory;
   /** The folder of all runs, as it was given. */
   readonly root: string;
@@ -21,7 +23,7 @@ export interface SummaryInput {
 
 /** The whole summary as text. */
 export function summaryText(
-  { run, root, history, curvePath, examples }: SummaryInput,
+  { run, file, root, history, curvePath, examples }: SummaryInput,
   screen: Screen,
 ): string {
   const paint = painter(screen.colour);
@@ -43,7 +45,7 @@ export function summaryText(
         ]
       : []),
     ...section('Warnings', warningLines(history, paint)),
-    ...section('Next', nextCommands({ run, root, history })),
+    ...section('Next', nextCommands({ run, root, history, ...(file !== undefined && { file }) })),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -225,13 +227,15 @@ function warningLines({ warnings }: RunHistory, paint: Paint): string[] {
   );
 }
 
-function nextCommands({ run, root, history: { start, finish } }: SummaryInput): string[] {
-  const environment = start?.environment ?? 'NAME';
+function nextCommands({ run, root, file, history: { start, finish } }: SummaryInput): string[] {
+  const environment = file ?? start?.environment ?? 'NAME';
   const other = start?.recipe === 'grpo' ? 'ppo' : 'grpo';
   const where = root === 'runs' ? '' : ` --runs ${root}`;
   const commands: [string, string][] = finish
     ? [
-        [`npx turnwise play ${environment} --run ${run}${where}`, 'watch the agent'],
+        ...(file === undefined
+          ? [[`npx turnwise play ${environment} --run ${run}${where}`, 'watch the agent'] as [string, string]]
+          : []),
         [`npx turnwise eval ${run} --tasks 1000${where}`, 'measure it better'],
         [`npx turnwise train ${environment} --recipe ${other}${where}`, 'another method'],
         [`npx turnwise runs compare ${run} OTHER${where}`, 'compare two runs'],

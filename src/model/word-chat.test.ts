@@ -46,7 +46,10 @@ describe('calls are a few words', () => {
     );
     fc.assert(
       fc.property(words, fc.array(given, { maxLength: 3 }), (content, calls) => {
-        const reply = { content, toolCalls: calls.map((value) => ({ name: 'book', arguments: { ...value } })) };
+        const reply = {
+          content,
+          toolCalls: calls.map((value) => ({ name: 'book', arguments: { ...value } })),
+        };
         expect(parseReply(writeReply(reply), tools)).toEqual(reply);
       }),
     );

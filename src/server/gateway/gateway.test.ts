@@ -216,6 +216,40 @@ describe('/chat/completions', () => {
   });
 });
 
+test('streaming: the same record as without, in chunks that add up to the same answer, and usage at the end', async () => {
+  const { post, session } = await setUp(() => 'hello there <call> look person: ada');
+  const { body } = await post('/chat/completions', chat('who', { tools: [LOOK], seed: 1 }));
+  const response = await fetch(`${gateway!.baseURL(session)}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session.key}` },
+    body: JSON.stringify(
+      chat('who', { tools: [LOOK], seed: 1, stream: true, stream_options: { include_usage: true } }),
+    ),
+  });
+  expect(response.headers.get('content-type')).toContain('text/event-stream');
+  const lines = (await response.text()).trimEnd().split('\n\n');
+  expect(lines.at(-1)).toBe('data: [DONE]');
+  const chunks: Body[] = lines.slice(0, -1).map((line) => JSON.parse(line.slice('data: '.length)));
+  const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }: Body) => delta));
+  const [whole] = body.choices;
+  expect(deltas.map(({ content }) => content ?? '').join('')).toBe(whole.message.content);
+  const calls = deltas.flatMap(({ tool_calls }) => tool_calls ?? []);
+  expect(calls[0].function.name).toBe('look');
+  expect(calls.map((call: Body) => call.function.arguments).join('')).toBe(
+    whole.message.tool_calls[0].function.arguments,
+  );
+  expect(chunks.at(-2).choices[0].finish_reason).toBe('tool_calls');
+  expect(chunks.at(-1)).toMatchObject({ choices: [], usage: body.usage });
+  const [one, two] = session.record().calls;
+  expect({ ...two, id: '', conversation: '', policyMs: 0, environmentMs: 0 }).toEqual({
+    ...one,
+    id: '',
+    conversation: '',
+    policyMs: 0,
+    environmentMs: 0,
+  });
+});
+
 describe('/completions and /models', () => {
   test('text prompts chain by text, prompts of ids by ids', async () => {
     const { post, session } = await setUp(() => 'one two');
@@ -275,7 +309,7 @@ describe('what cannot be trained is kept, marked and counted', () => {
 test('branches and parallel conversations are trajectories of their own, and no token is sampled in two', async () => {
   const { post, session } = await setUp(({ promptIds }) => ['one', 'two', 'three'][promptIds.length % 3]!);
   await post('/chat/completions', chat('who'));
-  const [{ text }] = session.record().calls as [{ text: string }];
+  const { text } = session.record().calls[0]!;
   const branch = (content: string): Promise<unknown> =>
     post('/chat/completions', {
       model: 'policy',

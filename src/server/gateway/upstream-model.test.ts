@@ -171,8 +171,10 @@ describe('a server that fails is a failure of the policy, with its own words', (
       /server behind/,
     ],
     ['is silent', () => {}, /no answer within 50 ms/],
-  ])('%s', async (_case, listener, message) => {
-    const { ask, session } = await front(await serveRaw(listener), { timeoutMs: 50 });
+  ])('%s', async (name, listener, message) => {
+    const { ask, session } = await front(await serveRaw(listener), {
+      timeoutMs: name === 'is silent' ? 50 : 5000,
+    });
     const { status, body } = await ask(hello);
     expect(status).toBe(500);
     expect(body.error.message).toMatch(message);
@@ -213,5 +215,7 @@ test('names of servers', () => {
     tokenIds: true,
     model: 'default',
   });
-  expect(() => parseUpstream('http://x', 'policy', undefined)).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: This does not name a server. Seen: http://x. Allowed: openai:URL or vllm:URL, with #MODEL at the end where the server has several. For example: openai:http://localhost:8000/v1#qwen3-8b.]`);
+  expect(() => parseUpstream('http://x', 'policy', undefined)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: This does not name a server. Seen: http://x. Allowed: openai:URL or vllm:URL, with #MODEL at the end where the server has several. For example: openai:http://localhost:8000/v1#qwen3-8b.]`,
+  );
 });
