@@ -291,6 +291,10 @@ describe('what cannot be trained is kept, marked and counted', () => {
     const record = session.record();
     expect(record.untrainable).toEqual({ 'edited-history': 1 });
     expect(record.calls).toHaveLength(2);
+    expect(turnsOf(record.calls).map(({ untrainable }) => untrainable)).toEqual([
+      undefined,
+      'edited-history',
+    ]);
     expect(turnsOf(record.calls).map(({ sampled }) => sampled)).toEqual([true, false]);
   });
 

@@ -41,6 +41,7 @@ export function turnsOf(calls: readonly RecordedCall[]): Turn[] {
         ids: call.ids,
         logprobs: call.logprobs,
         sampled: call.untrainable === undefined,
+        ...(call.untrainable && { untrainable: call.untrainable }),
         text: call.text,
         finish: call.untrainable === 'scripted' ? 'none' : call.finish,
         reward: 0,
@@ -53,11 +54,10 @@ export function turnsOf(calls: readonly RecordedCall[]): Turn[] {
   );
 }
 
-function turnInfo({ id, model, untrainable, reply }: RecordedCall): Json {
+function turnInfo({ id, model, reply }: RecordedCall): Json {
   return {
     call: id,
     model,
-    ...(untrainable && { untrainable }),
     ...(reply.problem !== undefined && { problem: reply.problem }),
   };
 }
