@@ -43,7 +43,7 @@ export const agent = defineAgent<Question>({
   },
   demonstrate: teach,
   settings: {
-    steps: 60,
+    steps: 45,
     clone: { demonstrations: 600, steps: 300 },
     rollout: { tasks: 16, group: 8, revisit: 0.5, concurrency: 128 },
     evaluation: { every: 10, tasks: 48, finalTasks: 192 },
