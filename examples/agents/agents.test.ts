@@ -6,7 +6,7 @@ import { buildSamples } from '../../src/core/sample.ts';
 import type { Trajectory } from '../../src/core/trajectory.ts';
 import type { Agent } from '../../src/env/agent.ts';
 import { fromAgent } from '../../src/env/from-agent.ts';
-import { CHAT_WORDS, messageText, wordChatRenderer } from '../../src/model/word-chat.ts';
+import { CHAT_WORDS, messageText, wordChatRenderer, writeReply } from '../../src/model/word-chat.ts';
 import { WordTokenizer } from '../../src/model/word-tokenizer.ts';
 import { fullContext } from '../../src/rollout/context.ts';
 import { unwatched } from '../../src/rollout/watchdog.ts';
@@ -77,7 +77,7 @@ describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_name,
     const sure = { chance: () => false } as unknown as Rng;
     const policy = scriptedTokens(renderer, async ({ messages }) => {
       const answer = await agent.demonstrate!({ task, messages, tools: [], player: 'expert', rng: sure });
-      return renderer.write({ content: '', toolCalls: [], ...answer });
+      return writeReply({ content: '', toolCalls: [], ...answer });
     });
     const acted = await play(agent, 1, policyModel({ policy, renderer, contextLength: 256 }));
     expect(acted).toMatchObject({ stop: 'done', outcome: 1, success: true });

@@ -4,6 +4,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Agent } from '../env/agent.ts';
+import type { ConversationRenderer } from '../model/conversation.ts';
 import type { PromptPolicy } from '../policy/policy.ts';
 import type { Play } from '../rollout/collect.ts';
 import { agentEpisodes } from '../server/gateway/agent-episodes.ts';
@@ -14,14 +15,13 @@ import { teacherModel } from '../server/gateway/teacher-model.ts';
 import { parseUpstream, upstreamModel } from '../server/gateway/upstream-model.ts';
 import { demonstrator } from '../synth/demonstrations.ts';
 import type { TrainConfig } from '../train/config.ts';
-import { chatRendererOf, type ModelCard } from '../train/learner.ts';
 
 export interface AgentRun {
   readonly gateway: Gateway;
   /** The agent's episodes with a scripted teacher in the policy's place. */
   demonstrations(config: Pick<TrainConfig, 'seed' | 'clone'>): Play;
   /** The agent's episodes with the policy of a learner. */
-  playWith(card: ModelCard): (policy: PromptPolicy) => Play;
+  playWith(renderer: ConversationRenderer): (policy: PromptPolicy) => Play;
   /** The agent's episodes with a model elsewhere. */
   playBlackBox(model: ChatModel): Play;
   /** Ends the gateway, and what the agent's episodes shared. */
@@ -46,13 +46,13 @@ export async function openAgentRun(agent: Agent): Promise<AgentRun> {
           teacherModel(teach, task, demonstrator(id, { ...clone, seed }), `${seed}/${id}`),
       });
     },
-    playWith: (card) => (policy) =>
+    playWith: (renderer) => (policy) =>
       agentEpisodes({
         agent,
         gateway,
         foreign,
         model: (_request, { contextLength, sampling }) =>
-          policyModel({ policy, renderer: chatRendererOf(card), contextLength, sampling }),
+          policyModel({ policy, renderer, contextLength, sampling }),
       }),
     playBlackBox: (model) => agentEpisodes({ agent, gateway, foreign, model: () => model }),
     close: async () => {

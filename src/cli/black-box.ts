@@ -6,10 +6,10 @@ import type { Renderer } from '../model/renderer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { CollectOptions } from '../rollout/collect.ts';
-import type { ContextStrategy } from '../rollout/context.ts';
+import { fullContext } from '../rollout/context.ts';
 import { unwatched } from '../rollout/watchdog.ts';
 import { readChatCall } from '../server/gateway/call-request.ts';
-import type { ChatModel } from '../server/gateway/chat-model.ts';
+import { type ChatModel, NO_HISTORY } from '../server/gateway/chat-model.ts';
 import { POLICY_NAME } from '../server/gateway/policy-model.ts';
 import { parseUpstream, upstreamModel } from '../server/gateway/upstream-model.ts';
 import { openAgentRun } from './agent-run.ts';
@@ -23,15 +23,11 @@ export interface BlackBox {
 const noIds: Renderer = {
   stopIds: [],
   maxTurnTokens: Number.POSITIVE_INFINITY,
-  contextIds: () => [],
+  prompt: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
   completionIds: () => [],
   text: () => '',
+  answer: (text) => text,
 };
-const noContext: ContextStrategy = {
-  name: 'full',
-  next: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
-};
-
 /**
  * How a world is played by the server that `policy` names; the key comes from OPENAI_API_KEY.
  *
@@ -50,7 +46,7 @@ export async function openBlackBox(
       policy: messagePolicy(model),
       ...(agentRun && { play: agentRun.playBlackBox(model) }),
       renderer: noIds,
-      context: noContext,
+      context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: world.maxTurns,
       contextLength: Number.POSITIVE_INFINITY,
@@ -79,7 +75,7 @@ function messagePolicy(model: ChatModel): Policy {
         call,
         conversation,
         seedKey,
-        previous: undefined,
+        history: NO_HISTORY,
         fresh: messages,
         freshText: '',
         signal,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../core/messages.ts';
-import type { ToolDeclaration } from './chat.ts';
+import type { ToolDeclaration } from './conversation.ts';
 import { CHAT_WORDS, parseReply, wordChatRenderer, writeReply } from './word-chat.ts';
 import { ACT_ID, END_ID, WordTokenizer } from './word-tokenizer.ts';
 
@@ -78,9 +78,9 @@ test('property: whatever is sampled, the next prompt extends prompt and completi
   });
   fc.assert(
     fc.property(completion, fc.array(message), (sampled, fresh) => {
-      const prompt = renderer.promptIds([{ role: 'user', content: 'a b' }], tools);
-      const before = [...prompt, ...sampled];
-      const next = [...before, ...renderer.extensionIds(before, fresh)];
+      const opening = renderer.prompt({ ids: [], messages: [] }, [{ role: 'user', content: 'a b' }]);
+      const before = [...opening.promptIds, ...sampled];
+      const next = renderer.next({ ids: before, messages: [] }, fresh, tools).promptIds;
       expect(next.slice(0, before.length)).toEqual(before);
       // One turn ends before the next message begins, and the policy speaks next.
       expect(next.slice(before.length - (sampled.at(-1) === END_ID ? 1 : 0))[0]).toBe(END_ID);
@@ -96,12 +96,13 @@ test('a conversation with earlier answers in it is rendered as it would have bee
     content: '',
     toolCalls: [{ id: 'x', name: 'book', arguments: { city: 'rome' } }],
   };
-  const opening = renderer.promptIds([{ role: 'user', content: 'a' }], tools);
+  const none = { ids: [], messages: [] };
+  const opening = renderer.prompt(none, [{ role: 'user', content: 'a' }]).promptIds;
   const sampled = renderer.completionIds('<call> book city: rome');
   const result: Message = { role: 'tool', content: 'b', toolCallId: 'x' };
-  const grown = [...opening, ...sampled];
-  expect(renderer.promptIds([{ role: 'user', content: 'a' }, answer, result], tools)).toEqual([
-    ...grown,
-    ...renderer.extensionIds(grown, [result]),
-  ]);
+  const grown = renderer.next({ ids: [...opening, ...sampled], messages: [] }, [result], tools);
+  expect(grown.extendsPrevious).toBe(true);
+  expect(renderer.next(none, [{ role: 'user', content: 'a' }, answer, result], tools).promptIds).toEqual(
+    grown.promptIds,
+  );
 });

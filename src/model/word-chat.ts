@@ -6,7 +6,8 @@
 
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
-import type { ChatRenderer, Reply, ToolDeclaration } from './chat.ts';
+import type { ConversationRenderer, Reply, ToolDeclaration } from './conversation.ts';
+import type { History, Prompt } from './renderer.ts';
 import { ACT_ID, END_ID, type WordTokenizer } from './word-tokenizer.ts';
 
 const CALL = '<call>';
@@ -15,24 +16,29 @@ const CALL = '<call>';
 export const CHAT_WORDS: readonly string[] = ['<system>', '<user>', '<tool>', CALL];
 
 /** @param maxWords of the longest completion */
-export function wordChatRenderer(tokenizer: WordTokenizer, maxWords: number): ChatRenderer {
+export function wordChatRenderer(tokenizer: WordTokenizer, maxWords: number): ConversationRenderer {
   const idsOf = (message: Message): number[] =>
     message.role === 'assistant'
       ? [ACT_ID, ...tokenizer.encode(writeReply(replyOf(message))), END_ID]
       : tokenizer.encode(messageText(message));
-  const contextIds = (messages: readonly Message[]): number[] => [...messages.flatMap(idsOf), ACT_ID];
+  /** A completion that was cut short is closed first. */
+  const prompt = (history: History, fresh: readonly Message[]): Prompt => {
+    const extendsPrevious = history.ids.length > 0;
+    const open = extendsPrevious && history.ids.at(-1) !== END_ID;
+    const contextIds = [...(open ? [END_ID] : []), ...fresh.flatMap(idsOf), ACT_ID];
+    return { promptIds: [...history.ids, ...contextIds], contextIds, extendsPrevious };
+  };
   return {
     stopIds: [END_ID],
     maxTurnTokens: maxWords + 1,
-    contextIds,
-    promptIds: contextIds,
-    extensionIds: (ids, messages) => [...(ids.at(-1) === END_ID ? [] : [END_ID]), ...contextIds(messages)],
+    prompt,
+    next: prompt,
     forcedIds: ({ name }) => tokenizer.encode(name === undefined ? CALL : `${CALL} ${name}`),
     textIds: (text) => tokenizer.encode(text),
     completionIds: (text) => [...tokenizer.encode(text), END_ID],
     text: (ids) => tokenizer.decode(ids.at(-1) === END_ID ? ids.slice(0, -1) : ids),
-    parse: parseReply,
-    write: writeReply,
+    answer: (text) => text,
+    read: parseReply,
   };
 }
 

@@ -5,11 +5,8 @@ import { findCreditMethod } from '../credit/methods.ts';
 import type { Credit } from '../credit/rollouts.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { World } from '../env/world.ts';
-import type { ChatRenderer } from '../model/chat.ts';
-import type { DecoderShape } from '../model/decoder.ts';
 import { type Renderer, wordRenderer } from '../model/renderer.ts';
 import { CHAT_WORDS, messageText, wordChatRenderer } from '../model/word-chat.ts';
-import { WordTokenizer } from '../model/word-tokenizer.ts';
 import { enginePolicy } from '../policy/engine-policy.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import type { PromptPolicy } from '../policy/policy.ts';
@@ -18,14 +15,8 @@ import { type ContextStrategy, fullContext, latestContext } from '../rollout/con
 import type { Watch } from '../rollout/watchdog.ts';
 import { learnVocabulary, renderDemonstration } from '../synth/demonstrations.ts';
 import type { TrainConfig } from './config.ts';
+import type { ModelCard, SmallModelCard } from './model-card.ts';
 import type { Recipe } from './recipes/recipe.ts';
-
-/** The model's words and shape: saved with every checkpoint, so that a checkpoint stands alone. */
-export interface ModelCard {
-  readonly shape: DecoderShape;
-  readonly words: readonly string[];
-  readonly maxActionWords: number;
-}
 
 export interface Learner {
   readonly config: TrainConfig;
@@ -48,19 +39,19 @@ export function designModel(
   config: TrainConfig,
   recipe: Recipe,
   world: World,
-): ModelCard {
+): SmallModelCard {
   const { tokenizer, maxActionWords } = world.agent
     ? learnVocabulary(demonstrations, messageText, CHAT_WORDS)
     : learnVocabulary(demonstrations);
   const { width, heads, layers, hidden } = config.model;
-  const words = { words: tokenizer.words, maxActionWords };
-  const renderer = rendererOf(words, world);
+  const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
   const context = contextOf(config, world);
   const longest = Math.max(
     ...demonstrations.map((d) => promptLength(renderDemonstration(d, renderer, context))),
   );
   return {
-    ...words,
+    words: tokenizer.words,
+    maxActionWords,
     shape: {
       vocabulary: tokenizer.size,
       width,
@@ -80,17 +71,6 @@ export function designModel(
   };
 }
 
-/** The renderer of a small model's conversations with tools. */
-export function chatRendererOf(card: Pick<ModelCard, 'words' | 'maxActionWords'>): ChatRenderer {
-  return wordChatRenderer(new WordTokenizer(card.words), card.maxActionWords);
-}
-
-function rendererOf(card: Pick<ModelCard, 'words' | 'maxActionWords'>, world: World): Renderer {
-  return world.agent
-    ? chatRendererOf(card)
-    : wordRenderer(new WordTokenizer(card.words), card.maxActionWords);
-}
-
 /** An agent decides by its own code what its model sees. */
 export function contextOf(config: TrainConfig, world: World): ContextStrategy {
   if (world.agent) return fullContext;
@@ -108,13 +88,10 @@ function promptLength({ turns }: Trajectory): number {
   return longest;
 }
 
-export function createLearner(
-  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'engine' | 'watch' | 'playWith'>,
-): Learner {
+export function createLearner(parts: Omit<Learner, 'context' | 'credit'>): Learner {
   const { method, rewardScale: _scale, ...options } = parts.config.credit;
   return {
     ...parts,
-    renderer: rendererOf(parts.card, parts.world),
     context: contextOf(parts.config, parts.world),
     credit: findCreditMethod(method).create(options).credit,
   };

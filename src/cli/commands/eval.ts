@@ -146,12 +146,13 @@ async function trainedPlayer(
     name: run,
     ...(step !== undefined && { step }),
     findFactory: findEnvironment,
+    signal,
   });
   return {
     name: run,
     ways: SAMPLED_AND_GREEDY,
     options: () => playOptions(learner, signal),
-    close: () => learner.engine.close(),
+    close: () => learner.close(),
   };
 }
 

@@ -16,7 +16,7 @@ import type { SessionRecord } from '../../server/gateway/recorded-call.ts';
 import { turnsOf } from '../../server/gateway/trajectories.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
 import { appendLines } from '../../store/runs.ts';
-import { chatRendererOf } from '../../train/learner.ts';
+import { conversationRendererOf } from '../../train/model-card.ts';
 import { rolloutRecord } from '../../train/rollout-record.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { findEnvironment } from '../environments.ts';
@@ -47,7 +47,8 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
   ],
   async run({ arguments: { run }, options: given, console, interrupts }) {
     const { policy, record, host, port, maxCalls, leaseMs } = given;
-    const { model, close } = policy === undefined ? await trained(run, given) : elsewhere(policy);
+    const { model, close } =
+      policy === undefined ? await trained(run, given, interrupts.signal) : elsewhere(policy);
     let sessions = 0;
     const gateway = await new Gateway({
       host,
@@ -91,6 +92,7 @@ function elsewhere(policy: string): Served {
 async function trained(
   run: string | undefined,
   { runs, step }: { readonly runs: string; readonly step?: number | undefined },
+  signal: AbortSignal,
 ): Promise<Served> {
   if (run === undefined) throw nothingToServe('neither a run nor --policy');
   const learner = await openCheckpoint({
@@ -98,16 +100,17 @@ async function trained(
     name: run,
     ...(step !== undefined && { step }),
     findFactory: findEnvironment,
+    signal,
   });
   if (!learner.world.agent) {
-    await learner.engine.close();
+    await learner.close();
     throw nothingToServe(`"${run}", a run of the environment ${learner.world.name}`);
   }
-  const renderer = chatRendererOf(learner.card);
+  const renderer = await conversationRendererOf(learner.card, learner.config);
   // Nobody is waited for: each call is sampled when it comes.
   const policy = enginePolicy(learner.engine, renderer, new Lockstep());
   const { contextLength } = learner.engine.capabilities;
-  return { model: policyModel({ policy, renderer, contextLength }), close: () => learner.engine.close() };
+  return { model: policyModel({ policy, renderer, contextLength }), close: () => learner.close() };
 }
 
 function nothingToServe(seen: string): TurnwiseError {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { nearest } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Message } from '../../core/messages.ts';
-import type { ToolDeclaration } from '../../model/chat.ts';
+import type { ToolDeclaration } from '../../model/conversation.ts';
 import { type ApiError, badRequest } from './api-error.ts';
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };

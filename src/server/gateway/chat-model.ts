@@ -1,9 +1,10 @@
 /** What answers the calls of a session: the policy, a scripted teacher, or a server elsewhere. */
 
 import type { Message } from '../../core/messages.ts';
-import type { Reply } from '../../model/chat.ts';
+import type { Reply } from '../../model/conversation.ts';
+import type { History } from '../../model/renderer.ts';
 import type { CallRequest } from './call-request.ts';
-import type { RecordedCall, Untrainable } from './recorded-call.ts';
+import type { Untrainable } from './recorded-call.ts';
 
 export interface ModelRequest {
   readonly call: CallRequest;
@@ -11,14 +12,17 @@ export interface ModelRequest {
   readonly conversation: string;
   /** Names the randomness of this completion. */
   readonly seedKey: string;
-  /** The completion that this call continues, if any. */
-  readonly previous: RecordedCall | undefined;
-  /** Messages after it. For a text call that continues one: none. */
+  /** What was seen and said before, in the conversation that this call continues; empty where it begins one. */
+  readonly history: History;
+  /** Messages after it. */
   readonly fresh: readonly Message[];
   /** The text after it, for text calls. */
   readonly freshText: string;
   readonly signal: AbortSignal;
 }
+
+/** Of models that keep none. */
+export const NO_HISTORY: History = { ids: [], messages: [] };
 
 export interface ModelAnswer {
   readonly reply: Reply;
@@ -29,6 +33,8 @@ export interface ModelAnswer {
   readonly promptIds: readonly number[];
   readonly ids: readonly number[];
   readonly logprobs: readonly number[];
+  /** What a call that continues this one is given back. */
+  readonly history: History;
   readonly tokens: { readonly prompt: number; readonly completion: number };
   /** Text of each sampled token, for clients that ask for log-probabilities. */
   readonly tokenTexts?: readonly string[];

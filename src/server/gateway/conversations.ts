@@ -3,7 +3,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { canonicalJson, type Json } from '../../core/json.ts';
 import type { Message } from '../../core/messages.ts';
-import type { ToolDeclaration } from '../../model/chat.ts';
+import type { ToolDeclaration } from '../../model/conversation.ts';
 
 export interface Continuation<Entry> {
   /** The latest completion that the request's messages begin with. */

@@ -91,7 +91,8 @@ describe('/chat/completions', () => {
     const [call] = session.record().calls;
     expect(call).toMatchObject({
       policyVersion: 7,
-      promptIds: renderer.promptIds([{ role: 'user', content: 'who is ada' }], []),
+      promptIds: renderer.prompt({ ids: [], messages: [] }, [{ role: 'user', content: 'who is ada' }])
+        .promptIds,
       ids: renderer.completionIds('hello there'),
       logprobs: [-1, -2, -3],
       text: 'hello there',
@@ -188,7 +189,9 @@ describe('/chat/completions', () => {
       { token: 'two', logprob: -2 },
     ]);
     expect(choice.token_ids).toHaveLength(2);
-    expect(body.prompt_token_ids).toEqual(renderer.promptIds([{ role: 'user', content: 'who' }], []));
+    expect(body.prompt_token_ids).toEqual(
+      renderer.prompt({ ids: [], messages: [] }, [{ role: 'user', content: 'who' }]).promptIds,
+    );
   });
 
   test('the same seed gives the same randomness, in any session; without one, calls differ', async () => {

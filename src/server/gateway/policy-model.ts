@@ -1,6 +1,7 @@
 /** The policy behind a chat API: rendered by extension, sampled by the engine, parsed back, never encoded twice. */
 
-import type { ChatRenderer, ForcedCall } from '../../model/chat.ts';
+import type { ConversationRenderer, ForcedCall } from '../../model/conversation.ts';
+import { continued, type Prompt } from '../../model/renderer.ts';
 import type { PromptPolicy, SamplingOptions } from '../../policy/policy.ts';
 import { ApiError, badRequest } from './api-error.ts';
 import type { CallRequest } from './call-request.ts';
@@ -11,7 +12,7 @@ export const POLICY_NAME = 'policy';
 
 export interface PolicyModelOptions {
   readonly policy: PromptPolicy;
-  readonly renderer: ChatRenderer;
+  readonly renderer: ConversationRenderer;
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;
   /**
@@ -35,10 +36,10 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
   };
 
   async function answer(request: ModelRequest, { contextLength }: PolicyModelOptions): Promise<ModelAnswer> {
-    const { call, previous, conversation } = request;
-    const before = previous ? [...previous.promptIds, ...previous.ids] : [];
+    const { call, conversation, history, fresh } = request;
     const forced = forcedIds(call, renderer);
-    const promptIds = [...before, ...contextIds(request, before, renderer), ...forced];
+    const prompt = promptOf(request, renderer);
+    const promptIds = [...prompt.promptIds, ...forced];
     const room = contextLength - promptIds.length;
     if (promptIds.length === 0) throw badRequest('empty_prompt', 'The prompt has no tokens.', 'prompt');
     if (room < 1) throw overflow(promptIds.length, contextLength);
@@ -59,12 +60,13 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
     const whole = forced.length > 0 ? `${renderer.text(forced)} ${text}` : text;
     const reads = call.kind === 'chat' && call.tools.length > 0 && call.toolChoice !== 'none';
     return {
-      reply: reads ? renderer.parse(whole, call.tools) : { content: whole, toolCalls: [] },
+      reply: reads ? renderer.read(whole, call.tools) : { content: whole, toolCalls: [] },
       text,
       finish: cut || completion.finish === 'none' ? 'stop' : completion.finish,
       promptIds,
       ids,
       logprobs: completion.logprobs.slice(0, ids.length),
+      history: continued({ ...prompt, promptIds }, [...history.messages, ...fresh], { ids, text: whole }),
       tokens: { prompt: promptIds.length, completion: ids.length },
       ...(call.logprobs && { tokenTexts: ids.map((id) => renderer.text([id])) }),
       temperature: sampling.temperature,
@@ -72,19 +74,15 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
   }
 }
 
-function contextIds(
-  request: ModelRequest,
-  before: readonly number[],
-  renderer: ChatRenderer,
-): readonly number[] {
-  const { call, previous, fresh, freshText } = request;
-  if (call.kind === 'chat') {
-    return previous ? renderer.extensionIds(before, fresh) : renderer.promptIds(call.messages, call.tools);
-  }
-  return typeof call.prompt === 'string' ? renderer.textIds(freshText) : call.prompt.slice(before.length);
+function promptOf({ call, history, fresh, freshText }: ModelRequest, renderer: ConversationRenderer): Prompt {
+  if (call.kind === 'chat') return renderer.next(history, fresh, call.tools);
+  const contextIds =
+    typeof call.prompt === 'string' ? renderer.textIds(freshText) : call.prompt.slice(history.ids.length);
+  const extendsPrevious = history.ids.length > 0;
+  return { promptIds: [...history.ids, ...contextIds], contextIds, extendsPrevious };
 }
 
-function forcedIds(call: CallRequest, renderer: ChatRenderer): readonly number[] {
+function forcedIds(call: CallRequest, renderer: ConversationRenderer): readonly number[] {
   if (call.kind === 'text' || call.toolChoice === 'auto' || call.toolChoice === 'none') return [];
   const forced: ForcedCall = call.toolChoice === 'required' ? {} : call.toolChoice;
   if (renderer.forcedIds) return renderer.forcedIds(forced);
@@ -106,7 +104,7 @@ function requestedSampling({ temperature, topP, topK }: CallRequest): Omit<Sampl
 function cutAtStop(
   ids: readonly number[],
   stops: readonly string[],
-  renderer: ChatRenderer,
+  renderer: ConversationRenderer,
 ): { readonly tokens: number; readonly text: string } | undefined {
   if (stops.length === 0) return undefined;
   const contains = (text: string): boolean => stops.some((stop) => text.includes(stop));

@@ -2,7 +2,7 @@
 
 import type { Json } from '../../core/json.ts';
 import type { Message } from '../../core/messages.ts';
-import type { Reply } from '../../model/chat.ts';
+import type { Reply } from '../../model/conversation.ts';
 
 /** Why a completion cannot be trained on. */
 export type Untrainable =

@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
-import type { Reply } from '../../model/chat.ts';
+import type { Reply } from '../../model/conversation.ts';
 import { badRequest } from './api-error.ts';
 import type { ResponseFormat } from './call-request.ts';
 

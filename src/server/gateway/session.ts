@@ -4,9 +4,10 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { nearest } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import type { Message } from '../../core/messages.ts';
+import type { History } from '../../model/renderer.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
 import type { CallRequest, ChatCall } from './call-request.ts';
-import type { ChatModel, ModelAnswer } from './chat-model.ts';
+import { type ChatModel, type ModelAnswer, NO_HISTORY } from './chat-model.ts';
 import { type Continuation, Conversations } from './conversations.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
 import type { RecordedCall, SessionRecord } from './recorded-call.ts';
@@ -55,6 +56,7 @@ export class GatewaySession {
   readonly #options: SessionOptions;
   readonly #calls: RecordedCall[] = [];
   readonly #conversations = new Conversations<RecordedCall>();
+  readonly #histories: Map<string, History> = new Map();
   readonly #continued: Set<string> = new Set();
   readonly #names: Set<string> = new Set();
   readonly #asked: Map<string, number> = new Map();
@@ -100,6 +102,7 @@ export class GatewaySession {
       const conversations = Array.from({ length: call.choices }, () =>
         this.#conversationFor(placed.previous),
       );
+      const history = (placed.previous && this.#histories.get(placed.previous.id)) ?? NO_HISTORY;
       const began = performance.now();
       const answers = await untilAborted(
         Promise.all(
@@ -108,8 +111,10 @@ export class GatewaySession {
               call,
               conversation,
               seedKey: this.#seedKey(placed.key, choice),
+              history,
+              fresh: placed.fresh,
+              freshText: placed.freshText,
               signal,
-              ...placed,
             }),
           ),
         ),
@@ -247,6 +252,7 @@ export class GatewaySession {
       ...times,
     };
     this.#calls.push(record);
+    this.#histories.set(record.id, answer.history);
     if (call.kind === 'chat') this.#remember(call, message, record);
     return { call: record, answer, message };
   }

@@ -6,7 +6,7 @@ import type { Agent } from '../../env/agent.ts';
 import type { PlayerKind } from '../../env/world.ts';
 import { parseReply, writeReply } from '../../model/word-chat.ts';
 import { badRequest } from './api-error.ts';
-import type { ChatModel } from './chat-model.ts';
+import { type ChatModel, NO_HISTORY } from './chat-model.ts';
 import { POLICY_NAME } from './policy-model.ts';
 
 /** @param seedKey names the chance of the whole episode */
@@ -39,6 +39,7 @@ export function teacherModel(
         promptIds: [],
         ids: [],
         logprobs: [],
+        history: NO_HISTORY,
         tokens: { prompt: 0, completion: 0 },
         temperature: undefined,
         untrainable: 'scripted',

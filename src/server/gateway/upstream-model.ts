@@ -7,11 +7,11 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Message } from '../../core/messages.ts';
-import type { Reply } from '../../model/chat.ts';
+import type { Reply } from '../../model/conversation.ts';
 import { writeReply } from '../../model/word-chat.ts';
 import { ApiError } from './api-error.ts';
 import type { CallRequest } from './call-request.ts';
-import type { ChatModel, ModelAnswer, ModelRequest } from './chat-model.ts';
+import { type ChatModel, type ModelAnswer, type ModelRequest, NO_HISTORY } from './chat-model.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
 
 export interface UpstreamOptions {
@@ -237,6 +237,7 @@ function readAnswer(body: unknown, { call }: ModelRequest, { url, tokenIds }: Up
     promptIds: complete ? promptIds : [],
     ids: complete ? ids : [],
     logprobs: complete || call.logprobs ? logprobs : [],
+    history: NO_HISTORY,
     tokens: {
       prompt: usage?.prompt_tokens ?? promptIds.length,
       completion: usage?.completion_tokens ?? ids.length,

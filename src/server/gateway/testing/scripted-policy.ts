@@ -1,6 +1,6 @@
 /** A policy without weights, for tests: it says what it is told to say, token by token. */
 
-import type { ChatRenderer } from '../../../model/chat.ts';
+import type { ConversationRenderer } from '../../../model/conversation.ts';
 import { CHAT_WORDS, wordChatRenderer } from '../../../model/word-chat.ts';
 import { WordTokenizer } from '../../../model/word-tokenizer.ts';
 import type { PromptPolicy, PromptRequest } from '../../../policy/policy.ts';
@@ -11,13 +11,13 @@ export interface ScriptedTokens extends PromptPolicy {
 }
 
 /** The renderer of a model that knows these words. */
-export function rendererOf(words: string): ChatRenderer {
+export function rendererOf(words: string): ConversationRenderer {
   return wordChatRenderer(WordTokenizer.fromTexts([...CHAT_WORDS, words]), 16);
 }
 
 /** Answers with `say(request)`; log-probabilities are −1, −2, … so that mixing them up shows. */
 export function scriptedTokens(
-  renderer: ChatRenderer,
+  renderer: ConversationRenderer,
   say: (request: PromptRequest) => string | Promise<string>,
 ): ScriptedTokens {
   const requests: PromptRequest[] = [];

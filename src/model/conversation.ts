@@ -1,8 +1,8 @@
-/** What a conversation with tools needs of a renderer: messages to ids, and what was sampled back to a message. */
+/** What a conversation with tools needs of a renderer: prompts with declared tools, and what was sampled as a message. */
 
 import type { JsonObject } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
-import type { Renderer } from './renderer.ts';
+import type { History, Prompt, Renderer } from './renderer.ts';
 
 /** A tool as clients declare it. */
 export interface ToolDeclaration {
@@ -25,21 +25,13 @@ export interface ForcedCall {
   readonly name?: string;
 }
 
-/**
- * A renderer of conversations. The prefix property is its duty: `promptIds` ends where the assistant's first token goes,
- * and whatever was sampled there, `extensionIds` only appends.
- */
-export interface ChatRenderer extends Renderer {
-  /** Ids of a whole conversation, tools included where the model reads them. Ends where the policy's next token goes. */
-  promptIds(messages: readonly Message[], tools: readonly ToolDeclaration[]): number[];
-  /** Ids to append to `ids` (a prompt and its completion, which may lack the token that ends it) for what came back. */
-  extensionIds(ids: readonly number[], messages: readonly Message[]): number[];
+export interface ConversationRenderer extends Renderer {
+  /** `prompt`, with tools that the model may call, where it reads declarations. */
+  next(history: History, fresh: readonly Message[], tools: readonly ToolDeclaration[]): Prompt;
   /** Ids with which a forced call begins: context, not sampled. Absent where the renderer cannot force calls. */
   forcedIds?(call: ForcedCall): number[];
   /** Plain text as ids, without any marks. */
   textIds(text: string): number[];
-  /** What `text`, a completion, says. */
-  parse(text: string, tools: readonly ToolDeclaration[]): Reply;
-  /** The completion that says `reply`: `parse` reads it back, up to white space. */
-  write(reply: Reply): string;
+  /** What a completion says. */
+  read(text: string, tools: readonly ToolDeclaration[]): Reply;
 }
