@@ -152,6 +152,8 @@ export async function train(
     );
     if (update.updates === 0)
       io.event(nothingLearned(step + 1, usable.groups.length, constantShare(usable.groups)));
+    const gap = update.metrics['policy/kl_sample_train'] ?? 0;
+    if (!(gap <= sampleTrainLimit)) io.event(samplerDiffers(step + 1, gap));
     await engine.publish();
     const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 
@@ -247,6 +249,22 @@ async function evaluateBoth(
 
 function reportEpisodes(io: RunIo, phase: Phase): (done: number, total: number) => void {
   return (done, total) => io.progress({ type: 'progress', phase, done, total, waitingFor: 'episodes' });
+}
+
+/**
+ * Largest `policy/kl_sample_train` that rounding explains: log-probabilities 1e-4 apart give 5e-9 for a mean over tokens,
+ * and a loss that sums over the tokens of a sequence multiplies that by its length.
+ */
+const sampleTrainLimit = 1e-5;
+
+function samplerDiffers(step: number, gap: number): StoredEvent {
+  return {
+    type: 'warning',
+    code: 'sampler-differs',
+    message:
+      `step ${step}: sampled tokens have other log-probabilities in training than when they were sampled ` +
+      `(policy/kl_sample_train ${gap.toExponential(1)}): the trained tokens are not those that were sampled, or the sampler has other weights`,
+  };
 }
 
 /** A step that learned nothing says so, and why. */
