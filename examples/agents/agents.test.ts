@@ -6,6 +6,9 @@ import { buildSamples } from '../../src/core/sample.ts';
 import type { Trajectory } from '../../src/core/trajectory.ts';
 import type { Agent } from '../../src/env/agent.ts';
 import { fromAgent } from '../../src/env/from-agent.ts';
+import type { ConversationRenderer, Reply } from '../../src/model/conversation.ts';
+import { pretrainedConversation } from '../../src/model/pretrained-conversation.ts';
+import { parityLanguage } from '../../src/model/testing/parity-data.ts';
 import { CHAT_WORDS, messageText, wordChatRenderer, writeReply } from '../../src/model/word-chat.ts';
 import { WordTokenizer } from '../../src/model/word-tokenizer.ts';
 import { fullContext } from '../../src/rollout/context.ts';
@@ -15,7 +18,7 @@ import type { ChatModel } from '../../src/server/gateway/chat-model.ts';
 import { Gateway } from '../../src/server/gateway/gateway.ts';
 import { policyModel } from '../../src/server/gateway/policy-model.ts';
 import { teacherModel } from '../../src/server/gateway/teacher-model.ts';
-import { scriptedTokens } from '../../src/server/gateway/testing/scripted-policy.ts';
+import { type ScriptedTokens, scriptedTokens } from '../../src/server/gateway/testing/scripted-policy.ts';
 import { agent as aiSdk } from './ai-sdk.ts';
 import { agent as aiSdkStream } from './ai-sdk-stream.ts';
 import { agent as mcp } from './mcp.ts';
@@ -57,6 +60,23 @@ async function play(agent: Agent, index: number, model: ChatModel): Promise<Traj
 const teacher = (agent: Agent, index: number): ChatModel =>
   teacherModel(agent.demonstrate!, agent.tasks('train').at(index), 'expert', `example/${index}`);
 
+/** A policy that says, token by token, what the teacher says where it makes no mistakes. */
+function knowing(
+  agent: Agent,
+  renderer: ConversationRenderer,
+  write: (reply: Reply) => string,
+): ScriptedTokens {
+  const task = agent.tasks('train').at(1);
+  const sure = { chance: () => false } as unknown as Rng;
+  return scriptedTokens(renderer, async ({ messages }) => {
+    const answer = await agent.demonstrate!({ task, messages, tools: [], player: 'expert', rng: sure });
+    return write({ content: '', toolCalls: [], ...answer });
+  });
+}
+
+const language = await parityLanguage('tokenizer-qwen');
+const pretrained = pretrainedConversation(language, { maxTurnTokens: 256 });
+
 describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_name, agent) => {
   test('is taught through the gateway', async () => {
     const episodes: Trajectory[] = [];
@@ -72,13 +92,7 @@ describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_name,
     const taught = await play(agent, 1, teacher(agent, 1));
     const texts = taught.turns.flatMap((turn) => [turn.text, ...turn.messages.map(messageText)]);
     const renderer = wordChatRenderer(WordTokenizer.fromTexts([...CHAT_WORDS, ...texts]), 16);
-    // The policy says, token by token, what the teacher says where it makes no mistakes.
-    const task = agent.tasks('train').at(1);
-    const sure = { chance: () => false } as unknown as Rng;
-    const policy = scriptedTokens(renderer, async ({ messages }) => {
-      const answer = await agent.demonstrate!({ task, messages, tools: [], player: 'expert', rng: sure });
-      return writeReply({ content: '', toolCalls: [], ...answer });
-    });
+    const policy = knowing(agent, renderer, writeReply);
     const acted = await play(agent, 1, policyModel({ policy, renderer, contextLength: 256 }));
     expect(acted).toMatchObject({ stop: 'done', outcome: 1, success: true });
     const samples = buildSamples(acted);
@@ -87,5 +101,22 @@ describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_name,
       [...ids_T].filter((_, token) => mask_T[token] === 1),
     );
     expect(sampled).toEqual(acted.turns.flatMap(({ text }) => renderer.completionIds(text)));
+  });
+
+  test('acts through the chat template of a pretrained model, in that model’s own form of calls', async () => {
+    const policy = knowing(agent, pretrained, ({ content, toolCalls }) =>
+      [content, ...toolCalls.map((call) => `<tool_call>\n${JSON.stringify(call)}\n</tool_call>`)].join(''),
+    );
+    const acted = await play(agent, 1, policyModel({ policy, renderer: pretrained, contextLength: 8192 }));
+    expect(acted).toMatchObject({ stop: 'done', outcome: 1, success: true });
+    const [first, second] = acted.turns;
+    expect(language.tokenizer.decode(first!.contextIds)).toMatch(
+      /<tools>[\s\S]*"name"[\s\S]*<\|im_start\|>user/,
+    );
+    expect(second).toMatchObject({ extendsPrevious: true });
+    expect(language.tokenizer.decode(second!.contextIds)).toContain('<tool_response>');
+    expect(acted.turns.flatMap(({ ids }) => ids)).toEqual(
+      acted.turns.flatMap(({ text }) => pretrained.completionIds(text)),
+    );
   });
 });

@@ -75,6 +75,7 @@ function messagePolicy(model: ChatModel): Policy {
         call,
         conversation,
         seedKey,
+        contentKey: seedKey,
         history: NO_HISTORY,
         fresh: messages,
         freshText: '',

@@ -15,6 +15,8 @@ export interface ToolDeclaration {
 /** What an assistant says: words, calls, or both. Calls get their ids where they are sent. */
 export interface Reply {
   readonly content: string;
+  /** What was thought before it, from models that think. */
+  readonly reasoning?: string;
   readonly toolCalls: readonly { readonly name: string; readonly arguments: JsonObject }[];
   /** What was wrong with the form, where a call could not be read: then everything stays in `content`. */
   readonly problem?: string;
@@ -32,6 +34,6 @@ export interface ConversationRenderer extends Renderer {
   forcedIds?(call: ForcedCall): number[];
   /** Plain text as ids, without any marks. */
   textIds(text: string): number[];
-  /** What a completion says. */
+  /** What a completion says; calls are read only where there are tools. */
   read(text: string, tools: readonly ToolDeclaration[]): Reply;
 }

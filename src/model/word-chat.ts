@@ -63,6 +63,7 @@ const valueText = (value: Json): string => (typeof value === 'string' ? value : 
 
 /** Everything before the first call is content. A call of an unknown tool, or with unreadable arguments, stays content. */
 export function parseReply(text: string, tools: readonly ToolDeclaration[]): Reply {
+  if (tools.length === 0) return { content: text, toolCalls: [] };
   const words = text.split(/\s+/).filter((word) => word !== '');
   const starts = words.flatMap((word, index) => (word === CALL ? [index] : []));
   if (starts.length === 0) return { content: text, toolCalls: [] };

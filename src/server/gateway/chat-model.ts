@@ -10,8 +10,10 @@ export interface ModelRequest {
   readonly call: CallRequest;
   /** Names the conversation, so that a cache can be kept. */
   readonly conversation: string;
-  /** Names the randomness of this completion. */
+  /** Names the randomness of this completion: no other one has it. */
   readonly seedKey: string;
+  /** Names what was asked: equal for equal requests, in whatever session. */
+  readonly contentKey: string;
   /** What was seen and said before, in the conversation that this call continues; empty where it begins one. */
   readonly history: History;
   /** Messages after it. */

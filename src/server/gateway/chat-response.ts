@@ -46,6 +46,7 @@ export function* streamedResponse(
     });
     const ids = call.returnTokenIds ? { prompt_token_ids: choice.call.promptIds } : {};
     if (chat) yield chunk({ role: 'assistant', content: '' }, null, ids);
+    for (const piece of pieces(choice.message.reasoning ?? '')) yield chunk({ reasoning_content: piece });
     for (const piece of pieces(choice.message.content))
       yield chunk(chat ? { content: piece } : { text: piece });
     for (const [position, made] of (choice.message.toolCalls ?? []).entries()) {
@@ -92,10 +93,11 @@ function head(
 }
 
 function wireMessage({ message }: AnsweredChoice): object {
-  const { content, toolCalls = [] } = message;
+  const { content, reasoning, toolCalls = [] } = message;
   return {
     role: 'assistant',
     content: content === '' && toolCalls.length > 0 ? null : content,
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
     refusal: null,
     ...(toolCalls.length > 0 && {
       tool_calls: toolCalls.map(({ id, name, arguments: given }) => ({

@@ -199,9 +199,14 @@ describe('/chat/completions', () => {
     await post('/chat/completions', chat('who', { seed: 3 }));
     await post('/chat/completions', chat('who'));
     await post('/chat/completions', chat('who'));
+    await gateway!.stop();
+    const other = await setUp(undefined, {}, { name: 'another episode', seed: 2 });
+    await other.post('/chat/completions', chat('who', { seed: 3, n: 2 }));
     const keys = policy.requests.map(({ seedKey }) => seedKey);
-    expect(keys[0]).toMatch(/^request\/3\//);
     expect(new Set(keys).size).toBe(3);
+    const [first, second] = other.policy.requests.map(({ seedKey }) => seedKey);
+    expect(first).toBe(keys[0]);
+    expect(second).not.toBe(first);
   });
 
   test('response_format is checked, not enforced, and says so', async () => {

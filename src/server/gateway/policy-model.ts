@@ -47,7 +47,7 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
     const seeded = options.sampling === undefined && call.seed !== undefined;
     const completion = await policy.complete({
       conversation,
-      seedKey: seeded ? `request/${call.seed}/${request.seedKey}` : request.seedKey,
+      seedKey: seeded ? `request/${call.seed}/${request.contentKey}` : request.seedKey,
       messages: call.kind === 'chat' ? call.messages : [],
       promptIds,
       sampling: { ...sampling, maxTokens: Math.min(call.maxTokens ?? room, renderer.maxTurnTokens, room) },
@@ -56,11 +56,12 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
     const cut = cutAtStop(completion.ids, call.stop, renderer);
     const ids = completion.ids.slice(0, cut?.tokens);
     const text = cut?.text ?? renderer.text(ids);
-    // A forced beginning is context to the policy, and part of what the client reads.
-    const whole = forced.length > 0 ? `${renderer.text(forced)} ${text}` : text;
-    const reads = call.kind === 'chat' && call.tools.length > 0 && call.toolChoice !== 'none';
+    const whole = `${forcedText(forced, completion.ids, renderer)}${text}`;
     return {
-      reply: reads ? renderer.read(whole, call.tools) : { content: whole, toolCalls: [] },
+      reply:
+        call.kind === 'chat'
+          ? renderer.read(whole, call.toolChoice === 'none' ? [] : call.tools)
+          : { content: whole, toolCalls: [] },
       text,
       finish: cut || completion.finish === 'none' ? 'stop' : completion.finish,
       promptIds,
@@ -91,6 +92,17 @@ function forcedIds(call: CallRequest, renderer: ConversationRenderer): readonly 
     'This model cannot be made to call a tool; use "auto" or "none".',
     'tool_choice',
   );
+}
+
+/** A forced beginning is context to the policy, and part of what the client reads; with whatever joins it to `ids`. */
+function forcedText(
+  forced: readonly number[],
+  ids: readonly number[],
+  renderer: ConversationRenderer,
+): string {
+  if (forced.length === 0) return '';
+  const whole = renderer.text([...forced, ...ids]);
+  return whole.slice(0, whole.length - renderer.text(ids).length);
 }
 
 function requestedSampling({ temperature, topP, topK }: CallRequest): Omit<SamplingOptions, 'maxTokens'> {

@@ -111,6 +111,7 @@ export class GatewaySession {
               call,
               conversation,
               seedKey: this.#seedKey(placed.key, choice),
+              contentKey: choiceKey(placed.key, choice),
               history,
               fresh: placed.fresh,
               freshText: placed.freshText,
@@ -202,7 +203,7 @@ export class GatewaySession {
   #seedKey(key: string, choice: number): string {
     const times = this.#asked.get(key) ?? 0;
     this.#asked.set(key, times + 1);
-    return `${this.#options.seed}/${this.#options.name}/${key}/${times}${choice === 0 ? '' : `/${choice}`}`;
+    return `${this.#options.seed}/${this.#options.name}/${choiceKey(`${key}/${times}`, choice)}`;
   }
 
   #record(
@@ -224,6 +225,7 @@ export class GatewaySession {
     const message: Message = {
       role: 'assistant',
       content: reply.content,
+      ...(reply.reasoning !== undefined && { reasoning: reply.reasoning }),
       ...(toolCalls.length > 0 && { toolCalls }),
     };
     const untrainable =
@@ -261,6 +263,8 @@ export class GatewaySession {
     this.#conversations.add(messages, tools, message, record);
   }
 }
+
+const choiceKey = (key: string, choice: number): string => (choice === 0 ? key : `${key}/${choice}`);
 
 type Placed = Continuation<RecordedCall> & { readonly freshText: string };
 

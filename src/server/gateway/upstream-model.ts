@@ -38,6 +38,7 @@ const wireAnswer = z.object({
         message: z
           .object({
             content: z.string().nullish(),
+            reasoning_content: z.string().nullish(),
             tool_calls: z
               .array(z.object({ function: z.object({ name: z.string(), arguments: z.string() }) }))
               .nullish(),
@@ -250,6 +251,7 @@ function readAnswer(body: unknown, { call }: ModelRequest, { url, tokenIds }: Up
 
 function replyOf(message: z.output<typeof wireAnswer>['choices'][number]['message']): Reply {
   const content = message?.content ?? '';
+  const reasoning = message?.reasoning_content ? { reasoning: message.reasoning_content } : {};
   const toolCalls = [];
   for (const { function: made } of message?.tool_calls ?? []) {
     try {
@@ -257,12 +259,13 @@ function replyOf(message: z.output<typeof wireAnswer>['choices'][number]['messag
     } catch {
       return {
         content: `${content} ${made.name}(${made.arguments})`.trim(),
+        ...reasoning,
         toolCalls: [],
         problem: `the arguments of ${made.name} are not JSON`,
       };
     }
   }
-  return { content, toolCalls };
+  return { content, ...reasoning, toolCalls };
 }
 
 function upstreamFailed(url: string, seen: string, cause?: unknown): TurnwiseError {
