@@ -106,11 +106,12 @@ export async function resumeRun(
     }
     run.rewind(checkpoint);
     const open = await reopenBase(card, request);
-    const opened = await openEngine(card, file.config, open);
     const agentRun = world.agent && (await openAgentRun(world.agent));
-    const engine = agentRun ? besideAgent(opened, agentRun) : opened;
     const { watch, close } = watchdog(request.root, run, file.config);
+    let engine: Engine | undefined;
     try {
+      const opened = await openEngine(card, file.config, open);
+      engine = agentRun ? besideAgent(opened, agentRun) : opened;
       await engine.load(checkpoint.folder);
       const language = await languageOf(movedTo(card, open), file.config, world, agentRun);
       const learner = createLearner({ config: file.config, recipe, world, card, engine, watch, ...language });
@@ -118,7 +119,7 @@ export async function resumeRun(
       io.event({ type: 'resume', step: state.step });
       return await train(learner, state, { demonstrations: [] }, io);
     } finally {
-      await Promise.all([engine.close(), close()]);
+      await Promise.all([engine ? engine.close() : agentRun?.close(), close()]);
     }
   } finally {
     run.close();
@@ -308,16 +309,19 @@ export async function openCheckpoint(request: {
   const world = factory.create(factory.options.parse(config.environment));
   const open = await reopenBase(card, request);
   const agentRun = world.agent && (await openAgentRun(world.agent));
-  const language = await languageOf(movedTo(card, open), config, world, agentRun);
-  const engine = await openEngine(card, config, open);
-  await engine.load(checkpoint.folder);
-  const recipe = findRecipe(file.recipe);
-  return {
-    ...createLearner({ config, recipe, world, card, engine, watch: unwatched, ...language }),
-    engine,
-    close: async () => {
-      await agentRun?.close();
-      await engine.close();
-    },
+  let engine: EmbeddedEngine | undefined;
+  const close = async (): Promise<void> => {
+    await Promise.all([agentRun?.close(), engine?.close()]);
   };
+  try {
+    const language = await languageOf(movedTo(card, open), config, world, agentRun);
+    engine = await openEngine(card, config, open);
+    await engine.load(checkpoint.folder);
+    const recipe = findRecipe(file.recipe);
+    const learner = createLearner({ config, recipe, world, card, engine, watch: unwatched, ...language });
+    return { ...learner, engine, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
