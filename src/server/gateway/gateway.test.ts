@@ -1,6 +1,8 @@
 /** The gateway over HTTP: shapes, keys, limits, leases, pauses, and what it records. */
 
 import { afterEach, describe, expect, test } from 'vitest';
+import { pretrainedConversation } from '../../model/pretrained-conversation.ts';
+import { parityLanguage } from '../../model/testing/parity-data.ts';
 import type { PromptRequest } from '../../policy/policy.ts';
 import { Gateway, type GatewayOptions } from './gateway.ts';
 import { policyModel } from './policy-model.ts';
@@ -256,6 +258,35 @@ test('streaming: the same record as without, in chunks that add up to the same a
     policyMs: 0,
     environmentMs: 0,
   });
+});
+
+test('what a model thinks is apart from what it says, whole and streamed, and is no edit where it is left out', async () => {
+  const thinking = pretrainedConversation(await parityLanguage('tokenizer-qwen'), { maxTurnTokens: 64 });
+  const policy = scriptedTokens(thinking, () => '<think>\nhm well\n</think>\n\nfigs');
+  const model = policyModel({ policy, renderer: thinking, contextLength: 1024 });
+  const { post, session } = await setUp(undefined, {}, { model });
+  const { body } = await post('/chat/completions', chat('who'));
+  expect(body.choices[0].message).toMatchObject({ content: 'figs', reasoning_content: 'hm well' });
+  const response = await fetch(`${gateway!.baseURL(session)}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session.key}` },
+    body: JSON.stringify(chat('who', { stream: true })),
+  });
+  const deltas = (await response.text())
+    .split('\n\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice(6)).choices[0].delta);
+  expect(deltas.map((delta) => delta.reasoning_content ?? '').join('')).toBe('hm well');
+  expect(deltas.map((delta) => delta.content ?? '').join('')).toBe('figs');
+  const messages = [
+    { role: 'user', content: 'who' },
+    { role: 'assistant', content: 'figs' },
+    { role: 'user', content: 'why' },
+  ];
+  await post('/chat/completions', { model: 'policy', messages });
+  const last = session.record().calls.at(-1)!;
+  expect(last.untrainable).toBeUndefined();
+  expect(last.fresh).toEqual([{ role: 'user', content: 'why' }]);
 });
 
 describe('/completions and /models', () => {
