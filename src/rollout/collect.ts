@@ -68,14 +68,13 @@ export async function collectGroups(
 }
 
 /** Episodes that failed, timed out or were cancelled, by what they said: for warnings. */
-export function failuresOf(groups: readonly Group[]): Map<string, number> {
+export function failuresOf(episodes: readonly Trajectory[]): Map<string, number> {
   const failures = new Map<string, number>();
-  for (const { members } of groups) {
-    for (const { stop, failure } of members) {
-      if (isTrainable(stop)) continue;
-      const text = `${stop}: ${(failure ?? '').replace(/\S+\/\d+\/\d+( turn \d+)?/, '<episode>')}`;
-      failures.set(text, (failures.get(text) ?? 0) + 1);
-    }
+  for (const { id, stop, failure = '' } of episodes) {
+    if (isTrainable(stop)) continue;
+    const general = failure.replaceAll(id, '<episode>').replace(/\S+\/\d+\/\d+( turn \d+)?/, '<episode>');
+    const text = `${stop}: ${general}`;
+    failures.set(text, (failures.get(text) ?? 0) + 1);
   }
   return failures;
 }

@@ -90,7 +90,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
 }
 
 function noDemonstrations(world: World, groups: readonly Group[]): TurnwiseError {
-  const [commonest] = [...failuresOf(groups)].sort(([, a], [, b]) => b - a);
+  const [commonest] = [...failuresOf(groups.flatMap(({ members }) => members))].sort(([, a], [, b]) => b - a);
   return new TurnwiseError('no-demonstrations', {
     what: `No demonstration of ${world.name} could be used`,
     seen: commonest ? `${commonest[1]} × ${commonest[0]}` : 'episodes without turns',

@@ -1,8 +1,9 @@
 /** `turnwise eval`: measure a checkpoint, or a model elsewhere, on held-out tasks. */
 
 import { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
 import { type EvaluationResult, evaluate } from '../../eval/evaluate.ts';
-import type { CollectOptions } from '../../rollout/collect.ts';
+import { type CollectOptions, failuresOf } from '../../rollout/collect.ts';
 import { appendLines, latestRun } from '../../store/runs.ts';
 import type { ProgressEvent } from '../../train/events.ts';
 import { playOptions } from '../../train/learner.ts';
@@ -69,6 +70,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
       };
       display.show(event);
     };
+    const failures = new Map<string, number>();
     const play = async (temperature: number, label: string): Promise<EvaluationResult> => {
       const { result, trajectories } = await evaluate({
         ...player.options(),
@@ -84,6 +86,10 @@ export const evalCommand: Command<typeof options> = defineCommand({
           record,
           trajectories.map((episode) => rolloutRecord(episode)),
         );
+      for (const [failure, count] of failuresOf(trajectories)) {
+        failures.set(failure, (failures.get(failure) ?? 0) + count);
+      }
+      if (result.episodes === 0) throw nothingMeasured(player.name, failures);
       return result;
     };
     try {
@@ -93,6 +99,9 @@ export const evalCommand: Command<typeof options> = defineCommand({
         results.push({ label, result: await play(temperature, label) });
       }
       display.close();
+      for (const [failure, count] of failures) {
+        console.writeError(`warning: ${count} × ${failure} (left out)\n`);
+      }
       if (json) {
         const byLabel = Object.fromEntries(results.map(({ label, result }) => [label, result]));
         console.write(`${JSON.stringify({ run: player.name, split, ...byLabel })}\n`);
@@ -119,6 +128,17 @@ export const evalCommand: Command<typeof options> = defineCommand({
     }
   },
 });
+
+/** Failed episodes say nothing of whoever plays: without others there is no figure. */
+function nothingMeasured(name: string, failures: ReadonlyMap<string, number>): TurnwiseError {
+  const [commonest] = [...failures].sort(([, a], [, b]) => b - a);
+  return new TurnwiseError('nothing-measured', {
+    what: `No episode of ${name} came to an end that counts`,
+    seen: commonest ? `${commonest[1]} × ${commonest[0]}` : 'no episodes',
+    next: 'Mend what failed, and measure again',
+    fields: { name },
+  });
+}
 
 /** Something that can be measured. */
 interface Player {
