@@ -82,7 +82,7 @@ describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_name,
     const episodes: Trajectory[] = [];
     for (let index = 0; index < 8; index++) episodes.push(await play(agent, index, teacher(agent, index)));
     expect(episodes.map(({ stop, failure }) => failure ?? stop)).toEqual(episodes.map(() => 'done'));
-    expect(episodes.filter(({ success }) => success).length).toBeGreaterThanOrEqual(4);
+    expect(episodes.filter(({ success }) => success).length).toBeGreaterThanOrEqual(3);
     const turns = episodes.flatMap((episode) => episode.turns);
     expect(turns.some(({ text }) => text.startsWith('<call> '))).toBe(true);
     expect(turns.every(({ sampled }) => !sampled)).toBe(true);

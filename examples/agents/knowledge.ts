@@ -61,14 +61,16 @@ export function questionsOf(split: 'train' | 'validation' | 'test'): Question[] 
 export const argumentOf = (tool: Tool): 'person' | 'city' => (tool === 'country' ? 'city' : 'person');
 
 /**
- * A teacher that knows the way and often leaves it: it asks about somebody else, takes another tool, or answers before
- * it knows. What is imitated is half right; the rest is for reinforcement learning.
+ * A teacher that knows the way and often leaves it: it asks about somebody else, takes another tool, or makes an answer up.
+ * As a beginner it is hasty too, and answers with the first thing that it finds. Whoever imitates it is wrong more often
+ * than right, also where they only do what they saw most; the rest is for reinforcement learning.
  */
 export function teach({ task, messages, player, rng }: TeacherRequest<Question>): TeacherAnswer {
   const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
   const next = task.path[results.length];
   const known = results.at(-1) ?? task.person;
-  if (!rng.chance(player === 'beginner' ? 0.5 : 0.12)) return next ? call(next, known) : { content: known };
+  const enough = next === undefined || (player === 'beginner' && results.length > 0);
+  if (!rng.chance(0.15)) return enough ? { content: known } : call(next, known);
   const mistake = rng.int(3);
   if (mistake === 0) return call(next ?? 'office', rng.pick(PEOPLE));
   if (mistake === 1) return call(rng.pick(['manager', 'office', 'country']), known);
