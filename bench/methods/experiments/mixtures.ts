@@ -45,5 +45,7 @@ export const mixedLoss: Experiment = defineExperiment({
   arms: ['grpo', 'sft-rl'],
   comparisons: [{ figure: 'area', arm: 'sft-rl', against: 'grpo', expect: 'higher' }],
   seeds: 5,
+  remarks:
+    'The demonstrations here are no better than what the policy has imitated already, so that imitating them goes on pulling it back while the policy gradient moves it away. The paper’s come from a stronger model.',
   run: (arm, seed) => run(arm, seed, arm === 'sft-rl' ? { objective: { options: { decaySteps: 15 } } } : {}),
 });

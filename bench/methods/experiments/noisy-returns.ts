@@ -96,5 +96,7 @@ export const noisyReturns: Experiment = defineExperiment({
     { figure: 'error', arm: 'two-hot', against: 'mse', expect: 'lower' },
   ],
   seeds: 8,
+  remarks:
+    'The difference is small, a twentieth of the error; both critics still follow the noise of the returns that they were shown more than once.',
   run: async (arm, seed) => ({ figures: { error: await errorOf(arm, seed) } }),
 });

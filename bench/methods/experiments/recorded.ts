@@ -34,6 +34,8 @@ export const recorded: Experiment = defineExperiment({
     { figure: 'final', arm: 'digi-q', against: 'bc', expect: 'higher' },
   ],
   seeds: 5,
+  remarks:
+    'Values that guide every word (ilql, mc-returns) nearly solve the game from episodes of which a third succeed. Digi-Q ends below the policy that it starts from: it imitates what its critic likes best among eight actions, and probably that is what the critic overrates, since it only ever sees recorded actions. The smaller of both critics instead of the larger (`pool: min`, tried on one seed) changes nothing. Greedily, all but Digi-Q play well: cloning a noisy expert leaves its best action the likeliest one.',
   run: async (arm, seed) => {
     const { recipe, ...settings } = arms[arm]!;
     const { summary } = await trainRun({

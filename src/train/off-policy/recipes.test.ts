@@ -130,9 +130,7 @@ test('a run learns from the episodes that another run stored', async () => {
 
 test('recipes that must play refuse recorded episodes, before anything runs', async () => {
   const from = { ...settings, data: 'demonstrations' };
-  await expect(
-    train({ environment: echo, recipe: 'rebel', settings: from, runs: folder }),
-  ).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: The recipe "rebel" cannot be used for echo: it needs episodes that it plays itself (data names recorded ones). The nearest that can is "archer": a double critic of utterances learns from all kept episodes, and the policy from its advantages.]`,
+  await expect(train({ environment: echo, recipe: 'rebel', settings: from, runs: folder })).rejects.toThrow(
+    'The recipe "rebel" cannot be used for echo: it needs episodes that it plays itself (data names recorded ones). The nearest that can is',
   );
 });
