@@ -3,13 +3,14 @@
 import { findCreditMethod } from '../credit/methods.ts';
 import type { World } from '../env/world.ts';
 import type { TrainConfig } from '../train/config.ts';
+import { playsEpisodes } from '../train/learner.ts';
 import { lossOptions } from '../train/policy-objective.ts';
 import { needsOf } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { placeOf } from './prepare-run.ts';
 
 export interface RecipePart {
-  readonly part: 'rollout' | 'curation' | 'credit' | 'objective' | 'schedule';
+  readonly part: 'rollout' | 'curation' | 'credit' | 'objective' | 'memory' | 'critic' | 'schedule';
   readonly text: string;
 }
 
@@ -39,17 +40,25 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
   return [
     {
       part: 'rollout',
-      text: `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context${recipe.play ? `; branching: ${pairs(config.branching)}` : ''}`,
+      text: !playsEpisodes({ config, recipe })
+        ? `none: learns from ${config.data === 'demonstrations' ? `${config.clone.demonstrations} scripted episodes` : `the episodes that run ${config.data} stored`}; all turns in context`
+        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context${recipe.play && recipe.learn === undefined ? `; branching: ${pairs(config.branching)}` : ''}`,
     },
     {
       part: 'curation',
-      text: curationText(config),
+      text: playsEpisodes({ config, recipe }) ? curationText(config) : 'none',
     },
     {
       part: 'credit',
-      text: `${method}, per ${level}: ${summary}${Object.keys(options).length > 0 ? ` (${pairs(options)})` : ''}${shapings.length > 0 ? `; on rewards shaped by ${shapings.join('; ')}` : ''}${rewardScale === 1 ? '' : `; rewards × ${rewardScale}`}`,
+      text: !goesByCredit(recipe)
+        ? `none; rewards${rewardScale === 1 ? '' : ` × ${rewardScale}`} as they are`
+        : `${method}, per ${level}: ${summary}${Object.keys(options).length > 0 ? ` (${pairs(options)})` : ''}${shapings.length > 0 ? `; on rewards shaped by ${shapings.join('; ')}` : ''}${rewardScale === 1 ? '' : `; rewards × ${rewardScale}`}`,
     },
-    { part: 'objective', text: terms.join('; ') },
+    {
+      part: 'objective',
+      text: recipe.lossOptions ? pairs(objective.options) || 'no options' : terms.join('; '),
+    },
+    ...memoryParts(recipe, config),
     {
       part: 'schedule',
       text: `learning rate ${optimizer.learningRate}, ${optimizer.schedule}, ${optimizer.warmupSteps} steps of warm-up; ${optimizer.minibatches} optimizer steps a batch, ${optimizer.epochs} epoch${optimizer.epochs === 1 ? '' : 's'}`,
@@ -66,6 +75,44 @@ function lossText({ objective }: TrainConfig): string {
     return own === '' ? name : `${name} (${own})`;
   }
   return `clip −${clipLow} to +${clipHigh}${dualClip > 0 ? `, dual clip ${dualClip}` : ''}`;
+}
+
+/** Whether advantages of the credit method enter: recipes that learn in another way say so by naming one. */
+function goesByCredit({ learn, settings }: Recipe): boolean {
+  return learn === undefined || settings.credit?.method !== undefined;
+}
+
+/** What recipes that learn off-policy keep, and how their critics learn. */
+function memoryParts(recipe: Recipe, config: TrainConfig): RecipePart[] {
+  const { replay, critic } = config;
+  const plays = playsEpisodes({ config, recipe });
+  const strength = recipe.actsBy ? [`acts by them with strength ${critic.strength}`] : [];
+  return [
+    ...(recipe.learnsFrom === undefined
+      ? []
+      : [
+          {
+            part: 'memory',
+            text: `${plays ? `the latest ${replay.size} episodes` : 'all recorded episodes'}; ${replay.batch} at a time`,
+          } as const,
+        ]),
+    ...(recipe.criticHeads === undefined
+      ? []
+      : [
+          {
+            part: 'critic',
+            text: `a model of its own; ${critic.updates} updates a step, ${critic.warmup} steps alone, learning rate ${critic.learningRate}, discount ${critic.discount}, target rate ${critic.targetRate}`,
+          } as const,
+        ]),
+    ...(recipe.heads === undefined
+      ? []
+      : [
+          {
+            part: 'critic',
+            text: [`heads ${Object.keys(recipe.heads).join(', ')}`, ...strength].join('; '),
+          } as const,
+        ]),
+  ];
 }
 
 function curationText({ rollout, curation }: TrainConfig): string {
@@ -99,7 +146,7 @@ export interface ListedNeed {
 export function listNeeds(
   recipe: Recipe,
   config: TrainConfig,
-  world: Pick<World, 'name' | 'roles' | 'facts'> | undefined,
+  world: Pick<World, 'name' | 'roles' | 'facts' | 'script'> | undefined,
 ): readonly ListedNeed[] {
   return needsOf(recipe, config).map((need) => ({
     of: need.of,

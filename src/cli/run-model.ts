@@ -15,7 +15,7 @@ import { loadPretrainedLanguage } from '../model/pretrained-language.ts';
 import { elementCount } from '../model/safetensors.ts';
 import { taskInstructions } from '../synth/task-instructions.ts';
 import type { TrainConfig } from '../train/config.ts';
-import { designModel } from '../train/learner.ts';
+import { criticShape, designModel, headsOf } from '../train/learner.ts';
 import type { BaseModel, ModelCard } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 
@@ -84,11 +84,12 @@ export function designCard(
   recipe: Recipe,
   open: OpenBase | undefined,
 ): ModelCard {
-  if (open === undefined) return designModel(demonstrations, config, recipe);
+  if (open === undefined) return designModel(demonstrations, config, recipe, world);
   return {
-    shape: { ...open.checkpoint.shape, ...(recipe.critic ? { valueHead: true } : {}) },
+    shape: { ...open.checkpoint.shape, ...headsOf(recipe, config) },
     base: open.base,
-    system: config.chat.system || taskInstructions(world, demonstrations),
+    // An agent's own messages say what to do.
+    system: world.agent ? '' : config.chat.system || taskInstructions(world, demonstrations),
   };
 }
 
@@ -101,14 +102,30 @@ export function openEngine(
   if (open === undefined) {
     return createEmbeddedEngine({ ...common, shape: card.shape, slots: config.rollout.concurrency });
   }
-  const { valueHead } = card.shape;
+  const { valueHead, extraHeads, guidance } = card.shape;
   const lora = loraOf(config);
   return createEmbeddedEngine({
     ...common,
-    model: open.checkpoint,
+    model: {
+      ...open.checkpoint,
+      shape: { ...open.checkpoint.shape, contextLength: card.shape.contextLength },
+    },
     ...(valueHead && { valueHead }),
+    ...(extraHeads && { extraHeads }),
+    ...(guidance && { guidance }),
     ...(lora && { lora }),
   });
+}
+
+/** The critic's own model, where the recipe has one: as large as the policy's, with other first weights. */
+export async function openCritic(
+  card: ModelCard,
+  config: TrainConfig,
+  recipe: Recipe,
+  open: OpenBase | undefined,
+): Promise<EmbeddedEngine | undefined> {
+  const shape = criticShape(recipe, card.shape);
+  return shape && openEngine({ ...card, shape }, { ...config, seed: config.seed + 1_000_003 }, open);
 }
 
 /** The adapter that the configuration asks for; undefined where all weights are trained. */

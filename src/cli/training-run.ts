@@ -1,5 +1,6 @@
 /** The composition root of training: environment, recipe, engine and run directory become one run. */
 
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
@@ -16,12 +17,14 @@ import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../trai
 import type { RunEvent, RunSummary, StoredEvent } from '../train/events.ts';
 import { createLearner, type Learner } from '../train/learner.ts';
 import { initialState, type RunIo, train } from '../train/loop.ts';
-import { type ModelCard, rendererOf } from '../train/model-card.ts';
+import { conversationRendererOf, type ModelCard, rendererOf } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { rolloutRecord } from '../train/rollout-record.ts';
+import { type AgentRun, besideAgent, openAgentRun } from './agent-run.ts';
 import { prepareRun } from './prepare-run.ts';
-import { type CheckpointState, openWarmStart, ownCheckpoint, withCritic } from './run-checkpoint.ts';
+import { recordedEpisodes } from './recorded-episodes.ts';
+import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
 import {
   countParameters,
   designCard,
@@ -29,6 +32,7 @@ import {
   type ModelSearch,
   type OpenBase,
   openBase,
+  openCritic,
   openEngine,
   reopenBase,
 } from './run-model.ts';
@@ -63,7 +67,8 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
   const run = RunDirectory.create({
     root,
     version,
-    environment: factory.name,
+    environment: factory.source ?? factory.name,
+    label: factory.name,
     recipe: recipe.name,
     config,
     ...(request.name === undefined ? {} : { name: request.name }),
@@ -94,8 +99,9 @@ export async function resumeRun(
       return await begin(request, run, world, recipe, file.config, await openBase(file.config, request));
     }
     const { state, card } = checkpoint.state as unknown as CheckpointState;
-    // A budget may end a run before the last of its steps.
-    if (run.events.read().at(-1)?.type === 'finish') {
+    // A budget may end a run before the last of its steps; and where the last checkpoint was lost, an earlier one goes on.
+    const last = run.events.read().at(-1);
+    if (last?.type === 'finish' && last.summary.steps === state.step) {
       throw new TurnwiseError('run-finished', {
         what: `The run "${run.name}" has finished`,
         seen: `${state.step} steps`,
@@ -104,17 +110,24 @@ export async function resumeRun(
     }
     run.rewind(checkpoint);
     const open = await reopenBase(card, request);
-    const engine = await openEngine(card, file.config, open);
+    const agentRun = world.agent && (await openAgentRun(world.agent));
     const { watch, close } = watchdog(request.root, run, file.config);
+    let engine: Engine | undefined;
+    let critic: Engine | undefined;
     try {
+      const opened = await openEngine(card, file.config, open);
+      engine = agentRun ? besideAgent(opened, agentRun) : opened;
       await engine.load(checkpoint.folder);
-      const renderer = await rendererOf(movedTo(card, open), file.config, world);
-      const learner = createLearner({ config: file.config, recipe, world, card, renderer, engine, watch });
-      const io = runIo(request, run, engine, card, file.config);
+      critic = await openCritic(card, file.config, recipe, open);
+      await critic?.load(criticFolder(checkpoint.folder));
+      const language = await languageOf(movedTo(card, open), file.config, world, agentRun);
+      const parts = { config: file.config, recipe, world, card, engine, watch, ...language };
+      const learner = createLearner({ ...parts, ...(critic && { critic }) });
+      const io = runIo(request, run, learner);
       io.event({ type: 'resume', step: state.step });
       return await train(learner, state, { demonstrations: [] }, io);
     } finally {
-      await Promise.all([engine.close(), close()]);
+      await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
     }
   } finally {
     run.close();
@@ -130,16 +143,26 @@ async function begin(
   open: OpenBase | undefined,
 ): Promise<RunSummary> {
   const { watch, close } = watchdog(control.root, run, config);
+  const agentRun = world.agent && (await openAgentRun(world.agent));
   let engine: Engine | undefined;
+  let critic: Engine | undefined;
   try {
     const warm = config.start === '' ? undefined : await openWarmStart(control.root, world.name, config);
-    const demonstrations = warm ? [] : await playDemonstrations(control, run, world, config, watch);
+    const demonstrations =
+      warm && config.data !== 'demonstrations'
+        ? []
+        : await playDemonstrations(control, run, world, config, watch, agentRun);
     const card = warm
-      ? withCritic(warm.card, recipe.critic)
+      ? withHeadsOf(warm.card, recipe, config)
       : designCard(world, demonstrations, config, recipe, open);
-    engine = await openEngine(card, config, open);
+    const opened = await openEngine(card, config, open);
+    engine = agentRun ? besideAgent(opened, agentRun) : opened;
+    critic = await openCritic(card, config, recipe, open);
     if (warm) await engine.load(warm.folder);
-    const io = runIo(control, run, engine, card, config);
+    const language = await languageOf(card, config, world, agentRun);
+    const parts = { config, recipe, world, card, engine, watch, ...language };
+    const learner = createLearner({ ...parts, ...(critic && { critic }) });
+    const io = runIo(control, run, learner);
     io.event({
       type: 'start',
       run: run.name,
@@ -152,13 +175,24 @@ async function begin(
       identity: identityOf(card),
       version,
     });
-    const renderer = await rendererOf(card, config, world);
-    const learner = createLearner({ config, recipe, world, card, renderer, engine, watch });
+    const recorded = recordedEpisodes(control.root, learner, demonstrations);
     const beginning = warm ? { before: warm.before } : { demonstrations };
-    return await train(learner, initialState, beginning, io);
+    return await train(learner, initialState, { ...beginning, recorded }, io);
   } finally {
-    await Promise.all([engine?.close(), close()]);
+    await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
   }
+}
+
+/** How the model reads and writes, and for an agent, how it plays. */
+async function languageOf(
+  card: ModelCard,
+  config: TrainConfig,
+  world: World,
+  agentRun: AgentRun | undefined,
+): Promise<Pick<Learner, 'renderer' | 'playWith'>> {
+  if (!agentRun) return { renderer: await rendererOf(card, config, world) };
+  const renderer = await conversationRendererOf(card, config);
+  return { renderer, playWith: agentRun.playWith(renderer) };
 }
 
 /** Demonstrations to imitate, or a few to learn of the actions from where a pretrained model imitates nothing. */
@@ -168,8 +202,13 @@ async function playDemonstrations(
   world: World,
   config: TrainConfig,
   watch: Watch,
+  agentRun: AgentRun | undefined,
 ): Promise<Trajectory[]> {
   const imitates = config.model.pretrained === '' || config.clone.steps > 0;
+  if (agentRun && config.model.pretrained !== '') {
+    if (imitates) throw noImitation(config.clone.steps);
+    return [];
+  }
   const { demonstrations } = config.clone;
   const count = imitates ? demonstrations : Math.min(ACTION_SAMPLES, demonstrations);
   control.report({ type: 'phase', phase: 'demonstrate', steps: count }, run);
@@ -182,6 +221,7 @@ async function playDemonstrations(
       turnTimeoutMs: config.rollout.turnTimeoutMs,
       signal: control.signal,
       watch,
+      ...(agentRun && { play: agentRun.demonstrations(config) }),
       onEpisode: (done, total) =>
         control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
     });
@@ -190,6 +230,16 @@ async function playDemonstrations(
     if (!imitates && TurnwiseError.isInstance(error) && error.code === 'no-demonstrations') return [];
     throw error;
   }
+}
+
+function noImitation(steps: number): TurnwiseError {
+  return new TurnwiseError('config-invalid', {
+    what: 'A pretrained model does not imitate an agent’s teacher: teachers write in the form of small models',
+    seen: `clone.steps ${steps}`,
+    allowed: '0 where --model is given for an agent',
+    next: 'Add --set clone.steps=0',
+    fields: { key: 'clone.steps' },
+  });
 }
 
 /** The card with the folder in which its base was found this time. */
@@ -204,13 +254,7 @@ function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdo
 }
 
 /** Where the loop reports to: the run's files, and whoever watches. */
-function runIo(
-  control: RunControl,
-  run: RunDirectory,
-  engine: Engine,
-  card: ModelCard,
-  config: TrainConfig,
-): RunIo {
+function runIo(control: RunControl, run: RunDirectory, { engine, critic, card, config }: Learner): RunIo {
   const lag = monitorEventLoopDelay({ resolution: 5 });
   lag.enable();
   return {
@@ -232,13 +276,21 @@ function runIo(
         identity: identityOf(card),
         keep: config.checkpoint.keep,
         state: content as unknown as Json,
-        write: (folder) => engine.save(folder),
+        write: async (folder) => {
+          await engine.save(folder);
+          await critic?.save(criticFolder(folder));
+        },
       });
     },
     now: () => performance.now() / 1000,
     signal: control.signal,
     stopRequested: control.stopRequested,
   };
+}
+
+/** Where a checkpoint keeps the critic's own model. */
+function criticFolder(checkpoint: string): string {
+  return join(checkpoint, 'critic');
 }
 
 function withLag(
@@ -250,8 +302,12 @@ function withLag(
   return { ...event, metrics: { ...event.metrics, 'loop/lag_p99_ms': milliseconds } };
 }
 
-/** A policy with the engine that holds it; the engine is to be closed. */
-export type OpenedCheckpoint = Learner & { readonly engine: EmbeddedEngine };
+/** A policy with the engine that holds it; it is to be closed. */
+export type OpenedCheckpoint = Learner & {
+  readonly engine: EmbeddedEngine;
+  /** Ends the engine, and for an agent what it plays through. */
+  close(): Promise<void>;
+};
 
 /** A policy that a checkpoint holds, ready to play. */
 export async function openCheckpoint(request: {
@@ -269,9 +325,20 @@ export async function openCheckpoint(request: {
   const { card } = checkpoint.state as unknown as CheckpointState;
   const world = factory.create(factory.options.parse(config.environment));
   const open = await reopenBase(card, request);
-  const renderer = await rendererOf(movedTo(card, open), config, world);
-  const engine = await openEngine(card, config, open);
-  await engine.load(checkpoint.folder);
-  const recipe = findRecipe(file.recipe);
-  return { ...createLearner({ config, recipe, world, card, renderer, engine, watch: unwatched }), engine };
+  const agentRun = world.agent && (await openAgentRun(world.agent));
+  let engine: EmbeddedEngine | undefined;
+  const close = async (): Promise<void> => {
+    await Promise.all([agentRun?.close(), engine?.close()]);
+  };
+  try {
+    const language = await languageOf(movedTo(card, open), config, world, agentRun);
+    engine = await openEngine(card, config, open);
+    await engine.load(checkpoint.folder);
+    const recipe = findRecipe(file.recipe);
+    const learner = createLearner({ config, recipe, world, card, engine, watch: unwatched, ...language });
+    return { ...learner, engine, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -8,8 +8,13 @@ import type { Group, Trajectory } from '../core/trajectory.ts';
 import type { Lockstep } from '../policy/lockstep.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 
+/** One episode, as one trajectory for each role. */
+export type Play = (request: EpisodeRequest, options: EpisodeOptions) => Promise<Trajectory[]>;
+
 export interface CollectOptions extends EpisodeOptions {
   readonly lockstep: Lockstep;
+  /** Plays an episode whose code is its own, such as an agent's. Default: `runEpisode`. */
+  readonly play?: Play;
   /** Episodes under way at once. */
   readonly concurrency: number;
   readonly onEpisode?: (done: number, total: number) => void;
@@ -44,13 +49,13 @@ export async function playEpisodes(
   episodes: readonly EpisodeRequest[],
   options: CollectOptions,
 ): Promise<Trajectory[][]> {
-  const { lockstep, signal } = options;
+  const { lockstep, signal, play = runEpisode } = options;
   const results: Trajectory[][] = new Array(episodes.length);
   let next = 0;
   let done = 0;
   const worker = async (): Promise<void> => {
     for (let index = next++; index < episodes.length; index = next++) {
-      results[index] = await runEpisode(episodes[index]!, options);
+      results[index] = await play(episodes[index]!, options);
       options.onEpisode?.(++done, episodes.length);
     }
     lockstep.leave();
@@ -80,14 +85,13 @@ export function gather(requests: readonly GroupRequest[], trajectories: readonly
 }
 
 /** Episodes that failed, timed out or were cancelled, by what they said: for warnings. */
-export function failuresOf(groups: readonly Group[]): Map<string, number> {
+export function failuresOf(episodes: readonly Trajectory[]): Map<string, number> {
   const failures = new Map<string, number>();
-  for (const { members } of groups) {
-    for (const { stop, failure } of members) {
-      if (isTrainable(stop)) continue;
-      const text = `${stop}: ${(failure ?? '').replace(/\S+\/\d+\/\d+ turn \d+/, '<episode>')}`;
-      failures.set(text, (failures.get(text) ?? 0) + 1);
-    }
+  for (const { id, stop, failure = '' } of episodes) {
+    if (isTrainable(stop)) continue;
+    const general = failure.replaceAll(id, '<episode>').replace(/\S+\/\d+\/\d+( turn \d+)?/, '<episode>');
+    const text = `${stop}: ${general}`;
+    failures.set(text, (failures.get(text) ?? 0) + 1);
   }
   return failures;
 }

@@ -130,7 +130,10 @@ const credit = z
 
 const objective = z.strictObject({
   name: z.enum(policyObjectives).default('ppo-clip').describe('Policy loss; docs/objectives.md has them all'),
-  options: z.looseObject({}).prefault({}).describe('Options of this policy loss, checked by its own schema'),
+  options: z
+    .looseObject({})
+    .prefault({})
+    .describe('Options of this policy loss, or of what the recipe minimises instead'),
   clipLow: share.default(0.2).describe('Clip of token ratios below 1, in losses that have one'),
   clipHigh: z.number().positive().default(0.28).describe('Clip of token ratios above 1'),
   dualClip: z
@@ -164,6 +167,30 @@ const objective = z.strictObject({
     .default('token-mean')
     .describe('How token losses are averaged over the step'),
 });
+
+const replay = z
+  .strictObject({
+    size: count.default(1000).describe('Episodes that are kept, the latest ones'),
+    updates: count.default(4).describe('Updates of a step'),
+    batch: count.default(64).describe('Episodes of an update'),
+  })
+  .describe('What off-policy recipes learn from again');
+
+const critic = z
+  .strictObject({
+    updates: count.default(20).describe('Its updates in a step'),
+    warmup: z.int().min(0).default(5).describe('Steps in which it alone learns'),
+    learningRate: z.number().positive().default(1e-3).describe('Its learning rate, which is constant'),
+    discount: share.default(0.95).describe('Discount per turn'),
+    targetRate: share.default(0.1).describe('Share of the way that its target network moves after an update'),
+    strength: z
+      .number()
+      .min(0)
+      .default(16)
+      .describe('Weight of its values beside log-probabilities in acting'),
+    candidates: count.default(8).describe('Actions it chooses from, where the policy imitates the best'),
+  })
+  .describe('What off-policy recipes learn of values');
 
 const optimizer = z.strictObject({
   learningRate: z.number().positive().default(5e-4).describe('Peak learning rate of reinforcement learning'),
@@ -225,6 +252,14 @@ export const trainConfigSchema = z.strictObject({
   branching: branching.prefault({}),
   credit: credit.prefault({}),
   objective: objective.prefault({}),
+  data: z
+    .string()
+    .default('')
+    .describe(
+      'What off-policy recipes learn from: empty plays episodes, `demonstrations` are the scripted ones, else the name of a run that stored some',
+    ),
+  replay: replay.prefault({}),
+  critic: critic.prefault({}),
   optimizer: optimizer.prefault({}),
   evaluation: evaluation.prefault({}),
   checkpoint: checkpoint.prefault({}),

@@ -5,10 +5,13 @@ import type { Credit } from '../credit/rollouts.ts';
 import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { World } from '../env/world.ts';
+import type { DecoderShape } from '../model/decoder.ts';
 import { type Renderer, wordRenderer } from '../model/renderer.ts';
+import { CHAT_WORDS, messageText, wordChatRenderer } from '../model/word-chat.ts';
 import { enginePolicy } from '../policy/engine-policy.ts';
 import { Lockstep } from '../policy/lockstep.ts';
-import type { CollectOptions } from '../rollout/collect.ts';
+import type { PromptPolicy } from '../policy/policy.ts';
+import type { CollectOptions, Play } from '../rollout/collect.ts';
 import { type ContextStrategy, fullContext, latestContext } from '../rollout/context.ts';
 import type { Watch } from '../rollout/watchdog.ts';
 import { learnVocabulary, renderDemonstration } from '../synth/demonstrations.ts';
@@ -24,9 +27,13 @@ export interface Learner {
   readonly renderer: Renderer;
   readonly context: ContextStrategy;
   readonly engine: Engine;
+  /** A model of its own for values, where the recipe has one. */
+  readonly critic?: Engine;
   readonly credit: Credit;
   /** Sees steps of an environment that never return. */
   readonly watch: Watch;
+  /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
+  readonly playWith?: (policy: PromptPolicy) => Play;
 }
 
 /** Decide the model's words and shape from demonstrations. */
@@ -34,11 +41,14 @@ export function designModel(
   demonstrations: readonly Trajectory[],
   config: TrainConfig,
   recipe: Recipe,
+  world: World,
 ): SmallModelCard {
-  const { tokenizer, maxActionWords } = learnVocabulary(demonstrations);
+  const { tokenizer, maxActionWords } = world.agent
+    ? learnVocabulary(demonstrations, messageText, CHAT_WORDS)
+    : learnVocabulary(demonstrations);
   const { width, heads, layers, hidden } = config.model;
-  const renderer = wordRenderer(tokenizer, maxActionWords);
-  const context = contextOf(config);
+  const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
+  const context = contextOf(config, world);
   const longest = Math.max(
     ...demonstrations.map((d) => promptLength(renderDemonstration(d, renderer, context))),
   );
@@ -59,12 +69,33 @@ export function designModel(
       // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
       contextLength: Math.ceil((1.5 * longest + 32) / 32) * 32,
       normEpsilon: 1e-5,
-      ...(recipe.critic ? { valueHead: true } : {}),
+      ...headsOf(recipe, config),
     },
   };
 }
 
-export function contextOf(config: TrainConfig): ContextStrategy {
+/** What a recipe's model has beside the policy's output. */
+export function headsOf(
+  { critic, heads, actsBy }: Recipe,
+  config: TrainConfig,
+): Pick<DecoderShape, 'valueHead' | 'extraHeads' | 'guidance'> {
+  return {
+    ...(critic && { valueHead: true }),
+    ...(heads && { extraHeads: heads }),
+    ...(actsBy && { guidance: { heads: actsBy, strength: config.critic.strength } }),
+  };
+}
+
+/** The shape of the critic's own model: that of the policy, with room for the token after the last, where Q is read. */
+export function criticShape({ criticHeads }: Recipe, shape: DecoderShape): DecoderShape | undefined {
+  if (criticHeads === undefined) return undefined;
+  const { valueHead: _, guidance: __, ...body } = shape;
+  return { ...body, extraHeads: criticHeads, contextLength: shape.contextLength + 2 };
+}
+
+/** An agent decides by its own code what its model sees. */
+export function contextOf(config: TrainConfig, world: World): ContextStrategy {
+  if (world.agent) return fullContext;
   return config.model.context === 'full' ? fullContext : latestContext;
 }
 
@@ -79,15 +110,18 @@ function promptLength({ turns }: Trajectory): number {
   return longest;
 }
 
-export function createLearner(
-  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'renderer' | 'engine' | 'watch'>,
-): Learner {
+export function createLearner(parts: Omit<Learner, 'context' | 'credit'>): Learner {
   const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
   return {
     ...parts,
-    context: contextOf(parts.config),
+    context: contextOf(parts.config, parts.world),
     credit: composeCredit({ method, options, shape }).credit,
   };
+}
+
+/** Whether episodes are played to learn from; else recorded ones are all there is. */
+export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'recipe'>): boolean {
+  return config.data === '' || recipe.learnsFrom === 'both';
 }
 
 /** How this learner's policy plays; evaluation changes the temperature. */
@@ -95,9 +129,11 @@ export function playOptions(learner: Learner, signal: AbortSignal): CollectOptio
   const { config, engine, renderer, world } = learner;
   const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs } = config.rollout;
   const lockstep = new Lockstep();
+  const policy = enginePolicy(engine, renderer, lockstep);
   return {
     world,
-    policy: enginePolicy(engine, renderer, lockstep),
+    policy,
+    ...(learner.playWith && { play: learner.playWith(policy) }),
     renderer,
     context: learner.context,
     sampling: { temperature, topP, topK },

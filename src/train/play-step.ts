@@ -4,7 +4,7 @@ import type { Group } from '../core/trajectory.ts';
 import { informative, mostVaried } from '../curation/informative.ts';
 import type { TaskPool } from '../curation/revisit.ts';
 import { collectGroups } from '../rollout/collect.ts';
-import { type Learner, playOptions } from './learner.ts';
+import { type Learner, playOptions, playsEpisodes } from './learner.ts';
 import { chooseTasks, requestsFor } from './tasks.ts';
 
 export interface PlayedStep {
@@ -20,6 +20,7 @@ export async function playStep(
   io: { readonly signal: AbortSignal; readonly onEpisode: (done: number, total: number) => void },
 ): Promise<PlayedStep> {
   const { config, recipe } = learner;
+  if (!playsEpisodes(learner)) return { groups: [], tasks: new Map() };
   const { resample } = config.curation;
   const play = recipe.play ?? collectGroups;
   const tasks = new Map<string, number>();

@@ -110,7 +110,7 @@ export function resolveConfig(parts: {
   return {
     ...config,
     environment: environment as TrainConfig['environment'],
-    objective: { ...config.objective, options: lossOptions(config.objective) },
+    objective: { ...config.objective, options: objectiveOptions(parts.recipe, config) },
     credit: {
       method,
       rewardScale,
@@ -118,4 +118,16 @@ export function resolveConfig(parts: {
       ...(creditOptions as Record<string, Json>),
     },
   };
+}
+
+/** The options of what is minimised, all of them: of the policy loss, or of the recipe's own. */
+function objectiveOptions(
+  { name, lossOptions: schema }: Recipe,
+  { objective }: TrainConfig,
+): TrainConfig['objective']['options'] {
+  if (schema === undefined) return lossOptions(objective);
+  return parseStrict(schema, objective.options, `The objective of recipe "${name}"`, [
+    'objective',
+    'options',
+  ]) as TrainConfig['objective']['options'];
 }

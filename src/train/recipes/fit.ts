@@ -15,7 +15,7 @@ import type { Recipe } from './recipe.ts';
 export type EngineAbilities = Pick<EngineCapabilities, 'valueHead' | 'entropies' | 'customObjectives'>;
 
 export interface Place {
-  readonly world: Pick<World, 'name' | 'roles' | 'facts'>;
+  readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts'>;
   readonly engine: EngineAbilities;
 }
 
@@ -28,8 +28,23 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: ({ engine }) => engine.customObjectives,
     },
   ];
-  if (recipe.critic) {
+  if (recipe.critic || recipe.heads || recipe.criticHeads) {
     needs.push({ of: 'engine', what: 'an engine with a value head', met: ({ engine }) => engine.valueHead });
+  }
+  const { learnsFrom = 'played' } = recipe;
+  if (learnsFrom === 'played' && config.data !== '') {
+    needs.push({
+      of: 'recipe',
+      what: 'episodes that it plays itself (data names recorded ones)',
+      met: () => false,
+    });
+  }
+  if (learnsFrom === 'both' && config.data === '') {
+    needs.push({
+      of: 'recipe',
+      what: 'recorded episodes beside those that it plays (data is empty)',
+      met: () => false,
+    });
   }
   if (config.objective.entropyCoefficient > 0) {
     needs.push({
@@ -70,6 +85,13 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       of: 'environment',
       what: 'an environment with one role',
       met: ({ world }) => world.roles.length <= 1,
+    });
+  }
+  if (recipe.needs?.script) {
+    needs.push({
+      of: 'environment',
+      what: 'an environment with a scripted expert',
+      met: ({ world }) => world.script !== undefined,
     });
   }
   const { roles } = recipe.needs ?? {};
