@@ -16,18 +16,20 @@ const LAYERS = [
   'rollout',
   'credit',
   'objective',
+  'wire',
   'curation',
   'engine',
   'synth',
   'eval',
   'train',
   'store',
+  'server',
   'cli',
   'exports',
 ];
 
 /** Implementations that only the composition root may name. */
-const LEAVES = ['src/engine/embedded', 'src/store', 'envs'];
+const LEAVES = ['src/engine/embedded', 'src/engine/tinker', 'src/server', 'src/store', 'envs'];
 
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })

@@ -6,6 +6,7 @@
  */
 
 import type { Tensor } from '../graph/tensor.ts';
+import type { NamedLoss } from './named-losses.ts';
 
 export interface TokenTensors {
   /** Log-probability of each token under the present weights, at the sampling temperature. */
@@ -26,6 +27,8 @@ export interface Objective {
   /** Channels it reads besides `weight`. */
   readonly channels: readonly string[];
   readonly needs: { readonly entropies?: boolean; readonly values?: boolean };
+  /** The same loss by the name that training services know it by, where it has one. */
+  readonly named?: NamedLoss;
   /** `loss` and every metric are scalars, sums over tokens. */
   build(tokens: TokenTensors): { readonly loss: Tensor; readonly metrics: Readonly<Record<string, Tensor>> };
 }

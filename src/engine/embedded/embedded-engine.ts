@@ -1,8 +1,8 @@
 /** The engine that needs nothing but this process: onnxruntime in a worker thread, driven by graphs written here. */
 
-import { TurnwiseError } from '../../core/errors.ts';
 import { type DecoderShape, parameterShapes } from '../../model/decoder.ts';
 import type { Objective } from '../../objective/objective.ts';
+import { checkSampleRequest } from '../checks.ts';
 import type {
   AdamOptions,
   Engine,
@@ -97,7 +97,7 @@ export class EmbeddedEngine implements Engine {
   }
 
   async sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
-    for (const request of requests) this.#check(request);
+    for (const request of requests) checkSampleRequest(request, this.#settings.shape);
     return this.#host.call('sample', [requests]);
   }
 
@@ -165,33 +165,6 @@ export class EmbeddedEngine implements Engine {
 
   close(): Promise<void> {
     return this.#host.close();
-  }
-
-  #check({ conversation, promptIds, maxTokens, temperature, topP, topK }: SampleRequest): void {
-    const { vocabulary, contextLength } = this.#settings.shape;
-    const invalid = (what: string, seen: string, allowed: string): TurnwiseError =>
-      new TurnwiseError('sample-invalid', {
-        what: `The sampling request of conversation ${conversation} ${what}`,
-        seen,
-        allowed,
-        fields: { conversation },
-      });
-    if (promptIds.length === 0 || promptIds.length >= contextLength)
-      throw invalid(
-        'has a prompt of unusable length',
-        `${promptIds.length} tokens`,
-        `1 to ${contextLength - 1} tokens`,
-      );
-    const outside = promptIds.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabulary));
-    if (outside !== undefined)
-      throw invalid('has a token id outside the vocabulary', String(outside), `0 to ${vocabulary - 1}`);
-    if (!(Number.isInteger(maxTokens) && maxTokens >= 1))
-      throw invalid('has an unusable maxTokens', String(maxTokens), 'a whole number, at least 1');
-    if (!(temperature >= 0 && Number.isFinite(temperature)))
-      throw invalid('has an unusable temperature', String(temperature), '0 (greedy) or more');
-    if (!(topP > 0 && topP <= 1)) throw invalid('has an unusable topP', String(topP), 'above 0, at most 1');
-    if (!(topK >= 0 && Number.isInteger(topK)))
-      throw invalid('has an unusable topK', String(topK), 'a whole number; 0 keeps all');
   }
 }
 
