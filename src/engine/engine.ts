@@ -88,7 +88,10 @@ export interface Engine extends Sampler {
   freeze(): Promise<void>;
   /** Write weights and optimizer state (and the frozen copy, if any) as safetensors files into a folder. */
   save(folder: string): Promise<void>;
-  /** Read what `save` wrote and publish it, under the version that it was saved with. */
-  load(folder: string): Promise<void>;
+  /**
+   * Read what `save` wrote and publish it, under the version that it was saved with. With `optimizer` false the optimizer
+   * starts anew.
+   */
+  load(folder: string, options?: { readonly optimizer?: boolean }): Promise<void>;
   close(): Promise<void>;
 }

@@ -155,8 +155,8 @@ export class EmbeddedEngine implements Engine {
   }
 
   /** Loads weights and optimizer state, and publishes the weights under the version they were saved with. */
-  async load(folder: string): Promise<void> {
-    this.#version = await this.#host.call('load', [folder]);
+  async load(folder: string, options: { readonly optimizer?: boolean } = {}): Promise<void> {
+    this.#version = await this.#host.call('load', [folder, options.optimizer ?? true]);
   }
 
   statistics(): Promise<EmbeddedEngineStatistics> {

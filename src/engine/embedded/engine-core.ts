@@ -9,6 +9,7 @@ import type {
   SampleRequest,
   SampleResult,
 } from '../engine.ts';
+import { createAdamState } from './adam.ts';
 import { CachedDecoder } from './cached-decoder.ts';
 import { loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
 import type { PackedBatch } from './packed-batch.ts';
@@ -101,12 +102,12 @@ export class EngineCore {
   }
 
   /** Returns the version that the checkpoint had; its weights are published under it. */
-  load(folder: string): Promise<number> {
+  load(folder: string, optimizer: boolean): Promise<number> {
     return this.#betweenSamples(async () => {
       const trainer = this.#trainer;
       const { weights, adam, frozen, version } = await loadCheckpoint(folder, trainer.weights);
       for (const [name, { data }] of weights) trainer.weights.get(name)!.data.set(data);
-      trainer.adam = adam;
+      trainer.adam = optimizer ? adam : createAdamState(trainer.weights);
       trainer.frozen = frozen;
       trainer.clearGradients();
       await this.#decoder.setWeights(trainer.weights);
