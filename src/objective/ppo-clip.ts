@@ -17,7 +17,6 @@ import { sum } from '../graph/operators/reduce.ts';
 import { exp } from '../graph/operators/unary.ts';
 import type { Tensor } from '../graph/tensor.ts';
 import { type KlEstimator, klEstimate, logRatio } from './kl.ts';
-import { namedLoss } from './named-losses.ts';
 import type { Objective, TokenTensors } from './objective.ts';
 
 export interface PpoClipOptions {
@@ -61,14 +60,6 @@ export function ppoClip(options: Partial<PpoClipOptions> = {}): Objective {
     key: `ppo-clip ${JSON.stringify(settings)}`,
     channels: ['advantages', 'oldLogprobs', ...(klCoefficient > 0 ? ['referenceLogprobs'] : [])],
     needs: entropyCoefficient > 0 ? { entropies: true } : {},
-    ...(dualClip === 0 &&
-      entropyCoefficient === 0 &&
-      klCoefficient === 0 && {
-        named: namedLoss('ppo', {
-          clip_low_threshold: 1 - settings.clipLow,
-          clip_high_threshold: 1 + settings.clipHigh,
-        }),
-      }),
     build: (tokens) => {
       const total = (perToken: Tensor): Tensor => sum(multiply(tokens.weight, perToken));
       const policy = policyLoss(tokens, settings, total);

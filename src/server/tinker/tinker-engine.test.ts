@@ -36,7 +36,7 @@ function policyBatch(): TokenBatch {
 
 const objectives: readonly [string, Objective][] = [
   ['cross-entropy, by name', crossEntropy()],
-  ['ppo, by name', ppoClip({ dualClip: 0 })],
+  ['ppo, by name', objectiveOf(namedLoss('ppo'))],
   ['cispo, by name', objectiveOf(namedLoss('cispo'))],
   ['dro, by the chain rule', objectiveOf(namedLoss('dro'))],
   ['policy gradient, by the chain rule', policyGradient()],
