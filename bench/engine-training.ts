@@ -1,7 +1,7 @@
 /** Training throughput of the embedded engine's graph on the bench model, with AdamW inside the timed step. */
 
 import { Rng } from '../src/core/rng.ts';
-import { adamStep, createAdamState } from '../src/engine/embedded/adam.ts';
+import { Adam } from '../src/engine/embedded/adam.ts';
 import { gradients } from '../src/graph/gradient.ts';
 import { Graph } from '../src/graph/graph.ts';
 import { toOnnx } from '../src/graph/onnx.ts';
@@ -9,7 +9,8 @@ import { multiply } from '../src/graph/operators/elementwise.ts';
 import { gatherLogSoftmax } from '../src/graph/operators/gather.ts';
 import { mean } from '../src/graph/operators/reduce.ts';
 import { createSession, type Feed } from '../src/graph/session.ts';
-import { type DecoderShape, forward, initialWeights, parameterShapes } from '../src/model/decoder.ts';
+import { type DecoderShape, initialWeights, parameterShapes } from '../src/model/decoder.ts';
+import { forward } from '../src/model/forward.ts';
 
 /** "GPT-4x256": 3.4M parameters. */
 export const benchShape: DecoderShape = {
@@ -86,7 +87,7 @@ export async function benchTraining(steps = 10, threads = 2): Promise<TrainingBe
   };
   for (const [name, weight] of weights) feeds[name] = weight;
 
-  const adam = createAdamState(weights);
+  const adam = new Adam(weights);
   const timings: { graph: number; optimizer: number }[] = [];
   const losses: number[] = [];
   for (let step = 1; step <= warmUpSteps + steps; step++) {
@@ -94,7 +95,7 @@ export async function benchTraining(steps = 10, threads = 2): Promise<TrainingBe
     const results = await session.run(feeds);
     const middle = performance.now();
     const gradientOf = new Map(parameters.map(({ name }) => [name, results[`gradient.${name}`]!]));
-    adamStep(weights, gradientOf, adam, adamOptions);
+    adam.apply(weights, gradientOf, adamOptions);
     timings.push({ graph: middle - start, optimizer: performance.now() - middle });
     losses.push(results.loss![0]!);
   }

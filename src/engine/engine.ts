@@ -45,8 +45,10 @@ export interface AdamOptions {
   readonly beta1: number;
   readonly beta2: number;
   readonly epsilon: number;
-  /** Decoupled (AdamW). Applied to matrices only, not to norms and biases. */
+  /** Decoupled (AdamW). Applied to matrices only, not to norms and biases, unless `decayAll`. */
   readonly weightDecay: number;
+  /** Norms and biases decay too, as `torch.optim.AdamW` has it unless told otherwise. */
+  readonly decayAll?: boolean;
   /** Global-norm clipping of the gradient; 0 is off. */
   readonly clipNorm: number;
 }

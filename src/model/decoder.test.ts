@@ -8,7 +8,8 @@ import { gatherLogSoftmax } from '../graph/operators/gather.ts';
 import { sum } from '../graph/operators/reduce.ts';
 import { createSession, type Feed } from '../graph/session.ts';
 import type { Tensor } from '../graph/tensor.ts';
-import { type DecoderShape, forward, initialWeights, parameterShapes } from './decoder.ts';
+import { type DecoderShape, initialWeights, parameterShapes } from './decoder.ts';
+import { forward } from './forward.ts';
 
 const tiny: DecoderShape = {
   vocabulary: 7,

@@ -101,6 +101,7 @@ function tokenInputs(): TokenTensors {
     channel: (name) => input(`channel.${name}`),
     entropies: () => unsupported('entropies'),
     values: () => unsupported('values'),
+    valueLogits: () => unsupported('values'),
   };
 }
 

@@ -19,6 +19,8 @@ export interface TokenTensors {
   entropies(): Tensor;
   /** Value-head output for the prefix before each token; needs an engine with a value head. */
   values(): Tensor;
+  /** [B, T, bins]: the logits of a categorical value head for the prefix before each token. */
+  valueLogits(): Tensor;
 }
 
 export interface Objective {

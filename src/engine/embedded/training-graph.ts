@@ -9,7 +9,9 @@ import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import { logSoftmax, sum } from '../../graph/operators/reduce.ts';
 import { exp } from '../../graph/operators/unary.ts';
 import type { Tensor } from '../../graph/tensor.ts';
-import { type DecoderShape, forward } from '../../model/decoder.ts';
+import type { DecoderShape } from '../../model/decoder.ts';
+import { forward } from '../../model/forward.ts';
+import type { LoraShape } from '../../model/lora.ts';
 import type { Objective, TokenTensors } from '../../objective/objective.ts';
 
 /** A graph as bytes, ready to be handed to the thread that runs it. */
@@ -25,10 +27,16 @@ export function programKey(objective: Objective, temperature: number): string {
 }
 
 /** Per-token quantities of next-token prediction, [B, T]: position t speaks of the token after input t. */
-function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): TokenTensors {
+function tokenTensors(
+  graph: Graph,
+  shape: DecoderShape,
+  temperature: number,
+  lora: LoraShape | undefined,
+): TokenTensors {
   const ids = graph.input('ids', ['B', 'T'], 'int64');
   const targets = graph.input('targets', ['B', 'T'], 'int64');
-  const outputs = forward(graph, shape, { ids, causalMask: graph.input('causalMask', ['T', 'T']) });
+  const causalMask = graph.input('causalMask', ['T', 'T']);
+  const outputs = forward(graph, shape, { ids, causalMask }, lora);
   const logits = outputs.logits();
   const scaled = temperature === 1 ? logits : multiply(logits, 1 / temperature);
   return {
@@ -46,18 +54,33 @@ function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): T
         next: 'Create the engine with a value head, or use an objective without a critic',
       });
     },
+    valueLogits: () => {
+      if (typeof shape.valueHead === 'object') return outputs.valueLogits();
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'The objective needs a distribution over values, and the model has no value head with bins',
+        next: 'Create the engine with a value head of { count, low, high }, or use a loss on scalar values',
+      });
+    },
   };
 }
 
-/** The objective's loss, metrics and gradients at every parameter it depends on. */
+/** Under LoRA only the adapter and a value head are trained. */
+export function isTrained(name: string, lora: LoraShape | undefined): boolean {
+  return lora === undefined || name.includes('.lora_') || name.startsWith('value_head.');
+}
+
+/** The objective's loss, metrics and gradients at every trained parameter that it depends on. */
 export function buildTrainingProgram(
   shape: DecoderShape,
   objective: Objective,
   temperature: number,
+  lora?: LoraShape,
 ): TrainingProgram {
   const graph = new Graph();
-  const { loss, metrics } = objective.build(tokenTensors(graph, shape, temperature));
-  const parameters = reachable([loss]).filter(({ operator }) => operator.name === 'parameter');
+  const { loss, metrics } = objective.build(tokenTensors(graph, shape, temperature, lora));
+  const parameters = reachable([loss]).filter(
+    ({ operator, attributes }) => operator.name === 'parameter' && isTrained(attributes.name as string, lora),
+  );
   const outputs: Record<string, Tensor> = { loss };
   for (const [name, metric] of Object.entries(metrics)) outputs[`metric.${name}`] = metric;
   for (const [index, gradient] of gradients(loss, parameters).entries())
@@ -72,8 +95,8 @@ export interface ScoreOptions {
 }
 
 /** Outputs `logprobs`, and `entropies` and `values` where asked for, [B, T]. */
-export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions): Uint8Array {
-  const tokens = tokenTensors(new Graph(), shape, options.temperature);
+export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions, lora?: LoraShape): Uint8Array {
+  const tokens = tokenTensors(new Graph(), shape, options.temperature, lora);
   return toOnnx({
     logprobs: tokens.logprobs,
     ...(options.entropies && { entropies: tokens.entropies() }),

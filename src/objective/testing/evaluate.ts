@@ -33,6 +33,7 @@ export async function evaluate(objective: Objective, numbers: TokenNumbers): Pro
     channel: named,
     entropies: () => named('entropies'),
     values: () => named('values'),
+    valueLogits: () => named('valueLogits'),
   };
   const wrt = differentiable.filter((name) => name in all).map((name) => [name, named(name)] as const);
   const feeds = Object.fromEntries(
@@ -58,6 +59,7 @@ export async function evaluateToyPolicy(
     channel: input,
     entropies: () => input('entropies'),
     values: () => input('values'),
+    valueLogits: () => input('valueLogits'),
   };
   const feeds: Record<string, Feed> = {
     logits: { data: Float32Array.from(logits), shape: [1, length, 3] },

@@ -1,0 +1,65 @@
+/** The training pass of a decoder over whole sequences. */
+
+import type { Graph } from '../graph/graph.ts';
+import { attention } from '../graph/operators/attention.ts';
+import { add } from '../graph/operators/elementwise.ts';
+import { matmul } from '../graph/operators/matrix.ts';
+import { softmax } from '../graph/operators/reduce.ts';
+import { reshape, transpose } from '../graph/operators/shape.ts';
+import type { Tensor } from '../graph/tensor.ts';
+import { binCentres, type DecoderShape } from './decoder.ts';
+import { decoderLayers } from './layers.ts';
+import type { LoraShape } from './lora.ts';
+
+export interface DecoderInputs {
+  /** int64 [B, T]; rows end in padding, which no real token sees. */
+  readonly ids: Tensor;
+  /** int64 [B, T], or [1] for the position of every row's first token; 0 when not given. */
+  readonly positions?: Tensor;
+  /** [T, T]: 0 on and below the diagonal, a large negative number above. */
+  readonly causalMask: Tensor;
+}
+
+export interface DecoderOutputs {
+  /** [B, T, width], after the last norm. */
+  readonly hidden: Tensor;
+  /** [B, T, vocabulary]. */
+  logits(): Tensor;
+  /** [B, T]; needs `valueHead`. Of a head with bins: the mean of its distribution. */
+  values(): Tensor;
+  /** [B, T, bins], before the softmax over bins; needs a `valueHead` with bins. */
+  valueLogits(): Tensor;
+}
+
+/** Weights are parameters of the graph, under their names; those of `adapter` too, under the names that `peft` has. */
+export function forward(
+  graph: Graph,
+  shape: DecoderShape,
+  inputs: DecoderInputs,
+  adapter?: LoraShape,
+): DecoderOutputs {
+  const { heads, keyValueHeads, headWidth, valueHead } = shape;
+  const [B, T] = inputs.ids.shape as readonly [string, string];
+  const positions = inputs.positions ?? graph.constant(BigInt64Array.of(0n), [1]);
+  const layers = decoderLayers(graph, shape, positions, adapter);
+  const byHead = (x: Tensor, count: number): Tensor =>
+    transpose(reshape(x, [B, T, count, headWidth]), [0, 2, 1, 3]);
+  const hidden = layers.stack(inputs.ids, ({ query, key, value }, x, residual) => {
+    const q = byHead(query(x), heads);
+    const k = byHead(key(x), keyValueHeads);
+    const mixed = attention(q, k, byHead(value(x), keyValueHeads), inputs.causalMask);
+    return { mixed: reshape(transpose(mixed, [0, 2, 1, 3]), [B, T, heads * headWidth]), residual };
+  });
+  const valueOutputs = (): Tensor =>
+    add(layers.project(hidden, 'value_head.weight'), layers.weight('value_head.bias'));
+  return {
+    hidden,
+    logits: () => layers.logits(hidden),
+    valueLogits: valueOutputs,
+    values: () => {
+      if (typeof valueHead !== 'object') return reshape(valueOutputs(), [B, T]);
+      const centres = graph.constant(binCentres(valueHead), [valueHead.count, 1]);
+      return reshape(matmul(softmax(valueOutputs()), centres), [B, T]);
+    },
+  };
+}
