@@ -10,7 +10,7 @@ import { gatherLogSoftmax } from '../src/graph/operators/gather.ts';
 import { mean } from '../src/graph/operators/reduce.ts';
 import { createSession, type Feed } from '../src/graph/session.ts';
 import { type DecoderShape, initialWeights, parameterShapes } from '../src/model/decoder.ts';
-import { forward } from '../src/model/forward.ts';
+import { causalMask, forward } from '../src/model/forward.ts';
 
 /** "GPT-4x256": 3.4M parameters. */
 export const benchShape: DecoderShape = {
@@ -54,10 +54,9 @@ export interface TrainingBench {
 export async function benchTraining(steps = 10, threads = 2): Promise<TrainingBench> {
   const parameters = parameterShapes(benchShape);
   const graph = new Graph();
-  const ids = graph.input('ids', ['B', 'T'], 'int64');
-  const targets = graph.input('targets', ['B', 'T'], 'int64');
-  const causalMask = graph.input('causalMask', ['T', 'T']);
-  const { logits } = forward(graph, benchShape, { ids, causalMask });
+  const ids = graph.input('ids', ['B', '2*U'], 'int64');
+  const targets = graph.input('targets', ['B', '2*U'], 'int64');
+  const { logits } = forward(graph, benchShape, { ids, causalMask: graph.input('causalMask', ['U', '2*U']) });
   const loss = multiply(mean(gatherLogSoftmax(logits(), targets)), -1);
   const wrt = gradients(
     loss,
@@ -77,13 +76,10 @@ export async function benchTraining(steps = 10, threads = 2): Promise<TrainingBe
       { length: rows * tokens },
       (_, i) => data[Math.floor(i / tokens) * (tokens + 1) + (i % tokens) + shift]!,
     );
-  const mask = Float32Array.from({ length: tokens ** 2 }, (_, i) =>
-    i % tokens > Math.floor(i / tokens) ? -1e9 : 0,
-  );
   const feeds: Record<string, Feed> = {
     ids: { data: window(0), shape: [rows, tokens] },
     targets: { data: window(1), shape: [rows, tokens] },
-    causalMask: { data: mask, shape: [tokens, tokens] },
+    causalMask: causalMask(tokens),
   };
   for (const [name, weight] of weights) feeds[name] = weight;
 

@@ -3,7 +3,7 @@
 export { gradients } from '../graph/gradient.ts';
 export { Graph } from '../graph/graph.ts';
 export { toOnnx } from '../graph/onnx.ts';
-export { attention } from '../graph/operators/attention.ts';
+export { causalAttention } from '../graph/operators/attention.ts';
 export {
   add,
   clamp,

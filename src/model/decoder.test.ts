@@ -9,7 +9,7 @@ import { sum } from '../graph/operators/reduce.ts';
 import { createSession, type Feed } from '../graph/session.ts';
 import type { Tensor } from '../graph/tensor.ts';
 import { type DecoderShape, initialWeights, parameterShapes } from './decoder.ts';
-import { forward } from './forward.ts';
+import { causalMask, forward } from './forward.ts';
 
 const tiny: DecoderShape = {
   vocabulary: 7,
@@ -43,10 +43,10 @@ async function model(shape: DecoderShape, ids: number[][]): Promise<Model> {
     for (const index of data.keys()) data[index]! += 0.3 * rng.normal();
   }
   const graph = new Graph();
-  const inputs = graph.input('ids', ['B', 'T'], 'int64');
-  const targets = graph.input('targets', ['B', 'T'], 'int64');
-  const weight = graph.input('weight', ['B', 'T']);
-  const outputs = forward(graph, shape, { ids: inputs, causalMask: graph.input('causalMask', ['T', 'T']) });
+  const inputs = graph.input('ids', ['B', '2*U'], 'int64');
+  const targets = graph.input('targets', ['B', '2*U'], 'int64');
+  const weight = graph.input('weight', ['B', '2*U']);
+  const outputs = forward(graph, shape, { ids: inputs, causalMask: graph.input('causalMask', ['U', '2*U']) });
   const logprobs = gatherLogSoftmax(outputs.logits(), targets);
   const values: Tensor | undefined = shape.valueHead ? outputs.values() : undefined;
   const perToken = values ? add(logprobs, multiply(values, values)) : logprobs;
@@ -67,10 +67,7 @@ async function model(shape: DecoderShape, ids: number[][]): Promise<Model> {
       shape: [B, T],
     },
     weight: { data: Float32Array.from({ length: B * T }, () => rng.normal()), shape: [B, T] },
-    causalMask: {
-      data: Float32Array.from({ length: T * T }, (_, i) => (i % T > Math.floor(i / T) ? -1e9 : 0)),
-      shape: [T, T],
-    },
+    causalMask: causalMask(T),
   };
   for (const parameter of parameters) {
     feeds[parameter.name] = { data: weights.get(parameter.name)!, shape: parameter.shape };
@@ -131,12 +128,12 @@ describe.each(Object.entries(variants))('%s', (_name, variant) => {
 
 test('a token sees itself and what came before, nothing later', async () => {
   const shape = { ...tiny, keyValueHeads: 1 };
-  const long = await model(shape, [[1, 5, 2, 6, 3]]);
-  const other = await model(shape, [[1, 5, 2, 0, 0]]);
+  const long = await model(shape, [[1, 5, 2, 6, 3, 1]]);
+  const other = await model(shape, [[1, 5, 2, 0, 0, 4]]);
   const before = (await long.run(['logprobs'])).logprobs!;
   const after = (await other.run(['logprobs'])).logprobs!;
   expect([...after.subarray(0, 3)]).toEqual([...before.subarray(0, 3)]);
-  const earlier = await model(shape, [[2, 5, 2, 6, 3]]);
+  const earlier = await model(shape, [[2, 5, 2, 6, 3, 1]]);
   const changed = (await earlier.run(['logprobs'])).logprobs!;
   for (let t = 0; t < 5; t++) expect(changed[t]).not.toBe(before[t]);
   await Promise.all([long.close(), other.close(), earlier.close()]);

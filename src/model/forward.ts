@@ -1,7 +1,7 @@
 /** The training pass of a decoder over whole sequences. */
 
 import type { Graph } from '../graph/graph.ts';
-import { attention } from '../graph/operators/attention.ts';
+import { causalAttention } from '../graph/operators/attention.ts';
 import { add } from '../graph/operators/elementwise.ts';
 import { matmul } from '../graph/operators/matrix.ts';
 import { softmax } from '../graph/operators/reduce.ts';
@@ -12,11 +12,11 @@ import { decoderLayers } from './layers.ts';
 import type { LoraShape } from './lora.ts';
 
 export interface DecoderInputs {
-  /** int64 [B, T]; rows end in padding, which no real token sees. */
+  /** int64 [B, T], T even; rows end in padding, which no real token sees. */
   readonly ids: Tensor;
   /** int64 [B, T], or [1] for the position of every row's first token; 0 when not given. */
   readonly positions?: Tensor;
-  /** [T, T]: 0 on and below the diagonal, a large negative number above. */
+  /** [T / 2, T]: what the later half of the tokens sees; see the function of this name. */
   readonly causalMask: Tensor;
 }
 
@@ -29,6 +29,20 @@ export interface DecoderOutputs {
   values(): Tensor;
   /** [B, T, bins], before the softmax over bins; needs a `valueHead` with bins. */
   valueLogits(): Tensor;
+}
+
+const hidden = -1e9;
+
+/** The values of `causalMask` for an even number of tokens. */
+export function causalMask(tokens: number): {
+  readonly data: Float32Array;
+  readonly shape: readonly number[];
+} {
+  const half = tokens / 2;
+  const data = Float32Array.from({ length: half * tokens }, (_, index) =>
+    index % tokens > half + Math.floor(index / tokens) ? hidden : 0,
+  );
+  return { data, shape: [half, tokens] };
 }
 
 /** Weights are parameters of the graph, under their names; those of `adapter` too, under the names that `peft` has. */
@@ -44,17 +58,17 @@ export function forward(
   const layers = decoderLayers(graph, shape, positions, adapter);
   const byHead = (x: Tensor, count: number): Tensor =>
     transpose(reshape(x, [B, T, count, headWidth]), [0, 2, 1, 3]);
-  const hidden = layers.stack(inputs.ids, ({ query, key, value }, x, residual) => {
+  const stream = layers.stack(inputs.ids, ({ query, key, value }, x, residual) => {
     const q = byHead(query(x), heads);
     const k = byHead(key(x), keyValueHeads);
-    const mixed = attention(q, k, byHead(value(x), keyValueHeads), inputs.causalMask);
+    const mixed = causalAttention(q, k, byHead(value(x), keyValueHeads), inputs.causalMask);
     return { mixed: reshape(transpose(mixed, [0, 2, 1, 3]), [B, T, heads * headWidth]), residual };
   });
   const valueOutputs = (): Tensor =>
-    add(layers.project(hidden, 'value_head.weight'), layers.weight('value_head.bias'));
+    add(layers.project(stream, 'value_head.weight'), layers.weight('value_head.bias'));
   return {
-    hidden,
-    logits: () => layers.logits(hidden),
+    hidden: stream,
+    logits: () => layers.logits(stream),
     valueLogits: valueOutputs,
     values: () => {
       if (typeof valueHead !== 'object') return reshape(valueOutputs(), [B, T]);

@@ -97,7 +97,9 @@ describe('a configuration', () => {
   it('limits the context', () => {
     expect(shapeOf(llama).contextLength).toBe(4096);
     expect(shapeOf(llama, 20_000).contextLength).toBe(20_000);
-    expect(refusal(fixture('llama/sharded'), 513)).toMatchInlineSnapshot(`"config-invalid: The model has no context of that length. Seen: 513 tokens. Allowed: 2 to 512, as max_position_embeddings of config.json says."`);
+    expect(refusal(fixture('llama/sharded'), 513)).toMatchInlineSnapshot(
+      `"config-invalid: The model has no context of that length. Seen: 513 tokens. Allowed: 2 to 512, as max_position_embeddings of config.json says."`,
+    );
   });
 
   it('may name a window that is not used, or longer than the context', () => {
@@ -110,17 +112,33 @@ describe('a configuration', () => {
   });
 
   it('that would be computed wrongly is refused, naming the key', () => {
-    expect(refusal({ ...llama, model_type: 'gemma3' })).toMatchInlineSnapshot(`"model-unsupported: config.json: this value of model_type is not supported. Seen: "gemma3". Allowed: llama, mistral, qwen2, qwen3."`);
-    expect(refusal({ ...llama, architectures: ['LlamaForSequenceClassification'] })).toMatchInlineSnapshot(`"model-unsupported: config.json: this value of architectures is not supported. Seen: ["LlamaForSequenceClassification"]. Allowed: LlamaForCausalLM."`);
-    expect(refusal({ ...llama, hidden_act: 'gelu' })).toMatchInlineSnapshot(`"model-unsupported: config.json: this value of hidden_act is not supported. Seen: "gelu". Allowed: silu."`);
-    expect(refusal({ ...llama, attention_bias: true })).toMatchInlineSnapshot(`"model-unsupported: config.json: this value of attention_bias is not supported. Seen: true. Allowed: false."`);
+    expect(refusal({ ...llama, model_type: 'gemma3' })).toMatchInlineSnapshot(
+      `"model-unsupported: config.json: this value of model_type is not supported. Seen: "gemma3". Allowed: llama, mistral, qwen2, qwen3."`,
+    );
+    expect(refusal({ ...llama, architectures: ['LlamaForSequenceClassification'] })).toMatchInlineSnapshot(
+      `"model-unsupported: config.json: this value of architectures is not supported. Seen: ["LlamaForSequenceClassification"]. Allowed: LlamaForCausalLM."`,
+    );
+    expect(refusal({ ...llama, hidden_act: 'gelu' })).toMatchInlineSnapshot(
+      `"model-unsupported: config.json: this value of hidden_act is not supported. Seen: "gelu". Allowed: silu."`,
+    );
+    expect(refusal({ ...llama, attention_bias: true })).toMatchInlineSnapshot(
+      `"model-unsupported: config.json: this value of attention_bias is not supported. Seen: true. Allowed: false."`,
+    );
     expect(refusal({ ...llama, mlp_bias: true })).toMatch(/^model-unsupported: config.json: .* mlp_bias/);
     expect(refusal({ ...llama, quantization_config: { bits: 4 } })).toMatch(/quantization_config/);
     expect(refusal({ ...llama, partial_rotary_factor: 0.5 })).toMatch(/partial_rotary_factor/);
-    expect(refusal({ ...llama, rope_scaling: { rope_type: 'yarn', factor: 4 } })).toMatchInlineSnapshot(`"model-unsupported: config.json: this value of rope_scaling.rope_type is not supported. Seen: "yarn". Allowed: default, llama3."`);
-    expect(refusal({ ...llama, rope_scaling: { type: 'linear', factor: 4 } })).toMatchInlineSnapshot(`"model-unsupported: config.json: this value of rope_scaling.type is not supported. Seen: "linear". Allowed: default, llama3."`);
-    expect(refusal({ ...llama, rope_scaling: { rope_type: 'llama3', factor: 4 } })).toMatchInlineSnapshot(`"model-unsupported: config.json: this value of rope_scaling.low_freq_factor is not supported. Seen: nothing. Allowed: a positive number."`);
-    expect(refusal({ ...fixture('mistral/f32'), sliding_window: 64 })).toMatchInlineSnapshot(`"model-unsupported: config.json: this value of sliding_window is not supported. Seen: 64. Allowed: no window, or one of at least the 512 tokens of the context. Ask for a context of at most 64 tokens."`);
+    expect(refusal({ ...llama, rope_scaling: { rope_type: 'yarn', factor: 4 } })).toMatchInlineSnapshot(
+      `"model-unsupported: config.json: this value of rope_scaling.rope_type is not supported. Seen: "yarn". Allowed: default, llama3."`,
+    );
+    expect(refusal({ ...llama, rope_scaling: { type: 'linear', factor: 4 } })).toMatchInlineSnapshot(
+      `"model-unsupported: config.json: this value of rope_scaling.type is not supported. Seen: "linear". Allowed: default, llama3."`,
+    );
+    expect(refusal({ ...llama, rope_scaling: { rope_type: 'llama3', factor: 4 } })).toMatchInlineSnapshot(
+      `"model-unsupported: config.json: this value of rope_scaling.low_freq_factor is not supported. Seen: nothing. Allowed: a positive number."`,
+    );
+    expect(refusal({ ...fixture('mistral/f32'), sliding_window: 64 })).toMatchInlineSnapshot(
+      `"model-unsupported: config.json: this value of sliding_window is not supported. Seen: 64. Allowed: no window, or one of at least the 512 tokens of the context. Ask for a context of at most 64 tokens."`,
+    );
     const windowed = { use_sliding_window: true, sliding_window: 8, max_window_layers: 1, layer_types: null };
     expect(refusal({ ...fixture('qwen2/sharded'), ...windowed })).toMatch(/sliding_window/);
     const mixed = { layer_types: ['full_attention', 'sliding_attention'], sliding_window: 8 };
@@ -128,9 +146,17 @@ describe('a configuration', () => {
   });
 
   it('with an unusable value is refused, naming the key', () => {
-    expect(refusal({ ...llama, hidden_size: undefined })).toMatchInlineSnapshot(`"model-invalid: config.json: the value of hidden_size cannot be used. Seen: nothing. Allowed: number."`);
-    expect(refusal({ ...llama, num_hidden_layers: 'two' })).toMatchInlineSnapshot(`"model-invalid: config.json: the value of num_hidden_layers cannot be used. Seen: "two". Allowed: number."`);
-    expect(refusal({ ...llama, num_key_value_heads: 5 })).toMatchInlineSnapshot(`"model-invalid: config.json: the value of num_key_value_heads cannot be used. Seen: 5. Allowed: a divisor of the 32 attention heads."`);
-    expect(refusal({ ...llama, head_dim: 63 })).toMatchInlineSnapshot(`"model-invalid: config.json: the value of head_dim cannot be used. Seen: 63. Allowed: heads of an even width."`);
+    expect(refusal({ ...llama, hidden_size: undefined })).toMatchInlineSnapshot(
+      `"model-invalid: config.json: the value of hidden_size cannot be used. Seen: nothing. Allowed: number."`,
+    );
+    expect(refusal({ ...llama, num_hidden_layers: 'two' })).toMatchInlineSnapshot(
+      `"model-invalid: config.json: the value of num_hidden_layers cannot be used. Seen: "two". Allowed: number."`,
+    );
+    expect(refusal({ ...llama, num_key_value_heads: 5 })).toMatchInlineSnapshot(
+      `"model-invalid: config.json: the value of num_key_value_heads cannot be used. Seen: 5. Allowed: a divisor of the 32 attention heads."`,
+    );
+    expect(refusal({ ...llama, head_dim: 63 })).toMatchInlineSnapshot(
+      `"model-invalid: config.json: the value of head_dim cannot be used. Seen: 63. Allowed: heads of an even width."`,
+    );
   });
 });

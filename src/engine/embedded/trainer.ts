@@ -3,6 +3,7 @@
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Feed, GraphSession } from '../../graph/session.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
+import { causalMask } from '../../model/forward.ts';
 import type { LoraShape } from '../../model/lora.ts';
 import type { Weight, Weights } from '../../model/safetensors.ts';
 import type { AdamOptions, ForwardBackwardResult, OptimStepResult } from '../engine.ts';
@@ -26,8 +27,6 @@ export interface TrainerOptions {
   readonly tokenBudget: number;
 }
 
-const hidden = -1e9;
-
 export class Trainer {
   readonly weights: Map<string, Weight>;
   readonly adam: Adam;
@@ -39,7 +38,7 @@ export class Trainer {
   /** Empty after a step: the first gradients to come are kept as they are, which spares three passes over memory. */
   readonly #gradients = new Map<string, Float32Array>();
   readonly #programs = new Map<string, { session: GraphSession; metrics: readonly string[] }>();
-  readonly #causalMasks = new Map<number, Float32Array>();
+  readonly #causalMasks = new Map<number, Feed>();
 
   constructor(shape: DecoderShape, weights: Map<string, Weight>, options: TrainerOptions) {
     this.#shape = shape;
@@ -142,19 +141,14 @@ export class Trainer {
       if (weight !== undefined) feeds[name] = weight;
       else if (name === 'ids') feeds[name] = { data: micro.inputs, shape };
       else if (name === 'targets') feeds[name] = { data: micro.targets, shape };
-      else if (name === 'causalMask')
-        feeds[name] = { data: this.#causalMask(micro.length), shape: [micro.length, micro.length] };
+      else if (name === 'causalMask') feeds[name] = this.#causalMask(micro.length);
       else feeds[name] = { data: micro.channels[name.slice('channel.'.length)]!, shape };
     }
     return feeds;
   }
 
-  #causalMask(length: number): Float32Array {
-    const known = this.#causalMasks.get(length);
-    if (known !== undefined) return known;
-    const mask = Float32Array.from({ length: length * length }, (_, index) =>
-      index % length > Math.floor(index / length) ? hidden : 0,
-    );
+  #causalMask(length: number): Feed {
+    const mask = this.#causalMasks.get(length) ?? causalMask(length);
     this.#causalMasks.set(length, mask);
     return mask;
   }

@@ -33,16 +33,16 @@ function tokenTensors(
   temperature: number,
   lora: LoraShape | undefined,
 ): TokenTensors {
-  const ids = graph.input('ids', ['B', 'T'], 'int64');
-  const targets = graph.input('targets', ['B', 'T'], 'int64');
-  const causalMask = graph.input('causalMask', ['T', 'T']);
+  const ids = graph.input('ids', ['B', '2*U'], 'int64');
+  const targets = graph.input('targets', ['B', '2*U'], 'int64');
+  const causalMask = graph.input('causalMask', ['U', '2*U']);
   const outputs = forward(graph, shape, { ids, causalMask }, lora);
   const logits = outputs.logits();
   const scaled = temperature === 1 ? logits : multiply(logits, 1 / temperature);
   return {
     logprobs: gatherLogSoftmax(scaled, targets),
-    weight: graph.input('channel.weight', ['B', 'T']),
-    channel: (name) => graph.input(`channel.${name}`, ['B', 'T']),
+    weight: graph.input('channel.weight', ['B', '2*U']),
+    channel: (name) => graph.input(`channel.${name}`, ['B', '2*U']),
     entropies: () => {
       const distribution = logSoftmax(scaled);
       return negate(sum(multiply(exp(distribution), distribution), [-1]));

@@ -12,7 +12,7 @@ import { logSoftmax, sum } from '../../../graph/operators/reduce.ts';
 import { exp } from '../../../graph/operators/unary.ts';
 import { createSession, type Feed } from '../../../graph/session.ts';
 import type { DecoderShape } from '../../../model/decoder.ts';
-import { forward } from '../../../model/forward.ts';
+import { causalMask, forward } from '../../../model/forward.ts';
 import type { LoraShape } from '../../../model/lora.ts';
 import type { Weights } from '../../../model/safetensors.ts';
 import type { TokenBatch } from '../../engine.ts';
@@ -129,18 +129,18 @@ export async function modelPass(
   options: { readonly adapter?: LoraShape; readonly wrt?: readonly string[] } = {},
 ): Promise<Pass> {
   const graph = new Graph();
-  const ids = graph.input('ids', ['B', 'T'], 'int64');
+  const ids = graph.input('ids', ['B', '2*U'], 'int64');
   const outputs = forward(
     graph,
     shape,
-    { ids, causalMask: graph.input('mask', ['T', 'T']) },
+    { ids, causalMask: graph.input('mask', ['U', '2*U']) },
     options.adapter,
   );
   const logits = outputs.logits();
-  const logprobs = gatherLogSoftmax(logits, graph.input('targets', ['B', 'T'], 'int64'));
+  const logprobs = gatherLogSoftmax(logits, graph.input('targets', ['B', '2*U'], 'int64'));
   const distribution = logSoftmax(logits);
   const entropies = negate(sum(multiply(exp(distribution), distribution), [-1]));
-  const weight = graph.input('weight', ['B', 'T']);
+  const weight = graph.input('weight', ['B', '2*U']);
   const loss = negate(divide(sum(multiply(weight, logprobs)), sum(weight)));
   const wrt = options.wrt ?? [];
   const found = gradients(
@@ -151,17 +151,22 @@ export async function modelPass(
   const session = await createSession(toOnnx({ logits, logprobs, entropies, loss, ...named }), {
     threads: 1,
   });
-  const [B, T] = [batch.input_ids.length, batch.input_ids[0]!.length];
-  const next = batch.input_ids.flatMap((row) => [...row.slice(1), 0]);
-  const counts = batch.loss_mask.flatMap((row) => [...row.slice(1), 0]);
+  const [B, width] = [batch.input_ids.length, batch.input_ids[0]!.length];
+  const T = width + (width % 2);
+  const padded = (row: readonly number[], from: number): number[] =>
+    Array.from({ length: T }, (_, t) => row[t + from] ?? 0);
+  const inputs = batch.input_ids.flatMap((row) => padded(row, 0));
+  const next = batch.input_ids.flatMap((row) => padded(row, 1));
+  const counts = batch.loss_mask.flatMap((row) => padded(row, 1));
+  const trimmed = (values: Float32Array): Float32Array => {
+    const size = values.length / (B * T);
+    return values.filter((_, index) => Math.floor(index / size) % T < width);
+  };
   const given: Record<string, Feed> = {
-    ids: { data: BigInt64Array.from(batch.input_ids.flat(), BigInt), shape: [B, T] },
+    ids: { data: BigInt64Array.from(inputs, BigInt), shape: [B, T] },
     targets: { data: BigInt64Array.from(next, BigInt), shape: [B, T] },
     weight: { data: Float32Array.from(counts), shape: [B, T] },
-    mask: {
-      data: Float32Array.from({ length: T * T }, (_, i) => (i % T > Math.floor(i / T) ? -1e9 : 0)),
-      shape: [T, T],
-    },
+    mask: causalMask(T),
   };
   const feeds = Object.fromEntries(
     session.inputNames.map((name) => [name, given[name] ?? weights.get(name)!]),
@@ -169,9 +174,9 @@ export async function modelPass(
   const results = await session.run(feeds);
   await session.close();
   return {
-    logits: results.logits!,
-    logprobs: results.logprobs!,
-    entropies: results.entropies!,
+    logits: trimmed(results.logits!),
+    logprobs: trimmed(results.logprobs!),
+    entropies: trimmed(results.entropies!),
     loss: results.loss![0]!,
     gradients: new Map(wrt.map((name) => [name, results[`gradient.${name}`]!])),
   };
