@@ -1,4 +1,4 @@
-/** `npm run bench -- engine|rollout|memory [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine|rollout|memory|tinker [--json]`: figures with the machine they were seen on. */
 
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
@@ -7,6 +7,7 @@ import { benchSampling } from './engine-sampling.ts';
 import { benchTraining } from './engine-training.ts';
 import { benchMemory } from './memory.ts';
 import { benchRollout } from './rollout.ts';
+import { benchTinker } from './tinker.ts';
 
 const machine = {
   processor: cpus()[0]?.model ?? 'unknown',
@@ -66,6 +67,7 @@ const benches: Readonly<Record<string, () => Promise<object>>> = {
   engine: benchEngine,
   rollout: async () => ({ maze40: await benchRollout() }),
   memory: benchMemory,
+  tinker: benchTinker,
 };
 
 function median(numbers: readonly number[]): number {

@@ -8,6 +8,7 @@ import { evalCommand } from './commands/eval.ts';
 import { playCommand } from './commands/play.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { runsCommand } from './commands/runs.ts';
+import { serveCommand } from './commands/serve.ts';
 import { trainCommand } from './commands/train.ts';
 import { processConsole } from './console.ts';
 import { processInterrupts } from './interrupts.ts';
@@ -20,7 +21,16 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
-  commands: [trainCommand, resumeCommand, evalCommand, playCommand, envsCommand, runsCommand, creditCommand],
+  commands: [
+    trainCommand,
+    resumeCommand,
+    evalCommand,
+    playCommand,
+    envsCommand,
+    runsCommand,
+    creditCommand,
+    serveCommand,
+  ],
   version,
   console: processConsole(),
   interrupts: processInterrupts(),

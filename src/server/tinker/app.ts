@@ -165,8 +165,8 @@ function checkpointRoutes(app: Hono, server: TinkerServer, post: Post): void {
     const listed = await checkpoints.list(context.req.param('model'));
     return context.json({ checkpoints: listed.map(describeCheckpoint) });
   });
-  app.get(`${runs}/:model/checkpoints/:kind{(weights|sampler_weights)/}?:name/archive`, (context) =>
-    context.redirect(context.req.path.replace(/archive$/, 'download'), 302),
+  app.get(`${runs}/:model/checkpoints/:path{.+}/archive`, (context) =>
+    context.redirect(context.req.url.replace(/archive$/, 'download'), 302),
   );
   app.get(`${runs}/:model/checkpoints/:path{.+}/download`, async (context) => {
     const place = placeOf(context.req.param('model'), context.req.param('path'), 'sampler_weights');
