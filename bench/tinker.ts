@@ -39,7 +39,7 @@ export interface TinkerBench {
   readonly partsMs: Readonly<Record<'publish' | 'sample' | 'forwardBackward' | 'optimStep', number>>;
 }
 
-export async function benchTinker(steps = 20, threads = 2): Promise<TinkerBench> {
+export async function benchTinker(steps = 20, threads = 1): Promise<TinkerBench> {
   const folder = await mkdtemp(join(tmpdir(), 'turnwise-bench-'));
   const source = randomSource('small', shape, 1, { threads, tokenBudget: 2048 });
   const listening = await listenTinker({ source, folder, port: 0, host: '127.0.0.1' });

@@ -42,7 +42,7 @@ export async function resultOf<T>(
   for (;;) {
     const leftMs = options.resultTimeoutMs - (performance.now() - began);
     if (leftMs <= 0) throw tookTooLong(kind.name, options.resultTimeoutMs);
-    const reply = await poll(transport, kind, id, Math.min(options.pollMs, leftMs));
+    const reply = await poll(transport, kind, id, Math.ceil(Math.min(options.pollMs, leftMs)));
     if (reply === undefined) continue;
     if (reply.status === 410) {
       if (resubmissions++ === mostResubmissions) throw statusError(410, route, detailOf(reply.bytes));

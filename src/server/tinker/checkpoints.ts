@@ -1,6 +1,6 @@
 /** Saved weights on disk: `<root>/<model>/<kind>/<name>/`, each with a `tinker.json` that says what it is. */
 
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { invalid, unknown } from './refusals.ts';
@@ -44,13 +44,13 @@ export class Checkpoints {
     return join(this.#root, modelId.replaceAll(':', '~'), kind, name);
   }
 
+  /** `save` makes the folder; it is called before anything is waited for. */
   async write(
     place: CheckpointPlace,
     card: CheckpointCard,
     save: (folder: string) => Promise<void>,
   ): Promise<void> {
     const folder = this.folder(place);
-    await mkdir(folder, { recursive: true });
     await save(folder);
     // Written last: without it the folder is no checkpoint.
     await writeFile(join(folder, cardFile), JSON.stringify(card));

@@ -45,6 +45,8 @@ const statuses: Readonly<Record<string, number>> = {
   'request-too-many': 429,
   'request-unauthorized': 401,
   'tinker-garbled': 422,
+  'loss-unknown': 422,
+  'invalid-objective-option': 422,
 };
 
 export function statusOf(error: unknown): number {
@@ -56,8 +58,6 @@ const causedByRequest: ReadonlySet<string> = new Set([
   ...Object.keys(statuses),
   'batch-invalid',
   'sample-invalid',
-  'loss-unknown',
-  'invalid-objective-option',
   'checkpoint-mismatch',
   'checkpoint-missing',
   'checkpoint-corrupt',

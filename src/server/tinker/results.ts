@@ -8,6 +8,12 @@ export function pending(requestId: string): { future_id: string; request_id: str
   return { future_id: requestId, status: 'pending', request_id: requestId };
 }
 
+/** Samples have names from the start; SDKs since 0.38 insist on them. */
+export function samplesPending(requestId: string, count: number): object {
+  const names = Array.from({ length: count }, (_, index) => `${requestId}:${index}`);
+  return { ...pending(requestId), sample_sequence_ids: names };
+}
+
 export function passResult(output: ForwardBackwardOutput): Result {
   const tensor = (data: Float32Array): object => ({
     data: [...data],

@@ -238,7 +238,7 @@ test('what is wrong is said, with the place', async () => {
       "create_model 404: Base model not found. Seen: other. Allowed: tiny.",
       "create_model 404: Session not found. Seen: nope.",
       "forward_backward 404: Model not found. Seen: nope.",
-      "forward_backward 500: There is no loss "cross_entrpy". Allowed: cross_entropy, importance_sampling, ppo, cispo, dro. Did you mean "cross_entropy"?",
+      "forward_backward 422: There is no loss "cross_entrpy". Allowed: cross_entropy, importance_sampling, ppo, cispo, dro. Did you mean "cross_entropy"?",
       "forward_backward 422: Datum 0 has no usable target_tokens. Seen: nothing. Allowed: 3 values, one for each token.",
       "forward_backward 422: Datum 0 has no usable target_tokens. Seen: 2 values. Allowed: 3 values, one for each token.",
       "forward_backward 422: The targets of datum 0 are not its next tokens. Seen: 9 at position 1. Allowed: 3, the next token of model_input.",

@@ -10,7 +10,7 @@ import { preparePass, runPass } from './passes.ts';
 import { conflict, gone, invalid, tooMany, unknown } from './refusals.ts';
 import * as requests from './requests.ts';
 import { read } from './requests.ts';
-import { passResult, pending, sampleResult } from './results.ts';
+import { passResult, pending, sampleResult, samplesPending } from './results.ts';
 import { Samplers } from './samplers.ts';
 import { sampleOn } from './sampling.ts';
 import { SamplingSessions, type SamplingSource } from './sampling-sessions.ts';
@@ -54,6 +54,8 @@ export class TinkerServer {
   readonly #sampling = new SamplingSessions();
   /** Requests that made a model, by model: sent again they are the same. */
   readonly #creations = new Map<string, { readonly fingerprint: string; readonly requestId: string }>();
+  /** Snapshots on their way to the disk. */
+  readonly #writing = new Map<string, Promise<unknown>>();
   readonly #sweeper: NodeJS.Timeout;
 
   constructor(source: ModelSource, folder: string, limits: Partial<ServerLimits> = {}) {
@@ -139,12 +141,8 @@ export class TinkerServer {
       const number = request.sampling_session_seq_id!;
       const place: CheckpointPlace = { modelId, kind: 'ephemeral', name: `${number}-${request.seq_id}` };
       const isSnapshot = request.kind === 'snapshot';
-      if (isSnapshot) {
-        await this.checkpoints.write(place, this.#card(model), (folder) => engine.save(folder));
-        for (const old of model.remember(place, this.#limits.keptSnapshots))
-          await this.checkpoints.delete(old);
-      }
       await model.publish(engine, isSnapshot ? pathOf(place) : `inflight of ${modelId}`);
+      if (isSnapshot) this.#keep(model, engine, place);
       const source: SamplingSource = isSnapshot ? { kind: 'snapshot', place } : { kind: 'inflight', modelId };
       const id = this.#sampling.open(sessionId, number, fingerprint, source);
       return { json: { path: null, sampling_session_id: id, type } };
@@ -218,12 +216,13 @@ export class TinkerServer {
     if (typeof request.sampling_session_id !== 'string') {
       const source = this.#sourceOf(request.base_model, request.model_path);
       if (source.kind === 'snapshot') await this.checkpoints.require(source.place);
-      return pending(this.#sample('without session', source, request));
+      return samplesPending(this.#sample('without session', source, request), request.num_samples);
     }
     const session = this.#sampling.get(request.sampling_session_id);
     this.sessions.hear(session.sessionId);
     const begin = (): string => this.#sample(session.sessionId, session.source, request);
-    return pending(this.#sampling.enter(session, request.seq_id!, fingerprint, begin));
+    const requestId = this.#sampling.enter(session, request.seq_id!, fingerprint, begin);
+    return samplesPending(requestId, request.num_samples);
   }
 
   /** The work goes on where it has begun; its result is dropped. */
@@ -344,6 +343,7 @@ export class TinkerServer {
     const { place } = source;
     const engine = this.models.get(place.modelId)?.engineOf(pathOf(place), trained);
     if (engine !== undefined) return work(engine);
+    await this.#writing.get(pathOf(place));
     if (place.kind === 'ephemeral' && (await this.checkpoints.find(place)) === undefined)
       throw gone('The snapshot is no longer kept', pathOf(place), 'Save weights under a name to keep them');
     return this.#samplers.use(place, work);
@@ -360,6 +360,20 @@ export class TinkerServer {
     if (!overwrite && (await this.checkpoints.find(place)) !== undefined)
       throw conflict('A checkpoint of that name exists', pathOf(place));
     await this.checkpoints.write(place, this.#card(model), (folder) => engine.save(folder));
+  }
+
+  /**
+   * Writes a snapshot for when its model has moved on. The engine saves before it takes up what it is asked next, and until
+   * then samples from memory, so nobody waits for the disk.
+   */
+  #keep(model: ServedModel, engine: Engine, place: CheckpointPlace): void {
+    const old = model.remember(place, this.#limits.keptSnapshots);
+    const written = this.checkpoints
+      .write(place, this.#card(model), (folder) => engine.save(folder))
+      .then(() => Promise.all(old.map((snapshot) => this.checkpoints.delete(snapshot))))
+      .catch(() => undefined)
+      .finally(() => this.#writing.delete(pathOf(place)));
+    this.#writing.set(pathOf(place), written);
   }
 
   #card({ card }: ServedModel): CheckpointCard {
