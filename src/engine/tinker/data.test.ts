@@ -14,7 +14,7 @@ function gradients(
   scale: 'sum' | 'mean',
 ): number[][] {
   return data.map(({ inputs }, index) => {
-    const weights = inputs.weights ?? new Float32Array(inputs.advantages!.length).fill(1);
+    const weights = Float32Array.from(inputs.weights ?? inputs.advantages!.map(() => 1));
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     const divisor = scale === 'sum' ? 1 : Math.max(total, 1e-9) * data.length;
     return Array.from(
