@@ -8,6 +8,9 @@ export {
   type EmbeddedEngineOptions,
 } from '../engine/embedded/embedded-engine.ts';
 export type * from '../engine/engine.ts';
+export { type ChatRenderer, type ChatRendererOptions, chatRenderer } from '../model/chat-renderer.ts';
 export { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
 export type { DecoderShape, RopeScaling, ValueBins } from '../model/decoder.ts';
+export { type DownloadProgress, type FindOptions, findModel } from '../model/hub/find-model.ts';
 export type { LoraOptions, LoraShape } from '../model/lora.ts';
+export { loadPretrainedLanguage } from '../model/pretrained-language.ts';

@@ -28,7 +28,12 @@ export interface DecoderShape {
   readonly normEpsilon: number;
   /** A value per position beside the logits: a scalar, or a distribution over bins. */
   readonly valueHead?: boolean | ValueBins;
+  /** Further linear outputs per position, by name: the critics of offline methods. */
+  readonly extraHeads?: Readonly<Record<string, HeadKind>>;
 }
+
+/** What an extra head gives for the prefix before each token: one number, or one for every possible next token. */
+export type HeadKind = 'scalar' | 'action';
 
 /** Components that turn fewer than `lowFrequencyFactor` times within the original context are slowed by `factor`. */
 export interface RopeScaling {
@@ -88,18 +93,28 @@ export function parameterShapes(shape: DecoderShape): readonly ParameterShape[] 
   }
   vector('model.norm.weight', 'norm', width);
   if (!shape.tiedHead) matrix('lm_head.weight', vocabulary, width);
-  parameters.push(...valueHeadShapes(shape));
+  parameters.push(...headShapes(shape));
   return parameters;
 }
 
-/** The parameters of the value head, which no checkpoint of a language model has; none without a head. */
-export function valueHeadShapes({ valueHead, width }: DecoderShape): readonly ParameterShape[] {
-  if (!valueHead) return [];
-  const outputs = valueHead === true ? 1 : valueHead.count;
-  return [
-    { name: 'value_head.weight', shape: [outputs, width], kind: 'matrix' },
-    { name: 'value_head.bias', shape: [outputs], kind: 'bias' },
+/** The parameters of the value head and of extra heads, which no checkpoint of a language model has. */
+export function headShapes(shape: DecoderShape): readonly ParameterShape[] {
+  const { valueHead, extraHeads = {}, vocabulary, width } = shape;
+  const head = (prefix: string, outputs: number): ParameterShape[] => [
+    { name: `${prefix}.weight`, shape: [outputs, width], kind: 'matrix' },
+    { name: `${prefix}.bias`, shape: [outputs], kind: 'bias' },
   ];
+  return [
+    ...(valueHead ? head('value_head', valueHead === true ? 1 : valueHead.count) : []),
+    ...Object.entries(extraHeads).flatMap(([name, kind]) =>
+      head(extraHeadName(name), kind === 'scalar' ? 1 : vocabulary),
+    ),
+  ];
+}
+
+/** The module of an extra head: among those of the value head, since it is kept, trained and saved like that. */
+export function extraHeadName(name: string): string {
+  return `value_head.${name}`;
 }
 
 /** The middle of each bin. */
@@ -108,16 +123,21 @@ export function binCentres({ count, low, high }: ValueBins): Float32Array {
 }
 
 /**
- * First values: normal with standard deviation 0.7 / sqrt(inputs), 0.02 for the embedding and the output layer; what
- * writes into the residual stream is scaled by 1 / sqrt(2 * layers); norms are 1, biases and the value head 0.
+ * First values: normal with standard deviation 0.7 / sqrt(inputs), 0.02 for the embedding, the output layer and extra
+ * heads, so that twin critics begin apart; what writes into the residual stream is scaled by 1 / sqrt(2 * layers);
+ * norms are 1, biases and the value head 0.
  */
-export function initialWeights(shape: DecoderShape, rng: Rng): Map<string, Float32Array> {
+export function initialWeights(
+  shape: DecoderShape,
+  rng: Rng,
+  parameters: readonly ParameterShape[] = parameterShapes(shape),
+): Map<string, Float32Array> {
   return new Map(
-    parameterShapes(shape).map((parameter) => {
+    parameters.map((parameter) => {
       const { name, kind } = parameter;
       const size = parameter.shape.reduce((total, side) => total * side, 1);
       if (kind === 'norm') return [name, new Float32Array(size).fill(1)];
-      if (kind === 'bias' || name.startsWith('value_head')) return [name, new Float32Array(size)];
+      if (kind === 'bias' || name === 'value_head.weight') return [name, new Float32Array(size)];
       const stream = rng.fork(name);
       const deviation = standardDeviation(parameter, shape.layers);
       return [name, Float32Array.from({ length: size }, () => deviation * stream.normal())];
@@ -126,7 +146,7 @@ export function initialWeights(shape: DecoderShape, rng: Rng): Map<string, Float
 }
 
 function standardDeviation({ name, shape, kind }: ParameterShape, layers: number): number {
-  if (kind === 'embedding' || name === 'lm_head.weight') return 0.02;
+  if (kind === 'embedding' || name === 'lm_head.weight' || name.startsWith('value_head')) return 0.02;
   const writesResidual = name.endsWith('o_proj.weight') || name.endsWith('down_proj.weight');
   return (0.7 / Math.sqrt(shape[1]!)) * (writesResidual ? 1 / Math.sqrt(2 * layers) : 1);
 }

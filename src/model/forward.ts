@@ -7,7 +7,7 @@ import { matmul } from '../graph/operators/matrix.ts';
 import { softmax } from '../graph/operators/reduce.ts';
 import { reshape, transpose } from '../graph/operators/shape.ts';
 import type { Tensor } from '../graph/tensor.ts';
-import { binCentres, type DecoderShape } from './decoder.ts';
+import { binCentres, type DecoderShape, extraHeadName } from './decoder.ts';
 import { decoderLayers } from './layers.ts';
 import type { LoraShape } from './lora.ts';
 
@@ -29,6 +29,8 @@ export interface DecoderOutputs {
   values(): Tensor;
   /** [B, T, bins], before the softmax over bins; needs a `valueHead` with bins. */
   valueLogits(): Tensor;
+  /** Of one of `extraHeads`: [B, T] where it is scalar, else [B, T, vocabulary]. */
+  extra(name: string): Tensor;
 }
 
 const hidden = -1e9;
@@ -64,16 +66,20 @@ export function forward(
     const mixed = causalAttention(q, k, byHead(value(x), keyValueHeads), inputs.causalMask);
     return { mixed: reshape(transpose(mixed, [0, 2, 1, 3]), [B, T, heads * headWidth]), residual };
   });
-  const valueOutputs = (): Tensor =>
-    add(layers.project(stream, 'value_head.weight'), layers.weight('value_head.bias'));
+  const head = (name: string): Tensor =>
+    add(layers.project(stream, `${name}.weight`), layers.weight(`${name}.bias`));
   return {
     hidden: stream,
     logits: () => layers.logits(stream),
-    valueLogits: valueOutputs,
+    valueLogits: () => head('value_head'),
+    extra: (name) => {
+      const output = head(extraHeadName(name));
+      return shape.extraHeads?.[name] === 'scalar' ? reshape(output, [B, T]) : output;
+    },
     values: () => {
-      if (typeof valueHead !== 'object') return reshape(valueOutputs(), [B, T]);
+      if (typeof valueHead !== 'object') return reshape(head('value_head'), [B, T]);
       const centres = graph.constant(binCentres(valueHead), [valueHead.count, 1]);
-      return reshape(matmul(softmax(valueOutputs()), centres), [B, T]);
+      return reshape(matmul(softmax(head('value_head')), centres), [B, T]);
     },
   };
 }

@@ -16,6 +16,8 @@ import type { Objective, TokenTensors } from './objective.ts';
 
 /** One row: channels aligned with the row's tokens; position 0 carries nothing, since nothing precedes it. */
 export interface ChannelRow {
+  /** Needed by objectives that look at the tokens themselves. */
+  readonly ids_T?: Int32Array;
   readonly channels: Readonly<Record<string, Float32Array>>;
 }
 
@@ -97,11 +99,13 @@ function tokenInputs(): TokenTensors {
   const input = (name: string): Tensor => graph.input(name, ['B', 'T']);
   return {
     logprobs: input('logprobs'),
+    targets: graph.input('targets', ['B', 'T'], 'int64'),
     weight: input('channel.weight'),
     channel: (name) => input(`channel.${name}`),
     entropies: () => unsupported('entropies'),
     values: () => unsupported('values'),
     valueLogits: () => unsupported('values'),
+    head: () => unsupported('extra heads'),
   };
 }
 
@@ -125,14 +129,19 @@ function feedsOf(
     for (const row of rows.keys()) data.set(valuesOf(row).subarray(1), row * length);
     return { data, shape };
   };
-  return Object.fromEntries(
-    session.inputNames.map((name) => [
-      name,
-      name === 'logprobs'
-        ? padded((row) => logprobs_B_T[row]!)
-        : padded((row) => rows[row]!.channels[name.slice('channel.'.length)]!),
-    ]),
-  );
+  const feed = (name: string): Feed => {
+    if (name === 'logprobs') return padded((row) => logprobs_B_T[row]!);
+    if (name === 'targets') return { data: paddedTargets(rows, length), shape };
+    return padded((row) => rows[row]!.channels[name.slice('channel.'.length)]!);
+  };
+  return Object.fromEntries(session.inputNames.map((name) => [name, feed(name)]));
+}
+
+function paddedTargets(rows: readonly ChannelRow[], length: number): BigInt64Array {
+  const targets = new BigInt64Array(rows.length * length);
+  for (const [row, { ids_T }] of rows.entries())
+    targets.set(Array.from(ids_T!.subarray(1), BigInt), row * length);
+  return targets;
 }
 
 function ragged(values: Float32Array, like: readonly Float32Array[]): Float32Array[] {

@@ -13,6 +13,7 @@ import { watchRun } from '../watch-run.ts';
 import { creditCommand } from './credit.ts';
 import { envsCommand } from './envs.ts';
 import { evalCommand } from './eval.ts';
+import { exportCommand } from './export.ts';
 import { playCommand } from './play.ts';
 import { resumeCommand } from './resume.ts';
 import { runsCommand } from './runs.ts';
@@ -23,6 +24,7 @@ const commands = [
   resumeCommand,
   evalCommand,
   playCommand,
+  exportCommand,
   envsCommand,
   runsCommand,
   creditCommand,

@@ -33,6 +33,8 @@ const modelFile = 'model.safetensors';
 const valueHeadFile = 'value_head.safetensors';
 const optimizerFile = 'optimizer.safetensors';
 const frozenFile = 'frozen.safetensors';
+/** What the names of its parameters begin with. */
+const valueHead = 'value_head.';
 
 /** Writes the files and flushes them and the folder to the disk. Under LoRA the folder is one that `peft` loads. */
 export async function saveCheckpoint(
@@ -67,7 +69,8 @@ export async function saveCheckpoint(
 /**
  * Reads and checks a checkpoint against the weights that the model has.
  * @throws TurnwiseError `checkpoint-missing`, `checkpoint-corrupt`, or `checkpoint-mismatch` when the files belong to
- * another model.
+ * another model. A value head that the files lack begins at zero, as a new one does: a critic may begin with weights that
+ * were trained without one.
  */
 export async function loadCheckpoint(
   folder: string,
@@ -79,24 +82,29 @@ export async function loadCheckpoint(
       ? await readSafetensors(join(folder, modelFile))
       : await loadAdapter(folder, expected, adapter);
   const file = adapter === undefined ? modelFile : adapterFile;
-  requireMatch(join(folder, file), model.tensors, expected);
   const optimizer = await readSafetensors(join(folder, optimizerFile));
-  const moments = (kind: string): Weights =>
+  const lacksValueHead = !model.tensors.has(`${valueHead}weight`);
+  const complete = (tensors: Weights, prefix: string): Weights =>
+    lacksValueHead ? new Map([...tensors, ...zeroValueHead(expected, prefix)]) : tensors;
+  const weights = complete(model.tensors, '');
+  const moments = complete(complete(optimizer.tensors, 'first.'), 'second.');
+  requireMatch(join(folder, file), weights, expected);
+  const ofMoments = (kind: string): Weights =>
     new Map([...expected].map(([name, weight]) => [`${kind}.${name}`, weight]));
   requireMatch(
     join(folder, optimizerFile),
-    optimizer.tensors,
-    new Map([...moments('first'), ...moments('second')]),
+    moments,
+    new Map([...ofMoments('first'), ...ofMoments('second')]),
   );
   const moment = (kind: string): Map<string, Float32Array> =>
-    new Map([...expected.keys()].map((name) => [name, optimizer.tensors.get(`${kind}.${name}`)!.data]));
+    new Map([...expected.keys()].map((name) => [name, moments.get(`${kind}.${name}`)!.data]));
   let frozen: Weights | undefined;
   if (await exists(join(folder, frozenFile))) {
-    frozen = (await readSafetensors(join(folder, frozenFile))).tensors;
+    frozen = complete((await readSafetensors(join(folder, frozenFile))).tensors, '');
     requireMatch(join(folder, frozenFile), frozen, expected);
   }
   return {
-    weights: model.tensors,
+    weights,
     adam: {
       step: count(join(folder, optimizerFile), 'step', optimizer.metadata),
       first: moment('first'),
@@ -105,6 +113,17 @@ export async function loadCheckpoint(
     frozen,
     version: count(join(folder, file), 'version', model.metadata),
   };
+}
+
+/** The value head of a model that has one, all zeros; nothing for a model without. */
+function zeroValueHead(expected: Weights, prefix: string): Weights {
+  const [head] = divide(expected);
+  return new Map(
+    [...head].map(([name, { shape, data }]) => [
+      prefix + name,
+      { shape, data: new Float32Array(data.length) },
+    ]),
+  );
 }
 
 /** The adapter and, where there is one, the value head. */
@@ -139,14 +158,14 @@ async function loadAdapter(
       'Use its LoRA settings',
     );
   const [head] = divide(expected);
-  if (head.size === 0) return { tensors, metadata };
+  if (head.size === 0 || !(await exists(join(folder, valueHeadFile)))) return { tensors, metadata };
   const stored = await readSafetensors(join(folder, valueHeadFile));
   return { tensors: new Map([...tensors, ...stored.tensors]), metadata };
 }
 
 /** The value head, and all else. */
 function divide(weights: Weights): readonly [Weights, Weights] {
-  const isHead = ([name]: readonly [string, unknown]): boolean => name.startsWith('value_head.');
+  const isHead = ([name]: readonly [string, unknown]): boolean => name.startsWith(valueHead);
   return [new Map([...weights].filter(isHead)), new Map([...weights].filter((entry) => !isHead(entry)))];
 }
 

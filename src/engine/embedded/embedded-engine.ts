@@ -15,6 +15,7 @@ import type {
   OptimStepResult,
   SampleRequest,
   SampleResult,
+  ScoreRequest,
   TokenBatch,
   TokenScores,
 } from '../engine.ts';
@@ -36,6 +37,13 @@ interface CommonOptions {
   /** Compute on the calling thread: for tests, where a worker cannot be started from source. */
   readonly inProcess?: boolean;
 }
+
+/** What every embedded engine is able to do; a value head is there where the shape has one. */
+export const embeddedAbilities: Pick<EngineCapabilities, 'valueHead' | 'entropies' | 'customObjectives'> = {
+  valueHead: true,
+  entropies: true,
+  customObjectives: true,
+};
 
 /** What is trained: all weights, or an adapter over weights that stay as they are. */
 export interface AdapterOptions {
@@ -121,9 +129,8 @@ export class EmbeddedEngine implements Engine {
     this.capabilities = {
       vocabulary: settings.shape.vocabulary,
       contextLength: settings.shape.contextLength,
+      ...embeddedAbilities,
       valueHead: Boolean(settings.shape.valueHead),
-      entropies: true,
-      customObjectives: true,
       deterministic: true,
     };
   }
@@ -159,19 +166,19 @@ export class EmbeddedEngine implements Engine {
     await this.#host.call('release', [conversations]);
   }
 
-  async score(
-    batch: TokenBatch,
-    options: { temperature: number; entropies?: boolean; values?: boolean; frozen?: boolean },
-  ): Promise<TokenScores> {
+  async score(batch: TokenBatch, options: ScoreRequest): Promise<TokenScores> {
     const packed = packBatch(batch, [], this.#settings.shape);
     const offsets_B = offsetsOf(packed);
     const scores = await this.#host.call('score', [packed, options], buffersOf(packed));
     const byRow = (values: Float32Array): Float32Array[] =>
       batch.rows.map(({ ids_T }, row) => values.subarray(offsets_B[row]!, offsets_B[row]! + ids_T.length));
     return {
-      logprobs: byRow(scores.logprobs),
+      logprobs: byRow(scores.logprobs!),
       ...(scores.entropies && { entropies: byRow(scores.entropies) }),
       ...(scores.values && { values: byRow(scores.values) }),
+      ...(options.heads && {
+        heads: Object.fromEntries(options.heads.map((name) => [name, byRow(scores[`head.${name}`]!)])),
+      }),
     };
   }
 
@@ -200,8 +207,15 @@ export class EmbeddedEngine implements Engine {
     return this.#version;
   }
 
-  async freeze(): Promise<void> {
-    await this.#host.call('freeze', []);
+  async freeze(rate = 1): Promise<void> {
+    if (!(rate > 0 && rate <= 1)) {
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'A frozen copy cannot move by this share towards the present weights',
+        seen: String(rate),
+        allowed: 'above 0, at most 1',
+      });
+    }
+    await this.#host.call('freeze', [rate]);
   }
 
   async save(folder: string): Promise<void> {

@@ -4,10 +4,10 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import { type AdapterCheckpoint, readAdapter, writeAdapter } from '../../model/adapter-folder.ts';
 import { type ModelCheckpoint, readCheckpoint } from '../../model/checkpoint-folder.ts';
-import { type DecoderShape, initialWeights, parameterShapes, valueHeadShapes } from '../../model/decoder.ts';
+import { type DecoderShape, headShapes, initialWeights, parameterShapes } from '../../model/decoder.ts';
 import { exportCheckpoint } from '../../model/export-checkpoint.ts';
 import { initialAdapter, type LoraShape } from '../../model/lora.ts';
-import { elementCount, type Weight } from '../../model/safetensors.ts';
+import type { Weight, Weights } from '../../model/safetensors.ts';
 import type {
   AdamOptions,
   ForwardBackwardResult,
@@ -16,10 +16,11 @@ import type {
   SampleResult,
 } from '../engine.ts';
 import { BaseModel } from './base-model.ts';
-import { CachedDecoder } from './cached-decoder.ts';
 import { type AdapterIdentity, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
+import { LaneThread } from './lane-thread.ts';
 import type { PackedBatch } from './packed-batch.ts';
-import { Sampler, type SamplerStatistics } from './sampler.ts';
+import { type Lane, type LaneStatistics, SamplingLane } from './sampling-lane.ts';
+import { SamplingLanes } from './sampling-lanes.ts';
 import { type PackedScores, Trainer } from './trainer.ts';
 import type { ScoreOptions, TrainingProgram } from './training-graph.ts';
 
@@ -43,23 +44,16 @@ export class EngineCore {
   readonly #settings: EngineSettings;
   readonly #base: BaseModel;
   readonly #trainer: Trainer;
-  readonly #sampler: Sampler;
-  readonly #decoder: CachedDecoder;
+  readonly #sampling: SamplingLanes;
   #version = 0;
   /** Verbs that touch the weights run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(settings: EngineSettings, base: BaseModel, trainer: Trainer, decoder: CachedDecoder) {
+  private constructor(settings: EngineSettings, base: BaseModel, trainer: Trainer, lanes: readonly Lane[]) {
     this.#settings = settings;
     this.#base = base;
     this.#trainer = trainer;
-    this.#decoder = decoder;
-    this.#sampler = new Sampler(decoder, {
-      slots: settings.slots,
-      contextLength: settings.shape.contextLength,
-      chunkTokens: 64,
-      callTokens: 2048,
-    });
+    this.#sampling = new SamplingLanes(lanes);
   }
 
   static async create(settings: EngineSettings): Promise<EngineCore> {
@@ -80,19 +74,19 @@ export class EngineCore {
     settings: EngineSettings,
     trained: Map<string, Weight>,
   ): Promise<EngineCore> {
-    const { shape, lora, threads, tokenBudget } = settings;
+    const { shape, lora, tokenBudget } = settings;
     const trainer = new Trainer(shape, trained, { base, lora, tokenBudget });
-    const decoder = await CachedDecoder.create({ shape, base, lora, threads }, trained);
+    const lanes = await createLanes(base, settings, trained);
     base.retain();
-    return new EngineCore(settings, base, trainer, decoder);
+    return new EngineCore(settings, base, trainer, lanes);
   }
 
   sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
-    return this.#sampler.sample(requests);
+    return this.#sampling.sample(requests);
   }
 
-  release(conversations: readonly string[]): void {
-    this.#sampler.release(conversations);
+  release(conversations: readonly string[]): Promise<void> {
+    return this.#sampling.release(conversations);
   }
 
   score(batch: PackedBatch, options: ScoreOptions & { readonly frozen?: boolean }): Promise<PackedScores> {
@@ -113,13 +107,13 @@ export class EngineCore {
 
   publish(): Promise<number> {
     return this.#betweenSamples(async () => {
-      await this.#decoder.setWeights(this.#trainer.weights);
+      await this.#sampling.setWeights(this.#trainer.weights);
       return ++this.#version;
     });
   }
 
-  freeze(): Promise<void> {
-    return this.#inTurn(() => this.#trainer.freeze());
+  freeze(rate: number): Promise<void> {
+    return this.#inTurn(() => this.#trainer.freeze(rate));
   }
 
   save(folder: string): Promise<void> {
@@ -144,7 +138,7 @@ export class EngineCore {
       else trainer.adam.reset();
       trainer.frozen = frozen;
       trainer.clearGradients();
-      await this.#decoder.setWeights(trainer.weights);
+      await this.#sampling.setWeights(trainer.weights);
       this.#version = version;
       return version;
     });
@@ -172,17 +166,13 @@ export class EngineCore {
     });
   }
 
-  statistics(): SamplerStatistics & { readonly conversations: number; readonly cacheBytes: number } {
-    return {
-      ...this.#sampler.statistics,
-      conversations: this.#sampler.conversations,
-      cacheBytes: this.#decoder.cacheBytes,
-    };
+  statistics(): Promise<LaneStatistics> {
+    return this.#sampling.statistics();
   }
 
   close(): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#decoder.close();
+      await this.#sampling.close();
       await this.#base.release();
     });
   }
@@ -194,13 +184,13 @@ export class EngineCore {
 
   /** Samples asked for before finish first, samples asked for from now on come after. */
   #betweenSamples<T>(work: () => Promise<T>): Promise<T> {
-    const idle = this.#sampler.pause();
+    const idle = this.#sampling.pause();
     return this.#inTurn(async () => {
       try {
         await idle;
         return await work();
       } finally {
-        this.#sampler.resume();
+        this.#sampling.resume();
       }
     });
   }
@@ -212,15 +202,36 @@ export class EngineCore {
   }
 }
 
+/** Weights of more bytes than this are not copied for a second lane. */
+const lanesBytesLimit = 2 ** 28;
+
+/**
+ * One lane for each thread where threads are to be had and the weights are small enough to be copied: a step of few rows
+ * is too short to be shared by two threads, but two lanes of half the rows each run side by side.
+ */
+async function createLanes(
+  base: BaseModel,
+  { shape, lora, threads, slots }: EngineSettings,
+  weights: Weights,
+): Promise<Lane[]> {
+  const bytes = [...weights.values()].reduce((total, { data }) => total + data.byteLength, 0);
+  const isBuilt = import.meta.url.endsWith('.js');
+  if (threads === 1 || lora !== undefined || bytes > lanesBytesLimit || !isBuilt)
+    return [await SamplingLane.create({ shape, base, lora, threads }, weights, slots)];
+  const entry = new URL('./lane-worker.js', import.meta.url);
+  const settings = { shape, weights, slots: Math.ceil(slots / threads) };
+  return Array.from({ length: threads }, () => new LaneThread(entry, settings));
+}
+
 /** Under LoRA those of the base alone; the value head is trained, and is made with the adapter. */
 async function firstWeights({ shape, seed, model, lora }: EngineSettings): Promise<Map<string, Weight>> {
   if (model !== undefined) {
     const weights = await readCheckpoint(model);
-    return lora === undefined ? new Map([...weights, ...zeroValueHead(shape)]) : weights;
+    return lora === undefined ? new Map([...weights, ...firstHeads(shape, seed)]) : weights;
   }
   const values = initialWeights(shape, Rng.of(seed, 'weights'));
   return new Map(
-    parameterShapes(lora === undefined ? shape : { ...shape, valueHead: false }).map(
+    parameterShapes(lora === undefined ? shape : { ...shape, valueHead: false, extraHeads: {} }).map(
       ({ name, shape: sizes }) => [name, { shape: sizes, data: values.get(name)! }],
     ),
   );
@@ -232,14 +243,13 @@ async function firstAdapter(settings: EngineSettings): Promise<Map<string, Weigh
     adapter === undefined
       ? initialAdapter(shape, lora!, Rng.of(seed, 'adapter'))
       : await readAdapter(adapter, shape);
-  return new Map([...factors, ...zeroValueHead(shape)]);
+  return new Map([...factors, ...firstHeads(shape, seed)]);
 }
 
-function zeroValueHead(shape: DecoderShape): [string, Weight][] {
-  return valueHeadShapes(shape).map(({ name, shape: sizes }) => [
-    name,
-    { shape: sizes, data: new Float32Array(elementCount(sizes)) },
-  ]);
+function firstHeads(shape: DecoderShape, seed: EngineSettings['seed']): [string, Weight][] {
+  const heads = headShapes(shape);
+  const values = initialWeights(shape, Rng.of(seed, 'heads'), heads);
+  return heads.map(({ name, shape: sizes }) => [name, { shape: sizes, data: values.get(name)! }]);
 }
 
 function unsupported(what: string, next: string): TurnwiseError {

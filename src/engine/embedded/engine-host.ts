@@ -1,17 +1,8 @@
 /** Where the engine's state lives: in a worker thread, or in this one. */
 
-import { Worker } from 'node:worker_threads';
-import { TurnwiseError } from '../../core/errors.ts';
 import { EngineCore, type EngineSettings } from './engine-core.ts';
-import {
-  type Answer,
-  type Call,
-  describeError,
-  engineFailed,
-  perform,
-  reviveError,
-  type Verb,
-} from './worker-messages.ts';
+import { alreadyClosed, WorkerLink } from './worker-link.ts';
+import { type Call, describeError, perform, reviveError, type Verb } from './worker-messages.ts';
 
 export interface EngineHost {
   /** `transfer` names buffers that are handed over; the caller must not use them afterwards. */
@@ -56,7 +47,7 @@ function hostInProcess(core: EngineCore): EngineHost {
 
 /** The state in a worker thread. When the thread dies, every pending and later call is rejected. */
 export async function startWorker(entry: URL, settings: EngineSettings): Promise<EngineHost> {
-  const link = new WorkerLink(entry, settings);
+  const link = new EngineThread(entry, settings);
   const host = hostInWorker(link, 0);
   // Rejects here, rather than at the first use, when the state cannot be created.
   try {
@@ -68,7 +59,7 @@ export async function startWorker(entry: URL, settings: EngineSettings): Promise
   return host;
 }
 
-function hostInWorker(link: WorkerLink, engine: number): EngineHost {
+function hostInWorker(link: EngineThread, engine: number): EngineHost {
   let closed = false;
   return {
     call: async (verb, parameters, transfer = []) => {
@@ -94,33 +85,14 @@ function hostInWorker(link: WorkerLink, engine: number): EngineHost {
   };
 }
 
-type Unnumbered = Call extends infer C ? (C extends Call ? Omit<C, 'id'> : never) : never;
-
-/** The thread that engines share, and the calls that it owes an answer. */
-class WorkerLink {
-  /** Engines in the thread that have not been closed. */
+/** The thread, and the engines in it. */
+class EngineThread extends WorkerLink<Call> {
+  /** Those that have not been closed. */
   engines = 1;
-  failure: TurnwiseError | undefined;
-  readonly #worker: Worker;
-  readonly #pending = new Map<
-    number,
-    { resolve: (value: unknown) => void; reject: (reason: unknown) => void }
-  >();
-  #calls = 0;
   #numbers = 0;
 
   constructor(entry: URL, settings: EngineSettings) {
-    this.#worker = new Worker(entry, {
-      workerData: settings,
-      name: 'turnwise-engine',
-      // The large arrays live outside the heap; without a bound the young generation grows by 20 MB over 400 steps.
-      resourceLimits: { maxYoungGenerationSizeMb: 12 },
-    });
-    this.#worker.on('message', (answer: Answer) => this.#receive(answer));
-    this.#worker.on('error', (error) => this.#fail(engineFailed(error)));
-    this.#worker.on('exit', (code) =>
-      this.#fail(engineFailed(new Error(`the engine's thread ended with code ${code}`))),
-    );
+    super(entry, { name: 'turnwise-engine', workerData: settings });
   }
 
   /** A number for another engine. */
@@ -128,44 +100,4 @@ class WorkerLink {
     this.engines++;
     return ++this.#numbers;
   }
-
-  call(call: Unnumbered, transfer: readonly ArrayBuffer[]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      if (this.failure !== undefined) {
-        reject(this.failure);
-        return;
-      }
-      const id = this.#calls++;
-      this.#pending.set(id, { resolve, reject });
-      // An idle engine must not keep the process alive; one that owes an answer must.
-      this.#worker.ref();
-      this.#worker.postMessage({ id, ...call }, [...transfer]);
-    });
-  }
-
-  async terminate(): Promise<void> {
-    this.failure ??= alreadyClosed();
-    await this.#worker.terminate();
-  }
-
-  #receive(answer: Answer): void {
-    const call = this.#pending.get(answer.id);
-    this.#pending.delete(answer.id);
-    if (this.#pending.size === 0) this.#worker.unref();
-    if ('error' in answer) call?.reject(reviveError(answer.error));
-    else call?.resolve(answer.value);
-  }
-
-  #fail(error: TurnwiseError): void {
-    this.failure ??= error;
-    for (const { reject } of this.#pending.values()) reject(this.failure);
-    this.#pending.clear();
-  }
-}
-
-function alreadyClosed(): TurnwiseError {
-  return new TurnwiseError('engine-closed', {
-    what: 'The engine was used after it was closed',
-    next: 'Create another engine',
-  });
 }

@@ -12,12 +12,8 @@ import type { BaseModel } from './base-model.ts';
 import { type MicroBatch, microBatches, offsetsOf, type PackedBatch } from './packed-batch.ts';
 import { buildScoreProgram, type ScoreOptions, type TrainingProgram } from './training-graph.ts';
 
-/** Per-token results laid end to end like the batch they belong to. */
-export interface PackedScores {
-  readonly logprobs: Float32Array;
-  readonly entropies?: Float32Array;
-  readonly values?: Float32Array;
-}
+/** Per-token results by name, laid end to end like the batch they belong to; heads are named `head.NAME`. */
+export type PackedScores = Readonly<Record<string, Float32Array>>;
 
 export interface TrainerOptions {
   /** Holds the sessions and, under LoRA, the weights that are not trained. */
@@ -43,7 +39,7 @@ export class Trainer {
   constructor(shape: DecoderShape, weights: Map<string, Weight>, options: TrainerOptions) {
     this.#shape = shape;
     this.#options = options;
-    this.#kind = JSON.stringify([options.lora ?? null, shape.valueHead ?? false]);
+    this.#kind = JSON.stringify([options.lora ?? null, shape.valueHead ?? false, shape.extraHeads ?? {}]);
     this.weights = weights;
     this.adam = new Adam(weights);
   }
@@ -89,8 +85,15 @@ export class Trainer {
     this.#gradients.clear();
   }
 
-  freeze(): void {
-    this.frozen = copyWeights(this.weights);
+  freeze(rate: number): void {
+    if (rate === 1 || this.frozen === undefined) {
+      this.frozen = copyWeights(this.weights);
+      return;
+    }
+    for (const [name, { data }] of this.frozen) {
+      const present = this.weights.get(name)!.data;
+      for (let i = 0; i < data.length; i++) data[i]! += rate * (present[i]! - data[i]!);
+    }
   }
 
   async score(
@@ -124,12 +127,13 @@ export class Trainer {
         }
       }
     }
-    return scores as unknown as PackedScores;
+    return scores;
   }
 
   #scorer(options: ScoreOptions, lora: LoraShape | undefined): Promise<GraphSession> {
-    const { temperature, entropies = false, values = false } = options;
-    const key = `score ${this.#kind} ${JSON.stringify([temperature, entropies, values, lora === undefined])}`;
+    const { temperature, entropies = false, values = false, heads = [] } = options;
+    const asked = [temperature, entropies, values, heads, lora === undefined];
+    const key = `score ${this.#kind} ${JSON.stringify(asked)}`;
     return this.#options.base.session(key, () => buildScoreProgram(this.#shape, options, lora));
   }
 

@@ -5,11 +5,11 @@ import { gradients } from '../../graph/gradient.ts';
 import { Graph } from '../../graph/graph.ts';
 import { reachable, toOnnx } from '../../graph/onnx.ts';
 import { multiply, negate } from '../../graph/operators/elementwise.ts';
-import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
+import { gatherLast, gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import { logSoftmax, sum } from '../../graph/operators/reduce.ts';
 import { exp } from '../../graph/operators/unary.ts';
 import type { Tensor } from '../../graph/tensor.ts';
-import type { DecoderShape } from '../../model/decoder.ts';
+import type { DecoderShape, HeadKind } from '../../model/decoder.ts';
 import { forward } from '../../model/forward.ts';
 import type { LoraShape } from '../../model/lora.ts';
 import type { Objective, TokenTensors } from '../../objective/objective.ts';
@@ -41,6 +41,7 @@ function tokenTensors(
   const scaled = temperature === 1 ? logits : multiply(logits, 1 / temperature);
   return {
     logprobs: gatherLogSoftmax(scaled, targets),
+    targets,
     weight: graph.input('channel.weight', ['B', '2*U']),
     channel: (name) => graph.input(`channel.${name}`, ['B', '2*U']),
     entropies: () => {
@@ -61,10 +62,31 @@ function tokenTensors(
         next: 'Create the engine with a value head of { count, low, high }, or use a loss on scalar values',
       });
     },
+    head: (name) => {
+      headKind(shape, name);
+      return outputs.extra(name);
+    },
   };
 }
 
-/** Under LoRA only the adapter and a value head are trained. */
+function headKind({ extraHeads = {} }: DecoderShape, name: string): HeadKind {
+  const kind = extraHeads[name];
+  if (kind !== undefined) return kind;
+  throw new TurnwiseError('engine-unsupported', {
+    what: 'The objective needs a head that the model does not have',
+    seen: name,
+    allowed: Object.keys(extraHeads).join(', ') || 'none: the model has no extra heads',
+    next: 'Create the engine with this head among `extraHeads`',
+  });
+}
+
+/** One number per token of an extra head, [B, T]. */
+function headReading(tokens: TokenTensors, shape: DecoderShape, name: string): Tensor {
+  const output = tokens.head(name);
+  return headKind(shape, name) === 'scalar' ? output : gatherLast(output, tokens.targets);
+}
+
+/** Under LoRA only the adapter and heads of values are trained. */
 export function isTrained(name: string, lora: LoraShape | undefined): boolean {
   return lora === undefined || name.includes('.lora_') || name.startsWith('value_head.');
 }
@@ -92,14 +114,18 @@ export interface ScoreOptions {
   readonly temperature: number;
   readonly entropies?: boolean;
   readonly values?: boolean;
+  readonly heads?: readonly string[];
 }
 
-/** Outputs `logprobs`, and `entropies` and `values` where asked for, [B, T]. */
+/** Outputs `logprobs`, and `entropies`, `values` and `head.NAME` where asked for, [B, T]. */
 export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions, lora?: LoraShape): Uint8Array {
   const tokens = tokenTensors(new Graph(), shape, options.temperature, lora);
   return toOnnx({
     logprobs: tokens.logprobs,
     ...(options.entropies && { entropies: tokens.entropies() }),
     ...(options.values && { values: tokens.values() }),
+    ...Object.fromEntries(
+      (options.heads ?? []).map((name) => [`head.${name}`, headReading(tokens, shape, name)]),
+    ),
   });
 }

@@ -81,7 +81,11 @@ test('servers that lie about lengths, or give no number', () => {
     metrics: {},
   });
   expect(logprobsOf(rows, answer(-1, -2))).toEqual([Float32Array.of(0, -1, -2)]);
-  expect(() => logprobsOf(rows, answer(-1))).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: A message of the Tinker API cannot be read: datum 0 has another number of log-probabilities than tokens. Seen: 1 for 2. Check that both sides speak the same version of the API.]`);
-  expect(() => logprobsOf(rows, answer(-1, Number.NaN))).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: A message of the Tinker API cannot be read: a log-probability of datum 0 is not finite. Seen: NaN at position 1. Check that both sides speak the same version of the API.]`);
+  expect(() => logprobsOf(rows, answer(-1))).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: A message of the Tinker API cannot be read: datum 0 has another number of log-probabilities than tokens. Seen: 1 for 2. Check that both sides speak the same version of the API.]`,
+  );
+  expect(() => logprobsOf(rows, answer(-1, Number.NaN))).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: A message of the Tinker API cannot be read: a log-probability of datum 0 is not finite. Seen: NaN at position 1. Check that both sides speak the same version of the API.]`,
+  );
   expect(() => logprobsOf(rows, { outputs: [], metrics: {} })).toThrow(/none for 2/);
 });

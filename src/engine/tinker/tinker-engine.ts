@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { hash32 } from '../../core/rng.ts';
 import { LogprobEvaluator } from '../../objective/at-logprobs.ts';
-import type { Objective } from '../../objective/objective.ts';
+import type { Objective, ObjectiveNeeds } from '../../objective/objective.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { checkBatch, checkSampleRequest } from '../checks.ts';
 import type {
@@ -21,6 +21,7 @@ import type {
   OptimStepResult,
   SampleRequest,
   SampleResult,
+  ScoreRequest,
   TokenBatch,
   TokenRow,
   TokenScores,
@@ -157,12 +158,9 @@ export class TinkerEngine implements Engine {
   /** Servers keep no caches for us. */
   async release(): Promise<void> {}
 
-  async score(
-    batch: TokenBatch,
-    options: { temperature: number; entropies?: boolean; values?: boolean; frozen?: boolean },
-  ): Promise<TokenScores> {
+  async score(batch: TokenBatch, options: ScoreRequest): Promise<TokenScores> {
     this.#requireOpen();
-    if (options.entropies || options.values) throw unsupported(options.values ? 'values' : 'entropies');
+    requireLogprobsOnly(options);
     requirePlainTemperature(options.temperature);
     checkBatch(batch, [], this.capabilities);
     if (options.frozen && this.#frozen === undefined) {
@@ -182,8 +180,7 @@ export class TinkerEngine implements Engine {
   ): Promise<ForwardBackwardResult> {
     this.#requireOpen();
     requirePlainTemperature(options.temperature);
-    if (objective.needs.entropies || objective.needs.values)
-      throw unsupported(objective.needs.values ? 'values' : 'entropies');
+    requireLogprobsOnly(objective.needs);
     checkBatch(batch, ['weight', ...objective.channels], this.capabilities);
     const rows = batch.rows.filter(({ ids_T }) => ids_T.length > 1);
     const tokens = rows.reduce((total, { ids_T }) => total + ids_T.length - 1, 0);
@@ -230,8 +227,15 @@ export class TinkerEngine implements Engine {
   }
 
   /** The reference policy is a second model, loaded from weights saved now; it takes a place on the server. */
-  async freeze(): Promise<void> {
+  async freeze(rate = 1): Promise<void> {
     this.#requireOpen();
+    if (rate !== 1) {
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'The Tinker API has no way to move a copy of the weights part of the way',
+        seen: `rate ${rate}`,
+        next: 'Use the embedded engine for methods with a moving target network',
+      });
+    }
     await this.#freezeFrom(await this.#model.save(uniqueName('frozen')));
   }
 
@@ -405,8 +409,16 @@ function requirePlainTemperature(temperature: number): void {
   });
 }
 
-function unsupported(what: string): TurnwiseError {
-  return new TurnwiseError('engine-unsupported', {
+function requireLogprobsOnly(needs: Pick<ObjectiveNeeds, 'entropies' | 'values' | 'heads'>): void {
+  const what = needs.values
+    ? 'values'
+    : needs.entropies
+      ? 'entropies'
+      : needs.heads?.length
+        ? 'extra heads'
+        : '';
+  if (what === '') return;
+  throw new TurnwiseError('engine-unsupported', {
     what: `The Tinker API has no ${what}`,
     next: 'Use an objective that depends on log-probabilities alone, or the embedded engine',
   });
