@@ -1,8 +1,11 @@
 /** The embedded engine as what a Tinker server serves: adapters over a checkpoint, or copies of a small random model. */
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import { openCheckpoint } from '../model/checkpoint-folder.ts';
 import type { DecoderShape } from '../model/decoder.ts';
+import { loadPretrainedTokenizer, type PretrainedTokenizer } from '../model/pretrained-tokenizer.ts';
 import type { ModelSource } from '../server/tinker/model-source.ts';
 
 export interface ServedModelOptions {
@@ -20,7 +23,7 @@ export interface ServedSource extends ModelSource {
 const alpha = 32;
 
 /**
- * A checkpoint of Hugging Face: every model is an adapter, and all share one copy of its weights.
+ * A checkpoint folder of Hugging Face: every model is an adapter, and all share one copy of its weights.
  *
  * @throws TurnwiseError as `openCheckpoint`
  */
@@ -30,17 +33,27 @@ export async function checkpointSource(
 ): Promise<ServedSource> {
   const { name, contextLength, ...engine } = options;
   const model = await openCheckpoint(folder, { name, ...(contextLength !== undefined && { contextLength }) });
+  const { vocabulary } = model.shape;
+  const decode = existsSync(join(folder, 'tokenizer.json'))
+    ? decoderOf((await loadPretrainedTokenizer(folder, vocabulary)).tokenizer)
+    : undefined;
   // Its own adapter stays at zero, so that it is the base model; the others share its weights.
   const base = await createEmbeddedEngine({ model, seed: 'base', lora: { rank: 1, alpha }, ...engine });
   return {
     name,
-    vocabulary: model.shape.vocabulary,
+    vocabulary,
     contextLength: model.shape.contextLength,
     isLora: true,
     stopIds: model.eosIds,
-    create: ({ rank, seed }) => base.attach({ seed, lora: { rank: Math.max(1, rank), alpha } }),
+    ...(decode && { decode }),
+    create: ({ rank, targets, seed }) =>
+      base.attach({ seed, lora: { rank: Math.max(1, rank), targets, alpha } }),
     close: () => base.close(),
   };
+}
+
+function decoderOf(tokenizer: PretrainedTokenizer): (ids: readonly number[]) => string {
+  return (ids) => tokenizer.decode(ids);
 }
 
 /** A model with random weights, trained whole: to try things out, and for models that start from nothing. */

@@ -6,6 +6,7 @@ import type { Json } from '../core/json.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import type { EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { TinkerEngine } from '../engine/tinker/tinker-engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import { startWatchdog, unwatched, type Watch, type Watchdog } from '../rollout/watchdog.ts';
@@ -25,6 +26,7 @@ import { type CheckpointState, openWarmStart, ownCheckpoint, withCritic } from '
 import {
   countParameters,
   designCard,
+  type EngineWatch,
   identityOf,
   type ModelSearch,
   type OpenBase,
@@ -104,7 +106,7 @@ export async function resumeRun(
     }
     run.rewind(checkpoint);
     const open = await reopenBase(card, request);
-    const engine = await openEngine(card, file.config, open);
+    const engine = await openEngine(card, file.config, open, waitingReport(request, run));
     const { watch, close } = watchdog(request.root, run, file.config);
     try {
       await engine.load(checkpoint.folder);
@@ -137,7 +139,7 @@ async function begin(
     const card = warm
       ? withCritic(warm.card, recipe.critic)
       : designCard(world, demonstrations, config, recipe, open);
-    engine = await openEngine(card, config, open);
+    engine = await openEngine(card, config, open, waitingReport(control, run));
     if (warm) await engine.load(warm.folder);
     const io = runIo(control, run, engine, card, config);
     io.event({
@@ -149,6 +151,7 @@ async function begin(
       ...countParameters(card, config),
       vocabulary: card.shape.vocabulary,
       ...(open && { base: open.base.reference }),
+      ...(config.engine === 'tinker' && { server: `${config.tinker.baseModel} at ${config.tinker.baseUrl}` }),
       identity: identityOf(card),
       version,
     });
@@ -203,6 +206,11 @@ function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdo
   return startWatchdog(config.rollout.turnTimeoutMs, next);
 }
 
+/** Says that a server lets us wait, and why: it is no part of the run's history. */
+function waitingReport({ report }: RunControl, run: RunDirectory): EngineWatch {
+  return { onWait: (message) => report({ type: 'warning', code: 'engine-waiting', message }, run) };
+}
+
 /** Where the loop reports to: the run's files, and whoever watches. */
 function runIo(
   control: RunControl,
@@ -251,7 +259,7 @@ function withLag(
 }
 
 /** A policy with the engine that holds it; the engine is to be closed. */
-export type OpenedCheckpoint = Learner & { readonly engine: EmbeddedEngine };
+export type OpenedCheckpoint = Learner & { readonly engine: EmbeddedEngine | TinkerEngine };
 
 /** A policy that a checkpoint holds, ready to play. */
 export async function openCheckpoint(request: {

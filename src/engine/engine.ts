@@ -12,11 +12,19 @@ export interface EngineCapabilities {
   readonly contextLength: number;
   readonly valueHead: boolean;
   readonly entropies: boolean;
+  /** Scores and trains at other temperatures than 1. */
+  readonly temperatures: boolean;
   /** Runs any symbolic objective, not only named ones. */
   readonly customObjectives: boolean;
   /** The same calls give the same bits. */
   readonly deterministic: boolean;
 }
+
+/** What an engine is able to do, whatever model it holds. */
+export type EngineAbilities = Pick<
+  EngineCapabilities,
+  'valueHead' | 'entropies' | 'temperatures' | 'customObjectives'
+>;
 
 /** One row of a training batch. Everything is aligned with `ids_T`; position 0 can carry nothing, since nothing precedes it. */
 export interface TokenRow {

@@ -36,15 +36,18 @@ export function designModel(
   recipe: Recipe,
 ): SmallModelCard {
   const { tokenizer, maxActionWords } = learnVocabulary(demonstrations);
-  const { width, heads, layers, hidden } = config.model;
   const renderer = wordRenderer(tokenizer, maxActionWords);
   const context = contextOf(config);
   const longest = Math.max(
     ...demonstrations.map((d) => promptLength(renderDemonstration(d, renderer, context))),
   );
+  const { width, heads, layers, hidden } = config.model;
+  // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
+  const contextLength = Math.ceil((1.5 * longest + 32) / 32) * 32;
+  const words = { words: tokenizer.words, maxActionWords };
+  if (config.engine === 'tinker') return { ...words, shape: { vocabulary: tokenizer.size, contextLength } };
   return {
-    words: tokenizer.words,
-    maxActionWords,
+    ...words,
     shape: {
       vocabulary: tokenizer.size,
       width,
@@ -56,8 +59,7 @@ export function designModel(
       activation: 'swiglu',
       tiedHead: false,
       ropeTheta: 10_000,
-      // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
-      contextLength: Math.ceil((1.5 * longest + 32) / 32) * 32,
+      contextLength,
       normEpsilon: 1e-5,
       ...(recipe.critic ? { valueHead: true } : {}),
     },

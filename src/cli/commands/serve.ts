@@ -1,7 +1,9 @@
 /** `turnwise serve`: our engine behind the Tinker API, for trainers in any language. */
 
+import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { z } from 'zod';
+import { findModel } from '../../model/hub/find-model.ts';
 import { listenTinker } from '../../server/tinker/listen.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { checkpointSource, randomSource } from '../served-model.ts';
@@ -10,14 +12,19 @@ import { tinkerKey } from '../tinker-key.ts';
 const count = z.int().min(1);
 const options = z.strictObject({
   engine: z.enum(['embedded']).default('embedded').describe('What computes'),
-  model: z.string().optional().describe('Checkpoint folder of Hugging Face; models are LoRA adapters on it'),
+  model: z
+    .string()
+    .optional()
+    .describe('Checkpoint folder, or owner/name on the hub; models are LoRA adapters on it'),
   name: z.string().optional().describe('Name of the base model; default: that of the folder, or "small"'),
   port: z.int().min(0).max(65_535).default(8765).describe('Port; 0 takes a free one'),
   host: z.string().default('127.0.0.1').describe('Address to listen on; others than this machine need a key'),
   checkpoints: z.string().default('tinker-checkpoints').describe('Folder for saved weights'),
   models: count.default(4).describe('Models under training at once'),
   sessionTimeout: z.int().min(-1).default(300).describe('Seconds of silence that end a session; -1 is never'),
-  contextLength: count.optional().describe('Longest sequence; default: the model’s, at most 4096, or 256'),
+  contextLength: count
+    .optional()
+    .describe('Longest sequence; default: that of the model, at most 4096, or 256'),
   threads: count.default(2).describe('Threads of the engine'),
   tokenBudget: count.default(2048).describe('Padded tokens of a training micro-batch'),
   vocabulary: count.default(256).describe('Without --model: size of the vocabulary'),
@@ -37,12 +44,13 @@ export const serveCommand: Command<typeof options> = defineCommand({
     'turnwise serve --model ./Qwen3-0.6B --name Qwen/Qwen3-0.6B',
   ],
   async run({ options: settings, console, interrupts }) {
+    const { signal } = interrupts;
     const { model, port, host, threads, tokenBudget, contextLength, sessionTimeout, models } = settings;
     const source =
       model === undefined
         ? randomSource(settings.name ?? 'small', shapeOf(settings), settings.seed, { threads, tokenBudget })
-        : await checkpointSource(model, {
-            name: settings.name ?? basename(resolve(model)),
+        : await checkpointSource(await findModel(model, { environment: process.env, signal }), {
+            name: settings.name ?? (existsSync(model) ? basename(resolve(model)) : model),
             threads,
             tokenBudget,
             ...(contextLength !== undefined && { contextLength }),
@@ -64,8 +72,8 @@ export const serveCommand: Command<typeof options> = defineCommand({
     console.write(`${source.name} (${source.isLora ? 'LoRA' : 'trained whole'}) at ${listening.url}\n`);
     console.write(`Key: ${apiKey === undefined ? 'any' : 'that of TINKER_API_KEY'}. Ctrl-C stops.\n`);
     await new Promise<void>((done) => {
-      if (interrupts.signal.aborted) done();
-      interrupts.signal.addEventListener('abort', () => done(), { once: true });
+      if (signal.aborted) done();
+      signal.addEventListener('abort', () => done(), { once: true });
     });
     await listening.close();
     await source.close();

@@ -10,6 +10,7 @@ import { checkSampleRequest } from '../checks.ts';
 import type {
   AdamOptions,
   Engine,
+  EngineAbilities,
   EngineCapabilities,
   ForwardBackwardResult,
   OptimStepResult,
@@ -39,9 +40,10 @@ interface CommonOptions {
 }
 
 /** What every embedded engine is able to do; a value head is there where the shape has one. */
-export const embeddedAbilities: Pick<EngineCapabilities, 'valueHead' | 'entropies' | 'customObjectives'> = {
+export const embeddedAbilities: EngineAbilities = {
   valueHead: true,
   entropies: true,
+  temperatures: true,
   customObjectives: true,
 };
 

@@ -41,7 +41,7 @@ export async function findLossScale(
       what: 'It cannot be found out how the Tinker server scales its losses',
       seen: `gradient norms ${single ?? 'unknown'} for one datum and ${triple ?? 'unknown'} for it and its double`,
       allowed: 'a ratio of 3 (sum) or 1 (mean)',
-      next: 'Say which it is with --loss-scale sum or --loss-scale mean',
+      next: 'Say which it is with lossScale (--set tinker.lossScale=sum or =mean)',
     });
   } finally {
     await model.unloaded();

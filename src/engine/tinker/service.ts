@@ -23,6 +23,8 @@ export interface ServiceOptions {
   readonly policy?: Partial<RetryPolicy>;
   readonly futures?: Partial<FutureOptions>;
   readonly heartbeatMs?: number;
+  /** The server lets us wait, and why. */
+  readonly onWait?: (reason: string) => void;
 }
 
 export interface SamplingParameters {
@@ -76,8 +78,12 @@ export class TinkerService {
     const stop = new AbortController();
     const transport = new Transport({ ...options, signal: stop.signal });
     const hello = { sdk_version: 'turnwise' };
-    // Servers without this route have the defaults.
-    const config = await transport.request('/client/config', { body: hello, expect: [404, 405] });
+    // Servers without this route have the defaults. One that is not there at the start is not waited for.
+    const config = await transport.request('/client/config', {
+      body: hello,
+      expect: [404, 405],
+      mustReach: true,
+    });
     const limits = readAnswer(
       clientConfigSchema,
       config.status < 300 ? JSON.parse(Buffer.from(config.bytes).toString('utf8') || '{}') : {},

@@ -6,16 +6,19 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { hash32 } from '../../core/rng.ts';
 import { LogprobEvaluator } from '../../objective/at-logprobs.ts';
 import type { Objective, ObjectiveNeeds } from '../../objective/objective.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
+import { filesOf } from '../../wire/tinker/tar.ts';
 import { checkBatch, checkSampleRequest } from '../checks.ts';
 import type {
   AdamOptions,
   Engine,
+  EngineAbilities,
   EngineCapabilities,
   ForwardBackwardResult,
   OptimStepResult,
@@ -48,6 +51,14 @@ export interface TinkerEngineOptions extends ServiceOptions {
   /** Requests for samples under way at once. */
   readonly concurrency?: number;
 }
+
+/** What the API can do, whichever server speaks it. */
+export const tinkerAbilities: EngineAbilities = {
+  valueHead: false,
+  entropies: false,
+  temperatures: false,
+  customObjectives: true,
+};
 
 const crossEntropy = { name: 'cross_entropy', settings: {} };
 const importanceSampling = { name: 'importance_sampling', settings: {} };
@@ -117,9 +128,7 @@ export class TinkerEngine implements Engine {
     this.capabilities = {
       vocabulary: options.vocabulary,
       contextLength: options.contextLength,
-      valueHead: false,
-      entropies: false,
-      customObjectives: true,
+      ...tinkerAbilities,
       deterministic: false,
     };
   }
@@ -268,6 +277,27 @@ export class TinkerEngine implements Engine {
     this.#version = version;
   }
 
+  /**
+   * Writes the trained adapter as a folder that `peft` loads, as the server has it.
+   *
+   * @throws TurnwiseError `tinker-garbled` where what was downloaded is no archive
+   */
+  async exportAdapter(folder: string): Promise<void> {
+    this.#requireOpen();
+    const name = uniqueName('export');
+    await this.#model.saveForSampling(name);
+    const { modelId } = this.#model;
+    const bytes = await this.#service.downloadCheckpoint(modelId, `sampler_weights/${name}`);
+    let archive: Uint8Array;
+    try {
+      archive = gunzipSync(bytes);
+    } catch (cause) {
+      throw garbled('a download of weights is no archive', `${bytes.length} bytes`, cause);
+    }
+    await mkdir(folder, { recursive: true });
+    for (const file of filesOf(archive)) await writeFile(join(folder, file.name), file.bytes);
+  }
+
   /** Ends all waiting, gives the places of the models back, and ends the session. */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -376,7 +406,7 @@ async function contextLengthOf(service: TinkerService, options: TinkerEngineOpti
   if (Number.isFinite(length)) return length;
   throw new TurnwiseError('config-invalid', {
     what: `The Tinker server does not say how long a sequence of ${options.baseModel} may be`,
-    next: 'Say it with --context-length',
+    next: 'Say it with contextLength (chat.contextLength of a run)',
     fields: { key: 'contextLength' },
   });
 }
@@ -409,17 +439,15 @@ function requirePlainTemperature(temperature: number): void {
   });
 }
 
-function requireLogprobsOnly(needs: Pick<ObjectiveNeeds, 'entropies' | 'values' | 'heads'>): void {
-  const what = needs.values
-    ? 'values'
-    : needs.entropies
-      ? 'entropies'
-      : needs.heads?.length
-        ? 'extra heads'
-        : '';
-  if (what === '') return;
+function requireLogprobsOnly(needs: ObjectiveNeeds): void {
+  const missing = [
+    ...(needs.values || needs.valueLogits ? ['values'] : []),
+    ...(needs.entropies ? ['entropies'] : []),
+    ...(needs.heads?.length ? ['extra heads'] : []),
+  ];
+  if (missing.length === 0) return;
   throw new TurnwiseError('engine-unsupported', {
-    what: `The Tinker API has no ${what}`,
+    what: `The Tinker API has no ${missing.join(' and no ')}`,
     next: 'Use an objective that depends on log-probabilities alone, or the embedded engine',
   });
 }

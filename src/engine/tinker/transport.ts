@@ -12,6 +12,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TurnwiseError } from '../../core/errors.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { PROTOBUF } from '../../wire/tinker/shapes.ts';
 import { clientClosed, statusError, unreachable } from './errors.ts';
@@ -45,6 +46,8 @@ export interface TransportOptions {
   readonly policy?: Partial<RetryPolicy>;
   /** Aborted: every request ends. */
   readonly signal: AbortSignal;
+  /** Called before a pause, at most every ten seconds, with what is waited for. */
+  readonly onWait?: (reason: string) => void;
 }
 
 export interface Request {
@@ -59,6 +62,8 @@ export interface Request {
   readonly expect?: readonly number[];
   /** Fail at the first answer that is no success. */
   readonly once?: boolean;
+  /** Fail where there is no connection, as at the very beginning, when nothing is lost by it. */
+  readonly mustReach?: boolean;
 }
 
 export interface Reply {
@@ -68,6 +73,8 @@ export interface Reply {
 }
 
 const requestTimeoutMs = 60_000;
+const tellEveryMs = 10_000;
+const mostRedirects = 5;
 /** A question that hung is one that the server would have answered with 408. */
 const nothingYet: Reply = { status: 408, isProtobuf: false, bytes: new Uint8Array(0) };
 
@@ -76,12 +83,17 @@ export class Transport {
   readonly #apiKey: string | undefined;
   readonly #policy: RetryPolicy;
   readonly #signal: AbortSignal;
+  readonly #onWait: (reason: string) => void;
+  #toldAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ baseUrl, apiKey, policy, signal }: TransportOptions) {
+  /** @throws TurnwiseError `config-invalid` */
+  constructor({ baseUrl, apiKey, policy, signal, onWait = () => {} }: TransportOptions) {
+    requireUsable(baseUrl);
     this.baseUrl = baseUrl.replace(/\/+$/, '');
     this.#apiKey = apiKey;
     this.#policy = { ...retryPolicy, ...policy };
     this.#signal = signal;
+    this.#onWait = onWait;
   }
 
   /** The same server and key under another signal. */
@@ -114,21 +126,21 @@ export class Transport {
         if (status === 402) {
           owing ??= performance.now();
           if (performance.now() - owing > policy.paymentPatienceMs) throw error;
-          await this.#pause(policy.paymentPauseMs);
+          await this.#pause(policy.paymentPauseMs, error.message);
           continue;
         }
         if (status === 400 && detail === '' && bareRejections++ < policy.bareRejections) continue;
         const isTransient = status === 408 || status === 429 || status >= 500;
         if (!isTransient || performance.now() - began > policy.patienceMs) throw error;
         if (status === 408 || (status >= 500 && failures++ === 0)) continue;
-        await this.#pause(reply.retryAfterMs ?? pauseMs);
+        await this.#pause(reply.retryAfterMs ?? pauseMs, error.message);
       } else {
         if (this.#signal.aborted) throw clientClosed();
         if (reply.timedOut && request.expect?.includes(408)) return nothingYet;
         if (reply.timedOut && !request.once && performance.now() - began < policy.patienceMs) continue;
-        if (request.once || performance.now() - began > policy.patienceMs)
-          throw unreachable(this.baseUrl, route, reply.error);
-        await this.#pause(pauseMs);
+        const error = unreachable(this.baseUrl, route, reply.error);
+        if (request.once || request.mustReach || performance.now() - began > policy.patienceMs) throw error;
+        await this.#pause(pauseMs, error.message);
       }
       pauseMs = Math.min(policy.longestPauseMs, 2 * pauseMs);
     }
@@ -144,11 +156,32 @@ export class Transport {
     return this.#apiKey ? text.replaceAll(this.#apiKey, '(key)') : text;
   }
 
-  async #pause(ms: number): Promise<void> {
+  async #pause(ms: number, reason: string): Promise<void> {
+    const now = performance.now();
+    if (now - this.#toldAt > tellEveryMs) {
+      this.#toldAt = now;
+      this.#onWait(`waiting for the Tinker server, and asking again. ${reason}`);
+    }
     try {
       await sleep(ms, undefined, { signal: this.#signal });
     } catch {
       throw clientClosed();
+    }
+  }
+
+  /** Downloads are often elsewhere: the key goes to the server alone, which `fetch` would not see to. */
+  async #follow(address: string, init: RequestInit & { readonly headers: object }): Promise<Response> {
+    let url = new URL(address);
+    const home = url.origin;
+    for (let redirects = 0; ; redirects++) {
+      const key = url.origin === home && this.#apiKey !== undefined && { 'x-api-key': this.#apiKey };
+      const headers = { ...init.headers, ...key } as Record<string, string>;
+      const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+      const location = response.headers.get('location');
+      const isMoved = response.status >= 300 && response.status < 400 && location !== null;
+      if (!isMoved || init.method !== 'GET' || redirects === mostRedirects) return response;
+      await response.body?.cancel();
+      url = new URL(location, url);
     }
   }
 
@@ -157,10 +190,9 @@ export class Transport {
     const timeout = AbortSignal.timeout(timeoutMs);
     const content = protobuf ?? (body === undefined ? undefined : JSON.stringify(body));
     try {
-      const response = await fetch(`${this.baseUrl}/api/v1${route}`, {
+      const response = await this.#follow(`${this.baseUrl}/api/v1${route}`, {
         method: request.method ?? 'POST',
         headers: {
-          ...(this.#apiKey !== undefined && { 'x-api-key': this.#apiKey }),
           ...(content !== undefined && { 'content-type': protobuf ? PROTOBUF : 'application/json' }),
           accept: acceptProtobuf ? PROTOBUF : 'application/json',
         },
@@ -172,6 +204,19 @@ export class Transport {
       return new Lost(error, timeout.aborted);
     }
   }
+}
+
+/** @throws TurnwiseError `config-invalid` for what is no address, or one that holds a secret that messages would repeat */
+function requireUsable(baseUrl: string): void {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (isHttp && url.username === '' && url.password === '') return;
+  throw new TurnwiseError('config-invalid', {
+    what: 'The address of the Tinker server cannot be used',
+    seen: isHttp ? 'an address with a name or password in it' : baseUrl,
+    allowed: 'http://… or https://…, and the key in the environment as TINKER_API_KEY',
+    fields: { key: 'baseUrl' },
+  });
 }
 
 class Reached implements Reply {

@@ -8,12 +8,12 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { decodeForwardBackwardRequest } from '../../wire/tinker/protobuf.ts';
 import { PROTOBUF } from '../../wire/tinker/shapes.ts';
+import { tarOf } from '../../wire/tinker/tar.ts';
 import { type CheckpointPlace, type ListedCheckpoint, parsePath, pathOf } from './checkpoints.ts';
 import { invalid, messageOf, statusOf, unauthorized } from './refusals.ts';
 import * as requests from './requests.ts';
 import { read } from './requests.ts';
 import type { ServedModel } from './served-model.ts';
-import { tarOf } from './tar.ts';
 import type { TinkerServer } from './tinker-server.ts';
 
 export interface AppOptions {
@@ -95,6 +95,9 @@ export function tinkerApp(server: TinkerServer, given: Partial<AppOptions> = {})
   return app;
 }
 
+/** What the engine keeps beside the weights, and no other program reads. */
+const ownFiles: ReadonlySet<string> = new Set(['optimizer.safetensors', 'frozen.safetensors']);
+
 interface Call {
   readonly bytes: Uint8Array;
   /** Equal for a request that is sent again. */
@@ -172,7 +175,7 @@ function checkpointRoutes(app: Hono, server: TinkerServer, post: Post): void {
     const place = placeOf(context.req.param('model'), context.req.param('path'), 'sampler_weights');
     await checkpoints.require(place);
     const folder = checkpoints.folder(place);
-    const names = await checkpoints.files(place);
+    const names = (await checkpoints.files(place)).filter((name) => !ownFiles.has(name));
     const files = await Promise.all(
       names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })),
     );
@@ -198,7 +201,8 @@ function placeOf(model: string, path: string, usual: 'sampler_weights' | undefin
 }
 
 function describeModel({ card, isUnloaded }: ServedModel): object {
-  const { modelId, baseModel, isLora, rank } = card;
+  const { modelId, baseModel, isLora, adapter } = card;
+  const { rank } = adapter;
   return {
     model_id: modelId,
     status: isUnloaded ? 'unloaded' : 'created',
@@ -211,7 +215,7 @@ function describeModel({ card, isUnloaded }: ServedModel): object {
 }
 
 async function describeRun(server: TinkerServer, { card, lastRequest }: ServedModel): Promise<object> {
-  const { modelId, baseModel, isLora, rank, userMetadata } = card;
+  const { modelId, baseModel, isLora, adapter, userMetadata } = card;
   const listed = await server.checkpoints.list(modelId);
   const last = (kind: string): object | null => {
     const found = listed.filter((checkpoint) => checkpoint.kind === kind).at(-1);
@@ -223,7 +227,7 @@ async function describeRun(server: TinkerServer, { card, lastRequest }: ServedMo
     model_owner: 'default',
     is_lora: isLora,
     corrupted: false,
-    lora_rank: isLora ? rank : null,
+    lora_rank: isLora ? adapter.rank : null,
     last_request_time: lastRequest.toISOString(),
     last_checkpoint: last('weights'),
     last_sampler_checkpoint: last('sampler_weights'),

@@ -19,6 +19,7 @@ const cardSchema = z.object({
   baseModel: z.string(),
   isLora: z.boolean(),
   rank: z.int(),
+  targets: z.enum(['attention', 'mlp', 'all']),
   time: z.string(),
 });
 export type CheckpointCard = z.output<typeof cardSchema>;

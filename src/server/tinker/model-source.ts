@@ -2,6 +2,12 @@
 
 import type { Engine } from '../../engine/engine.ts';
 
+/** The adapter of a model; where models are copies of the base, it has no meaning. */
+export interface AdapterKind {
+  readonly rank: number;
+  readonly targets: 'attention' | 'mlp' | 'all';
+}
+
 export interface ModelSource {
   /** The name by which clients ask for the base model. */
   readonly name: string;
@@ -14,5 +20,5 @@ export interface ModelSource {
   /** Text of ids, for clients that stop at strings; without a tokenizer they are told so. */
   readonly decode?: (ids: readonly number[]) => string;
   /** An engine whose weights are those of the base model; those of an adapter on it are named by `seed`. */
-  create(options: { readonly rank: number; readonly seed: string }): Promise<Engine>;
+  create(options: AdapterKind & { readonly seed: string }): Promise<Engine>;
 }

@@ -15,6 +15,8 @@ export function parseProblem(error: z.ZodError, body: unknown): TurnwiseError {
   return invalid(
     place === '' ? 'The request has an unusable form' : `${place} is not usable`,
     shown.length > 100 ? `${shown.slice(0, 100)}…` : shown,
-    issue.message.replace(/^(Invalid input|Too small|Too big): (expected )?/, ''),
+    issue.message
+      .replace(/^(Invalid input|Too small|Too big): (expected )?/, '')
+      .replace(/^number to be ([<>]=?)/, 'a number $1 '),
   );
 }

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 
 import type { Datum, ForwardBackwardRequest, NumberArray } from '../../wire/tinker/shapes.ts';
+import type { AdapterKind } from './model-source.ts';
 import { parseProblem } from './parse-problem.ts';
 import { invalid } from './refusals.ts';
 
@@ -86,6 +87,13 @@ const loraConfig = z.object({
   train_mlp: z.boolean().nullish(),
   train_attn: z.boolean().nullish(),
 });
+
+/** What an adapter of this configuration is beside. Nothing here has adapters beside embeddings, which others train as well. */
+export function adapterOf({ rank, train_attn, train_mlp }: LoraConfig): AdapterKind {
+  if (train_attn === false && train_mlp === false)
+    throw invalid('An adapter beside nothing has nothing to train', 'train_attn and train_mlp false');
+  return { rank, targets: train_mlp === false ? 'attention' : train_attn === false ? 'mlp' : 'all' };
+}
 
 export const createModelSchema = z.object({
   session_id: id,

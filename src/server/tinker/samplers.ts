@@ -50,9 +50,9 @@ export class Samplers {
   }
 
   async #open(place: CheckpointPlace | undefined): Promise<Engine> {
-    if (place === undefined) return this.#source.create({ rank: 0, seed: 'base' });
-    const { rank } = await this.#checkpoints.require(place);
-    const engine = await this.#source.create({ rank, seed: 'sampler' });
+    if (place === undefined) return this.#source.create({ rank: 0, targets: 'all', seed: 'base' });
+    const { rank, targets } = await this.#checkpoints.require(place);
+    const engine = await this.#source.create({ rank, targets, seed: 'sampler' });
     try {
       await engine.load(this.#checkpoints.folder(place));
       return engine;

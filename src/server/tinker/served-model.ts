@@ -2,6 +2,7 @@
 
 import type { AdamOptions, Engine } from '../../engine/engine.ts';
 import type { CheckpointPlace } from './checkpoints.ts';
+import type { AdapterKind } from './model-source.ts';
 import { gone } from './refusals.ts';
 import { Sequence, type SequenceOptions } from './sequence.ts';
 
@@ -10,7 +11,7 @@ export interface ModelCard {
   readonly sessionId: string;
   readonly baseModel: string;
   readonly isLora: boolean;
-  readonly rank: number;
+  readonly adapter: AdapterKind;
   readonly userMetadata: unknown;
 }
 

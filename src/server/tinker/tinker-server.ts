@@ -5,7 +5,7 @@ import { LogprobEvaluator } from '../../objective/at-logprobs.ts';
 import type { ForwardBackwardRequest } from '../../wire/tinker/shapes.ts';
 import { type CheckpointCard, type CheckpointPlace, Checkpoints, parsePath, pathOf } from './checkpoints.ts';
 import { type FutureLimits, Futures, type Result } from './futures.ts';
-import type { ModelSource } from './model-source.ts';
+import type { AdapterKind, ModelSource } from './model-source.ts';
 import { preparePass, runPass } from './passes.ts';
 import { conflict, gone, invalid, tooMany, unknown } from './refusals.ts';
 import * as requests from './requests.ts';
@@ -15,7 +15,7 @@ import { Samplers } from './samplers.ts';
 import { sampleOn } from './sampling.ts';
 import { SamplingSessions, type SamplingSource } from './sampling-sessions.ts';
 import type { SequenceOptions } from './sequence.ts';
-import { ServedModel } from './served-model.ts';
+import { type ModelCard, ServedModel } from './served-model.ts';
 import { type SessionLimits, Sessions } from './sessions.ts';
 
 export interface ServerLimits extends SessionLimits, FutureLimits, SequenceOptions {
@@ -73,21 +73,18 @@ export class TinkerServer {
     const request = read(requests.createModelSchema, body);
     this.sessions.hear(request.session_id);
     this.#requireBase(request.base_model);
-    const { rank, seed } = request.lora_config;
+    const { lora_config: config, user_metadata: userMetadata } = request;
+    const adapter = requests.adapterOf(config);
+    if (this.source.isLora && adapter.rank === 0)
+      throw invalid('This server trains adapters, not whole models', 'rank 0', 'a rank of at least 1');
     const modelId = `${request.session_id}:train:${request.model_seq_id}`;
-    const requestId = this.#create(
-      modelId,
-      request.session_id,
-      fingerprint,
-      rank,
-      seed,
-      request.user_metadata,
-    );
+    const owner = { modelId, sessionId: request.session_id, userMetadata };
+    const requestId = this.#create(owner, fingerprint, adapter, config.seed);
     return {
       ...pending(requestId),
       model_id: modelId,
       base_model: request.base_model,
-      lora_config: request.lora_config,
+      lora_config: { ...config, train_unembed: false },
       status: 'created',
     };
   }
@@ -152,14 +149,15 @@ export class TinkerServer {
   async loadWeights(body: unknown, fingerprint: string): Promise<object> {
     const request = read(requests.loadSchema, body);
     const place = parsePath(request.path, 'weights');
-    const { rank } = await this.checkpoints.require(place);
+    const { rank, targets } = await this.checkpoints.require(place);
     let modelId = request.model_id ?? '';
     if (typeof request.session_id === 'string') {
       this.sessions.hear(request.session_id);
       modelId = `${request.session_id}:train:${request.model_seq_id}`;
       const known = this.#creations.get(modelId);
       if (known?.fingerprint === fingerprint) return pending(known.requestId);
-      this.#create(modelId, request.session_id, `${fingerprint} creation`, rank, undefined, undefined);
+      const owner = { modelId, sessionId: request.session_id, userMetadata: null };
+      this.#create(owner, `${fingerprint} creation`, { rank, targets }, undefined);
     }
     const model = this.#model(modelId);
     const isAgain = typeof request.seq_id === 'number' && request.seq_id <= model.sequence.count;
@@ -169,8 +167,13 @@ export class TinkerServer {
         modelId,
         'a new model',
       );
-    if (this.source.isLora && rank !== model.card.rank)
-      throw invalid('The saved weights have another rank', `rank ${rank}`, `rank ${model.card.rank}`);
+    const own = model.card.adapter;
+    if (this.source.isLora && (rank !== own.rank || targets !== own.targets))
+      throw invalid(
+        'The saved weights are of another adapter',
+        `rank ${rank} beside ${targets}`,
+        `rank ${own.rank} beside ${own.targets}`,
+      );
     const answer = this.#train(model, request.seq_id, fingerprint, async (engine) => {
       await model.load(engine, this.checkpoints.folder(place), request.optimizer);
       return { json: { path: request.path, model_id: modelId, type: 'load_weights' } };
@@ -273,13 +276,12 @@ export class TinkerServer {
   }
 
   #create(
-    modelId: string,
-    sessionId: string,
+    owner: Pick<ModelCard, 'modelId' | 'sessionId' | 'userMetadata'>,
     fingerprint: string,
-    rank: number,
+    adapter: AdapterKind,
     seed: number | null | undefined,
-    userMetadata: unknown,
   ): string {
+    const { modelId, sessionId } = owner;
     const known = this.#creations.get(modelId);
     if (known?.fingerprint === fingerprint) return known.requestId;
     if (known !== undefined) throw conflict('The number of the model was used for another', modelId);
@@ -288,7 +290,7 @@ export class TinkerServer {
     const loaded = [...this.models.values()].filter(({ isUnloaded }) => !isUnloaded).length;
     const engine =
       loaded < this.#limits.mostModels
-        ? this.source.create({ rank, seed: String(seed ?? modelId) })
+        ? this.source.create({ ...adapter, seed: String(seed ?? modelId) })
         : Promise.reject(
             tooMany(
               'There is no room for another model',
@@ -297,7 +299,7 @@ export class TinkerServer {
             ),
           );
     const { name: baseModel, isLora } = this.source;
-    const card = { modelId, sessionId, baseModel, isLora, rank, userMetadata: userMetadata ?? null };
+    const card = { ...owner, baseModel, isLora, adapter };
     const model = new ServedModel(card, engine, this.#limits);
     this.models.set(modelId, model);
     engine.catch(() => model.unload());
@@ -306,7 +308,7 @@ export class TinkerServer {
         json: {
           model_id: modelId,
           base_model: baseModel,
-          lora_config: { rank, seed: seed ?? null },
+          lora_config: { rank: adapter.rank, seed: seed ?? null },
           type: 'create_model',
         },
       }),
@@ -377,8 +379,8 @@ export class TinkerServer {
   }
 
   #card({ card }: ServedModel): CheckpointCard {
-    const { modelId, baseModel, isLora, rank } = card;
-    return { modelId, baseModel, isLora, rank, time: new Date().toISOString() };
+    const { modelId, baseModel, isLora, adapter } = card;
+    return { modelId, baseModel, isLora, ...adapter, time: new Date().toISOString() };
   }
 
   #requireBase(name: string): void {

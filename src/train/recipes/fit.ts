@@ -3,13 +3,10 @@
 import { differences } from '../../core/differences.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { findCreditMethod } from '../../credit/methods.ts';
-import type { EngineCapabilities } from '../../engine/engine.ts';
+import type { EngineAbilities } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
 import type { TrainConfig } from '../config.ts';
 import type { Recipe } from './recipe.ts';
-
-/** What an engine is able to do, whatever model it holds. */
-export type EngineAbilities = Pick<EngineCapabilities, 'valueHead' | 'entropies' | 'customObjectives'>;
 
 export interface Place {
   readonly world: Pick<World, 'name' | 'roles'>;
@@ -33,6 +30,13 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       of: 'engine',
       what: 'an engine that computes entropies (objective.entropyCoefficient is above 0)',
       met: ({ engine }) => engine.entropies,
+    });
+  }
+  if (config.rollout.temperature !== 1) {
+    needs.push({
+      of: 'engine',
+      what: `an engine that trains at other temperatures than 1 (rollout.temperature is ${config.rollout.temperature})`,
+      met: ({ engine }) => engine.temperatures,
     });
   }
   if (findCreditMethod(config.credit.method).needs.values) {
