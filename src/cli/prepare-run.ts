@@ -4,6 +4,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import { embeddedAbilities } from '../engine/embedded/embedded-engine.ts';
 import type { EngineAbilities } from '../engine/engine.ts';
 import { tinkerAbilities } from '../engine/tinker/tinker-engine.ts';
+import { requireServerAddress } from '../engine/tinker/transport.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import type { TrainConfig, TrainSettings } from '../train/config.ts';
@@ -21,6 +22,7 @@ export interface PreparedRun {
 /** @throws TurnwiseError `config-unknown-key`, `config-invalid`, `recipe-unfit` */
 export function prepareRun(factory: WorldFactory, recipe: Recipe, settings: TrainSettings): PreparedRun {
   const config = configOf(factory, recipe, settings);
+  if (config.engine === 'tinker') requireServerAddress(config.tinker.baseUrl);
   const world = factory.create(config.environment);
   requireFit(recipe, config, placeOf(world, config.engine), () =>
     recipes.flatMap((other) => {

@@ -142,7 +142,9 @@ export function openEngine(
   open: OpenBase | undefined,
   watch?: EngineWatch,
 ): Promise<EmbeddedEngine | TinkerEngine> {
-  if (!isLocal(shape)) return openTinker(shape, config, watch);
+  // Words are few; what else the model of the server may say has no meaning, but is nothing wrong.
+  if (!isLocal(shape))
+    return openTinker(open ? shape : { contextLength: shape.contextLength }, config, watch);
   const common = { seed: config.seed, threads: config.threads, tokenBudget: config.optimizer.tokenBudget };
   if (open?.checkpoint === undefined) {
     return createEmbeddedEngine({ ...common, shape, slots: config.rollout.concurrency });
@@ -157,7 +159,11 @@ export function openEngine(
   });
 }
 
-function openTinker(shape: RemoteShape, config: TrainConfig, watch?: EngineWatch): Promise<TinkerEngine> {
+function openTinker(
+  shape: Partial<RemoteShape>,
+  config: TrainConfig,
+  watch?: EngineWatch,
+): Promise<TinkerEngine> {
   const { baseUrl, baseModel, lossScale, protobuf } = config.tinker;
   const apiKey = tinkerKey();
   return createTinkerEngine({

@@ -56,8 +56,14 @@ function pretrainedSettings(settings: TrainSettings): TrainSettings | undefined 
     });
   if (settings.engine === 'tinker') return serverSettings(settings);
   const [server] = keysOf('tinker', settings.tinker);
-  if (server !== undefined)
-    throw misplaced(server, 'is for engine=tinker, and this engine is the embedded one');
+  if (server !== undefined) {
+    throw new TurnwiseError('config-invalid', {
+      what: `${server} is for training on a server`,
+      seen: 'engine=embedded',
+      next: 'Add --engine tinker, or leave it out',
+      fields: { key: server },
+    });
+  }
   if (model?.pretrained === undefined || model.pretrained === '') {
     const [key] = [...keysOf('chat', chat), ...keysOf('lora', lora)];
     if (key !== undefined) throw misplaced(key, 'is for a pretrained model, and none is named');

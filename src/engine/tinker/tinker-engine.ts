@@ -40,8 +40,8 @@ export interface TinkerEngineOptions extends ServiceOptions {
   readonly baseModel: string;
   readonly loraRank: number;
   readonly seed: number;
-  /** Of the model's tokenizer: the API does not tell it. */
-  readonly vocabulary: number;
+  /** Tokens that the model has, which the API does not tell; by default ids are not checked here. */
+  readonly vocabulary?: number;
   /** Longest sequence; by default what the server says of the model. */
   readonly contextLength?: number;
   /** How the server scales losses; by default it is found out. */
@@ -63,6 +63,8 @@ export const tinkerAbilities: EngineAbilities = {
 const crossEntropy = { name: 'cross_entropy', settings: {} };
 const importanceSampling = { name: 'importance_sampling', settings: {} };
 const checkpointFile = 'tinker.json';
+/** Ids travel as 32-bit numbers. */
+const mostIds = 2 ** 31;
 
 const checkpointSchema = z.strictObject({
   baseUrl: z.string(),
@@ -126,7 +128,7 @@ export class TinkerEngine implements Engine {
     this.#options = options;
     this.lossScale = options.lossScale;
     this.capabilities = {
-      vocabulary: options.vocabulary,
+      vocabulary: options.vocabulary ?? mostIds,
       contextLength: options.contextLength,
       ...tinkerAbilities,
       deterministic: false,

@@ -88,7 +88,7 @@ export class Transport {
 
   /** @throws TurnwiseError `config-invalid` */
   constructor({ baseUrl, apiKey, policy, signal, onWait = () => {} }: TransportOptions) {
-    requireUsable(baseUrl);
+    requireServerAddress(baseUrl);
     this.baseUrl = baseUrl.replace(/\/+$/, '');
     this.#apiKey = apiKey;
     this.#policy = { ...retryPolicy, ...policy };
@@ -206,8 +206,8 @@ export class Transport {
   }
 }
 
-/** @throws TurnwiseError `config-invalid` for what is no address, or one that holds a secret that messages would repeat */
-function requireUsable(baseUrl: string): void {
+/** @throws TurnwiseError `config-invalid` for what is no address, or one that holds a secret that files would keep */
+export function requireServerAddress(baseUrl: string): void {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (isHttp && url.username === '' && url.password === '') return;
