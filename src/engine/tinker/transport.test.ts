@@ -69,6 +69,18 @@ function transport(url: string): Transport {
   return new Transport({ baseUrl: url, apiKey, policy, signal: new AbortController().signal });
 }
 
+/** What people read of each status, where the server says `the reason`. */
+const sentences: Readonly<Record<number, string>> = {
+  401: 'The Tinker server refused the key. Seen: 401 from /x: the reason. Set TINKER_API_KEY to a valid key of this server.',
+  402: 'The Tinker server asks for payment. Seen: 402 from /x: the reason. Settle the account; the weights saved so far are still there.',
+  404: 'The Tinker server does not know what was asked for. Seen: 404 from /x: the reason. Its session may have expired: resume from the last checkpoint.',
+  409: 'The Tinker server has seen this sequence number or name with other content. Seen: 409 from /x: the reason. Is another process using the same session? Resume from the last checkpoint.',
+  410: 'The Tinker server no longer has the result, also after the request was sent again. Seen: 410 from /x: the reason. Resume from the last checkpoint.',
+  422: 'The Tinker server rejected a request. Seen: 422 from /x: the reason. The message says why.',
+  429: 'The Tinker server kept asking to slow down. Seen: 429 from /x: the reason. Try later, or lower rollout.concurrency.',
+  500: 'The Tinker server kept failing. Seen: 500 from /x: the reason. Look at its log, then resume from the last checkpoint.',
+};
+
 async function outcome(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
@@ -134,6 +146,47 @@ describe('answers', () => {
     expect((error as Error).message).toMatchInlineSnapshot(
       `"The Tinker server rejected a request. Seen: 422 from /create_model: body.rank: too large for (key). The message says why."`,
     );
+  });
+
+  test.each([401, 402, 404, 409, 410, 422, 429, 500])('what %i says', async (status) => {
+    const { url } = await scripted({ status, body: '{"detail":"the reason"}' });
+    const error = await transport(url)
+      .request('/x', { body: {}, once: true })
+      .catch((caught: Error) => caught);
+    expect((error as Error).message).toBe(sentences[status]);
+  });
+
+  test('whoever waits is told why, and not with every pause', async () => {
+    const { url } = await scripted({ status: 503 }, { status: 503 }, { status: 429 }, ok);
+    const told: string[] = [];
+    const signal = new AbortController().signal;
+    const patient = new Transport({ baseUrl: url, policy, signal, onWait: (reason) => told.push(reason) });
+    await patient.request('/asample', { body: {} });
+    expect(told).toEqual([
+      'waiting for the Tinker server, and asking again. The Tinker server kept failing. Seen: 503 from /asample: no explanation. Look at its log, then resume from the last checkpoint.',
+    ]);
+  });
+
+  test('a server that is not there at the beginning is not waited for', async () => {
+    const { url, seen } = await scripted({ instead: 'break' });
+    expect(await outcome(TinkerService.connect({ baseUrl: url, policy }))).toBe('tinker-unreachable');
+    expect(seen).toHaveLength(1);
+  });
+
+  test('a download from elsewhere is followed without the key; nothing else is', async () => {
+    const store = await scripted({ body: 'bytes' });
+    const moved = { status: 302, headers: { location: `${store.url}/file` } };
+    const { url, seen } = await scripted(moved);
+    const { bytes } = await transport(url).request('/archive', { method: 'GET' });
+    expect(Buffer.from(bytes).toString()).toBe('bytes');
+    expect([seen[0]!.headers['x-api-key'], store.seen[0]!.headers['x-api-key']]).toEqual([apiKey, undefined]);
+    expect(await outcome(transport(url).request('/asample', { body: {} }))).toBe('tinker-rejected');
+    expect(store.seen).toHaveLength(1);
+  });
+
+  test.each(['ftp://server', 'server:8000', 'http://me:hunter2@server'])('%s is no address', (baseUrl) => {
+    expect(() => transport(baseUrl)).toThrow(/The address of the Tinker server cannot be used/);
+    expect(() => transport(baseUrl)).not.toThrow(/hunter2/);
   });
 
   test('an answer that is no JSON', async () => {

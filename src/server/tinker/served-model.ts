@@ -43,8 +43,10 @@ export class ServedModel {
   inTurn<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
     this.lastRequest = new Date();
     const result = this.#last.then(async () => {
+      // A model that could not be made says why, rather than that it is gone.
+      const loaded = await this.#engine;
       if (this.#unloaded) throw this.#gone();
-      return work(await this.#engine);
+      return work(loaded);
     });
     this.#last = result.catch(() => undefined);
     return result;

@@ -263,7 +263,9 @@ test('what is wrong is said, with the place', async () => {
   ).toMatchObject({ category: 'user' });
 });
 
-test('1,000 generated requests: each is answered, none crashes the server or leaves a session behind', async () => {
+test('1,000 generated requests: each is answered, none crashes the server or leaves a session behind', {
+  timeout: 120_000,
+}, async () => {
   const { url, server } = await tinyServer({ limits: { gapMs: 50, mostSessions: 64 }, app: { pollMs: 20 } });
   const { session_id, model_id } = await openModel(url);
   const { port } = new URL(url);
