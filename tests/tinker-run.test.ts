@@ -168,6 +168,7 @@ test('what cannot be trained on a server is refused before anything is asked of 
   expect({
     critic: await said(...nowhere, '--recipe', 'ppo'),
     entropies: await said(...nowhere, ...set({ 'objective.entropyCoefficient': 0.1 })),
+    credit: await said(...nowhere, ...set({ 'credit.method': 'aepo' })),
     temperature: await said(...nowhere, ...set({ 'rollout.temperature': 0.7 })),
     address: await said('--engine', 'tinker', '--base-model', 'small'),
     secret: await said(
@@ -188,6 +189,7 @@ test('what cannot be trained on a server is refused before anything is asked of 
       "address": "2: error: Training on a server needs its address. Give it with --base-url. (config-invalid)",
       "alpha": "2: error: lora.alpha is decided by the server. Seen: engine=tinker. Leave it out. (config-invalid)",
       "chat": "2: error: chat.thinking is for a model with a chat template, and none is named. Name a folder with its tokenizer and template with --model, or leave it out. (config-invalid)",
+      "credit": "2: error: The recipe "rloo" cannot be used for frozen-lake: it needs an engine that computes entropies (credit method "aepo" reads them). No other recipe can be used with these settings either: change them, or choose another environment. (recipe-unfit)",
       "critic": "2: error: The recipe "ppo" cannot be used for frozen-lake: it needs an engine with a value head. The nearest that can is "rloo": each episode against the mean of the others of its group; clipped policy gradient. (recipe-unfit)",
       "embedded": "2: error: tinker.baseUrl is for training on a server. Seen: engine=embedded. Add --engine tinker, or leave it out. (config-invalid)",
       "entropies": "2: error: The recipe "rloo" cannot be used for frozen-lake: it needs an engine that computes entropies (objective.entropyCoefficient is above 0). No other recipe can be used with these settings either: change them, or choose another environment. (recipe-unfit)",

@@ -39,7 +39,15 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: ({ engine }) => engine.temperatures,
     });
   }
-  if (findCreditMethod(config.credit.method).needs.values) {
+  const method = findCreditMethod(config.credit.method);
+  if (method.needs.includes('turns[].entropies')) {
+    needs.push({
+      of: 'engine',
+      what: `an engine that computes entropies (credit method "${config.credit.method}" reads them)`,
+      met: ({ engine }) => engine.entropies,
+    });
+  }
+  if (method.critic) {
     needs.push({
       of: 'recipe',
       what: `a recipe that trains a critic (credit method "${config.credit.method}" reads its values)`,
