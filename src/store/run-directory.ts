@@ -209,7 +209,8 @@ function checkName(name: string): void {
 /** Gives the folder `starting` the wanted name, or the next free number. */
 function claimName(root: string, starting: string, request: CreateRun<unknown>, disk: Disk): string {
   const { name, environment, recipe } = request;
-  const prefix = `${environment}-${recipe}-`;
+  // An address such as openenv:ws://host:8000 makes no folder name.
+  const prefix = `${environment.replaceAll(/[^\w.-]+/g, '-')}-${recipe}-`;
   const numbers = runNames(root)
     .filter((other) => other.startsWith(prefix))
     .map((other) => Number(other.slice(prefix.length)))
