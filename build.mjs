@@ -11,6 +11,7 @@ await build({
     'envs/*/index.ts',
     'bench/main.ts',
     'examples/*.ts',
+    'tools/interop/*.ts',
     '!examples/*.test.ts',
   ],
   format: 'esm',

@@ -154,6 +154,8 @@ async function train(factory: WorldFactory, name: string): Promise<unknown> {
       threads: 1,
       clone: { demonstrations: 24, steps: 4 },
       rollout: { tasks: 4, group: 4 },
+      // So that there is something to learn from where all members of a group fare alike.
+      objective: { entropyCoefficient: 0.01 },
       evaluation: { every: 0, tasks: 16, finalTasks: 16 },
       model: { width: 32, hidden: 64, layers: 1, heads: 2 },
     } as never,

@@ -25,6 +25,8 @@ export type OpenEnvAnswer = z.output<typeof answerShape>;
 /** Longest message that is read, as OpenEnv's own clients allow. */
 const MESSAGE_LIMIT = 100 * 1024 * 1024;
 
+const CLOSE_TIMEOUT_MS = 1_000;
+
 export class OpenEnvSocket {
   readonly #url: string;
   readonly #socket: WebSocket;
@@ -87,12 +89,12 @@ export class OpenEnvSocket {
   }
 
   close(): void {
-    if (this.#socket.readyState === WebSocket.OPEN) {
-      this.#socket.send(JSON.stringify({ type: 'close' }));
-      this.#socket.close(1000);
-    } else {
-      this.#socket.terminate();
-    }
+    const { readyState } = this.#socket;
+    if (readyState === WebSocket.CLOSED) return;
+    // The server closes the socket once its session is over; one that does not is left.
+    if (readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ type: 'close' }));
+    const patience = setTimeout(() => this.#socket.terminate(), CLOSE_TIMEOUT_MS);
+    this.#socket.once('close', () => clearTimeout(patience));
   }
 
   get #call(): { method: 'GET'; url: string } {

@@ -1,0 +1,127 @@
+/**
+ * Our OpenEnv client against OpenEnv's own server, and OpenEnv's own client against our server; prints what it saw.
+ *
+ * usage: PYTHON=/path/to/python node dist/tools/interop/openenv.js (pip install openenv-core uvicorn)
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { world as frozenLake } from '../../envs/frozen-lake/index.ts';
+import { playEpisode } from '../../src/env/play.ts';
+import { connectOpenEnv } from '../../src/env/remote/openenv.ts';
+import { toolAction } from '../../src/env/tool-protocol.ts';
+import { serveEnvironment } from '../../src/server/environment/serve.ts';
+
+const python = process.env.PYTHON ?? 'python3';
+const scripts = join(process.cwd(), 'tools', 'interop');
+const say = (text: string): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function theirServer(kind: string, limit: number): Promise<{ url: string; child: ChildProcess }> {
+  const port = await freePort();
+  const child = spawn(python, [join(scripts, 'openenv_echo_server.py'), String(port), kind, String(limit)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  for (let attempt = 0; attempt < 150; attempt++) {
+    await sleep(200);
+    const healthy = await fetch(`http://127.0.0.1:${port}/health`)
+      .then(({ ok }) => ok)
+      .catch(() => false);
+    if (healthy) return { url: `ws://127.0.0.1:${port}`, child };
+    if (child.exitCode !== null) break;
+  }
+  child.kill();
+  throw new Error(
+    'the server of openenv-core did not start; set PYTHON to one that has openenv-core and uvicorn',
+  );
+}
+
+async function ourClient(): Promise<void> {
+  const echo = await theirServer('echo', 1);
+  try {
+    const world = (await connectOpenEnv('openenv:echo', echo.url)).create({
+      timeoutMs: 10_000,
+      maxTurns: 5,
+      instructions: '',
+    });
+    say(`their echo server: ${world.description} Actions: ${world.protocol.name}`);
+    const words = ['hello', 'stop'];
+    for (const index of [0, 1]) {
+      let turn = 0;
+      const played = await playEpisode(world, world.tasks('train').at(index), 1, () => words[turn++]!);
+      const read = played.turns.map(({ messages }) => messages[0]?.content);
+      say(
+        `  task ${index}: read ${JSON.stringify(read)}, return ${played.outcome}, success ${played.success}`,
+      );
+    }
+    await playEpisode(world, world.tasks('train').at(2), 1, () => 'fail').catch((error: Error) =>
+      say(`  an environment that raises: ${error.message}`),
+    );
+    const both = await Promise.allSettled(
+      [3, 4].map((index) =>
+        playEpisode(world, world.tasks('train').at(index), 1, async () => {
+          await sleep(100);
+          return 'stop';
+        }),
+      ),
+    );
+    say(`  two at once on a server for one: ${both.map(({ status }) => status).join(', ')}`);
+  } finally {
+    echo.child.kill();
+  }
+  const dial = await theirServer('dial', 64);
+  try {
+    const world = (await connectOpenEnv('openenv:dial', dial.url)).create({
+      timeoutMs: 10_000,
+      maxTurns: 5,
+      instructions: '',
+    });
+    say(`their dial server: actions are ${world.protocol.name}: ${JSON.stringify(world.protocol.tools)}`);
+    const wrong = world.protocol.parse(
+      '<tool_call>{"name":"act","arguments":{"turn":"up","clicks":2}}</tool_call>',
+    );
+    say(`  a wrong action: ${wrong.ok ? 'accepted' : wrong.problem}`);
+    const played = await Promise.all(
+      Array.from({ length: 32 }, (_, index) =>
+        playEpisode(world, world.tasks('test').at(index), index, (session) => {
+          const text = session.observe('agent').at(-1)!.content;
+          const { position, target } = JSON.parse(text) as { position: number; target: number };
+          return toolAction('act', { turn: 'right', clicks: target - position });
+        }),
+      ),
+    );
+    say(`  32 episodes at once: ${played.filter(({ success }) => success).length} solved`);
+  } finally {
+    dial.child.kill();
+  }
+}
+
+async function ourServer(): Promise<void> {
+  const world = frozenLake.create(frozenLake.options.parse({}));
+  const server = await serveEnvironment({ world, port: 0 });
+  const child = spawn(python, [join(scripts, 'openenv_client.py'), String(server.port)], {
+    stdio: 'inherit',
+  });
+  say('their client, our server:');
+  const [code] = (await once(child, 'exit')) as [number];
+  await sleep(200);
+  say(`  exit code ${code}, sessions left open: ${server.openSessions()}`);
+  await server.close();
+}
+
+await ourClient();
+await ourServer();
+process.exit(0);
