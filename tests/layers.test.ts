@@ -22,12 +22,13 @@ const LAYERS = [
   'eval',
   'train',
   'store',
+  'server',
   'cli',
   'exports',
 ];
 
 /** Implementations that only the composition root may name. */
-const LEAVES = ['src/engine/embedded', 'src/store', 'envs'];
+const LEAVES = ['src/engine/embedded', 'src/env/remote', 'src/server', 'src/store', 'envs'];
 
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })

@@ -12,6 +12,7 @@ export async function exampleEpisode(
   seed: number,
   player: PlayerKind,
 ): Promise<Episode | undefined> {
+  if (world.script === undefined) return undefined;
   const pictures: (string | undefined)[] = [];
   let missing = false;
   const played = await playEpisode(world, task, seed, async (session, rng) => {

@@ -3,6 +3,7 @@
 
 import { runCommandLine } from './command-line.ts';
 import { creditCommand } from './commands/credit.ts';
+import { envCommand } from './commands/env.ts';
 import { envsCommand } from './commands/envs.ts';
 import { evalCommand } from './commands/eval.ts';
 import { playCommand } from './commands/play.ts';
@@ -20,7 +21,16 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
-  commands: [trainCommand, resumeCommand, evalCommand, playCommand, envsCommand, runsCommand, creditCommand],
+  commands: [
+    trainCommand,
+    resumeCommand,
+    evalCommand,
+    playCommand,
+    envsCommand,
+    envCommand,
+    runsCommand,
+    creditCommand,
+  ],
   version,
   console: processConsole(),
   interrupts: processInterrupts(),

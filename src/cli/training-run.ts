@@ -58,6 +58,7 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
     settings: request.settings,
   });
   const world = factory.create(config.environment);
+  requireScripts(world);
   const run = RunDirectory.create({
     root,
     version,
@@ -71,6 +72,16 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
   } finally {
     run.close();
   }
+}
+
+/** A model from nothing learns its words from demonstrations, so an environment without players cannot teach one. */
+function requireScripts(world: World): void {
+  if (world.script !== undefined) return;
+  throw new TurnwiseError('no-script', {
+    what: `${world.name} has no scripted player, so there is nothing that a new model could learn its words from`,
+    next: 'Train a model that can read already, or give the environment solve() (and actions())',
+    fields: { environment: world.name },
+  });
 }
 
 /** Continue a run from its last checkpoint, or from its beginning where it has none yet. */
