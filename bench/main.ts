@@ -1,10 +1,11 @@
-/** `npm run bench -- engine|rollout|memory [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine|rollout|memory|env-server [--json]`: figures with the machine they were seen on. */
 
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchSampling } from './engine-sampling.ts';
 import { benchTraining } from './engine-training.ts';
+import { benchEnvironmentServer } from './env-server.ts';
 import { benchMemory } from './memory.ts';
 import { benchRollout } from './rollout.ts';
 
@@ -66,6 +67,7 @@ const benches: Readonly<Record<string, () => Promise<object>>> = {
   engine: benchEngine,
   rollout: async () => ({ maze40: await benchRollout() }),
   memory: benchMemory,
+  'env-server': benchEnvironmentServer,
 };
 
 function median(numbers: readonly number[]): number {
