@@ -70,7 +70,10 @@ export async function benchEnvironmentServer(): Promise<object> {
 
 async function startServer(): Promise<{ addresses: Addresses; child: ChildProcess }> {
   const main = join(import.meta.dirname, '..', 'src', 'cli', 'main.js');
-  const limits = ['--sessions', String(SESSIONS + VANISHING), '--lease', String(LEASE_SECONDS)];
+  const limits = [
+    ...['--sessions', String(SESSIONS + VANISHING), '--lease', String(LEASE_SECONDS)],
+    ...['--set', 'maxTurns=1000'],
+  ];
   const child = spawn(process.execPath, [main, 'env', 'serve', 'maze', '--port', '0', '--json', ...limits], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
