@@ -18,11 +18,11 @@ const options = z.strictObject({
     .min(1)
     .default(defaultLimits.leaseMs / 1000)
     .describe('Seconds without a word from its client after which a session is closed'),
-  stepTimeout: z
+  deadline: z
     .int()
     .min(1)
     .default(defaultLimits.stepTimeoutMs / 1000)
-    .describe('Longest step, in seconds'),
+    .describe('Longest that a step may take, in seconds'),
   set: z.array(z.string()).default([]).describe('Set an option of the environment; may be repeated'),
   json: z.boolean().default(false).describe('Print the address as JSON'),
 });
@@ -52,13 +52,13 @@ export const envCommand: Command<typeof options> = defineCommand({
         next: `Did you mean "turnwise env serve ${environment}"?`,
       });
     }
-    const { port, host, sessions, lease, stepTimeout, set, json } = options;
+    const { port, host, sessions, lease, deadline, set, json } = options;
     const factory = await findEnvironment(environment!);
     const server = await serveEnvironment({
       world: createWorld(factory, set),
       port,
       host,
-      limits: { maxSessions: sessions, leaseMs: 1000 * lease, stepTimeoutMs: 1000 * stepTimeout },
+      limits: { maxSessions: sessions, leaseMs: 1000 * lease, stepTimeoutMs: 1000 * deadline },
       ...(factory.settings && { settings: factory.settings }),
     });
     if (json) console.write(`${JSON.stringify(addresses(server))}\n`);

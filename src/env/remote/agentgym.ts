@@ -20,7 +20,7 @@ import {
   stepOf,
   textOf,
 } from './agentgym-servers.ts';
-import { type Call, callJson, exchange, invalidAnswer, remoteError } from './http.ts';
+import { blaming, type Call, callJson, exchange, invalidAnswer } from './http.ts';
 import { remoteOptions } from './options.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -197,7 +197,7 @@ class SessionPool {
   }
 
   #failed(call: Call, seen: string): TurnwiseError {
-    return remoteError('remote-refused', call, { what: `POST ${call.url} failed`, seen });
+    return new TurnwiseError('remote-refused', blaming(call, { what: `POST ${call.url} failed`, seen }));
   }
 }
 

@@ -69,17 +69,23 @@ export async function exchange(call: Call): Promise<Answer> {
     if (TurnwiseError.isInstance(error)) throw error;
     signal?.throwIfAborted();
     if (late) {
-      throw remoteError('remote-timeout', call, {
-        what: `${place(call)} did not answer in time`,
-        allowed: `${timeoutMs} ms`,
-      });
+      throw new TurnwiseError(
+        'remote-timeout',
+        blaming(call, {
+          what: `${place(call)} did not answer in time`,
+          allowed: `${timeoutMs} ms`,
+        }),
+      );
     }
-    throw remoteError('remote-unreachable', call, {
-      what: `${place(call)} could not be reached, or broke off`,
-      seen: reasonOf(error),
-      next: 'Check the address, and that the server is running.',
-      cause: error,
-    });
+    throw new TurnwiseError(
+      'remote-unreachable',
+      blaming(call, {
+        what: `${place(call)} could not be reached, or broke off`,
+        seen: reasonOf(error),
+        next: 'Check the address, and that the server is running.',
+        cause: error,
+      }),
+    );
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
@@ -127,11 +133,14 @@ export function parseAnswer<Schema extends z.ZodType>(
 }
 
 export function refused(call: Pick<Call, 'method' | 'url' | 'origin'>, answer: Answer): TurnwiseError {
-  return remoteError('remote-refused', call, {
-    what: `${place(call)} refused`,
-    seen: `status ${answer.status}: ${excerpt(messageOf(answer.text))}`,
-    fields: { status: answer.status },
-  });
+  return new TurnwiseError(
+    'remote-refused',
+    blaming(call, {
+      what: `${place(call)} refused`,
+      seen: `status ${answer.status}: ${excerpt(messageOf(answer.text))}`,
+      fields: { status: answer.status },
+    }),
+  );
 }
 
 export function invalidAnswer(
@@ -139,19 +148,22 @@ export function invalidAnswer(
   seen: string,
   allowed?: string,
 ): TurnwiseError {
-  return remoteError('remote-answer-invalid', call, {
-    what: `${place(call)} gave an answer that cannot be used`,
-    seen,
-    ...(allowed === undefined ? {} : { allowed }),
-  });
+  return new TurnwiseError(
+    'remote-answer-invalid',
+    blaming(call, {
+      what: `${place(call)} gave an answer that cannot be used`,
+      seen,
+      ...(allowed === undefined ? {} : { allowed }),
+    }),
+  );
 }
 
-export function remoteError(
-  code: 'remote-timeout' | 'remote-unreachable' | 'remote-refused' | 'remote-answer-invalid',
+/** The parts of an error that names who is to blame for it, and where. */
+export function blaming(
   { url, origin = 'environment' }: Pick<Call, 'url' | 'origin'>,
   parts: ErrorParts,
-): TurnwiseError {
-  return new TurnwiseError(code, { ...parts, fields: { url, origin, ...parts.fields } });
+): ErrorParts {
+  return { ...parts, fields: { url, origin, ...parts.fields } };
 }
 
 /** The beginning of a text that may be long. */

@@ -3,7 +3,7 @@
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import { excerpt, invalidAnswer, remoteError } from './http.ts';
+import { blaming, excerpt, invalidAnswer } from './http.ts';
 
 const answerShape = z.discriminatedUnion('type', [
   z.object({
@@ -74,7 +74,10 @@ export class OpenEnvSocket {
         this.#waiting = { resolve, reject };
         timer = setTimeout(() => {
           const what = `${this.#url} did not answer "${type}" in time`;
-          this.#give(reject, remoteError('remote-timeout', this.#call, { what, allowed: `${timeoutMs} ms` }));
+          this.#give(
+            reject,
+            new TurnwiseError('remote-timeout', blaming(this.#call, { what, allowed: `${timeoutMs} ms` })),
+          );
         }, timeoutMs);
         stop = () => this.#give(reject, signal?.reason);
         signal?.addEventListener('abort', stop);
@@ -133,12 +136,15 @@ export class OpenEnvSocket {
   #fail(error: Error): void {
     this.#failure ??= TurnwiseError.isInstance(error)
       ? error
-      : remoteError('remote-unreachable', this.#call, {
-          what: `${this.#url} could not be reached, or broke off`,
-          seen: error.message,
-          next: 'Check the address, and that the server is running.',
-          cause: error,
-        });
+      : new TurnwiseError(
+          'remote-unreachable',
+          blaming(this.#call, {
+            what: `${this.#url} could not be reached, or broke off`,
+            seen: error.message,
+            next: 'Check the address, and that the server is running.',
+            cause: error,
+          }),
+        );
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.terminate();
     this.#deliver();
   }

@@ -297,7 +297,7 @@ export class SessionTable {
           new TurnwiseError('environment-timeout', {
             what: `The environment took too long for ${what}`,
             allowed: `${this.limits.stepTimeoutMs} ms`,
-            next: 'The session is closed. Raise --step-timeout where steps are slow.',
+            next: 'The session is closed. Raise --deadline where steps are slow.',
           }),
         );
       }, this.limits.stepTimeoutMs);
