@@ -11,6 +11,7 @@ import { playAsPerson } from '../person-play.ts';
 import { memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';
 import { watchRun } from '../watch-run.ts';
 import { creditCommand } from './credit.ts';
+import { envCommand } from './env.ts';
 import { envsCommand } from './envs.ts';
 import { evalCommand } from './eval.ts';
 import { playCommand } from './play.ts';
@@ -24,6 +25,7 @@ const commands = [
   evalCommand,
   playCommand,
   envsCommand,
+  envCommand,
   runsCommand,
   creditCommand,
 ];
