@@ -109,10 +109,10 @@ async function measure(sessions: readonly Session[]): Promise<ProtocolFigures> {
 
   const pending: Promise<number>[] = [];
   const begun = performance.now();
-  for (let index = 0; index < 3 * SESSIONS; index++) {
+  for (const [index, session] of sessions.entries()) {
     const due = begun + (1000 * index) / PACE;
     if (performance.now() < due) await sleep(due - performance.now());
-    pending.push(stepMs(sessions[index % SESSIONS]!));
+    pending.push(stepMs(session));
   }
   const paced = await Promise.all(pending);
 

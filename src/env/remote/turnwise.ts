@@ -118,13 +118,14 @@ export class TurnwiseSession implements Session {
   }
 
   async step(action: string, signal: AbortSignal): Promise<StepResult> {
-    const {
-      step: _,
-      view,
-      ...result
-    } = await this.#client.post(`${this.#path}/step`, { step: this.#step, action }, stepAnswer, signal);
+    const { step, view, ...result } = await this.#client.post(
+      `${this.#path}/step`,
+      { step: this.#step, action },
+      stepAnswer,
+      signal,
+    );
     this.#view = view;
-    this.#step++;
+    this.#step = step + 1;
     const { info, ...plain } = result;
     return info === undefined ? plain : { ...plain, info };
   }
