@@ -8,6 +8,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import type { Session, StepResult } from '../../env/session.ts';
 import { viewOf, type WireView } from '../../env/wire.ts';
 import { type ServerFigures, serverFigures } from './figures.ts';
+import { within } from './within.ts';
 
 export interface SessionLimits {
   readonly maxSessions: number;
@@ -151,12 +152,11 @@ export class SessionTable {
     if (session.fork === undefined) {
       throw new TurnwiseError('fork-unsupported', { what: 'Sessions of this environment cannot be copied' });
     }
-    const forked = await this.open(
+    return await this.open(
       () => session.fork!(),
       { leaseMs: entry.leaseMs, key, body: `fork ${id} ${entry.nextStep}` },
       entry.nextStep,
     );
-    return forked;
   }
 
   /** The session, whose lease this renews. @throws TurnwiseError `session-unknown` */
@@ -193,7 +193,7 @@ export class SessionTable {
     let opened: Promise<Session> | undefined;
     try {
       opened = start();
-      const session = await this.#within(opened, 'opening a session');
+      const session = await within(this.limits.stepTimeoutMs, opened, 'opening a session');
       const entry: Entry = {
         id: randomUUID(),
         session,
@@ -225,7 +225,8 @@ export class SessionTable {
     const started = performance.now();
     entry.busy++;
     try {
-      const result = await this.#within(
+      const result = await within(
+        this.limits.stepTimeoutMs,
         entry.session.step(action, entry.ending.signal),
         `step ${step}`,
         entry.ending.signal,
@@ -284,32 +285,7 @@ export class SessionTable {
   async #end(entry: Entry): Promise<void> {
     if (!this.#entries.delete(entry.id)) return;
     entry.ending.abort(new TurnwiseError('session-unknown', { what: 'The session was closed' }));
-    await this.#within(closeQuietly(entry.session), 'closing a session').catch(() => {});
-  }
-
-  /** The result, unless it takes too long or the session ends. */
-  async #within<T>(work: Promise<T>, what: string, ending?: AbortSignal): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    let stop: (() => void) | undefined;
-    const ended = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(
-          new TurnwiseError('environment-timeout', {
-            what: `The environment took too long for ${what}`,
-            allowed: `${this.limits.stepTimeoutMs} ms`,
-            next: 'The session is closed. Raise --deadline where steps are slow.',
-          }),
-        );
-      }, this.limits.stepTimeoutMs);
-      stop = () => reject(ending?.reason);
-      ending?.addEventListener('abort', stop);
-    });
-    try {
-      return await Promise.race([work, ended]);
-    } finally {
-      clearTimeout(timer);
-      if (stop !== undefined) ending?.removeEventListener('abort', stop);
-    }
+    await within(this.limits.stepTimeoutMs, closeQuietly(entry.session), 'closing a session').catch(() => {});
   }
 }
 
