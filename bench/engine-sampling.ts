@@ -4,23 +4,7 @@ import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { SampleRequest } from '../src/engine/engine.ts';
 import type { DecoderShape } from '../src/model/decoder.ts';
-import { benchShape } from './engine-training.ts';
-
-/** The size of model that the demonstrations train: 0.6M parameters. */
-const demoShape: DecoderShape = {
-  vocabulary: 64,
-  width: 128,
-  layers: 3,
-  heads: 4,
-  keyValueHeads: 4,
-  headWidth: 32,
-  hidden: 352,
-  activation: 'swiglu',
-  tiedHead: false,
-  ropeTheta: 10_000,
-  contextLength: 128,
-  normEpsilon: 1e-6,
-};
+import { demo } from './shapes.ts';
 
 /** A shape of work: conversations that are all sampled at once, turn by turn. */
 interface Workload {
@@ -30,7 +14,7 @@ interface Workload {
   readonly sampledTokens: number;
 }
 
-const demoWorkload: Workload = { conversations: 256, turns: 12, observationTokens: 6, sampledTokens: 1 };
+const manyShortTurns: Workload = { conversations: 256, turns: 12, observationTokens: 6, sampledTokens: 1 };
 
 export interface SamplingFigure {
   readonly workload: Workload;
@@ -41,34 +25,38 @@ export interface SamplingFigure {
   readonly forwardTokensPerSecond: number;
 }
 
-export interface SamplingBench {
-  /** The bench model, 256 tokens a row: by number of rows. */
-  readonly rows: Readonly<Record<1 | 32 | 128, SamplingFigure>>;
-  readonly demo: SamplingFigure;
-  /** Making new weights the ones that are sampled from, median of the demo model. */
+/** Completions of 255 tokens, `rows` of them at once, through the engine and its threads. */
+export async function benchLongCompletions(
+  shape: DecoderShape,
+  rows: number,
+  runs: number,
+  threads: number,
+): Promise<SamplingFigure> {
+  const engine = await createEmbeddedEngine({ shape, seed: 'bench', threads, tokenBudget: 2048 });
+  const work = { conversations: rows, turns: 1, observationTokens: 1, sampledTokens: 255 };
+  const figure = await measure(engine, work, runs);
+  await engine.close();
+  return figure;
+}
+
+export interface DemoBench {
+  readonly sampling: SamplingFigure;
+  /** Making new weights the ones that are sampled from, median. */
   readonly publishMs: number;
 }
 
-/** Measures sampling through the engine, in its worker thread when run from the built package. */
-export async function benchSampling(runs = 5, threads = 2): Promise<SamplingBench> {
-  const create = (shape: DecoderShape): Promise<EmbeddedEngine> =>
-    createEmbeddedEngine({ shape, seed: 'bench', threads, tokenBudget: 2048 });
-  const large = await create(benchShape);
-  const long = (conversations: number): Promise<SamplingFigure> =>
-    measure(large, { conversations, turns: 1, observationTokens: 1, sampledTokens: 255 }, runs);
-  const rows = { 1: await long(1), 32: await long(32), 128: await long(128) };
-  await large.close();
-
-  const small = await create(demoShape);
-  const demo = await measure(small, demoWorkload, runs);
+/** Many conversations of short turns with the small model that the demonstrations train. */
+export async function benchDemo(runs: number, threads: number): Promise<DemoBench> {
+  const engine = await createEmbeddedEngine({ shape: demo, seed: 'bench', threads, tokenBudget: 2048 });
+  const sampling = await measure(engine, manyShortTurns, runs);
   const publishTimes: number[] = [];
   for (let run = 0; run < runs; run++) {
     const start = performance.now();
-    await small.publish();
+    await engine.publish();
     publishTimes.push(performance.now() - start);
   }
-  await small.close();
-  return { rows, demo, publishMs: median(publishTimes) };
+  await engine.close();
+  return { sampling, publishMs: median(publishTimes) };
 }
 
 async function measure(engine: EmbeddedEngine, workload: Workload, runs: number): Promise<SamplingFigure> {
@@ -118,6 +106,6 @@ async function play(engine: EmbeddedEngine, workload: Workload, name: string): P
   await engine.release([...histories.keys()]);
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1]!;
 }

@@ -1,7 +1,7 @@
-/** Training throughput of the embedded engine's graph on the bench model, with AdamW inside the timed step. */
+/** Training throughput of the embedded engine's graph, with AdamW inside the timed step. */
 
 import { Rng } from '../src/core/rng.ts';
-import { adamStep, createAdamState } from '../src/engine/embedded/adam.ts';
+import { Adam } from '../src/engine/embedded/adam.ts';
 import { gradients } from '../src/graph/gradient.ts';
 import { Graph } from '../src/graph/graph.ts';
 import { toOnnx } from '../src/graph/onnx.ts';
@@ -9,26 +9,9 @@ import { multiply } from '../src/graph/operators/elementwise.ts';
 import { gatherLogSoftmax } from '../src/graph/operators/gather.ts';
 import { mean } from '../src/graph/operators/reduce.ts';
 import { createSession, type Feed } from '../src/graph/session.ts';
-import { type DecoderShape, forward, initialWeights, parameterShapes } from '../src/model/decoder.ts';
+import { type DecoderShape, initialWeights, parameterShapes } from '../src/model/decoder.ts';
+import { causalMask, forward } from '../src/model/forward.ts';
 
-/** "GPT-4x256": 3.4M parameters. */
-export const benchShape: DecoderShape = {
-  vocabulary: 512,
-  width: 256,
-  layers: 4,
-  heads: 4,
-  keyValueHeads: 4,
-  headWidth: 64,
-  hidden: 1024,
-  activation: 'gelu',
-  tiedHead: true,
-  ropeTheta: 10_000,
-  contextLength: 256,
-  normEpsilon: 1e-6,
-};
-
-const rows = 8;
-const tokens = 256;
 const warmUpSteps = 3;
 const adamOptions = {
   learningRate: 3e-4,
@@ -49,14 +32,27 @@ export interface TrainingBench {
   readonly losses: readonly number[];
 }
 
-/** Trains on one random batch of 8 x 256 tokens and reports the median step. */
-export async function benchTraining(steps = 10, threads = 2): Promise<TrainingBench> {
-  const parameters = parameterShapes(benchShape);
+export interface TrainingWork {
+  readonly shape: DecoderShape;
+  readonly rows: number;
+  readonly tokens: number;
+  readonly steps: number;
+  readonly threads: number;
+}
+
+/** Trains on one random batch and reports the median step. */
+export async function benchTraining({
+  shape: decoder,
+  rows,
+  tokens,
+  steps,
+  threads,
+}: TrainingWork): Promise<TrainingBench> {
+  const parameters = parameterShapes(decoder);
   const graph = new Graph();
-  const ids = graph.input('ids', ['B', 'T'], 'int64');
-  const targets = graph.input('targets', ['B', 'T'], 'int64');
-  const causalMask = graph.input('causalMask', ['T', 'T']);
-  const { logits } = forward(graph, benchShape, { ids, causalMask });
+  const ids = graph.input('ids', ['B', '2*U'], 'int64');
+  const targets = graph.input('targets', ['B', '2*U'], 'int64');
+  const { logits } = forward(graph, decoder, { ids, causalMask: graph.input('causalMask', ['U', '2*U']) });
   const loss = multiply(mean(gatherLogSoftmax(logits(), targets)), -1);
   const wrt = gradients(
     loss,
@@ -66,27 +62,22 @@ export async function benchTraining(steps = 10, threads = 2): Promise<TrainingBe
   const session = await createSession(toOnnx({ loss, ...outputs }), { threads });
 
   const rng = Rng.of('bench');
-  const initial = initialWeights(benchShape, rng);
+  const initial = initialWeights(decoder, rng);
   const weights = new Map(parameters.map(({ name, shape }) => [name, { shape, data: initial.get(name)! }]));
-  const data = BigInt64Array.from({ length: rows * (tokens + 1) }, () =>
-    BigInt(rng.int(benchShape.vocabulary)),
-  );
+  const data = BigInt64Array.from({ length: rows * (tokens + 1) }, () => BigInt(rng.int(decoder.vocabulary)));
   const window = (shift: number): BigInt64Array =>
     BigInt64Array.from(
       { length: rows * tokens },
       (_, i) => data[Math.floor(i / tokens) * (tokens + 1) + (i % tokens) + shift]!,
     );
-  const mask = Float32Array.from({ length: tokens ** 2 }, (_, i) =>
-    i % tokens > Math.floor(i / tokens) ? -1e9 : 0,
-  );
   const feeds: Record<string, Feed> = {
     ids: { data: window(0), shape: [rows, tokens] },
     targets: { data: window(1), shape: [rows, tokens] },
-    causalMask: { data: mask, shape: [tokens, tokens] },
+    causalMask: causalMask(tokens),
   };
   for (const [name, weight] of weights) feeds[name] = weight;
 
-  const adam = createAdamState(weights);
+  const adam = new Adam(weights);
   const timings: { graph: number; optimizer: number }[] = [];
   const losses: number[] = [];
   for (let step = 1; step <= warmUpSteps + steps; step++) {
@@ -94,7 +85,7 @@ export async function benchTraining(steps = 10, threads = 2): Promise<TrainingBe
     const results = await session.run(feeds);
     const middle = performance.now();
     const gradientOf = new Map(parameters.map(({ name }) => [name, results[`gradient.${name}`]!]));
-    adamStep(weights, gradientOf, adam, adamOptions);
+    adam.apply(weights, gradientOf, adamOptions);
     timings.push({ graph: middle - start, optimizer: performance.now() - middle });
     losses.push(results.loss![0]!);
   }

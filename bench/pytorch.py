@@ -1,7 +1,11 @@
-"""The bench model of engine-training.ts in eager PyTorch: prints JSON with tokens per second of a training step."""
+"""The bench models in eager PyTorch: takes a JSON request as its argument, prints a JSON answer.
+
+{"task": "train" | "sample" | "lora", "shape": DecoderShape, "rows": ..., "tokens": ..., "steps": ..., "threads": ...}
+"""
 
 import json
 import math
+import resource
 import statistics
 import sys
 import time
@@ -10,91 +14,156 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-LAYERS, WIDTH, HEADS, HIDDEN, VOCABULARY, TOKENS, ROWS = 4, 256, 4, 1024, 512, 256, 8
+request = json.loads(sys.argv[1])
+shape = request["shape"]
+ROWS, TOKENS, STEPS = request["rows"], request["tokens"], request["steps"]
+WIDTH, HEADS, KV, HEAD = shape["width"], shape["heads"], shape["keyValueHeads"], shape["headWidth"]
+GATED = shape["activation"] == "swiglu"
 WARM_UP_STEPS = 3
 
 
-class Attention(nn.Module):
-    def __init__(self, cos, sin):
-        super().__init__()
-        self.qkv = nn.Linear(WIDTH, 3 * WIDTH, bias=False)
-        self.output = nn.Linear(WIDTH, WIDTH, bias=False)
-        self.cos, self.sin = cos, sin
+def rope_tables(length):
+    half = HEAD // 2
+    angles = torch.outer(torch.arange(length).float(), shape["ropeTheta"] ** (-torch.arange(half).float() / half))
+    angles = torch.cat((angles, angles), dim=-1)
+    return angles.cos(), angles.sin()
 
-    def rotate(self, x):
-        first, second = x.chunk(2, dim=-1)
-        return x * self.cos + torch.cat((-second, first), dim=-1) * self.sin
+
+class LoraLinear(nn.Module):
+    def __init__(self, inputs, outputs, rank):
+        super().__init__()
+        self.base = nn.Linear(inputs, outputs, bias=False)
+        self.base.weight.requires_grad_(False)
+        self.a = nn.Parameter(torch.randn(rank, inputs) / math.sqrt(inputs))
+        self.b = nn.Parameter(torch.zeros(outputs, rank))
 
     def forward(self, x):
+        return self.base(x) + 2 * F.linear(F.linear(x, self.a), self.b)
+
+
+def linear(inputs, outputs):
+    rank = request.get("rank")
+    return LoraLinear(inputs, outputs, rank) if rank else nn.Linear(inputs, outputs, bias=False)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.separate = KV != HEADS or bool(request.get("rank"))
+        if self.separate:
+            self.q, self.k, self.v = linear(WIDTH, HEADS * HEAD), linear(WIDTH, KV * HEAD), linear(WIDTH, KV * HEAD)
+        else:
+            self.qkv = nn.Linear(WIDTH, 3 * WIDTH, bias=False)
+        self.output = linear(HEADS * HEAD, WIDTH)
+        normed = shape.get("queryKeyNorm")
+        self.q_norm, self.k_norm = (nn.RMSNorm(HEAD), nn.RMSNorm(HEAD)) if normed else (nn.Identity(), nn.Identity())
+
+    def forward(self, x, cos, sin, cache=None):
         rows, tokens, _ = x.shape
-        q, k, v = self.qkv(x).view(rows, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
-        mixed = F.scaled_dot_product_attention(self.rotate(q), self.rotate(k), v, is_causal=True)
-        return self.output(mixed.transpose(1, 2).reshape(rows, tokens, WIDTH))
+        if self.separate:
+            q = self.q(x).view(rows, tokens, HEADS, HEAD).transpose(1, 2)
+            k = self.k(x).view(rows, tokens, KV, HEAD).transpose(1, 2)
+            v = self.v(x).view(rows, tokens, KV, HEAD).transpose(1, 2)
+        else:
+            q, k, v = self.qkv(x).view(rows, tokens, 3, HEADS, HEAD).permute(2, 0, 3, 1, 4)
+        q, k = self.q_norm(q), self.k_norm(k)
+        first, second = q.chunk(2, dim=-1)
+        q = q * cos + torch.cat((-second, first), dim=-1) * sin
+        first, second = k.chunk(2, dim=-1)
+        k = k * cos + torch.cat((-second, first), dim=-1) * sin
+        grouped = {"enable_gqa": True} if KV != HEADS else {}
+        if cache is None:
+            mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True, **grouped)
+        else:
+            keys, values, place = cache
+            keys[:, :, place : place + tokens] = k
+            values[:, :, place : place + tokens] = v
+            seen = place + tokens
+            mixed = F.scaled_dot_product_attention(q, keys[:, :, :seen], values[:, :, :seen], **grouped)
+        return self.output(mixed.transpose(1, 2).reshape(rows, tokens, HEADS * HEAD))
 
 
 class Block(nn.Module):
-    def __init__(self, cos, sin):
+    def __init__(self):
         super().__init__()
         self.norm1, self.norm2 = nn.RMSNorm(WIDTH), nn.RMSNorm(WIDTH)
-        self.attention = Attention(cos, sin)
-        self.up = nn.Linear(WIDTH, HIDDEN, bias=False)
-        self.down = nn.Linear(HIDDEN, WIDTH, bias=False)
+        self.attention = Attention()
+        self.up, self.down = linear(WIDTH, shape["hidden"]), linear(shape["hidden"], WIDTH)
+        self.gate = linear(WIDTH, shape["hidden"]) if GATED else None
 
-    def forward(self, x):
-        x = x + self.attention(self.norm1(x))
-        return x + self.down(F.gelu(self.up(self.norm2(x))))
+    def forward(self, x, cos, sin, cache=None):
+        x = x + self.attention(self.norm1(x), cos, sin, cache)
+        y = self.norm2(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y) if GATED else F.gelu(self.up(y)))
 
 
 class Decoder(nn.Module):
     def __init__(self):
         super().__init__()
-        half = WIDTH // HEADS // 2
-        angles = torch.outer(torch.arange(TOKENS).float(), 10000.0 ** (-torch.arange(half).float() / half))
-        angles = torch.cat((angles, angles), dim=-1)
-        cos, sin = angles.cos(), angles.sin()
-        self.embedding = nn.Embedding(VOCABULARY, WIDTH)
+        self.cos, self.sin = rope_tables(shape["contextLength"])
+        self.embedding = nn.Embedding(shape["vocabulary"], WIDTH)
         nn.init.normal_(self.embedding.weight, std=0.02)
-        self.blocks = nn.ModuleList(Block(cos, sin) for _ in range(LAYERS))
+        self.blocks = nn.ModuleList(Block() for _ in range(shape["layers"]))
         self.norm = nn.RMSNorm(WIDTH)
+        self.head = None if shape["tiedHead"] else nn.Linear(WIDTH, shape["vocabulary"], bias=False)
 
-    def forward(self, ids):
+    def forward(self, ids, caches=None, place=0):
         x = self.embedding(ids)
-        for block in self.blocks:
-            x = block(x)
-        return F.linear(self.norm(x), self.embedding.weight)
+        cos, sin = self.cos[place : place + ids.shape[1]], self.sin[place : place + ids.shape[1]]
+        for index, block in enumerate(self.blocks):
+            x = block(x, cos, sin, caches and (*caches[index], place))
+        return F.linear(self.norm(x), self.embedding.weight if self.head is None else self.head.weight)
 
 
-def main():
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    threads = int(sys.argv[2]) if len(sys.argv) > 2 else 2
-    torch.set_num_threads(threads)
-    torch.manual_seed(1)
-    model = Decoder()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
-    data = torch.randint(0, VOCABULARY, (ROWS, TOKENS + 1))
+def train(model):
+    if request.get("rank"):
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad_(name.endswith((".a", ".b")))
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=3e-4, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
+    data = torch.randint(0, shape["vocabulary"], (ROWS, TOKENS + 1))
     ids, targets = data[:, :-1].contiguous(), data[:, 1:].contiguous()
+    size = request.get("rowsPerPass", ROWS)
     times, losses = [], []
-    for _ in range(WARM_UP_STEPS + steps):
+    for _ in range(request.get("warmUpSteps", WARM_UP_STEPS) + STEPS):
         start = time.perf_counter()
         optimizer.zero_grad(set_to_none=True)
-        loss = F.cross_entropy(model(ids).view(-1, VOCABULARY), targets.view(-1))
-        loss.backward()
+        total = 0.0
+        for first in range(0, ROWS, size):
+            logits = model(ids[first : first + size])
+            loss = F.cross_entropy(logits.view(-1, shape["vocabulary"]), targets[first : first + size].view(-1))
+            (loss * size / ROWS).backward()
+            total += loss.item() * size / ROWS
         optimizer.step()
-        losses.append(loss.item())
+        losses.append(total)
         times.append((time.perf_counter() - start) * 1000)
     assert math.isfinite(losses[-1]) and losses[-1] < losses[0]
-    median = statistics.median(times[WARM_UP_STEPS:])
-    print(
-        json.dumps(
-            {
-                "tokensPerSecond": ROWS * TOKENS / median * 1000,
-                "medianMs": median,
-                "version": torch.__version__,
-                "threads": threads,
-                "losses": losses[:3],
-            }
-        )
-    )
+    median = statistics.median(times[-STEPS:])
+    return {"tokensPerSecond": ROWS * TOKENS / median * 1000, "medianMs": median}
 
 
-main()
+@torch.inference_mode()
+def sample(model):
+    model.eval()
+    times = []
+    for _ in range(1 + STEPS):
+        caches = [
+            (torch.zeros(ROWS, KV, TOKENS, HEAD), torch.zeros(ROWS, KV, TOKENS, HEAD)) for _ in range(shape["layers"])
+        ]
+        ids = torch.zeros(ROWS, 1, dtype=torch.long)
+        start = time.perf_counter()
+        for place in range(TOKENS - 1):
+            logits = model(ids, caches, place)[:, -1]
+            logprobs = torch.log_softmax(logits, dim=-1)
+            ids = torch.multinomial(logprobs.exp(), 1)
+            logprobs.gather(1, ids)
+        times.append(time.perf_counter() - start)
+    return {"tokensPerSecond": ROWS * (TOKENS - 1) / statistics.median(times[1:])}
+
+
+torch.set_num_threads(request["threads"])
+torch.manual_seed(1)
+answer = sample(Decoder()) if request["task"] == "sample" else train(Decoder())
+answer["version"] = torch.__version__
+answer["peakResidentMegabytes"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(json.dumps(answer))

@@ -23,6 +23,8 @@ const wall: Policy = {
   complete: async () => ({ ids: [1], logprobs: [0], text: 'up', finish: 'length', sampled: true }),
 };
 
+const SEVEN_WORDS = [1, 2, 3, 4, 5, 6, 7];
+
 export async function benchRollout(): Promise<RolloutFigure[]> {
   const world = maze.create(maze.options.parse({ maxTurns: TURNS }));
   const tasks = world.tasks('train');
@@ -34,9 +36,14 @@ export async function benchRollout(): Promise<RolloutFigure[]> {
       renderer: {
         stopIds: [],
         maxTurnTokens: 1,
-        contextIds: () => [1, 2, 3, 4, 5, 6, 7],
+        prompt: ({ ids }) => ({
+          promptIds: [...ids, ...SEVEN_WORDS],
+          contextIds: SEVEN_WORDS,
+          extendsPrevious: ids.length > 0,
+        }),
         completionIds: () => [1],
         text: () => 'up',
+        answer: (text) => text,
       },
       context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },

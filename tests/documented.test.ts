@@ -32,7 +32,8 @@ test('docs/errors.md lists every error code that is raised, and no other', () =>
 });
 
 test('docs/metrics.md lists every metric that the training code writes', () => {
-  const family = 'reward|turns|tokens|policy|value|optim|groups|episodes|samples|clone|game|time|speed|loop';
+  const family =
+    'reward|turns|tokens|policy|value|optim|groups|episodes|samples|clone|game|time|speed|loop|preference|imitation|critic';
   const pattern = new RegExp(`'((?:${family})/[a-z0-9_]+)'`, 'g');
   const written = new Set(
     sources('src/train', 'src/objective').flatMap((text) =>

@@ -57,9 +57,10 @@ async function play(world: World, script: World = world): Promise<unknown[]> {
       renderer: {
         stopIds: [],
         maxTurnTokens: 1,
-        contextIds: () => [],
+        prompt: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
         completionIds: () => [],
         text: () => '',
+        answer: (text) => text,
       },
       context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },

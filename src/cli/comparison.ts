@@ -1,5 +1,6 @@
 /** Two runs side by side: results, cost, curves, and the settings in which they differ. */
 
+import { differences } from '../core/differences.ts';
 import type { RunFile } from '../store/run-file.ts';
 import { type Console, painter } from './console.ts';
 import { formatCount, formatInterval, formatSeconds } from './format.ts';
@@ -92,22 +93,4 @@ function verdict(sides: readonly [Side, Side]): string[] {
       ? `${better} ends with higher success. ${note}`
       : 'Their 95% intervals of success overlap: no clear difference.',
   ];
-}
-
-export interface Difference {
-  readonly key: string;
-  readonly values: readonly [unknown, unknown];
-}
-
-/** Leaves in which two configurations differ, by dotted key. */
-export function differences(first: unknown, second: unknown, key = ''): Difference[] {
-  if (!isPlain(first) || !isPlain(second)) {
-    return JSON.stringify(first) === JSON.stringify(second) ? [] : [{ key, values: [first, second] }];
-  }
-  const names = [...new Set([...Object.keys(first), ...Object.keys(second)])];
-  return names.flatMap((name) => differences(first[name], second[name], key ? `${key}.${name}` : name));
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,11 +2,14 @@
 /** The `turnwise` command. */
 
 import { runCommandLine } from './command-line.ts';
+import { compareCommand } from './commands/compare.ts';
 import { creditCommand } from './commands/credit.ts';
 import { envCommand } from './commands/env.ts';
 import { envsCommand } from './commands/envs.ts';
 import { evalCommand } from './commands/eval.ts';
+import { exportCommand } from './commands/export.ts';
 import { playCommand } from './commands/play.ts';
+import { recipesCommand } from './commands/recipes.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { runsCommand } from './commands/runs.ts';
 import { trainCommand } from './commands/train.ts';
@@ -26,9 +29,12 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
     resumeCommand,
     evalCommand,
     playCommand,
+    exportCommand,
     envsCommand,
     envCommand,
     runsCommand,
+    compareCommand,
+    recipesCommand,
     creditCommand,
   ],
   version,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { trainConfigSchema } from '../train/config.ts';
 import { openFields, schemaFields } from './schema-fields.ts';
 import { applySettings } from './settings.ts';
 
@@ -85,6 +86,35 @@ describe('applySettings', () => {
     expect(problem('completely.different=1')).toMatchInlineSnapshot(
       `"config-unknown-key: There is no setting "completely.different" for this run. List the settings with --help."`,
     );
+  });
+
+  it.each([
+    ['optimizer.lr', 'optimizer.learningRate'],
+    ['lr', 'clone.learningRate or optimizer.learningRate'],
+    ['optimizer.rate', 'optimizer.learningRate'],
+    ['learning_rate', 'clone.learningRate or optimizer.learningRate'],
+    ['optimizer.bta2', 'optimizer.beta2'],
+    ['optimizer.warmup', 'optimizer.warmupSteps'],
+    ['optim.lr', 'optimizer.learningRate'],
+    ['rollout.temp', 'rollout.temperature'],
+    ['rollout.groups', 'rollout.group'],
+    ['group', 'rollout.group'],
+    ['batch', 'clone.batch'],
+    ['clone.lr', 'clone.learningRate'],
+    ['objective.kl', 'objective.klCoefficient'],
+    ['objective.entropy', 'objective.entropyCoefficient'],
+    ['step', 'steps'],
+    ['sede', 'seed'],
+    ['checkpoint.evry', 'checkpoint.every'],
+    ['zzzzzzzzz', 'none'],
+  ])('a person who writes %s is shown %s', (written, meant) => {
+    let message = '';
+    try {
+      applySettings(trainConfigSchema, {}, [`${written}=1`], 'this run');
+    } catch (error) {
+      message = (error as Error).message;
+    }
+    expect(message.match(/Did you mean (.+)\?/)?.[1]?.replaceAll('"', '') ?? 'none').toBe(meant);
   });
 
   it('says what a value may be', () => {

@@ -43,24 +43,61 @@ export function applySettings(
 }
 
 function unknownSetting(key: string, known: readonly string[], label: string): TurnwiseError {
-  const near = nearestKey(key, known);
+  const near = nearestKeys(key, known).map((candidate) => `"${candidate}"`);
   return new TurnwiseError('config-unknown-key', {
     what: `There is no setting "${key}" for ${label}`,
-    next: near ? `Did you mean "${near}"?` : 'List the settings with --help',
+    next: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : 'List the settings with --help',
     fields: { key },
   });
 }
 
-/** Also finds a key by its last part: `lr` is far from everything, but `learningRate` is not far from `optimizer.learningRate`. */
-function nearestKey(key: string, known: readonly string[]): string | undefined {
-  const last = (dotted: string): string => dotted.slice(dotted.lastIndexOf('.') + 1);
-  const exact = known.find((candidate) => last(candidate).toLowerCase() === last(key).toLowerCase());
-  if (exact !== undefined) return exact;
-  const whole = nearest(key, known);
-  if (whole !== undefined) return whole;
-  const part = nearest(last(key), known.map(last));
-  return part === undefined ? undefined : known.find((candidate) => last(candidate) === part);
+/**
+ * The known keys that were most likely meant. The last part tells the most: it may be right under another parent, be the
+ * initials (`lr`) or a word (`rate`, `temp`) of the name, or be a slip. Keys of the same parent win; several keys of one
+ * name under different parents are all meant.
+ */
+function nearestKeys(key: string, known: readonly string[]): readonly string[] {
+  const word = lastPart(key);
+  const parent = parentOf(key);
+  const wanted = word.toLowerCase().replaceAll(/[_-]/g, '');
+  const siblings = known.filter((candidate) =>
+    parent === '' ? parentOf(candidate) === '' : parentOf(candidate).startsWith(parent),
+  );
+  const named = (means: (name: string) => boolean): readonly string[] => {
+    const near = siblings.find((candidate) => means(lastPart(candidate)));
+    if (near !== undefined) return [near];
+    const first = known.find((candidate) => means(lastPart(candidate)));
+    return first === undefined ? [] : known.filter((candidate) => lastPart(candidate) === lastPart(first));
+  };
+  const slip = (keys: readonly string[]): readonly string[] => {
+    const near = nearest(word, keys.map(lastPart));
+    return keys.filter((candidate) => lastPart(candidate) === near).slice(0, 1);
+  };
+  // Under a known parent the whole key is near to every sibling.
+  const whole = parent !== '' && siblings.length > 0 ? undefined : nearest(key, known);
+  const guesses = [
+    () => named((name) => name.toLowerCase() === wanted),
+    () => named((name) => wordsOf(name).length > 1 && initials(name) === wanted),
+    () => named((name) => wanted.length > 1 && wordsOf(name).some((part) => part.startsWith(wanted))),
+    () => slip(siblings),
+    () => (whole === undefined ? [] : [whole]),
+    () => slip(known),
+  ];
+  for (const guess of guesses) {
+    const keys = guess();
+    if (keys.length > 0) return keys;
+  }
+  return [];
 }
+
+const lastPart = (dotted: string): string => dotted.slice(dotted.lastIndexOf('.') + 1);
+const parentOf = (dotted: string): string => dotted.slice(0, Math.max(0, dotted.lastIndexOf('.')));
+/** `learning`, `rate` */
+const wordsOf = (name: string): string[] => name.split(/(?=[A-Z])/).map((word) => word.toLowerCase());
+const initials = (name: string): string =>
+  wordsOf(name)
+    .map((word) => word[0])
+    .join('');
 
 function badValue(key: string, seen: string, allowed: string): TurnwiseError {
   return new TurnwiseError('config-invalid', {

@@ -1,5 +1,6 @@
 /** What a run achieved, for people: printed at its end and by `turnwise runs show`. */
 
+import { commandIn } from '../store/runs.ts';
 import type { EvaluationResult } from '../train/events.ts';
 import { type Console, type Paint, painter, wrap } from './console.ts';
 import { type Episode, episodeText } from './episode-text.ts';
@@ -99,12 +100,7 @@ function results({ before, after, evaluations }: RunHistory, paint: Paint): stri
     { title: 'return (95% interval)' },
     { title: 'turns', align: 'right' },
   ];
-  const extra = last?.sampled.extra ?? {};
-  const extras = Object.entries(extra).map(([name, value]) => {
-    const earlier = before.sampled.extra?.[name];
-    return `  ${name}: ${earlier === undefined ? '' : `${formatScore(earlier, 3)} → `}${formatScore(value, 3)}`;
-  });
-  return [...table(columns, rows, paint), ...extras];
+  return table(columns, rows, paint);
 }
 
 /** Exploitability in self-play; success elsewhere, or return where success does not move but return does. */
@@ -205,7 +201,13 @@ function spent(history: RunHistory, columns: number): string[] {
   if (start) {
     rows.push([
       'model',
-      `${formatCount(start.parameters)} parameters, ${start.vocabulary} words, from scratch`,
+      [
+        `${formatCount(start.parameters)} parameters`,
+        ...(start.adapter === undefined ? [] : [`${formatCount(start.adapter)} of an adapter`]),
+        ...(start.base === undefined
+          ? [`${start.vocabulary} words`, 'from scratch']
+          : [`${start.vocabulary} tokens`, `from ${start.base}`]),
+      ].join(', '),
     ]);
   }
   return rows.flatMap(([label, text]) =>
@@ -228,15 +230,15 @@ function warningLines({ warnings }: RunHistory, paint: Paint): string[] {
 function nextCommands({ run, root, history: { start, finish } }: SummaryInput): string[] {
   const environment = start?.environment ?? 'NAME';
   const other = start?.recipe === 'grpo' ? 'ppo' : 'grpo';
-  const where = root === 'runs' ? '' : ` --runs ${root}`;
+  const model = start?.base === undefined ? '' : ` --model ${start.base}`;
   const commands: [string, string][] = finish
     ? [
-        [`npx turnwise play ${environment} --run ${run}${where}`, 'watch the agent'],
-        [`npx turnwise eval ${run} --tasks 1000${where}`, 'measure it better'],
-        [`npx turnwise train ${environment} --recipe ${other}${where}`, 'another method'],
-        [`npx turnwise runs compare ${run} OTHER${where}`, 'compare two runs'],
+        [`npx ${commandIn(root, `play ${environment} --run ${run}`)}`, 'watch the agent'],
+        [`npx ${commandIn(root, `eval ${run} --tasks 1000`)}`, 'measure it better'],
+        [`npx ${commandIn(root, `train ${environment}${model} --recipe ${other}`)}`, 'another method'],
+        [`npx ${commandIn(root, `runs compare ${run} OTHER`)}`, 'compare two runs'],
       ]
-    : [[`npx turnwise resume ${run}${where}`, 'go on from the last checkpoint']];
+    : [[`npx ${commandIn(root, `resume ${run}`)}`, 'go on from the last checkpoint']];
   const width = Math.max(...commands.map(([command]) => command.length));
   return commands.map(([command, why]) => `  ${command.padEnd(width)}  ${why}`);
 }

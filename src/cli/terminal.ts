@@ -3,6 +3,7 @@
 import type { EvaluationResult, ProgressEvent, StoredEvent } from '../train/events.ts';
 import { type Console, type Paint, painter, truncate } from './console.ts';
 import { formatCount, formatInterval, formatScore, formatSeconds } from './format.ts';
+import { paintedBar, RepaintedBlock } from './repaint.ts';
 import { phaseNames, RunProgress } from './run-progress.ts';
 import { sparkline } from './sparkline.ts';
 
@@ -45,11 +46,12 @@ class StatusBlock implements RunDisplay {
   readonly #now: () => number;
   readonly #progress = new RunProgress();
   readonly #clock: NodeJS.Timeout;
-  #painted = 0;
+  readonly #painted: RepaintedBlock;
   #paintedAt = Number.NEGATIVE_INFINITY;
 
   constructor(console: Console, now: () => number) {
     this.#console = console;
+    this.#painted = new RepaintedBlock(console);
     this.#paint = painter(console.colour);
     this.#now = now;
     // So that a long wait is seen to be one.
@@ -76,19 +78,13 @@ class StatusBlock implements RunDisplay {
 
   #repaint(): void {
     const now = this.#now();
-    if (this.#painted > 0 && now - this.#paintedAt >= repaintEveryMs) this.#paintBlock(now, '', false);
+    if (this.#painted.shown && now - this.#paintedAt >= repaintEveryMs) this.#paintBlock(now, '', false);
   }
 
   #paintBlock(now: number, above: string, last: boolean): void {
     const block = last ? [] : this.#block(now);
-    this.#console.write(this.#erase() + above + block.map((line) => `${line}\n`).join(''));
-    this.#painted = block.length;
+    this.#painted.paint(above, block);
     this.#paintedAt = now;
-  }
-
-  /** Cursor up over the block, then clear to the end of the screen. */
-  #erase(): string {
-    return this.#painted === 0 ? '' : `\u001b[${this.#painted}A\u001b[J`;
   }
 
   #block(now: number): string[] {
@@ -115,7 +111,7 @@ class StatusBlock implements RunDisplay {
       '',
       row(
         steps > 0 ? `step ${step}` : 'phase',
-        `${steps > 0 ? `${bar(step / steps, barWidth, paint)} ${steps}  ` : ''}${width < 70 ? phase : phaseNames[phase]}${left === undefined ? '' : paint('dim', `, ${formatSeconds(left)} left`)}`,
+        `${steps > 0 ? `${paintedBar(step / steps, barWidth, paint)} ${steps}  ` : ''}${width < 70 ? phase : phaseNames[phase]}${left === undefined ? '' : paint('dim', `, ${formatSeconds(left)} left`)}`,
       ),
       ...(phase === 'train' ? series('success', success, [0, 1]) : []),
       ...(phase === 'train' && !steady ? series('return', returns) : []),
@@ -126,11 +122,6 @@ class StatusBlock implements RunDisplay {
       row('waits for', waiting),
     ];
   }
-}
-
-function bar(share: number, width: number, paint: Paint): string {
-  const full = Math.round(Math.min(1, Math.max(0, share)) * width);
-  return paint('cyan', '━'.repeat(full)) + paint('dim', '─'.repeat(width - full));
 }
 
 function speeds(metrics: Readonly<Record<string, number>>): string {

@@ -1,29 +1,40 @@
 /** The composition root of training: environment, recipe, engine and run directory become one run. */
 
-import { createHash } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import type { EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
-import { type DecoderShape, parameterShapes } from '../model/decoder.ts';
-import { startWatchdog, unwatched, type Watchdog } from '../rollout/watchdog.ts';
-import type { Checkpoint } from '../store/checkpoints.ts';
+import { startWatchdog, unwatched, type Watch, type Watchdog } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
+import { commandIn } from '../store/runs.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../train/config.ts';
 import type { RunEvent, RunSummary, StoredEvent } from '../train/events.ts';
-import { createLearner, designModel, type ModelCard } from '../train/learner.ts';
-import { initialState, type RunIo, type TrainState, train } from '../train/loop.ts';
+import { createLearner, type Learner } from '../train/learner.ts';
+import { initialState, type RunIo, train } from '../train/loop.ts';
+import { type ModelCard, rendererOf } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
-import { resolveConfig } from '../train/resolve.ts';
 import { rolloutRecord } from '../train/rollout-record.ts';
+import { prepareRun } from './prepare-run.ts';
+import { type CheckpointState, openWarmStart, ownCheckpoint, withCritic } from './run-checkpoint.ts';
+import {
+  countParameters,
+  designCard,
+  identityOf,
+  type ModelSearch,
+  type OpenBase,
+  openBase,
+  openEngine,
+  reopenBase,
+} from './run-model.ts';
 import { version } from './version.ts';
 
-export interface RunControl {
+export interface RunControl extends Pick<ModelSearch, 'onDownload'> {
   /** The folder that holds all runs. */
   readonly root: string;
   /** Everything that happens, as it happens. */
@@ -41,24 +52,15 @@ export interface StartRequest extends RunControl {
   readonly name?: string;
 }
 
-/** What a checkpoint remembers besides weights. */
-interface CheckpointState {
-  readonly state: TrainState;
-  readonly card: ModelCard;
-}
+/** Episodes whose actions are shown to a pretrained model as examples. */
+const ACTION_SAMPLES = 64;
 
 /** Train from the beginning. */
 export async function startRun(request: StartRequest): Promise<RunSummary> {
   const { factory, root } = request;
-  const recipe = findRecipe(request.recipe);
-  const config = resolveConfig({
-    recipe,
-    environmentOptions: factory.options,
-    ...(factory.settings ? { environmentSettings: factory.settings } : {}),
-    settings: request.settings,
-  });
-  const world = factory.create(config.environment);
-  requireScripts(world);
+  const { recipe, config, world } = prepareRun(factory, findRecipe(request.recipe), request.settings);
+  requireScripts(world, config);
+  const open = await openBase(config, request);
   const run = RunDirectory.create({
     root,
     version,
@@ -68,15 +70,15 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
     ...(request.name === undefined ? {} : { name: request.name }),
   });
   try {
-    return await begin(request, run, world, recipe, config);
+    return await begin(request, run, world, recipe, config, open);
   } finally {
     run.close();
   }
 }
 
 /** A model from nothing learns its words from demonstrations, so an environment without players cannot teach one. */
-function requireScripts(world: World): void {
-  if (world.script !== undefined) return;
+function requireScripts(world: World, config: TrainConfig): void {
+  if (world.script !== undefined || config.model.pretrained !== '' || config.start !== '') return;
   throw new TurnwiseError('no-script', {
     what: `${world.name} has no scripted player, so there is nothing that a new model could learn its words from`,
     next: 'Train a model that can read already, or give the environment solve() (and actions())',
@@ -100,25 +102,28 @@ export async function resumeRun(
     const checkpoint = run.checkpoints.steps().length > 0 ? await ownCheckpoint(run) : undefined;
     if (!checkpoint) {
       run.events.truncate(0);
-      return await begin(request, run, world, recipe, file.config);
+      return await begin(request, run, world, recipe, file.config, await openBase(file.config, request));
     }
     const { state, card } = checkpoint.state as unknown as CheckpointState;
-    if (state.step >= file.config.steps && run.events.read().at(-1)?.type === 'finish') {
+    // A budget may end a run before the last of its steps.
+    if (run.events.read().at(-1)?.type === 'finish') {
       throw new TurnwiseError('run-finished', {
         what: `The run "${run.name}" has finished`,
-        seen: `${state.step} of ${file.config.steps} steps`,
-        next: `See it with "turnwise runs show ${run.name}"`,
+        seen: `${state.step} steps`,
+        next: `See it with "${commandIn(request.root, `runs show ${run.name}`)}"`,
       });
     }
     run.rewind(checkpoint);
-    const engine = await openEngine(card.shape, file.config);
-    const { watch, close } = watchdog(run, file.config);
+    const open = await reopenBase(card, request);
+    const engine = await openEngine(card, file.config, open);
+    const { watch, close } = watchdog(request.root, run, file.config);
     try {
       await engine.load(checkpoint.folder);
-      const learner = createLearner({ config: file.config, recipe, world, card, engine, watch });
+      const renderer = await rendererOf(movedTo(card, open), file.config, world);
+      const learner = createLearner({ config: file.config, recipe, world, card, renderer, engine, watch });
       const io = runIo(request, run, engine, card, file.config);
       io.event({ type: 'resume', step: state.step });
-      return await train(learner, state, [], io);
+      return await train(learner, state, { demonstrations: [] }, io);
     } finally {
       await Promise.all([engine.close(), close()]);
     }
@@ -133,13 +138,56 @@ async function begin(
   world: World,
   recipe: Recipe,
   config: TrainConfig,
+  open: OpenBase | undefined,
 ): Promise<RunSummary> {
-  const { watch, close } = watchdog(run, config);
+  const { watch, close } = watchdog(control.root, run, config);
   let engine: Engine | undefined;
   try {
-    control.report({ type: 'phase', phase: 'demonstrate', steps: config.clone.demonstrations }, run);
-    const demonstrations = await demonstrate(world, {
+    const warm = config.start === '' ? undefined : await openWarmStart(control.root, world.name, config);
+    const demonstrations = warm ? [] : await playDemonstrations(control, run, world, config, watch);
+    const card = warm
+      ? withCritic(warm.card, recipe.critic)
+      : designCard(world, demonstrations, config, recipe, open);
+    engine = await openEngine(card, config, open);
+    if (warm) await engine.load(warm.folder);
+    const io = runIo(control, run, engine, card, config);
+    io.event({
+      type: 'start',
+      run: run.name,
+      environment: world.name,
+      recipe: recipe.name,
+      seed: config.seed,
+      ...countParameters(card, config),
+      vocabulary: card.shape.vocabulary,
+      ...(open && { base: open.base.reference }),
+      identity: identityOf(card),
+      version,
+    });
+    const renderer = await rendererOf(card, config, world);
+    const learner = createLearner({ config, recipe, world, card, renderer, engine, watch });
+    const beginning = warm ? { before: warm.before } : { demonstrations };
+    return await train(learner, initialState, beginning, io);
+  } finally {
+    await Promise.all([engine?.close(), close()]);
+  }
+}
+
+/** Demonstrations to imitate, or a few to learn of the actions from where a pretrained model imitates nothing. */
+async function playDemonstrations(
+  control: RunControl,
+  run: RunDirectory,
+  world: World,
+  config: TrainConfig,
+  watch: Watch,
+): Promise<Trajectory[]> {
+  const imitates = config.model.pretrained === '' || config.clone.steps > 0;
+  const { demonstrations } = config.clone;
+  const count = imitates ? demonstrations : Math.min(ACTION_SAMPLES, demonstrations);
+  control.report({ type: 'phase', phase: 'demonstrate', steps: count }, run);
+  try {
+    return await demonstrate(world, {
       ...config.clone,
+      demonstrations: count,
       seed: config.seed,
       maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
       turnTimeoutMs: config.rollout.turnTimeoutMs,
@@ -148,30 +196,21 @@ async function begin(
       onEpisode: (done, total) =>
         control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
     });
-    const card = designModel(demonstrations, config, recipe);
-    engine = await openEngine(card.shape, config);
-    const io = runIo(control, run, engine, card, config);
-    io.event({
-      type: 'start',
-      run: run.name,
-      environment: world.name,
-      recipe: recipe.name,
-      seed: config.seed,
-      parameters: countParameters(card.shape),
-      vocabulary: card.words.length,
-      identity: identityOf(card),
-      version,
-    });
-    const learner = createLearner({ config, recipe, world, card, engine, watch });
-    return await train(learner, initialState, demonstrations, io);
-  } finally {
-    await Promise.all([engine?.close(), close()]);
+  } catch (error) {
+    // An environment without a scripted player has nothing to imitate, and needs nothing.
+    if (!imitates && TurnwiseError.isInstance(error) && error.code === 'no-demonstrations') return [];
+    throw error;
   }
 }
 
+/** The card with the folder in which its base was found this time. */
+function movedTo(card: ModelCard, open: OpenBase | undefined): ModelCard {
+  return open === undefined || 'words' in card ? card : { ...card, base: open.base };
+}
+
 /** Ends the process when the environment blocks it for longer than a step may take. */
-function watchdog(run: RunDirectory, config: TrainConfig): Watchdog {
-  const next = `Mend the environment, then continue with: turnwise resume ${run.name}`;
+function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdog {
+  const next = `Mend the environment, then continue with: ${commandIn(root, `resume ${run.name}`)}`;
   return startWatchdog(config.rollout.turnTimeoutMs, next);
 }
 
@@ -222,6 +261,9 @@ function withLag(
   return { ...event, metrics: { ...event.metrics, 'loop/lag_p99_ms': milliseconds } };
 }
 
+/** A policy with the engine that holds it; the engine is to be closed. */
+export type OpenedCheckpoint = Learner & { readonly engine: EmbeddedEngine };
+
 /** A policy that a checkpoint holds, ready to play. */
 export async function openCheckpoint(request: {
   readonly root: string;
@@ -229,43 +271,18 @@ export async function openCheckpoint(request: {
   /** Default: the last. */
   readonly step?: number;
   readonly findFactory: (name: string) => Promise<WorldFactory>;
-}): Promise<ReturnType<typeof createLearner>> {
+  readonly signal: AbortSignal;
+}): Promise<OpenedCheckpoint> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const { config, ...file } = run.readConfig(trainConfigSchema);
   const factory = await request.findFactory(file.environment);
   const checkpoint = await ownCheckpoint(run, request.step);
   const { card } = checkpoint.state as unknown as CheckpointState;
-  const engine = await openEngine(card.shape, config);
-  await engine.load(checkpoint.folder);
   const world = factory.create(factory.options.parse(config.environment));
-  return createLearner({ config, recipe: findRecipe(file.recipe), world, card, engine, watch: unwatched });
+  const open = await reopenBase(card, request);
+  const renderer = await rendererOf(movedTo(card, open), config, world);
+  const engine = await openEngine(card, config, open);
+  await engine.load(checkpoint.folder);
+  const recipe = findRecipe(file.recipe);
+  return { ...createLearner({ config, recipe, world, card, renderer, engine, watch: unwatched }), engine };
 }
-
-/** A checkpoint of this run, by default the last. One of another model or vocabulary, copied in by hand, is refused. */
-function ownCheckpoint(run: RunDirectory, step?: number): Promise<Checkpoint> {
-  const start = run.events.read().find((event) => event.type === 'start');
-  return run.checkpoints.open({
-    ...(step !== undefined && { step }),
-    ...(start !== undefined && { identity: start.identity }),
-  });
-}
-
-function openEngine(shape: DecoderShape, config: TrainConfig): Promise<Engine> {
-  return createEmbeddedEngine({
-    shape,
-    seed: config.seed,
-    threads: config.threads,
-    tokenBudget: config.optimizer.tokenBudget,
-    slots: config.rollout.concurrency,
-  });
-}
-
-/** Short enough for a message: equal for equal shapes and words. */
-const identityOf = (card: ModelCard): string =>
-  createHash('sha256').update(JSON.stringify(card)).digest('hex').slice(0, 16);
-
-const countParameters = (shape: DecoderShape): number =>
-  parameterShapes(shape).reduce(
-    (sum, parameter) => sum + parameter.shape.reduce((product, length) => product * length, 1),
-    0,
-  );

@@ -2,6 +2,7 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
+import { commandIn } from '../store/runs.ts';
 import type { RunEvent } from '../train/events.ts';
 import type { Invocation } from './command.ts';
 import { curveSvg } from './curve-svg.ts';
@@ -31,7 +32,13 @@ export async function watchRun(
     display.show(event);
   };
   try {
-    await work({ root: options.runs, report, signal: interrupts.signal, stopRequested });
+    await work({
+      root: options.runs,
+      report,
+      signal: interrupts.signal,
+      stopRequested,
+      onDownload: downloadTeller(display.say),
+    });
   } catch (error) {
     display.close();
     if (stopRequested() || interrupts.signal.aborted) throw interrupted(run, options.runs, error);
@@ -62,13 +69,27 @@ export function curveOf(name: string, history: RunHistory): string {
   });
 }
 
+/** Tells of a download every few seconds, and of its end. */
+function downloadTeller(say: (line: string) => void): NonNullable<RunControl['onDownload']> {
+  let toldAt = 0;
+  return (model, { doneBytes, totalBytes, bytesPerSecond, secondsLeft }) => {
+    const now = performance.now();
+    const over = doneBytes === totalBytes;
+    if (!over && now - toldAt < 2000) return;
+    toldAt = now;
+    const bytes = (count: number): string => `${formatCount(count)}B`;
+    const rest = over ? '' : `, ${bytes(bytesPerSecond)}/s, ${formatSeconds(secondsLeft)} left`;
+    say(`Downloading ${model}: ${bytes(doneBytes)} of ${bytes(totalBytes)}${rest}`);
+  };
+}
+
 function interrupted(run: RunDirectory | undefined, root: string, cause: unknown): TurnwiseError {
   const step = run?.checkpoints.steps().at(-1);
   const kept = step === undefined ? 'from its beginning' : `from step ${step}`;
   return new TurnwiseError('interrupted', {
     what: run ? `Run "${run.name}" was stopped` : 'Stopped before the run began',
     ...(run && {
-      next: `Go on ${kept} with: turnwise resume ${run.name}${root === 'runs' ? '' : ` --runs ${root}`}`,
+      next: `Go on ${kept} with: ${commandIn(root, `resume ${run.name}`)}`,
     }),
     ...(run && { fields: { run: run.name } }),
     cause,

@@ -11,6 +11,8 @@ export interface ToolCall {
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string;
+  /** What an assistant thought before `content`, where the two are known apart. */
+  readonly reasoning?: string;
   readonly toolCalls?: readonly ToolCall[];
   /** On a `tool` message: the call it answers. */
   readonly toolCallId?: string;

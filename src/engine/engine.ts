@@ -38,6 +38,18 @@ export interface TokenScores {
   readonly entropies?: readonly Float32Array[];
   /** Value of the prefix before each token. */
   readonly values?: readonly Float32Array[];
+  /** Readings of extra heads: a scalar head's number, an action head's number for the token, the mean over bins. */
+  readonly heads?: Readonly<Record<string, readonly Float32Array[]>>;
+}
+
+export interface ScoreRequest {
+  readonly temperature: number;
+  readonly entropies?: boolean;
+  readonly values?: boolean;
+  /** Names of extra heads to read. */
+  readonly heads?: readonly string[];
+  /** Score with the copy kept by `freeze`: a reference policy or target network. */
+  readonly frozen?: boolean;
 }
 
 export interface AdamOptions {
@@ -45,8 +57,10 @@ export interface AdamOptions {
   readonly beta1: number;
   readonly beta2: number;
   readonly epsilon: number;
-  /** Decoupled (AdamW). Applied to matrices only, not to norms and biases. */
+  /** Decoupled (AdamW). Applied to matrices only, not to norms and biases, unless `decayAll`. */
   readonly weightDecay: number;
+  /** Norms and biases decay too, as `torch.optim.AdamW` has it unless told otherwise. */
+  readonly decayAll?: boolean;
   /** Global-norm clipping of the gradient; 0 is off. */
   readonly clipNorm: number;
 }
@@ -69,11 +83,7 @@ export interface OptimStepResult {
 
 export interface Engine extends Sampler {
   readonly capabilities: EngineCapabilities;
-  /** `frozen` scores with the copy kept by `freeze` (a reference policy). */
-  score(
-    batch: TokenBatch,
-    options: { temperature: number; entropies?: boolean; values?: boolean; frozen?: boolean },
-  ): Promise<TokenScores>;
+  score(batch: TokenBatch, options: ScoreRequest): Promise<TokenScores>;
   /** Adds the gradient of the objective over the batch to the accumulated gradient. */
   forwardBackward(
     batch: TokenBatch,
@@ -84,8 +94,11 @@ export interface Engine extends Sampler {
   optimStep(options: AdamOptions): Promise<OptimStepResult>;
   /** Make the present weights the ones that `sample` uses. Returns the new version. */
   publish(): Promise<number>;
-  /** Keep a copy of the present weights as the reference policy. */
-  freeze(): Promise<void>;
+  /**
+   * Keep a copy of the present weights as the reference policy. With a `rate` below 1 the copy that is kept moves that
+   * share of the way to them instead, as target networks do.
+   */
+  freeze(rate?: number): Promise<void>;
   /** Write weights and optimizer state (and the frozen copy, if any) as safetensors files into a folder. */
   save(folder: string): Promise<void>;
   /** Read what `save` wrote and publish it, under the version that it was saved with. */

@@ -18,8 +18,6 @@ export interface EvaluationResult {
   /** Mean turns of an episode. */
   readonly turns: number;
   readonly stops: Readonly<Partial<Record<StopReason, number>>>;
-  /** Figures that only this environment has, such as exploitability. */
-  readonly extra?: Readonly<Record<string, number>>;
 }
 
 export interface Evaluation {

@@ -1,5 +1,16 @@
 /** What holds weights: the contract, and the engine that needs nothing but this process. @module */
 
-export { createEmbeddedEngine, type EmbeddedEngineOptions } from '../engine/embedded/embedded-engine.ts';
+export {
+  type AdapterOptions,
+  type AttachOptions,
+  createEmbeddedEngine,
+  type EmbeddedEngine,
+  type EmbeddedEngineOptions,
+} from '../engine/embedded/embedded-engine.ts';
 export type * from '../engine/engine.ts';
-export type { DecoderShape } from '../model/decoder.ts';
+export { type ChatRenderer, type ChatRendererOptions, chatRenderer } from '../model/chat-renderer.ts';
+export { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
+export type { DecoderShape, RopeScaling, ValueBins } from '../model/decoder.ts';
+export { type DownloadProgress, type FindOptions, findModel } from '../model/hub/find-model.ts';
+export type { LoraOptions, LoraShape } from '../model/lora.ts';
+export { loadPretrainedLanguage } from '../model/pretrained-language.ts';

@@ -3,7 +3,7 @@
 export { gradients } from '../graph/gradient.ts';
 export { Graph } from '../graph/graph.ts';
 export { toOnnx } from '../graph/onnx.ts';
-export { attention } from '../graph/operators/attention.ts';
+export { causalAttention } from '../graph/operators/attention.ts';
 export {
   add,
   clamp,
@@ -20,6 +20,7 @@ export { gatherLast, gatherLogSoftmax, gatherRows } from '../graph/operators/gat
 export { cast, equal, greater, less, stopGradient, where } from '../graph/operators/logic.ts';
 export { type MatmulOptions, matmul } from '../graph/operators/matrix.ts';
 export { logSoftmax, max, mean, softmax, sum } from '../graph/operators/reduce.ts';
+export { segmentSum } from '../graph/operators/segment.ts';
 export { broadcastTo, concat, reshape, slice, transpose } from '../graph/operators/shape.ts';
 export { absolute, erf, exp, log, sigmoid, sign, sqrt, square, tanh } from '../graph/operators/unary.ts';
 export { createSession } from '../graph/session.ts';

@@ -22,11 +22,14 @@ export interface TrainOptions<Task extends Json, State extends Json> {
   /** Folder of all runs. Default: `runs`. */
   readonly runs?: string;
   readonly onEvent?: (event: RunEvent) => void;
+  /** Aborted: drop everything at once; what happened since the last checkpoint is lost. */
   readonly signal?: AbortSignal;
+  /** Aborted: stop after the step under way, with a checkpoint, by an error of code `cancelled`. `resume` goes on. */
+  readonly softStop?: AbortSignal;
 }
 
 export interface ResumeOptions<Task extends Json, State extends Json>
-  extends Pick<TrainOptions<Task, State>, 'environment' | 'runs' | 'onEvent' | 'signal'> {
+  extends Pick<TrainOptions<Task, State>, 'environment' | 'runs' | 'onEvent' | 'signal' | 'softStop'> {
   readonly name: string;
 }
 
@@ -75,12 +78,12 @@ function factoryOf(world: World): WorldFactory {
   };
 }
 
-function controlOf(options: Pick<TrainOptions<Json, Json>, 'runs' | 'onEvent' | 'signal'>) {
+function controlOf(options: Pick<TrainOptions<Json, Json>, 'runs' | 'onEvent' | 'signal' | 'softStop'>) {
   const never = new AbortController().signal;
   return {
     root: options.runs ?? 'runs',
     report: (event: RunEvent) => options.onEvent?.(event),
     signal: options.signal ?? never,
-    stopRequested: () => false,
+    stopRequested: () => options.softStop?.aborted ?? false,
   };
 }

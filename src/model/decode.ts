@@ -2,14 +2,13 @@
 
 import { product, shapeMismatch } from '../graph/dimension.ts';
 import { Graph, type Operator } from '../graph/graph.ts';
-import { add, multiply } from '../graph/operators/elementwise.ts';
-import { gelu, rmsNorm, rotary, silu } from '../graph/operators/fused.ts';
 import { gatherRows } from '../graph/operators/gather.ts';
-import { matmul } from '../graph/operators/matrix.ts';
 import { reshape, transpose } from '../graph/operators/shape.ts';
 import type { Tensor } from '../graph/tensor.ts';
-import { type DecoderShape, parameterShapes, rotaryTables } from './decoder.ts';
-import type { Weights } from './safetensors.ts';
+import type { DecoderShape } from './decoder.ts';
+import { decoderLayers } from './layers.ts';
+import type { LoraShape } from './lora.ts';
+import type { Weight, Weights } from './safetensors.ts';
 
 /**
  * The graph of one decoding call: B rows, each with at most S new tokens (padding behind them), and C slots of cache.
@@ -19,23 +18,15 @@ import type { Weights } from './safetensors.ts';
  * `causal` [heads / keyValueHeads * S, S], causal masks below each other; `lastMask` [B, 1, 1, S], which hides padding;
  * `keys.<layer>` and `values.<layer>` [B, keyValueHeads, C, headWidth].
  *
- * Weights are parameters, to be given the values of `decodeWeights`.
+ * Weights, and those of `adapter`, are parameters, to be given the values of `decodeWeights`.
  *
  * Outputs: `logits` [B, vocabulary] after each row's last new token, and the new `newKeys.<layer>` and
  * `newValues.<layer>` [B, keyValueHeads, S, headWidth]. Nothing of the cache is an output: outputs are copied.
  */
-export function decodeGraph(shape: DecoderShape): Readonly<Record<string, Tensor>> {
+export function decodeGraph(shape: DecoderShape, adapter?: LoraShape): Readonly<Record<string, Tensor>> {
   const graph = new Graph();
-  const { width, heads, keyValueHeads, headWidth, layers } = shape;
-  const shapes = new Map(parameterShapes(shape).map((parameter) => [parameter.name, parameter.shape]));
-  const weight = (name: string): Tensor => graph.parameter(name, shapes.get(name)!);
-  const project = (x: Tensor, name: string): Tensor => matmul(x, weight(name), { transposeB: true });
-  const norm = (x: Tensor, name: string): Tensor => rmsNorm(x, weight(name), shape.normEpsilon);
-
+  const { width, heads, keyValueHeads, headWidth } = shape;
   const group = heads / keyValueHeads;
-  const table = rotaryTables(shape);
-  const cos = graph.constant(table.cos, [shape.contextLength, headWidth / 2]);
-  const sin = graph.constant(table.sin, [shape.contextLength, headWidth / 2]);
   const positions = graph.input('positions', ['B', 'S'], 'int64');
   const mask = graph.input('mask', ['B', 1, 1, 'C']);
   const byHead = (x: Tensor, count: number): Tensor =>
@@ -44,41 +35,23 @@ export function decodeGraph(shape: DecoderShape): Readonly<Record<string, Tensor
     reshape(gatherRows(reshape(x, ['B*S', width]), graph.input('last', ['B'], 'int64')), ['B', 1, width]);
 
   const outputs: Record<string, Tensor> = {};
-  const embedding = weight('model.embed_tokens.weight');
-  let residual = gatherRows(embedding, graph.input('ids', ['B', 'S'], 'int64'));
-  for (let layer = 0; layer < layers; layer++) {
-    const prefix = `model.layers.${layer}`;
-    const attentionInput = norm(residual, `${prefix}.input_layernorm.weight`);
-    const key = rotary(
-      project(attentionInput, `${prefix}.self_attn.k_proj.weight`),
-      positions,
-      cos,
-      sin,
-      keyValueHeads,
-    );
-    const newKeys = byHead(key, keyValueHeads);
-    const newValues = byHead(project(attentionInput, `${prefix}.self_attn.v_proj.weight`), keyValueHeads);
+  const layers = decoderLayers(graph, shape, positions, adapter);
+  const ids = graph.input('ids', ['B', 'S'], 'int64');
+  const hidden = layers.stack(ids, ({ query, key, value }, x, residual, layer) => {
+    const newKeys = byHead(key(x), keyValueHeads);
+    const newValues = byHead(value(x), keyValueHeads);
     outputs[`newKeys.${layer}`] = newKeys;
     outputs[`newValues.${layer}`] = newValues;
 
     // After the last layer only the last token of each row is read, so only its query and what follows are computed.
-    const isLast = layer === layers - 1;
-    const queryInput = isLast ? atLast(attentionInput) : attentionInput;
-    if (isLast) residual = atLast(residual);
-    const queryPositions = isLast ? graph.input('lastPositions', ['B', 1], 'int64') : positions;
-    const query = rotary(
-      project(queryInput, `${prefix}.self_attn.q_proj.weight`),
-      queryPositions,
-      cos,
-      sin,
-      heads,
-    );
-    const tokens = query.shape[1]!;
+    const isLast = layer === shape.layers - 1;
+    const q = isLast ? query(atLast(x), graph.input('lastPositions', ['B', 1], 'int64')) : query(x);
+    const tokens = q.shape[1]!;
     const stacked = product([group, tokens]);
     const mixed = graph.apply(
       cachedAttentionOperator,
       [
-        reshape(byHead(query, heads), ['B', keyValueHeads, stacked, headWidth]),
+        reshape(byHead(q, heads), ['B', keyValueHeads, stacked, headWidth]),
         graph.input(`keys.${layer}`, ['B', keyValueHeads, 'C', headWidth]),
         graph.input(`values.${layer}`, ['B', keyValueHeads, 'C', headWidth]),
         mask,
@@ -89,34 +62,27 @@ export function decodeGraph(shape: DecoderShape): Readonly<Record<string, Tensor
       {},
     );
     const byToken = transpose(reshape(mixed, ['B', heads, tokens, headWidth]), [0, 2, 1, 3]);
-    const attended = reshape(byToken, ['B', tokens, heads * headWidth]);
-    residual = add(residual, project(attended, `${prefix}.self_attn.o_proj.weight`));
-
-    const mlpInput = norm(residual, `${prefix}.post_attention_layernorm.weight`);
-    const up = project(mlpInput, `${prefix}.mlp.up_proj.weight`);
-    const activated =
-      shape.activation === 'gelu'
-        ? gelu(up)
-        : multiply(silu(project(mlpInput, `${prefix}.mlp.gate_proj.weight`)), up);
-    residual = add(residual, project(activated, `${prefix}.mlp.down_proj.weight`));
-  }
-  const hidden = norm(reshape(residual, ['B', width]), 'model.norm.weight');
-  outputs.logits = matmul(hidden, shape.tiedHead ? embedding : weight('lm_head.weight'), {
-    transposeB: true,
+    return {
+      mixed: reshape(byToken, ['B', tokens, heads * headWidth]),
+      residual: isLast ? atLast(residual) : residual,
+    };
   });
+  outputs.logits = layers.logits(reshape(hidden, ['B', width]));
   return outputs;
 }
 
 /**
- * The weights as `decodeGraph` wants them: the factor 1 / sqrt(headWidth) of attention scores is put into the query
- * projections, since onnxruntime has a faster product for single rows without a factor.
+ * The weights as `decodeGraph` wants them: the factor 1 / sqrt(headWidth) of attention scores is put into what makes
+ * queries (the norm of queries, or else the projection, its bias and the second factor of its adapter), since onnxruntime
+ * has a faster product for single rows without a factor. All else is shared, not copied.
  */
-export function decodeWeights(shape: DecoderShape, weights: Weights): Record<string, Float32Array> {
+export function decodeWeights(shape: DecoderShape, weights: Weights): Map<string, Weight> {
   const scale = 1 / Math.sqrt(shape.headWidth);
-  return Object.fromEntries(
-    [...weights].map(([name, { data }]) => [
+  const scaled = shape.queryKeyNorm ? /\.q_norm\.weight$/ : /\.q_proj\.(weight|bias|lora_B\.weight)$/;
+  return new Map(
+    [...weights].map(([name, weight]) => [
       name,
-      name.endsWith('q_proj.weight') ? data.map((value) => value * scale) : data,
+      scaled.test(name) ? { ...weight, data: weight.data.map((value) => value * scale) } : weight,
     ]),
   );
 }

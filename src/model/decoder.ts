@@ -1,14 +1,6 @@
-/** A Llama-shaped decoder, described once: its parameters, their first values, and its training pass on a graph. */
+/** A Llama-shaped decoder: everything that fixes its architecture, its parameters, and their first values. */
 
 import type { Rng } from '../core/rng.ts';
-import type { Graph } from '../graph/graph.ts';
-import { attention } from '../graph/operators/attention.ts';
-import { add, multiply } from '../graph/operators/elementwise.ts';
-import { gelu, rmsNorm, rotary, silu } from '../graph/operators/fused.ts';
-import { gatherRows } from '../graph/operators/gather.ts';
-import { matmul } from '../graph/operators/matrix.ts';
-import { reshape, transpose } from '../graph/operators/shape.ts';
-import type { Tensor } from '../graph/tensor.ts';
 
 /** Everything that fixes the architecture; plain JSON. */
 export interface DecoderShape {
@@ -25,11 +17,37 @@ export interface DecoderShape {
   /** The output layer is the embedding table. */
   readonly tiedHead: boolean;
   readonly ropeTheta: number;
+  /** Slower rotation of the slow components, as in Llama 3.1. */
+  readonly ropeScaling?: RopeScaling;
+  /** The projections to queries, keys and values have biases, as in Qwen2. */
+  readonly queryKeyValueBias?: boolean;
+  /** Queries and keys are normed head by head before they are rotated, as in Qwen3. */
+  readonly queryKeyNorm?: boolean;
   /** Longest sequence, in tokens. */
   readonly contextLength: number;
   readonly normEpsilon: number;
-  /** A scalar per position beside the logits. */
-  readonly valueHead?: boolean;
+  /** A value per position beside the logits: a scalar, or a distribution over bins. */
+  readonly valueHead?: boolean | ValueBins;
+  /** Further linear outputs per position, by name: the critics of offline methods. */
+  readonly extraHeads?: Readonly<Record<string, HeadKind>>;
+}
+
+/** What an extra head gives for the prefix before each token: one number, or one for every possible next token. */
+export type HeadKind = 'scalar' | 'action';
+
+/** Components that turn fewer than `lowFrequencyFactor` times within the original context are slowed by `factor`. */
+export interface RopeScaling {
+  readonly factor: number;
+  readonly lowFrequencyFactor: number;
+  readonly highFrequencyFactor: number;
+  readonly originalContextLength: number;
+}
+
+/** A categorical value: `count` bins of equal width between `low` and `high` (arXiv:2403.03950). */
+export interface ValueBins {
+  readonly count: number;
+  readonly low: number;
+  readonly high: number;
 }
 
 export interface ParameterShape {
@@ -49,41 +67,77 @@ export function parameterShapes(shape: DecoderShape): readonly ParameterShape[] 
   const matrix = (name: string, outputs: number, inputs: number): void => {
     parameters.push({ name, shape: [outputs, inputs], kind: 'matrix' });
   };
-  const norm = (name: string): void => {
-    parameters.push({ name, shape: [width], kind: 'norm' });
+  const vector = (name: string, kind: 'norm' | 'bias', size: number): void => {
+    parameters.push({ name, shape: [size], kind });
   };
   for (let layer = 0; layer < layers; layer++) {
     const prefix = `model.layers.${layer}`;
-    norm(`${prefix}.input_layernorm.weight`);
-    matrix(`${prefix}.self_attn.q_proj.weight`, heads * headWidth, width);
-    matrix(`${prefix}.self_attn.k_proj.weight`, keyValueHeads * headWidth, width);
-    matrix(`${prefix}.self_attn.v_proj.weight`, keyValueHeads * headWidth, width);
+    vector(`${prefix}.input_layernorm.weight`, 'norm', width);
+    for (const [name, size] of [
+      ['q_proj', heads * headWidth],
+      ['k_proj', keyValueHeads * headWidth],
+      ['v_proj', keyValueHeads * headWidth],
+    ] as const) {
+      matrix(`${prefix}.self_attn.${name}.weight`, size, width);
+      if (shape.queryKeyValueBias) vector(`${prefix}.self_attn.${name}.bias`, 'bias', size);
+    }
+    if (shape.queryKeyNorm) {
+      vector(`${prefix}.self_attn.q_norm.weight`, 'norm', headWidth);
+      vector(`${prefix}.self_attn.k_norm.weight`, 'norm', headWidth);
+    }
     matrix(`${prefix}.self_attn.o_proj.weight`, width, heads * headWidth);
-    norm(`${prefix}.post_attention_layernorm.weight`);
+    vector(`${prefix}.post_attention_layernorm.weight`, 'norm', width);
     if (shape.activation === 'swiglu') matrix(`${prefix}.mlp.gate_proj.weight`, hidden, width);
     matrix(`${prefix}.mlp.up_proj.weight`, hidden, width);
     matrix(`${prefix}.mlp.down_proj.weight`, width, hidden);
   }
-  norm('model.norm.weight');
+  vector('model.norm.weight', 'norm', width);
   if (!shape.tiedHead) matrix('lm_head.weight', vocabulary, width);
-  if (shape.valueHead) {
-    matrix('value_head.weight', 1, width);
-    parameters.push({ name: 'value_head.bias', shape: [1], kind: 'bias' });
-  }
+  parameters.push(...headShapes(shape));
   return parameters;
 }
 
+/** The parameters of the value head and of extra heads, which no checkpoint of a language model has. */
+export function headShapes(shape: DecoderShape): readonly ParameterShape[] {
+  const { valueHead, extraHeads = {}, vocabulary, width } = shape;
+  const head = (prefix: string, outputs: number): ParameterShape[] => [
+    { name: `${prefix}.weight`, shape: [outputs, width], kind: 'matrix' },
+    { name: `${prefix}.bias`, shape: [outputs], kind: 'bias' },
+  ];
+  return [
+    ...(valueHead ? head('value_head', valueHead === true ? 1 : valueHead.count) : []),
+    ...Object.entries(extraHeads).flatMap(([name, kind]) =>
+      head(extraHeadName(name), kind === 'scalar' ? 1 : vocabulary),
+    ),
+  ];
+}
+
+/** The module of an extra head: among those of the value head, since it is kept, trained and saved like that. */
+export function extraHeadName(name: string): string {
+  return `value_head.${name}`;
+}
+
+/** The middle of each bin. */
+export function binCentres({ count, low, high }: ValueBins): Float32Array {
+  return Float32Array.from({ length: count }, (_, bin) => low + ((bin + 0.5) * (high - low)) / count);
+}
+
 /**
- * First values: normal with standard deviation 0.7 / sqrt(inputs), 0.02 for the embedding and the output layer; what
- * writes into the residual stream is scaled by 1 / sqrt(2 * layers); norms are 1, biases and the value head 0.
+ * First values: normal with standard deviation 0.7 / sqrt(inputs), 0.02 for the embedding, the output layer and extra
+ * heads, so that twin critics begin apart; what writes into the residual stream is scaled by 1 / sqrt(2 * layers);
+ * norms are 1, biases and the value head 0.
  */
-export function initialWeights(shape: DecoderShape, rng: Rng): Map<string, Float32Array> {
+export function initialWeights(
+  shape: DecoderShape,
+  rng: Rng,
+  parameters: readonly ParameterShape[] = parameterShapes(shape),
+): Map<string, Float32Array> {
   return new Map(
-    parameterShapes(shape).map((parameter) => {
+    parameters.map((parameter) => {
       const { name, kind } = parameter;
       const size = parameter.shape.reduce((total, side) => total * side, 1);
       if (kind === 'norm') return [name, new Float32Array(size).fill(1)];
-      if (name.startsWith('value_head')) return [name, new Float32Array(size)];
+      if (kind === 'bias' || name === 'value_head.weight') return [name, new Float32Array(size)];
       const stream = rng.fork(name);
       const deviation = standardDeviation(parameter, shape.layers);
       return [name, Float32Array.from({ length: size }, () => deviation * stream.normal())];
@@ -92,99 +146,7 @@ export function initialWeights(shape: DecoderShape, rng: Rng): Map<string, Float
 }
 
 function standardDeviation({ name, shape, kind }: ParameterShape, layers: number): number {
-  if (kind === 'embedding' || name === 'lm_head.weight') return 0.02;
+  if (kind === 'embedding' || name === 'lm_head.weight' || name.startsWith('value_head')) return 0.02;
   const writesResidual = name.endsWith('o_proj.weight') || name.endsWith('down_proj.weight');
   return (0.7 / Math.sqrt(shape[1]!)) * (writesResidual ? 1 / Math.sqrt(2 * layers) : 1);
-}
-
-export interface DecoderInputs {
-  /** int64 [B, T]; rows end in padding, which no real token sees. */
-  readonly ids: Tensor;
-  /** int64 [B, T], or [1] for the position of every row's first token; 0 when not given. */
-  readonly positions?: Tensor;
-  /** [T, T]: 0 on and below the diagonal, a large negative number above. */
-  readonly causalMask: Tensor;
-}
-
-export interface DecoderOutputs {
-  /** [B, T, width], after the last norm. */
-  readonly hidden: Tensor;
-  /** [B, T, vocabulary]. */
-  logits(): Tensor;
-  /** [B, T]; needs `valueHead`. */
-  values(): Tensor;
-}
-
-/** The training pass over whole sequences. Weights are parameters of the graph, under their names. */
-export function forward(graph: Graph, shape: DecoderShape, inputs: DecoderInputs): DecoderOutputs {
-  const shapes = new Map(parameterShapes(shape).map((parameter) => [parameter.name, parameter.shape]));
-  const weight = (name: string): Tensor => graph.parameter(name, shapes.get(name)!);
-  const project = (x: Tensor, name: string): Tensor => matmul(x, weight(name), { transposeB: true });
-  const norm = (x: Tensor, name: string): Tensor => rmsNorm(x, weight(name), shape.normEpsilon);
-  const attend = selfAttention(graph, shape, inputs);
-
-  const embedding = weight('model.embed_tokens.weight');
-  let residual = gatherRows(embedding, inputs.ids);
-  for (let layer = 0; layer < shape.layers; layer++) {
-    const prefix = `model.layers.${layer}`;
-    const attentionInput = norm(residual, `${prefix}.input_layernorm.weight`);
-    const attended = attend(
-      project(attentionInput, `${prefix}.self_attn.q_proj.weight`),
-      project(attentionInput, `${prefix}.self_attn.k_proj.weight`),
-      project(attentionInput, `${prefix}.self_attn.v_proj.weight`),
-    );
-    residual = add(residual, project(attended, `${prefix}.self_attn.o_proj.weight`));
-    const mlpInput = norm(residual, `${prefix}.post_attention_layernorm.weight`);
-    const up = project(mlpInput, `${prefix}.mlp.up_proj.weight`);
-    const activated =
-      shape.activation === 'gelu'
-        ? gelu(up)
-        : multiply(silu(project(mlpInput, `${prefix}.mlp.gate_proj.weight`)), up);
-    residual = add(residual, project(activated, `${prefix}.mlp.down_proj.weight`));
-  }
-  const hidden = norm(residual, 'model.norm.weight');
-  const [rows, tokens] = inputs.ids.shape;
-  return {
-    hidden,
-    logits: () => matmul(hidden, shape.tiedHead ? embedding : weight('lm_head.weight'), { transposeB: true }),
-    values: () =>
-      add(reshape(project(hidden, 'value_head.weight'), [rows!, tokens!]), weight('value_head.bias')),
-  };
-}
-
-/** Causal self-attention with rotary positions over projected [B, T, heads * headWidth] queries, keys and values. */
-function selfAttention(
-  graph: Graph,
-  shape: DecoderShape,
-  { ids, positions, causalMask }: DecoderInputs,
-): (query: Tensor, key: Tensor, value: Tensor) => Tensor {
-  const { heads, keyValueHeads, headWidth } = shape;
-  const [B, T] = ids.shape as readonly [string, string];
-  const table = rotaryTables(shape);
-  const cos = graph.constant(table.cos, [shape.contextLength, headWidth / 2]);
-  const sin = graph.constant(table.sin, [shape.contextLength, headWidth / 2]);
-  const places = positions ?? graph.constant(BigInt64Array.of(0n), [1]);
-  const byHead = (x: Tensor, count: number): Tensor =>
-    transpose(reshape(x, [B, T, count, headWidth]), [0, 2, 1, 3]);
-  return (query, key, value) => {
-    const q = byHead(rotary(query, places, cos, sin, heads), heads);
-    const k = byHead(rotary(key, places, cos, sin, keyValueHeads), keyValueHeads);
-    const mixed = attention(q, k, byHead(value, keyValueHeads), causalMask);
-    return reshape(transpose(mixed, [0, 2, 1, 3]), [B, T, heads * headWidth]);
-  };
-}
-
-/** cos and sin of position * theta^(-2i / headWidth), [contextLength, headWidth / 2]. */
-export function rotaryTables(shape: DecoderShape): {
-  readonly cos: Float32Array;
-  readonly sin: Float32Array;
-} {
-  const half = shape.headWidth / 2;
-  const angle = (index: number): number =>
-    Math.floor(index / half) * shape.ropeTheta ** (-(index % half) / half);
-  const length = shape.contextLength * half;
-  return {
-    cos: Float32Array.from({ length }, (_, index) => Math.cos(angle(index))),
-    sin: Float32Array.from({ length }, (_, index) => Math.sin(angle(index))),
-  };
 }

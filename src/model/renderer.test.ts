@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { user } from '../core/messages.ts';
-import { wordRenderer } from './renderer.ts';
+import { type Renderer, wordRenderer } from './renderer.ts';
 import { ACT_ID, END_ID, SPECIAL_TOKENS, UNKNOWN_ID, WordTokenizer } from './word-tokenizer.ts';
 
 const tokenizer = WordTokenizer.fromTexts(['go left', 'go  right\nnow']);
@@ -25,13 +25,16 @@ test('a foreign word list is refused', () => {
   );
 });
 
+const ids = (renderer: Renderer): readonly number[] =>
+  renderer.prompt({ ids: [], messages: [] }, [user('go left')]).contextIds;
+
 test('one-word actions need no marks; longer ones open with <act> and close with <end>', () => {
   const plain = wordRenderer(tokenizer, 1);
-  expect(plain.contextIds([user('go left')])).toEqual([4, 5]);
+  expect(ids(plain)).toEqual([4, 5]);
   expect(plain.completionIds('left')).toEqual([5]);
   expect(plain).toMatchObject({ stopIds: [], maxTurnTokens: 1 });
   const marked = wordRenderer(tokenizer, 3);
-  expect(marked.contextIds([user('go left')])).toEqual([4, 5, ACT_ID]);
+  expect(ids(marked)).toEqual([4, 5, ACT_ID]);
   expect(marked.completionIds('go right')).toEqual([4, 7, END_ID]);
   expect(marked.text([4, 7, END_ID])).toBe('go right');
   expect(marked.text([4, 7])).toBe('go right');

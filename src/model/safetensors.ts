@@ -1,6 +1,6 @@
-/** Reads and writes safetensors files of 32-bit floats: the format in which weights and optimizer state are stored. */
+/** Reads and writes safetensors files: the format in which weights and optimizer state are stored. */
 
-import { open, readFile, rename } from 'node:fs/promises';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { basename } from 'node:path';
 import { TurnwiseError } from '../core/errors.ts';
@@ -12,6 +12,12 @@ export interface Weight {
 }
 
 export type Weights = ReadonlyMap<string, Weight>;
+
+/** Weights of which some are made only when they are written. */
+export type WritableWeights = ReadonlyMap<
+  string,
+  { readonly shape: readonly number[]; readonly data: Float32Array | (() => Float32Array) }
+>;
 
 export interface SafetensorsFile {
   readonly tensors: Map<string, Weight>;
@@ -30,14 +36,15 @@ export const elementCount = (shape: readonly number[]): number =>
  */
 export async function writeSafetensors(
   path: string,
-  tensors: Weights,
+  tensors: WritableWeights,
   metadata: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const header: Record<string, unknown> = { __metadata__: metadata };
   let offset = 0;
-  for (const [name, { shape, data }] of tensors) {
-    header[name] = { dtype: 'F32', shape, data_offsets: [offset, offset + data.byteLength] };
-    offset += data.byteLength;
+  for (const [name, { shape }] of tensors) {
+    const end = offset + 4 * elementCount(shape);
+    header[name] = { dtype: 'F32', shape, data_offsets: [offset, end] };
+    offset = end;
   }
   const json = Buffer.from(JSON.stringify(header));
   // The data must start at a multiple of 8 bytes, for readers that map the file.
@@ -50,7 +57,8 @@ export async function writeSafetensors(
   const file = await open(partial, 'w');
   try {
     await file.writeFile(start);
-    for (const { data } of tensors.values()) await file.writeFile(littleEndian(data));
+    for (const { data } of tensors.values())
+      await file.writeFile(littleEndian(typeof data === 'function' ? data() : data));
     await file.sync();
   } finally {
     await file.close();
@@ -58,32 +66,92 @@ export async function writeSafetensors(
   await rename(partial, path);
 }
 
+/** Reads a whole safetensors file, widened to 32-bit floats. Errors as those of `openSafetensors`. */
+export async function readSafetensors(path: string): Promise<SafetensorsFile> {
+  const reader = await openSafetensors(path);
+  try {
+    const tensors = new Map<string, Weight>();
+    for (const name of reader.tensors.keys()) tensors.set(name, await reader.read(name));
+    return { tensors, metadata: reader.metadata };
+  } finally {
+    await reader.close();
+  }
+}
+
+/** A tensor as the header describes it. */
+export interface StoredTensor {
+  readonly dtype: StoredType;
+  readonly shape: readonly number[];
+  /** Byte offset in the file. */
+  readonly begin: number;
+}
+
+const bytesPerElement = { F32: 4, F16: 2, BF16: 2 } as const;
+export type StoredType = keyof typeof bytesPerElement;
+
+/** An open file of which only the header has been read. */
+export interface SafetensorsReader {
+  readonly path: string;
+  readonly tensors: ReadonlyMap<string, StoredTensor>;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** One tensor, widened to 32-bit floats. */
+  read(name: string): Promise<Weight>;
+  close(): Promise<void>;
+}
+
 /**
- * Reads a safetensors file of 32-bit floats.
+ * Opens a safetensors file of floats of 32 or 16 bits and checks its header.
  * @throws TurnwiseError `checkpoint-missing` or `checkpoint-corrupt`, naming the file and the tensor.
  */
-export async function readSafetensors(path: string): Promise<SafetensorsFile> {
-  let bytes: Buffer;
+export async function openSafetensors(path: string): Promise<SafetensorsReader> {
+  let file: FileHandle;
   try {
-    bytes = await readFile(path);
+    file = await open(path);
   } catch (cause) {
     throw new TurnwiseError('checkpoint-missing', {
       what: `Cannot read the weight file ${basename(path)}`,
       seen: cause instanceof Error ? cause.message : String(cause),
-      next: 'Check the checkpoint folder, or load an earlier checkpoint',
+      next: 'Check the checkpoint folder, or load another checkpoint',
       fields: { file: path },
       cause,
     });
   }
-  return decodeSafetensors(bytes, path);
+  try {
+    const { tensors, metadata } = await readHeader(file, path);
+    return {
+      path,
+      tensors,
+      metadata,
+      read: (name) => readTensor(file, path, name, tensors.get(name)!),
+      close: () => file.close(),
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
-/** The content of a safetensors file; `path` only names it in errors. */
-export function decodeSafetensors(bytes: Buffer, path: string): SafetensorsFile {
-  const header = decodeHeader(bytes, path);
-  const dataStart = 8 + Number(bytes.readBigUInt64LE(0));
-  const dataBytes = bytes.byteLength - dataStart;
-  const tensors = new Map<string, Weight>();
+async function readHeader(
+  file: FileHandle,
+  path: string,
+): Promise<Pick<SafetensorsReader, 'tensors' | 'metadata'>> {
+  const fileBytes = (await file.stat()).size;
+  const start = Buffer.alloc(8);
+  if (fileBytes >= 8) await readFully(file, path, start, 0);
+  const headerBytes = start.readBigUInt64LE(0);
+  if (fileBytes < 8 || headerBytes > BigInt(Math.min(maximumHeaderBytes, fileBytes - 8)))
+    throw corrupt(
+      path,
+      'The file is cut off or is not a safetensors file',
+      fileBytes < 8 ? `${fileBytes} bytes` : `a header of ${headerBytes} bytes`,
+      `a header within the ${fileBytes} bytes of the file`,
+    );
+  const text = Buffer.alloc(Number(headerBytes));
+  await readFully(file, path, text, 8);
+  const header = parseHeader(text.toString('utf8'), path);
+  const dataStart = 8 + text.byteLength;
+  const dataBytes = fileBytes - dataStart;
+  const tensors = new Map<string, StoredTensor>();
   let metadata: Readonly<Record<string, string>> = {};
   let describedBytes = 0;
   for (const [name, entry] of Object.entries(header)) {
@@ -92,8 +160,15 @@ export function decodeSafetensors(bytes: Buffer, path: string): SafetensorsFile 
       continue;
     }
     const { dtype, shape, data_offsets: offsets } = (entry ?? {}) as Partial<HeaderEntry>;
-    if (dtype !== 'F32')
-      throw corrupt(path, `Tensor ${name} has an unsupported type`, String(dtype), 'F32', name);
+    if (dtype === undefined || !Object.hasOwn(bytesPerElement, dtype))
+      throw corrupt(
+        path,
+        `Tensor ${name} has an unsupported type`,
+        String(dtype),
+        Object.keys(bytesPerElement).join(', '),
+        name,
+      );
+    const stored = dtype as StoredType;
     if (!isSizes(shape) || !isSizes(offsets) || offsets.length !== 2)
       throw corrupt(
         path,
@@ -103,7 +178,7 @@ export function decodeSafetensors(bytes: Buffer, path: string): SafetensorsFile 
         name,
       );
     const [begin, end] = offsets as [number, number];
-    const expected = elementCount(shape) * 4;
+    const expected = elementCount(shape) * bytesPerElement[stored];
     if (end - begin !== expected)
       throw corrupt(
         path,
@@ -120,7 +195,7 @@ export function decodeSafetensors(bytes: Buffer, path: string): SafetensorsFile 
         `at most ${dataBytes}`,
         name,
       );
-    tensors.set(name, { shape, data: floats(bytes, dataStart + begin, elementCount(shape)) });
+    tensors.set(name, { dtype: stored, shape, begin: dataStart + begin });
     describedBytes += expected;
   }
   if (describedBytes !== dataBytes)
@@ -133,22 +208,7 @@ export function decodeSafetensors(bytes: Buffer, path: string): SafetensorsFile 
   return { tensors, metadata };
 }
 
-interface HeaderEntry {
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly data_offsets: readonly number[];
-}
-
-function decodeHeader(bytes: Buffer, path: string): Record<string, unknown> {
-  const length = bytes.byteLength < 8 ? undefined : bytes.readBigUInt64LE(0);
-  if (length === undefined || length > BigInt(Math.min(maximumHeaderBytes, bytes.byteLength - 8)))
-    throw corrupt(
-      path,
-      'The file is cut off or is not a safetensors file',
-      length === undefined ? `${bytes.byteLength} bytes` : `a header of ${length} bytes`,
-      `a header within the ${bytes.byteLength} bytes of the file`,
-    );
-  const text = bytes.toString('utf8', 8, 8 + Number(length));
+function parseHeader(text: string, path: string): Record<string, unknown> {
   try {
     const header: unknown = JSON.parse(text);
     if (typeof header === 'object' && header !== null && !Array.isArray(header))
@@ -157,6 +217,76 @@ function decodeHeader(bytes: Buffer, path: string): Record<string, unknown> {
     // Reported below, with what was seen.
   }
   throw corrupt(path, 'The header is not a JSON object', JSON.stringify(text.slice(0, 40)));
+}
+
+/** Bytes read at a time: a tensor is never held in two types as a whole. */
+const pieceBytes = 2 ** 24;
+
+async function readTensor(
+  file: FileHandle,
+  path: string,
+  name: string,
+  { dtype, shape, begin }: StoredTensor,
+): Promise<Weight> {
+  const data = new Float32Array(elementCount(shape));
+  const bytes = Buffer.from(data.buffer);
+  if (dtype === 'F32') {
+    for (let at = 0; at < bytes.byteLength; at += pieceBytes)
+      await readFully(file, path, bytes.subarray(at, at + pieceBytes), begin + at, name);
+    if (endianness() === 'BE') bytes.swap32();
+    return { shape, data };
+  }
+  const widen = dtype === 'BF16' ? widenBfloat16 : widenFloat16;
+  const piece = Buffer.alloc(Math.min(pieceBytes, 2 * data.length));
+  for (let at = 0; at < data.length; at += pieceBytes / 2) {
+    const target = data.subarray(at, at + pieceBytes / 2);
+    const source = piece.subarray(0, 2 * target.length);
+    await readFully(file, path, source, begin + 2 * at, name);
+    if (endianness() === 'BE') source.swap16();
+    widen(new Uint16Array(source.buffer, source.byteOffset, target.length), target);
+  }
+  return { shape, data };
+}
+
+async function readFully(
+  file: FileHandle,
+  path: string,
+  target: Buffer,
+  position: number,
+  tensor?: string,
+): Promise<void> {
+  let done = 0;
+  while (done < target.byteLength) {
+    const { bytesRead } = await file.read(target, done, target.byteLength - done, position + done);
+    if (bytesRead === 0)
+      throw corrupt(path, 'The file became shorter while it was read', undefined, undefined, tensor);
+    done += bytesRead;
+  }
+}
+
+/** A bfloat16 is the upper half of a 32-bit float. */
+function widenBfloat16(source: Uint16Array, target: Float32Array): void {
+  const bits = new Uint32Array(target.buffer, target.byteOffset, target.length);
+  for (let i = 0; i < bits.length; i++) bits[i] = source[i]! << 16;
+}
+
+/** IEEE half precision: 5 bits of exponent with bias 15, 10 of mantissa. */
+function widenFloat16(source: Uint16Array, target: Float32Array): void {
+  for (let i = 0; i < target.length; i++) {
+    const half = source[i]!;
+    const sign = half & 0x8000 ? -1 : 1;
+    const exponent = (half >> 10) & 0x1f;
+    const mantissa = half & 0x3ff;
+    if (exponent === 0) target[i] = sign * mantissa * 2 ** -24;
+    else if (exponent === 31) target[i] = mantissa === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+    else target[i] = sign * (1 + mantissa / 1024) * 2 ** (exponent - 15);
+  }
+}
+
+interface HeaderEntry {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly data_offsets: readonly number[];
 }
 
 function isSizes(value: unknown): value is readonly number[] {
@@ -174,7 +304,7 @@ function corrupt(
     what: `${basename(path)}: ${what}`,
     ...(seen === undefined ? {} : { seen }),
     ...(allowed === undefined ? {} : { allowed }),
-    next: 'Load an earlier checkpoint',
+    next: 'Copy the file again, or load another checkpoint',
     fields: { file: path, ...(tensor === undefined ? {} : { tensor }) },
   });
 }
@@ -183,11 +313,4 @@ function corrupt(
 function littleEndian(data: Float32Array): Buffer {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   return endianness() === 'LE' ? bytes : Buffer.from(bytes).swap32();
-}
-
-function floats(bytes: Buffer, begin: number, count: number): Float32Array {
-  const copy = Buffer.from(bytes.subarray(begin, begin + count * 4));
-  if (endianness() === 'BE') copy.swap32();
-  // A slice of Node's pool may start anywhere; copying through `slice` aligns it.
-  return new Float32Array(copy.buffer.slice(copy.byteOffset, copy.byteOffset + count * 4));
 }

@@ -1,23 +1,37 @@
 /**
- * Cross-entropy on given tokens, which is behaviour cloning where they are an expert's.
+ * Cross-entropy on given tokens (supervised fine-tuning), which is behaviour cloning where they are an expert's.
  *
  *   loss = -Σ weight · log π(token)
  */
 
-import { multiply, negate } from '../graph/operators/elementwise.ts';
-import { sum } from '../graph/operators/reduce.ts';
+import { z } from 'zod';
+import { negate } from '../graph/operators/elementwise.ts';
 import { exp } from '../graph/operators/unary.ts';
-import type { Objective } from './objective.ts';
+import { defineObjective, type ObjectiveMethod } from './define.ts';
+import { totalOf } from './surrogate.ts';
+
+const schema = z.strictObject({});
 
 /** Reads no channel. Metric `clone/probability`: mean probability of the given tokens. */
-export function crossEntropy(): Objective {
-  return {
-    key: 'cross-entropy',
+export const crossEntropy: ObjectiveMethod<typeof schema> = defineObjective(
+  {
+    name: 'cross-entropy',
+    title: 'Cross-entropy (SFT, behaviour cloning)',
+    summary: 'makes the given tokens likelier',
+    formula: '-Σ w log π',
+    source: 'Tinker API, cross_entropy',
+    family: 'imitation',
+  },
+  schema,
+  () => ({
     channels: [],
     needs: {},
-    build: ({ logprobs, weight }) => ({
-      loss: negate(sum(multiply(weight, logprobs))),
-      metrics: { 'clone/probability': sum(multiply(weight, exp(logprobs))) },
-    }),
-  };
-}
+    build: (tokens) => {
+      const total = totalOf(tokens);
+      return {
+        loss: negate(total(tokens.logprobs)),
+        metrics: { 'clone/probability': total(exp(tokens.logprobs)) },
+      };
+    },
+  }),
+);

@@ -15,7 +15,8 @@ import { stopGradient } from '../graph/operators/logic.ts';
 import { exp, square } from '../graph/operators/unary.ts';
 import type { Tensor } from '../graph/tensor.ts';
 
-export type KlEstimator = 'k2' | 'k3' | 'k3+';
+export const klEstimators = ['k2', 'k3', 'k3+'] as const;
+export type KlEstimator = (typeof klEstimators)[number];
 
 const longestLogRatio = 20;
 const largestEstimate = 10;

@@ -77,7 +77,7 @@ describe('value loss', () => {
 
   test('refuses negative settings', () => {
     expect(() => valueLoss({ valueClip: -1 })).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: The settings of the value loss must not be negative. Seen: {"valueCoefficient":0.5,"valueClip":-1}.]`,
+      `[TurnwiseError: Objective "value-loss" cannot use this value of "valueClip". Seen: -1. Allowed: a number >= 0.]`,
     );
   });
 });

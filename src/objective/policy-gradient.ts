@@ -7,19 +7,30 @@
  * Machine Learning 8, 1992.
  */
 
+import { z } from 'zod';
 import { multiply, negate } from '../graph/operators/elementwise.ts';
-import { sum } from '../graph/operators/reduce.ts';
-import type { Objective } from './objective.ts';
+import { defineObjective, type ObjectiveMethod } from './define.ts';
+import { totalOf } from './surrogate.ts';
+
+const schema = z.strictObject({});
 
 /** Reads the channel `advantages`. */
-export function policyGradient(): Objective {
-  return {
-    key: 'policy-gradient',
+export const policyGradient: ObjectiveMethod<typeof schema> = defineObjective(
+  {
+    name: 'policy-gradient',
+    title: 'Policy gradient',
+    summary: 'log-likelihood times advantage, for fresh data',
+    formula: '-Σ w A log π',
+    source: 'Williams 1992',
+    family: 'policy',
+  },
+  schema,
+  () => ({
     channels: ['advantages'],
     needs: {},
-    build: ({ logprobs, weight, channel }) => ({
-      loss: negate(sum(multiply(weight, multiply(channel('advantages'), logprobs)))),
+    build: (tokens) => ({
+      loss: negate(totalOf(tokens)(multiply(tokens.channel('advantages'), tokens.logprobs))),
       metrics: {},
     }),
-  };
-}
+  }),
+);

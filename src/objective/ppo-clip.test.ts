@@ -4,7 +4,7 @@ import { type PpoClipOptions, ppoClip } from './ppo-clip.ts';
 import { evaluate, evaluateToyPolicy } from './testing/evaluate.ts';
 
 /** One token with this advantage and ratio: its loss and the derivative by its log-probability. */
-async function token(advantage: number, ratio: number, options: Partial<PpoClipOptions> = {}) {
+async function token(advantage: number, ratio: number, options: PpoClipOptions = {}) {
   const { loss, gradients, metrics } = await evaluate(ppoClip(options), {
     logprobs: [Math.log(ratio) - 1],
     oldLogprobs: [-1],
@@ -111,7 +111,7 @@ test('what it asks of the engine depends on what is on', () => {
 
 test('a dual clip that would cut ordinary tokens is refused', () => {
   expect(() => ppoClip({ dualClip: 1 })).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: Dual clip must bound the loss above the point where the ratio is 1. Seen: dualClip 1. Allowed: a number above 1, or 0 for off.]`,
+    `[TurnwiseError: Objective "ppo-clip" cannot use this value of "dualClip". Seen: 1. Allowed: a number > 1.]`,
   );
 });
 

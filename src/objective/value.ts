@@ -6,42 +6,45 @@
  * Source: the released code of PPO, arXiv 1707.06347; the paper's loss is the one without a clip.
  */
 
-import { TurnwiseError } from '../core/errors.ts';
+import { z } from 'zod';
 import { add, clamp, maximum, multiply, subtract } from '../graph/operators/elementwise.ts';
 import { cast, greater } from '../graph/operators/logic.ts';
 import { sum } from '../graph/operators/reduce.ts';
 import { square } from '../graph/operators/unary.ts';
 import type { Tensor } from '../graph/tensor.ts';
-import type { Objective } from './objective.ts';
+import { defineObjective, type ObjectiveMethod } from './define.ts';
+import { totalOf } from './surrogate.ts';
 
-export interface ValueLossOptions {
-  readonly valueCoefficient: number;
-  /** How far the value may move from the old one before it stops being pulled; 0 is off. */
-  readonly valueClip: number;
-}
-
-const defaults: ValueLossOptions = { valueCoefficient: 0.5, valueClip: 0.2 };
+const schema = z.strictObject({
+  valueCoefficient: z.number().min(0).default(0.5).describe('Weight of the value loss'),
+  valueClip: z
+    .number()
+    .min(0)
+    .default(0.2)
+    .describe('How far a value may move from the old one before it stops being pulled; 0 is off'),
+});
 
 /**
  * Reads the channel `returns`, and `oldValues` where the clip is on; needs a value head. Metrics, each weighted like the
  * loss: `value/loss` (without the coefficient), `value/clip_fraction`, and the parts that `explainedVariance` puts
  * together: `value/weight`, `value/return`, `value/return_squared`, `value/error`, `value/error_squared`.
  */
-export function valueLoss(options: Partial<ValueLossOptions> = {}): Objective {
-  const settings = { ...defaults, ...options };
-  const { valueCoefficient, valueClip } = settings;
-  if (!(valueCoefficient >= 0 && valueClip >= 0)) {
-    throw new TurnwiseError('invalid-objective-option', {
-      what: 'The settings of the value loss must not be negative',
-      seen: JSON.stringify(settings),
-    });
-  }
-  return {
-    key: `value ${JSON.stringify(settings)}`,
+export const valueLoss: ObjectiveMethod<typeof schema> = defineObjective(
+  {
+    name: 'value-loss',
+    title: 'Clipped value loss',
+    summary: 'squared error of a value head',
+    formula: 'c/2 Σ w max((V - R)², (V_old + clip(V - V_old, ±ε) - R)²)',
+    source: 'arXiv 1707.06347 and its code',
+    family: 'value',
+  },
+  schema,
+  ({ valueCoefficient, valueClip }) => ({
     channels: valueClip > 0 ? ['returns', 'oldValues'] : ['returns'],
     needs: { values: true },
-    build: ({ weight, channel, values }) => {
-      const total = (perToken: Tensor): Tensor => sum(multiply(weight, perToken));
+    build: (tokens) => {
+      const { weight, channel, values } = tokens;
+      const total = totalOf(tokens);
       const returns = channel('returns');
       const error = subtract(values(), returns);
       const plain = square(error);
@@ -64,8 +67,8 @@ export function valueLoss(options: Partial<ValueLossOptions> = {}): Objective {
       metrics['value/loss'] = halved;
       return { loss: multiply(halved, valueCoefficient), metrics };
     },
-  };
-}
+  }),
+);
 
 /**
  * The share of the variance of returns that values explain, from the metrics of `valueLoss`, summed or averaged over

@@ -1,14 +1,13 @@
 /** One episode: the policy and a session take turns until something ends it. Failures become data, never rewards. */
 
 import type { Json } from '../core/json.ts';
-import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import type { StopReason } from '../core/stop.ts';
 import type { Trajectory, Turn } from '../core/trajectory.ts';
 import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import type { Role, Session } from '../env/session.ts';
 import type { World } from '../env/world.ts';
-import type { Renderer } from '../model/renderer.ts';
+import { continued, type History, type Renderer } from '../model/renderer.ts';
 import type { Policy, SamplingOptions } from '../policy/policy.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { ContextStrategy } from './context.ts';
@@ -40,8 +39,8 @@ export interface EpisodeRequest {
 interface Seat {
   readonly role: Role;
   readonly turns: Turn[];
-  ids: number[];
-  messages: Message[];
+  /** What it was shown and wrote so far. */
+  past: History;
   outcome: number;
   success: boolean;
   /** What was wrong with the form of the last completion; the agent is told before its next turn. */
@@ -55,7 +54,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   const seats = new Map<Role, Seat>(
     world.roles.map((role) => [
       role,
-      { role, turns: [], ids: [], messages: [], outcome: 0, success: false, problem: undefined },
+      { role, turns: [], past: { ids: [], messages: [] }, outcome: 0, success: false, problem: undefined },
     ]),
   );
   let session: Session | undefined;
@@ -118,14 +117,13 @@ async function takeTurn(
         : tellProblem(seat.problem, session.observe(seat.role)),
     anchor: session.anchor(seat.role),
   }));
-  const history = { ids: seat.ids, messages: seat.messages };
-  const context = options.context.next(history, fresh, renderer);
+  const context = options.context.next(seat.past, fresh, renderer);
   const room = options.contextLength - context.promptIds.length;
   if (room < 1) return 'context-overflow';
 
   const conversation = conversationOf(request, world, seat.role);
   const started = performance.now();
-  const messages = [...seat.messages, ...fresh];
+  const messages = [...seat.past.messages, ...fresh];
   const completion = await boundary.step('policy', `completing ${where}`, undefined, (inner) =>
     policy.complete({
       conversation,
@@ -139,7 +137,7 @@ async function takeTurn(
     }),
   );
   const answered = performance.now();
-  const parsed = world.protocol.parse(completion.text);
+  const parsed = world.protocol.parse(renderer.answer(completion.text));
   const action = parsed.ok ? parsed.action : NO_ACTION;
   const result = await boundary.step('environment', `stepping ${where}`, options.turnTimeoutMs, (inner) =>
     session.step(action, inner),
@@ -171,8 +169,7 @@ async function takeTurn(
     environmentMs: performance.now() - answered,
   });
   seat.problem = parsed.ok ? undefined : parsed.problem;
-  seat.ids = [...context.promptIds, ...completion.ids];
-  seat.messages = [...messages, { role: 'assistant', content: completion.text }];
+  seat.past = continued(context, messages, completion);
   for (const other of seats.values()) {
     const reward = result.rewards[other.role] ?? 0;
     other.outcome += reward;

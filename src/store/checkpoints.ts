@@ -7,7 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import { type Disk, writeError } from './disk.ts';
+import { writeError } from '../core/write-error.ts';
+import type { Disk } from './disk.ts';
 
 const formatVersion = 1;
 const manifestName = 'manifest.json';
@@ -51,15 +52,26 @@ export interface SaveRequest {
   write(folder: string): Promise<void>;
 }
 
+export interface CheckpointsOptions {
+  readonly folder: string;
+  readonly run: string;
+  /** The command that continues the run, for error messages. */
+  readonly continueWith: string;
+  readonly version: string;
+  readonly disk: Disk;
+}
+
 export class Checkpoints {
   readonly folder: string;
   readonly #run: string;
+  readonly #continueWith: string;
   readonly #version: string;
   readonly #disk: Disk;
 
-  constructor(folder: string, run: string, version: string, disk: Disk) {
+  constructor({ folder, run, continueWith, version, disk }: CheckpointsOptions) {
     this.folder = folder;
     this.#run = run;
+    this.#continueWith = continueWith;
     this.#version = version;
     this.#disk = disk;
   }
@@ -109,7 +121,7 @@ export class Checkpoints {
     } catch (error) {
       const last = this.steps().at(-1);
       const kept = last === undefined ? 'No checkpoint exists yet' : `The checkpoint of step ${last} is kept`;
-      const next = last === undefined ? 'start the run again' : `continue with: turnwise resume ${this.#run}`;
+      const next = last === undefined ? 'start the run again' : `continue with: ${this.#continueWith}`;
       throw writeError(error, target, kept, next);
     }
   }

@@ -2,8 +2,9 @@
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { TurnwiseError } from '../core/errors.ts';
+import { writeError } from '../core/write-error.ts';
 import type { StoredEvent } from '../train/events.ts';
-import { type Disk, writeError } from './disk.ts';
+import type { Disk } from './disk.ts';
 
 /** An event as it is stored: with the time it was written (ISO 8601). */
 export type TimedEvent = StoredEvent & { readonly time: string };

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { TurnwiseError } from '../core/errors.ts';
-import { type Disk, errnoOf } from './disk.ts';
+import { errnoOf } from '../core/write-error.ts';
+import type { Disk } from './disk.ts';
 
 interface Holder {
   readonly pid: number;

@@ -79,7 +79,7 @@ describe('names', () => {
   it('refuses an existing name and says how to continue', () => {
     create({ name: 'first' }).close();
     expect(message(() => create({ name: 'first' }))).toMatchInlineSnapshot(
-      `"run-exists: A run named "first" already exists. Seen: runs/first. Continue it with "turnwise resume first", choose another --name, or delete the folder."`,
+      `"run-exists: A run named "first" already exists. Seen: runs/first. Continue it with "turnwise resume first --runs runs", choose another --name, or delete the folder."`,
     );
   });
 
@@ -173,7 +173,7 @@ describe('events', () => {
     run.events.append(warning('kept'));
     fault = 'append';
     expect(message(() => run.events.append(warning('lost')))).toMatchInlineSnapshot(
-      `"disk-full: The disk is full. Seen: ENOSPC while writing runs/maze-rloo-1/events.jsonl. All events before this one are kept, and so is the last checkpoint. Free some space, then continue with: turnwise resume maze-rloo-1."`,
+      `"disk-full: The disk is full. Seen: ENOSPC while writing runs/maze-rloo-1/events.jsonl. All events before this one are kept, and so is the last checkpoint. Free some space, then continue with: turnwise resume maze-rloo-1 --runs runs."`,
     );
     fault = undefined;
     run.events.append(warning('later'));
@@ -193,7 +193,7 @@ describe('rollouts', () => {
   it('reports a full disk', async () => {
     const run = create({ disk: faultyDisk(() => 'replaceLines') });
     expect(await messageOf(run.writeRollouts(1, [{ id: 'a' }]))).toMatchInlineSnapshot(
-      `"disk-full: The disk is full. Seen: ENOSPC while writing runs/maze-rloo-1/rollouts/1.jsonl. All events are kept. Free some space, then continue with: turnwise resume maze-rloo-1."`,
+      `"disk-full: The disk is full. Seen: ENOSPC while writing runs/maze-rloo-1/rollouts/1.jsonl. All events are kept. Free some space, then continue with: turnwise resume maze-rloo-1 --runs runs."`,
     );
   });
 });
@@ -242,7 +242,7 @@ describe('checkpoints', () => {
       },
     });
     expect(await messageOf(full)).toMatchInlineSnapshot(
-      `"disk-full: The disk is full. Seen: ENOSPC while writing runs/maze-rloo-1/checkpoints/20. The checkpoint of step 10 is kept. Free some space, then continue with: turnwise resume maze-rloo-1."`,
+      `"disk-full: The disk is full. Seen: ENOSPC while writing runs/maze-rloo-1/checkpoints/20. The checkpoint of step 10 is kept. Free some space, then continue with: turnwise resume maze-rloo-1 --runs runs."`,
     );
     expect(run.checkpoints.steps()).toEqual([10]);
   });

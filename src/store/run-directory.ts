@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
+import { errnoOf, writeError } from '../core/write-error.ts';
 import { type Checkpoint, type CheckpointManifest, Checkpoints } from './checkpoints.ts';
-import { type Disk, errnoOf, realDisk, writeError } from './disk.ts';
+import { type Disk, realDisk } from './disk.ts';
 import { EventLog } from './event-log.ts';
 import { takeLock } from './lock.ts';
 import { parseRunFile, type RunFile, serializeRunFile } from './run-file.ts';
-import { runNames, unknownRun } from './runs.ts';
+import { commandIn, runNames, unknownRun } from './runs.ts';
 
 export interface CreateRun<Config> {
   /** The folder that holds all runs. */
@@ -47,6 +48,9 @@ export class RunDirectory {
   readonly events: EventLog;
   readonly checkpoints: Checkpoints;
   readonly #version: string;
+  readonly #root: string;
+  /** The command that continues this run. */
+  readonly #resume: string;
   readonly #disk: Disk;
   readonly #unlock: (() => void) | undefined;
 
@@ -54,10 +58,18 @@ export class RunDirectory {
     this.name = name;
     this.path = join(root, name);
     this.#version = version;
+    this.#root = root;
+    this.#resume = commandIn(root, `resume ${name}`);
     this.#disk = disk;
     this.#unlock = forWriting ? takeLock(join(this.path, 'run.lock'), name, disk) : undefined;
-    this.events = new EventLog(join(this.path, 'events.jsonl'), disk, `turnwise resume ${name}`);
-    this.checkpoints = new Checkpoints(join(this.path, 'checkpoints'), name, version, disk);
+    this.events = new EventLog(join(this.path, 'events.jsonl'), disk, this.#resume);
+    this.checkpoints = new Checkpoints({
+      folder: join(this.path, 'checkpoints'),
+      run: name,
+      continueWith: this.#resume,
+      version,
+      disk,
+    });
   }
 
   /**
@@ -126,7 +138,7 @@ export class RunDirectory {
       this.#disk.makeFolder(join(this.path, 'rollouts'));
       await this.#disk.replaceLines(path, lines());
     } catch (error) {
-      throw writeError(error, path, this.#keptSoFar(), `continue with: turnwise resume ${this.name}`);
+      throw writeError(error, path, this.#keptSoFar(), `continue with: ${this.#resume}`);
     }
   }
 
@@ -156,7 +168,7 @@ export class RunDirectory {
         error,
         path,
         this.#keptSoFar(),
-        `see the results with: turnwise runs show ${this.name}`,
+        `see the results with: ${commandIn(this.#root, `runs show ${this.name}`)}`,
       );
     }
     return path;
@@ -232,7 +244,7 @@ function runExists(root: string, name: string): TurnwiseError {
   return new TurnwiseError('run-exists', {
     what: `A run named "${name}" already exists`,
     seen: join(root, name),
-    next: `Continue it with "turnwise resume ${name}", choose another --name, or delete the folder`,
+    next: `Continue it with "${commandIn(root, `resume ${name}`)}", choose another --name, or delete the folder`,
     fields: { run: name },
   });
 }

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { nearest, TurnwiseError } from '../core/errors.ts';
+import { shellWord } from '../core/shell.ts';
 
 /** Names of the runs in a folder, in alphabetical order with numbers counted as numbers. */
 export function runNames(root: string): string[] {
@@ -18,6 +19,11 @@ export function runNames(root: string): string[] {
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }
 
+/** `turnwise resume NAME` as it must be typed for the runs in `root`: `--runs` is left out only for the usual folder. */
+export function commandIn(root: string, command: string): string {
+  return `turnwise ${command}${root === 'runs' ? '' : ` --runs ${shellWord(root)}`}`;
+}
+
 export function unknownRun(root: string, name: string): TurnwiseError {
   const names = runNames(root);
   const near = nearest(name, names);
@@ -28,8 +34,8 @@ export function unknownRun(root: string, name: string): TurnwiseError {
       near !== undefined
         ? `Did you mean "${near}"?`
         : names.length > 0
-          ? 'List runs with: turnwise runs'
-          : 'Start one with: turnwise train frozen-lake',
+          ? `List runs with: ${commandIn(root, 'runs')}`
+          : `Start one with: ${commandIn(root, 'train frozen-lake')}`,
     fields: { run: name, root },
   });
 }

@@ -6,12 +6,12 @@ import { isTrainable } from '../core/stop.ts';
 import type { Group, Trajectory } from '../core/trajectory.ts';
 import { tasksOf } from '../env/split.ts';
 import type { World } from '../env/world.ts';
-import type { Renderer } from '../model/renderer.ts';
+import { continued, type History, type Renderer } from '../model/renderer.ts';
 import { WordTokenizer } from '../model/word-tokenizer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
 import { collectGroups, failuresOf } from '../rollout/collect.ts';
-import type { ContextStrategy } from '../rollout/context.ts';
+import { type ContextStrategy, fullContext } from '../rollout/context.ts';
 import type { Watch } from '../rollout/watchdog.ts';
 
 export interface DemonstrationOptions {
@@ -30,13 +30,10 @@ export interface DemonstrationOptions {
 const textOnly: Renderer = {
   stopIds: [],
   maxTurnTokens: 1,
-  contextIds: () => [],
+  prompt: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
   completionIds: () => [],
   text: () => '',
-};
-const textContext: ContextStrategy = {
-  name: 'full',
-  next: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
+  answer: (text) => text,
 };
 
 /**
@@ -61,7 +58,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
         randomRate: options.randomRate,
       }),
       renderer: textOnly,
-      context: textContext,
+      context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: options.maxTurns,
       contextLength: Number.POSITIVE_INFINITY,
@@ -114,11 +111,12 @@ export function renderDemonstration(
   renderer: Renderer,
   strategy: ContextStrategy,
 ): Trajectory {
-  let ids: readonly number[] = [];
+  let past: History = { ids: [], messages: [] };
   const turns = demonstration.turns.map((turn) => {
-    const context = strategy.next({ ids, messages: [] }, turn.messages, renderer);
+    const context = strategy.next(past, turn.messages, renderer);
     const completion = renderer.completionIds(turn.text);
-    ids = [...context.promptIds, ...completion];
+    const shown = [...past.messages, ...turn.messages];
+    past = continued(context, shown, { ids: completion, text: turn.text });
     return {
       ...turn,
       contextIds: context.contextIds,

@@ -6,6 +6,10 @@ const count = z.int().min(1);
 const share = z.number().min(0).max(1);
 
 const model = z.strictObject({
+  pretrained: z
+    .string()
+    .default('')
+    .describe('Checkpoint folder, or owner/name on the hub, to start from; empty makes a small model'),
   width: count.default(128).describe('Width of the residual stream'),
   layers: count.default(3).describe('Transformer blocks'),
   heads: count.default(4).describe('Attention heads; must divide the width'),
@@ -15,6 +19,37 @@ const model = z.strictObject({
     .default('full')
     .describe('What the policy sees: all turns, or only the latest'),
 });
+
+const chat = z
+  .strictObject({
+    maxTurnTokens: count.default(128).describe('Longest completion of a pretrained model, in tokens'),
+    contextLength: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Longest conversation in tokens; 0 takes the pretrained model’s, at most 4096'),
+    system: z
+      .string()
+      .default('')
+      .describe('What is said first; empty makes it of the environment’s description and actions'),
+    thinking: z
+      .enum(['template', 'on', 'off'])
+      .default('template')
+      .describe('enable_thinking of the chat template; template leaves it undefined'),
+  })
+  .describe('How a pretrained model is spoken to');
+
+const lora = z
+  .strictObject({
+    rank: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Rank of the adapters, with --model 16 unless set; 0 trains all weights'),
+    alpha: z.number().min(0).default(0).describe('Their scale is alpha / rank; 0 is twice the rank'),
+    targets: z.enum(['attention', 'mlp', 'all']).default('all').describe('Matrices that have an adapter'),
+  })
+  .describe('Low-rank adapters over a pretrained model');
 
 const clone = z.strictObject({
   demonstrations: count.default(2000).describe('Scripted episodes to imitate'),
@@ -100,6 +135,19 @@ const evaluation = z.strictObject({
   finalTasks: count.default(500).describe('Held-out tasks of the evaluations before and after'),
 });
 
+const budget = z.strictObject({
+  tokens: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Stop after the step by which so many tokens were processed, to act and to learn; 0 is off'),
+  minutes: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe('Stop after the step by which acting and learning took so long; 0 is off'),
+});
+
 const checkpoint = z.strictObject({
   every: count.default(10).describe('Steps between checkpoints'),
   keep: count.default(2).describe('Checkpoints that are kept'),
@@ -108,12 +156,19 @@ const checkpoint = z.strictObject({
 export const trainConfigSchema = z.strictObject({
   seed: z.int().default(1).describe('Names all randomness of the run'),
   steps: z.int().min(0).default(120).describe('Reinforcement-learning steps'),
+  start: z
+    .string()
+    .default('')
+    .describe('Run of the same folder whose warm start this one begins with; empty makes one'),
+  budget: budget.prefault({}),
   threads: z.int().min(1).default(2).describe('Threads of the embedded engine'),
   environment: z
     .looseObject({})
     .prefault({})
     .describe('Options of the environment; `turnwise envs NAME` lists them'),
   model: model.prefault({}),
+  chat: chat.prefault({}),
+  lora: lora.prefault({}),
   clone: clone.prefault({}),
   rollout: rollout.prefault({}),
   credit: credit.prefault({}),

@@ -29,7 +29,11 @@ export type StoredEvent =
       readonly recipe: string;
       readonly seed: number;
       readonly parameters: number;
+      /** Weights of the adapter, where one is trained instead of the model. */
+      readonly adapter?: number;
       readonly vocabulary: number;
+      /** The pretrained model it starts from. */
+      readonly base?: string;
       /** Of the model: its shape and words. Checkpoints of another identity do not belong to this run. */
       readonly identity: string;
       readonly version: string;

@@ -5,9 +5,7 @@ import { findCreditMethod } from '../credit/methods.ts';
 import type { Credit } from '../credit/rollouts.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { World } from '../env/world.ts';
-import type { DecoderShape } from '../model/decoder.ts';
 import { type Renderer, wordRenderer } from '../model/renderer.ts';
-import { WordTokenizer } from '../model/word-tokenizer.ts';
 import { enginePolicy } from '../policy/engine-policy.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import type { CollectOptions } from '../rollout/collect.ts';
@@ -15,14 +13,8 @@ import { type ContextStrategy, fullContext, latestContext } from '../rollout/con
 import type { Watch } from '../rollout/watchdog.ts';
 import { learnVocabulary, renderDemonstration } from '../synth/demonstrations.ts';
 import type { TrainConfig } from './config.ts';
+import type { ModelCard, SmallModelCard } from './model-card.ts';
 import type { Recipe } from './recipes/recipe.ts';
-
-/** The model's words and shape: saved with every checkpoint, so that a checkpoint stands alone. */
-export interface ModelCard {
-  readonly shape: DecoderShape;
-  readonly words: readonly string[];
-  readonly maxActionWords: number;
-}
 
 export interface Learner {
   readonly config: TrainConfig;
@@ -42,7 +34,7 @@ export function designModel(
   demonstrations: readonly Trajectory[],
   config: TrainConfig,
   recipe: Recipe,
-): ModelCard {
+): SmallModelCard {
   const { tokenizer, maxActionWords } = learnVocabulary(demonstrations);
   const { width, heads, layers, hidden } = config.model;
   const renderer = wordRenderer(tokenizer, maxActionWords);
@@ -88,12 +80,11 @@ function promptLength({ turns }: Trajectory): number {
 }
 
 export function createLearner(
-  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'engine' | 'watch'>,
+  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'renderer' | 'engine' | 'watch'>,
 ): Learner {
   const { method, rewardScale: _scale, ...options } = parts.config.credit;
   return {
     ...parts,
-    renderer: wordRenderer(new WordTokenizer(parts.card.words), parts.card.maxActionWords),
     context: contextOf(parts.config),
     credit: findCreditMethod(method).create(options).credit,
   };

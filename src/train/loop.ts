@@ -11,6 +11,7 @@ import { type TaskPool, updatePool } from '../curation/revisit.ts';
 import { constantShare, keepUsable } from '../curation/usable.ts';
 import { evaluate } from '../eval/evaluate.ts';
 import { collectGroups, failuresOf } from '../rollout/collect.ts';
+import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
 import type { EvaluationResult, Metrics, Phase, ProgressEvent, RunSummary, StoredEvent } from './events.ts';
 import { type Learner, playOptions } from './learner.ts';
@@ -29,11 +30,22 @@ export interface TrainState {
   readonly pool: TaskPool;
   /** The average of all strategies so far, in self-play. */
   readonly average: AverageStrategy | null;
-  readonly before: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult } | null;
+  readonly before: Evaluations | null;
   readonly tokens: { readonly sampled: number; readonly trained: number; readonly forward: number };
   readonly episodes: number;
   readonly turns: number;
+  /** Spent acting and learning, where minutes are limited; otherwise 0, so that equal runs have equal states. */
+  readonly seconds: number;
 }
+
+/** What a policy is worth on held-out tasks, at temperature 1 and greedily. */
+export interface Evaluations {
+  readonly sampled: EvaluationResult;
+  readonly greedy: EvaluationResult;
+}
+
+/** Demonstrations to imitate; or, where the engine holds weights that did so before, what they were found to be worth. */
+export type Beginning = { readonly demonstrations: readonly Trajectory[] } | { readonly before: Evaluations };
 
 export const initialState: TrainState = {
   step: 0,
@@ -44,6 +56,7 @@ export const initialState: TrainState = {
   tokens: { sampled: 0, trained: 0, forward: 0 },
   episodes: 0,
   turns: 0,
+  seconds: 0,
 };
 
 /** Where a run tells what happens, and keeps what must last. */
@@ -65,11 +78,11 @@ export interface RunIo {
   stopRequested(): boolean;
 }
 
-/** Train from `state` to the end. `demonstrations` are needed only at the start of a run. */
+/** Train from `start` to the end. How it begins is read only at the start of a run. */
 export async function train(
   learner: Learner,
   start: TrainState,
-  demonstrations: readonly Trajectory[],
+  beginning: Beginning,
   io: RunIo,
 ): Promise<RunSummary> {
   const { config, engine } = learner;
@@ -87,23 +100,30 @@ export async function train(
   let state = start;
 
   if (state.before === null) {
-    io.event({ type: 'phase', phase: 'clone', steps: config.clone.steps });
-    await timed('clone', () =>
-      clone(
-        learner,
-        demonstrations,
-        (step, metrics) => io.event({ type: 'clone', step: step + 1, steps: config.clone.steps, metrics }),
-        io.signal,
-      ),
-    );
+    if ('demonstrations' in beginning) {
+      io.event({ type: 'phase', phase: 'clone', steps: config.clone.steps });
+      await timed('clone', () =>
+        clone(
+          learner,
+          beginning.demonstrations,
+          (step, metrics) => io.event({ type: 'clone', step: step + 1, steps: config.clone.steps, metrics }),
+          io.signal,
+        ),
+      );
+    } else {
+      io.event({ type: 'evaluation', step: 0, label: 'before', ...beginning.before });
+    }
     if (config.objective.klCoefficient > 0) await engine.freeze();
-    state = { ...state, before: await measure('before', 0) };
+    const before = 'before' in beginning ? beginning.before : await measure('before', 0);
+    state = { ...state, before };
     // Before the checkpoint, so that a resumed run, whose log is cut back to it, has this event once.
     io.event({ type: 'phase', phase: 'train', steps: config.steps });
     await io.checkpoint(0, state);
   }
 
-  for (let step = state.step; step < config.steps; step++) {
+  while (spentShare(config, state) < 1) {
+    const { step } = state;
+    const planned = plannedSteps(config, state);
     // 1. Act: every group plays one task several times with the present weights.
     const stepBegan = io.now();
     const tasks = chooseTasks(learner, step, state.pool);
@@ -127,9 +147,13 @@ export async function train(
 
     // 3. Credit and learn.
     const trainBegan = io.now();
-    const update = await timed('train', () => updatePolicy(learner, usable.groups, step, state.creditState));
+    const update = await timed('train', () =>
+      updatePolicy(learner, usable.groups, { step, planned }, state.creditState),
+    );
     if (update.updates === 0)
       io.event(nothingLearned(step + 1, usable.groups.length, constantShare(usable.groups)));
+    const gap = update.metrics['policy/kl_sample_train'] ?? 0;
+    if (!(gap <= sampleTrainLimit)) io.event(samplerDiffers(step + 1, gap));
     await engine.publish();
     const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 
@@ -151,6 +175,8 @@ export async function train(
       turns: state.turns + counts['turns/total']!,
     };
     const trainSeconds = io.now() - trainBegan;
+    const stepSeconds = io.now() - stepBegan;
+    if (config.budget.minutes > 0) state = { ...state, seconds: state.seconds + stepSeconds };
     const metrics: Metrics = {
       ...counts,
       'groups/constant_share': constantShare(usable.groups),
@@ -160,12 +186,12 @@ export async function train(
       ...selfPlay?.metrics,
       'time/rollout_s': rolloutSeconds,
       'time/train_s': trainSeconds,
-      'time/step_s': io.now() - stepBegan,
+      'time/step_s': stepSeconds,
       'speed/sample_tokens_per_s': counts['tokens/forward']! / rolloutSeconds,
       'speed/train_tokens_per_s': update.trainedTokens / trainSeconds,
     };
-    io.event({ type: 'step', step: step + 1, steps: config.steps, metrics });
-    const last = step + 1 === config.steps;
+    io.event({ type: 'step', step: step + 1, steps: plannedSteps(config, state), metrics });
+    const last = spentShare(config, state) >= 1;
     if (config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)) {
       await io.rollouts(String(step + 1), trajectories, update.credited);
     }
@@ -178,13 +204,15 @@ export async function train(
       throw new TurnwiseError('cancelled', { what: `The run was asked to stop after step ${step + 1}` });
   }
 
-  const after = await measure('after', config.steps);
+  // Without a step nothing has changed since the evaluation before.
+  const before = state.before!;
+  const after = state.step === 0 ? before : await measure('after', state.step);
   seconds.total = io.now() - began;
-  const { before, tokens, episodes, turns } = state;
+  const { step: steps, tokens, episodes, turns } = state;
   const summary: RunSummary = {
-    before: before!,
+    before,
     after,
-    steps: config.steps,
+    steps,
     tokens,
     episodes,
     turns,
@@ -200,7 +228,7 @@ async function evaluateBoth(
   label: 'before' | 'during' | 'after',
   step: number,
   io: RunIo,
-): Promise<{ readonly sampled: EvaluationResult; readonly greedy: EvaluationResult }> {
+): Promise<Evaluations> {
   const { evaluation } = learner.config;
   const play = async (temperature: number, name: string) =>
     evaluate({
@@ -221,6 +249,22 @@ async function evaluateBoth(
 
 function reportEpisodes(io: RunIo, phase: Phase): (done: number, total: number) => void {
   return (done, total) => io.progress({ type: 'progress', phase, done, total, waitingFor: 'episodes' });
+}
+
+/**
+ * Largest `policy/kl_sample_train` that rounding explains: log-probabilities 1e-4 apart give 5e-9 for a mean over tokens,
+ * and a loss that sums over the tokens of a sequence multiplies that by its length.
+ */
+const sampleTrainLimit = 1e-5;
+
+function samplerDiffers(step: number, gap: number): StoredEvent {
+  return {
+    type: 'warning',
+    code: 'sampler-differs',
+    message:
+      `step ${step}: sampled tokens have other log-probabilities in training than when they were sampled ` +
+      `(policy/kl_sample_train ${gap.toExponential(1)}): the trained tokens are not those that were sampled, or the sampler has other weights`,
+  };
 }
 
 /** A step that learned nothing says so, and why. */

@@ -10,6 +10,9 @@ const recipe = (settings: TrainSettings): Recipe => ({
   name: 'test',
   summary: '',
   source: '',
+  authors: 'none',
+  formula: [],
+  use: 'testing',
   critic: false,
   settings,
 });

@@ -26,8 +26,48 @@ function isPlain(value: unknown): value is Plain {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Sizes for a model that knows language already: adapters, no imitation first, and few episodes at a time. */
+const PRETRAINED: TrainSettings = {
+  lora: { rank: 16 },
+  clone: { steps: 0 },
+  rollout: { tasks: 8, group: 8, concurrency: 64 },
+  optimizer: { learningRate: 1e-4, tokenBudget: 2048 },
+  evaluation: { tasks: 32, finalTasks: 64 },
+};
+
+/** All weights at once bear smaller steps than an adapter. */
+const ALL_WEIGHTS: TrainSettings = { optimizer: { learningRate: 1e-5 } };
+
+/** What a small model is made of; a pretrained one has it in its own files. */
+const SMALL_MODEL_KEYS = ['width', 'layers', 'heads', 'hidden'] as const;
+
+/** The layer of settings that a pretrained model brings, where the person names one. */
+function pretrainedSettings({ model, chat, lora }: TrainSettings): TrainSettings | undefined {
+  const misplaced = (key: string, why: string): TurnwiseError =>
+    new TurnwiseError('config-invalid', {
+      what: `${key} ${why}`,
+      seen: `model.pretrained=${model?.pretrained ?? ''}`,
+      next: 'Leave one of them out',
+      fields: { key },
+    });
+  if (model?.pretrained === undefined || model.pretrained === '') {
+    const [key] = [...keysOf('chat', chat), ...keysOf('lora', lora)];
+    if (key !== undefined) throw misplaced(key, 'is for a pretrained model, and none is named');
+    return undefined;
+  }
+  const idle = SMALL_MODEL_KEYS.find((key) => model[key] !== undefined);
+  if (idle !== undefined) throw misplaced(`model.${idle}`, 'shapes a small model, not a pretrained one');
+  return lora?.rank === 0
+    ? (mergeSettings(PRETRAINED as Plain, ALL_WEIGHTS as Plain) as TrainSettings)
+    : PRETRAINED;
+}
+
+function keysOf(group: string, settings: Plain | undefined): string[] {
+  return Object.keys(settings ?? {}).map((key) => `${group}.${key}`);
+}
+
 /**
- * Schema defaults < recipe < environment < person. Unknown keys and bad values are errors that name the key, the nearest
+ * Schema defaults < recipe < environment < pretrained model < person. Unknown keys and bad values are errors that name the key, the nearest
  * valid one and what is allowed. Options of the environment and of the credit method are checked by their own schemas.
  */
 export function resolveConfig(parts: {
@@ -39,6 +79,7 @@ export function resolveConfig(parts: {
   const layered = mergeSettings(
     parts.recipe.settings as Plain,
     parts.environmentSettings,
+    pretrainedSettings(parts.settings) as Plain | undefined,
     parts.settings as Plain,
   );
   const config = parseStrict(trainConfigSchema, layered, 'A run');

@@ -1,6 +1,5 @@
 /** Self-play in a small two-player game: how exploitable the present strategy is, and the average of all so far. */
 
-import type { Message } from '../core/messages.ts';
 import type { World } from '../env/world.ts';
 import {
   averageStrategy,
@@ -11,6 +10,7 @@ import {
   type InformationSet,
   type Strategy,
 } from '../eval/exploitability.ts';
+import { continued, type History } from '../model/renderer.ts';
 import type { Metrics } from './events.ts';
 import type { Learner } from './learner.ts';
 
@@ -81,11 +81,16 @@ function tokensOf(
   set: InformationSet,
   action: string,
 ): { readonly ids: readonly number[]; readonly answerLength: number } {
-  const answer = (text: string): number[] => renderer.completionIds(world.protocol.format(text));
-  const prompt = (ids: readonly number[], messages: readonly Message[]): readonly number[] =>
-    context.next({ ids, messages: [] }, messages, renderer).promptIds;
-  let ids: readonly number[] = [];
-  for (const turn of set.past) ids = [...prompt(ids, turn.messages), ...answer(turn.action)];
-  const last = answer(action);
-  return { ids: [...prompt(ids, set.messages), ...last], answerLength: last.length };
+  let past: History = { ids: [], messages: [] };
+  for (const turn of set.past) {
+    const text = world.protocol.format(turn.action);
+    const prompt = context.next(past, turn.messages, renderer);
+    const completion = { ids: renderer.completionIds(text), text };
+    past = continued(prompt, [...past.messages, ...turn.messages], completion);
+  }
+  const last = renderer.completionIds(world.protocol.format(action));
+  return {
+    ids: [...context.next(past, set.messages, renderer).promptIds, ...last],
+    answerLength: last.length,
+  };
 }

@@ -47,7 +47,7 @@ async function learnFrom(
   const config = trainConfigSchema.parse({ optimizer: { minibatches: 1 }, ...settings });
   const credit = findCreditMethod('rloo').create({}).credit;
   const learner = { config, engine, recipe: rloo, credit } as unknown as Learner;
-  const { metrics } = await updatePolicy(learner, keepUsable(groups, 2).groups, 0, {});
+  const { metrics } = await updatePolicy(learner, keepUsable(groups, 2).groups, { step: 0, planned: 1 }, {});
   return { engine, metrics };
 }
 

@@ -5,6 +5,7 @@ import { scheduleFactor } from '../core/schedule.ts';
 import type { Group } from '../core/trajectory.ts';
 import type { CreditState } from '../credit/rollouts.ts';
 import type { TokenRow } from '../engine/engine.ts';
+import { forwardBackwardStep } from '../engine/objective-step.ts';
 import { explainedVariance } from '../objective/value.ts';
 import {
   type CreditedSample,
@@ -28,11 +29,11 @@ export interface Update {
   readonly updates: number;
 }
 
-/** Learn from the groups of one step. */
+/** Learn from the groups of one step, one of `planned` over which the learning rate decays. */
 export async function updatePolicy(
   learner: Learner,
   groups: readonly Group[],
-  step: number,
+  { step, planned }: { readonly step: number; readonly planned: number },
   creditState: CreditState,
 ): Promise<Update> {
   const { config, engine, recipe } = learner;
@@ -56,7 +57,7 @@ export async function updatePolicy(
   const learned = everythingCounts ? samples : samples.filter(({ live }) => live);
   const warmingUp = recipe.critic && step < config.objective.valueWarmup;
   const objective = policyObjective(config, { critic: recipe.critic, valueOnly: warmingUp });
-  const factor = scheduleFactor({ kind: schedule, warmupSteps, finalFraction }, step, config.steps);
+  const factor = scheduleFactor({ kind: schedule, warmupSteps, finalFraction }, step, planned);
   const learningRate = config.optimizer.learningRate * factor;
   const rng = Rng.of('minibatches', config.seed, step);
 
@@ -71,7 +72,11 @@ export async function updatePolicy(
     for (const part of minibatches(learned, parts, rng)) {
       const reference = klCoefficient > 0 ? await scoreReference(learner, part) : undefined;
       const rows = trainingRows(part, config.objective.aggregation, reference);
-      const result = await engine.forwardBackward({ rows }, objective, { temperature });
+      const result = await forwardBackwardStep(engine, { rows }, objective, {
+        temperature,
+        step,
+        rng: Rng.of('objective', config.seed, step, updates),
+      });
       const { gradientNorm, applied } = await engine.optimStep({
         ...config.optimizer,
         learningRate,

@@ -14,6 +14,7 @@ import { creditCommand } from './credit.ts';
 import { envCommand } from './env.ts';
 import { envsCommand } from './envs.ts';
 import { evalCommand } from './eval.ts';
+import { exportCommand } from './export.ts';
 import { playCommand } from './play.ts';
 import { resumeCommand } from './resume.ts';
 import { runsCommand } from './runs.ts';
@@ -24,6 +25,7 @@ const commands = [
   resumeCommand,
   evalCommand,
   playCommand,
+  exportCommand,
   envsCommand,
   envCommand,
   runsCommand,

@@ -40,6 +40,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
       name: name!,
       ...(step !== undefined && { step }),
       findFactory: findEnvironment,
+      signal: interrupts.signal,
     });
     const display = runDisplay(console, { json, now: () => performance.now() });
     const progress = (done: number, total: number): void => {

@@ -5,6 +5,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { taskOf } from '../../env/split.ts';
 import type { World } from '../../env/world.ts';
 import { collectGroups } from '../../rollout/collect.ts';
+import { commandIn } from '../../store/runs.ts';
 import { playOptions } from '../../train/learner.ts';
 import { type Command, defineCommand, type Invocation } from '../command.ts';
 import { painter } from '../console.ts';
@@ -91,10 +92,12 @@ async function watch(
     name,
     ...(step !== undefined && { step }),
     findFactory: findEnvironment,
+    signal: interrupts.signal,
   });
   const paint = painter(console.colour);
   try {
-    if (learner.world.name !== environment) throw otherEnvironment(name, learner.world.name, environment);
+    if (learner.world.name !== environment)
+      throw otherEnvironment(root, name, learner.world.name, environment);
     const usual = playOptions(learner, interrupts.signal);
     for (let task = first; task < first + episodes; task++) {
       console.write(
@@ -123,12 +126,12 @@ async function watch(
   }
 }
 
-function otherEnvironment(run: string, trained: string, asked: string): TurnwiseError {
+function otherEnvironment(root: string, run: string, trained: string, asked: string): TurnwiseError {
   return new TurnwiseError('run-other-environment', {
     what: `Run "${run}" was trained in another environment`,
     seen: asked,
     allowed: trained,
-    next: `Watch it with: turnwise play ${trained} --run ${run}`,
+    next: `Watch it with: ${commandIn(root, `play ${trained} --run ${run}`)}`,
     fields: { run, environment: trained },
   });
 }

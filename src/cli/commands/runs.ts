@@ -3,11 +3,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { differences } from '../../core/differences.ts';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
-import { runNames } from '../../store/runs.ts';
+import { commandIn, runNames } from '../../store/runs.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { comparison, differences } from '../comparison.ts';
+import { comparison } from '../comparison.ts';
 import { type Console, painter } from '../console.ts';
 import { formatScore, formatSeconds } from '../format.ts';
 import { runExamples } from '../run-examples.ts';
@@ -40,7 +41,7 @@ export const runsCommand: Command<typeof options> = defineCommand({
   ],
   async run({ arguments: { action = 'list', run, other }, options: { runs: root, json }, console }) {
     const open = (name: string | undefined): RunDirectory => {
-      if (name === undefined) throw missingRun(action);
+      if (name === undefined) throw missingRun(root, action);
       return RunDirectory.openForReading({ root, name, version });
     };
     switch (action) {
@@ -66,7 +67,7 @@ function list(root: string, json: boolean, console: Console): void {
     return;
   }
   if (runs.length === 0) {
-    console.write(`No runs in ${root} yet. Start one with: turnwise train frozen-lake\n`);
+    console.write(`No runs in ${root} yet. Start one with: ${commandIn(root, 'train frozen-lake')}\n`);
     return;
   }
   const paint = painter(console.colour);
@@ -150,10 +151,10 @@ function describe(name: string, { start, before, evaluations, finish, steps }: R
   };
 }
 
-function missingRun(action: string): TurnwiseError {
+function missingRun(root: string, action: string): TurnwiseError {
   return new TurnwiseError('argument-missing', {
     what: action === 'compare' ? 'turnwise runs compare needs two runs' : 'turnwise runs show needs a run',
-    next: 'List runs with: turnwise runs',
+    next: `List runs with: ${commandIn(root, 'runs')}`,
     fields: { command: 'runs' },
   });
 }

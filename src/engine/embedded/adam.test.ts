@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import wabt from 'wabt';
 import type { AdamOptions } from '../engine.ts';
-import { adamStep, createAdamState } from './adam.ts';
+import { Adam } from './adam.ts';
+import { adamKernel } from './adam-kernel.ts';
 
 const options: AdamOptions = {
   learningRate: 0.1,
@@ -23,10 +26,10 @@ const gradientsOf = (matrix: readonly number[], norm: readonly number[]) =>
     ['norm', Float32Array.from(norm)],
   ]);
 
-describe('adamStep', () => {
+describe('Adam', () => {
   it('moves every weight by the learning rate on the first step, whatever the size of its gradient', () => {
     const weights = weightsOf([1, 2], [3]);
-    const result = adamStep(weights, gradientsOf([1e-3, -40], [7]), createAdamState(weights), options);
+    const result = new Adam(weights).apply(weights, gradientsOf([1e-3, -40], [7]), options);
     expect(weights.get('matrix')!.data[0]).toBeCloseTo(0.9, 5);
     expect(weights.get('matrix')!.data[1]).toBeCloseTo(2.1, 5);
     expect(weights.get('norm')!.data[0]).toBeCloseTo(2.9, 5);
@@ -36,10 +39,10 @@ describe('adamStep', () => {
 
   it('follows the formula over several steps', () => {
     const weights = weightsOf([0.5], [1]);
-    const state = createAdamState(weights);
+    const state = new Adam(weights);
     let [w, m, v] = [0.5, 0, 0];
     for (const [step, gradient] of [0.3, -0.2, 0.05, 0.4].entries()) {
-      adamStep(weights, gradientsOf([gradient], [0]), state, options);
+      state.apply(weights, gradientsOf([gradient], [0]), options);
       m = 0.9 * m + 0.1 * gradient;
       v = 0.99 * v + 0.01 * gradient ** 2;
       w -= (0.1 * (m / (1 - 0.9 ** (step + 1)))) / (Math.sqrt(v / (1 - 0.99 ** (step + 1))) + 1e-8);
@@ -48,17 +51,52 @@ describe('adamStep', () => {
     expect(state.step).toBe(4);
   });
 
+  it('reaches every weight of tensors that fill no whole number of pieces', () => {
+    const length = 40_003;
+    const random = (seed: number) => (_: unknown, index: number) => Math.sin(seed + index * index);
+    const values = Float32Array.from({ length }, random(1));
+    const gradient = Float32Array.from({ length }, random(2));
+    const weights = weightsOf([...values], [1, 2, 3]);
+    const adam = new Adam(weights);
+    for (let step = 0; step < 2; step++)
+      adam.apply(weights, gradientsOf([...gradient], [0, 0, 0]), { ...options, epsilon: 0.1 });
+    const expected = values.map(
+      (value, index) => value - (2 * 0.1 * gradient[index]!) / (Math.abs(gradient[index]!) + 0.1),
+    );
+    const worst = expected.reduce(
+      (most, value, index) => Math.max(most, Math.abs(value - weights.get('matrix')!.data[index]!)),
+      0,
+    );
+    expect(worst).toBeLessThan(1e-5);
+    expect([...weights.get('norm')!.data]).toEqual([1, 2, 3]);
+  });
+
+  it('goes on from the state of another', () => {
+    const [one, other] = [weightsOf([1, 2, 3], [4]), weightsOf([1, 2, 3], [4])];
+    const [first, second] = [new Adam(one), new Adam(other)];
+    const step = (adam: Adam, weights: ReturnType<typeof weightsOf>) =>
+      adam.apply(weights, gradientsOf([0.1, -0.2, 0.3], [0.4]), options);
+    step(first, one);
+    step(second, other);
+    const third = new Adam(other);
+    third.restore(second);
+    step(first, one);
+    step(third, other);
+    expect(other).toEqual(one);
+    expect(third.step).toBe(2);
+  });
+
   it('decays matrices only, independently of the gradient', () => {
     const weights = weightsOf([2], [2]);
-    adamStep(weights, gradientsOf([0], [0]), createAdamState(weights), { ...options, weightDecay: 0.5 });
+    new Adam(weights).apply(weights, gradientsOf([0], [0]), { ...options, weightDecay: 0.5 });
     expect(weights.get('matrix')!.data[0]).toBeCloseTo(2 * (1 - 0.1 * 0.5), 6);
     expect(weights.get('norm')!.data[0]).toBe(2);
   });
 
   it('clips by the norm over all parameters', () => {
     const clipped = weightsOf([0], [0]);
-    const state = createAdamState(clipped);
-    const { gradientNorm } = adamStep(clipped, gradientsOf([3], [4]), state, { ...options, clipNorm: 1 });
+    const state = new Adam(clipped);
+    const { gradientNorm } = state.apply(clipped, gradientsOf([3], [4]), { ...options, clipNorm: 1 });
     expect(gradientNorm).toBe(5);
     expect(state.first.get('matrix')![0]).toBeCloseTo(0.1 * 0.6, 6);
     expect(state.second.get('norm')![0]).toBeCloseTo(0.01 * 0.64, 6);
@@ -66,9 +104,17 @@ describe('adamStep', () => {
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY])('changes nothing when a gradient is %s', (bad) => {
     const weights = weightsOf([1], [1]);
-    const state = createAdamState(weights);
-    expect(adamStep(weights, gradientsOf([0.1], [bad]), state, options).applied).toBe(false);
+    const state = new Adam(weights);
+    expect(state.apply(weights, gradientsOf([0.1], [bad]), options).applied).toBe(false);
     expect(weights).toEqual(weightsOf([1], [1]));
-    expect(state).toEqual(createAdamState(weights));
+    expect(state).toEqual(new Adam(weights));
+  });
+});
+
+describe('adamKernel', () => {
+  it('is assembled from adam-kernel.wat', async () => {
+    const source = await readFile(new URL('adam-kernel.wat', import.meta.url), 'utf8');
+    const bytes = (await wabt()).parseWat('adam-kernel.wat', source, { simd: true }).toBinary({}).buffer;
+    expect(Buffer.from(adamKernel).equals(Buffer.from(bytes)), 'run `npm run assemble`').toBe(true);
   });
 });

@@ -1,56 +1,138 @@
-/** AdamW in place on typed arrays (arXiv 1412.6980, 1711.05101), with clipping of the global gradient norm. */
+/** AdamW in place (arXiv 1412.6980, 1711.05101), four weights at a time, with clipping of the global gradient norm. */
 
+import { TurnwiseError } from '../../core/errors.ts';
 import type { Weights } from '../../model/safetensors.ts';
 import type { AdamOptions, OptimStepResult } from '../engine.ts';
+import { adamKernel } from './adam-kernel.ts';
 
 /** Moments of every parameter, and the number of steps applied, which the bias correction needs. */
 export interface AdamState {
-  step: number;
+  readonly step: number;
   readonly first: ReadonlyMap<string, Float32Array>;
   readonly second: ReadonlyMap<string, Float32Array>;
 }
 
-export function createAdamState(weights: Weights): AdamState {
-  const zeros = (): Map<string, Float32Array> =>
-    new Map([...weights].map(([name, { data }]) => [name, new Float32Array(data.length)]));
-  return { step: 0, first: zeros(), second: zeros() };
-}
+/** Floats of a piece of gradient and weights that is copied in front of the kernel: both fit in a second-level cache. */
+const pieceLength = 16_384;
+const pageBytes = 65_536;
+/** What a WebAssembly memory can address. */
+const largestBytes = 65_535 * pageBytes;
+
+/** The part used here: the type library of Node lacks it. */
+declare const WebAssembly: {
+  readonly Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
+  readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: { readonly step: Kernel } };
+};
+
+type Kernel = (
+  first: number,
+  second: number,
+  gradient: number,
+  weight: number,
+  count: number,
+  beta1: number,
+  beta2: number,
+  scale: number,
+  keep: number,
+  stepSize: number,
+  secondCorrection: number,
+  epsilon: number,
+) => void;
 
 /**
- * One step on `gradients`, written into `weights` and `state`. A gradient that is not finite changes nothing.
- * Weight decay is decoupled and touches matrices only.
+ * The optimizer of one set of weights. The moments live in the kernel's memory; gradients and weights, which belong to
+ * others, pass through it in pieces.
+ * @throws TurnwiseError `model-too-large` above 536 million trained weights, which is what the kernel can address.
  */
-export function adamStep(
-  weights: Weights,
-  gradients: ReadonlyMap<string, Float32Array>,
-  state: AdamState,
-  options: AdamOptions,
-): OptimStepResult {
-  let squares = 0;
-  for (const gradient of gradients.values()) squares += sumOfSquares(gradient);
-  const gradientNorm = Math.sqrt(squares);
-  if (!Number.isFinite(gradientNorm)) return { gradientNorm, applied: false };
+export class Adam implements AdamState {
+  readonly first = new Map<string, Float32Array>();
+  readonly second = new Map<string, Float32Array>();
+  readonly #gradientPiece: Float32Array;
+  readonly #weightPiece: Float32Array;
+  readonly #kernel: Kernel;
+  #step = 0;
 
-  const { learningRate, beta1, beta2, epsilon, weightDecay, clipNorm } = options;
-  const scale = clipNorm > 0 && gradientNorm > clipNorm ? clipNorm / gradientNorm : 1;
-  state.step++;
-  const stepSize = learningRate / (1 - beta1 ** state.step);
-  const secondCorrection = 1 / (1 - beta2 ** state.step);
-  for (const [name, { shape, data }] of weights) {
-    const gradient = gradients.get(name)!;
-    const first = state.first.get(name)!;
-    const second = state.second.get(name)!;
-    const keep = shape.length >= 2 ? 1 - learningRate * weightDecay : 1;
-    for (let i = 0; i < data.length; i++) {
-      const g = gradient[i]! * scale;
-      const m = beta1 * first[i]! + (1 - beta1) * g;
-      const v = beta2 * second[i]! + (1 - beta2) * g * g;
-      first[i] = m;
-      second[i] = v;
-      data[i] = data[i]! * keep - (stepSize * m) / (Math.sqrt(v * secondCorrection) + epsilon);
+  constructor(weights: Weights) {
+    const padded = (length: number): number => Math.ceil(length / 4) * 4;
+    let floats = 2 * pieceLength;
+    for (const { data } of weights.values()) floats += 2 * padded(data.length);
+    if (floats * 4 > largestBytes) throw tooLarge(floats / 2);
+    const memory = new WebAssembly.Memory({ initial: Math.ceil((floats * 4) / pageBytes) });
+    const instance = new WebAssembly.Instance(new WebAssembly.Module(adamKernel), { host: { memory } });
+    this.#kernel = instance.exports.step;
+    let offset = 0;
+    const place = (length: number): Float32Array => {
+      const view = new Float32Array(memory.buffer, offset * 4, length);
+      offset += padded(length);
+      return view;
+    };
+    this.#gradientPiece = place(pieceLength);
+    this.#weightPiece = place(pieceLength);
+    for (const [name, { data }] of weights) {
+      this.first.set(name, place(data.length));
+      this.second.set(name, place(data.length));
     }
   }
-  return { gradientNorm, applied: true };
+
+  /** Steps applied so far. */
+  get step(): number {
+    return this.#step;
+  }
+
+  /** Goes on from the state of another optimizer of the same weights. */
+  restore({ step, first, second }: AdamState): void {
+    this.#step = step;
+    for (const [name, moment] of this.first) moment.set(first.get(name)!);
+    for (const [name, moment] of this.second) moment.set(second.get(name)!);
+  }
+
+  /**
+   * One step on `gradients`, written into `weights`. A gradient that is not finite changes nothing. Weight decay is
+   * decoupled and touches matrices only, unless `decayAll`. The arithmetic is that of 32-bit floats.
+   */
+  apply(
+    weights: Weights,
+    gradients: ReadonlyMap<string, Float32Array>,
+    { learningRate, beta1, beta2, epsilon, weightDecay, decayAll, clipNorm }: AdamOptions,
+  ): OptimStepResult {
+    let squares = 0;
+    for (const gradient of gradients.values()) squares += sumOfSquares(gradient);
+    const gradientNorm = Math.sqrt(squares);
+    if (!Number.isFinite(gradientNorm)) return { gradientNorm, applied: false };
+
+    const scale = clipNorm > 0 && gradientNorm > clipNorm ? clipNorm / gradientNorm : 1;
+    this.#step++;
+    const stepSize = learningRate / (1 - beta1 ** this.#step);
+    const secondCorrection = 1 / (1 - beta2 ** this.#step);
+    for (const [name, { shape, data }] of weights) {
+      const gradient = gradients.get(name)!;
+      const first = this.first.get(name)!;
+      const second = this.second.get(name)!;
+      const keep = shape.length >= 2 || decayAll ? 1 - learningRate * weightDecay : 1;
+      for (let start = 0; start < data.length; start += pieceLength) {
+        const count = Math.min(pieceLength, data.length - start);
+        this.#gradientPiece.set(gradient.subarray(start, start + count));
+        this.#weightPiece.set(data.subarray(start, start + count));
+        this.#kernel(
+          first.byteOffset + start * 4,
+          second.byteOffset + start * 4,
+          this.#gradientPiece.byteOffset,
+          this.#weightPiece.byteOffset,
+          count,
+          beta1,
+          beta2,
+          scale,
+          keep,
+          stepSize,
+          secondCorrection,
+          epsilon,
+        );
+        data.set(this.#weightPiece.subarray(0, count), start);
+      }
+    }
+    return { gradientNorm, applied: true };
+  }
 }
 
 /** In four sums side by side, since each addition of a single sum would wait for the one before. */
@@ -65,4 +147,13 @@ function sumOfSquares(values: Float32Array): number {
   }
   for (let i = whole; i < values.length; i++) a += values[i]! * values[i]!;
   return a + b + c + d;
+}
+
+function tooLarge(weights: number): TurnwiseError {
+  return new TurnwiseError('model-too-large', {
+    what: 'The model has too many trained weights for the embedded optimizer',
+    seen: `${Math.round(weights / 1e6)} million`,
+    allowed: `at most ${Math.floor(largestBytes / 8e6)} million`,
+    next: 'Train adapters (lora), or use another engine',
+  });
 }

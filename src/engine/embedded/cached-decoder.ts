@@ -1,27 +1,32 @@
 /** The decoder with its cache as the scheduler sees it: rows that are fed tokens. */
 
-import { toOnnx } from '../../graph/onnx.ts';
-import { createSession, type Feed, type GraphSession } from '../../graph/session.ts';
-import { decodeGraph, decodeWeights } from '../../model/decode.ts';
+import type { Feed } from '../../graph/session.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { Weights } from '../../model/safetensors.ts';
+import {
+  createDecodeProgram,
+  type DecodeProgram,
+  type DecodeSource,
+  setDecodeWeights,
+} from './decode-program.ts';
 import { KeyValueCache } from './key-value-cache.ts';
 import type { RowDecoder } from './sampler.ts';
 
 const hidden = -1e9;
 
 export class CachedDecoder implements RowDecoder {
+  readonly #source: DecodeSource;
   readonly #shape: DecoderShape;
-  readonly #threads: number;
   readonly #cache: KeyValueCache;
   readonly #causal: Map<number, Float32Array> = new Map();
   readonly #outputs: readonly string[];
-  #session: GraphSession;
+  #program: DecodeProgram;
 
-  private constructor(shape: DecoderShape, threads: number, session: GraphSession) {
+  private constructor(source: DecodeSource, program: DecodeProgram) {
+    const { shape } = source;
+    this.#source = source;
     this.#shape = shape;
-    this.#threads = threads;
-    this.#session = session;
+    this.#program = program;
     this.#cache = new KeyValueCache({
       layers: shape.layers,
       keyValueHeads: shape.keyValueHeads,
@@ -35,16 +40,14 @@ export class CachedDecoder implements RowDecoder {
     ];
   }
 
-  /** A decoder with a copy of these weights. */
-  static async create(shape: DecoderShape, weights: Weights, threads: number): Promise<CachedDecoder> {
-    return new CachedDecoder(shape, threads, await createDecodeSession(shape, weights, threads));
+  /** A decoder with a copy of these trained weights. */
+  static async create(source: DecodeSource, weights: Weights): Promise<CachedDecoder> {
+    return new CachedDecoder(source, await createDecodeProgram(source, weights));
   }
 
   /** Goes on with a copy of these weights. The caches, which belong to the old ones, must have been cleared. */
   async setWeights(weights: Weights): Promise<void> {
-    const previous = this.#session;
-    this.#session = await createDecodeSession(this.#shape, weights, this.#threads);
-    await previous.close();
+    this.#program = await setDecodeWeights(this.#source, this.#program, weights);
   }
 
   get vocabulary(): number {
@@ -84,6 +87,7 @@ export class CachedDecoder implements RowDecoder {
     }
     const group = heads / keyValueHeads;
     const feeds: Record<string, Feed> = {
+      ...this.#program.feeds,
       ids: { data: ids, shape: [rows, tokens] },
       positions: { data: positions, shape: [rows, tokens] },
       last: { data: last, shape: [rows] },
@@ -98,7 +102,7 @@ export class CachedDecoder implements RowDecoder {
       feeds[`keys.${layer}`] = { data: cache.keys(layer, firstRow, rows), shape: cacheShape };
       feeds[`values.${layer}`] = { data: cache.values(layer, firstRow, rows), shape: cacheShape };
     }
-    const results = await this.#session.run(feeds, this.#outputs);
+    const results = await this.#program.session.run(feeds, this.#outputs);
     const fresh = this.#outputs.slice(1).map((name) => results[name]!);
     for (const [index, chunk] of chunks.entries())
       cache.append(firstRow + index, fresh, index, tokens, chunk.length);
@@ -124,7 +128,7 @@ export class CachedDecoder implements RowDecoder {
 
   async close(): Promise<void> {
     this.#cache.free();
-    await this.#session.close();
+    await this.#program.close();
   }
 
   /** Causal masks below each other, one for each query head of a group. */
@@ -137,14 +141,4 @@ export class CachedDecoder implements RowDecoder {
     this.#causal.set(tokens, mask);
     return mask;
   }
-}
-
-/**
- * A session with the weights written into the graph, so that onnxruntime lays them out for its kernels once. Weights as
- * inputs would make publishing free, and every call of few tokens 1.3 to 1.5 times slower.
- */
-function createDecodeSession(shape: DecoderShape, weights: Weights, threads: number): Promise<GraphSession> {
-  return createSession(toOnnx(decodeGraph(shape), { initializers: decodeWeights(shape, weights) }), {
-    threads,
-  });
 }

@@ -67,11 +67,11 @@ describe('checkpoints', () => {
     const bytes = await readFile(file);
     await writeFile(file, bytes.subarray(0, bytes.length - 100));
     expect(await load()).toMatchInlineSnapshot(
-      `"checkpoint-corrupt: optimizer.safetensors: Tensor second.lm_head.weight ends beyond the end of the file. Seen: offset 34176. Allowed: at most 34076. Load an earlier checkpoint."`,
+      `"checkpoint-corrupt: optimizer.safetensors: Tensor second.lm_head.weight ends beyond the end of the file. Seen: offset 34176. Allowed: at most 34076. Copy the file again, or load another checkpoint."`,
     );
     await rm(file);
     expect(await load()).toMatchInlineSnapshot(
-      `"checkpoint-missing: Cannot read the weight file optimizer.safetensors. Seen: ENOENT: no such file or directory, open '<folder>/optimizer.safetensors'. Check the checkpoint folder, or load an earlier checkpoint."`,
+      `"checkpoint-missing: Cannot read the weight file optimizer.safetensors. Seen: ENOENT: no such file or directory, open '<folder>/optimizer.safetensors'. Check the checkpoint folder, or load another checkpoint."`,
     );
     expect(await engine.score(batch, { temperature: 1 })).toEqual(before);
   });

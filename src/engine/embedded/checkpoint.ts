@@ -3,10 +3,18 @@
 import { access, mkdir, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { TurnwiseError } from '../../core/errors.ts';
-import { readSafetensors, type Weights, writeSafetensors } from '../../model/safetensors.ts';
+import { adapterFile, readAdapterConfig, writeAdapter } from '../../model/adapter-folder.ts';
+import type { LoraShape } from '../../model/lora.ts';
+import {
+  readSafetensors,
+  type SafetensorsFile,
+  type Weights,
+  writeSafetensors,
+} from '../../model/safetensors.ts';
 import type { AdamState } from './adam.ts';
 
 export interface Checkpoint {
+  /** What is trained: under LoRA the adapter, and a value head. */
   readonly weights: Weights;
   readonly adam: AdamState;
   readonly frozen: Weights | undefined;
@@ -14,15 +22,36 @@ export interface Checkpoint {
   readonly version: number;
 }
 
+/** Whose adapter is kept. The base is named, and recognised by its digest, but not kept. */
+export interface AdapterIdentity {
+  readonly lora: LoraShape;
+  readonly base: string;
+  readonly digest: string;
+}
+
 const modelFile = 'model.safetensors';
+const valueHeadFile = 'value_head.safetensors';
 const optimizerFile = 'optimizer.safetensors';
 const frozenFile = 'frozen.safetensors';
+/** What the names of its parameters begin with. */
+const valueHead = 'value_head.';
 
-/** Writes the files and flushes them and the folder to the disk. */
-export async function saveCheckpoint(folder: string, checkpoint: Checkpoint): Promise<void> {
+/** Writes the files and flushes them and the folder to the disk. Under LoRA the folder is one that `peft` loads. */
+export async function saveCheckpoint(
+  folder: string,
+  checkpoint: Checkpoint,
+  adapter?: AdapterIdentity,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   const { weights, adam, frozen, version } = checkpoint;
-  await writeSafetensors(join(folder, modelFile), weights, { version: String(version) });
+  if (adapter === undefined)
+    await writeSafetensors(join(folder, modelFile), weights, { version: String(version) });
+  else {
+    const { lora, base, digest } = adapter;
+    const [head, factors] = divide(weights);
+    await writeAdapter(folder, lora, factors, base, { version: String(version), base, base_digest: digest });
+    if (head.size > 0) await writeSafetensors(join(folder, valueHeadFile), head);
+  }
   const moments = [...weights].flatMap(
     ([name, { shape }]) =>
       [
@@ -40,36 +69,104 @@ export async function saveCheckpoint(folder: string, checkpoint: Checkpoint): Pr
 /**
  * Reads and checks a checkpoint against the weights that the model has.
  * @throws TurnwiseError `checkpoint-missing`, `checkpoint-corrupt`, or `checkpoint-mismatch` when the files belong to
- * another model.
+ * another model. A value head that the files lack begins at zero, as a new one does: a critic may begin with weights that
+ * were trained without one.
  */
-export async function loadCheckpoint(folder: string, expected: Weights): Promise<Checkpoint> {
-  const model = await readSafetensors(join(folder, modelFile));
-  requireMatch(join(folder, modelFile), model.tensors, expected);
+export async function loadCheckpoint(
+  folder: string,
+  expected: Weights,
+  adapter?: AdapterIdentity,
+): Promise<Checkpoint> {
+  const model =
+    adapter === undefined
+      ? await readSafetensors(join(folder, modelFile))
+      : await loadAdapter(folder, expected, adapter);
+  const file = adapter === undefined ? modelFile : adapterFile;
   const optimizer = await readSafetensors(join(folder, optimizerFile));
-  const moments = (kind: string): Weights =>
+  const lacksValueHead = !model.tensors.has(`${valueHead}weight`);
+  const complete = (tensors: Weights, prefix: string): Weights =>
+    lacksValueHead ? new Map([...tensors, ...zeroValueHead(expected, prefix)]) : tensors;
+  const weights = complete(model.tensors, '');
+  const moments = complete(complete(optimizer.tensors, 'first.'), 'second.');
+  requireMatch(join(folder, file), weights, expected);
+  const ofMoments = (kind: string): Weights =>
     new Map([...expected].map(([name, weight]) => [`${kind}.${name}`, weight]));
   requireMatch(
     join(folder, optimizerFile),
-    optimizer.tensors,
-    new Map([...moments('first'), ...moments('second')]),
+    moments,
+    new Map([...ofMoments('first'), ...ofMoments('second')]),
   );
   const moment = (kind: string): Map<string, Float32Array> =>
-    new Map([...expected.keys()].map((name) => [name, optimizer.tensors.get(`${kind}.${name}`)!.data]));
+    new Map([...expected.keys()].map((name) => [name, moments.get(`${kind}.${name}`)!.data]));
   let frozen: Weights | undefined;
   if (await exists(join(folder, frozenFile))) {
-    frozen = (await readSafetensors(join(folder, frozenFile))).tensors;
+    frozen = complete((await readSafetensors(join(folder, frozenFile))).tensors, '');
     requireMatch(join(folder, frozenFile), frozen, expected);
   }
   return {
-    weights: model.tensors,
+    weights,
     adam: {
       step: count(join(folder, optimizerFile), 'step', optimizer.metadata),
       first: moment('first'),
       second: moment('second'),
     },
     frozen,
-    version: count(join(folder, modelFile), 'version', model.metadata),
+    version: count(join(folder, file), 'version', model.metadata),
   };
+}
+
+/** The value head of a model that has one, all zeros; nothing for a model without. */
+function zeroValueHead(expected: Weights, prefix: string): Weights {
+  const [head] = divide(expected);
+  return new Map(
+    [...head].map(([name, { shape, data }]) => [
+      prefix + name,
+      { shape, data: new Float32Array(data.length) },
+    ]),
+  );
+}
+
+/** The adapter and, where there is one, the value head. */
+async function loadAdapter(
+  folder: string,
+  expected: Weights,
+  { lora, base, digest }: AdapterIdentity,
+): Promise<SafetensorsFile> {
+  const path = join(folder, adapterFile);
+  const { tensors, metadata } = await readSafetensors(path);
+  const refuse = (what: string, seen: string, allowed: string, next: string): TurnwiseError =>
+    new TurnwiseError('checkpoint-mismatch', {
+      what: `${adapterFile} ${what}`,
+      seen,
+      allowed,
+      next,
+      fields: { file: path },
+    });
+  if (metadata.base_digest !== digest)
+    throw refuse(
+      'was trained on another base model',
+      `${metadata.base ?? 'no name'}, digest ${metadata.base_digest?.slice(0, 16) ?? 'none'}`,
+      `${base}, digest ${digest.slice(0, 16)}`,
+      'Load the base model that the adapter belongs to',
+    );
+  const { lora_alpha: alpha } = await readAdapterConfig(folder);
+  if (alpha !== lora.alpha)
+    throw refuse(
+      'was trained with another alpha',
+      String(alpha),
+      String(lora.alpha),
+      'Use its LoRA settings',
+    );
+  const [head] = divide(expected);
+  if (head.size === 0 || !(await exists(join(folder, valueHeadFile)))) return { tensors, metadata };
+  const stored = await readSafetensors(join(folder, valueHeadFile));
+  return { tensors: new Map([...tensors, ...stored.tensors]), metadata };
+}
+
+/** The value head, and all else. */
+function divide(weights: Weights): readonly [Weights, Weights] {
+  const isHead = ([name]: readonly [string, unknown]): boolean => name.startsWith(valueHead);
+  return [new Map([...weights].filter(isHead)), new Map([...weights].filter((entry) => !isHead(entry)))];
 }
 
 function requireMatch(path: string, found: Weights, expected: Weights): void {

@@ -1,7 +1,10 @@
 /** The engine that needs nothing but this process: onnxruntime in a worker thread, driven by graphs written here. */
 
 import { TurnwiseError } from '../../core/errors.ts';
+import { openAdapter } from '../../model/adapter-folder.ts';
+import type { ModelCheckpoint } from '../../model/checkpoint-folder.ts';
 import { type DecoderShape, parameterShapes } from '../../model/decoder.ts';
+import { type LoraOptions, type LoraShape, resolveLora } from '../../model/lora.ts';
 import type { Objective } from '../../objective/objective.ts';
 import type {
   AdamOptions,
@@ -11,6 +14,7 @@ import type {
   OptimStepResult,
   SampleRequest,
   SampleResult,
+  ScoreRequest,
   TokenBatch,
   TokenScores,
 } from '../engine.ts';
@@ -19,9 +23,9 @@ import { type EngineHost, startInProcess, startWorker } from './engine-host.ts';
 import { buffersOf, offsetsOf, packBatch } from './packed-batch.ts';
 import { buildTrainingProgram, programKey } from './training-graph.ts';
 
-export interface EmbeddedEngineOptions {
-  readonly shape: DecoderShape;
-  /** Names the initial weights. */
+/** What every engine needs to know, whatever its weights. */
+interface CommonOptions {
+  /** Names the initial weights that are random. */
   readonly seed: number | string;
   /** Threads inside one operator. */
   readonly threads: number;
@@ -31,6 +35,36 @@ export interface EmbeddedEngineOptions {
   readonly slots?: number;
   /** Compute on the calling thread: for tests, where a worker cannot be started from source. */
   readonly inProcess?: boolean;
+}
+
+/** What every embedded engine is able to do; a value head is there where the shape has one. */
+export const embeddedAbilities: Pick<EngineCapabilities, 'valueHead' | 'entropies' | 'customObjectives'> = {
+  valueHead: true,
+  entropies: true,
+  customObjectives: true,
+};
+
+/** What is trained: all weights, or an adapter over weights that stay as they are. */
+export interface AdapterOptions {
+  /** A new adapter. */
+  readonly lora?: LoraOptions;
+  /** A folder with an adapter as `peft` saves it, to go on with instead of a new one. */
+  readonly adapter?: string;
+}
+
+/** A model with random weights of this shape, or that of a checkpoint, with a new value head where one is asked for. */
+export type EmbeddedEngineOptions = CommonOptions &
+  AdapterOptions &
+  (
+    | { readonly shape: DecoderShape }
+    | { readonly model: ModelCheckpoint; readonly valueHead?: DecoderShape['valueHead'] }
+  );
+
+/** Another adapter over the base of an engine. */
+export interface AttachOptions extends AdapterOptions {
+  readonly seed: number | string;
+  readonly valueHead?: DecoderShape['valueHead'];
+  readonly slots?: number;
 }
 
 /** What the sampler has done so far. */
@@ -43,14 +77,20 @@ export interface EmbeddedEngineStatistics {
 }
 
 /**
- * Creates an engine with random weights named by `seed`, published as version 0.
+ * Creates an engine with the weights of a checkpoint, or random ones named by `seed`, published as version 0.
  * Everything is computed in 32-bit floats; the same calls give the same bits on the same machine and thread count.
  */
 export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
-  const { shape, seed, threads, tokenBudget } = options;
+  const { seed, threads, tokenBudget } = options;
+  const shape =
+    'shape' in options
+      ? options.shape
+      : { ...options.model.shape, ...(options.valueHead && { valueHead: options.valueHead }) };
   const settings: EngineSettings = {
     shape,
+    ...('model' in options && { model: options.model }),
     seed,
+    ...(await adapterSettings(shape, options)),
     threads,
     tokenBudget,
     slots: options.slots ?? defaultSlots(shape),
@@ -61,6 +101,17 @@ export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Prom
       ? await startInProcess(settings)
       : await startWorker(new URL('./worker.js', import.meta.url), settings);
   return new EmbeddedEngine(settings, host);
+}
+
+async function adapterSettings(
+  shape: DecoderShape,
+  { lora, adapter }: AdapterOptions,
+): Promise<Pick<EngineSettings, 'lora' | 'adapter'>> {
+  if (adapter !== undefined) {
+    const opened = await openAdapter(adapter, shape);
+    return { lora: opened.lora, adapter: opened };
+  }
+  return lora === undefined ? {} : { lora: resolveLora(shape, lora) };
 }
 
 /** Use `createEmbeddedEngine`. */
@@ -77,9 +128,8 @@ export class EmbeddedEngine implements Engine {
     this.capabilities = {
       vocabulary: settings.shape.vocabulary,
       contextLength: settings.shape.contextLength,
-      valueHead: settings.shape.valueHead ?? false,
-      entropies: true,
-      customObjectives: true,
+      ...embeddedAbilities,
+      valueHead: Boolean(settings.shape.valueHead),
       deterministic: true,
     };
   }
@@ -88,7 +138,17 @@ export class EmbeddedEngine implements Engine {
     return this.#version;
   }
 
-  /** Number of weights. */
+  /** The architecture, with the value head. */
+  get shape(): DecoderShape {
+    return this.#settings.shape;
+  }
+
+  /** The adapter that is trained, or undefined where all weights are. */
+  get lora(): LoraShape | undefined {
+    return this.#settings.lora;
+  }
+
+  /** Number of weights, an adapter's not among them. */
   get parameters(): number {
     return parameterShapes(this.#settings.shape).reduce(
       (total, { shape }) => total + shape.reduce((product, size) => product * size, 1),
@@ -105,19 +165,19 @@ export class EmbeddedEngine implements Engine {
     await this.#host.call('release', [conversations]);
   }
 
-  async score(
-    batch: TokenBatch,
-    options: { temperature: number; entropies?: boolean; values?: boolean; frozen?: boolean },
-  ): Promise<TokenScores> {
+  async score(batch: TokenBatch, options: ScoreRequest): Promise<TokenScores> {
     const packed = packBatch(batch, [], this.#settings.shape);
     const offsets_B = offsetsOf(packed);
     const scores = await this.#host.call('score', [packed, options], buffersOf(packed));
     const byRow = (values: Float32Array): Float32Array[] =>
       batch.rows.map(({ ids_T }, row) => values.subarray(offsets_B[row]!, offsets_B[row]! + ids_T.length));
     return {
-      logprobs: byRow(scores.logprobs),
+      logprobs: byRow(scores.logprobs!),
       ...(scores.entropies && { entropies: byRow(scores.entropies) }),
       ...(scores.values && { values: byRow(scores.values) }),
+      ...(options.heads && {
+        heads: Object.fromEntries(options.heads.map((name) => [name, byRow(scores[`head.${name}`]!)])),
+      }),
     };
   }
 
@@ -126,10 +186,10 @@ export class EmbeddedEngine implements Engine {
     objective: Objective,
     options: { temperature: number },
   ): Promise<ForwardBackwardResult> {
-    const { shape } = this.#settings;
+    const { shape, lora } = this.#settings;
     const key = programKey(objective, options.temperature);
     if (!this.#programs.has(key)) {
-      const program = buildTrainingProgram(shape, objective, options.temperature);
+      const program = buildTrainingProgram(shape, objective, options.temperature, lora);
       await this.#host.call('addProgram', [program]);
       this.#programs.add(key);
     }
@@ -146,8 +206,15 @@ export class EmbeddedEngine implements Engine {
     return this.#version;
   }
 
-  async freeze(): Promise<void> {
-    await this.#host.call('freeze', []);
+  async freeze(rate = 1): Promise<void> {
+    if (!(rate > 0 && rate <= 1)) {
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'A frozen copy cannot move by this share towards the present weights',
+        seen: String(rate),
+        allowed: 'above 0, at most 1',
+      });
+    }
+    await this.#host.call('freeze', [rate]);
   }
 
   async save(folder: string): Promise<void> {
@@ -157,6 +224,39 @@ export class EmbeddedEngine implements Engine {
   /** Loads weights and optimizer state, and publishes the weights under the version they were saved with. */
   async load(folder: string): Promise<void> {
     this.#version = await this.#host.call('load', [folder]);
+  }
+
+  /** Writes the adapter as a folder that `peft` loads: `adapter_config.json` and `adapter_model.safetensors`. */
+  async exportAdapter(folder: string): Promise<void> {
+    await this.#host.call('exportAdapter', [folder]);
+  }
+
+  /**
+   * Writes the model, merged with its adapter where it has one, as a checkpoint folder in 32-bit floats that
+   * `transformers` loads. Needs an engine that was made from a checkpoint.
+   */
+  async exportModel(folder: string): Promise<void> {
+    await this.#host.call('exportModel', [folder]);
+  }
+
+  /**
+   * Another engine with its own adapter, optimizer and caches over the same frozen weights, in the same thread. It is
+   * closed by itself; the weights are released when the last one is.
+   * @throws TurnwiseError `engine-unsupported` where all weights are trained.
+   */
+  async attach(options: AttachOptions): Promise<EmbeddedEngine> {
+    const { lora: own, adapter: _, ...rest } = this.#settings;
+    const shape = { ...rest.shape, valueHead: options.valueHead ?? false };
+    const adapter = await adapterSettings(shape, options);
+    if (own === undefined || adapter.lora === undefined)
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'Engines can share weights only where each trains an adapter',
+        seen: own === undefined ? 'an engine that trains all weights' : 'neither lora nor adapter',
+        next: 'Create both with lora or adapter',
+      });
+    const slots = options.slots ?? rest.slots;
+    const settings = { ...rest, ...adapter, shape, seed: options.seed, slots };
+    return new EmbeddedEngine(settings, await this.#host.attach(settings));
   }
 
   statistics(): Promise<EmbeddedEngineStatistics> {

@@ -1,7 +1,13 @@
 /** The engine's state and verbs, as they run inside the worker thread (or in the same thread, for tests). */
 
+import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
-import { type DecoderShape, initialWeights, parameterShapes } from '../../model/decoder.ts';
+import { type AdapterCheckpoint, readAdapter, writeAdapter } from '../../model/adapter-folder.ts';
+import { type ModelCheckpoint, readCheckpoint } from '../../model/checkpoint-folder.ts';
+import { type DecoderShape, headShapes, initialWeights, parameterShapes } from '../../model/decoder.ts';
+import { exportCheckpoint } from '../../model/export-checkpoint.ts';
+import { initialAdapter, type LoraShape } from '../../model/lora.ts';
+import type { Weight, Weights } from '../../model/safetensors.ts';
 import type {
   AdamOptions,
   ForwardBackwardResult,
@@ -9,15 +15,23 @@ import type {
   SampleRequest,
   SampleResult,
 } from '../engine.ts';
-import { CachedDecoder } from './cached-decoder.ts';
-import { loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
+import { BaseModel } from './base-model.ts';
+import { type AdapterIdentity, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
+import { LaneThread } from './lane-thread.ts';
 import type { PackedBatch } from './packed-batch.ts';
-import { Sampler, type SamplerStatistics } from './sampler.ts';
+import { type Lane, type LaneStatistics, SamplingLane } from './sampling-lane.ts';
+import { SamplingLanes } from './sampling-lanes.ts';
 import { type PackedScores, Trainer } from './trainer.ts';
 import type { ScoreOptions, TrainingProgram } from './training-graph.ts';
 
 export interface EngineSettings {
   readonly shape: DecoderShape;
+  /** Where the first weights come from; random ones named by `seed` when not given. */
+  readonly model?: ModelCheckpoint;
+  /** Train an adapter instead of the weights. */
+  readonly lora?: LoraShape;
+  /** Where the adapter's first values come from; new ones named by `seed` when not given. */
+  readonly adapter?: AdapterCheckpoint;
   readonly seed: number | string;
   readonly threads: number;
   /** Most padded tokens of a training micro-batch. */
@@ -27,43 +41,52 @@ export interface EngineSettings {
 }
 
 export class EngineCore {
+  readonly #settings: EngineSettings;
+  readonly #base: BaseModel;
   readonly #trainer: Trainer;
-  readonly #sampler: Sampler;
-  readonly #decoder: CachedDecoder;
+  readonly #sampling: SamplingLanes;
   #version = 0;
   /** Verbs that touch the weights run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  private constructor(settings: EngineSettings, trainer: Trainer, decoder: CachedDecoder) {
+  private constructor(settings: EngineSettings, base: BaseModel, trainer: Trainer, lanes: readonly Lane[]) {
+    this.#settings = settings;
+    this.#base = base;
     this.#trainer = trainer;
-    this.#decoder = decoder;
-    this.#sampler = new Sampler(decoder, {
-      slots: settings.slots,
-      contextLength: settings.shape.contextLength,
-      chunkTokens: 64,
-      callTokens: 2048,
-    });
+    this.#sampling = new SamplingLanes(lanes);
   }
 
   static async create(settings: EngineSettings): Promise<EngineCore> {
-    const { shape, seed, threads } = settings;
-    const values = initialWeights(shape, Rng.of(seed, 'weights'));
-    const weights = new Map(
-      parameterShapes(shape).map(({ name, shape: sizes }) => [
-        name,
-        { shape: sizes, data: values.get(name)! },
-      ]),
-    );
-    const trainer = new Trainer(shape, weights, settings);
-    return new EngineCore(settings, trainer, await CachedDecoder.create(shape, weights, threads));
+    const weights = await firstWeights(settings);
+    const name = settings.model?.name ?? `random weights, seed ${settings.seed}`;
+    const isAdapted = settings.lora !== undefined;
+    const base = new BaseModel(isAdapted ? weights : new Map(), name, settings.threads);
+    return EngineCore.#over(base, settings, isAdapted ? await firstAdapter(settings) : weights);
+  }
+
+  /** Another adapter over the same base: it shares the frozen weights and the sessions that read them. */
+  async attach(settings: EngineSettings): Promise<EngineCore> {
+    return EngineCore.#over(this.#base, settings, await firstAdapter(settings));
+  }
+
+  static async #over(
+    base: BaseModel,
+    settings: EngineSettings,
+    trained: Map<string, Weight>,
+  ): Promise<EngineCore> {
+    const { shape, lora, tokenBudget } = settings;
+    const trainer = new Trainer(shape, trained, { base, lora, tokenBudget });
+    const lanes = await createLanes(base, settings, trained);
+    base.retain();
+    return new EngineCore(settings, base, trainer, lanes);
   }
 
   sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
-    return this.#sampler.sample(requests);
+    return this.#sampling.sample(requests);
   }
 
-  release(conversations: readonly string[]): void {
-    this.#sampler.release(conversations);
+  release(conversations: readonly string[]): Promise<void> {
+    return this.#sampling.release(conversations);
   }
 
   score(batch: PackedBatch, options: ScoreOptions & { readonly frozen?: boolean }): Promise<PackedScores> {
@@ -84,19 +107,20 @@ export class EngineCore {
 
   publish(): Promise<number> {
     return this.#betweenSamples(async () => {
-      await this.#decoder.setWeights(this.#trainer.weights);
+      await this.#sampling.setWeights(this.#trainer.weights);
       return ++this.#version;
     });
   }
 
-  freeze(): Promise<void> {
-    return this.#inTurn(() => this.#trainer.freeze());
+  freeze(rate: number): Promise<void> {
+    return this.#inTurn(() => this.#trainer.freeze(rate));
   }
 
   save(folder: string): Promise<void> {
     return this.#inTurn(() => {
       const { weights, adam, frozen } = this.#trainer;
-      return saveCheckpoint(folder, { weights, adam, frozen, version: this.#version });
+      const checkpoint = { weights, adam, frozen, version: this.#version };
+      return saveCheckpoint(folder, checkpoint, this.#identity());
     });
   }
 
@@ -104,41 +128,68 @@ export class EngineCore {
   load(folder: string): Promise<number> {
     return this.#betweenSamples(async () => {
       const trainer = this.#trainer;
-      const { weights, adam, frozen, version } = await loadCheckpoint(folder, trainer.weights);
+      const { weights, adam, frozen, version } = await loadCheckpoint(
+        folder,
+        trainer.weights,
+        this.#identity(),
+      );
       for (const [name, { data }] of weights) trainer.weights.get(name)!.data.set(data);
-      trainer.adam = adam;
+      trainer.adam.restore(adam);
       trainer.frozen = frozen;
       trainer.clearGradients();
-      await this.#decoder.setWeights(trainer.weights);
+      await this.#sampling.setWeights(trainer.weights);
       this.#version = version;
       return version;
     });
   }
 
-  statistics(): SamplerStatistics & { readonly conversations: number; readonly cacheBytes: number } {
-    return {
-      ...this.#sampler.statistics,
-      conversations: this.#sampler.conversations,
-      cacheBytes: this.#decoder.cacheBytes,
-    };
+  /** Writes the adapter alone, as `peft` has it. */
+  exportAdapter(folder: string): Promise<void> {
+    return this.#inTurn(() => {
+      const { lora } = this.#settings;
+      if (lora === undefined) throw unsupported('has no adapter', 'Export the model instead');
+      const factors = [...this.#trainer.weights].filter(([name]) => name.includes('.lora_'));
+      return writeAdapter(folder, lora, new Map(factors), this.#base.name);
+    });
+  }
+
+  /** Writes the model, merged with its adapter, as a checkpoint folder. */
+  exportModel(folder: string): Promise<void> {
+    return this.#inTurn(() => {
+      const { model, lora } = this.#settings;
+      const { weights } = this.#trainer;
+      if (model === undefined)
+        throw unsupported('was not made from a checkpoint folder', 'Save it with save() instead');
+      if (lora === undefined) return exportCheckpoint(folder, model, weights);
+      return exportCheckpoint(folder, model, this.#base.weights, { lora, weights });
+    });
+  }
+
+  statistics(): Promise<LaneStatistics> {
+    return this.#sampling.statistics();
   }
 
   close(): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#trainer.close();
-      await this.#decoder.close();
+      await this.#sampling.close();
+      await this.#base.release();
     });
+  }
+
+  #identity(): AdapterIdentity | undefined {
+    const { lora } = this.#settings;
+    return lora && { lora, base: this.#base.name, digest: this.#base.digest() };
   }
 
   /** Samples asked for before finish first, samples asked for from now on come after. */
   #betweenSamples<T>(work: () => Promise<T>): Promise<T> {
-    const idle = this.#sampler.pause();
+    const idle = this.#sampling.pause();
     return this.#inTurn(async () => {
       try {
         await idle;
         return await work();
       } finally {
-        this.#sampler.resume();
+        this.#sampling.resume();
       }
     });
   }
@@ -148,4 +199,58 @@ export class EngineCore {
     this.#last = result.catch(() => undefined);
     return result;
   }
+}
+
+/** Weights of more bytes than this are not copied for a second lane. */
+const lanesBytesLimit = 2 ** 28;
+
+/**
+ * One lane for each thread where threads are to be had and the weights are small enough to be copied: a step of few rows
+ * is too short to be shared by two threads, but two lanes of half the rows each run side by side.
+ */
+async function createLanes(
+  base: BaseModel,
+  { shape, lora, threads, slots }: EngineSettings,
+  weights: Weights,
+): Promise<Lane[]> {
+  const bytes = [...weights.values()].reduce((total, { data }) => total + data.byteLength, 0);
+  const isBuilt = import.meta.url.endsWith('.js');
+  if (threads === 1 || lora !== undefined || bytes > lanesBytesLimit || !isBuilt)
+    return [await SamplingLane.create({ shape, base, lora, threads }, weights, slots)];
+  const entry = new URL('./lane-worker.js', import.meta.url);
+  const settings = { shape, weights, slots: Math.ceil(slots / threads) };
+  return Array.from({ length: threads }, () => new LaneThread(entry, settings));
+}
+
+/** Under LoRA those of the base alone; the value head is trained, and is made with the adapter. */
+async function firstWeights({ shape, seed, model, lora }: EngineSettings): Promise<Map<string, Weight>> {
+  if (model !== undefined) {
+    const weights = await readCheckpoint(model);
+    return lora === undefined ? new Map([...weights, ...firstHeads(shape, seed)]) : weights;
+  }
+  const values = initialWeights(shape, Rng.of(seed, 'weights'));
+  return new Map(
+    parameterShapes(lora === undefined ? shape : { ...shape, valueHead: false, extraHeads: {} }).map(
+      ({ name, shape: sizes }) => [name, { shape: sizes, data: values.get(name)! }],
+    ),
+  );
+}
+
+async function firstAdapter(settings: EngineSettings): Promise<Map<string, Weight>> {
+  const { shape, seed, lora, adapter } = settings;
+  const factors =
+    adapter === undefined
+      ? initialAdapter(shape, lora!, Rng.of(seed, 'adapter'))
+      : await readAdapter(adapter, shape);
+  return new Map([...factors, ...firstHeads(shape, seed)]);
+}
+
+function firstHeads(shape: DecoderShape, seed: EngineSettings['seed']): [string, Weight][] {
+  const heads = headShapes(shape);
+  const values = initialWeights(shape, Rng.of(seed, 'heads'), heads);
+  return heads.map(({ name, shape: sizes }) => [name, { shape: sizes, data: values.get(name)! }]);
+}
+
+function unsupported(what: string, next: string): TurnwiseError {
+  return new TurnwiseError('engine-unsupported', { what: `The engine ${what}`, next });
 }

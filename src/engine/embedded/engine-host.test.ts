@@ -40,7 +40,7 @@ describe('startWorker', () => {
       threadOf(`setTimeout(() => { throw new Error('out of memory'); }, 5);`),
       settings,
     );
-    const calls = await Promise.allSettled([host.call('publish', []), host.call('freeze', [])]);
+    const calls = await Promise.allSettled([host.call('publish', []), host.call('freeze', [1])]);
     for (const call of calls) {
       expect(call).toMatchObject({ status: 'rejected', reason: { code: 'engine-failed' } });
       expect((call as PromiseRejectedResult).reason.cause.message).toBe('out of memory');

@@ -1,17 +1,8 @@
 /** Where the engine's state lives: in a worker thread, or in this one. */
 
-import { Worker } from 'node:worker_threads';
-import { TurnwiseError } from '../../core/errors.ts';
 import { EngineCore, type EngineSettings } from './engine-core.ts';
-import {
-  type Answer,
-  type Call,
-  describeError,
-  engineFailed,
-  perform,
-  reviveError,
-  type Verb,
-} from './worker-messages.ts';
+import { alreadyClosed, WorkerLink } from './worker-link.ts';
+import { type Call, describeError, perform, reviveError, type Verb } from './worker-messages.ts';
 
 export interface EngineHost {
   /** `transfer` names buffers that are handed over; the caller must not use them afterwards. */
@@ -20,12 +11,17 @@ export interface EngineHost {
     parameters: Parameters<EngineCore[V]>,
     transfer?: readonly ArrayBuffer[],
   ): Promise<Awaited<ReturnType<EngineCore[V]>>>;
+  /** Another engine in the same place, over the same base model. */
+  attach(settings: EngineSettings): Promise<EngineHost>;
   close(): Promise<void>;
 }
 
 /** The state in this thread: calls block the event loop while they compute. */
 export async function startInProcess(settings: EngineSettings): Promise<EngineHost> {
-  const core = await EngineCore.create(settings);
+  return hostInProcess(await EngineCore.create(settings));
+}
+
+function hostInProcess(core: EngineCore): EngineHost {
   let closed = false;
   const host: EngineHost = {
     call: async (verb, parameters) => {
@@ -35,6 +31,10 @@ export async function startInProcess(settings: EngineSettings): Promise<EngineHo
       } catch (error) {
         throw reviveError(describeError(error));
       }
+    },
+    attach: async (settings) => {
+      if (closed) throw alreadyClosed();
+      return hostInProcess(await core.attach(settings));
     },
     close: async () => {
       if (closed) return;
@@ -47,62 +47,57 @@ export async function startInProcess(settings: EngineSettings): Promise<EngineHo
 
 /** The state in a worker thread. When the thread dies, every pending and later call is rejected. */
 export async function startWorker(entry: URL, settings: EngineSettings): Promise<EngineHost> {
-  const worker = new Worker(entry, {
-    workerData: settings,
-    name: 'turnwise-engine',
-    // The large arrays live outside the heap; without a bound the young generation grows by 20 MB over 400 steps.
-    resourceLimits: { maxYoungGenerationSizeMb: 12 },
-  });
-  const pending = new Map<number, { resolve: (value: unknown) => void; reject: (reason: unknown) => void }>();
-  let failure: TurnwiseError | undefined;
-  let count = 0;
-  const fail = (error: TurnwiseError): void => {
-    failure ??= error;
-    for (const { reject } of pending.values()) reject(failure);
-    pending.clear();
-  };
-  worker.on('message', (answer: Answer) => {
-    const call = pending.get(answer.id);
-    pending.delete(answer.id);
-    if (pending.size === 0) worker.unref();
-    if ('error' in answer) call?.reject(reviveError(answer.error));
-    else call?.resolve(answer.value);
-  });
-  worker.on('error', (error) => fail(engineFailed(error)));
-  worker.on('exit', (code) => fail(engineFailed(new Error(`the engine's thread ended with code ${code}`))));
-
-  const host: EngineHost = {
-    call: (verb, parameters, transfer = []) =>
-      new Promise((resolve, reject) => {
-        if (failure !== undefined) {
-          reject(failure);
-          return;
-        }
-        const call: Call = { id: count++, verb, parameters };
-        pending.set(call.id, { resolve: resolve as (value: unknown) => void, reject });
-        // An idle engine must not keep the process alive; one that owes an answer must.
-        worker.ref();
-        worker.postMessage(call, [...transfer]);
-      }),
-    close: async () => {
-      if (failure !== undefined) return;
-      const closing = host.call('close', []);
-      failure = alreadyClosed();
-      try {
-        await closing;
-      } finally {
-        await worker.terminate();
-      }
-    },
-  };
+  const link = new EngineThread(entry, settings);
+  const host = hostInWorker(link, 0);
   // Rejects here, rather than at the first use, when the state cannot be created.
-  await host.call('statistics', []);
+  try {
+    await host.call('statistics', []);
+  } catch (error) {
+    await link.terminate();
+    throw error;
+  }
   return host;
 }
 
-function alreadyClosed(): TurnwiseError {
-  return new TurnwiseError('engine-closed', {
-    what: 'The engine was used after it was closed',
-    next: 'Create another engine',
-  });
+function hostInWorker(link: EngineThread, engine: number): EngineHost {
+  let closed = false;
+  return {
+    call: async (verb, parameters, transfer = []) => {
+      if (closed) throw link.failure ?? alreadyClosed();
+      return (await link.call({ engine, verb, parameters }, transfer)) as never;
+    },
+    attach: async (settings) => {
+      if (closed) throw link.failure ?? alreadyClosed();
+      const number = link.number();
+      await link.call({ engine, verb: 'attach', as: number, settings }, []);
+      return hostInWorker(link, number);
+    },
+    close: async () => {
+      if (closed || link.failure !== undefined) return;
+      closed = true;
+      link.engines--;
+      try {
+        await link.call({ engine, verb: 'close', parameters: [] }, []);
+      } finally {
+        if (link.engines === 0) await link.terminate();
+      }
+    },
+  };
+}
+
+/** The thread, and the engines in it. */
+class EngineThread extends WorkerLink<Call> {
+  /** Those that have not been closed. */
+  engines = 1;
+  #numbers = 0;
+
+  constructor(entry: URL, settings: EngineSettings) {
+    super(entry, { name: 'turnwise-engine', workerData: settings });
+  }
+
+  /** A number for another engine. */
+  number(): number {
+    this.engines++;
+    return ++this.#numbers;
+  }
 }

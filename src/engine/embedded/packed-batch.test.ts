@@ -10,16 +10,16 @@ const rowOf = (length: number, start: number) => ({
 });
 
 describe('microBatches', () => {
-  it('shifts rows by one and pads them on the right', () => {
+  it('shifts rows by one and pads them on the right to an even length', () => {
     const packed = packBatch({ rows: [rowOf(3, 10), rowOf(4, 20)] }, ['weight'], limits);
     const [only, ...others] = microBatches(packed, 100);
     expect(others).toEqual([]);
     expect(only).toEqual({
       rows: [1, 0],
-      length: 3,
-      inputs: BigInt64Array.of(20n, 21n, 22n, 10n, 11n, 0n),
-      targets: BigInt64Array.of(21n, 22n, 23n, 11n, 12n, 0n),
-      channels: { weight: Float32Array.of(21, 22, 23, 11, 12, 0) },
+      length: 4,
+      inputs: BigInt64Array.of(20n, 21n, 22n, 0n, 10n, 11n, 0n, 0n),
+      targets: BigInt64Array.of(21n, 22n, 23n, 0n, 11n, 12n, 0n, 0n),
+      channels: { weight: Float32Array.of(21, 22, 23, 0, 11, 12, 0, 0) },
     });
   });
 
@@ -33,7 +33,10 @@ describe('microBatches', () => {
           const seen: number[] = [];
           for (const { rows, length } of microBatches(packed, tokenBudget)) {
             expect(rows.length === 1 || rows.length * length <= tokenBudget).toBe(true);
-            expect(length).toBe(Math.max(...rows.map((row) => lengths[row]! - 1)));
+            const longest = Math.max(...rows.map((row) => lengths[row]! - 1));
+            expect(length).toBe(longest + (longest % 2));
+            const padding = rows.reduce((total, row) => total + length - (lengths[row]! - 1), 0);
+            expect(padding).toBeLessThanOrEqual(Math.max(32, 0.08 * rows.length * length));
             seen.push(...rows);
           }
           const expected = [...lengths.keys()].filter((row) => lengths[row]! > 1);

@@ -10,7 +10,7 @@ export interface PackedBatch {
   readonly channels: Readonly<Record<string, Float32Array>>;
 }
 
-/** Rows padded on the right to equal length, shifted: position t holds token t as input and token t + 1 as target. */
+/** Rows padded on the right to equal, even length, shifted: position t holds token t as input and token t + 1 as target. */
 export interface MicroBatch {
   /** Index of each row in the packed batch. */
   readonly rows: readonly number[];
@@ -92,21 +92,33 @@ export function buffersOf(batch: PackedBatch): ArrayBuffer[] {
   return arrays.map((array) => array.buffer as ArrayBuffer);
 }
 
+/** Padding that a micro-batch may hold: this share of its tokens, or a few tokens, which cost less than another call. */
+const paddingShare = 0.08;
+const paddingTokens = 32;
+
 /**
- * Micro-batches of at most `tokenBudget` padded tokens (but at least one row), rows of similar length together.
- * Rows of a single token have nothing to predict and are left out.
+ * Micro-batches of at most `tokenBudget` padded tokens (but at least one row), rows of similar length together, so that
+ * little is padding. Rows of a single token have nothing to predict and are left out.
  */
 export function* microBatches(batch: PackedBatch, tokenBudget: number): Generator<MicroBatch> {
   const offsets = offsetsOf(batch);
+  const predicted = (row: number): number => batch.lengths_B[row]! - 1;
   const order = [...batch.lengths_B.keys()]
-    .filter((row) => batch.lengths_B[row]! > 1)
-    .sort((a, b) => batch.lengths_B[b]! - batch.lengths_B[a]! || a - b);
+    .filter((row) => predicted(row) > 0)
+    .sort((a, b) => predicted(b) - predicted(a) || a - b);
   let from = 0;
   while (from < order.length) {
-    const length = batch.lengths_B[order[from]!]! - 1;
-    const rows = order.slice(from, from + Math.max(1, Math.floor(tokenBudget / length)));
+    const length = predicted(order[from]!) + (predicted(order[from]!) % 2);
+    let padding = length - predicted(order[from]!);
+    let to = from + 1;
+    for (; to < order.length; to++) {
+      const tokens = (to + 1 - from) * length;
+      padding += length - predicted(order[to]!);
+      if (tokens > tokenBudget || padding > Math.max(paddingTokens, paddingShare * tokens)) break;
+    }
+    const rows = order.slice(from, to);
     yield pad(batch, offsets, rows, length);
-    from += rows.length;
+    from = to;
   }
 }
 

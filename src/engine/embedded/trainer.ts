@@ -1,51 +1,52 @@
 /** Weights, accumulated gradients and optimizer state, and the sessions that compute with them. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import { createSession, type Feed, type GraphSession } from '../../graph/session.ts';
+import type { Feed, GraphSession } from '../../graph/session.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
+import { causalMask } from '../../model/forward.ts';
+import type { LoraShape } from '../../model/lora.ts';
 import type { Weight, Weights } from '../../model/safetensors.ts';
 import type { AdamOptions, ForwardBackwardResult, OptimStepResult } from '../engine.ts';
-import { type AdamState, adamStep, createAdamState } from './adam.ts';
+import { Adam } from './adam.ts';
+import type { BaseModel } from './base-model.ts';
 import { type MicroBatch, microBatches, offsetsOf, type PackedBatch } from './packed-batch.ts';
 import { buildScoreProgram, type ScoreOptions, type TrainingProgram } from './training-graph.ts';
 
-/** Per-token results laid end to end like the batch they belong to. */
-export interface PackedScores {
-  readonly logprobs: Float32Array;
-  readonly entropies?: Float32Array;
-  readonly values?: Float32Array;
-}
+/** Per-token results by name, laid end to end like the batch they belong to; heads are named `head.NAME`. */
+export type PackedScores = Readonly<Record<string, Float32Array>>;
 
 export interface TrainerOptions {
-  readonly threads: number;
+  /** Holds the sessions and, under LoRA, the weights that are not trained. */
+  readonly base: BaseModel;
+  readonly lora?: LoraShape | undefined;
   /** Most padded tokens of a micro-batch. */
   readonly tokenBudget: number;
 }
 
-const hidden = -1e9;
-
 export class Trainer {
   readonly weights: Map<string, Weight>;
-  adam: AdamState;
+  readonly adam: Adam;
   frozen: Weights | undefined;
   readonly #shape: DecoderShape;
   readonly #options: TrainerOptions;
+  /** What sets sessions of this trainer apart from those of others over the same base. */
+  readonly #kind: string;
   /** Empty after a step: the first gradients to come are kept as they are, which spares three passes over memory. */
   readonly #gradients = new Map<string, Float32Array>();
   readonly #programs = new Map<string, { session: GraphSession; metrics: readonly string[] }>();
-  readonly #scorers = new Map<string, GraphSession>();
-  readonly #causalMasks = new Map<number, Float32Array>();
+  readonly #causalMasks = new Map<number, Feed>();
 
   constructor(shape: DecoderShape, weights: Map<string, Weight>, options: TrainerOptions) {
     this.#shape = shape;
     this.#options = options;
+    this.#kind = JSON.stringify([options.lora ?? null, shape.valueHead ?? false, shape.extraHeads ?? {}]);
     this.weights = weights;
-    this.adam = createAdamState(weights);
+    this.adam = new Adam(weights);
   }
 
   async addProgram({ key, bytes, metrics }: TrainingProgram): Promise<void> {
     if (this.#programs.has(key)) return;
-    const session = await createSession(bytes, { threads: this.#options.threads });
+    const session = await this.#options.base.session(`train ${this.#kind} ${key}`, () => bytes);
     this.#programs.set(key, { session, metrics });
   }
 
@@ -75,7 +76,7 @@ export class Trainer {
     for (const [name, { data }] of this.weights) {
       if (!this.#gradients.has(name)) this.#gradients.set(name, new Float32Array(data.length));
     }
-    const result = adamStep(this.weights, this.#gradients, this.adam, options);
+    const result = this.adam.apply(this.weights, this.#gradients, options);
     this.clearGradients();
     return result;
   }
@@ -84,22 +85,32 @@ export class Trainer {
     this.#gradients.clear();
   }
 
-  freeze(): void {
-    this.frozen = copyWeights(this.weights);
+  freeze(rate: number): void {
+    if (rate === 1 || this.frozen === undefined) {
+      this.frozen = copyWeights(this.weights);
+      return;
+    }
+    for (const [name, { data }] of this.frozen) {
+      const present = this.weights.get(name)!.data;
+      for (let i = 0; i < data.length; i++) data[i]! += rate * (present[i]! - data[i]!);
+    }
   }
 
   async score(
     batch: PackedBatch,
     options: ScoreOptions & { readonly frozen?: boolean },
   ): Promise<PackedScores> {
-    const weights = options.frozen ? this.frozen : this.weights;
+    const { lora } = this.#options;
+    // Before `freeze`, the reference under LoRA is the base itself.
+    const withoutAdapter = options.frozen === true && this.frozen === undefined && lora !== undefined;
+    const weights = options.frozen ? (this.frozen ?? (lora && this.weights)) : this.weights;
     if (weights === undefined) {
       throw new TurnwiseError('engine-not-frozen', {
         what: 'There is no reference policy to score with',
         next: 'Call freeze() once before scoring with `frozen`',
       });
     }
-    const session = await this.#scorer(options);
+    const session = await this.#scorer(options, withoutAdapter ? undefined : lora);
     const offsets = offsetsOf(batch);
     const scores = Object.fromEntries(
       session.outputNames.map((name) => [name, new Float32Array(batch.ids.length)]),
@@ -116,51 +127,32 @@ export class Trainer {
         }
       }
     }
-    return scores as unknown as PackedScores;
+    return scores;
   }
 
-  async close(): Promise<void> {
-    const sessions = [
-      ...this.#scorers.values(),
-      ...[...this.#programs.values()].map(({ session }) => session),
-    ];
-    for (const session of sessions) await session.close();
-    this.#programs.clear();
-    this.#scorers.clear();
-  }
-
-  async #scorer(options: ScoreOptions): Promise<GraphSession> {
-    const key = `${options.temperature} ${options.entropies === true} ${options.values === true}`;
-    const known = this.#scorers.get(key);
-    if (known !== undefined) return known;
-    const session = await createSession(buildScoreProgram(this.#shape, options), {
-      threads: this.#options.threads,
-    });
-    this.#scorers.set(key, session);
-    return session;
+  #scorer(options: ScoreOptions, lora: LoraShape | undefined): Promise<GraphSession> {
+    const { temperature, entropies = false, values = false, heads = [] } = options;
+    const asked = [temperature, entropies, values, heads, lora === undefined];
+    const key = `score ${this.#kind} ${JSON.stringify(asked)}`;
+    return this.#options.base.session(key, () => buildScoreProgram(this.#shape, options, lora));
   }
 
   #feeds(session: GraphSession, micro: MicroBatch, weights: Weights): Record<string, Feed> {
     const shape = [micro.rows.length, micro.length];
     const feeds: Record<string, Feed> = {};
     for (const name of session.inputNames) {
-      const weight = weights.get(name);
+      const weight = weights.get(name) ?? this.#options.base.weights.get(name);
       if (weight !== undefined) feeds[name] = weight;
       else if (name === 'ids') feeds[name] = { data: micro.inputs, shape };
       else if (name === 'targets') feeds[name] = { data: micro.targets, shape };
-      else if (name === 'causalMask')
-        feeds[name] = { data: this.#causalMask(micro.length), shape: [micro.length, micro.length] };
+      else if (name === 'causalMask') feeds[name] = this.#causalMask(micro.length);
       else feeds[name] = { data: micro.channels[name.slice('channel.'.length)]!, shape };
     }
     return feeds;
   }
 
-  #causalMask(length: number): Float32Array {
-    const known = this.#causalMasks.get(length);
-    if (known !== undefined) return known;
-    const mask = Float32Array.from({ length: length * length }, (_, index) =>
-      index % length > Math.floor(index / length) ? hidden : 0,
-    );
+  #causalMask(length: number): Feed {
+    const mask = this.#causalMasks.get(length) ?? causalMask(length);
     this.#causalMasks.set(length, mask);
     return mask;
   }

@@ -5,11 +5,13 @@ import { gradients } from '../../graph/gradient.ts';
 import { Graph } from '../../graph/graph.ts';
 import { reachable, toOnnx } from '../../graph/onnx.ts';
 import { multiply, negate } from '../../graph/operators/elementwise.ts';
-import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
+import { gatherLast, gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import { logSoftmax, sum } from '../../graph/operators/reduce.ts';
 import { exp } from '../../graph/operators/unary.ts';
 import type { Tensor } from '../../graph/tensor.ts';
-import { type DecoderShape, forward } from '../../model/decoder.ts';
+import type { DecoderShape, HeadKind } from '../../model/decoder.ts';
+import { forward } from '../../model/forward.ts';
+import type { LoraShape } from '../../model/lora.ts';
 import type { Objective, TokenTensors } from '../../objective/objective.ts';
 
 /** A graph as bytes, ready to be handed to the thread that runs it. */
@@ -25,16 +27,23 @@ export function programKey(objective: Objective, temperature: number): string {
 }
 
 /** Per-token quantities of next-token prediction, [B, T]: position t speaks of the token after input t. */
-function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): TokenTensors {
-  const ids = graph.input('ids', ['B', 'T'], 'int64');
-  const targets = graph.input('targets', ['B', 'T'], 'int64');
-  const outputs = forward(graph, shape, { ids, causalMask: graph.input('causalMask', ['T', 'T']) });
+function tokenTensors(
+  graph: Graph,
+  shape: DecoderShape,
+  temperature: number,
+  lora: LoraShape | undefined,
+): TokenTensors {
+  const ids = graph.input('ids', ['B', '2*U'], 'int64');
+  const targets = graph.input('targets', ['B', '2*U'], 'int64');
+  const causalMask = graph.input('causalMask', ['U', '2*U']);
+  const outputs = forward(graph, shape, { ids, causalMask }, lora);
   const logits = outputs.logits();
   const scaled = temperature === 1 ? logits : multiply(logits, 1 / temperature);
   return {
     logprobs: gatherLogSoftmax(scaled, targets),
-    weight: graph.input('channel.weight', ['B', 'T']),
-    channel: (name) => graph.input(`channel.${name}`, ['B', 'T']),
+    targets,
+    weight: graph.input('channel.weight', ['B', '2*U']),
+    channel: (name) => graph.input(`channel.${name}`, ['B', '2*U']),
     entropies: () => {
       const distribution = logSoftmax(scaled);
       return negate(sum(multiply(exp(distribution), distribution), [-1]));
@@ -46,18 +55,54 @@ function tokenTensors(graph: Graph, shape: DecoderShape, temperature: number): T
         next: 'Create the engine with a value head, or use an objective without a critic',
       });
     },
+    valueLogits: () => {
+      if (typeof shape.valueHead === 'object') return outputs.valueLogits();
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'The objective needs a distribution over values, and the model has no value head with bins',
+        next: 'Create the engine with a value head of { count, low, high }, or use a loss on scalar values',
+      });
+    },
+    head: (name) => {
+      headKind(shape, name);
+      return outputs.extra(name);
+    },
   };
 }
 
-/** The objective's loss, metrics and gradients at every parameter it depends on. */
+function headKind({ extraHeads = {} }: DecoderShape, name: string): HeadKind {
+  const kind = extraHeads[name];
+  if (kind !== undefined) return kind;
+  throw new TurnwiseError('engine-unsupported', {
+    what: 'The objective needs a head that the model does not have',
+    seen: name,
+    allowed: Object.keys(extraHeads).join(', ') || 'none: the model has no extra heads',
+    next: 'Create the engine with this head among `extraHeads`',
+  });
+}
+
+/** One number per token of an extra head, [B, T]. */
+function headReading(tokens: TokenTensors, shape: DecoderShape, name: string): Tensor {
+  const output = tokens.head(name);
+  return headKind(shape, name) === 'scalar' ? output : gatherLast(output, tokens.targets);
+}
+
+/** Under LoRA only the adapter and heads of values are trained. */
+export function isTrained(name: string, lora: LoraShape | undefined): boolean {
+  return lora === undefined || name.includes('.lora_') || name.startsWith('value_head.');
+}
+
+/** The objective's loss, metrics and gradients at every trained parameter that it depends on. */
 export function buildTrainingProgram(
   shape: DecoderShape,
   objective: Objective,
   temperature: number,
+  lora?: LoraShape,
 ): TrainingProgram {
   const graph = new Graph();
-  const { loss, metrics } = objective.build(tokenTensors(graph, shape, temperature));
-  const parameters = reachable([loss]).filter(({ operator }) => operator.name === 'parameter');
+  const { loss, metrics } = objective.build(tokenTensors(graph, shape, temperature, lora));
+  const parameters = reachable([loss]).filter(
+    ({ operator, attributes }) => operator.name === 'parameter' && isTrained(attributes.name as string, lora),
+  );
   const outputs: Record<string, Tensor> = { loss };
   for (const [name, metric] of Object.entries(metrics)) outputs[`metric.${name}`] = metric;
   for (const [index, gradient] of gradients(loss, parameters).entries())
@@ -69,14 +114,18 @@ export interface ScoreOptions {
   readonly temperature: number;
   readonly entropies?: boolean;
   readonly values?: boolean;
+  readonly heads?: readonly string[];
 }
 
-/** Outputs `logprobs`, and `entropies` and `values` where asked for, [B, T]. */
-export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions): Uint8Array {
-  const tokens = tokenTensors(new Graph(), shape, options.temperature);
+/** Outputs `logprobs`, and `entropies`, `values` and `head.NAME` where asked for, [B, T]. */
+export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions, lora?: LoraShape): Uint8Array {
+  const tokens = tokenTensors(new Graph(), shape, options.temperature, lora);
   return toOnnx({
     logprobs: tokens.logprobs,
     ...(options.entropies && { entropies: tokens.entropies() }),
     ...(options.values && { values: tokens.values() }),
+    ...Object.fromEntries(
+      (options.heads ?? []).map((name) => [`head.${name}`, headReading(tokens, shape, name)]),
+    ),
   });
 }

@@ -27,7 +27,7 @@ describe('training', () => {
       });
       norms.push([loss, (await engine.optimStep(adam)).gradientNorm]);
       expect(tokens).toBe(29);
-      expect(paddedTokens).toBe(tokenBudget === 1 ? 29 : tokenBudget === 30 ? 26 + 15 : 65);
+      expect(paddedTokens).toBe(tokenBudget === 1 ? 32 : tokenBudget === 30 ? 28 + 18 : 56 + 2);
     }
     expect(norms[1]![0]).toBeCloseTo(norms[0]![0]!, 5);
     expect(norms[2]![1]).toBeCloseTo(norms[0]![1]!, 5);

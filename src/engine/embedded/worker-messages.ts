@@ -1,16 +1,20 @@
 /** What the engine and its worker thread say to each other. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import type { EngineCore } from './engine-core.ts';
+import type { EngineCore, EngineSettings } from './engine-core.ts';
 
-/** The verbs that can be called across the thread boundary. */
-export type Verb = Exclude<keyof EngineCore, 'prototype'>;
+/** The verbs that can be called across the thread boundary. `attach`, whose result cannot cross it, has its own message. */
+export type Verb = Exclude<keyof EngineCore, 'prototype' | 'attach'>;
 
-export interface Call {
+export type Call = {
   readonly id: number;
-  readonly verb: Verb;
-  readonly parameters: readonly unknown[];
-}
+  /** Which of the engines of the thread; the first is 0. */
+  readonly engine: number;
+} & (
+  | { readonly verb: Verb; readonly parameters: readonly unknown[] }
+  /** Makes another engine, numbered `as`, over the base of this one. */
+  | { readonly verb: 'attach'; readonly as: number; readonly settings: EngineSettings }
+);
 
 export function perform(core: EngineCore, verb: Verb, parameters: readonly unknown[]): unknown {
   return Reflect.apply(core[verb], core, parameters);

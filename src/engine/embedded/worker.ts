@@ -5,16 +5,28 @@ import { EngineCore, type EngineSettings } from './engine-core.ts';
 import { type Answer, type Call, describeError, perform } from './worker-messages.ts';
 
 const port = parentPort!;
-const started = EngineCore.create(workerData as EngineSettings);
+/** The engines of this thread by number; the first is made at once. */
+const engines = new Map<number, Promise<EngineCore>>([[0, EngineCore.create(workerData as EngineSettings)]]);
 
-port.on('message', async ({ id, verb, parameters }: Call) => {
-  let answer: Answer;
+async function answer(call: Call): Promise<unknown> {
+  const core = await engines.get(call.engine)!;
+  if (call.verb !== 'attach') return perform(core, call.verb, call.parameters);
+  const attached = core.attach(call.settings);
+  engines.set(call.as, attached);
+  await attached;
+  return undefined;
+}
+
+port.on('message', async (call: Call) => {
+  const { id } = call;
+  let reply: Answer;
   try {
-    const core = await started;
-    answer = { id, value: await perform(core, verb, parameters) };
+    reply = { id, value: await answer(call) };
   } catch (error) {
-    answer = { id, error: describeError(error) };
+    reply = { id, error: describeError(error) };
   }
-  port.postMessage(answer);
-  if (verb === 'close') port.close();
+  port.postMessage(reply);
+  if (call.verb !== 'close') return;
+  engines.delete(call.engine);
+  if (engines.size === 0) port.close();
 });

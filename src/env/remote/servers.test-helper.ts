@@ -72,9 +72,10 @@ export async function play(
       renderer: {
         stopIds: [],
         maxTurnTokens: 8,
-        contextIds: () => [1],
+        prompt: () => ({ promptIds: [1], contextIds: [1], extendsPrevious: false }),
         completionIds: () => [1],
         text: () => '',
+        answer: (text) => text,
       },
       context: { name: 'latest', next: () => ({ promptIds: [1], contextIds: [1], extendsPrevious: false }) },
       sampling: { temperature: 1, topP: 1, topK: 0 },

@@ -5,7 +5,6 @@ import type { Operator } from '../graph.ts';
 import type { Tensor } from '../tensor.ts';
 import { add, divide, multiply, negate, sameType, subtract } from './elementwise.ts';
 import { matmul } from './matrix.ts';
-import { sum } from './reduce.ts';
 import { reshape } from './shape.ts';
 import { erf, exp, sigmoid, square } from './unary.ts';
 
@@ -32,13 +31,16 @@ const rmsNormOperator: Operator<{ epsilon: number }> = {
     const weight = node.inputs[1]!;
     const width = x.shape.at(-1) as number;
     const inverse = x.graph.apply(rmsInverseOperator, [node], {});
-    const normalized = multiply(x, inverse);
-    const weighted = multiply(gradient, normalized);
-    // The mean of weighted * weight over the last axis, as a matrix-vector product that writes only the means.
-    const projection = matmul(weighted, reshape(weight, [width, 1]), { scale: 1 / width });
-    const toX = multiply(inverse, subtract(multiply(gradient, weight), multiply(normalized, projection)));
+    const slopes = multiply(gradient, x);
+    // Sums over an axis as products with vectors, which write nothing but the sums and use every thread.
+    const projection = matmul(slopes, reshape(weight, [width, 1]), { scale: 1 / width });
+    const along = multiply(x, multiply(projection, square(inverse)));
+    const toX = multiply(inverse, subtract(multiply(gradient, weight), along));
     const rows = product(x.shape.slice(0, -1));
-    return [toX, sum(reshape(weighted, [rows, width]), [0])];
+    const toWeight = matmul(reshape(inverse, [rows, 1]), reshape(slopes, [rows, width]), {
+      transposeA: true,
+    });
+    return [toX, reshape(toWeight, [width])];
   },
 };
 

@@ -49,8 +49,10 @@ afterEach(async () => {
   for (const engine of open.splice(0)) await engine.close();
 });
 
+type TinyOptions = Extract<EmbeddedEngineOptions, { shape: unknown }>;
+
 /** An engine that the test's end closes. */
-export async function engineOf(options: Partial<EmbeddedEngineOptions> = {}): Promise<EmbeddedEngine> {
+export async function engineOf(options: Partial<TinyOptions> = {}): Promise<EmbeddedEngine> {
   const engine = await createEmbeddedEngine({
     shape: tiny,
     seed: 7,

@@ -1,0 +1,135 @@
+/** The embedded engine beside eager PyTorch, in turns, so that whatever else the machine does falls on both. */
+
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { DecoderShape } from '../src/model/decoder.ts';
+import type { LoraBench } from './engine-lora.ts';
+import { benchDemo, benchLongCompletions, median } from './engine-sampling.ts';
+import { benchShares } from './engine-shares.ts';
+import { benchTraining } from './engine-training.ts';
+import { large, medium, small } from './shapes.ts';
+
+const threads = 2;
+
+interface Peer {
+  readonly tokensPerSecond: number;
+  readonly version: string;
+  readonly peakResidentMegabytes: number;
+}
+
+/** `ratio` is the median over the pairs; absent where PyTorch is not installed. */
+interface Comparison {
+  readonly tokensPerSecond: number;
+  readonly pytorch?: number;
+  readonly ratio?: number;
+}
+
+const hasPytorch = ((): boolean => {
+  try {
+    execFileSync('python3', ['-c', 'import torch'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+function pytorch(request: object): Peer {
+  const argument = JSON.stringify({ threads, ...request });
+  return JSON.parse(execFileSync('python3', ['bench/pytorch.py', argument], { encoding: 'utf8' }));
+}
+
+async function compare(
+  name: string,
+  pairs: number,
+  ours: () => Promise<number>,
+  request: object,
+): Promise<Comparison> {
+  const figures: number[] = [];
+  const peers: number[] = [];
+  for (let pair = 0; pair < pairs; pair++) {
+    process.stderr.write(`${name} ${pair + 1}/${pairs}\n`);
+    figures.push(await ours());
+    if (hasPytorch) peers.push(pytorch(request).tokensPerSecond);
+  }
+  return {
+    tokensPerSecond: Math.round(median(figures)),
+    ...(hasPytorch && {
+      pytorch: Math.round(median(peers)),
+      ratio: round(median(figures.map((figure, pair) => figure / peers[pair]!))),
+    }),
+  };
+}
+
+const training = (name: string, shape: DecoderShape, pairs: number, steps: number): Promise<Comparison> => {
+  const work = { shape, rows: 8, tokens: 256, steps, threads };
+  const ours = async (): Promise<number> => (await benchTraining(work)).tokensPerSecond;
+  return compare(`training ${name}`, pairs, ours, { task: 'train', ...work });
+};
+
+const sampling = (rows: number): Promise<Comparison> => {
+  const ours = async (): Promise<number> =>
+    (await benchLongCompletions(small, rows, 3, threads)).sampledTokensPerSecond;
+  const request = { task: 'sample', shape: small, rows, tokens: 256, steps: 3 };
+  return compare(`sampling ${rows} rows`, 3, ours, request);
+};
+
+export async function benchEngine(): Promise<object> {
+  const smallTraining = await training('3.4M', small, 5, 10);
+  const mediumTraining = await training('29M', medium, 3, 3);
+  const rows = { 1: await sampling(1), 32: await sampling(32), 128: await sampling(128) };
+  process.stderr.write('many short turns, shares\n');
+  const { sampling: shortTurns, publishMs } = await benchDemo(3, threads);
+  const shares = await benchShares(threads);
+  const peakResidentMegabytes = Math.round(process.resourceUsage().maxRSS / 1024);
+  return {
+    trainingTokensPerSecond: smallTraining.tokensPerSecond,
+    samplingTokensPerSecond: Object.fromEntries(
+      Object.entries(rows).map(([count, { tokensPerSecond }]) => [count, tokensPerSecond]),
+    ),
+    training: { '3.4M': smallTraining, '29M': mediumTraining },
+    sampling: rows,
+    demo: {
+      forwardTokensPerSecond: Math.round(shortTurns.forwardTokensPerSecond),
+      publishMs: round(publishMs),
+    },
+    shares: Object.fromEntries(Object.entries(shares).map(([name, share]) => [name, round(share, 4)])),
+    peakResidentMegabytes,
+    'qwen3-0.6B shape, LoRA rank 16, 4 x 512 tokens': benchLora(),
+  };
+}
+
+function benchLora(): object {
+  process.stderr.write('LoRA step\n');
+  const script = fileURLToPath(new URL('./engine-lora.js', import.meta.url));
+  const ours: LoraBench = JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' }));
+  const peer = hasPytorch
+    ? pytorch({
+        task: 'lora',
+        shape: large,
+        rank: 16,
+        rows: 4,
+        rowsPerPass: 1,
+        tokens: 512,
+        steps: 1,
+        warmUpSteps: 1,
+      })
+    : undefined;
+  return {
+    tokensPerSecond: round(ours.tokensPerSecond),
+    stepSeconds: round(ours.stepSeconds),
+    loadSeconds: round(ours.loadSeconds),
+    peakResidentMegabytes: Math.round(ours.peakResidentMegabytes),
+    losses: ours.losses.map((loss) => round(loss, 4)),
+    ...(peer && {
+      pytorch: {
+        tokensPerSecond: round(peer.tokensPerSecond),
+        peakResidentMegabytes: peer.peakResidentMegabytes,
+      },
+      ratio: round(ours.tokensPerSecond / peer.tokensPerSecond),
+    }),
+  };
+}
+
+function round(figure: number, digits = 2): number {
+  return Number(figure.toFixed(digits));
+}

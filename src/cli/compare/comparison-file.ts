@@ -1,0 +1,81 @@
+/** `comparison.json`: what a comparison was started with, so that it is continued with nothing else. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { differences } from '../../core/differences.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { writeError } from '../../core/write-error.ts';
+import { realDisk } from '../../store/disk.ts';
+import { takeLock } from '../../store/lock.ts';
+import { version } from '../version.ts';
+
+const fileSchema = z.strictObject({
+  format: z.literal('turnwise-comparison'),
+  formatVersion: z.literal(1),
+  turnwise: z.string(),
+  content: z.looseObject({}),
+});
+
+/**
+ * Take the folder for this process: a new one, or one of the same content.
+ *
+ * @returns the function that gives it back
+ * @throws TurnwiseError `comparison-differs` where another comparison has this name, `run-exists` where the folder is no
+ * comparison, `run-busy` where another process works on it
+ */
+export function claimComparison(folder: string, name: string, content: JsonObject): () => void {
+  const path = join(folder, 'comparison.json');
+  const file = { format: 'turnwise-comparison', formatVersion: 1, turnwise: version, content };
+  if (existsSync(path)) requireEqual(path, name, file);
+  else if (existsSync(join(folder, 'config.json'))) throw takenByRun(folder, name);
+  try {
+    realDisk.makeFolder(folder);
+    const unlock = takeLock(join(folder, 'run.lock'), name, realDisk);
+    if (!existsSync(path)) realDisk.replaceFile(path, `${JSON.stringify(file, null, 2)}\n`);
+    return unlock;
+  } catch (error) {
+    throw writeError(error, folder, 'Nothing was started', 'run the same command again');
+  }
+}
+
+function requireEqual(path: string, name: string, file: object): void {
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+  const stored = fileSchema.safeParse(content);
+  if (!stored.success) throw unreadable(path, stored.error);
+  const [other] = differences(stored.data, file);
+  if (other === undefined) return;
+  const [before, now] = other.values.map((value) => JSON.stringify(value) ?? 'nothing');
+  throw new TurnwiseError('comparison-differs', {
+    what: `The comparison "${name}" was started with other settings: ${other.key.replace(/^content\./, '')}`,
+    seen: now!,
+    allowed: before!,
+    next: 'Give this one another --name, or delete the folder of the other',
+    fields: { comparison: name, key: other.key },
+  });
+}
+
+function unreadable(path: string, cause: unknown): TurnwiseError {
+  return new TurnwiseError('config-corrupt', {
+    what: 'The configuration of this comparison cannot be read',
+    seen: path,
+    next: 'Restore the file, or choose another --name',
+    fields: { path },
+    cause,
+  });
+}
+
+function takenByRun(folder: string, name: string): TurnwiseError {
+  return new TurnwiseError('run-exists', {
+    what: `A run named "${name}" already exists, so a comparison cannot have that name`,
+    seen: folder,
+    next: 'Choose another --name',
+    fields: { run: name },
+  });
+}

@@ -1,0 +1,73 @@
+/** Finished runs of a comparison, made up, for tests of what is told about them. */
+
+import { RunDirectory } from '../../store/run-directory.ts';
+import { findRecipe } from '../../train/recipes/recipes.ts';
+import { findEnvironment } from '../environments.ts';
+import { evaluation } from '../example-run.test-helper.ts';
+import { type Plan, planComparison } from './plan.ts';
+import type { JobStatus } from './sweep.ts';
+
+export async function examplePlan(root: string, recipes: readonly string[], seeds: number): Promise<Plan> {
+  return planComparison({
+    factory: await findEnvironment('frozen-lake'),
+    recipes: recipes.map(findRecipe),
+    seeds,
+    budget: { unit: 'steps', amount: 4 },
+    set: [],
+    name: 'example',
+    root,
+  });
+}
+
+/**
+ * Runs whose evaluations were these successes, one a step, each step worth 100 environment steps and 1000 tokens.
+ *
+ * @param curves by name of the run; runs that are not named failed
+ */
+export function exampleStatuses(
+  plan: Plan,
+  curves: Readonly<Record<string, readonly number[]>>,
+): readonly JobStatus[] {
+  return plan.jobs.map((job) => {
+    const common = { job, share: 1, turns: 0 };
+    if (job.kind === 'start') return { ...common, state: 'finished' };
+    const curve = curves[job.name];
+    if (curve === undefined) {
+      const problem = { code: 'process-failed', message: 'The process ended with signal SIGKILL' };
+      return { ...common, state: 'failed', problem };
+    }
+    writeRun(plan.folder, job.name, curve);
+    return { ...common, state: 'finished' };
+  });
+}
+
+function writeRun(root: string, name: string, curve: readonly number[]): void {
+  const head = { root, name, version: '0.1.0', environment: 'frozen-lake', recipe: 'rloo' };
+  const run = RunDirectory.create({ ...head, config: {} });
+  const results = curve.map((success) => ({ sampled: evaluation(success), greedy: evaluation(success) }));
+  for (const [step, result] of results.entries()) {
+    const last = step === curve.length - 1;
+    if (step > 0) {
+      const metrics = {
+        'turns/total': 100,
+        'tokens/forward': 600,
+        'tokens/trained': 400,
+        'time/step_s': 0.5 * step,
+      };
+      run.events.append({ type: 'step', step, steps: curve.length - 1, metrics });
+    }
+    const label = step === 0 ? 'before' : last ? 'after' : 'during';
+    run.events.append({ type: 'evaluation', step, label, ...result });
+  }
+  const summary = {
+    before: results[0]!,
+    after: results.at(-1)!,
+    steps: curve.length - 1,
+    tokens: { sampled: 0, trained: 0, forward: 0 },
+    episodes: 0,
+    turns: 0,
+    seconds: { clone: 0, rollout: 0, train: 0, evaluate: 0, total: 0 },
+  };
+  run.events.append({ type: 'finish', summary });
+  run.close();
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { obstacle } from '../train/recipes/fit.ts';
+import { findRecipe } from '../train/recipes/recipes.ts';
+import { findEnvironment } from './environments.ts';
+import { prepareRun } from './prepare-run.ts';
+
+const frozenLake = await findEnvironment('frozen-lake');
+
+function refusal(recipe: string, settings: Parameters<typeof prepareRun>[2] = {}): string {
+  try {
+    prepareRun(frozenLake, findRecipe(recipe), settings);
+    return 'served';
+  } catch (error) {
+    return `${(error as { code: string }).code}: ${(error as Error).message}`;
+  }
+}
+
+test('self-play with one role is refused, and the nearest recipe named', () => {
+  expect(refusal('self-play')).toMatchInlineSnapshot(
+    `"recipe-unfit: The recipe "self-play" cannot be used for frozen-lake: it needs an environment with several roles. The nearest that can is "rloo": each episode against the mean of the others of its group; clipped policy gradient."`,
+  );
+  expect(refusal('rloo')).toBe('served');
+});
+
+test('a method that reads values needs a recipe that trains them', () => {
+  expect(refusal('rloo', { credit: { method: 'gae' } })).toMatchInlineSnapshot(
+    `"recipe-unfit: The recipe "rloo" cannot be used for frozen-lake: it needs a recipe that trains a critic (credit method "gae" reads its values). The nearest that can is "ppo": token-level GAE with a value head, skipping observation tokens; clipped policy gradient and value loss."`,
+  );
+});
+
+test('an engine that lacks something is named as the reason', () => {
+  const { recipe, config, world } = prepareRun(frozenLake, findRecipe('ppo'), {
+    objective: { entropyCoefficient: 0.1 },
+  });
+  const all = { valueHead: true, entropies: true, customObjectives: true };
+  const reason = (engine: Partial<typeof all>): string | undefined =>
+    obstacle(recipe, config, { world, engine: { ...all, ...engine } });
+  expect(reason({})).toBeUndefined();
+  expect(reason({ customObjectives: false })).toMatchInlineSnapshot(
+    `"an engine that runs any loss, not only those it knows by name"`,
+  );
+  expect(reason({ valueHead: false })).toMatchInlineSnapshot(`"an engine with a value head"`);
+  expect(reason({ entropies: false })).toMatchInlineSnapshot(
+    `"an engine that computes entropies (objective.entropyCoefficient is above 0)"`,
+  );
+});

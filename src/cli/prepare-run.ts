@@ -1,0 +1,49 @@
+/** A recipe in an environment with a person's settings: resolved and found to fit, or refused, before anything runs. */
+
+import { TurnwiseError } from '../core/errors.ts';
+import { embeddedAbilities } from '../engine/embedded/embedded-engine.ts';
+import type { WorldFactory } from '../env/factory.ts';
+import type { World } from '../env/world.ts';
+import type { TrainConfig, TrainSettings } from '../train/config.ts';
+import { type Place, requireFit } from '../train/recipes/fit.ts';
+import type { Recipe } from '../train/recipes/recipe.ts';
+import { recipes } from '../train/recipes/recipes.ts';
+import { resolveConfig } from '../train/resolve.ts';
+
+export interface PreparedRun {
+  readonly recipe: Recipe;
+  readonly config: TrainConfig;
+  readonly world: World;
+}
+
+/** @throws TurnwiseError `config-unknown-key`, `config-invalid`, `recipe-unfit` */
+export function prepareRun(factory: WorldFactory, recipe: Recipe, settings: TrainSettings): PreparedRun {
+  const config = configOf(factory, recipe, settings);
+  const world = factory.create(config.environment);
+  requireFit(recipe, config, placeOf(world), () =>
+    recipes.flatMap((other) => {
+      try {
+        return [{ recipe: other, config: configOf(factory, other, settings) }];
+      } catch (error) {
+        // These settings make no sense for that recipe, so it is no alternative.
+        if (TurnwiseError.isInstance(error)) return [];
+        throw error;
+      }
+    }),
+  );
+  return { recipe, config, world };
+}
+
+/** Runs are trained by the embedded engine. */
+export function placeOf(world: Pick<World, 'name' | 'roles'>): Place {
+  return { world, engine: embeddedAbilities };
+}
+
+export function configOf(factory: WorldFactory, recipe: Recipe, settings: TrainSettings): TrainConfig {
+  return resolveConfig({
+    recipe,
+    environmentOptions: factory.options,
+    ...(factory.settings ? { environmentSettings: factory.settings } : {}),
+    settings,
+  });
+}

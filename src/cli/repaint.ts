@@ -1,0 +1,31 @@
+/** A block of lines at the end of the screen that is painted over, below lines that stay. */
+
+import type { Console, Paint } from './console.ts';
+
+export class RepaintedBlock {
+  readonly #console: Console;
+  #lines = 0;
+
+  constructor(console: Console) {
+    this.#console = console;
+  }
+
+  /** Whether anything is painted. */
+  get shown(): boolean {
+    return this.#lines > 0;
+  }
+
+  /** Replace the block; `above` is text that stays, with its line ends. */
+  paint(above: string, block: readonly string[]): void {
+    // Cursor up over the block, then clear to the end of the screen.
+    const erase = this.#lines === 0 ? '' : `\u001b[${this.#lines}A\u001b[J`;
+    this.#console.write(erase + above + block.map((line) => `${line}\n`).join(''));
+    this.#lines = block.length;
+  }
+}
+
+/** A bar that is full to `share`. */
+export function paintedBar(share: number, width: number, paint: Paint): string {
+  const full = Math.round(Math.min(1, Math.max(0, share)) * width);
+  return paint('cyan', '━'.repeat(full)) + paint('dim', '─'.repeat(width - full));
+}

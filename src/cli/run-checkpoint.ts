@@ -1,0 +1,75 @@
+/** Checkpoints of runs as their learners need them, and the warm start that other runs may begin with. */
+
+import { differences } from '../core/differences.ts';
+import { TurnwiseError } from '../core/errors.ts';
+import type { Checkpoint } from '../store/checkpoints.ts';
+import { RunDirectory } from '../store/run-directory.ts';
+import { commandIn } from '../store/runs.ts';
+import { type TrainConfig, trainConfigSchema } from '../train/config.ts';
+import type { Evaluations, TrainState } from '../train/loop.ts';
+import type { ModelCard } from '../train/model-card.ts';
+import { version } from './version.ts';
+
+/** What a checkpoint remembers besides weights. */
+export interface CheckpointState {
+  readonly state: TrainState;
+  readonly card: ModelCard;
+}
+
+/** A checkpoint of this run, by default the last. One of another model or vocabulary, copied in by hand, is refused. */
+export function ownCheckpoint(run: RunDirectory, step?: number): Promise<Checkpoint> {
+  const start = run.events.read().find((event) => event.type === 'start');
+  return run.checkpoints.open({
+    ...(step !== undefined && { step }),
+    ...(start !== undefined && { identity: start.identity }),
+  });
+}
+
+/** What another run of the folder learned by imitation: the model, its weights, and what they are worth. */
+export async function openWarmStart(
+  root: string,
+  environment: string,
+  config: TrainConfig,
+): Promise<{ readonly card: ModelCard; readonly folder: string; readonly before: Evaluations }> {
+  const run = RunDirectory.openForReading({ root, name: config.start, version });
+  const file = run.readConfig(trainConfigSchema);
+  const facts = (
+    name: string,
+    { environment: options, model, lora, chat, rollout }: TrainConfig,
+  ): object => ({
+    environment: { name, options },
+    model,
+    lora,
+    chat,
+    maxTurns: rollout.maxTurns,
+  });
+  const [other] = differences(facts(file.environment, file.config), facts(environment, config));
+  if (other) {
+    throw new TurnwiseError('start-mismatch', {
+      what: `The warm start of run "${config.start}" is one of other settings: ${other.key}`,
+      seen: JSON.stringify(other.values[1]),
+      allowed: JSON.stringify(other.values[0]),
+      next: 'Use the settings of that run, or leave out "start"',
+      fields: { run: config.start, key: other.key },
+    });
+  }
+  if (!run.checkpoints.steps().includes(0)) {
+    throw new TurnwiseError('start-missing', {
+      what: `Run "${config.start}" has no warm start to begin with`,
+      seen: `checkpoints of steps ${run.checkpoints.steps().join(', ') || 'none'}`,
+      next: `Make a run that keeps it with: ${commandIn(root, `train ${environment} --name NAME --set steps=0`)}`,
+      fields: { run: config.start },
+    });
+  }
+  const checkpoint = await ownCheckpoint(run, 0);
+  const { state, card } = checkpoint.state as unknown as CheckpointState;
+  return { card, folder: checkpoint.folder, before: state.before! };
+}
+
+/** The same model with a value head, which begins at zero, or without. */
+export function withCritic(
+  { shape: { valueHead: _, ...shape }, ...card }: ModelCard,
+  critic: boolean,
+): ModelCard {
+  return { ...card, shape: { ...shape, ...(critic ? { valueHead: true } : {}) } };
+}

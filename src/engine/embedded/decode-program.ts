@@ -1,0 +1,94 @@
+/** The session that samples, and the weights that are fed to it at every call. */
+
+import { toOnnx } from '../../graph/onnx.ts';
+import { createSession, type Feed, type GraphSession } from '../../graph/session.ts';
+import { decodeGraph, decodeWeights } from '../../model/decode.ts';
+import type { DecoderShape } from '../../model/decoder.ts';
+import type { LoraShape } from '../../model/lora.ts';
+import type { Weights } from '../../model/safetensors.ts';
+import type { BaseModel } from './base-model.ts';
+
+export interface DecodeSource {
+  readonly shape: DecoderShape;
+  readonly base: BaseModel;
+  readonly lora?: LoraShape | undefined;
+  readonly threads: number;
+}
+
+export interface DecodeProgram {
+  readonly session: GraphSession;
+  /** Weights that are not written into the session. */
+  readonly feeds: Readonly<Record<string, Feed>>;
+  close(): Promise<void>;
+}
+
+/**
+ * Weights of more bytes than this are fed rather than written into a session: a model file cannot hold more than 2 GiB,
+ * and a session keeps a second copy, in the order that its kernels like.
+ */
+const writtenBytesLimit = 2 ** 30;
+
+/**
+ * Without an adapter the trained weights are written into the graph, so that onnxruntime lays them out for its kernels
+ * once; as inputs they would make publishing free, and every call of few tokens 1.3 to 1.5 times slower. Under LoRA that
+ * is done with the base, whose session all adapters of one shape share, and only the adapter is fed.
+ */
+export async function createDecodeProgram(source: DecodeSource, trained: Weights): Promise<DecodeProgram> {
+  const { shape, base, lora, threads } = source;
+  if (lora === undefined) {
+    const weights = decodeWeights(shape, withoutValueHead(trained));
+    const isWritten = bytesOf(weights) <= writtenBytesLimit;
+    const session = await createSession(sessionBytes(shape, undefined, isWritten ? weights : undefined), {
+      threads,
+    });
+    return { session, feeds: isWritten ? {} : copies(weights), close: () => session.close() };
+  }
+  const isWritten = bytesOf(base.weights) <= writtenBytesLimit;
+  const session = await base.session(`decode ${JSON.stringify(lora)}`, () =>
+    sessionBytes(shape, lora, isWritten ? decodeWeights(shape, base.weights) : undefined),
+  );
+  const frozen = isWritten ? {} : Object.fromEntries(decodeWeights(shape, base.weights));
+  const program = { session, feeds: frozen, close: async () => undefined };
+  return withAdapter(source, program, trained);
+}
+
+/** The program with other trained weights; the one before must not be used any more. */
+export async function setDecodeWeights(
+  source: DecodeSource,
+  program: DecodeProgram,
+  trained: Weights,
+): Promise<DecodeProgram> {
+  if (source.lora !== undefined) return withAdapter(source, program, trained);
+  const next = await createDecodeProgram(source, trained);
+  await program.close();
+  return next;
+}
+
+function withAdapter({ shape }: DecodeSource, program: DecodeProgram, trained: Weights): DecodeProgram {
+  const adapter = copies(decodeWeights(shape, withoutValueHead(trained)));
+  return { ...program, feeds: { ...program.feeds, ...adapter } };
+}
+
+function sessionBytes(
+  shape: DecoderShape,
+  lora: LoraShape | undefined,
+  written: Weights | undefined,
+): Uint8Array {
+  const initializers = Object.fromEntries([...(written ?? [])].map(([name, { data }]) => [name, data]));
+  return toOnnx(decodeGraph(shape, lora), { initializers });
+}
+
+function withoutValueHead(weights: Weights): Weights {
+  return new Map([...weights].filter(([name]) => !name.startsWith('value_head.')));
+}
+
+/** What is trained changes in place, and a policy that has been published must not. */
+function copies(weights: Weights): Record<string, Feed> {
+  return Object.fromEntries(
+    [...weights].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]),
+  );
+}
+
+function bytesOf(weights: Weights): number {
+  return [...weights.values()].reduce((total, { data }) => total + data.byteLength, 0);
+}

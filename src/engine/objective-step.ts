@@ -1,0 +1,76 @@
+/** One optimizer step's gradient of any objective: what it needs of the whole step first, then the passes. */
+
+import { TurnwiseError } from '../core/errors.ts';
+import type { Rng } from '../core/rng.ts';
+import type { Objective, Prepared, StepStructure } from '../objective/objective.ts';
+import type { Engine, ForwardBackwardResult, TokenBatch, TokenScores } from './engine.ts';
+
+export interface ObjectiveStepOptions extends StepStructure {
+  readonly temperature: number;
+  /** Number of the optimizer step, for schedules. */
+  readonly step: number;
+  readonly rng: Rng;
+}
+
+/**
+ * Like `engine.forwardBackward`, for objectives that look at the whole step before gradients are taken as well: the
+ * step is scored where that is needed, `prepare` makes its channels, and gradients are taken micro-batch by micro-batch.
+ * @throws TurnwiseError `objective-lacks` where the objective needs sequences or pairs and the step has none.
+ */
+export async function forwardBackwardStep(
+  engine: Engine,
+  batch: TokenBatch,
+  objective: Objective,
+  options: ObjectiveStepOptions,
+): Promise<ForwardBackwardResult> {
+  const { temperature } = options;
+  if (!objective.prepare) return engine.forwardBackward(batch, objective, { temperature });
+  const prepared = await prepareStep(engine, batch, { ...objective, prepare: objective.prepare }, options);
+  const rows = batch.rows.map(({ ids_T, channels }, row) => ({
+    ids_T,
+    channels: {
+      ...channels,
+      ...Object.fromEntries(
+        Object.entries(prepared.channels).map(([name, values_B]) => [name, values_B[row]!]),
+      ),
+    },
+  }));
+  const result = await engine.forwardBackward({ rows }, objective, { temperature });
+  return {
+    ...result,
+    loss: result.loss + (prepared.loss ?? 0),
+    metrics: { ...result.metrics, ...prepared.metrics },
+  };
+}
+
+async function prepareStep(
+  engine: Engine,
+  { rows }: TokenBatch,
+  { key, needs, prepare }: Objective & Required<Pick<Objective, 'prepare'>>,
+  { temperature, step, rng, sequences = [], pairs = [] }: ObjectiveStepOptions,
+): Promise<Prepared> {
+  if (needs.sequences && sequences.length === 0) throw lacks(key, 'sequences');
+  if (needs.pairs && pairs.length === 0) throw lacks(key, 'pairs');
+  const bare = { rows: rows.map(({ ids_T }) => ({ ids_T, channels: {} })) };
+  const score = (heads: readonly string[], frozen: boolean): Promise<TokenScores> =>
+    engine.score(bare, { temperature, frozen, ...(heads.length > 0 && { heads }) });
+  const present = needs.scores && (await score(needs.scores.heads ?? [], false));
+  const frozen = needs.scores?.frozenHeads && (await score(needs.scores.frozenHeads, true));
+  return prepare({
+    channels_B: rows.map(({ channels }) => channels),
+    logprobs_B_T: present?.logprobs ?? [],
+    heads: present?.heads ?? {},
+    frozenHeads: frozen?.heads ?? {},
+    sequences,
+    pairs,
+    step,
+    rng,
+  });
+}
+
+function lacks(key: string, what: string): TurnwiseError {
+  return new TurnwiseError('objective-lacks', {
+    what: `The objective ${key.split(' ')[0]} compares ${what}, and the step has none`,
+    next: `Pass ${what} with the rows`,
+  });
+}

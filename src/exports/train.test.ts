@@ -1,0 +1,108 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { defineEnvironment } from '../env/environment.ts';
+import type { TrainSettings } from '../train/config.ts';
+import { resume, train } from './train.ts';
+
+const runs = mkdtempSync(join(tmpdir(), 'turnwise-train-'));
+afterAll(() => rmSync(runs, { recursive: true, force: true }));
+
+/** Say the word that was said. */
+const echo = defineEnvironment<number, number>({
+  name: 'echo',
+  description: 'Repeat the word.',
+  maxTurns: 2,
+  tasks: () => ({ size: 4, at: (index) => index }),
+  start: (task) => ({ state: task, messages: [{ role: 'user', content: `word${task}` }] }),
+  step: (state, action) => {
+    const success = action === `word${state}`;
+    return {
+      state,
+      observation: 'again',
+      reward: success ? 1 : 0,
+      done: success,
+      success,
+      valid: action.startsWith('word'),
+    };
+  },
+  actions: () => ['word0', 'word1', 'word2', 'word3'],
+  solve: (state) => `word${state}`,
+});
+
+const settings: TrainSettings = {
+  steps: 3,
+  threads: 1,
+  model: { width: 16, layers: 1, heads: 2, hidden: 16 },
+  clone: { demonstrations: 20, steps: 5, batch: 8 },
+  rollout: { tasks: 4, group: 4 },
+  evaluation: { every: 1, tasks: 8, finalTasks: 8 },
+  checkpoint: { every: 1, keep: 9 },
+};
+
+/** The events of a run without times and without how it began. */
+function history(name: string): unknown[] {
+  return readFileSync(join(runs, name, 'events.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line, (key, value: unknown) => (isTiming(key) ? undefined : value)) as object)
+    .filter((event) => !('type' in event) || !['clone', 'resume'].includes(event.type as string))
+    .filter((event) => !('phase' in event && event.phase === 'clone'));
+}
+
+const isTiming = (key: string): boolean =>
+  key === 'time' || key === 'seconds' || key === 'run' || /^(time|speed|loop)\//.test(key);
+
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'no error',
+    (error: Error & { code: string }) => `${error.code}: ${error.message.replaceAll(runs, 'FOLDER')}`,
+  );
+
+test('a run that begins with the warm start of another is the run it would be alone, with or without a critic', async () => {
+  const common = { environment: echo, runs };
+  await train({ ...common, recipe: 'rloo', name: 'start', settings: { ...settings, steps: 0 } });
+  for (const recipe of ['ppo', 'rloo']) {
+    await train({ ...common, recipe, name: `${recipe}-alone`, settings });
+    await train({ ...common, recipe, name: `${recipe}-shared`, settings: { ...settings, start: 'start' } });
+    expect(history(`${recipe}-shared`)).toEqual(history(`${recipe}-alone`));
+  }
+});
+
+test('a warm start of other settings, or that is gone, is refused', async () => {
+  const other = { ...settings, start: 'start', model: { ...settings.model, width: 32 } };
+  expect(await codeOf(train({ environment: echo, runs, settings: other }))).toMatchInlineSnapshot(
+    `"start-mismatch: The warm start of run "start" is one of other settings: model.width. Seen: 32. Allowed: 16. Use the settings of that run, or leave out "start"."`,
+  );
+  await train({ environment: echo, runs, name: 'short', settings: { ...settings, checkpoint: { keep: 1 } } });
+  const late = { ...settings, start: 'short' };
+  expect(await codeOf(train({ environment: echo, runs, settings: late }))).toMatchInlineSnapshot(
+    `"start-missing: Run "short" has no warm start to begin with. Seen: checkpoints of steps 3. Make a run that keeps it with: turnwise train echo --name NAME --set steps=0 --runs FOLDER."`,
+  );
+});
+
+test('a soft stop keeps the step under way, and the run goes on from there as if it had not been stopped', async () => {
+  const stop = new AbortController();
+  const onEvent = ({ type }: { readonly type: string }): void => {
+    if (type === 'step') stop.abort();
+  };
+  const common = { environment: echo, runs, name: 'stopped' };
+  expect(await codeOf(train({ ...common, settings, onEvent, softStop: stop.signal }))).toBe(
+    'cancelled: The run was asked to stop after step 1.',
+  );
+  await resume(common);
+  expect(history('stopped')).toEqual(history('rloo-alone'));
+});
+
+test('a budget of tokens ends a run after the step that spends it', async () => {
+  const { tokens } = await train({ environment: echo, runs, name: 'unlimited', settings });
+  const half = Math.round((tokens.forward + tokens.trained) / 2);
+  const { steps, after } = await train({
+    environment: echo,
+    runs,
+    settings: { ...settings, budget: { tokens: half } },
+  });
+  expect(steps).toBe(2);
+  expect(after.sampled.episodes).toBe(8);
+});

@@ -1,0 +1,179 @@
+/** One file from the hub: resumed where it was cut, checked against its checksum, and renamed into place when it is whole. */
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { TurnwiseError } from '../../core/errors.ts';
+import { writeError } from '../../core/write-error.ts';
+
+export interface Download {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Where the whole file goes; the part that is there so far is beside it, named `.incomplete`. */
+  readonly path: string;
+  readonly bytes: number;
+  /** SHA-256 in hex of large files, the SHA-1 of a git blob for small ones; anything else is not checked. */
+  readonly checksum: string;
+  /** For messages: `config.json of owner/name`. */
+  readonly subject: string;
+  readonly signal: AbortSignal;
+  /** Bytes of the file that are on the disk. */
+  readonly onBytes: (done: number) => void;
+  /** The error for an answer that is not a success. */
+  readonly refused: (response: Response) => TurnwiseError;
+  readonly patience: Patience;
+}
+
+export interface Patience {
+  /** Attempts in a row that bring no new byte. */
+  readonly attempts: number;
+  /** Wait before the second attempt; doubled for each further one. */
+  readonly waitMs: number;
+  /** A connection that is silent for longer is given up. */
+  readonly silenceMs: number;
+}
+
+export const usualPatience: Patience = { attempts: 5, waitMs: 500, silenceMs: 30_000 };
+
+/** @throws TurnwiseError `hub-interrupted`, `hub-checksum`, `disk-full`, `disk-failed`, and what `refused` gives */
+export async function download(file: Download): Promise<void> {
+  const incomplete = `${file.path}.incomplete`;
+  // Bytes that were damaged on the way are fetched once more, in case it was the way.
+  for (const last of [false, true]) {
+    await fetchAll(file, incomplete);
+    const seen = await checksumOf(incomplete, file);
+    if (seen === file.checksum || seen === undefined) {
+      await rename(incomplete, file.path);
+      return;
+    }
+    await rm(incomplete, { force: true });
+    if (last) {
+      throw new TurnwiseError('hub-checksum', {
+        what: `${file.subject} arrived damaged, twice`,
+        seen: `checksum ${seen}`,
+        allowed: file.checksum,
+        next: 'Try again, or from another network; what was wrong has been deleted',
+        fields: { file: file.path },
+      });
+    }
+  }
+}
+
+/** Ask for what is missing until nothing is. */
+async function fetchAll(file: Download, incomplete: string): Promise<void> {
+  const { attempts, waitMs } = file.patience;
+  let failures = 0;
+  if (file.bytes === 0) await writeFile(incomplete, '');
+  for (let have = await sizeOf(incomplete); have !== file.bytes; ) {
+    if (have > file.bytes) {
+      await rm(incomplete);
+      have = 0;
+    }
+    let cause: unknown;
+    try {
+      await fetchRest(file, incomplete, have);
+    } catch (error) {
+      file.signal.throwIfAborted();
+      if (TurnwiseError.isInstance(error)) throw error;
+      cause = error;
+    }
+    const now = await sizeOf(incomplete);
+    failures = now > have ? 0 : failures + 1;
+    have = now;
+    if (have === file.bytes) return;
+    if (failures >= attempts) throw interrupted(file, have, cause);
+    if (failures > 0) await wait(waitMs * 2 ** (failures - 1), file.signal);
+  }
+}
+
+async function fetchRest(file: Download, incomplete: string, have: number): Promise<void> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(new Error('no byte arrived')), file.patience.silenceMs);
+  try {
+    const response = await fetch(file.url, {
+      headers: { ...file.headers, ...(have > 0 ? { range: `bytes=${have}-` } : {}) },
+      signal: AbortSignal.any([file.signal, silence.signal]),
+    });
+    if (response.status === 416) {
+      // The part here is not a part of what is there.
+      await response.body?.cancel();
+      await rm(incomplete, { force: true });
+      return;
+    }
+    if (response.status >= 500 || response.status === 429) {
+      await response.body?.cancel();
+      throw new Error(`${response.status} ${response.statusText}`.trim());
+    }
+    if (!response.ok || response.body === null) throw file.refused(response);
+    // Where the server starts from the beginning, so does the file.
+    const from = response.status === 206 ? have : 0;
+    const output = await open(incomplete, from === 0 ? 'w' : 'a').catch((error: unknown) => {
+      throw refusedWrite(error, file);
+    });
+    try {
+      let done = from;
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+        timer.refresh();
+        if (done + chunk.byteLength > file.bytes) throw new Error('more bytes arrived than the file has');
+        await output.writeFile(chunk).catch((error: unknown) => {
+          throw refusedWrite(error, file);
+        });
+        done += chunk.byteLength;
+        file.onBytes(done);
+      }
+      await output.sync().catch(() => {});
+    } finally {
+      await output.close();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function refusedWrite(error: unknown, { path }: Download): unknown {
+  return writeError(error, path, 'What was downloaded is kept', 'run the command again');
+}
+
+function interrupted({ subject, bytes, path }: Download, have: number, cause: unknown): TurnwiseError {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  return new TurnwiseError('hub-interrupted', {
+    what: `The download of ${subject} was interrupted again and again`,
+    seen: `${have} of ${bytes} bytes${inner instanceof Error ? `, then: ${inner.message}` : ''}`,
+    next: 'Run the command again: it goes on where it stopped',
+    fields: { file: path, bytes: have },
+    cause,
+  });
+}
+
+/** The checksum of the kind that is expected; undefined where the kind is not known. */
+async function checksumOf(path: string, { checksum, bytes }: Download): Promise<string | undefined> {
+  const hash = /^[0-9a-f]{64}$/.test(checksum)
+    ? createHash('sha256')
+    : /^[0-9a-f]{40}$/.test(checksum)
+      ? createHash('sha1').update(`blob ${bytes}\0`)
+      : undefined;
+  if (hash === undefined) return undefined;
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
+  return hash.digest('hex');
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,60 @@
+/** What the hub's answers mean for a person. */
+
+import { TurnwiseError } from '../../core/errors.ts';
+import type { HubReference } from './hub-cache.ts';
+
+/** The error for an answer that is not a success; `subject` is the model or one of its files. */
+export function refusedByHub(
+  response: Response,
+  { repository, revision }: HubReference,
+  subject: string,
+  token: string | undefined,
+): TurnwiseError {
+  const { status } = response;
+  const fields = { status, repository, revision };
+  const code = response.headers.get('x-error-code') ?? '';
+  const seen = `${status} ${response.headers.get('x-error-message') ?? response.statusText}`.trim();
+  if (code === 'RevisionNotFound') {
+    return new TurnwiseError('hub-unknown', {
+      what: `${repository} has no revision "${revision}"`,
+      seen,
+      next: 'Name a branch, tag or commit after @, or leave it out for main',
+      fields,
+    });
+  }
+  if (status === 401 || status === 403) {
+    return new TurnwiseError('hub-denied', {
+      what: `The hub does not give out ${subject}: it is gated, private, or does not exist`,
+      seen,
+      next: token
+        ? `HF_TOKEN was sent; accept the terms of https://huggingface.co/${repository} with its account`
+        : 'Set HF_TOKEN to a token that may read it',
+      fields,
+    });
+  }
+  if (status === 404) {
+    return new TurnwiseError('hub-unknown', {
+      what: `The hub has no ${subject}`,
+      seen,
+      next: 'Check owner and name; a folder is given as a path that begins with ./ or /',
+      fields,
+    });
+  }
+  return new TurnwiseError('hub-unavailable', {
+    what: `The hub could not be asked for ${subject}`,
+    seen,
+    next: 'Try again later; what was downloaded is kept',
+    fields,
+  });
+}
+
+export function noNetwork(cause: unknown, endpoint: string, subject: string): TurnwiseError {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  return new TurnwiseError('hub-unreachable', {
+    what: `${subject} is not in the cache, and ${endpoint} cannot be reached`,
+    seen: inner instanceof Error ? inner.message : String(inner),
+    next: 'Connect to a network, set HF_ENDPOINT to a mirror, or give a checkpoint folder as ./path',
+    fields: { endpoint },
+    cause,
+  });
+}

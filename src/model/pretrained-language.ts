@@ -1,0 +1,89 @@
+/** What a checkpoint folder says about text: its tokenizer, its chat template, and the tokens that end a turn. */
+
+import { join } from 'node:path';
+import { TurnwiseError } from '../core/errors.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import type { ChatRendererParts } from './chat-renderer.ts';
+import { ChatTemplate } from './chat-template.ts';
+import { readModelJson, readModelText } from './model-files.ts';
+import { loadPretrainedTokenizer, type PretrainedTokenizer, tokenName } from './pretrained-tokenizer.ts';
+
+const SPECIAL_TOKENS = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
+
+/**
+ * Reads `tokenizer.json`, `tokenizer_config.json`, `chat_template.jinja`, `generation_config.json` and `config.json`.
+ *
+ * @param vocabulary logits of the model
+ * @throws TurnwiseError `tokenizer-missing`, `tokenizer-unsupported`, `tokenizer-mismatch`, `chat-template-missing`,
+ * `chat-template-invalid`, `stop-token-missing`, `model-file-invalid`
+ */
+export async function loadPretrainedLanguage(folder: string, vocabulary: number): Promise<ChatRendererParts> {
+  const { tokenizer, config } = await loadPretrainedTokenizer(folder, vocabulary);
+  return {
+    tokenizer,
+    template: await loadTemplate(folder, config),
+    stopIds: await loadStopIds(folder, config, tokenizer),
+  };
+}
+
+async function loadTemplate(folder: string, config: JsonObject): Promise<ChatTemplate> {
+  const variables: Record<string, string> = {};
+  for (const key of SPECIAL_TOKENS) {
+    const name = tokenName(config[key]);
+    if (name !== undefined) variables[key] = name;
+  }
+  const own = await readModelText(folder, 'chat_template.jinja');
+  if (own !== undefined) return new ChatTemplate(own, join(folder, 'chat_template.jinja'), variables);
+  const source = templateSource(config.chat_template);
+  const file = join(folder, 'tokenizer_config.json');
+  if (source !== undefined) return new ChatTemplate(source, file, variables);
+  throw new TurnwiseError('chat-template-missing', {
+    what: `The checkpoint folder ${folder} has no chat template, so it is not known how the model reads messages`,
+    allowed: 'chat_template.jinja, or chat_template in tokenizer_config.json',
+    next: 'Use the instruction-tuned model, or put a chat_template.jinja into the folder',
+    fields: { folder },
+  });
+}
+
+/** One template, or a list of named ones, of which the default is taken. */
+function templateSource(value: Json | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return undefined;
+  const named = value as readonly JsonObject[];
+  const chosen = named.find(({ name }) => name === 'default') ?? named[0];
+  return typeof chosen?.template === 'string' ? chosen.template : undefined;
+}
+
+/** All that end a turn: the lists of `generation_config.json` and `config.json`, and the tokenizer's `eos_token`. */
+async function loadStopIds(
+  folder: string,
+  config: JsonObject,
+  tokenizer: PretrainedTokenizer,
+): Promise<number[]> {
+  const ids = new Set<number>();
+  for (const name of ['generation_config.json', 'config.json']) {
+    const listed = (await readModelJson(folder, name))?.eos_token_id;
+    for (const id of [listed ?? []].flat()) {
+      if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= tokenizer.size) {
+        throw new TurnwiseError('tokenizer-mismatch', {
+          what: `${join(folder, name)} names an eos_token_id that ${tokenizer.file} does not have`,
+          seen: JSON.stringify(id),
+          allowed: `0 to ${tokenizer.size - 1}`,
+          next: 'Use the files that came with the weights',
+          fields: { file: join(folder, name) },
+        });
+      }
+      ids.add(id);
+    }
+  }
+  const eos = tokenName(config.eos_token);
+  const eosId = eos === undefined ? undefined : tokenizer.idOf(eos);
+  if (eosId !== undefined) ids.add(eosId);
+  if (ids.size > 0) return [...ids];
+  throw new TurnwiseError('stop-token-missing', {
+    what: `The checkpoint folder ${folder} does not say which token ends a turn`,
+    allowed: 'eos_token_id in generation_config.json, or eos_token in tokenizer_config.json',
+    next: 'Add one of them',
+    fields: { folder },
+  });
+}

@@ -1,0 +1,48 @@
+/** What a checkpoint must know of its model besides weights: its shape, and how it reads and writes. */
+
+import type { World } from '../env/world.ts';
+import { chatRenderer } from '../model/chat-renderer.ts';
+import type { DecoderShape } from '../model/decoder.ts';
+import { loadPretrainedLanguage } from '../model/pretrained-language.ts';
+import { type Renderer, wordRenderer } from '../model/renderer.ts';
+import { WordTokenizer } from '../model/word-tokenizer.ts';
+import type { TrainConfig } from './config.ts';
+
+/** A small model, made for its task: its words are saved with every checkpoint, so that a checkpoint stands alone. */
+export interface SmallModelCard {
+  readonly shape: DecoderShape;
+  readonly words: readonly string[];
+  readonly maxActionWords: number;
+}
+
+/** A pretrained model. Its tokenizer and chat template stay where they are. */
+export interface PretrainedCard {
+  readonly shape: DecoderShape;
+  readonly base: BaseModel;
+  /** What it is told first; empty where the environment opens with a system message. */
+  readonly system: string;
+}
+
+export interface BaseModel {
+  /** As it was asked for: a folder, or `owner/name`. */
+  readonly reference: string;
+  /** Where it was found. */
+  readonly folder: string;
+  /** Of its files: a run cannot go on from other ones. */
+  readonly digest: string;
+}
+
+export type ModelCard = SmallModelCard | PretrainedCard;
+
+/** How the model of this card reads messages and writes actions. */
+export async function rendererOf(card: ModelCard, config: TrainConfig, world: World): Promise<Renderer> {
+  if ('words' in card) return wordRenderer(new WordTokenizer(card.words), card.maxActionWords);
+  const { maxTurnTokens, thinking } = config.chat;
+  const language = await loadPretrainedLanguage(card.base.folder, card.shape.vocabulary);
+  return chatRenderer(language, {
+    maxTurnTokens,
+    system: card.system,
+    translateToolCalls: world.protocol.name === 'tools',
+    ...(thinking === 'template' ? {} : { variables: { enable_thinking: thinking === 'on' } }),
+  });
+}
