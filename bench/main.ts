@@ -1,7 +1,8 @@
-/** `npm run bench -- engine|rollout|memory|env-server [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine|rollout|memory|credit|env-server [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { benchCredit } from './credit.ts';
 import { benchEngine } from './engine.ts';
 import { benchEnvironmentServer } from './env-server.ts';
 import { benchMemory } from './memory.ts';
@@ -17,6 +18,7 @@ const benches: Readonly<Record<string, () => Promise<object>>> = {
   engine: benchEngine,
   rollout: async () => ({ maze40: await benchRollout() }),
   memory: benchMemory,
+  credit: async () => ({ credit4096x50: benchCredit() }),
   'env-server': benchEnvironmentServer,
 };
 

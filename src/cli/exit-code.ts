@@ -27,6 +27,7 @@ const usageErrors: ReadonlySet<string> = new Set([
   'split-empty',
   'task-unknown',
   'unknown-credit-method',
+  'unknown-reward-shaping',
 ]);
 
 export function exitCodeOf(error: unknown): 1 | 2 | 130 {

@@ -89,7 +89,8 @@ function optionEntry(field: Field): Entry {
 
 function placeholder(field: Field): string {
   if (field.choices && field.type.length <= 24) return field.type;
-  return field.kind === 'list' ? 'KEY=VALUE' : field.kind === 'string' ? 'TEXT' : 'N';
+  if (field.key === 'set') return 'KEY=VALUE';
+  return field.kind === 'list' || field.kind === 'string' ? 'TEXT' : 'N';
 }
 
 function note(field: Field): { note?: string } {

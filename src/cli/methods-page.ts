@@ -1,11 +1,9 @@
-/** `docs/methods.md`: every recipe and credit method as the code describes itself. */
+/** `docs/methods.md`: every recipe as the code describes itself. */
 
 import { z } from 'zod';
-import { creditMethods } from '../credit/methods.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
 import { listNeeds, recipeParts } from './recipe-parts.ts';
-import { schemaFields } from './schema-fields.ts';
 
 export function methodsPage(): string {
   const byName = recipes.map((recipe) => {
@@ -23,21 +21,6 @@ export function methodsPage(): string {
         .join('; ')}.`,
     ].join('\n\n');
   });
-  const credits = creditMethods.map((method) => {
-    const options = schemaFields(method.options).map((field) =>
-      row([
-        `\`${field.key}\``,
-        field.default === undefined ? '–' : `\`${JSON.stringify(field.default)}\``,
-        `${field.description.replace(/\.$/, '')} (${field.type.replaceAll('|', ', ')})`,
-      ]),
-    );
-    return [
-      `### \`${method.name}\``,
-      sentence(method.summary),
-      `Source: ${method.source}. Advantages per ${method.level}.${needsText(method.needs)}`,
-      ...(options.length > 0 ? [table(['option', 'default', 'what it does'], options)] : []),
-    ].join('\n\n');
-  });
   return `# Methods
 
 This page is written by the code: \`npx turnwise recipes --markdown > docs/methods.md\`. Which one to take is in
@@ -50,18 +33,10 @@ A recipe is a whole method: what is played, how rewards become advantages, what 
 
 ${byName.join('\n\n')}
 
-## Credit methods
+## What they are made of
 
-How rewards become advantages. A recipe names one, \`--set credit.method=NAME\` changes it, and \`turnwise credit --method NAME\` runs it on
-stored episodes.
-
-${credits.join('\n\n')}
+How rewards become advantages: [credit methods](credit-methods.md). What is minimised: [objectives](objectives.md).
 `;
-}
-
-function needsText(needs: { readonly values?: boolean; readonly anchors?: boolean }): string {
-  const named = [...(needs.values ? ['a value head'] : []), ...(needs.anchors ? ['keys of states'] : [])];
-  return named.length === 0 ? '' : ` Needs ${named.join(' and ')}.`;
 }
 
 const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;

@@ -1,7 +1,7 @@
 /** The guard around every credit method: bad numbers stop at the trajectory they come from. */
 
 import { TurnwiseError } from '../core/errors.ts';
-import type { Credit, CreditTrajectory, TrajectoryCredit } from './rollouts.ts';
+import type { Credit, CreditTrajectory, CreditTurn, TrajectoryCredit } from './rollouts.ts';
 
 /** The same method, refusing input or results that are not finite, and token counts that are not counts. */
 export function checked(credit: Credit): Credit {
@@ -13,38 +13,72 @@ export function checked(credit: Credit): Credit {
   };
 }
 
-function checkTrajectory({ id, outcome, turns }: CreditTrajectory): void {
-  requireFinite(id, 'outcome', outcome);
-  for (const [k, turn] of turns.entries()) {
-    requireFinite(id, `turns[${k}].reward`, turn.reward);
-    if (!Number.isInteger(turn.tokens) || turn.tokens < 0) {
-      throw new TurnwiseError('credit-token-count', {
-        what: `turns[${k}].tokens of trajectory "${id}" must count sampled tokens`,
-        seen: String(turn.tokens),
-        allowed: 'a whole number, 0 or more',
-        fields: { trajectory: id, turn: k },
-      });
-    }
-    for (const [t, value] of (turn.values ?? []).entries()) {
-      requireFinite(id, `turns[${k}].values[${t}]`, value);
-    }
+function checkTrajectory(trajectory: CreditTrajectory): void {
+  const { id, turns, outcome, entityShare, neededCalls, sharedTurns, replayedAdvantage } = trajectory;
+  const numbers = { outcome, entityShare, neededCalls, sharedTurns, replayedAdvantage };
+  for (const [name, value] of Object.entries(numbers)) {
+    if (value !== undefined && !Number.isFinite(value)) throw notFinite(id, name, value);
+  }
+  for (let k = 0; k < turns.length; k++) checkTurn(id, turns[k]!, k);
+}
+
+/** Field by field, not in a loop over names: it runs for every turn of a batch, and texts are made only for errors. */
+function checkTurn(id: string, turn: CreditTurn, k: number): void {
+  if (!Number.isFinite(turn.reward)) throw notFinite(id, `turns[${k}].reward`, turn.reward);
+  if (!Number.isInteger(turn.tokens) || turn.tokens < 0) {
+    throw new TurnwiseError('credit-token-count', {
+      what: `turns[${k}].tokens of trajectory "${id}" must count sampled tokens`,
+      seen: String(turn.tokens),
+      allowed: 'a whole number, 0 or more',
+      fields: { trajectory: id, turn: k },
+    });
+  }
+  checkNumber(id, k, 'value', turn.value);
+  checkNumber(id, k, 'answerProbability', turn.answerProbability);
+  checkNumber(id, k, 'informationGain', turn.informationGain);
+  checkNumber(id, k, 'progress', turn.progress);
+  checkNumber(id, k, 'actionCount', turn.actionCount);
+  checkNumber(id, k, 'effectiveActions', turn.effectiveActions);
+  checkNumber(id, k, 'counterfactual', turn.counterfactual);
+  checkList(id, k, 'values', turn.values);
+  checkList(id, k, 'entropies', turn.entropies);
+  checkList(id, k, 'dense', turn.dense);
+  checkList(id, k, 'features', turn.features);
+}
+
+function checkNumber(id: string, k: number, name: string, value: number | undefined): void {
+  if (value !== undefined && !Number.isFinite(value)) throw notFinite(id, `turns[${k}].${name}`, value);
+}
+
+function checkList(id: string, k: number, name: string, list: readonly number[] | undefined): void {
+  const t = list === undefined ? -1 : firstNotFinite(list);
+  if (t >= 0) throw notFinite(id, `turns[${k}].${name}[${t}]`, list![t]!);
+}
+
+function checkCredit(credit: TrajectoryCredit): void {
+  const check = (what: string, list: readonly number[]): void => {
+    const index = firstNotFinite(list);
+    if (index >= 0) throw notFinite(credit.id, what, list[index]!);
+  };
+  check('an advantage', credit.turnAdvantages_K);
+  for (const tokens_T of credit.tokenAdvantages_K_T ?? []) check('a token advantage', tokens_T);
+  for (const returns_T of credit.returns_K_T ?? []) check('a return', returns_T);
+  if (credit.shaped) {
+    check('a shaped reward', credit.shaped.rewards_K);
+    check('the shaped outcome', [credit.shaped.outcome]);
   }
 }
 
-function checkCredit({
-  id,
-  turnAdvantages_K,
-  tokenAdvantages_K_T = [],
-  returns_K_T = [],
-}: TrajectoryCredit): void {
-  for (const advantage of turnAdvantages_K) requireFinite(id, 'an advantage', advantage);
-  for (const value of tokenAdvantages_K_T.flat()) requireFinite(id, 'a token advantage', value);
-  for (const value of returns_K_T.flat()) requireFinite(id, 'a return', value);
+/** Index of the first number that is not finite, -1 where all are. */
+function firstNotFinite(list: readonly number[]): number {
+  // Zero times a finite number is zero, and times any other is not a number.
+  let zero = 0;
+  for (let index = 0; index < list.length; index++) zero += list[index]! * 0;
+  return zero === 0 ? -1 : list.findIndex((value) => !Number.isFinite(value));
 }
 
-function requireFinite(id: string, what: string, value: number): void {
-  if (Number.isFinite(value)) return;
-  throw new TurnwiseError('credit-not-finite', {
+function notFinite(id: string, what: string, value: number): TurnwiseError {
+  return new TurnwiseError('credit-not-finite', {
     what: `Credit met a number that is not finite: ${what} of trajectory "${id}"`,
     seen: String(value),
     next: 'Look at the rewards and values of that trajectory; nothing was trained on it',

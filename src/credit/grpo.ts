@@ -1,40 +1,58 @@
-/**
- * GRPO: each outcome against its group, in standard deviations.
- *
- *   A_i = (R_i - mean R) / (std R + ε), the same for every turn of the trajectory
- *
- * Source: "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models", arXiv 2402.03300.
- * 1. The paper says "std"; the default divides by n - 1, as most implementations do.
- * 2. A group of one gives 0, and so does a group whose outcomes are all equal.
- */
+/** GRPO: each outcome against its group, in standard deviations. */
 
 import { z } from 'zod';
 import { mean, populationStd, sampleStd } from '../core/statistics.ts';
-import { checked } from './checked.ts';
 import { broadcastToTurns, compareOutcomes } from './groups.ts';
-import type { Credit } from './rollouts.ts';
+import { type CreditMethod, creditMethod } from './method.ts';
+import type { CreditTrajectory } from './rollouts.ts';
 
 export interface GrpoOptions {
-  readonly std: 'sample' | 'population';
+  readonly std: 'sample' | 'population' | 'none';
   readonly epsilon: number;
 }
 
-export const grpoOptions: z.ZodType<GrpoOptions> = z.strictObject({
+/** Options that every method takes which compares outcomes as GRPO does. */
+export const grpoFields = {
   std: z
-    .enum(['sample', 'population'])
+    .enum(['sample', 'population', 'none'])
     .default('sample')
-    .describe('Standard deviation over the group: "sample" divides by n - 1, "population" by n.'),
+    .describe(
+      'Standard deviation that differences are divided by: "sample" divides by n - 1, "population" by n; "none" leaves them.',
+    ),
   epsilon: z.number().positive().default(1e-6).describe('Added to the standard deviation.'),
-});
+};
 
-export function grpo({ std, epsilon }: GrpoOptions): Credit {
-  const deviation = std === 'sample' ? sampleStd : populationStd;
-  return checked((trajectories, state) => {
-    const advantages = compareOutcomes(trajectories, (outcomes_G) => {
-      const centre = mean(outcomes_G);
-      const scale = deviation(outcomes_G) + epsilon;
-      return outcomes_G.map((outcome) => (outcome - centre) / scale);
-    });
-    return { credits: broadcastToTurns(trajectories, advantages), state };
+/** One advantage per trajectory: (R - mean) / (std + ε) in its group. */
+export function grpoAdvantages(
+  trajectories: readonly CreditTrajectory[],
+  { std, epsilon }: GrpoOptions,
+): number[] {
+  return compareOutcomes(trajectories, (outcomes_G) => {
+    const centre = mean(outcomes_G);
+    const deviation = std === 'sample' ? sampleStd : populationStd;
+    const scale = std === 'none' ? 1 : deviation(outcomes_G) + epsilon;
+    return outcomes_G.map((outcome) => (outcome - centre) / scale);
   });
 }
+
+export const grpo: CreditMethod = creditMethod(
+  {
+    name: 'grpo',
+    title: 'GRPO',
+    summary: 'outcome minus the mean of the group, divided by its standard deviation',
+    formula: 'A_i = (R_i - mean R) / (std R + ε), the same for every turn of the trajectory',
+    source:
+      '"DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models", arXiv 2402.03300',
+    deviations: [
+      'The paper says "std"; the default divides by n - 1, as most implementations do.',
+      'A group of one gives 0, and so does a group whose outcomes are all equal.',
+    ],
+    level: 'turn',
+    needs: [],
+  },
+  z.strictObject(grpoFields),
+  (options) => (trajectories, state) => ({
+    credits: broadcastToTurns(trajectories, grpoAdvantages(trajectories, options)),
+    state,
+  }),
+);

@@ -21,10 +21,10 @@ describe.each(creditMethods)('$name', ({ name, options, create }) => {
 describe('messages', () => {
   test('an unknown method', () => {
     expect(() => findCreditMethod('gpro')).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: There is no such credit method. Seen: "gpro". Allowed: reinforce, reinforce++, rloo, grpo, dr-grpo, gae, gigpo, rae. Did you mean "grpo"?]`,
+      `[TurnwiseError: There is no such credit method. Seen: "gpro". Allowed: reinforce, reinforce++, reinforce++-baseline, rloo, grpo, dr-grpo, dapo, gae, turn-gae, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, spa-rl, g-ra, e-grpo, mt-grpo, arpo, tree-grpo, aepo, spear, earl, mars, rae, cory, waltzrl, malt. Did you mean "grpo"?]`,
     );
     expect(() => findCreditMethod('alphazero')).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: There is no such credit method. Seen: "alphazero". Allowed: reinforce, reinforce++, rloo, grpo, dr-grpo, gae, gigpo, rae.]`,
+      `[TurnwiseError: There is no such credit method. Seen: "alphazero". Allowed: reinforce, reinforce++, reinforce++-baseline, rloo, grpo, dr-grpo, dapo, gae, turn-gae, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, spa-rl, g-ra, e-grpo, mt-grpo, arpo, tree-grpo, aepo, spear, earl, mars, rae, cory, waltzrl, malt.]`,
     );
   });
 
@@ -39,7 +39,7 @@ describe('messages', () => {
       `[TurnwiseError: Credit method "gae" cannot use this value of "gamma". Seen: 1.5. Allowed: a number <= 1.]`,
     );
     expect(() => findCreditMethod('grpo').create({ std: 'unbiased' })).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: Credit method "grpo" cannot use this value of "std". Seen: "unbiased". Allowed: one of "sample"|"population".]`,
+      `[TurnwiseError: Credit method "grpo" cannot use this value of "std". Seen: "unbiased". Allowed: one of "sample"|"population"|"none".]`,
     );
     expect(() => findCreditMethod('grpo').create(7)).toThrowErrorMatchingInlineSnapshot(
       `[TurnwiseError: Credit method "grpo" cannot use these settings. Seen: 7. Allowed: object.]`,

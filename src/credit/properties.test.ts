@@ -1,51 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { batch, expectClose, flat, run, single } from './batches.test-helper.ts';
 import { creditMethods, findCreditMethod } from './methods.ts';
-import type { CreditTrajectory, CreditTurn, TrajectoryCredit } from './rollouts.ts';
+import type { CreditTrajectory } from './rollouts.ts';
+import { rewardShapings } from './shaping/shapings.ts';
 
-const number = fc.double({ min: -10, max: 10, noNaN: true });
+fc.configureGlobal({ numRuns: 40 });
 
-const turn = fc
-  .record({
-    reward: number,
-    anchor: fc.constantFrom('a', 'b', 'c'),
-    values: fc.array(number, { maxLength: 3 }),
-  })
-  .map(({ reward, anchor, values }): CreditTurn => ({ reward, anchor, values, tokens: values.length }));
-
-/** Batches with groups of one, ties, empty trajectories and turns without tokens among them. */
-const batch = fc
-  .array(
-    fc.record({
-      groupId: fc.constantFrom('g', 'h', 'i'),
-      role: fc.constantFrom('agent', 'opponent'),
-      outcome: fc.oneof(fc.constantFrom(0, 1), number),
-      turns: fc.array(turn, { maxLength: 4 }),
-    }),
-    { maxLength: 8 },
-  )
-  .map((rows) => rows.map((row, index): CreditTrajectory => ({ ...row, id: `t${index}` })));
-
-function run(
-  name: string,
-  trajectories: readonly CreditTrajectory[],
-  options: object = {},
-): TrajectoryCredit[] {
-  return [...findCreditMethod(name).create(options).credit(trajectories, {}).credits];
-}
-
-function flat(credit: TrajectoryCredit): number[] {
-  return [...credit.turnAdvantages_K, ...(credit.tokenAdvantages_K_T ?? []).flat()];
-}
-
-function expectClose(actual: readonly number[], expected: readonly number[]): void {
-  expect(actual.length).toBe(expected.length);
-  for (const [index, value] of expected.entries()) {
-    expect(Math.abs(actual[index]! - value)).toBeLessThan(1e-6 * (1 + Math.abs(value)));
-  }
-}
-
-describe.each(creditMethods)('$name', ({ name, level, create }) => {
+describe.each(creditMethods)('$name', ({ level, create }) => {
   test('is shaped like its input, finite, repeatable, and leaves its input alone', () => {
     fc.assert(
       fc.property(batch, (trajectories) => {
@@ -68,17 +30,60 @@ describe.each(creditMethods)('$name', ({ name, level, create }) => {
     );
   });
 
-  test('names the trajectory that holds a number which is not finite', () => {
-    const good: CreditTrajectory = { id: 'good', groupId: 'g', role: 'agent', outcome: 1, turns: [] };
-    const badReward = {
+  const good: CreditTrajectory = { id: 'good', groupId: 'g', role: 'agent', outcome: 1, turns: [] };
+  const turn = {
+    reward: 0,
+    tokens: 1,
+    anchor: 'a',
+    values: [0],
+    entropies: [0],
+    value: 0,
+    answerProbability: 1,
+    labelCorrect: true,
+  };
+  const run = (bad: Partial<CreditTrajectory>) => () =>
+    create().credit([good, { ...good, entityShare: 0, id: 'bad', ...bad }], {});
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+    'names the place of %s',
+    (bad) => {
+      expect(run({ turns: [{ ...turn, reward: bad }] })).toThrow('turns[0].reward of trajectory "bad"');
+      expect(run({ turns: [turn, { ...turn, values: [bad] }] })).toThrow(
+        'turns[1].values[0] of trajectory "bad"',
+      );
+      expect(run({ turns: [{ ...turn, entropies: [bad] }] })).toThrow(
+        'turns[0].entropies[0] of trajectory "bad"',
+      );
+      expect(run({ outcome: bad })).toThrow('outcome of trajectory "bad"');
+      expect(run({ entityShare: bad })).toThrow('entityShare of trajectory "bad"');
+    },
+  );
+
+  test('handles nothing, one turn of one rollout, a row without sampled tokens, and ties', () => {
+    const { credit } = create();
+    expect(credit([], {}).credits).toEqual([]);
+    const row = (id: string, outcome: number, turns: readonly object[]): CreditTrajectory => ({
       ...good,
-      id: 'bad',
-      turns: [{ reward: Number.NaN, tokens: 1, anchor: 'a', values: [0] }],
-    };
-    expect(() => run(name, [good, badReward])).toThrow('turns[0].reward of trajectory "bad"');
-    expect(() => run(name, [good, { ...good, id: 'bad', outcome: Number.POSITIVE_INFINITY }])).toThrow(
-      'outcome of trajectory "bad"',
-    );
+      id,
+      outcome,
+      entityShare: 0.5,
+      turns: turns.map((own) => ({ ...turn, dense: [0], ...own })),
+    });
+    const unsampled = { tokens: 0, values: [], entropies: [] };
+    const batches = [
+      [row('a', 1, [{}])],
+      [row('a', 1, [{}, {}, {}])],
+      [row('a', 1, [unsampled, unsampled]), row('b', 0, [{}])],
+      [row('a', 1, [{}]), row('b', 1, [{}]), row('c', 1, [{}, {}])],
+      [row('a', 1, []), row('b', 0, [])],
+    ];
+    for (const trajectories of batches) {
+      const { credits } = credit(trajectories, {});
+      expect(credits.map(({ turnAdvantages_K }) => turnAdvantages_K.length)).toEqual(
+        trajectories.map(({ turns }) => turns.length),
+      );
+      expect(credits.flatMap(flat).every(Number.isFinite)).toBe(true);
+    }
   });
 });
 
@@ -95,10 +100,19 @@ test.each(orderFree)('%s: permuting trajectories permutes advantages', (name) =>
   );
 });
 
-/** One advantage for each trajectory, through one turn each. */
-const single = batch.map((rows) => rows.map((row) => ({ ...row, turns: [{ reward: 0, tokens: 1 }] })));
+const comparesOutcomes = [
+  'grpo',
+  'rloo',
+  'dr-grpo',
+  'dapo',
+  'arpo',
+  'tree-grpo',
+  'spear',
+  'step-grpo',
+  'g-ra',
+];
 
-test.each(['grpo', 'rloo', 'dr-grpo'])('%s: advantages of a group sum to 0', (name) => {
+test.each([...comparesOutcomes, 'e-grpo'])('%s: advantages of a group sum to 0', (name) => {
   fc.assert(
     fc.property(single, (trajectories) => {
       const sums = new Map<string, number>();
@@ -111,14 +125,196 @@ test.each(['grpo', 'rloo', 'dr-grpo'])('%s: advantages of a group sum to 0', (na
   );
 });
 
-test.each(['grpo', 'rloo', 'dr-grpo'])('%s: adding a constant to every outcome changes nothing', (name) => {
+test.each(comparesOutcomes)('%s: adding a constant to every outcome changes nothing', (name) => {
   fc.assert(
     fc.property(single, fc.integer({ min: -8, max: 8 }), (trajectories, constant) => {
       const shifted = trajectories.map((row) => ({ ...row, outcome: row.outcome + constant }));
-      const expected = run(name, trajectories).flatMap(flat);
-      expectClose(run(name, shifted).flatMap(flat), expected);
+      expectClose(run(name, shifted).flatMap(flat), run(name, trajectories).flatMap(flat));
     }),
   );
+});
+
+/** Divided by a standard deviation, a change of units cancels; otherwise it stays. */
+const units: readonly (readonly [string, object, 0 | 1])[] = [
+  ['grpo', {}, 0],
+  ['dapo', {}, 0],
+  ['arpo', {}, 0],
+  ['tree-grpo', {}, 0],
+  ['step-grpo', {}, 0],
+  ['g-ra', { gated: false }, 0],
+  ['rloo', {}, 1],
+  ['dr-grpo', {}, 1],
+  ['spear', {}, 1],
+  ['reinforce', {}, 1],
+  ['mars', {}, 1],
+];
+
+test.each(units)(
+  '%s %o: other units of reward give the same advantages, times the unit to the power %i',
+  (name, options, power) => {
+    const whole = fc.integer({ min: -5, max: 5 });
+    fc.assert(
+      fc.property(fc.array(whole, { maxLength: 6 }), fc.constantFrom(2, 3, 10), (outcomes, unit) => {
+        const rows = (scale: number): CreditTrajectory[] =>
+          outcomes.map((outcome, index) => ({
+            id: `${index}`,
+            groupId: 'g',
+            role: 'agent',
+            outcome: outcome * scale,
+            turns: [{ reward: 0, tokens: 1 }],
+          }));
+        const before = run(name, rows(1), options).flatMap(flat);
+        const after = run(name, rows(unit), options).flatMap(flat);
+        for (const [index, value] of before.entries()) {
+          expect(Math.abs(after[index]! - value * unit ** power)).toBeLessThan(1e-4 * (1 + Math.abs(value)));
+        }
+      }),
+    );
+  },
+);
+
+describe('one method is another in disguise', () => {
+  const same = (
+    left: readonly [string, object?],
+    right: readonly [string, object?],
+    rows: fc.Arbitrary<CreditTrajectory[]> = batch,
+  ) =>
+    fc.assert(
+      fc.property(rows, (trajectories) => {
+        const numbers = ([name, options = {}]: readonly [string, object?]) =>
+          run(name, trajectories, options).flatMap(({ turnAdvantages_K }) => turnAdvantages_K);
+        expectClose(numbers(left), numbers(right));
+      }),
+    );
+  const withoutDense = (rows: readonly CreditTrajectory[]): CreditTrajectory[] =>
+    rows.map((row) => ({
+      ...row,
+      turns: row.turns.map(({ dense: _dense, calls: _calls, ...turn }) => turn),
+    }));
+  const unbranched = batch.map((rows) =>
+    rows.map(({ parent: _parent, sharedTurns: _shared, ...row }) => row),
+  );
+  const sampled = unbranched.map((rows) =>
+    rows.map((row) => ({
+      ...row,
+      turns: row.turns.map((turn) => ({
+        ...turn,
+        tokens: 2,
+        values: [0, 0],
+        entropies: [0.5, 0.5],
+        value: 0,
+      })),
+    })),
+  );
+
+  test('dapo below the length limit, arpo with soft attribution: grpo', () => {
+    same(['dapo'], ['grpo']);
+    same(['arpo'], ['grpo']);
+    same(['arpo', { attribution: 'hard' }], ['grpo'], unbranched);
+  });
+  test('aepo without weight on entropy: grpo on tokens', () => same(['aepo', { a: 0 }], ['grpo'], sampled));
+  test('spear without replayed trajectories: dr-grpo', () => same(['spear'], ['dr-grpo']));
+  test('step-grpo on single steps: grpo', () => same(['step-grpo'], ['grpo'], single));
+  test('e-grpo without entities: grpo on success', () => {
+    const bare = batch.map((rows) =>
+      rows.map((row) => ({ ...row, entityShare: 0, outcome: row.outcome > 0 ? 1 : 0 })),
+    );
+    same(['e-grpo'], ['grpo'], bare);
+  });
+  test('tree-grpo where every tree is one leaf: grpo', () => same(['tree-grpo'], ['grpo'], unbranched));
+  test('mt-grpo without weight on what was earned on the way: grpo on outcomes', () => {
+    const long = batch.map((rows) => rows.filter(({ turns }) => turns.length > 1));
+    const apart = long.map((rows) =>
+      rows.map((row) => ({ ...row, turns: row.turns.map((turn) => ({ ...turn, dense: [1] })) })),
+    );
+    same(['mt-grpo', { lambda: 0, epsilon: 1e-6 }], ['grpo'], apart);
+  });
+  test('g-ra without a gate and intermediate rewards: grpo', () => {
+    const plain = batch.map((rows) =>
+      withoutDense(rows).map((row) => ({
+        ...row,
+        outcome:
+          row.turns.length === 0 ? row.outcome : row.turns.reduce((sum, { reward }) => sum + reward, 0),
+      })),
+    );
+    same(['g-ra', { gated: false }], ['grpo'], plain);
+  });
+  test('hgpo that looks at no history: the step part of gigpo', () => {
+    fc.assert(
+      fc.property(batch, (trajectories) => {
+        const numbers = (name: string, options: object) =>
+          run(name, trajectories, { normalisation: 'mean', ...options }).flatMap(flat);
+        const episodes = numbers('gigpo', { omega: 0 });
+        const steps = numbers('gigpo', { omega: 1 }).map((both, turn) => both - episodes[turn]!);
+        expectClose(numbers('hgpo', { K: 0 }), steps);
+      }),
+    );
+  });
+  test('turn-gae with γ = λ = 1 and without values: reinforce', () =>
+    same(['turn-gae', { gamma: 1, lambda: 1, whiten: false }], ['reinforce'], sampled));
+  test('turn-gae with one token for each turn: gae', () => {
+    const oneToken = batch.map((rows) =>
+      rows.map((row) => ({
+        ...row,
+        turns: row.turns.map((turn) => ({ ...turn, tokens: 1, values: [turn.value!] })),
+      })),
+    );
+    const options = { gamma: 0.9, lambda: 0.8 };
+    same(['turn-gae', options], ['gae', options], oneToken);
+  });
+  test('bi-level-gae with all discounts at 1: gae with λ = 1', () => {
+    same(['bi-level-gae', { gammaH: 1 }], ['gae', { lambda: 1 }]);
+    const turns = [
+      { reward: 0, tokens: 2, values: [0.1, 0.2] },
+      { reward: 1, tokens: 2, values: [0.3, 0.4] },
+    ];
+    const one: CreditTrajectory[] = [{ id: 'a', groupId: 'g', role: 'agent', outcome: 1, turns }];
+    const options = { gamma: 0.9, whiten: false };
+    const bilevel = run('bi-level-gae', one, { ...options, gammaH: 0.9 }).flatMap(flat);
+    expect(bilevel).not.toEqual(run('gae', one, { ...options, lambda: 1 }).flatMap(flat));
+  });
+  test('reinforce++-baseline: reinforce++ with a group baseline', () =>
+    same(['reinforce++-baseline'], ['reinforce++', { baseline: 'group' }]));
+  test('mars with one role: reinforce minus the batch mean', () => {
+    const oneRole = batch.map((rows) => rows.map((row) => ({ ...row, role: 'agent' })));
+    same(['mars'], ['reinforce', { baseline: 'batch' }], oneRole);
+  });
+  test('matchtir without calls, hard or soft: the same', () => {
+    const plain = batch.map(withoutDense);
+    same(['matchtir'], ['matchtir', { matching: 'transport' }], plain);
+  });
+});
+
+describe.each(rewardShapings)('shaping $name', ({ create }) => {
+  const complete = batch.map((rows) =>
+    rows.map((row) => ({
+      ...row,
+      turns: row.turns.map((turn) => ({
+        ...turn,
+        progress: turn.value!,
+        effectiveActions: turn.valid ? 1 : 0,
+      })),
+    })),
+  );
+
+  test('keeps trajectories and turns, leaves its input alone, and gives finite rewards', () => {
+    fc.assert(
+      fc.property(complete, (trajectories) => {
+        const before = structuredClone(trajectories);
+        const { shape } = create();
+        const shaped = shape(trajectories, Object.freeze({}));
+        expect(trajectories).toEqual(before);
+        expect(shape(trajectories, Object.freeze({}))).toEqual(shaped);
+        expect(JSON.parse(JSON.stringify(shaped.state))).toEqual(shaped.state);
+        expect(shaped.trajectories.map(({ id, turns }) => [id, turns.length])).toEqual(
+          trajectories.map(({ id, turns }) => [id, turns.length]),
+        );
+        for (const { outcome, turns } of shaped.trajectories) {
+          expect([outcome, ...turns.map(({ reward }) => reward)].every(Number.isFinite)).toBe(true);
+        }
+      }),
+    );
+  });
 });
 
 test.each(orderFree)('%s: inserting observation tokens changes nothing', (name) => {

@@ -45,7 +45,7 @@ describe('formats', () => {
       info: {},
     };
     const rollout = parseOne({ policyVersion: 3, success: true, step: 1, turns: [turn] });
-    expect(rollout.turns).toEqual([{ anchor: 's', reward: 1, tokens: 2 }]);
+    expect(rollout.turns).toEqual([{ anchor: 's', reward: 1, tokens: 2, valid: true }]);
   });
 
   test('failures, time-outs and cancellations are excluded', () => {

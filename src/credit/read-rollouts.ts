@@ -6,10 +6,9 @@
  *   { "groupId": "g", "id": "a", "role"?: "agent", "game"?: "kuhn-poker", "outcome"?: 1, "stop"?: "done", "turns": [
  *     { "reward"?: 0, "anchor"?: "s0", "tokens"?: 5, "mask"?: [1, 1, 0], "values"?: [0.2, 0.4], "observationTokens"?: 1 } ] }
  *
- * - `outcome` defaults to the sum of the turn rewards, a turn's reward to 0.
- * - `tokens` is the number of sampled tokens; else the ones in `mask`, else the length of `values`, else 1.
- * - `values` has one number per sampled token. It may also cover observation tokens, which are dropped: by `mask`, or,
- *   when it has `tokens` + `observationTokens` numbers, from the end.
+ * What each field means, and what holds without it, is said in fields.ts.
+ * - `values` and `entropies` have one number per sampled token. They may also cover observation tokens, which are
+ *   dropped: by `mask`, or, when they have `tokens` + `observationTokens` numbers, from the end.
  * - Trajectories that stopped with `timeout`, `cancelled` or `failed:*` are excluded: they never enter statistics.
  * - Fields of no interest here are ignored, unless they look like a misspelt field that is missing.
  */
@@ -17,8 +16,8 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
-import { isTrainable, type StopReason } from '../core/stop.ts';
-import { AGENT } from '../env/session.ts';
+import { isTrainable } from '../core/stop.ts';
+import { rolloutFields, turnFields } from './fields.ts';
 import { type JsonItem, parseJsonItems } from './json-lines.ts';
 import type { CreditTrajectory, CreditTurn } from './rollouts.ts';
 import { isSlipOf } from './slip.ts';
@@ -28,44 +27,8 @@ export interface StoredRollout extends CreditTrajectory {
   readonly excluded: boolean;
 }
 
-const stopReasons = [
-  'done',
-  'turn-limit',
-  'token-limit',
-  'context-overflow',
-  'invalid-action',
-  'early-stop',
-  'timeout',
-  'cancelled',
-  'failed:policy',
-  'failed:environment',
-  'failed:tool',
-  'failed:grader',
-  'failed:engine',
-] as const satisfies readonly StopReason[];
-
-const name = z
-  .union([z.string(), z.number()], { error: 'Invalid input: expected a text or a number' })
-  .transform(String);
-
-const turnSchema = z.looseObject({
-  reward: z.number().default(0),
-  anchor: name.optional(),
-  tokens: z.number().int().min(0).optional(),
-  mask: z.array(z.literal([0, 1])).optional(),
-  values: z.array(z.number()).optional(),
-  observationTokens: z.number().int().min(0).optional(),
-});
-
-const rolloutSchema = z.looseObject({
-  groupId: name,
-  id: name,
-  role: name.default(AGENT),
-  game: z.string().optional(),
-  outcome: z.number().optional(),
-  stop: z.enum(stopReasons).optional(),
-  turns: z.array(turnSchema),
-});
+const turnSchema = z.looseObject(turnFields);
+const rolloutSchema = z.looseObject(rolloutFields);
 
 type FileTurn = z.infer<typeof turnSchema>;
 
@@ -123,27 +86,82 @@ function parseRollout(item: JsonItem, source: string): StoredRollout {
       seen: JSON.stringify(lookUp(item.value, issue.path)) ?? 'nothing',
     });
   }
-  const { id, groupId, role, game, outcome, stop = 'done' } = result.data;
+  const { id, groupId, role, outcome, stop = 'done' } = result.data;
   const turns = result.data.turns.map((turn, k) =>
     readTurn(turn, (field, parts) => fieldError(item, source, `turns[${k}].${field}`, parts)),
   );
+  const { sharedTurns } = result.data;
+  if (sharedTurns !== undefined && sharedTurns > turns.length) {
+    throw fieldError(item, source, 'sharedTurns', {
+      what: 'is more than the trajectory has turns',
+      seen: String(sharedTurns),
+      allowed: `at most ${turns.length}`,
+    });
+  }
   return {
     id,
     groupId,
     role,
-    ...(game !== undefined && { game }),
+    ...present(result.data, trajectoryExtras),
     outcome: outcome ?? turns.reduce((sum, turn) => sum + turn.reward, 0),
     turns,
+    ...((stop === 'token-limit' || stop === 'context-overflow') && {
+      overlong: result.data.overlong ?? true,
+    }),
     excluded: !isTrainable(stop),
   };
+}
+
+/** Fields that methods read as they are written. */
+const trajectoryExtras = [
+  'game',
+  'episode',
+  'success',
+  'wellFormed',
+  'overlong',
+  'entityShare',
+  'goldenCalls',
+  'neededCalls',
+  'parent',
+  'sharedTurns',
+  'replayedAdvantage',
+  'mode',
+] as const;
+const turnExtras = [
+  'anchor',
+  'value',
+  'dense',
+  'valid',
+  'answerProbability',
+  'informationGain',
+  'calls',
+  'progress',
+  'features',
+  'answer',
+  'correct',
+  'actionCount',
+  'effectiveActions',
+  'labelCorrect',
+  'wellFormed',
+  'counterfactual',
+] as const;
+
+/** The named fields that are there. */
+function present<Source extends object, Name extends keyof Source>(
+  source: Source,
+  names: readonly Name[],
+): { [Key in Name]?: Exclude<Source[Key], undefined> } {
+  const found: { [Key in Name]?: Source[Key] } = {};
+  for (const name of names) if (source[name] !== undefined) found[name] = source[name];
+  return found as { [Key in Name]?: Exclude<Source[Key], undefined> };
 }
 
 type Parts = { readonly what: string; readonly seen: string; readonly allowed?: string };
 
 function readTurn(turn: FileTurn, error: (field: string, parts: Parts) => TurnwiseError): CreditTurn {
-  const { reward, anchor, mask, values, observationTokens } = turn;
+  const { reward, mask, observationTokens } = turn;
   const maskedTokens = mask?.filter((bit) => bit === 1).length;
-  const tokens = turn.tokens ?? maskedTokens ?? values?.length ?? 1;
+  const tokens = turn.tokens ?? maskedTokens ?? turn.values?.length ?? turn.entropies?.length ?? 1;
   if (mask && maskedTokens !== tokens) {
     throw error('mask', {
       what: 'must have a 1 for each sampled token',
@@ -152,22 +170,26 @@ function readTurn(turn: FileTurn, error: (field: string, parts: Parts) => Turnwi
     });
   }
   const known = mask ?? (observationTokens === undefined ? undefined : layout(tokens, observationTokens));
-  let sampledValues = values;
-  if (values && values.length !== tokens) {
-    if (values.length !== known?.length) {
-      throw error('values', {
-        what: 'must have one number for each sampled token',
-        seen: `${values.length} numbers`,
-        allowed: known ? `${tokens}, or ${known.length} with observation tokens` : String(tokens),
-      });
-    }
-    sampledValues = values.filter((_, t) => known[t] === 1);
-  }
+  const perToken = (field: 'values' | 'entropies'): readonly number[] | undefined => {
+    const numbers = turn[field];
+    if (numbers === undefined || numbers.length === tokens) return numbers;
+    if (numbers.length === known?.length) return numbers.filter((_, t) => known[t] === 1);
+    throw error(field, {
+      what: 'must have one number for each sampled token',
+      seen: `${numbers.length} numbers`,
+      allowed: known ? `${tokens}, or ${known.length} with observation tokens` : String(tokens),
+    });
+  };
+  const values = perToken('values');
+  const entropies =
+    perToken('entropies') ??
+    (turn.entropy === undefined ? undefined : new Array<number>(tokens).fill(turn.entropy));
   return {
     reward,
     tokens,
-    ...(anchor !== undefined && { anchor }),
-    ...(sampledValues && { values: sampledValues }),
+    ...present(turn, turnExtras),
+    ...(values && { values }),
+    ...(entropies && { entropies }),
     ...(known && { mask: known }),
   };
 }

@@ -1,68 +1,99 @@
-/**
- * REINFORCE++: returns of tokens, normalised over all tokens of the batch; no critic, no groups.
- *
- *   R_t = r_t + γ·R_{t+1} over sampled tokens,   A = (R - mean) / sqrt(var + 1e-8) over all sampled tokens of the batch
- *   with a group baseline: R_t = outcome - mean of the group's outcomes, the same for every token
- *
- * Source: "REINFORCE++", arXiv 2501.03262.
- * 1. Observation tokens are skipped. One known implementation sets the running return to zero at each of them, so that
- *    turns before the last observation get no credit for what comes later; `observationReset` reproduces that.
- * 2. KL to a reference policy is a term of the loss here, not of the rewards.
- * 3. A batch of a single token, and a group of a single trajectory, give 0.
- */
+/** REINFORCE++: returns of tokens, normalised over all tokens of the batch; no critic, no groups. */
 
 import { z } from 'zod';
 import { mean } from '../core/statistics.ts';
-import { checked } from './checked.ts';
 import { compareOutcomes } from './groups.ts';
-import type { Credit, CreditTrajectory } from './rollouts.ts';
-import { creditTokens, tokenRewards, whitenTokens } from './tokens.ts';
+import { type CreditMethod, creditMethod } from './method.ts';
+import type { CreditTrajectory } from './rollouts.ts';
+import { creditTokens, tokenRewards, tokenStarts, whitenTokens } from './tokens.ts';
 
-export interface ReinforcePlusPlusOptions {
-  readonly gamma: number;
-  readonly whiten: boolean;
-  readonly baseline: 'none' | 'group';
-  readonly observationReset: boolean;
-}
+const source = '"REINFORCE++", arXiv 2501.03262';
 
-export const reinforcePlusPlusOptions: z.ZodType<ReinforcePlusPlusOptions> = z.strictObject({
-  gamma: z.number().min(0).max(1).default(1).describe('Discount per sampled token.'),
-  whiten: z
-    .boolean()
-    .default(true)
-    .describe('Whether to bring the advantages of the batch to mean 0 and variance 1, over tokens.'),
-  baseline: z
-    .enum(['none', 'group'])
-    .default('none')
-    .describe(
-      'With "group", tokens get their outcome minus the mean outcome of the group, not returns-to-go.',
-    ),
-  observationReset: z
-    .boolean()
-    .default(false)
-    .describe('Zero the running return at observations, for comparison with implementations that do.'),
-});
+export const reinforcePlusPlus: CreditMethod = creditMethod(
+  {
+    name: 'reinforce++',
+    aliases: ['reinforce-pp'],
+    title: 'REINFORCE++',
+    summary: 'token returns, normalised over the whole batch',
+    formula: `R_t = r_t + γ·R_{t+1} over sampled tokens
+A = (R - mean) / sqrt(var + 1e-8) over all sampled tokens of the batch`,
+    source,
+    deviations: [
+      'Observation tokens are skipped. One known implementation sets the running return to zero at each of them, so that turns before the last observation get no credit for what comes later; `observationReset` reproduces that.',
+      'KL to a reference policy is a term of the loss here, not of the rewards.',
+      'A batch of a single token, and with `baseline=group` a group of a single trajectory, give 0.',
+    ],
+    level: 'token',
+    needs: [],
+    uses: ['turns[].mask'],
+  },
+  z.strictObject({
+    gamma: z.number().min(0).max(1).default(1).describe('Discount per sampled token.'),
+    whiten: z
+      .boolean()
+      .default(true)
+      .describe('Whether to bring the advantages of the batch to mean 0 and variance 1, over tokens.'),
+    baseline: z
+      .enum(['none', 'group'])
+      .default('none')
+      .describe(
+        'With "group", tokens get their outcome minus the mean outcome of the group, not returns-to-go.',
+      ),
+    observationReset: z
+      .boolean()
+      .default(false)
+      .describe('Zero the running return at observations, for comparison with implementations that do.'),
+  }),
+  ({ gamma, whiten, baseline, observationReset }) =>
+    (trajectories, state) => {
+      const returns =
+        baseline === 'group'
+          ? centredOutcomes(trajectories)
+          : tokenReturns(trajectories, gamma, observationReset);
+      return { credits: creditTokens(trajectories, whiten ? whitenTokens(returns) : returns), state };
+    },
+);
 
-export function reinforcePlusPlus(options: ReinforcePlusPlusOptions): Credit {
-  const { gamma, whiten, baseline, observationReset } = options;
-  return checked((trajectories, state) => {
-    const returns =
-      baseline === 'group'
-        ? centredOutcomes(trajectories)
-        : trajectories.map((trajectory) => tokenReturns(trajectory, gamma, observationReset));
-    const advantages = whiten ? whitenTokens(returns) : returns;
-    const credits = trajectories.map((trajectory, index) => creditTokens(trajectory, advantages[index]!));
-    return { credits, state };
-  });
-}
+export const reinforcePlusPlusBaseline: CreditMethod = creditMethod(
+  {
+    name: 'reinforce++-baseline',
+    aliases: ['reinforce-pp-baseline'],
+    title: 'REINFORCE++ with a group baseline',
+    summary: 'outcome minus the mean of the group, normalised over all tokens of the batch',
+    formula: `s_i = R_i - mean R of the group, the same for every token
+A = (s - mean) / sqrt(var + 1e-8) over all sampled tokens of the batch`,
+    source,
+    deviations: [
+      'The same as `reinforce++` with `baseline=group`.',
+      'A group of one trajectory and a batch of a single token give 0.',
+    ],
+    level: 'token',
+    needs: [],
+  },
+  z.strictObject({
+    whiten: z
+      .boolean()
+      .default(true)
+      .describe('Whether to bring the advantages of the batch to mean 0 and variance 1, over tokens.'),
+  }),
+  ({ whiten }) => reinforcePlusPlus.create({ baseline: 'group', whiten }).credit,
+);
 
-function tokenReturns(trajectory: CreditTrajectory, gamma: number, observationReset: boolean): number[] {
-  const returns_T = tokenRewards(trajectory);
-  const resets = observationReset ? observationBefore(trajectory) : new Set<number>();
-  for (let t = returns_T.length - 2; t >= 0; t--) {
-    if (!resets.has(t + 1)) returns_T[t]! += gamma * returns_T[t + 1]!;
+function tokenReturns(
+  trajectories: readonly CreditTrajectory[],
+  gamma: number,
+  observationReset: boolean,
+): Float64Array {
+  const returns = tokenRewards(trajectories);
+  const starts = tokenStarts(trajectories);
+  for (const [index, trajectory] of trajectories.entries()) {
+    const start = starts[index]!;
+    const resets = observationReset ? observationBefore(trajectory) : undefined;
+    for (let t = starts[index + 1]! - 2; t >= start; t--) {
+      if (!resets?.has(t + 1 - start)) returns[t]! += gamma * returns[t + 1]!;
+    }
   }
-  return returns_T;
+  return returns;
 }
 
 /** Indices of the sampled tokens that come right after an observation. */
@@ -78,13 +109,13 @@ function observationBefore(trajectory: CreditTrajectory): Set<number> {
   return found;
 }
 
-function centredOutcomes(trajectories: readonly CreditTrajectory[]): number[][] {
+function centredOutcomes(trajectories: readonly CreditTrajectory[]): Float64Array {
   const centred = compareOutcomes(trajectories, (outcomes_G) => {
     const centre = mean(outcomes_G);
     return outcomes_G.map((outcome) => outcome - centre);
   });
-  return trajectories.map(({ turns }, index) => {
-    const tokens = turns.reduce((sum, turn) => sum + turn.tokens, 0);
-    return new Array<number>(tokens).fill(centred[index]!);
-  });
+  const starts = tokenStarts(trajectories);
+  const tokens = new Float64Array(starts[trajectories.length]!);
+  for (const [index, outcome] of centred.entries()) tokens.fill(outcome, starts[index]!, starts[index + 1]!);
+  return tokens;
 }

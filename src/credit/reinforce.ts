@@ -1,42 +1,41 @@
-/**
- * REINFORCE: the advantage of a turn is the discounted return from that turn on.
- *
- *   A_k = Σ_{j ≥ k} γ^(j-k) r_j - b,   b = 0, or the mean of all turn returns in the batch
- *
- * Source: Williams, "Simple statistical gradient-following algorithms for connectionist reinforcement learning",
- * Machine Learning 8, 1992.
- * 1. An action is a turn, so the discount is per turn, not per token.
- * 2. The batch baseline includes the turn's own return, which shrinks the gradient by 1 - 1/n but not its direction.
- */
+/** REINFORCE: the advantage of a turn is the discounted return from that turn on. */
 
 import { z } from 'zod';
 import { mean } from '../core/statistics.ts';
-import { checked } from './checked.ts';
+import { type CreditMethod, creditMethod } from './method.ts';
 import { discountedReturns, turnRewards } from './returns.ts';
-import type { Credit } from './rollouts.ts';
 
-export interface ReinforceOptions {
-  readonly gamma: number;
-  readonly baseline: 'none' | 'batch';
-}
-
-export const reinforceOptions: z.ZodType<ReinforceOptions> = z.strictObject({
-  gamma: z.number().min(0).max(1).default(1).describe('Discount per turn.'),
-  baseline: z
-    .enum(['none', 'batch'])
-    .default('none')
-    .describe('What is subtracted from every return: nothing, or the mean over all turns of the batch.'),
-});
-
-export function reinforce({ gamma, baseline }: ReinforceOptions): Credit {
-  return checked((trajectories, state) => {
-    const returns = trajectories.map((trajectory) => discountedReturns(turnRewards(trajectory), gamma));
-    const all = returns.flat();
-    const subtracted = baseline === 'batch' && all.length > 0 ? mean(all) : 0;
-    const credits = trajectories.map(({ id }, index) => ({
-      id,
-      turnAdvantages_K: returns[index]!.map((value) => value - subtracted),
-    }));
-    return { credits, state };
-  });
-}
+export const reinforce: CreditMethod = creditMethod(
+  {
+    name: 'reinforce',
+    title: 'REINFORCE',
+    summary: 'discounted return from each turn on',
+    formula: 'A_k = Σ_{j ≥ k} γ^(j-k)·r_j - b,   b = 0, or the mean of all turn returns in the batch',
+    source:
+      'Williams, "Simple statistical gradient-following algorithms for connectionist reinforcement learning", Machine Learning 8, 1992',
+    deviations: [
+      'An action is a turn, so the discount is per turn, not per token.',
+      'The batch baseline includes the turn’s own return, which shrinks the gradient by 1 - 1/n but not its direction.',
+    ],
+    level: 'turn',
+    needs: [],
+  },
+  z.strictObject({
+    gamma: z.number().min(0).max(1).default(1).describe('Discount per turn.'),
+    baseline: z
+      .enum(['none', 'batch'])
+      .default('none')
+      .describe('What is subtracted from every return: nothing, or the mean over all turns of the batch.'),
+  }),
+  ({ gamma, baseline }) =>
+    (trajectories, state) => {
+      const returns = trajectories.map((trajectory) => discountedReturns(turnRewards(trajectory), gamma));
+      const all = returns.flat();
+      const subtracted = baseline === 'batch' && all.length > 0 ? mean(all) : 0;
+      const credits = trajectories.map(({ id }, index) => ({
+        id,
+        turnAdvantages_K: returns[index]!.map((value) => value - subtracted),
+      }));
+      return { credits, state };
+    },
+);

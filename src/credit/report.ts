@@ -4,9 +4,12 @@ import { findCreditMethod } from './methods.ts';
 import type { StoredRollout } from './read-rollouts.ts';
 import { turnRewards } from './returns.ts';
 import type { TrajectoryCredit } from './rollouts.ts';
+import { composeCredit } from './shaping/shapings.ts';
 
 export interface TurnReport {
   readonly advantage: number;
+  /** The reward that the method computed with, where a shaping or the method itself made it. */
+  readonly shapedReward?: number;
   /** One advantage per sampled token, from token-level methods. */
   readonly tokens?: readonly number[];
 }
@@ -16,6 +19,8 @@ export interface TrajectoryReport {
   readonly groupId: string;
   /** Present where the stop reason keeps it out of statistics; its advantages are 0. */
   readonly excluded?: true;
+  /** The outcome that the method computed with, where a shaping or the method itself made it. */
+  readonly shapedOutcome?: number;
   readonly turns: readonly TurnReport[];
 }
 
@@ -23,20 +28,25 @@ export interface CreditReport {
   readonly method: string;
   /** Settings with defaults filled in. */
   readonly config: object;
+  /** Reward shapings before it, in order, with their settings. */
+  readonly shape?: Readonly<Record<string, object>>;
   readonly trajectories: readonly TrajectoryReport[];
 }
 
 /**
- * The advantages of all rollouts, in order, as one batch, with moving baselines beginning at 0. Refuses unknown methods
- * and options, and rollouts that lack what the method needs.
+ * The advantages of all rollouts, in order, as one batch, with moving baselines beginning at 0. `shape` names the reward
+ * shapings before the method, in order, with their options. Refuses unknown methods, shapings and options, and rollouts
+ * that lack what the method needs.
  */
 export function creditReport(
   methodName: string,
   options: unknown,
   rollouts: readonly StoredRollout[],
+  shape: Readonly<Record<string, unknown>> = {},
 ): CreditReport {
   const method = findCreditMethod(methodName);
-  const { credit, options: config } = method.create(options);
+  const chosen = composeCredit({ method: methodName, options, shape });
+  const { credit, options: config } = chosen;
   const { credits } = credit(
     rollouts.filter((rollout) => !rollout.excluded),
     {},
@@ -44,19 +54,34 @@ export function creditReport(
   const remaining = credits.values();
   const trajectories = rollouts.map((rollout): TrajectoryReport => {
     const { id, groupId } = rollout;
-    if (!rollout.excluded) return { id, groupId, turns: reportTurns(remaining.next().value!) };
+    if (!rollout.excluded) {
+      const given = remaining.next().value!;
+      const shapedOutcome = given.shaped?.outcome;
+      return {
+        id,
+        groupId,
+        ...(shapedOutcome !== undefined && { shapedOutcome }),
+        turns: reportTurns(given),
+      };
+    }
     const turns = rollout.turns.map(({ tokens }) => ({
       advantage: 0,
       ...(method.level === 'token' && { tokens: new Array<number>(tokens).fill(0) }),
     }));
     return { id, groupId, excluded: true, turns };
   });
-  return { method: method.name, config, trajectories };
+  return {
+    method: method.name,
+    config,
+    ...(Object.keys(chosen.shape).length > 0 && { shape: chosen.shape }),
+    trajectories,
+  };
 }
 
-function reportTurns({ turnAdvantages_K, tokenAdvantages_K_T }: TrajectoryCredit): TurnReport[] {
+function reportTurns({ turnAdvantages_K, tokenAdvantages_K_T, shaped }: TrajectoryCredit): TurnReport[] {
   return turnAdvantages_K.map((advantage, k) => ({
     advantage,
+    ...(shaped && { shapedReward: shaped.rewards_K[k]! }),
     ...(tokenAdvantages_K_T && { tokens: tokenAdvantages_K_T[k]! }),
   }));
 }
@@ -64,7 +89,7 @@ function reportTurns({ turnAdvantages_K, tokenAdvantages_K_T }: TrajectoryCredit
 const barWidth = 8;
 const anchorWidth = 24;
 
-/** The report as a table with a line per turn: trajectory, turn, anchor, reward, advantage and a bar of its size. */
+/** The report as a table with a line per turn: trajectory, turn, anchor, reward (as shaped), advantage and a bar. */
 export function creditTable(report: CreditReport, rollouts: readonly StoredRollout[]): string {
   const advantages = report.trajectories.flatMap(({ turns }) =>
     turns.map((turn) => Math.abs(turn.advantage)),
@@ -75,11 +100,11 @@ export function creditTable(report: CreditReport, rollouts: readonly StoredRollo
     const rewards_K = turnRewards(rollout);
     const label = trajectory.excluded ? `${trajectory.id} (excluded)` : trajectory.id;
     if (rollout.turns.length === 0) return [[label, '-', '', '', '', '']];
-    return trajectory.turns.map(({ advantage }, k) => [
+    return trajectory.turns.map(({ advantage, shapedReward }, k) => [
       k === 0 ? label : '',
       String(k + 1),
       shorten(rollout.turns[k]!.anchor ?? ''),
-      String(Number(format(rewards_K[k]!))),
+      String(Number(format(shapedReward ?? rewards_K[k]!))),
       trajectory.excluded ? '' : format(advantage),
       trajectory.excluded ? '' : bar(advantage, largest),
     ]);

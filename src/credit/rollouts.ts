@@ -3,13 +3,19 @@
  * `turnwise credit`, small enough to be written by hand.
  *
  * Two kinds of return enter a method, and every method says which it uses:
- * - `outcome` is the return of the whole trajectory. Methods that compare trajectories use it: grpo, rloo, dr-grpo, rae,
- *   the episode part of gigpo, and reinforce++ with a group baseline.
- * - Turn rewards are what each turn received. Methods that look at turns or tokens use them: reinforce, reinforce++,
- *   gae and the step part of gigpo. Where every turn reward is zero and the outcome is not, the outcome is the reward
- *   of the last turn.
- * In training the outcome is the sum of the turn rewards. A file may leave out one or the other.
+ * - `outcome` is the return of the whole trajectory. Methods that compare trajectories use it, such as grpo and rloo.
+ * - Turn rewards are what each turn received. Methods that look at turns or tokens use them, such as gae and reinforce.
+ *   Where every turn reward is zero and the outcome is not, the outcome is the reward of the last turn.
+ * In training the outcome is the sum of the turn rewards. A file may leave out one or the other. What each further field
+ * means, and what holds without it, is said once: in fields.ts.
  */
+
+import type { Json, JsonObject } from '../core/json.ts';
+
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, Json>>;
+}
 
 export interface CreditTurn {
   /** Reward received for this turn. */
@@ -18,13 +24,37 @@ export interface CreditTurn {
   readonly tokens: number;
   /** Key of the state the turn acted in, for step-level groups. */
   readonly anchor?: string;
+  /** Value of the state before the turn, from a critic of turns. */
+  readonly value?: number;
   /** Value of the prefix before each sampled token, `tokens` of them; for methods with a critic. */
   readonly values?: readonly number[];
+  /** Entropy of the policy at each sampled token. */
+  readonly entropies?: readonly number[];
   /**
    * 1 on each sampled token and 0 on each token that was not, in the order of the text. Only reinforce++ with
    * `observationReset` reads it; absent means the sampled tokens and then one observation.
    */
   readonly mask?: readonly number[];
+  /** Intermediate rewards that are not part of the outcome, the most important first. */
+  readonly dense?: readonly number[];
+  /** Whether the environment accepted the action. */
+  readonly valid?: boolean;
+  /** Probability of the true answer given what the policy had seen before the turn. */
+  readonly answerProbability?: number;
+  readonly informationGain?: number;
+  readonly calls?: readonly ToolCall[];
+  /** Share of the outcome that an estimator attributes to the turn. */
+  readonly progress?: number;
+  /** What the estimator of progress sees of the turn. */
+  readonly features?: readonly number[];
+  readonly answer?: string;
+  readonly correct?: boolean;
+  readonly actionCount?: number;
+  readonly effectiveActions?: number;
+  readonly labelCorrect?: boolean;
+  readonly wellFormed?: boolean;
+  /** Outcome of a continuation from the same state in which this turn was replaced. */
+  readonly counterfactual?: number;
 }
 
 export interface CreditTrajectory {
@@ -33,9 +63,24 @@ export interface CreditTrajectory {
   readonly role: string;
   /** Name of the environment, where one batch holds several; keeps their moving baselines apart. */
   readonly game?: string;
+  /** The episode that this is one role's view of; trajectories of different roles with the same one met. */
+  readonly episode?: string;
   /** The return that group methods compare. */
   readonly outcome: number;
   readonly turns: readonly CreditTurn[];
+  readonly success?: boolean;
+  readonly wellFormed?: boolean;
+  /** Whether it was cut off for its length. */
+  readonly overlong?: boolean;
+  readonly entityShare?: number;
+  readonly goldenCalls?: readonly ToolCall[];
+  readonly neededCalls?: number;
+  /** The trajectory it branched from, and how many of its turns are copies of that one's. */
+  readonly parent?: string;
+  readonly sharedTurns?: number;
+  /** Its advantage when it was sampled; present on trajectories from a replay buffer. */
+  readonly replayedAdvantage?: number;
+  readonly mode?: string;
 }
 
 /** Advantages of one trajectory: per turn one number, or one number per sampled token. */
@@ -47,10 +92,12 @@ export interface TrajectoryCredit {
   readonly tokenAdvantages_K_T?: readonly (readonly number[])[];
   /** Targets of the value function, aligned like tokenAdvantages_K_T; from methods with a critic. */
   readonly returns_K_T?: readonly (readonly number[])[];
+  /** The rewards that the advantages were computed from, where the method or a shaping made them. */
+  readonly shaped?: { readonly outcome: number; readonly rewards_K: readonly number[] };
 }
 
-/** State that a method carries from step to step (moving baselines); plain JSON so that checkpoints hold it. */
-export type CreditState = Readonly<Record<string, number>>;
+/** State that a method carries from step to step (moving baselines, buffers); plain JSON so that checkpoints hold it. */
+export type CreditState = JsonObject;
 
 /**
  * A credit method: pure apart from the state it is given. Result order equals input order. Trajectories with equal

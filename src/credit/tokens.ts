@@ -1,46 +1,121 @@
-/** Sampled tokens of a trajectory as one flat list, for token-level methods. Observation tokens do not exist here. */
+/** Sampled tokens of a batch as one flat list, for token-level methods. Observation tokens do not exist here. */
 
-import { maskedWhiten, mean } from '../core/statistics.ts';
 import { turnRewards } from './returns.ts';
 import type { CreditTrajectory, TrajectoryCredit } from './rollouts.ts';
-import { splitByLengths } from './split.ts';
+
+/** Where each trajectory's tokens begin in the flat list, and, last, how many there are. */
+export function tokenStarts(trajectories: readonly CreditTrajectory[]): Int32Array {
+  const starts = new Int32Array(trajectories.length + 1);
+  for (const [index, { turns }] of trajectories.entries()) {
+    let tokens = 0;
+    for (const turn of turns) tokens += turn.tokens;
+    starts[index + 1] = starts[index]! + tokens;
+  }
+  return starts;
+}
 
 /**
  * One reward per sampled token: a turn's reward lies on its last sampled token. The reward of a turn without sampled
  * tokens goes to the last sampled token before it; before the first there is nobody to credit.
  */
-export function tokenRewards(trajectory: CreditTrajectory): number[] {
-  const rewards_K = turnRewards(trajectory);
-  const rewards_T: number[] = [];
-  for (const [k, turn] of trajectory.turns.entries()) {
-    for (let t = 0; t < turn.tokens; t++) rewards_T.push(0);
-    if (rewards_T.length > 0) rewards_T[rewards_T.length - 1]! += rewards_K[k]!;
+export function tokenRewards(trajectories: readonly CreditTrajectory[]): Float64Array {
+  const starts = tokenStarts(trajectories);
+  const rewards = new Float64Array(starts[trajectories.length]!);
+  for (const [index, trajectory] of trajectories.entries()) {
+    const rewards_K = turnRewards(trajectory);
+    const start = starts[index]!;
+    let next = start;
+    for (const [k, { tokens }] of trajectory.turns.entries()) {
+      next += tokens;
+      if (next > start) rewards[next - 1]! += rewards_K[k]!;
+    }
   }
-  return rewards_T;
+  return rewards;
 }
 
-/** Whitens over all tokens of the batch, so long trajectories weigh more. A batch of one token gives 0. */
-export function whitenTokens(tokens_B_T: readonly (readonly number[])[]): number[][] {
-  const flat = tokens_B_T.flat();
-  const whitened = flat.length < 2 ? flat.map(() => 0) : maskedWhiten(flat);
-  return splitByLengths(
-    whitened,
-    tokens_B_T.map((tokens_T) => tokens_T.length),
-  );
+/** One number per sampled token of the batch; `numbersOf` gives those of a turn, as many as it sampled. */
+export function flatTokens(
+  trajectories: readonly CreditTrajectory[],
+  numbersOf: (trajectory: CreditTrajectory, k: number) => readonly number[],
+): Float64Array {
+  const flat = new Float64Array(tokenStarts(trajectories)[trajectories.length]!);
+  let next = 0;
+  for (const trajectory of trajectories) {
+    for (let k = 0; k < trajectory.turns.length; k++) {
+      const numbers = numbersOf(trajectory, k);
+      for (let t = 0; t < numbers.length; t++) flat[next++] = numbers[t]!;
+    }
+  }
+  return flat;
 }
 
-/** Token advantages (and targets of the value function) cut into turns. */
+/**
+ * Mean 0 and variance 1 over all tokens of the batch, so long trajectories weigh more: (A - mean) / sqrt(var + 1e-8), the
+ * variance divided by n - 1. A batch of one token gives 0.
+ */
+export function whitenTokens(tokens: Float64Array): Float64Array {
+  const count = tokens.length;
+  if (count < 2) return new Float64Array(count);
+  const origin = tokens[0]!;
+  let sum = 0;
+  for (let t = 0; t < count; t++) sum += tokens[t]! - origin;
+  const mean = origin + sum / count;
+  let squares = 0;
+  for (let t = 0; t < count; t++) squares += (tokens[t]! - mean) ** 2;
+  const scale = Math.sqrt(squares / (count - 1) + 1e-8);
+  const whitened = new Float64Array(count);
+  for (let t = 0; t < count; t++) whitened[t] = (tokens[t]! - mean) / scale;
+  return whitened;
+}
+
+/** Flat token advantages (and targets of the value function) cut into trajectories and turns. */
 export function creditTokens(
-  trajectory: CreditTrajectory,
-  advantages_T: readonly number[],
-  returns_T?: readonly number[],
-): TrajectoryCredit {
-  const tokens_K = trajectory.turns.map((turn) => turn.tokens);
-  const tokenAdvantages_K_T = splitByLengths(advantages_T, tokens_K);
-  return {
-    id: trajectory.id,
-    turnAdvantages_K: tokenAdvantages_K_T.map((tokens_T) => (tokens_T.length === 0 ? 0 : mean(tokens_T))),
-    tokenAdvantages_K_T,
-    ...(returns_T && { returns_K_T: splitByLengths(returns_T, tokens_K) }),
-  };
+  trajectories: readonly CreditTrajectory[],
+  advantages: Float64Array,
+  returns?: Float64Array,
+): TrajectoryCredit[] {
+  const starts = tokenStarts(trajectories);
+  return trajectories.map(({ id, turns }, index) => {
+    const start = starts[index]!;
+    const end = starts[index + 1]!;
+    const turnAdvantages_K: number[] = [];
+    let next = start;
+    for (const { tokens } of turns) {
+      turnAdvantages_K.push(meanOf(advantages, next, next + tokens));
+      next += tokens;
+    }
+    return {
+      id,
+      turnAdvantages_K,
+      tokenAdvantages_K_T: cutIntoTurns(advantages, start, end, turns),
+      ...(returns && { returns_K_T: cutIntoTurns(returns, start, end, turns) }),
+    };
+  });
+}
+
+/** A copy of the trajectory's numbers, from which pieces are then taken at once: the cheapest way to many short arrays. */
+function cutIntoTurns(
+  flat: Float64Array,
+  start: number,
+  end: number,
+  turns: CreditTrajectory['turns'],
+): number[][] {
+  const numbers: number[] = [];
+  for (let index = start; index < end; index++) numbers.push(flat[index]!);
+  const pieces: number[][] = [];
+  let next = 0;
+  for (const { tokens } of turns) {
+    pieces.push(numbers.slice(next, next + tokens));
+    next += tokens;
+  }
+  return pieces;
+}
+
+/** 0 of nothing; exactly the value of equal ones. */
+function meanOf(flat: Float64Array, start: number, end: number): number {
+  if (end === start) return 0;
+  const origin = flat[start]!;
+  let sum = 0;
+  for (let index = start; index < end; index++) sum += flat[index]! - origin;
+  return origin + sum / (end - start);
 }

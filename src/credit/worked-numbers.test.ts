@@ -1,28 +1,7 @@
 /** The worked numbers of the algorithm reference, computed as a user would: a rollout file in, a report out. */
 
 import { describe, expect, test } from 'vitest';
-import { parseRollouts } from './read-rollouts.ts';
-import { creditReport, type TurnReport } from './report.ts';
-
-function report(method: string, rollouts: readonly object[], options: object = {}): readonly TurnReport[][] {
-  const stored = parseRollouts(JSON.stringify(rollouts), 'rollouts.json');
-  return creditReport(method, options, stored).trajectories.map(({ turns }) => [...turns]);
-}
-
-const advantages = (...input: Parameters<typeof report>): number[][] =>
-  report(...input).map((turns) => turns.map((turn) => turn.advantage));
-
-const tokens = (...input: Parameters<typeof report>): number[][] =>
-  report(...input).map((turns) => turns.flatMap((turn) => turn.tokens ?? []));
-
-function expectClose(actual: readonly (readonly number[])[], expected: readonly (readonly number[])[]): void {
-  expect(actual.map((row) => row.length)).toEqual(expected.map((row) => row.length));
-  for (const [index, row] of expected.entries()) {
-    for (const [position, value] of row.entries()) {
-      expect(Math.abs(actual[index]![position]! - value), `[${index}][${position}]`).toBeLessThan(1e-4);
-    }
-  }
-}
+import { advantages, expectClose, tokens } from './worked.test-helper.ts';
 
 const outcomes = [1, 0, 0, 0.5].map((outcome, index) => ({
   groupId: 'g',

@@ -1,6 +1,7 @@
 /** Credit methods: from trajectories to advantages. Pure; no engine, no files but the one that is read. @module */
 
-export { type CreditMethod, creditMethods, findCreditMethod } from '../credit/methods.ts';
+export type { CreditMethod } from '../credit/method.ts';
+export { creditMethods, findCreditMethod } from '../credit/methods.ts';
 export { parseRollouts, readRollouts } from '../credit/read-rollouts.ts';
 export { creditReport, creditTable } from '../credit/report.ts';
 export type {

@@ -130,14 +130,31 @@ describe('what credit reads', () => {
       { context: 1, written: 2, sampled: true, extendsPrevious: true },
     ]);
     const values = [Float32Array.from([0, 1, 2, 3, 4, 5, 6, 7, 8])];
-    expect(creditInput(only(trajectory), 10, values)).toMatchObject({
+    expect(creditInput(only(trajectory), 10, { values, entropies: values })).toMatchObject({
       outcome: 10,
       turns: [
-        { reward: 5, tokens: 1, values: [2] },
+        { reward: 5, tokens: 1, values: [2], entropies: [2], valid: true },
         { reward: 5, tokens: 0, values: [] },
         { reward: 5, tokens: 2, values: [7, 8] },
       ],
     });
+  });
+
+  test('what the environment says of a turn, in units of the scaled reward', () => {
+    const bare = trajectoryOf([{ context: 1, written: 1, sampled: true, extendsPrevious: false }]);
+    const info = { credit: { dense: [0.5, 1], counterfactual: 0.25, labelCorrect: true, neededCalls: 2 } };
+    const told = { ...bare, turns: bare.turns.map((turn) => ({ ...turn, info })) };
+    expect(creditInput(only(told), 10)).toMatchObject({
+      neededCalls: 2,
+      turns: [{ dense: [5, 10], counterfactual: 2.5, labelCorrect: true }],
+    });
+  });
+
+  test('the episode is what trajectories of different roles share', () => {
+    const bare = trajectoryOf([]);
+    expect(creditInput(only({ ...bare, id: '3/1/2/first', role: 'first' }), 1).episode).toBe('3/1/2');
+    expect(creditInput(only({ ...bare, id: '3/1/2' }), 1).episode).toBe('3/1/2');
+    expect(creditInput(only({ ...bare, stop: 'token-limit' }), 1).overlong).toBe(true);
   });
 });
 

@@ -4,6 +4,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
 import { buildSamples, type Sample } from '../core/sample.ts';
 import type { Trajectory } from '../core/trajectory.ts';
+import { factsOf } from '../credit/facts.ts';
 import type { CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
 import type { TokenRow } from '../engine/engine.ts';
 import { type Aggregation, tokenWeights } from '../objective/weights.ts';
@@ -18,33 +19,65 @@ export function candidatesOf(trajectories: readonly Trajectory[]): Candidate[] {
   return trajectories.map((trajectory) => ({ trajectory, samples: buildSamples(trajectory) }));
 }
 
-/** What credit reads of a trajectory. `values` are per token of each sample, from a critic. */
+/** What was scored about the tokens of each sample of a trajectory, for methods that need it. */
+export interface SampleScores {
+  readonly values?: readonly Float32Array[];
+  readonly entropies?: readonly Float32Array[];
+}
+
+/** What credit reads of a trajectory: what happened in it, what the environment said, and what was scored. */
 export function creditInput(
   { trajectory, samples }: Candidate,
   rewardScale: number,
-  values?: readonly Float32Array[],
+  { values, entropies }: SampleScores = {},
 ): CreditTrajectory {
-  const valuesByTurn = new Map<number, number[]>();
+  const { id, groupId, role, outcome, success, stop } = trajectory;
+  const valuesOf = values && byTurn(samples, values);
+  const entropiesOf = entropies && byTurn(samples, entropies);
+  const facts = trajectory.turns.map(({ info }, turn) => factsOf(info, `Turn ${turn} of ${id}`));
+  return {
+    id,
+    groupId,
+    role,
+    episode: episodeOf(trajectory),
+    outcome: outcome * rewardScale,
+    success,
+    ...((stop === 'token-limit' || stop === 'context-overflow') && { overlong: true }),
+    ...Object.assign({}, ...facts.map((fact) => fact.trajectory)),
+    turns: trajectory.turns.map((turn, index) => {
+      const { dense, counterfactual, ...rest } = facts[index]!.turn;
+      return {
+        reward: turn.reward * rewardScale,
+        tokens: turn.sampled ? turn.ids.length : 0,
+        anchor: turn.anchor,
+        valid: turn.valid,
+        ...rest,
+        ...(dense && { dense: dense.map((reward) => reward * rewardScale) }),
+        ...(counterfactual !== undefined && { counterfactual: counterfactual * rewardScale }),
+        ...(valuesOf && { values: valuesOf.get(index) ?? [] }),
+        ...(entropiesOf && { entropies: entropiesOf.get(index) ?? [] }),
+      };
+    }),
+  };
+}
+
+/** Numbers of sampled tokens, by the turn that sampled them. */
+function byTurn(samples: readonly Sample[], numbers: readonly Float32Array[]): Map<number, number[]> {
+  const found = new Map<number, number[]>();
   for (const [index, sample] of samples.entries()) {
     for (const [token, turn] of sample.turn_T.entries()) {
-      if (turn < 0 || !values) continue;
-      const list = valuesByTurn.get(turn) ?? [];
-      list.push(values[index]![token]!);
-      valuesByTurn.set(turn, list);
+      if (turn < 0) continue;
+      const list = found.get(turn) ?? [];
+      list.push(numbers[index]![token]!);
+      found.set(turn, list);
     }
   }
-  return {
-    id: trajectory.id,
-    groupId: trajectory.groupId,
-    role: trajectory.role,
-    outcome: trajectory.outcome * rewardScale,
-    turns: trajectory.turns.map((turn, index) => ({
-      reward: turn.reward * rewardScale,
-      tokens: turn.sampled ? turn.ids.length : 0,
-      anchor: turn.anchor,
-      ...(values ? { values: valuesByTurn.get(index) ?? [] } : {}),
-    })),
-  };
+  return found;
+}
+
+/** The episode that roles share: where there are several, each trajectory's id ends with its role. */
+function episodeOf({ id, role }: Trajectory): string {
+  return id.endsWith(`/${role}`) ? id.slice(0, -role.length - 1) : id;
 }
 
 /** A sample with its per-token training targets; `weight` is set when minibatches are made. */

@@ -86,6 +86,10 @@ const credit = z
       .default('rloo')
       .describe('How rewards become advantages; `turnwise credit --help` lists methods'),
     rewardScale: z.number().positive().default(1).describe('Factor on every reward before credit'),
+    shape: z
+      .looseObject({})
+      .prefault({})
+      .describe('Reward shapings before the method: NAME.OPTION=VALUE, or NAME={} for its defaults'),
   })
   .describe('Further keys are the options of the method');
 

@@ -1,8 +1,8 @@
 /** Everything a run works with: the task, the model's words, the engine, and how reward becomes a gradient. */
 
 import type { Trajectory } from '../core/trajectory.ts';
-import { findCreditMethod } from '../credit/methods.ts';
 import type { Credit } from '../credit/rollouts.ts';
+import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { World } from '../env/world.ts';
 import { type Renderer, wordRenderer } from '../model/renderer.ts';
@@ -82,11 +82,11 @@ function promptLength({ turns }: Trajectory): number {
 export function createLearner(
   parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'renderer' | 'engine' | 'watch'>,
 ): Learner {
-  const { method, rewardScale: _scale, ...options } = parts.config.credit;
+  const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
   return {
     ...parts,
     context: contextOf(parts.config),
-    credit: findCreditMethod(method).create(options).credit,
+    credit: composeCredit({ method, options, shape }).credit,
   };
 }
 

@@ -44,6 +44,18 @@ test('layers are merged and not changed; a list or a number replaces what was be
   expect(below).toEqual({ a: { b: 1, c: [1, 2] } });
 });
 
+test('reward shapings are filled in from their own schemas, and unknown ones refused', () => {
+  const config = resolve({ credit: { shape: { ufo: { gamma: 0.25 }, SMART: {} } } });
+  expect(config.credit.shape).toEqual({
+    ufo: { gamma: 0.25, lambda: 0.5 },
+    'tool-penalty': { penalty: 0.1, limit: 0.5 },
+  });
+  expect(() => resolve({ credit: { shape: { uf: {} } } })).toThrow('Did you mean "ufo"?');
+  expect(() => resolve({ credit: { shape: { ufo: { gama: 1 } } } })).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: Reward shaping "ufo" has no setting "credit.shape.ufo.gama". Allowed: credit.shape.ufo.gamma, credit.shape.ufo.lambda. Did you mean "credit.shape.ufo.gamma"?]`,
+  );
+});
+
 test('options of the environment and of the credit method are filled in from their own schemas', () => {
   const config = resolve({ environment: { slip: 0.5 } }, { credit: { method: 'gae', lambda: 0.5 } });
   expect(config.environment).toEqual({ size: 4, slip: 0.5 });
@@ -66,7 +78,7 @@ test('what cannot be used is named: keys, options, values, and settings that do 
     `[TurnwiseError: This environment cannot use this value of "environment.slip". Seen: 2. Allowed: a number <= 1.]`,
   );
   expect(() => resolve({ credit: { method: 'rlo' } })).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: There is no such credit method. Seen: "rlo". Allowed: reinforce, reinforce++, rloo, grpo, dr-grpo, gae, gigpo, rae. Did you mean "rloo"?]`,
+    `[TurnwiseError: There is no such credit method. Seen: "rlo". Allowed: reinforce, reinforce++, reinforce++-baseline, rloo, grpo, dr-grpo, dapo, gae, turn-gae, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, spa-rl, g-ra, e-grpo, mt-grpo, arpo, tree-grpo, aepo, spear, earl, mars, rae, cory, waltzrl, malt. Did you mean "rloo"?]`,
   );
   expect(() =>
     resolve({ credit: { lamda: 1 } }, { credit: { method: 'gae' } }),

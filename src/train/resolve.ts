@@ -5,6 +5,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { parseStrict } from '../core/parse-strict.ts';
 import { findCreditMethod } from '../credit/methods.ts';
+import { findRewardShaping } from '../credit/shaping/shapings.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
 import type { Recipe } from './recipes/recipe.ts';
 
@@ -86,10 +87,17 @@ export function resolveConfig(parts: {
   const environment = parseStrict(parts.environmentOptions, config.environment, 'This environment', [
     'environment',
   ]);
-  const { method, rewardScale, ...options } = config.credit;
+  const { method, rewardScale, shape, ...options } = config.credit;
   const creditOptions = parseStrict(findCreditMethod(method).options, options, `Credit method "${method}"`, [
     'credit',
   ]);
+  const shapes = Object.entries(shape).map(([name, given]) => {
+    const shaping = findRewardShaping(name);
+    return [
+      shaping.name,
+      parseStrict(shaping.options, given, `Reward shaping "${shaping.name}"`, ['credit', 'shape', name]),
+    ] as const;
+  });
   if (config.model.width % (2 * config.model.heads) !== 0) {
     throw new TurnwiseError('config-invalid', {
       what: 'model.heads does not fit model.width',
@@ -101,6 +109,11 @@ export function resolveConfig(parts: {
   return {
     ...config,
     environment: environment as TrainConfig['environment'],
-    credit: { method, rewardScale, ...(creditOptions as Record<string, Json>) },
+    credit: {
+      method,
+      rewardScale,
+      shape: Object.fromEntries(shapes) as TrainConfig['credit']['shape'],
+      ...(creditOptions as Record<string, Json>),
+    },
   };
 }

@@ -3,6 +3,7 @@
 import { Rng } from '../core/rng.ts';
 import { scheduleFactor } from '../core/schedule.ts';
 import type { Group } from '../core/trajectory.ts';
+import { findCreditMethod } from '../credit/methods.ts';
 import type { CreditState } from '../credit/rollouts.ts';
 import type { TokenRow } from '../engine/engine.ts';
 import { forwardBackwardStep } from '../engine/objective-step.ts';
@@ -12,6 +13,7 @@ import {
   candidatesOf,
   creditInput,
   minibatches,
+  type SampleScores,
   spreadCredit,
   trainingRows,
 } from './batch.ts';
@@ -42,13 +44,13 @@ export async function updatePolicy(
 
   // Advantages: what each turn or token was worth, compared within its group or against the critic.
   const candidates = candidatesOf(groups.flatMap(({ members }) => members));
-  const values = recipe.critic ? await scoreValues(learner, candidates) : undefined;
+  const scores = await scoreForCredit(learner, candidates);
   const inputs = candidates.map((candidate, index) =>
-    creditInput(candidate, config.credit.rewardScale, values?.[index]),
+    creditInput(candidate, config.credit.rewardScale, scores[index]),
   );
   const { credits, state } = learner.credit(inputs, creditState);
   const samples = candidates.flatMap((candidate, index) =>
-    spreadCredit(candidate, credits[index]!, values?.[index]),
+    spreadCredit(candidate, credits[index]!, scores[index]?.values),
   );
 
   // A pure policy gradient computes nothing on samples whose advantages are all zero: leave them out of the passes.
@@ -116,18 +118,26 @@ export async function updatePolicy(
   };
 }
 
-/** The critic's value of the prefix before each token, per candidate and sample. */
-async function scoreValues(
+/** What the credit method needs of the engine, per candidate: the critic's values before each token, entropies. */
+async function scoreForCredit(
   learner: Learner,
   candidates: ReturnType<typeof candidatesOf>,
-): Promise<Float32Array[][]> {
+): Promise<SampleScores[]> {
+  const values = learner.recipe.critic;
+  const entropies = findCreditMethod(learner.config.credit.method).needs.includes('turns[].entropies');
+  if (!values && !entropies) return [];
   const rows = candidates.flatMap(({ samples }) => samples.map(({ ids_T }) => bareRow(ids_T)));
-  const { values } = await learner.engine.score(
-    { rows },
-    { temperature: learner.config.rollout.temperature, values: true },
-  );
+  const { temperature } = learner.config.rollout;
+  const scored = await learner.engine.score({ rows }, { temperature, values, entropies });
   let next = 0;
-  return candidates.map(({ samples }) => samples.map(() => values![next++]!));
+  return candidates.map(({ samples }) => {
+    const first = next;
+    next += samples.length;
+    return {
+      ...(values && { values: scored.values!.slice(first, next) }),
+      ...(entropies && { entropies: scored.entropies!.slice(first, next) }),
+    };
+  });
 }
 
 async function scoreReference(

@@ -171,6 +171,22 @@ describe('credit', () => {
     expect((await turnwise('credit', '--method', 'rloo', '--rollouts', file)).output).toContain('2.0000');
   });
 
+  it('shapes rewards first', async () => {
+    const file = join(root, 'attempts.json');
+    const turns = [{ answer: '3' }, { answer: '3' }, { answer: '4', correct: true }];
+    writeFileSync(file, JSON.stringify([{ groupId: 'g', id: 'a', turns }]));
+    const run = (...more: string[]) =>
+      turnwise('credit', '--method', 'reinforce', '--rollouts', file, '--json', '--shape', 'ufo', ...more);
+    const shaped = async (...more: string[]): Promise<number> => {
+      const report = JSON.parse((await run(...more)).output) as { trajectories: { shapedOutcome: number }[] };
+      return report.trajectories[0]!.shapedOutcome;
+    };
+    expect(await shaped()).toBeCloseTo(0.0833, 4);
+    expect(await shaped('--set', 'ufo.lambda=0', '--set', 'gamma=0.5')).toBe(0.25);
+    expect((await run('--set', 'ufo.lamda=0')).errors).toContain('Did you mean');
+    expect((await run('--shape', 'uffo')).errors).toContain('unknown-reward-shaping');
+  });
+
   it('lists the options of a method, and names the nearest', async () => {
     expect((await turnwise('credit', '--method', 'gae', '--help')).output).toContain('lambda=0.95');
     const wrong = await turnwise('credit', '--method', 'gae', '--rollouts', 'x', '--set', 'lamda=1');

@@ -2,8 +2,10 @@
 
 import { z } from 'zod';
 import { creditMethods, findCreditMethod } from '../../credit/methods.ts';
+import { isNameOf } from '../../credit/names.ts';
 import { readRollouts } from '../../credit/read-rollouts.ts';
 import { creditReport, creditTable } from '../../credit/report.ts';
+import { findRewardShaping, rewardShapings } from '../../credit/shaping/shapings.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { applySettings } from '../settings.ts';
 
@@ -12,7 +14,16 @@ const options = z.strictObject({
     .string()
     .describe(`How rewards become advantages: ${creditMethods.map(({ name }) => name).join(', ')}`),
   rollouts: z.string().describe('JSON or JSONL file of trajectories, such as runs/NAME/rollouts/1.jsonl'),
-  set: z.array(z.string()).default([]).describe('Set an option of the method; may be repeated'),
+  shape: z
+    .array(z.string())
+    .default([])
+    .describe(
+      `Change the rewards first; may be repeated: ${rewardShapings.map(({ name }) => name).join(', ')}`,
+    ),
+  set: z
+    .array(z.string())
+    .default([])
+    .describe('Set an option of the method, or of a shaping as SHAPING.OPTION=VALUE; may be repeated'),
   json: z.boolean().default(false).describe('Print JSON in full double precision'),
 });
 
@@ -23,18 +34,30 @@ export const creditCommand: Command<typeof options> = defineCommand({
   options,
   settings: async (given) => {
     const named = given.join(' ').match(/--method[ =](\S+)/)?.[1];
-    return creditMethods.find(({ name }) => name === named)?.options;
+    return creditMethods.find((method) => named !== undefined && isNameOf(named, method))?.options;
   },
   examples: [
     'turnwise credit --method grpo --rollouts runs/frozen-lake-rloo-1/rollouts/1.jsonl',
     'turnwise credit --method gigpo --rollouts mine.jsonl --set gamma=0.9 --json',
+    'turnwise credit --method grpo --shape ufo --set ufo.lambda=0.2 --rollouts mine.jsonl',
     'turnwise credit --method gae --help',
   ],
-  async run({ options: { method, rollouts, set, json }, console }) {
+  async run({ options: { method, rollouts, shape, set, json }, console }) {
     const found = findCreditMethod(method);
-    const settings = applySettings(found.options, {}, set, found.name);
+    const shapings = shape.map(findRewardShaping);
+    const ofShaping = (name: string) => set.filter((assignment) => assignment.startsWith(`${name}.`));
+    const ofMethod = set.filter(
+      (assignment) => !shapings.some(({ name }) => ofShaping(name).includes(assignment)),
+    );
+    const settings = applySettings(found.options, {}, ofMethod, found.name);
+    const shapes = Object.fromEntries(
+      shapings.map(({ name, options: schema }) => {
+        const own = ofShaping(name).map((assignment) => assignment.slice(name.length + 1));
+        return [name, applySettings(schema, {}, own, name)];
+      }),
+    );
     const stored = await readRollouts(rollouts);
-    const report = creditReport(method, settings, stored);
+    const report = creditReport(method, settings, stored, shapes);
     console.write(json ? `${JSON.stringify(report)}\n` : `${creditTable(report, stored)}\n`);
   },
 });

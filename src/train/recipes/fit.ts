@@ -35,7 +35,7 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: ({ engine }) => engine.entropies,
     });
   }
-  if (findCreditMethod(config.credit.method).needs.values) {
+  if (findCreditMethod(config.credit.method).critic) {
     needs.push({
       of: 'recipe',
       what: `a recipe that trains a critic (credit method "${config.credit.method}" reads its values)`,

@@ -1,0 +1,75 @@
+/** CORY: two agents answer one after the other, and each is paid for both answers. */
+
+import { z } from 'zod';
+import { drGrpo } from './dr-grpo.ts';
+import { broadcastToTurns } from './groups.ts';
+import { type CreditMethod, creditMethod, type Description } from './method.ts';
+import type { CreditTrajectory } from './rollouts.ts';
+import { withBonus } from './shaping/rewards.ts';
+import { type RewardShaping, rewardShaping, shapedCredit } from './shaping/shaping.ts';
+
+const description: Description = {
+  name: 'cory',
+  title: 'CORY (joint reward of two roles)',
+  summary: 'every role of an episode gets the sum of all roles’ outcomes',
+  formula: `R_role ← Σ over the roles of the episode of R
+A = R, or R - mean of the role's R over the group`,
+  source:
+    '"Coevolving with the Other You: Fine-Tuning LLM with Sequential Cooperative Multi-Agent Reinforcement Learning", arXiv 2410.06101',
+  deviations: [
+    'The paper runs PPO with a critic for each agent: `--method gae --shape cory`.',
+    'That the two exchange roles every few steps is a matter of the training loop.',
+  ],
+  needs: [],
+  uses: ['role', 'episode'],
+};
+
+/** Trajectories of one episode: those with the same `episode`, else the same group and id. */
+export function episodeKey({ episode, groupId, id }: CreditTrajectory): string {
+  return episode === undefined ? JSON.stringify([groupId, id]) : episode;
+}
+
+export const jointReward: RewardShaping = rewardShaping(
+  {
+    ...description,
+    formula: 'R_role ← Σ over the roles of the episode of R',
+    example: '--method gae --shape cory',
+  },
+  z.strictObject({}),
+  () => (trajectories, state) => {
+    const sums = new Map<string, number>();
+    for (const trajectory of trajectories) {
+      const key = episodeKey(trajectory);
+      sums.set(key, (sums.get(key) ?? 0) + trajectory.outcome);
+    }
+    const shared = trajectories.map((trajectory) =>
+      withBonus(trajectory, sums.get(episodeKey(trajectory))! - trajectory.outcome),
+    );
+    return { trajectories: shared, state };
+  },
+);
+
+export const cory: CreditMethod = creditMethod(
+  { ...description, level: 'turn', example: '--method cory --set baseline=group' },
+  z.strictObject({
+    baseline: z
+      .enum(['none', 'group'])
+      .default('none')
+      .describe(
+        'What is subtracted: nothing, or the mean of the group, which holds trajectories of one role.',
+      ),
+  }),
+  ({ baseline }) =>
+    shapedCredit(
+      jointReward.create().shape,
+      baseline === 'group'
+        ? drGrpo.create().credit
+        : (trajectories, state) => ({
+            credits: broadcastToTurns(
+              trajectories,
+              trajectories.map(({ outcome }) => outcome),
+            ),
+            state,
+          }),
+    ),
+);

@@ -1,0 +1,44 @@
+/** EARL: a turn is worth the outcome minus what would have come without it. */
+
+import { z } from 'zod';
+import { drGrpo } from './dr-grpo.ts';
+import { type CreditMethod, creditMethod } from './method.ts';
+
+export const earl: CreditMethod = creditMethod(
+  {
+    name: 'earl',
+    title: 'EARL (counterfactual credit)',
+    summary: 'outcome minus the outcome of a continuation without the turn, where one was played',
+    formula: `A_k = R - R^cf_k   where turn k was replaced by another and the episode played on from there
+A_k = R - mean R of the group   elsewhere ("group"), or 0 ("none")`,
+    source: '"Expanding the Action Space of LLMs to Reason Beyond Language", arXiv 2510.07581',
+    deviations: [
+      'The details of the estimator could not be read; this is the difference that its name says, with the outcome of the replaced turn’s continuation as the baseline.',
+      'What the replacement is (another routing action, in the paper) is the rollout’s choice. Several continuations are one mean.',
+      'The part of the method that changes the objective is not here.',
+    ],
+    level: 'turn',
+    needs: ['turns[].counterfactual'],
+    example: '--method earl --set elsewhere=none',
+  },
+  z.strictObject({
+    elsewhere: z
+      .enum(['group', 'none'])
+      .default('group')
+      .describe('Advantage of turns without a counterfactual: against the group, or 0.'),
+  }),
+  ({ elsewhere }) => {
+    const compare = drGrpo.create().credit;
+    return (trajectories, state) => {
+      const { credits } = compare(trajectories, state);
+      const advantages = trajectories.map(({ id, outcome, turns }, index) => ({
+        id,
+        turnAdvantages_K: turns.map(({ counterfactual }, k) => {
+          if (counterfactual !== undefined) return outcome - counterfactual;
+          return elsewhere === 'group' ? credits[index]!.turnAdvantages_K[k]! : 0;
+        }),
+      }));
+      return { credits: advantages, state };
+    };
+  },
+);

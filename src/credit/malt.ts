@@ -1,0 +1,115 @@
+/** MALT: a tree of answers, critiques and refinements, in which every node is worth the mean of what follows it. */
+
+import { z } from 'zod';
+import { sharedTurns } from './branches.ts';
+import { groupKey } from './groups.ts';
+import { type CreditMethod, creditMethod } from './method.ts';
+import type { CreditTrajectory } from './rollouts.ts';
+import { creditTurns, turnStarts } from './turns.ts';
+
+export const malt: CreditMethod = creditMethod(
+  {
+    name: 'malt',
+    title: 'MALT',
+    summary: 'each node of the tree by the mean of the leaves below it; 1 where that is above a threshold',
+    formula: `V(leaf) = R,   V(node) = mean of V over its children
+A = 1 where V > threshold, else 0 ("label");   A = V ("value")`,
+    source: '"MALT: Improving Reasoning with Multi-Agent LLM Training", arXiv 2412.01928',
+    deviations: [
+      'Every leaf is a trajectory of its own: generator, verifier and refiner are its turns, and shared turns are told by `parent` and `sharedTurns`.',
+      'Positive nodes get advantage 1 and others 0, which is imitation of the positive ones; the preference pairs for the later stage are `preferencePairs`.',
+      'A turn that branches share is in the row of each, so its weight is the number of leaves below it.',
+    ],
+    level: 'turn',
+    needs: [],
+    uses: ['parent', 'sharedTurns'],
+    example: '--method malt --set advantage=value',
+  },
+  z.strictObject({
+    threshold: z.number().default(0.5).describe('A node is positive above this value, not at it.'),
+    advantage: z
+      .enum(['label', 'value'])
+      .default('label')
+      .describe('Whether a turn gets 1 or 0, or the value of its node.'),
+  }),
+  ({ threshold, advantage }) =>
+    (trajectories, state) => {
+      const values = nodeValues(trajectories);
+      const advantages = advantage === 'value' ? values : values.map((value) => (value > threshold ? 1 : 0));
+      return { credits: creditTurns(trajectories, advantages), state };
+    },
+);
+
+/** The value of each turn's node. */
+function nodeValues(trajectories: readonly CreditTrajectory[]): Float64Array {
+  const { keys, count } = sharedTurns(trajectories);
+  const starts = turnStarts(trajectories);
+  const depth = trajectories.reduce((most, { turns }) => Math.max(most, turns.length), 0);
+  const sums = new Float64Array(count);
+  const children = new Int32Array(count);
+  const counted = new Uint8Array(count);
+  for (let k = depth - 1; k >= 0; k--) {
+    for (const [index, { turns, outcome }] of trajectories.entries()) {
+      if (turns.length === k + 1) {
+        const node = keys[starts[index]! + k]!;
+        sums[node]! += outcome;
+        children[node]!++;
+      }
+    }
+    if (k === 0) break;
+    for (const [index, { turns }] of trajectories.entries()) {
+      if (turns.length <= k) continue;
+      const node = keys[starts[index]! + k]!;
+      if (counted[node] === 1) continue;
+      counted[node] = 1;
+      const parent = keys[starts[index]! + k - 1]!;
+      sums[parent]! += sums[node]! / children[node]!;
+      children[parent]!++;
+    }
+  }
+  return Float64Array.from(keys, (node) => sums[node]! / children[node]!);
+}
+
+/** A turn of a trajectory, as the chosen or the rejected side of a pair. */
+export interface TurnOfTrajectory {
+  readonly id: string;
+  readonly turn: number;
+}
+
+export interface PreferencePair {
+  readonly groupId: string;
+  readonly chosen: TurnOfTrajectory;
+  readonly rejected: TurnOfTrajectory;
+}
+
+/**
+ * All pairs of a positive and a negative node under the same parent: for refiners under one critique, for verifiers
+ * under one answer, for generators under one prompt. Each node is named by the first trajectory that has it.
+ */
+export function preferencePairs(
+  trajectories: readonly CreditTrajectory[],
+  threshold = 0.5,
+): PreferencePair[] {
+  const { keys } = sharedTurns(trajectories);
+  const starts = turnStarts(trajectories);
+  const values = nodeValues(trajectories);
+  const siblings = new Map<
+    string,
+    { readonly good: TurnOfTrajectory[]; readonly bad: TurnOfTrajectory[]; readonly groupId: string }
+  >();
+  const seen = new Set<number>();
+  for (const [index, trajectory] of trajectories.entries()) {
+    for (let k = 0; k < trajectory.turns.length; k++) {
+      const place = starts[index]! + k;
+      if (seen.has(keys[place]!)) continue;
+      seen.add(keys[place]!);
+      const parent = k === 0 ? groupKey(trajectory) : String(keys[place - 1]);
+      const family = siblings.get(parent) ?? { good: [], bad: [], groupId: trajectory.groupId };
+      siblings.set(parent, family);
+      (values[place]! > threshold ? family.good : family.bad).push({ id: trajectory.id, turn: k });
+    }
+  }
+  return [...siblings.values()].flatMap(({ good, bad, groupId }) =>
+    good.flatMap((chosen) => bad.map((rejected) => ({ groupId, chosen, rejected }))),
+  );
+}

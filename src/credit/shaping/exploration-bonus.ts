@@ -1,0 +1,85 @@
+/** Bonuses for reaching states that were seldom reached: in all of training, in the episode, or both. */
+
+import { z } from 'zod';
+import { hashText } from '../hash.ts';
+import { missingField } from '../needs.ts';
+import { turnRewards } from '../returns.ts';
+import type { CreditState, CreditTrajectory } from '../rollouts.ts';
+import { withTurnRewards } from './rewards.ts';
+import { type RewardShaping, rewardShaping } from './shaping.ts';
+
+export const explorationBonus: RewardShaping = rewardShaping(
+  {
+    name: 'exploration-bonus',
+    title: 'Exploration bonuses, global and episodic',
+    summary: 'a reward for reaching rare states, counted over training, over the episode, or both',
+    formula: `r_k ← r_k + β·b(s_{k+1}),   s_{k+1} = state that turn k led to
+global:   b(s) = 1/√N(s),   N = visits in all of training, this step included
+episodic: b(s) = 1/√n(s),   n = visits in this episode so far
+product:  b(s) = 1/√N(s) · 1/√n(s)`,
+    source: '"A Study of Global and Episodic Bonuses for Exploration in Contextual MDPs", arXiv 2306.03236',
+    deviations: [
+      'States are anchors; what the last turn led to is not known and earns nothing.',
+      'Global counts are kept in a fixed number of buckets (65,536) by a hash of the anchor, so that checkpoints stay small.',
+      'Visits of a step are counted before any bonus, so that the order of trajectories does not matter.',
+    ],
+    needs: ['turns[].anchor'],
+    example: '--method rloo --shape exploration-bonus --set exploration-bonus.scope=product',
+  },
+  z.strictObject({
+    scope: z
+      .enum(['global', 'episodic', 'product'])
+      .default('episodic')
+      .describe('Where visits are counted: in all of training, in the episode, or both, multiplied.'),
+    beta: z.number().min(0).default(0.1).describe('Weight of the bonus.'),
+  }),
+  ({ scope, beta }) =>
+    (trajectories, state) => {
+      const counts = scope === 'episodic' ? undefined : countVisits(trajectories, state);
+      const shaped = trajectories.map((trajectory) => {
+        const inEpisode = new Map<string, number>();
+        const visit = (anchor: string): number => {
+          const visits = (inEpisode.get(anchor) ?? 0) + 1;
+          inEpisode.set(anchor, visits);
+          return visits;
+        };
+        const { turns } = trajectory;
+        if (turns.length > 0) visit(anchorOf(trajectory, 0));
+        const rewards_K = turnRewards(trajectory).map((reward, k) => {
+          if (k === turns.length - 1) return reward;
+          const anchor = anchorOf(trajectory, k + 1);
+          const visits = visit(anchor);
+          const seldom = counts === undefined ? 1 : 1 / Math.sqrt(counts[bucketOf(anchor)]!);
+          const fresh = scope === 'global' ? 1 : 1 / Math.sqrt(visits);
+          return reward + beta * seldom * fresh;
+        });
+        return withTurnRewards(trajectory, rewards_K);
+      });
+      return { trajectories: shaped, state: counts === undefined ? state : { ...state, [COUNTS]: counts } };
+    },
+);
+
+const COUNTS = 'exploration-bonus/counts';
+const BUCKETS = 65_536;
+
+/** Visits per bucket, with those of this step. */
+function countVisits(trajectories: readonly CreditTrajectory[], state: CreditState): Record<string, number> {
+  const counts: Record<string, number> = { ...(state[COUNTS] as Record<string, number> | undefined) };
+  for (const trajectory of trajectories) {
+    for (let k = 0; k < trajectory.turns.length; k++) {
+      const bucket = bucketOf(anchorOf(trajectory, k));
+      counts[bucket] = (counts[bucket] ?? 0) + 1;
+    }
+  }
+  return counts;
+}
+
+function anchorOf(trajectory: CreditTrajectory, k: number): string {
+  const { anchor } = trajectory.turns[k]!;
+  if (anchor === undefined) throw missingField('exploration-bonus', trajectory, 'turns[].anchor', k);
+  return anchor;
+}
+
+function bucketOf(anchor: string): number {
+  return hashText(anchor) % BUCKETS;
+}

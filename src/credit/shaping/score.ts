@@ -1,0 +1,41 @@
+/** SCoRe: a second attempt is paid for being better than the first. */
+
+import { z } from 'zod';
+import { turnRewards } from '../returns.ts';
+import { withTurnRewards } from './rewards.ts';
+import { each, type RewardShaping, rewardShaping } from './shaping.ts';
+
+export const score: RewardShaping = rewardShaping(
+  {
+    name: 'score',
+    title: 'SCoRe (self-correction)',
+    summary: 'an attempt earns a bonus for improving on the one before it',
+    formula: `stage 2: r_1 stays,   r_k ← r_k + α·(r_k - r_{k-1}) for later attempts
+stage 1: r_1 ← 0,     later attempts stay`,
+    source: '"Training Language Models to Self-Correct via Reinforcement Learning", arXiv 2409.12917',
+    deviations: [
+      'The paper has two attempts; here every later one is compared with the one before it.',
+      'The KL that holds the first attempt in stage 1 is a term of the objective.',
+      'α = 10 is recalled, not read.',
+    ],
+    needs: [],
+    uses: ['turns[].reward'],
+    example: '--method reinforce --shape score --set gamma=0',
+  },
+  z.strictObject({
+    alpha: z.number().min(0).default(10).describe('Weight of the improvement.'),
+    stage: z
+      .union([z.literal(1), z.literal(2)])
+      .default(2)
+      .describe('1 rewards later attempts only, 2 all attempts and their improvement.'),
+  }),
+  ({ alpha, stage }) =>
+    each((trajectory) => {
+      const before = turnRewards(trajectory);
+      const rewards_K = before.map((reward, k) => {
+        if (k === 0) return stage === 1 ? 0 : reward;
+        return stage === 1 ? reward : reward + alpha * (reward - before[k - 1]!);
+      });
+      return withTurnRewards(trajectory, rewards_K);
+    }),
+);

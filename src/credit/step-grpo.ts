@@ -1,0 +1,51 @@
+/** Step-GRPO: every step has a score of its own, and is compared with all steps of its group. */
+
+import { z } from 'zod';
+import { broadcastToTurns } from './groups.ts';
+import { grpoAdvantages, grpoFields } from './grpo.ts';
+import { type CreditMethod, creditMethod } from './method.ts';
+import { turnRewards } from './returns.ts';
+import { creditTurns, flatTurns, partitionTurns, sumToGo, turnStarts } from './turns.ts';
+import { compareWithin } from './within.ts';
+
+export const stepGrpo: CreditMethod = creditMethod(
+  {
+    name: 'step-grpo',
+    title: 'Step-GRPO (WebGen-Agent)',
+    summary: 'the score of each step against all steps of the group',
+    formula: `A_{i,j} = (r_{i,j} - mean) / (std + ε) over all steps of all trajectories of the group
+cumulative: Σ_{j' ≥ j} A_{i,j'}
+max:        (max_j r_{i,j} - mean) / (std + ε) over trajectories, the same for every step`,
+    source: '"WebGen-Agent", arXiv 2509.22644',
+    deviations: ['A group of a single step gives 0; the released code gives its raw score.'],
+    level: 'turn',
+    needs: [],
+    uses: ['turns[].reward'],
+    example: '--method step-grpo --set form=cumulative',
+  },
+  z.strictObject({
+    form: z
+      .enum(['step', 'cumulative', 'max'])
+      .default('step')
+      .describe('Each step’s own comparison, its sum from the step on, or the best step of each trajectory.'),
+    ...grpoFields,
+  }),
+  ({ form, std, epsilon }) =>
+    (trajectories, state) => {
+      const scores = trajectories.map(turnRewards);
+      if (form === 'max') {
+        const best = trajectories.map((trajectory, index) => ({
+          ...trajectory,
+          outcome: scores[index]!.reduce((a, b) => Math.max(a, b), scores[index]![0] ?? trajectory.outcome),
+        }));
+        return { credits: broadcastToTurns(trajectories, grpoAdvantages(best, { std, epsilon })), state };
+      }
+      const steps = compareWithin(
+        flatTurns(trajectories, (_, index) => scores[index]!),
+        partitionTurns(trajectories),
+        { spread: std, epsilon },
+      );
+      if (form === 'cumulative') sumToGo(steps, turnStarts(trajectories), 1);
+      return { credits: creditTurns(trajectories, steps), state };
+    },
+);
