@@ -51,7 +51,7 @@ export async function benchEnvironmentServer(): Promise<object> {
     const vanished = await vanish(own, sessions, addresses.metrics);
     await Promise.all(sessions.map((session) => session.close()));
     const sockets = await connectOpenEnv('bench', addresses.openenv.slice('openenv:'.length));
-    const remote = sockets.create({ timeoutMs: 60_000, maxTurns: 1000, instructions: '' });
+    const remote = sockets.create(sockets.options.parse({ timeoutMs: 60_000 }));
     const live = await openAll(remote);
     const openenv = await measure(live);
     await Promise.all(live.map((session) => session.close()));

@@ -11,6 +11,7 @@ const usageErrors: ReadonlySet<string> = new Set([
   'comparison-start',
   'config-invalid',
   'config-unknown-key',
+  'demonstrations-invalid',
   'environment-address',
   'environment-unknown',
   'nemo-data',

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { closeServers, serve } from '../server/environment/server.test-helper.ts';
+import { closeServers, counter, serve } from '../server/environment/server.test-helper.ts';
 import { runCommandLine } from './command-line.ts';
 import { envCommand } from './commands/env.ts';
 import { envsCommand } from './commands/envs.ts';
@@ -50,10 +50,11 @@ describe('addresses', () => {
   });
 
   test('an environment that nobody can demonstrate is refused before anything runs', async () => {
-    const { port } = await serve();
+    const { script: _, ...mute } = counter;
+    const { port } = await serve({ world: mute });
     const { errors } = await turnwise(['train', `openenv:ws://127.0.0.1:${port}`]);
     expect(errors.replaceAll(String(port), 'PORT')).toMatchInlineSnapshot(
-      `"error: openenv:ws://127.0.0.1:PORT has no scripted player, so there is nothing that a new model could learn its words from. Train a model that can read already, or give the environment solve() (and actions()). (no-script) "`,
+      `"error: openenv:ws://127.0.0.1:PORT has no scripted player, so there is nothing that a new model could learn its words from. Train a model that can read already (--model), or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE. (no-script) "`,
     );
   });
 

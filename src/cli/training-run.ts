@@ -81,7 +81,7 @@ function requireScripts(world: World, config: TrainConfig): void {
   if (world.script !== undefined || config.model.pretrained !== '' || config.start !== '') return;
   throw new TurnwiseError('no-script', {
     what: `${world.name} has no scripted player, so there is nothing that a new model could learn its words from`,
-    next: 'Train a model that can read already, or give the environment solve() (and actions())',
+    next: 'Train a model that can read already (--model), or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE',
     fields: { environment: world.name },
   });
 }

@@ -52,11 +52,8 @@ async function theirServer(kind: string, limit: number): Promise<{ url: string; 
 async function ourClient(): Promise<void> {
   const echo = await theirServer('echo', 1);
   try {
-    const world = (await connectOpenEnv('openenv:echo', echo.url)).create({
-      timeoutMs: 10_000,
-      maxTurns: 5,
-      instructions: '',
-    });
+    const factory = await connectOpenEnv('openenv:echo', echo.url);
+    const world = factory.create(factory.options.parse({ timeoutMs: 10_000, maxTurns: 5 }));
     say(`their echo server: ${world.description} Actions: ${world.protocol.name}`);
     const words = ['hello', 'stop'];
     for (const index of [0, 1]) {
@@ -84,11 +81,8 @@ async function ourClient(): Promise<void> {
   }
   const dial = await theirServer('dial', 64);
   try {
-    const world = (await connectOpenEnv('openenv:dial', dial.url)).create({
-      timeoutMs: 10_000,
-      maxTurns: 5,
-      instructions: '',
-    });
+    const factory = await connectOpenEnv('openenv:dial', dial.url);
+    const world = factory.create(factory.options.parse({ timeoutMs: 10_000, maxTurns: 5 }));
     say(`their dial server: actions are ${world.protocol.name}: ${JSON.stringify(world.protocol.tools)}`);
     const wrong = world.protocol.parse(
       '<tool_call>{"name":"act","arguments":{"turn":"up","clicks":2}}</tool_call>',

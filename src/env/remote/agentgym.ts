@@ -20,13 +20,13 @@ import {
   stepOf,
   textOf,
 } from './agentgym-servers.ts';
+import { demonstratedOptions, withDemonstrations } from './demonstrations.ts';
 import { blaming, type Call, callJson, exchange, invalidAnswer } from './http.ts';
-import { remoteOptions } from './options.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
 const count = z.int().min(0);
-const options = remoteOptions.extend({
+const options = demonstratedOptions.extend({
   maxTurns: z.int().min(0).default(0).describe('Turns before the episode ends; 0 takes what is usual there'),
   trainTasks: count.default(200).describe('Tasks to train on: the first of the server'),
   validationTasks: count.default(50).describe('The tasks after those'),
@@ -60,7 +60,11 @@ export async function connectAgentGym(
     ...(server.sessions !== undefined && {
       settings: { rollout: { concurrency: Math.min(server.sessions, 256) } },
     }),
-    create: (chosen) => agentGymWorld(name, kind, `${base}${server.prefix ?? ''}`, server, chosen),
+    create: (chosen) =>
+      withDemonstrations(
+        agentGymWorld(name, kind, `${base}${server.prefix ?? ''}`, server, chosen),
+        chosen.demonstrations,
+      ),
   });
 }
 

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { type Message, system } from '../../core/messages.ts';
 import type { FailureOrigin } from '../../core/stop.ts';
@@ -11,16 +12,22 @@ import { type ActionProtocol, NO_ACTION } from '../protocol.ts';
 import { AGENT, type Role, type Session, type StepResult } from '../session.ts';
 import { type DescribedTool, toolProtocol } from '../tool-protocol.ts';
 import type { World } from '../world.ts';
-import { type Answer, type Call, exchange, parseAnswer, refused } from './http.ts';
+import { demonstratedOptions, withDemonstrations } from './demonstrations.ts';
+import { type Answer, blaming, type Call, exchange, parseAnswer, refused } from './http.ts';
 import { type NemoRow, readNemoRows } from './nemo-data.ts';
-import { remoteOptions } from './options.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Every tenth row is for testing, and the one after it for validation. */
 const SPLIT_PERIOD = 10;
 
-const verified = z.looseObject({ reward: z.number(), reward_components: z.json().optional() });
+const verified = z.looseObject({
+  reward: z.number(),
+  reward_components: z.json().optional(),
+  /** The reward measures nothing, because the verifier or its infrastructure failed. */
+  mask_sample: z.boolean().default(false),
+  failure_reason: z.string().nullish(),
+});
 
 /**
  * The resources server at `url`; its tasks are rows of `data`, a file of JSON lines.
@@ -38,14 +45,14 @@ export async function connectNemo(
     name,
     description: 'A resources server of NeMo Gym.',
     options: optionsWith(data),
-    create: (chosen) => nemoWorld(name, base, chosen),
+    create: (chosen) => withDemonstrations(nemoWorld(name, base, chosen), chosen.demonstrations),
   });
 }
 
 type NemoOptions = ReturnType<typeof optionsWith>;
 
 function optionsWith(data: string) {
-  return remoteOptions.extend({
+  return demonstratedOptions.extend({
     data: z.string().default(data).describe('File of tasks, one JSON object a line'),
     heldOut: z.string().default('').describe('File of test tasks; without it every tenth row of data is one'),
     maxTurns: z.int().min(1).default(16).describe('Turns before the answer so far is verified'),
@@ -130,8 +137,7 @@ class NemoSession implements Session {
     this.#row = row;
     this.#timeoutMs = chosen.timeoutMs;
     this.#maxTurns = chosen.maxTurns;
-    this.#messages =
-      row.tools.length === 0 ? row.messages : [system(protocol.instructions!), ...row.messages];
+    this.#messages = row.tools.length === 0 ? row.messages : opening(protocol.instructions!, row.messages);
   }
 
   toMove(): Role | undefined {
@@ -206,7 +212,13 @@ class NemoSession implements Session {
     const call = this.#call('/verify', { ...this.#row.row, response }, 'grader', signal);
     const answer = await this.#ask(call);
     if (answer.status >= 300) throw refused(call, answer);
-    return parseAnswer(call, answer, verified);
+    const result = parseAnswer(call, answer, verified);
+    if (!result.mask_sample) return result;
+    const seen = result.failure_reason || 'mask_sample, without a reason';
+    throw new TurnwiseError(
+      'remote-refused',
+      blaming(call, { what: `POST ${call.url} gave a reward that is not to be used`, seen }),
+    );
   }
 
   #call(path: string, body: JsonObject, origin: FailureOrigin, signal?: AbortSignal): Call {
@@ -231,6 +243,13 @@ class NemoSession implements Session {
     }
     return answer;
   }
+}
+
+/** The instructions, then what the row says: in one system message, since many chat templates know only one. */
+function opening(instructions: string, messages: readonly Message[]): readonly Message[] {
+  const [first, ...rest] = messages;
+  if (first?.role !== 'system') return [system(instructions), ...messages];
+  return [system(`${instructions}\n\n${first.content}`), ...rest];
 }
 
 function answerItem(text: string): JsonObject {

@@ -15,6 +15,8 @@ const answerShape = z.discriminatedUnion('type', [
     }),
   }),
   z.object({ type: z.literal('state'), data: z.record(z.string(), z.json()) }),
+  /** Not of OpenEnv: what a scripted player of a Turnwise server would write. */
+  z.object({ type: z.literal('script'), data: z.object({ text: z.string().nullable() }) }),
   z.object({
     type: z.literal('error'),
     data: z.looseObject({ message: z.string().default(''), code: z.string().default('') }),
@@ -61,7 +63,7 @@ export class OpenEnvSocket {
    * @throws TurnwiseError `remote-timeout`, `remote-unreachable`, `remote-answer-invalid`; the reason of `signal`
    */
   async ask(
-    type: 'reset' | 'step' | 'state',
+    type: 'reset' | 'step' | 'state' | 'script',
     data: unknown,
     timeoutMs: number,
     signal?: AbortSignal,

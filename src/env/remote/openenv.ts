@@ -6,17 +6,16 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import { type Message, system, user } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
-import { declaredTool } from '../declared-tools.ts';
 import type { Split, TaskSet } from '../environment.ts';
 import { defineWorld, type WorldFactory } from '../factory.ts';
-import { type ActionProtocol, NO_ACTION } from '../protocol.ts';
-import { rawProtocol } from '../raw-protocol.ts';
 import { AGENT, type Role, type Session, type StepResult } from '../session.ts';
-import { toolProtocol } from '../tool-protocol.ts';
-import type { World } from '../world.ts';
+import { environmentAnswer } from '../wire.ts';
+import type { PlayerKind, World } from '../world.ts';
+import { demonstratedOptions, withDemonstrations } from './demonstrations.ts';
+import { type Described, settingsOf, taskCount } from './described.ts';
 import { type Answer, callJson, exchange } from './http.ts';
+import { type ActionForm, actionForm, messagesOf } from './openenv-forms.ts';
 import { type OpenEnvAnswer, OpenEnvSocket } from './openenv-socket.ts';
-import { remoteOptions } from './options.ts';
 
 const SPLITS: readonly Split[] = ['train', 'validation', 'test'];
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -24,18 +23,27 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const ROOM_WAIT_MS = 5_000;
 const ROOM_PAUSE_MS = 50;
 
-const options = remoteOptions.extend({
-  maxTurns: z.int().min(1).default(30).describe('Turns before the episode ends; OpenEnv knows no limit'),
-  instructions: z.string().default('').describe('Told to the agent before everything else'),
-});
-type Options = z.output<typeof options>;
+const MAX_TURNS = 30;
 
-const schemaAnswer = z.looseObject({
-  action: z.record(z.string(), z.json()),
-  /** Not of OpenEnv: our own servers say here which parameters `reset` takes. */
-  reset: z.looseObject({ properties: z.record(z.string(), z.json()) }).optional(),
+type OpenEnvOptions = ReturnType<typeof optionsWith>;
+
+function optionsWith(maxTurns: number) {
+  return demonstratedOptions.extend({
+    maxTurns: z
+      .int()
+      .min(1)
+      .default(maxTurns)
+      .describe('Turns before the episode ends; OpenEnv knows no limit'),
+    instructions: z.string().default('').describe('Told to the agent before everything else'),
+  });
+}
+
+const schemaAnswer = z.looseObject({ action: z.record(z.string(), z.json()) });
+const metadataAnswer = z.looseObject({
+  description: z.string(),
+  /** Not of OpenEnv: our own servers describe themselves here. */
+  turnwise: environmentAnswer.optional(),
 });
-const metadataAnswer = z.looseObject({ description: z.string() });
 
 /** `index` counts within the split; the seed that the server is given is 3 × index + the number of the split. */
 type Task = { readonly split: Split; readonly index: number; readonly seed: number };
@@ -43,8 +51,9 @@ type Task = { readonly split: Split; readonly index: number; readonly seed: numb
 interface Server {
   readonly url: string;
   readonly actions: ActionForm;
-  /** Whether `reset` takes our own parameters. */
-  readonly ours: boolean;
+  readonly description: string;
+  /** Of a server of ours: its `reset` takes our own parameters too. */
+  readonly described?: Described;
 }
 
 /**
@@ -52,51 +61,61 @@ interface Server {
  *
  * @throws TurnwiseError `remote-unreachable`, `remote-timeout`, `remote-refused`, `remote-answer-invalid`
  */
-export async function connectOpenEnv(name: string, address: string): Promise<WorldFactory<typeof options>> {
+export async function connectOpenEnv(name: string, address: string): Promise<WorldFactory<OpenEnvOptions>> {
   const base = address.replace(/^ws/, 'http').replace(/(\/ws)?\/*$/, '');
   const call = { method: 'GET', timeoutMs: CONNECT_TIMEOUT_MS } as const;
   const schema = await callJson({ ...call, url: `${base}/schema` }, schemaAnswer);
-  const metadata = await exchange({ ...call, url: `${base}/metadata` });
+  const { description, turnwise: described } = readMetadata(
+    await exchange({ ...call, url: `${base}/metadata` }),
+  );
   const server: Server = {
     url: `${base.replace(/^http/, 'ws')}/ws`,
     actions: actionForm(schema.action as JsonObject),
-    ours: schema.reset?.properties.chance !== undefined,
+    description,
+    ...(described && { described }),
   };
   return defineWorld({
     name,
-    description: descriptionOf(metadata),
-    options,
+    description,
+    options: optionsWith(described?.maxTurns ?? MAX_TURNS),
     // Servers allow one session unless they say otherwise, and cannot be asked.
-    settings: { rollout: { concurrency: server.ours ? 256 : 1 } },
-    create: (chosen) => openEnvWorld(name, descriptionOf(metadata), server, chosen),
+    settings: described ? settingsOf(described) : { rollout: { concurrency: 1 } },
+    create: (chosen) => withDemonstrations(openEnvWorld(name, server, chosen), chosen.demonstrations),
   });
 }
 
-function descriptionOf(answer: Answer): string {
+function readMetadata(answer: Answer): z.output<typeof metadataAnswer> {
   try {
-    return metadataAnswer.parse(JSON.parse(answer.text)).description;
+    return metadataAnswer.parse(JSON.parse(answer.text));
   } catch {
-    return 'An environment of an OpenEnv server.';
+    return { description: 'An environment of an OpenEnv server.' };
   }
 }
 
-function openEnvWorld(name: string, description: string, server: Server, chosen: Options): World {
+function openEnvWorld(name: string, server: Server, chosen: z.output<OpenEnvOptions>): World {
+  const { described, description, actions } = server;
   return {
     name,
     description,
     roles: [AGENT],
     maxTurns: chosen.maxTurns,
-    protocol: server.actions.protocol,
+    protocol: actions.protocol,
     tasks: (split): TaskSet<Task> => ({
-      size: Number.POSITIVE_INFINITY,
+      size: described ? taskCount(described, split) : Number.POSITIVE_INFINITY,
       at: (index) => ({ split, index, seed: 3 * index + SPLITS.indexOf(split) }),
     }),
     async open(task, rng, startRng) {
       const data = resetParameters(server, task as Task, rng, startRng);
       const { socket, answer } = await openSocket(server, data, chosen.timeoutMs);
-      return new OpenEnvSession(socket, server.actions, chosen, answer);
+      return new OpenEnvSession(socket, actions, chosen, answer);
     },
+    ...(described?.scripts && { script: askScript }),
   };
+}
+
+async function askScript(session: Session, kind: PlayerKind, rng: Rng): Promise<string | undefined> {
+  if (!(session instanceof OpenEnvSession) || session.toMove() === undefined) return undefined;
+  return await session.script(kind, rng);
 }
 
 function resetParameters(
@@ -105,7 +124,7 @@ function resetParameters(
   rng: Rng,
   startRng: Rng | undefined,
 ): JsonObject {
-  if (!server.ours) return { seed, episode_id: `${rng.uint32()}-${rng.uint32()}` };
+  if (!server.described) return { seed, episode_id: `${rng.uint32()}-${rng.uint32()}` };
   const chance = { episode: rng.state, ...(startRng === undefined ? {} : { start: startRng.state }) };
   return { seed, split, index, chance };
 }
@@ -145,7 +164,12 @@ class OpenEnvSession implements Session {
   #messages: readonly Message[];
   #done: boolean;
 
-  constructor(socket: OpenEnvSocket, actions: ActionForm, chosen: Options, opening: Observed) {
+  constructor(
+    socket: OpenEnvSocket,
+    actions: ActionForm,
+    chosen: z.output<OpenEnvOptions>,
+    opening: Observed,
+  ) {
     this.#socket = socket;
     this.#actions = actions;
     this.#timeoutMs = chosen.timeoutMs;
@@ -194,6 +218,15 @@ class OpenEnvSession implements Session {
     };
   }
 
+  /** What a scripted player of the server would write. It draws from a copy of `rng`, which moves on by one draw. */
+  async script(player: PlayerKind, rng: Rng): Promise<string | undefined> {
+    const data = { player, chance: rng.state };
+    rng.next();
+    const answer = await this.#socket.ask('script', data, this.#timeoutMs);
+    if (answer.type !== 'script') throw serverError('the server', answer);
+    return answer.data.text ?? undefined;
+  }
+
   async close(): Promise<void> {
     this.#socket.close();
   }
@@ -203,46 +236,6 @@ class OpenEnvSession implements Session {
     this.#messages = [user(problem), ...messagesOf(this.#observation)];
     return { rewards: { [AGENT]: 0 }, done: false, success: { [AGENT]: false }, valid: false };
   }
-}
-
-interface ActionForm {
-  readonly protocol: ActionProtocol;
-  /** The fields of an action; undefined where `action` is none. */
-  read(action: string): JsonObject | undefined;
-}
-
-/** Text where an action is one string, and a call of a tool named `act` where it has more parts. */
-function actionForm(schema: JsonObject): ActionForm {
-  const { metadata: _, ...properties } = (schema.properties ?? {}) as JsonObject;
-  const [[field, only] = [], ...others] = Object.entries(properties);
-  if (field !== undefined && others.length === 0 && (only as JsonObject | null)?.type === 'string') {
-    return { protocol: rawProtocol, read: (action) => ({ [field]: action }) };
-  }
-  const parameters = { ...schema, properties };
-  const description =
-    typeof schema.description === 'string' ? schema.description : 'Acts in the environment.';
-  return {
-    protocol: toolProtocol([declaredTool({ name: 'act', description, parameters })]),
-    read: (action) =>
-      action === NO_ACTION ? undefined : (JSON.parse(action) as { arguments: JsonObject }).arguments,
-  };
-}
-
-const chatMessages = z
-  .array(z.object({ role: z.enum(['system', 'user', 'assistant', 'tool']), content: z.string() }))
-  .min(1);
-
-/** What the agent reads: the messages of the observation where it has some, its only text, or all of it as JSON. */
-function messagesOf(observation: JsonObject): readonly Message[] {
-  if ('messages' in observation) {
-    if (Array.isArray(observation.messages) && observation.messages.length === 0) return [];
-    const parsed = chatMessages.safeParse(observation.messages);
-    if (parsed.success) return parsed.data;
-  }
-  const values = Object.values(observation);
-  const [first] = values;
-  if (values.length === 1 && typeof first === 'string') return [user(first)];
-  return [user(JSON.stringify(observation))];
 }
 
 function serverError(url: string, answer: OpenEnvAnswer): TurnwiseError {

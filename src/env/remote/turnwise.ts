@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
 import type { Message } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
 import { declaredTool } from '../declared-tools.ts';
@@ -17,11 +16,11 @@ import { tagProtocol } from '../tag-protocol.ts';
 import { toolProtocol } from '../tool-protocol.ts';
 import { environmentAnswer, scriptAnswer, sessionAnswer, stepAnswer, type WireView } from '../wire.ts';
 import type { PlayerKind, World } from '../world.ts';
+import { type Described, settingsOf, taskCount } from './described.ts';
 import { type Answer, type Call, callJson, exchange, parseAnswer, refused } from './http.ts';
 import { remoteOptions } from './options.ts';
 
 type Task = { readonly split: Split; readonly index: number };
-type Described = z.output<typeof environmentAnswer>;
 
 /** Pauses before a lost exchange is tried again; every request can be repeated, because it carries a key. */
 const RETRY_PAUSES_MS = [50, 250, 1000] as const;
@@ -46,19 +45,13 @@ export async function connectTurnwise(
     name,
     description: described.description,
     options: remoteOptions,
-    settings: withRoom(described.settings as JsonObject, described.maxSessions),
+    settings: settingsOf(described),
     create: ({ timeoutMs }) => remoteWorld(name, base, described, timeoutMs),
   });
 }
 
-/** No more episodes at once than the server has room for. */
-function withRoom(settings: JsonObject, maxSessions: number): JsonObject {
-  const { rollout } = settings as { rollout?: JsonObject };
-  return { ...settings, rollout: { ...rollout, concurrency: Math.min(maxSessions, 256) } };
-}
-
 function remoteWorld(name: string, base: string, described: Described, timeoutMs: number): World {
-  const { description, roles, maxTurns, tasks, scripts } = described;
+  const { description, roles, maxTurns, scripts } = described;
   const client = new Client(base, timeoutMs);
   return {
     name,
@@ -67,7 +60,7 @@ function remoteWorld(name: string, base: string, described: Described, timeoutMs
     maxTurns,
     protocol: protocolOf(described.action),
     tasks: (split): TaskSet<Task> => ({
-      size: tasks[split] ?? Number.POSITIVE_INFINITY,
+      size: taskCount(described, split),
       at: (index) => ({ split, index }),
     }),
     async open(task, rng, startRng) {

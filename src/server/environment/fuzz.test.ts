@@ -88,7 +88,7 @@ test('1,000 requests: none crashes the server, answers 500 for itself, or leaks 
 test('1,000 messages over sockets: the same', async () => {
   const { url, openSessions } = await serve({ limits: { maxSessions: 4 } });
   const type = fc.oneof(
-    fc.constantFrom('reset', 'step', 'state', 'reset', 'step'),
+    fc.constantFrom('reset', 'step', 'state', 'reset', 'step', 'script'),
     fc.string({ maxLength: 5 }),
   );
   const data = fc.oneof(fc.dictionary(field, value, { maxKeys: 3 }), value);
@@ -106,7 +106,7 @@ test('1,000 messages over sockets: the same', async () => {
       const ask = await socketTo(url);
       for (const text of messages) {
         const answer = (await ask(text)) as { type: string };
-        expect(['observation', 'state', 'error']).toContain(answer.type);
+        expect(['observation', 'state', 'script', 'error']).toContain(answer.type);
       }
       await ask.close();
       expect(openSessions()).toBeLessThanOrEqual(1);

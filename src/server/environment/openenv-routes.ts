@@ -2,7 +2,9 @@
 
 import { Hono } from 'hono';
 import { z } from 'zod';
+import type { JsonObject } from '../../core/json.ts';
 import type { World } from '../../env/world.ts';
+import { describeWorld } from './describe-world.ts';
 import { openEpisode } from './open-episode.ts';
 import {
   actionRequest,
@@ -19,7 +21,7 @@ import { stepWithText } from './step-with-text.ts';
 
 const stepRequest = z.object({ action: actionRequest });
 
-export function openEnvRoutes(world: World, table: SessionTable): Hono {
+export function openEnvRoutes(world: World, table: SessionTable, settings: JsonObject): Hono {
   const app = new Hono();
   const during = async <T>(
     request: ResetRequest,
@@ -35,7 +37,13 @@ export function openEnvRoutes(world: World, table: SessionTable): Hono {
   };
 
   app.get('/health', (context) => context.json({ status: 'healthy' }));
-  app.get('/metadata', (context) => context.json({ name: world.name, description: world.description }));
+  app.get('/metadata', (context) =>
+    context.json({
+      name: world.name,
+      description: world.description,
+      turnwise: describeWorld(world, table.limits.maxSessions, settings),
+    }),
+  );
   app.get('/schema', (context) => context.json(schemas()));
   app.get('/state', (context) => context.json({ episode_id: null, step_count: 0, done: false }));
   app.post('/reset', async (context) => {

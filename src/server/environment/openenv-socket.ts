@@ -1,9 +1,14 @@
-/** OpenEnv's WebSocket protocol: one episode for each socket, answers in the order of the questions. */
+/**
+ * OpenEnv's WebSocket protocol: one episode for each socket, answers in the order of the questions. `script` is ours: it asks
+ * for the words of a scripted player.
+ */
 
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { Rng } from '../../core/rng.ts';
+import { scriptRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
 import { openEpisode } from './open-episode.ts';
 import {
@@ -26,6 +31,8 @@ type ErrorCode =
 
 /** Questions that may wait for their answers; a client that asks more without reading is cut off. */
 const WAITING_LIMIT = 64;
+
+const NO_EPISODE = 'There is no episode; send "reset" first.';
 
 const question = z.object({ type: z.string(), data: z.unknown().optional() });
 
@@ -58,7 +65,7 @@ export function serveOpenEnvSocket(socket: WebSocket, world: World, table: Sessi
   };
   const step = async (data: unknown): Promise<void> => {
     const { text } = actionRequest.parse(data);
-    if (session === undefined) return refuse('SESSION_ERROR', 'There is no episode; send "reset" first.');
+    if (session === undefined) return refuse('SESSION_ERROR', NO_EPISODE);
     const { nextStep, view } = table.read(session.id);
     const outcome = await stepWithText(world, table, session.id, nextStep, text);
     send('observation', stepObservation(outcome, view.toMove ?? ''));
@@ -70,6 +77,14 @@ export function serveOpenEnvSocket(socket: WebSocket, world: World, table: Sessi
       step_count: open?.nextStep ?? 0,
       done: open?.view.toMove === null,
     });
+  };
+
+  const script = async (data: unknown): Promise<void> => {
+    const { player, chance } = scriptRequest.parse(data);
+    if (session === undefined) return refuse('SESSION_ERROR', NO_EPISODE);
+    const open = table.read(session.id);
+    const action = await world.script?.(open.session, player, new Rng(chance));
+    send('script', { text: action === undefined ? null : world.protocol.format(action) });
   };
 
   const answer = async (raw: string): Promise<void> => {
@@ -84,6 +99,7 @@ export function serveOpenEnvSocket(socket: WebSocket, world: World, table: Sessi
       if (type === 'reset') await reset(data);
       else if (type === 'step') await step(data);
       else if (type === 'state') state();
+      else if (type === 'script') await script(data);
       else if (type === 'close') socket.close(1000);
       else refuse('UNKNOWN_TYPE', `Unknown message type: ${type.slice(0, 100)}`);
     } catch (error) {

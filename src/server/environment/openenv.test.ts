@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { closeServers, post, serve, socketTo, until } from './server.test-helper.ts';
+import { tagProtocol } from '../../env/tag-protocol.ts';
+import { closeServers, counter, post, serve, socketTo, until } from './server.test-helper.ts';
 
 afterEach(closeServers);
 
@@ -39,12 +40,28 @@ test('an episode over the socket, and refusals that leave it open', async () => 
   await until(() => openSessions() === 0);
 });
 
+test('a scripted player can be asked what it would write', async () => {
+  const { url } = await serve({ world: { ...counter, protocol: tagProtocol } });
+  const ask = await socketTo(url);
+  const script = (player: string): Promise<unknown> =>
+    ask({ type: 'script', data: { player, chance: [1, 2, 3, 4] } });
+  expect(await script('expert')).toMatchObject({ data: { code: 'SESSION_ERROR' } });
+  await ask({ type: 'reset', data: { seed: 3 } });
+  expect(await script('expert')).toEqual({ type: 'script', data: { text: '<action>up</action>' } });
+  expect(await script('nobody')).toMatchObject({ data: { code: 'VALIDATION_ERROR' } });
+  await ask.close();
+});
+
 test('the routes', async () => {
   const { url, openSessions } = await serve();
   const get = async (path: string): Promise<Record<string, object>> =>
     (await (await fetch(`${url}${path}`)).json()) as Record<string, object>;
   expect(await get('/health')).toEqual({ status: 'healthy' });
-  expect(await get('/metadata')).toEqual({ name: 'counter', description: 'say up three times' });
+  expect(await get('/metadata')).toMatchObject({
+    name: 'counter',
+    description: 'say up three times',
+    turnwise: { roles: ['agent'], maxTurns: 10, scripts: true },
+  });
   const schema = await get('/schema');
   expect(Object.keys(schema)).toEqual(['action', 'observation', 'state', 'reset']);
   expect(schema.action).toMatchObject({ type: 'object', required: ['text'] });

@@ -4,8 +4,9 @@ import { type Context, Hono } from 'hono';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { Rng } from '../../core/rng.ts';
-import { createRequest, scriptRequest, stepRequest, WIRE_VERSION } from '../../env/wire.ts';
+import { createRequest, scriptRequest, stepRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
+import { describeWorld } from './describe-world.ts';
 import { openEpisode } from './open-episode.ts';
 import { readBody } from './requests.ts';
 import type { OpenSession, SessionTable } from './session-table.ts';
@@ -18,7 +19,9 @@ export function ownRoutes(world: World, table: SessionTable, settings: JsonObjec
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',
     }),
   );
-  app.get('/v1/environment', (context) => context.json(describeWorld(world, table, settings)));
+  app.get('/v1/environment', (context) =>
+    context.json(describeWorld(world, table.limits.maxSessions, settings)),
+  );
 
   app.post('/v1/sessions', async (context) => {
     const request = await readBody(context, createRequest);
@@ -52,26 +55,6 @@ export function ownRoutes(world: World, table: SessionTable, settings: JsonObjec
     return context.body(null, 204);
   });
   return app;
-}
-
-function describeWorld(world: World, table: SessionTable, settings: JsonObject): object {
-  const { name, description, roles, maxTurns, protocol } = world;
-  const size = (split: 'train' | 'validation' | 'test'): number | null => {
-    const count = world.tasks(split).size;
-    return Number.isFinite(count) ? count : null;
-  };
-  return {
-    protocol: WIRE_VERSION,
-    name,
-    description,
-    roles,
-    maxTurns,
-    action: { form: protocol.name, ...(protocol.tools === undefined ? {} : { tools: protocol.tools }) },
-    tasks: { train: size('train'), validation: size('validation'), test: size('test') },
-    scripts: world.script !== undefined,
-    settings,
-    maxSessions: table.limits.maxSessions,
-  };
 }
 
 function sessionBody({ id, leaseMs, view, nextStep }: OpenSession): object {

@@ -43,7 +43,7 @@ export async function serveEnvironment(options: EnvironmentServerOptions): Promi
   const table = new SessionTable({ ...defaultLimits, ...options.limits });
   const app = new Hono();
   guardRequests(app);
-  app.route('/', openEnvRoutes(world, table));
+  app.route('/', openEnvRoutes(world, table, settings));
   app.route('/', ownRoutes(world, table, settings));
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   const sockets = acceptSockets(server, world, table);
