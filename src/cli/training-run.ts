@@ -181,6 +181,8 @@ async function playDemonstrations(
   watch: Watch,
 ): Promise<Trajectory[]> {
   const imitates = config.model.pretrained === '' || config.clone.steps > 0;
+  // An environment without a scripted player has nothing to imitate, and here needs nothing.
+  if (!imitates && world.script === undefined) return [];
   const { demonstrations } = config.clone;
   const count = imitates ? demonstrations : Math.min(ACTION_SAMPLES, demonstrations);
   control.report({ type: 'phase', phase: 'demonstrate', steps: count }, run);
@@ -197,7 +199,6 @@ async function playDemonstrations(
         control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
     });
   } catch (error) {
-    // An environment without a scripted player has nothing to imitate, and needs nothing.
     if (!imitates && TurnwiseError.isInstance(error) && error.code === 'no-demonstrations') return [];
     throw error;
   }

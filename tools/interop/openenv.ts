@@ -1,12 +1,13 @@
 /**
  * Our OpenEnv client against OpenEnv's own server, and OpenEnv's own client against our server; prints what it saw.
  *
- * usage: PYTHON=/path/to/python node dist/tools/interop/openenv.js (pip install openenv-core uvicorn)
+ * usage: PYTHON=/path/to/python node dist/tools/interop/openenv.js [EXCHANGES [CLIENT_EXCHANGES]] (pip install openenv-core uvicorn)
+ *
+ * EXCHANGES and CLIENT_EXCHANGES are files to record an episode of our client, and one of theirs, to.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { world as frozenLake } from '../../envs/frozen-lake/index.ts';
@@ -14,45 +15,24 @@ import { playEpisode } from '../../src/env/play.ts';
 import { connectOpenEnv } from '../../src/env/remote/openenv.ts';
 import { toolAction } from '../../src/env/tool-protocol.ts';
 import { serveEnvironment } from '../../src/server/environment/serve.ts';
+import { python, say, startPython } from './python-server.ts';
+import { recordTo } from './recorder.ts';
 
-const python = process.env.PYTHON ?? 'python3';
+const [exchanges, clientExchanges] = process.argv.slice(2);
 const scripts = join(process.cwd(), 'tools', 'interop');
-const say = (text: string): void => {
-  process.stdout.write(`${text}\n`);
-};
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function theirServer(kind: string, limit: number): Promise<{ url: string; child: ChildProcess }> {
-  const port = await freePort();
-  const child = spawn(python, [join(scripts, 'openenv_echo_server.py'), String(port), kind, String(limit)], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  for (let attempt = 0; attempt < 150; attempt++) {
-    await sleep(200);
-    const healthy = await fetch(`http://127.0.0.1:${port}/health`)
-      .then(({ ok }) => ok)
-      .catch(() => false);
-    if (healthy) return { url: `ws://127.0.0.1:${port}`, child };
-    if (child.exitCode !== null) break;
-  }
-  child.kill();
-  throw new Error(
-    'the server of openenv-core did not start; set PYTHON to one that has openenv-core and uvicorn',
+function theirServer(kind: string, limit: number): Promise<{ port: number; child: ChildProcess }> {
+  return startPython(
+    (port) => [join(scripts, 'openenv_echo_server.py'), String(port), kind, String(limit)],
+    '/health',
+    { needs: 'openenv-core and uvicorn' },
   );
 }
 
 async function ourClient(): Promise<void> {
   const echo = await theirServer('echo', 1);
   try {
-    const factory = await connectOpenEnv('openenv:echo', echo.url);
+    const factory = await connectOpenEnv('openenv:echo', `ws://127.0.0.1:${echo.port}`);
     const world = factory.create(factory.options.parse({ timeoutMs: 10_000, maxTurns: 5 }));
     say(`their echo server: ${world.description} Actions: ${world.protocol.name}`);
     const words = ['hello', 'stop'];
@@ -80,14 +60,21 @@ async function ourClient(): Promise<void> {
     echo.child.kill();
   }
   const dial = await theirServer('dial', 64);
+  const recorder = await recordTo(dial.port);
   try {
-    const factory = await connectOpenEnv('openenv:dial', dial.url);
+    const factory = await connectOpenEnv('openenv:dial', `ws://127.0.0.1:${recorder.port}`);
     const world = factory.create(factory.options.parse({ timeoutMs: 10_000, maxTurns: 5 }));
     say(`their dial server: actions are ${world.protocol.name}: ${JSON.stringify(world.protocol.tools)}`);
     const wrong = world.protocol.parse(
       '<tool_call>{"name":"act","arguments":{"turn":"up","clicks":2}}</tool_call>',
     );
     say(`  a wrong action: ${wrong.ok ? 'accepted' : wrong.problem}`);
+    const clicks = [5, -2, 1];
+    const recorded = await playEpisode(world, world.tasks('train').at(1), 1, () =>
+      toolAction('act', { turn: 'right', clicks: clicks.shift() ?? 1 }),
+    );
+    say(`  one episode: return ${recorded.outcome}, success ${recorded.success}`);
+    if (exchanges !== undefined) recorder.save(exchanges, "a dial of openenv-core's server");
     const played = await Promise.all(
       Array.from({ length: 32 }, (_, index) =>
         playEpisode(world, world.tasks('test').at(index), index, (session) => {
@@ -99,6 +86,7 @@ async function ourClient(): Promise<void> {
     );
     say(`  32 episodes at once: ${played.filter(({ success }) => success).length} solved`);
   } finally {
+    recorder.close();
     dial.child.kill();
   }
 }
@@ -106,13 +94,16 @@ async function ourClient(): Promise<void> {
 async function ourServer(): Promise<void> {
   const world = frozenLake.create(frozenLake.options.parse({}));
   const server = await serveEnvironment({ world, port: 0 });
-  const child = spawn(python, [join(scripts, 'openenv_client.py'), String(server.port)], {
+  const recorder = await recordTo(server.port);
+  const child = spawn(python, [join(scripts, 'openenv_client.py'), String(recorder.port)], {
     stdio: 'inherit',
   });
   say('their client, our server:');
   const [code] = (await once(child, 'exit')) as [number];
+  if (clientExchanges !== undefined) recorder.save(clientExchanges, "openenv-core's GenericEnvClient");
   await sleep(200);
   say(`  exit code ${code}, sessions left open: ${server.openSessions()}`);
+  recorder.close();
   await server.close();
 }
 

@@ -85,7 +85,7 @@ describe('an episode', () => {
     expect(trajectory).toMatchObject({ stop: 'done', success: true, outcome: 1 });
     const [opening, second] = trajectory.turns;
     expect(opening!.messages.map(({ role }) => role)).toEqual(['system', 'user']);
-    expect(opening!.messages[0]!.content).toMatch(/^You can call these tools:\n[^]*\n\nBe short\.$/);
+    expect(opening!.messages[0]!.content).toMatch(/^You can call these tools:\n(.|\n)*\n\nBe short\.$/);
     expect(second!.messages).toMatchObject([{ role: 'tool', content: '4' }]);
     expect(second!.info).toEqual({ reward_components: { exact: 1 } });
     expect(seen.map(({ path }) => path)).toEqual(['/', '/seed_session', '/add', '/verify']);
