@@ -73,33 +73,52 @@ const sampling = (rows: number): Promise<Comparison> => {
   return compare(`sampling ${rows} rows`, 3, ours, request);
 };
 
-export async function benchEngine(): Promise<object> {
-  const smallTraining = await training('3.4M', small, 5, 10);
-  const mediumTraining = await training('29M', medium, 3, 3);
-  const rows = { 1: await sampling(1), 32: await sampling(32), 128: await sampling(128) };
-  process.stderr.write('many short turns, shares\n');
-  const { sampling: shortTurns, publishMs } = await benchDemo(3, threads);
-  const shares = await benchShares(threads);
-  const peakResidentMegabytes = Math.round(process.resourceUsage().maxRSS / 1024);
-  return {
-    trainingTokensPerSecond: smallTraining.tokensPerSecond,
-    samplingTokensPerSecond: Object.fromEntries(
-      Object.entries(rows).map(([count, { tokensPerSecond }]) => [count, tokensPerSecond]),
-    ),
-    training: { '3.4M': smallTraining, '29M': mediumTraining },
-    sampling: rows,
-    demo: {
-      forwardTokensPerSecond: Math.round(shortTurns.forwardTokensPerSecond),
-      publishMs: round(publishMs),
-    },
-    shares: Object.fromEntries(Object.entries(shares).map(([name, share]) => [name, round(share, 4)])),
-    peakResidentMegabytes,
-    'qwen3-0.6B shape, LoRA rank 16, 4 x 512 tokens': benchLora(),
-  };
+const parts = {
+  training: async (): Promise<object> => {
+    const smallTraining = await training('3.4M', small, 5, 10);
+    return {
+      trainingTokensPerSecond: smallTraining.tokensPerSecond,
+      training: { '3.4M': smallTraining, '29M': await training('29M', medium, 3, 3) },
+    };
+  },
+  sampling: async (): Promise<object> => {
+    const rows = { 1: await sampling(1), 32: await sampling(32), 128: await sampling(128) };
+    return {
+      samplingTokensPerSecond: Object.fromEntries(
+        Object.entries(rows).map(([count, { tokensPerSecond }]) => [count, tokensPerSecond]),
+      ),
+      sampling: rows,
+    };
+  },
+  shares: async (): Promise<object> => {
+    const { sampling: shortTurns, publishMs } = await benchDemo(3, threads);
+    const shares = Object.entries(await benchShares(threads));
+    return {
+      demo: {
+        forwardTokensPerSecond: Math.round(shortTurns.forwardTokensPerSecond),
+        publishMs: round(publishMs),
+      },
+      shares: Object.fromEntries(shares.map(([name, share]) => [name, round(share, 4)])),
+    };
+  },
+  lora: async (): Promise<object> => ({ 'qwen3-0.6B shape, LoRA rank 16, 4 x 512 tokens': benchLora() }),
+};
+
+/** @param chosen names of parts; none means all */
+export async function benchEngine(chosen: readonly string[]): Promise<object> {
+  const wrong = chosen.find((name) => !(name in parts));
+  if (wrong)
+    throw new Error(`The engine benchmark has no part "${wrong}", but ${Object.keys(parts).join(', ')}`);
+  const result = {};
+  for (const [name, part] of Object.entries(parts)) {
+    if (chosen.length > 0 && !chosen.includes(name)) continue;
+    process.stderr.write(`${name}\n`);
+    Object.assign(result, await part());
+  }
+  return { ...result, peakResidentMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) };
 }
 
 function benchLora(): object {
-  process.stderr.write('LoRA step\n');
   const script = fileURLToPath(new URL('./engine-lora.js', import.meta.url));
   const ours: LoraBench = JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' }));
   const peer = hasPytorch

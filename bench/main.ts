@@ -1,4 +1,4 @@
-/** `npm run bench -- engine|rollout|memory|credit|env-server [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|credit|env-server [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -14,10 +14,10 @@ const machine = {
   node: process.version,
 };
 
-const benches: Readonly<Record<string, () => Promise<object>>> = {
+const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<object>>> = {
   engine: benchEngine,
   rollout: async () => ({ maze40: await benchRollout() }),
-  memory: benchMemory,
+  memory: () => benchMemory(),
   credit: async () => ({ credit4096x50: benchCredit() }),
   'env-server': benchEnvironmentServer,
 };
@@ -31,7 +31,7 @@ if (!bench) {
   process.stderr.write(`Name a benchmark: ${Object.keys(benches).join(', ')}\n`);
   process.exit(2);
 }
-const result = { machine, ...(await bench()) };
+const result = { machine, ...(await bench(positionals.slice(1))) };
 if (values.json) {
   process.stdout.write(`${JSON.stringify(result)}\n`);
 } else {

@@ -1,4 +1,4 @@
-/** Whether memory stays flat: a small model samples and trains a thousand times, and the process is weighed on the way. */
+/** Whether memory stays flat: a small model samples and trains ten thousand times, and the process is weighed on the way. */
 
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
@@ -7,7 +7,7 @@ import { ppoClip } from '../src/objective/ppo-clip.ts';
 
 export interface MemoryBench {
   readonly steps: number;
-  /** Resident megabytes after a tenth of the steps, and at the end. */
+  /** Resident megabytes after the first hundred steps, and at the end. */
   readonly earlyMegabytes: number;
   readonly lateMegabytes: number;
   readonly growth: number;
@@ -28,7 +28,7 @@ const shape: DecoderShape = {
   normEpsilon: 1e-5,
 };
 
-export async function benchMemory(steps = 1000): Promise<MemoryBench> {
+export async function benchMemory(steps = 10_000): Promise<MemoryBench> {
   const engine = await createEmbeddedEngine({ shape, seed: 'memory', threads: 2, tokenBudget: 1024 });
   const objective = ppoClip();
   const rng = Rng.of('memory');
@@ -69,7 +69,9 @@ export async function benchMemory(steps = 1000): Promise<MemoryBench> {
       clipNorm: 1,
     });
     await engine.publish();
-    if (step === Math.floor(steps / 10)) earlyMegabytes = resident();
+    if (step === 99) earlyMegabytes = resident();
+    if ((step + 1) % 1000 === 0)
+      process.stderr.write(`${step + 1}/${steps} steps: ${Math.round(resident())} MB\n`);
   }
   const lateMegabytes = resident();
   await engine.close();

@@ -117,7 +117,7 @@ describe('a run', { timeout: 60_000 }, () => {
     expect(resumed).toMatchObject({ code: 0, errors: '' });
     expect(resumed.output).toContain('step 40 ');
     expect(await complaint('resume', 'tiny')).toMatchInlineSnapshot(
-      `"error: The run "tiny" has finished. Seen: 40 of 40 steps. See it with "turnwise runs show tiny". (run-finished) → 1"`,
+      `"error: The run "tiny" has finished. Seen: 40 steps. See it with "turnwise runs show tiny --runs RUNS". (run-finished) → 1"`,
     );
   });
 
@@ -150,7 +150,7 @@ describe('a run', { timeout: 60_000 }, () => {
     const { code, errors } = await start(words, 'ulimit -f 35').ended;
     expect(code).toBe(1);
     expect(errors).toMatchInlineSnapshot(
-      `"error: The disk refused a write. Seen: EFBIG while writing RUNS/full/events.jsonl. All events before this one are kept, and so is the last checkpoint. Once it can be written, continue with: turnwise resume full. (disk-failed)"`,
+      `"error: The disk refused a write. Seen: EFBIG while writing RUNS/full/events.jsonl. All events before this one are kept, and so is the last checkpoint. Once it can be written, continue with: turnwise resume full --runs RUNS. (disk-failed)"`,
     );
     expect(readFileSync(join(folder, 'full', 'events.jsonl'), 'utf8')).toMatch(/}\n$/);
     expect(await start(['resume', 'full']).ended).toMatchObject({ code: 0, errors: '' });
@@ -158,7 +158,7 @@ describe('a run', { timeout: 60_000 }, () => {
 
   test('of that name exists already', async () => {
     expect(await complaint('train', 'frozen-lake', '--name', 'tiny')).toMatchInlineSnapshot(
-      `"error: A run named "tiny" already exists. Seen: RUNS/tiny. Continue it with "turnwise resume tiny", choose another --name, or delete the folder. (run-exists) → 2"`,
+      `"error: A run named "tiny" already exists. Seen: RUNS/tiny. Continue it with "turnwise resume tiny --runs RUNS", choose another --name, or delete the folder. (run-exists) → 2"`,
     );
   });
 
@@ -180,7 +180,7 @@ describe('a run', { timeout: 60_000 }, () => {
 
   test('was trained in another environment', async () => {
     expect(await complaint('play', 'maze', '--run', 'tiny')).toMatchInlineSnapshot(
-      `"error: Run "tiny" was trained in another environment. Seen: maze. Allowed: frozen-lake. Watch it with: turnwise play frozen-lake --run tiny. (run-other-environment) → 1"`,
+      `"error: Run "tiny" was trained in another environment. Seen: maze. Allowed: frozen-lake. Watch it with: turnwise play frozen-lake --run tiny --runs RUNS. (run-other-environment) → 1"`,
     );
   });
 
@@ -234,7 +234,7 @@ describe('a run', { timeout: 60_000 }, () => {
 describe('a command line', () => {
   test('names something that does not exist', async () => {
     expect(await complaint('trian', 'frozen-lake')).toMatchInlineSnapshot(
-      `"error: There is no command "trian". Allowed: train, resume, eval, play, envs, runs, credit. Did you mean "turnwise train"? (command-unknown) → 2"`,
+      `"error: There is no command "trian". Allowed: train, resume, eval, play, export, envs, runs, compare, recipes, credit. Did you mean "turnwise train"? (command-unknown) → 2"`,
     );
     expect(await complaint('train', 'frozen-lak')).toMatchInlineSnapshot(
       `"error: There is no environment "frozen-lak". Allowed: frozen-lake, maze, guess-number, wordle, kuhn-poker, js-tasks. Did you mean "frozen-lake"? (environment-unknown) → 2"`,

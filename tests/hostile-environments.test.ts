@@ -139,7 +139,11 @@ test('a step that never returns ends the process, which names the step and how t
   });
   const signal = await new Promise((resolve) => child.on('close', (_code, ending) => resolve(ending)));
   expect(signal).toBe('SIGKILL');
-  expect(errors.replace(/\d+\.\d+ s/, 'TIME s').trim()).toMatchInlineSnapshot(
-    `"environment-hangs: stepping demonstration/0/0 turn 0 has not returned for TIME s and blocks the whole process, which is ended now. Mend the environment, then continue with: turnwise resume spinning"`,
+  const message = errors
+    .replace(/\d+\.\d+ s/, 'TIME s')
+    .replace(folder, 'RUNS')
+    .trim();
+  expect(message).toMatchInlineSnapshot(
+    `"environment-hangs: stepping demonstration/0/0 turn 0 has not returned for TIME s and blocks the whole process, which is ended now. Mend the environment, then continue with: turnwise resume spinning --runs RUNS"`,
   );
 });

@@ -105,8 +105,9 @@ export async function resumeRun(
       return await begin(request, run, world, recipe, file.config, await openBase(file.config, request));
     }
     const { state, card } = checkpoint.state as unknown as CheckpointState;
-    // A budget may end a run before the last of its steps.
-    if (run.events.read().at(-1)?.type === 'finish') {
+    // A budget may end a run before the last of its steps; and where the last checkpoint was lost, an earlier one goes on.
+    const last = run.events.read().at(-1);
+    if (last?.type === 'finish' && last.summary.steps === state.step) {
       throw new TurnwiseError('run-finished', {
         what: `The run "${run.name}" has finished`,
         seen: `${state.step} steps`,
