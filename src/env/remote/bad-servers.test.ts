@@ -9,6 +9,9 @@ import { connectOpenEnv } from './openenv.ts';
 import { closeServers, httpServer, play, type Seen, sendJson } from './servers.test-helper.ts';
 import { connectTurnwise } from './turnwise.ts';
 
+/** Less than a turn may take in `play`, and more than a busy machine needs. */
+const PATIENCE_MS = 4000;
+
 const sockets: WebSocketServer[] = [];
 afterEach(async () => {
   for (const server of sockets.splice(0)) for (const socket of server.clients) socket.terminate();
@@ -41,6 +44,7 @@ const last = {
 /** A server of our protocol that is well until it is asked for a step. */
 async function breaking(
   step: (response: ServerResponse, count: number) => void,
+  timeoutMs = PATIENCE_MS,
 ): Promise<{ world: World; seen: Seen[] }> {
   let count = 0;
   const { url, seen } = await httpServer(({ method, path }, response) => {
@@ -50,7 +54,7 @@ async function breaking(
     step(response, count++);
   });
   const factory = await connectTurnwise('bad', url);
-  return { world: factory.create({ timeoutMs: 600 }), seen };
+  return { world: factory.create({ timeoutMs }), seen };
 }
 
 describe('our own protocol', () => {
@@ -91,8 +95,9 @@ describe('our own protocol', () => {
       '16777216 bytes',
     ],
   ])('%s', async (_, step, seen) => {
-    const { world } = await breaking((response, count) =>
-      count < 4 ? step(response, count) : sendJson(response, last),
+    const { world } = await breaking(
+      (response, count) => (count < 4 ? step(response, count) : sendJson(response, last)),
+      seen === '600 ms' ? 600 : PATIENCE_MS,
     );
     const trajectory = await play(world, ['up']);
     expect(trajectory).toMatchObject({ stop: 'failed:environment', outcome: 0, turns: [] });
@@ -137,7 +142,10 @@ describe('OpenEnv', () => {
   };
   const opening = { type: 'observation', data: { observation: { text: 'go' }, reward: null, done: false } };
 
-  async function openEnv(answers: readonly (string | object | undefined)[]): Promise<World> {
+  async function openEnv(
+    answers: readonly (string | object | undefined)[],
+    timeoutMs = PATIENCE_MS,
+  ): Promise<World> {
     const { url, server } = await httpServer(({ path }, response) =>
       path === '/schema' ? sendJson(response, schema) : sendJson(response, { detail: 'Not Found' }, 404),
     );
@@ -152,7 +160,7 @@ describe('OpenEnv', () => {
       });
     });
     const factory = await connectOpenEnv('bad', url.replace('http', 'ws'));
-    return factory.create(factory.options.parse({ timeoutMs: 400 }));
+    return factory.create(factory.options.parse({ timeoutMs }));
   }
 
   test.each<[string, readonly (string | object | undefined)[], string]>([
@@ -168,7 +176,7 @@ describe('OpenEnv', () => {
     ['a socket that is cut at once', [undefined], 'broke off'],
     ['a state instead of an observation', [opening, { type: 'state', data: {} }], 'of type state'],
   ])('%s', async (_, answers, seen) => {
-    const trajectory = await play(await openEnv(answers), ['up']);
+    const trajectory = await play(await openEnv(answers, seen === '400 ms' ? 400 : PATIENCE_MS), ['up']);
     expect(trajectory).toMatchObject({ stop: 'failed:environment', outcome: 0, turns: [] });
     expect(trajectory.failure).toContain(seen);
   });
@@ -186,7 +194,7 @@ describe('OpenEnv', () => {
       type: 'error',
       data: { message: 'full', code: 'CAPACITY_REACHED', active_sessions: 1, max_sessions: 1 },
     };
-    const trajectory = await play(await openEnv([full]), ['up']);
+    const trajectory = await play(await openEnv([full], 400), ['up']);
     expect(trajectory.failure).toContain('rollout.concurrency');
   });
 
