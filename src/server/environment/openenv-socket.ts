@@ -7,9 +7,9 @@ import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { Rng } from '../../core/rng.ts';
 import { scriptRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
+import { askScript } from './ask-script.ts';
 import { openEpisode } from './open-episode.ts';
 import {
   actionRequest,
@@ -80,10 +80,9 @@ export function serveOpenEnvSocket(socket: WebSocket, world: World, table: Sessi
   };
 
   const script = async (data: unknown): Promise<void> => {
-    const { player, chance } = scriptRequest.parse(data);
+    const request = scriptRequest.parse(data);
     if (session === undefined) return refuse('SESSION_ERROR', NO_EPISODE);
-    const open = table.read(session.id);
-    const action = await world.script?.(open.session, player, new Rng(chance));
+    const action = await askScript(world, table, session.id, request);
     send('script', { text: action === undefined ? null : world.protocol.format(action) });
   };
 

@@ -3,9 +3,9 @@
 import { type Context, Hono } from 'hono';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { Rng } from '../../core/rng.ts';
 import { createRequest, scriptRequest, stepRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
+import { askScript } from './ask-script.ts';
 import { describeWorld } from './describe-world.ts';
 import { openEpisode } from './open-episode.ts';
 import { readBody } from './requests.ts';
@@ -45,9 +45,8 @@ export function ownRoutes(world: World, table: SessionTable, settings: JsonObjec
     return context.json(sessionBody(forked), 201);
   });
   app.post('/v1/sessions/:id/script', async (context) => {
-    const { player, chance } = await readBody(context, scriptRequest);
-    const { session } = table.read(context.req.param('id'));
-    const action = await world.script?.(session, player, new Rng(chance));
+    const request = await readBody(context, scriptRequest);
+    const action = await askScript(world, table, context.req.param('id'), request);
     return context.json({ action: action ?? null });
   });
   app.delete('/v1/sessions/:id', async (context) => {

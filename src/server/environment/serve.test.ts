@@ -155,6 +155,14 @@ describe('room and time', () => {
     expect(openSessions()).toBe(0);
   });
 
+  test('a scripted player that never answers is given up, and its session closed', async () => {
+    const world = { ...counter, script: () => new Promise<string>(() => {}) };
+    const { url, openSessions } = await serve({ world, limits: { stepTimeoutMs: 100 } });
+    const asked = { player: 'expert', chance: [1, 2, 3, 4] };
+    const answer = await post(`${url}/v1/sessions/${await open(url)}/script`, asked);
+    expect([codeOf(answer), openSessions()]).toEqual(['504 environment-timeout', 0]);
+  });
+
   test('closing ends what is open', async () => {
     const told: string[] = [];
     const { url, close } = await serve({ world: hanging(told) });
