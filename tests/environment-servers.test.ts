@@ -97,7 +97,7 @@ describe('our own protocol', () => {
     expect(server.openSessions()).toBe(0);
   });
 
-  test('trains to the same numbers', async () => {
+  test('trains to the same numbers', { timeout: 60_000 }, async () => {
     const slippery = create(frozenLake as WorldFactory, { slip: 0.2 });
     const { http } = await serve(slippery);
     const local: WorldFactory = { ...(frozenLake as WorldFactory), create: () => slippery };
@@ -127,7 +127,7 @@ describe('OpenEnv', () => {
     await until(() => server.openSessions() === 0);
   });
 
-  test('trains to the same numbers', async () => {
+  test('trains to the same numbers', { timeout: 60_000 }, async () => {
     const slippery = create(frozenLake as WorldFactory, { slip: 0.2 });
     const { ws } = await serve(slippery);
     const distant = await connectOpenEnv('openenv:lake', ws);
