@@ -15,6 +15,7 @@ await build({
     'bench/engine-lora.ts',
     'examples/*.ts',
     'examples/agents/*.ts',
+    'tools/interop/*.ts',
     '!examples/**/*.test.ts',
   ],
   format: 'esm',

@@ -1,12 +1,14 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|credit|methods [NAME …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|credit|methods [NAME …]|tinker|env-server [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchCredit } from './credit.ts';
 import { benchEngine } from './engine.ts';
+import { benchEnvironmentServer } from './env-server.ts';
 import { benchMemory } from './memory.ts';
 import { benchMethods } from './methods/main.ts';
 import { benchRollout } from './rollout.ts';
+import { benchTinker } from './tinker.ts';
 
 const machine = {
   processor: cpus()[0]?.model ?? 'unknown',
@@ -32,6 +34,8 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
       report: values.report,
       ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
     }),
+  tinker: () => benchTinker(),
+  'env-server': benchEnvironmentServer,
 };
 
 const bench = benches[positionals[0] ?? ''];

@@ -4,6 +4,7 @@
 import { runCommandLine } from './command-line.ts';
 import { compareCommand } from './commands/compare.ts';
 import { creditCommand } from './commands/credit.ts';
+import { envCommand } from './commands/env.ts';
 import { envsCommand } from './commands/envs.ts';
 import { evalCommand } from './commands/eval.ts';
 import { exportCommand } from './commands/export.ts';
@@ -12,6 +13,7 @@ import { playCommand } from './commands/play.ts';
 import { recipesCommand } from './commands/recipes.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { runsCommand } from './commands/runs.ts';
+import { serveCommand } from './commands/serve.ts';
 import { trainCommand } from './commands/train.ts';
 import { processConsole } from './console.ts';
 import { processInterrupts } from './interrupts.ts';
@@ -32,10 +34,12 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
     exportCommand,
     envsCommand,
     gatewayCommand,
+    envCommand,
     runsCommand,
     compareCommand,
     recipesCommand,
     creditCommand,
+    serveCommand,
   ],
   version,
   console: processConsole(),

@@ -9,7 +9,7 @@ import { type TrainConfig, trainConfigSchema } from '../train/config.ts';
 import type { Evaluations } from '../train/evaluations.ts';
 import { headsOf } from '../train/learner.ts';
 import type { TrainState } from '../train/loop.ts';
-import type { ModelCard } from '../train/model-card.ts';
+import { isLocal, type ModelCard } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { version } from './version.ts';
 
@@ -38,9 +38,11 @@ export async function openWarmStart(
   const file = run.readConfig(trainConfigSchema);
   const facts = (
     name: string,
-    { environment: options, model, lora, chat, rollout }: TrainConfig,
+    { environment: options, engine, tinker, model, lora, chat, rollout }: TrainConfig,
   ): object => ({
     environment: { name, options },
+    engine,
+    tinker,
     model,
     lora,
     chat,
@@ -70,10 +72,8 @@ export async function openWarmStart(
 }
 
 /** The same model with the heads that a recipe wants, which begin as new ones, and no others. */
-export function withHeadsOf(
-  { shape: { valueHead: _, extraHeads: __, guidance: ___, ...shape }, ...card }: ModelCard,
-  recipe: Recipe,
-  config: TrainConfig,
-): ModelCard {
+export function withHeadsOf(card: ModelCard, recipe: Recipe, config: TrainConfig): ModelCard {
+  if (!isLocal(card.shape)) return card;
+  const { valueHead: _, extraHeads: __, guidance: ___, ...shape } = card.shape;
   return { ...card, shape: { ...shape, ...headsOf(recipe, config) } };
 }

@@ -7,6 +7,7 @@ import type { Json } from '../core/json.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import type { EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { TinkerEngine } from '../engine/tinker/tinker-engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import { startWatchdog, unwatched, type Watch, type Watchdog } from '../rollout/watchdog.ts';
@@ -28,6 +29,7 @@ import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from 
 import {
   countParameters,
   designCard,
+  type EngineWatch,
   identityOf,
   type ModelSearch,
   type OpenBase,
@@ -63,6 +65,7 @@ const ACTION_SAMPLES = 64;
 export async function startRun(request: StartRequest): Promise<RunSummary> {
   const { factory, root } = request;
   const { recipe, config, world } = prepareRun(factory, findRecipe(request.recipe), request.settings);
+  requireScripts(world, config);
   const open = await openBase(config, request);
   const run = RunDirectory.create({
     root,
@@ -78,6 +81,16 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
   } finally {
     run.close();
   }
+}
+
+/** A model from nothing learns its words from demonstrations, so an environment without players cannot teach one. */
+function requireScripts(world: World, config: TrainConfig): void {
+  if (world.script !== undefined || config.model.pretrained !== '' || config.start !== '') return;
+  throw new TurnwiseError('no-script', {
+    what: `${world.name} has no scripted player, so there is nothing that a new model could learn its words from`,
+    next: 'Train a model that can read already (--model), or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE',
+    fields: { environment: world.name },
+  });
 }
 
 /** Continue a run from its last checkpoint, or from its beginning where it has none yet. */
@@ -115,7 +128,7 @@ export async function resumeRun(
     let engine: Engine | undefined;
     let critic: Engine | undefined;
     try {
-      const opened = await openEngine(card, file.config, open);
+      const opened = await openEngine(card, file.config, open, waitingReport(request, run));
       engine = agentRun ? besideAgent(opened, agentRun) : opened;
       await engine.load(checkpoint.folder);
       critic = await openCritic(card, file.config, recipe, open);
@@ -155,7 +168,7 @@ async function begin(
     const card = warm
       ? withHeadsOf(warm.card, recipe, config)
       : designCard(world, demonstrations, config, recipe, open);
-    const opened = await openEngine(card, config, open);
+    const opened = await openEngine(card, config, open, waitingReport(control, run));
     engine = agentRun ? besideAgent(opened, agentRun) : opened;
     critic = await openCritic(card, config, recipe, open);
     if (warm) await engine.load(warm.folder);
@@ -172,6 +185,7 @@ async function begin(
       ...countParameters(card, config),
       vocabulary: card.shape.vocabulary,
       ...(open && { base: open.base.reference }),
+      ...(config.engine === 'tinker' && { server: `${config.tinker.baseModel} at ${config.tinker.baseUrl}` }),
       identity: identityOf(card),
       version,
     });
@@ -209,6 +223,8 @@ async function playDemonstrations(
     if (imitates) throw noImitation(config.clone.steps);
     return [];
   }
+  // An environment without a scripted player has nothing to imitate, and here needs nothing.
+  if (!imitates && world.script === undefined) return [];
   const { demonstrations } = config.clone;
   const count = imitates ? demonstrations : Math.min(ACTION_SAMPLES, demonstrations);
   control.report({ type: 'phase', phase: 'demonstrate', steps: count }, run);
@@ -226,7 +242,6 @@ async function playDemonstrations(
         control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
     });
   } catch (error) {
-    // An environment without a scripted player has nothing to imitate, and needs nothing.
     if (!imitates && TurnwiseError.isInstance(error) && error.code === 'no-demonstrations') return [];
     throw error;
   }
@@ -251,6 +266,11 @@ function movedTo(card: ModelCard, open: OpenBase | undefined): ModelCard {
 function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdog {
   const next = `Mend the environment, then continue with: ${commandIn(root, `resume ${run.name}`)}`;
   return startWatchdog(config.rollout.turnTimeoutMs, next);
+}
+
+/** Says that a server lets us wait, and why: it is no part of the run's history. */
+function waitingReport({ report }: RunControl, run: RunDirectory): EngineWatch {
+  return { onWait: (message) => report({ type: 'warning', code: 'engine-waiting', message }, run) };
 }
 
 /** Where the loop reports to: the run's files, and whoever watches. */
@@ -302,9 +322,11 @@ function withLag(
   return { ...event, metrics: { ...event.metrics, 'loop/lag_p99_ms': milliseconds } };
 }
 
+type OpenedEngine = EmbeddedEngine | TinkerEngine;
+
 /** A policy with the engine that holds it; it is to be closed. */
 export type OpenedCheckpoint = Learner & {
-  readonly engine: EmbeddedEngine;
+  readonly engine: OpenedEngine;
   /** Ends the engine, and for an agent what it plays through. */
   close(): Promise<void>;
 };
@@ -326,17 +348,26 @@ export async function openCheckpoint(request: {
   const world = factory.create(factory.options.parse(config.environment));
   const open = await reopenBase(card, request);
   const agentRun = world.agent && (await openAgentRun(world.agent));
-  let engine: EmbeddedEngine | undefined;
+  let engine: OpenedEngine | undefined;
   const close = async (): Promise<void> => {
     await Promise.all([agentRun?.close(), engine?.close()]);
   };
   try {
     const language = await languageOf(movedTo(card, open), config, world, agentRun);
-    engine = await openEngine(card, config, open);
-    await engine.load(checkpoint.folder);
+    const opened = await openEngine(card, config, open);
+    engine = opened;
+    await opened.load(checkpoint.folder);
     const recipe = findRecipe(file.recipe);
-    const learner = createLearner({ config, recipe, world, card, engine, watch: unwatched, ...language });
-    return { ...learner, engine, close };
+    const learner = createLearner({
+      config,
+      recipe,
+      world,
+      card,
+      engine: opened,
+      watch: unwatched,
+      ...language,
+    });
+    return { ...learner, engine: opened, close };
   } catch (error) {
     await close();
     throw error;
