@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|credit [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|credit|tinker [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -6,6 +6,7 @@ import { benchCredit } from './credit.ts';
 import { benchEngine } from './engine.ts';
 import { benchMemory } from './memory.ts';
 import { benchRollout } from './rollout.ts';
+import { benchTinker } from './tinker.ts';
 
 const machine = {
   processor: cpus()[0]?.model ?? 'unknown',
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   rollout: async () => ({ maze40: await benchRollout() }),
   memory: () => benchMemory(),
   credit: async () => ({ credit4096x50: benchCredit() }),
+  tinker: () => benchTinker(),
 };
 
 const { values, positionals } = parseArgs({

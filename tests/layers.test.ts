@@ -16,6 +16,7 @@ const LAYERS = [
   'rollout',
   'credit',
   'objective',
+  'wire',
   'curation',
   'engine',
   'synth',
@@ -28,7 +29,7 @@ const LAYERS = [
 ];
 
 /** Implementations that only the composition root may name. */
-const LEAVES = ['src/engine/embedded', 'src/store', 'src/server', 'envs'];
+const LEAVES = ['src/engine/embedded', 'src/engine/tinker', 'src/server', 'src/store', 'envs'];
 
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
