@@ -1,9 +1,10 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|credit|tinker [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|credit|tinker|env-server [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchCredit } from './credit.ts';
 import { benchEngine } from './engine.ts';
+import { benchEnvironmentServer } from './env-server.ts';
 import { benchMemory } from './memory.ts';
 import { benchRollout } from './rollout.ts';
 import { benchTinker } from './tinker.ts';
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   memory: () => benchMemory(),
   credit: async () => ({ credit4096x50: benchCredit() }),
   tinker: () => benchTinker(),
+  'env-server': benchEnvironmentServer,
 };
 
 const { values, positionals } = parseArgs({

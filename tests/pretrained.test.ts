@@ -181,7 +181,7 @@ test('every environment can be read and written with a tokenizer that knows no w
     const messages = session.observe(role);
     const text = tokenizer.decode(renderer.prompt({ ids: [], messages: [] }, messages).promptIds);
     for (const { content } of messages) expect(text).toContain(content);
-    const action = world.script!(session, 'expert', Rng.of('act'))!;
+    const action = (await world.script!(session, 'expert', Rng.of('act')))!;
     const written = world.protocol.format(action);
     const answer = renderer.answer(renderer.text(renderer.completionIds(written)));
     expect(world.protocol.parse(answer)).toEqual({ ok: true, action });

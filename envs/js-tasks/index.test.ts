@@ -24,7 +24,7 @@ async function play(
   const lines = [told()];
   let success = false;
   for (let turn = 0; turn < world.maxTurns && session.toMove() !== undefined; turn++) {
-    const text = world.protocol.format(world.script!(session, kind, rng)!);
+    const text = world.protocol.format((await world.script!(session, kind, rng))!);
     const parsed = world.protocol.parse(text);
     if (!parsed.ok) throw new Error(parsed.problem);
     const result = await session.step(parsed.action, signal());

@@ -235,7 +235,10 @@ describe('world', () => {
         const rng = Rng.of(kind, index);
         for (let turn = 0; session.toMove() !== undefined; turn++) {
           expect(turn).toBeLessThan(3);
-          const result = await session.step(world.script!(session, kind, rng)!, AbortSignal.timeout(1000));
+          const result = await session.step(
+            (await world.script!(session, kind, rng))!,
+            AbortSignal.timeout(1000),
+          );
           expect(result.valid).toBe(true);
         }
         await session.close();

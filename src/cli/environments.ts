@@ -1,4 +1,4 @@
-/** The built-in environments: the one place where their names meet their code. Each is loaded when it is asked for. */
+/** Where names of environments meet their code: the built-in ones, and those behind an address. Each is loaded when asked for. */
 
 import type { z } from 'zod';
 import { nearest, TurnwiseError } from '../core/errors.ts';
@@ -7,6 +7,7 @@ import { parseStrict } from '../core/parse-strict.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import { isPath, loadFile } from './load-file.ts';
+import { connectEnvironment, isAddress, remoteExamples } from './remote-environments.ts';
 import { applySettings } from './settings.ts';
 
 const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
@@ -20,19 +21,25 @@ const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
 
 export const environmentNames: readonly string[] = Object.keys(loaders);
 
+/** What a command says of an argument that names an environment. */
+export const environmentHelp: string = `${environmentNames.join(', ')}, or an address such as ${remoteExamples[1]}`;
+
 export function loadEnvironments(): Promise<WorldFactory[]> {
   return Promise.all(Object.values(loaders).map((load) => load()));
 }
 
 /**
- * A built-in environment by its name, or what a file exports by its path.
+ * A built-in environment by its name, what a file exports by its path, or the environment behind an address, whose server
+ * is asked.
  *
- * @throws TurnwiseError `environment-unknown`, naming the nearest; `file-unknown`, `file-unusable`
+ * @throws TurnwiseError `environment-unknown`, naming the nearest; `file-unknown`, `file-unusable`; as `connectEnvironment`
  */
 export async function findEnvironment(name: string): Promise<WorldFactory> {
-  if (isPath(name)) return loadFile(name);
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
   if (load) return load();
+  // Before paths: an address has slashes too.
+  if (isAddress(name)) return connectEnvironment(name);
+  if (isPath(name)) return loadFile(name);
   const near = nearest(name, environmentNames);
   throw new TurnwiseError('environment-unknown', {
     what: `There is no environment "${name}"`,

@@ -12,11 +12,12 @@ export async function exampleEpisode(
   seed: number,
   player: PlayerKind,
 ): Promise<Episode | undefined> {
+  if (world.script === undefined) return undefined;
   const pictures: (string | undefined)[] = [];
   let missing = false;
-  const played = await playEpisode(world, task, seed, (session, rng) => {
+  const played = await playEpisode(world, task, seed, async (session, rng) => {
     pictures.push(session.render?.());
-    const action = world.script?.(session, player, rng);
+    const action = await world.script?.(session, player, rng);
     missing ||= action === undefined;
     return action ?? '';
   });

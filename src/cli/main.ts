@@ -4,6 +4,7 @@
 import { runCommandLine } from './command-line.ts';
 import { compareCommand } from './commands/compare.ts';
 import { creditCommand } from './commands/credit.ts';
+import { envCommand } from './commands/env.ts';
 import { envsCommand } from './commands/envs.ts';
 import { evalCommand } from './commands/eval.ts';
 import { exportCommand } from './commands/export.ts';
@@ -33,6 +34,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
     exportCommand,
     envsCommand,
     gatewayCommand,
+    envCommand,
     runsCommand,
     compareCommand,
     recipesCommand,

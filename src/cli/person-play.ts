@@ -62,7 +62,7 @@ export async function playAsPerson(
       const answer = await ask(`  ${paint('cyan', '›')} `);
       if (answer === undefined) return false;
       const hint =
-        answer.trim() === '?' ? world.script?.(session, 'expert', Rng.of('hint', turn)) : undefined;
+        answer.trim() === '?' ? await world.script?.(session, 'expert', Rng.of('hint', turn)) : undefined;
       if (hint !== undefined) console.write(`  ${paint('dim', 'the expert plays')} ${hint}\n`);
       const parsed = hint === undefined ? world.protocol.parse(answer) : { ok: true as const, action: hint };
       if (!parsed.ok) console.write(`  ${paint('red', 'not an action:')} ${parsed.problem}\n`);

@@ -29,7 +29,7 @@ export async function brokenLaw<Task extends Json, State extends Json>(
     const transcript: Json[] = [];
     for (let turn = 0; session.toMove() !== undefined && turn < world.maxTurns; turn++) {
       const nonsense = choices.chance(0.2);
-      const action = nonsense ? choices.pick(NONSENSE) : world.script?.(session, 'random', choices);
+      const action = nonsense ? choices.pick(NONSENSE) : await world.script?.(session, 'random', choices);
       if (action === undefined) return 'actions(state) is missing';
       const before = session.anchor('agent');
       const twin = await session.fork?.();

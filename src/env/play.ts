@@ -31,7 +31,7 @@ export async function playEpisode(
   world: World,
   task: Json,
   seed: string | number,
-  player: PlayerKind | ((session: Session, rng: Rng) => string),
+  player: PlayerKind | ((session: Session, rng: Rng) => string | Promise<string>),
 ): Promise<PlayedEpisode> {
   const { signal } = new AbortController();
   const session = await world.open(task, Rng.of('world', seed));
@@ -46,7 +46,7 @@ export async function playEpisode(
       if (count >= world.maxTurns) break;
       used.set(role, count + 1);
       const messages = session.observe(role);
-      const action = choose(session, choices);
+      const action = await choose(session, choices);
       if (action === undefined) throw new RangeError(`"${world.name}" has no such scripted player`);
       turns.push({ role, messages, action, ...(await session.step(action, signal)) });
     }

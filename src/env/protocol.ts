@@ -6,6 +6,7 @@
  * and it charges its own price for the action it could not read.
  */
 
+import type { JsonObject } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
 
 export type ParsedAction =
@@ -20,6 +21,8 @@ export interface ActionProtocol {
   format(action: string): string;
   /** What the agent is told about the format, for models that can read. */
   readonly instructions?: string;
+  /** The tools that can be called, as function declarations, where actions are tool calls. */
+  readonly tools?: readonly JsonObject[];
 }
 
 /** The action of a turn in which none could be read. Every environment answers it with `valid: false`. */

@@ -1,4 +1,4 @@
-/** The tasks of a split, where there are any. */
+/** The tasks of a split, where there are any, and one of them. */
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
@@ -15,5 +15,17 @@ export function tasksOf(world: World, split: Split): TaskSet<Json> {
     allowed: 'at least 1, or Infinity',
     next: `Give tasks('${split}') a size and an at(index).`,
     fields: { environment: world.name, split },
+  });
+}
+
+/** @throws TurnwiseError `task-unknown`, `split-empty` */
+export function taskOf(world: World, split: Split, index: number): Json {
+  const tasks = tasksOf(world, split);
+  if (index < tasks.size) return tasks.at(index);
+  throw new TurnwiseError('task-unknown', {
+    what: `There is no ${split} task ${index} in ${world.name}`,
+    allowed: `0 to ${tasks.size - 1}`,
+    next: 'Choose another task or split.',
+    fields: { task: index, split },
   });
 }

@@ -10,7 +10,8 @@ const OPEN = '<tool_call>';
 const CLOSE = '</tool_call>';
 const REMEDY = `Write exactly one ${OPEN}{"name": …, "arguments": {…}}${CLOSE}.`;
 
-type Described = Pick<Tool, 'name' | 'description' | 'parameters'>;
+/** What the protocol needs to know of a tool. */
+export type DescribedTool = Pick<Tool, 'name' | 'description' | 'parameters'>;
 
 /** The action of a tool call: canonical JSON of its name and arguments. */
 export function toolAction(name: string, input: JsonObject): string {
@@ -31,12 +32,14 @@ export async function callTool<Context>(
 }
 
 /** The protocol for `tools`. Its actions are `toolAction(...)`; problems name the tool, the path and what is allowed. */
-export function toolProtocol(tools: readonly Described[]): ActionProtocol {
+export function toolProtocol(tools: readonly DescribedTool[]): ActionProtocol {
+  const declarations = describeTools(tools);
   return {
     name: 'tools',
+    tools: declarations,
     instructions: [
       'You can call these tools:',
-      ...describeTools(tools).map((tool) => JSON.stringify(tool)),
+      ...declarations.map((tool) => JSON.stringify(tool)),
       `You may reason first. Then call one: ${OPEN}{"name": …, "arguments": {…}}${CLOSE}.`,
     ].join('\n'),
     format: (action) => `${OPEN}${action}${CLOSE}`,
@@ -44,7 +47,7 @@ export function toolProtocol(tools: readonly Described[]): ActionProtocol {
   };
 }
 
-function parse(tools: readonly Described[], text: string): ParsedAction {
+function parse(tools: readonly DescribedTool[], text: string): ParsedAction {
   const problem = (what: string): ParsedAction => ({ ok: false, problem: what });
   const opened = text.split(OPEN).length - 1;
   const closed = text.split(CLOSE).length - 1;
@@ -59,7 +62,7 @@ function parse(tools: readonly Described[], text: string): ParsedAction {
 }
 
 /** The call written in `body`, or the problem with it. */
-function readCall<Known extends Described>(
+function readCall<Known extends DescribedTool>(
   tools: readonly Known[],
   body: string,
 ): { readonly tool: Known; readonly input: JsonObject } | string {
@@ -92,12 +95,12 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return path === '' ? `${issue.message}.` : `argument "${path}": ${issue.message}.`;
 }
 
-function expected(tool: Described): string {
+function expected(tool: DescribedTool): string {
   const names = Object.keys(tool.parameters.shape);
   return names.length === 0 ? 'It takes no arguments.' : `Its arguments: ${names.join(', ')}.`;
 }
 
-function available(tools: readonly Described[]): string {
+function available(tools: readonly DescribedTool[]): string {
   return `Available tools: ${tools.map((tool) => tool.name).join(', ')}.`;
 }
 

@@ -29,6 +29,9 @@ export interface World {
    * of a group, whose starts must be the same to be compared.
    */
   open(task: Json, rng: Rng, startRng?: Rng): Promise<Session>;
-  /** The action (before the protocol's formatting) a scripted player takes now; undefined where there is no such player. */
-  script?(session: Session, kind: PlayerKind, rng: Rng): string | undefined;
+  /**
+   * The action (before the protocol's formatting) a scripted player takes now; undefined where there is no such player.
+   * Remote worlds ask their server.
+   */
+  script?(session: Session, kind: PlayerKind, rng: Rng): string | undefined | Promise<string | undefined>;
 }

@@ -23,7 +23,8 @@ export function scriptedPolicy(world: World, options: ScriptedOptions): Policy {
       const rng = Rng.of('script', request.seedKey);
       const wanted = rng.chance(options.randomRate) ? 'random' : options.player(request.conversation);
       const action =
-        world.script?.(request.session, wanted, rng) ?? world.script?.(request.session, 'expert', rng);
+        (await world.script?.(request.session, wanted, rng)) ??
+        (await world.script?.(request.session, 'expert', rng));
       if (action === undefined) {
         throw new TurnwiseError('no-script', {
           what: `The environment ${world.name} has no scripted player`,

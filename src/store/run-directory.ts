@@ -224,7 +224,8 @@ function checkName(name: string): void {
 /** Gives the folder `starting` the wanted name, or the next free number. */
 function claimName(root: string, starting: string, request: CreateRun<unknown>, disk: Disk): string {
   const { name, environment, label = environment, recipe } = request;
-  const prefix = `${label}-${recipe}-`;
+  // An address such as openenv:ws://host:8000 makes no folder name.
+  const prefix = `${label.replaceAll(/[^\w.-]+/g, '-')}-${recipe}-`;
   const numbers = runNames(root)
     .filter((other) => other.startsWith(prefix))
     .map((other) => Number(other.slice(prefix.length)))

@@ -11,6 +11,7 @@ import { playAsPerson } from '../person-play.ts';
 import { memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';
 import { watchRun } from '../watch-run.ts';
 import { creditCommand } from './credit.ts';
+import { envCommand } from './env.ts';
 import { envsCommand } from './envs.ts';
 import { evalCommand } from './eval.ts';
 import { exportCommand } from './export.ts';
@@ -26,6 +27,7 @@ const commands = [
   playCommand,
   exportCommand,
   envsCommand,
+  envCommand,
   runsCommand,
   creditCommand,
 ];

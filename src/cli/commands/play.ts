@@ -2,15 +2,14 @@
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { Json } from '../../core/json.ts';
-import type { Split } from '../../env/environment.ts';
+import { taskOf } from '../../env/split.ts';
 import type { World } from '../../env/world.ts';
 import { collectGroups } from '../../rollout/collect.ts';
 import { commandIn } from '../../store/runs.ts';
 import { playOptions } from '../../train/learner.ts';
 import { type Command, defineCommand, type Invocation } from '../command.ts';
 import { painter } from '../console.ts';
-import { createWorld, environmentNames, findEnvironment } from '../environments.ts';
+import { createWorld, environmentHelp, environmentNames, findEnvironment } from '../environments.ts';
 import { formatScore } from '../format.ts';
 import { narratedPolicy } from '../live-episode.ts';
 import { askInput, playAsPerson } from '../person-play.ts';
@@ -31,7 +30,7 @@ const options = z.strictObject({
 export const playCommand: Command<typeof options> = defineCommand({
   name: 'play',
   summary: 'Play an environment yourself, or watch a trained agent play it',
-  arguments: [{ name: 'environment', description: environmentNames.join(', '), required: true }],
+  arguments: [{ name: 'environment', description: environmentHelp, required: true }],
   options,
   settings: async (given) => {
     const name = given.find((word) => environmentNames.includes(word));
@@ -67,7 +66,7 @@ async function person(world: World, { options, console, interrupts }: PlayInvoca
     for (let task = first; task < first + episodes; task++) {
       const finished = await playAsPerson(
         world,
-        taskAt(world, split, task),
+        taskOf(world, split, task),
         task,
         ask,
         console,
@@ -105,7 +104,7 @@ async function watch(
         `\n${paint('bold', `${environment}, ${split} task ${task}`)} ${paint('dim', `played by ${name}`)}\n`,
       );
       const groups = await collectGroups(
-        [{ id: `watch/${task}`, task: taskAt(learner.world, split, task), members: 1 }],
+        [{ id: `watch/${task}`, task: taskOf(learner.world, split, task), members: 1 }],
         {
           ...usual,
           policy: narratedPolicy(usual.policy, console, console.interactive ? pause : 0),
@@ -125,18 +124,6 @@ async function watch(
   } finally {
     await learner.engine.close();
   }
-}
-
-/** @throws TurnwiseError `task-unknown` */
-function taskAt(world: World, split: Split, index: number): Json {
-  const tasks = world.tasks(split);
-  if (index < tasks.size) return tasks.at(index);
-  throw new TurnwiseError('task-unknown', {
-    what: `There is no ${split} task ${index} in ${world.name}`,
-    allowed: tasks.size === 0 ? `no task: the ${split} split is empty` : `0 to ${tasks.size - 1}`,
-    next: 'Choose another --task or --split',
-    fields: { task: index, split },
-  });
 }
 
 function otherEnvironment(root: string, run: string, trained: string, asked: string): TurnwiseError {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { environmentNames, findEnvironment } from '../environments.ts';
+import { environmentHelp, environmentNames, findEnvironment } from '../environments.ts';
 import { defaultRecipe, readSettings, settingsSchema } from '../run-settings.ts';
 import { startRun } from '../training-run.ts';
 import { watchRun } from '../watch-run.ts';
@@ -35,7 +35,7 @@ const options = z.strictObject({
 export const trainCommand: Command<typeof options> = defineCommand({
   name: 'train',
   summary: 'Train an agent in an environment and watch it learn',
-  arguments: [{ name: 'environment', description: environmentNames.join(', '), required: true }],
+  arguments: [{ name: 'environment', description: environmentHelp, required: true }],
   options,
   settings: async (given) => {
     const name = given.find((word) => environmentNames.includes(word));

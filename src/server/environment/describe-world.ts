@@ -1,0 +1,26 @@
+/** What a server tells of its environment (`environmentAnswer` of the wire): all that a client must know to play it. */
+
+import type { JsonObject } from '../../core/json.ts';
+import type { Split } from '../../env/environment.ts';
+import { WIRE_VERSION } from '../../env/wire.ts';
+import type { World } from '../../env/world.ts';
+
+export function describeWorld(world: World, maxSessions: number, settings: JsonObject): JsonObject {
+  const { name, description, roles, maxTurns, protocol } = world;
+  const size = (split: Split): number | null => {
+    const count = world.tasks(split).size;
+    return Number.isFinite(count) ? count : null;
+  };
+  return {
+    protocol: WIRE_VERSION,
+    name,
+    description,
+    roles,
+    maxTurns,
+    action: { form: protocol.name, ...(protocol.tools === undefined ? {} : { tools: protocol.tools }) },
+    tasks: { train: size('train'), validation: size('validation'), test: size('test') },
+    scripts: world.script !== undefined,
+    settings,
+    maxSessions,
+  };
+}

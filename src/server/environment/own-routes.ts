@@ -1,0 +1,71 @@
+/** Turnwise's own environment protocol over HTTP (docs/protocols.md): create, step, fork and close, with real status codes. */
+
+import { type Context, Hono } from 'hono';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { createRequest, scriptRequest, stepRequest } from '../../env/wire.ts';
+import type { World } from '../../env/world.ts';
+import { askScript } from './ask-script.ts';
+import { describeWorld } from './describe-world.ts';
+import { openEpisode } from './open-episode.ts';
+import { readBody } from './requests.ts';
+import type { OpenSession, SessionTable } from './session-table.ts';
+import { stepWithText } from './step-with-text.ts';
+
+export function ownRoutes(world: World, table: SessionTable, settings: JsonObject): Hono {
+  const app = new Hono();
+  app.get('/metrics', (context) =>
+    context.text(table.figures.text(table.size, table.limits.maxSessions, world.name), 200, {
+      'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+    }),
+  );
+  app.get('/v1/environment', (context) =>
+    context.json(describeWorld(world, table.limits.maxSessions, settings)),
+  );
+
+  app.post('/v1/sessions', async (context) => {
+    const request = await readBody(context, createRequest);
+    const opened = await table.open(() => openEpisode(world, request), {
+      leaseMs: request.leaseMs,
+      key: idempotencyKey(context),
+      body: JSON.stringify(request),
+    });
+    return context.json(sessionBody(opened), 201);
+  });
+  app.get('/v1/sessions/:id', (context) => context.json(sessionBody(table.read(context.req.param('id')))));
+  app.post('/v1/sessions/:id/step', async (context) => {
+    const { step, action, text } = await readBody(context, stepRequest);
+    const id = context.req.param('id');
+    const outcome =
+      text === undefined ? table.step(id, step, action!) : stepWithText(world, table, id, step, text);
+    return context.json(await outcome);
+  });
+  app.post('/v1/sessions/:id/fork', async (context) => {
+    const forked = await table.fork(context.req.param('id'), idempotencyKey(context));
+    return context.json(sessionBody(forked), 201);
+  });
+  app.post('/v1/sessions/:id/script', async (context) => {
+    const request = await readBody(context, scriptRequest);
+    const action = await askScript(world, table, context.req.param('id'), request);
+    return context.json({ action: action ?? null });
+  });
+  app.delete('/v1/sessions/:id', async (context) => {
+    await table.close(context.req.param('id'));
+    return context.body(null, 204);
+  });
+  return app;
+}
+
+function sessionBody({ id, leaseMs, view, nextStep }: OpenSession): object {
+  return { session: id, leaseMs, step: nextStep, view };
+}
+
+function idempotencyKey(context: Context): string | undefined {
+  const key = context.req.header('idempotency-key');
+  if (key === undefined || (key !== '' && key.length <= 255)) return key;
+  throw new TurnwiseError('request-invalid', {
+    what: 'The idempotency key cannot be used',
+    seen: `${key.length} characters`,
+    allowed: '1 to 255',
+  });
+}

@@ -1,0 +1,294 @@
+/**
+ * The open sessions of an environment server: how many there may be, how long each lives without a word from its client,
+ * and steps that are taken once however often they are asked for. Knows nothing of HTTP or WebSockets.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { Session, StepResult } from '../../env/session.ts';
+import { viewOf, type WireView } from '../../env/wire.ts';
+import { type ServerFigures, serverFigures } from './figures.ts';
+import { within } from './within.ts';
+
+export interface SessionLimits {
+  readonly maxSessions: number;
+  /** A session whose client is silent for longer is closed. */
+  readonly leaseMs: number;
+  /** Longest that opening, a step, a fork or closing may take. */
+  readonly stepTimeoutMs: number;
+}
+
+export const defaultLimits: SessionLimits = { maxSessions: 1024, leaseMs: 300_000, stepTimeoutMs: 60_000 };
+
+export interface StepOutcome extends StepResult {
+  readonly step: number;
+  readonly view: WireView;
+}
+
+/** An open session. `view` is what its client was last told. */
+export interface OpenSession {
+  readonly id: string;
+  readonly session: Session;
+  readonly leaseMs: number;
+  readonly view: WireView;
+  /** The number that the next step must have. */
+  readonly nextStep: number;
+}
+
+interface Entry {
+  readonly id: string;
+  readonly session: Session;
+  readonly leaseMs: number;
+  /** Aborted when the session ends, so that a step under way stops. */
+  readonly ending: AbortController;
+  view: WireView;
+  nextStep: number;
+  /** Of the last step that was asked for: repeating it gives the same answer. */
+  last:
+    | { readonly step: number; readonly action: string; readonly outcome: Promise<StepOutcome> }
+    | undefined;
+  busy: number;
+  deadline: number;
+}
+
+export class SessionTable {
+  readonly limits: SessionLimits;
+  readonly figures: ServerFigures = serverFigures();
+  readonly #entries = new Map<string, Entry>();
+  /** Openings by idempotency key, as long as the session lives. */
+  readonly #opened = new Map<string, { readonly body: string; readonly entry: Promise<Entry> }>();
+  readonly #sweeper: NodeJS.Timeout;
+  /** Sessions that are being opened hold a place already. */
+  #opening = 0;
+  #closing = false;
+
+  constructor(limits: SessionLimits) {
+    this.limits = limits;
+    this.#sweeper = setInterval(() => this.#sweep(), Math.max(5, Math.min(1000, limits.leaseMs / 4)));
+    this.#sweeper.unref();
+  }
+
+  get size(): number {
+    return this.#entries.size + this.#opening;
+  }
+
+  /**
+   * @param key the same key and body give the same session, for as long as it is open
+   * @throws TurnwiseError `session-limit`, `idempotency-conflict`, `environment-timeout`, and what `start` raises
+   */
+  async open(
+    start: () => Promise<Session>,
+    options: {
+      readonly leaseMs?: number | undefined;
+      readonly key?: string | undefined;
+      readonly body?: string;
+    } = {},
+    nextStep = 0,
+  ): Promise<OpenSession> {
+    const { key, body = '' } = options;
+    const leaseMs = Math.min(options.leaseMs ?? this.limits.leaseMs, this.limits.leaseMs);
+    const earlier = key === undefined ? undefined : this.#opened.get(key);
+    if (earlier === undefined) {
+      const entry = this.#begin(start, leaseMs, nextStep);
+      if (key === undefined) return await entry;
+      this.#opened.set(key, { body, entry });
+      entry.then(
+        ({ ending }) => ending.signal.addEventListener('abort', () => this.#opened.delete(key)),
+        () => this.#opened.delete(key),
+      );
+      return await entry;
+    }
+    if (earlier.body !== body) {
+      throw new TurnwiseError('idempotency-conflict', {
+        what: 'The idempotency key was used for another request',
+        next: 'Use a new key for a new session.',
+      });
+    }
+    const entry = await earlier.entry;
+    this.#renew(entry);
+    return entry;
+  }
+
+  /**
+   * Take the step of that number. The last number again, with the same action, gives the stored answer.
+   *
+   * @throws TurnwiseError `session-unknown`, `step-conflict`, `step-out-of-order`, `session-busy`, `environment-timeout`,
+   * and what the environment raises
+   */
+  step(id: string, step: number, action: string): Promise<StepOutcome> {
+    const entry = this.#find(id);
+    const { last } = entry;
+    if (last?.step === step) {
+      if (last.action === action) return last.outcome;
+      throw new TurnwiseError('step-conflict', {
+        what: `Step ${step} was asked for before, with another action`,
+        next: 'A step that was taken cannot be taken differently; fork before it instead.',
+        fields: { step },
+      });
+    }
+    if (step !== entry.nextStep) {
+      throw new TurnwiseError('step-out-of-order', {
+        what: 'The steps of a session follow one another',
+        seen: `step ${step}`,
+        allowed: `step ${entry.nextStep}${last === undefined ? '' : `, or step ${last.step} again`}`,
+        fields: { step, next: entry.nextStep },
+      });
+    }
+    this.#refuseIfBusy(entry);
+    const outcome = this.#take(entry, step, action);
+    entry.last = { step, action, outcome };
+    // A step that failed was not taken: the session is where it was before.
+    outcome.catch(() => {
+      entry.last = last;
+    });
+    return outcome;
+  }
+
+  /** A copy that continues from here, as a session of its own. @throws TurnwiseError `fork-unsupported` and as `open` */
+  async fork(id: string, key?: string): Promise<OpenSession> {
+    const entry = this.#find(id);
+    this.#refuseIfBusy(entry);
+    const { session } = entry;
+    if (session.fork === undefined) {
+      throw new TurnwiseError('fork-unsupported', { what: 'Sessions of this environment cannot be copied' });
+    }
+    return await this.open(
+      () => session.fork!(),
+      { leaseMs: entry.leaseMs, key, body: `fork ${id} ${entry.nextStep}` },
+      entry.nextStep,
+    );
+  }
+
+  /** The session, whose lease this renews. @throws TurnwiseError `session-unknown` */
+  read(id: string): OpenSession {
+    return this.#find(id);
+  }
+
+  /** @throws TurnwiseError `session-unknown`, also for a session that was closed before */
+  async close(id: string): Promise<void> {
+    const entry = this.#find(id);
+    this.figures.closed++;
+    await this.#end(entry);
+  }
+
+  /** End every session; nothing can be opened afterwards. */
+  async shutDown(): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#sweeper);
+    await Promise.all([...this.#entries.values()].map((entry) => this.#end(entry)));
+  }
+
+  async #begin(start: () => Promise<Session>, leaseMs: number, nextStep: number): Promise<Entry> {
+    if (this.#closing || this.size >= this.limits.maxSessions) {
+      this.figures.refused++;
+      throw new TurnwiseError('session-limit', {
+        what: this.#closing ? 'The server is shutting down' : 'The server has no room for another session',
+        seen: `${this.size} open`,
+        allowed: `${this.limits.maxSessions} at once`,
+        next: 'Close sessions that are done, or start the server with a higher --sessions.',
+        fields: { open: this.size, limit: this.limits.maxSessions },
+      });
+    }
+    this.#opening++;
+    let opened: Promise<Session> | undefined;
+    try {
+      opened = start();
+      const session = await within(this.limits.stepTimeoutMs, opened, 'opening a session');
+      const entry: Entry = {
+        id: randomUUID(),
+        session,
+        leaseMs,
+        ending: new AbortController(),
+        view: viewOf(session),
+        nextStep,
+        last: undefined,
+        busy: 0,
+        deadline: Date.now() + leaseMs,
+      };
+      if (this.#closing) {
+        await closeQuietly(session);
+        throw new TurnwiseError('session-limit', { what: 'The server is shutting down' });
+      }
+      this.#entries.set(entry.id, entry);
+      this.figures.opened++;
+      return entry;
+    } catch (error) {
+      // A session that opens too late has nobody who could close it.
+      opened?.then(closeQuietly, () => {});
+      throw error;
+    } finally {
+      this.#opening--;
+    }
+  }
+
+  async #take(entry: Entry, step: number, action: string): Promise<StepOutcome> {
+    const started = performance.now();
+    entry.busy++;
+    try {
+      const result = await within(
+        this.limits.stepTimeoutMs,
+        entry.session.step(action, entry.ending.signal),
+        `step ${step}`,
+        entry.ending.signal,
+      );
+      entry.view = viewOf(entry.session);
+      entry.nextStep = step + 1;
+      return { ...result, step, view: entry.view };
+    } catch (error) {
+      this.figures.failed++;
+      // A step that may still be running leaves nothing that could be relied on.
+      if (TurnwiseError.isInstance(error) && error.code === 'environment-timeout') void this.#end(entry);
+      throw error;
+    } finally {
+      entry.busy--;
+      this.#renew(entry);
+      this.figures.observeStep((performance.now() - started) / 1000);
+    }
+  }
+
+  #find(id: string): Entry {
+    const entry = this.#entries.get(id);
+    if (entry === undefined || entry.deadline < Date.now()) {
+      throw new TurnwiseError('session-unknown', {
+        what: 'There is no such session',
+        seen: id.slice(0, 64),
+        next: 'It was closed, its lease ended, or it never existed. Open a new one.',
+        fields: { session: id.slice(0, 64) },
+      });
+    }
+    this.#renew(entry);
+    return entry;
+  }
+
+  #renew(entry: Entry): void {
+    entry.deadline = Date.now() + entry.leaseMs;
+  }
+
+  #refuseIfBusy(entry: Entry): void {
+    if (entry.busy === 0) return;
+    throw new TurnwiseError('session-busy', {
+      what: 'The last step of this session is still under way',
+      next: 'Wait for its answer first.',
+    });
+  }
+
+  #sweep(): void {
+    const now = Date.now();
+    for (const entry of this.#entries.values()) {
+      // A step under way has its own deadline, and renews the lease when it ends.
+      if (entry.deadline >= now || entry.busy > 0) continue;
+      this.figures.reclaimed++;
+      void this.#end(entry);
+    }
+  }
+
+  async #end(entry: Entry): Promise<void> {
+    if (!this.#entries.delete(entry.id)) return;
+    entry.ending.abort(new TurnwiseError('session-unknown', { what: 'The session was closed' }));
+    await within(this.limits.stepTimeoutMs, closeQuietly(entry.session), 'closing a session').catch(() => {});
+  }
+}
+
+async function closeQuietly(session: Session): Promise<void> {
+  await session.close().catch(() => {});
+}
