@@ -7,6 +7,7 @@ await build({
   entry: [
     'src/exports/*.ts',
     'src/cli/main.ts',
+    'src/cli/typescript-loader.ts',
     'src/engine/embedded/worker.ts',
     'src/engine/embedded/lane-worker.ts',
     'envs/*/index.ts',
@@ -14,7 +15,8 @@ await build({
     'bench/engine-lora.ts',
     'tools/interop/skyrl-loop.ts',
     'examples/*.ts',
-    '!examples/*.test.ts',
+    'examples/agents/*.ts',
+    '!examples/**/*.test.ts',
   ],
   format: 'esm',
   platform: 'node',

@@ -6,6 +6,7 @@ import type { JsonObject } from '../core/json.ts';
 import { parseStrict } from '../core/parse-strict.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
+import { isPath, loadFile } from './load-file.ts';
 import { applySettings } from './settings.ts';
 
 const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
@@ -23,8 +24,13 @@ export function loadEnvironments(): Promise<WorldFactory[]> {
   return Promise.all(Object.values(loaders).map((load) => load()));
 }
 
-/** @throws TurnwiseError `environment-unknown`, naming the nearest */
+/**
+ * A built-in environment by its name, or what a file exports by its path.
+ *
+ * @throws TurnwiseError `environment-unknown`, naming the nearest; `file-unknown`, `file-unusable`
+ */
 export async function findEnvironment(name: string): Promise<WorldFactory> {
+  if (isPath(name)) return loadFile(name);
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
   if (load) return load();
   const near = nearest(name, environmentNames);

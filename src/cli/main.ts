@@ -7,6 +7,7 @@ import { creditCommand } from './commands/credit.ts';
 import { envsCommand } from './commands/envs.ts';
 import { evalCommand } from './commands/eval.ts';
 import { exportCommand } from './commands/export.ts';
+import { gatewayCommand } from './commands/gateway.ts';
 import { playCommand } from './commands/play.ts';
 import { recipesCommand } from './commands/recipes.ts';
 import { resumeCommand } from './commands/resume.ts';
@@ -31,6 +32,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
     playCommand,
     exportCommand,
     envsCommand,
+    gatewayCommand,
     runsCommand,
     compareCommand,
     recipesCommand,
