@@ -1,19 +1,12 @@
-/** Training throughput of the embedded engine's graph, with AdamW inside the timed step. */
+/** Training throughput of the embedded engine: gradients and AdamW of one batch, as a run asks for them. */
 
 import { Rng } from '../src/core/rng.ts';
-import { Adam } from '../src/engine/embedded/adam.ts';
-import { gradients } from '../src/graph/gradient.ts';
-import { Graph } from '../src/graph/graph.ts';
-import { toOnnx } from '../src/graph/onnx.ts';
-import { multiply } from '../src/graph/operators/elementwise.ts';
-import { gatherLogSoftmax } from '../src/graph/operators/gather.ts';
-import { mean } from '../src/graph/operators/reduce.ts';
-import { createSession, type Feed } from '../src/graph/session.ts';
-import { type DecoderShape, initialWeights, parameterShapes } from '../src/model/decoder.ts';
-import { causalMask, forward } from '../src/model/forward.ts';
+import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
+import type { DecoderShape } from '../src/model/decoder.ts';
+import { crossEntropy } from '../src/objective/cross-entropy.ts';
 
 const warmUpSteps = 3;
-const adamOptions = {
+const optimizer = {
   learningRate: 3e-4,
   beta1: 0.9,
   beta2: 0.98,
@@ -25,8 +18,8 @@ const adamOptions = {
 export interface TrainingBench {
   readonly tokensPerSecond: number;
   readonly medianMs: number;
-  /** Of the median step: the graph, and AdamW. */
-  readonly graphMs: number;
+  /** Of the median step: gradients, and AdamW. */
+  readonly gradientMs: number;
   readonly optimizerMs: number;
   /** Losses of the first three steps, as a check that something is learned. */
   readonly losses: readonly number[];
@@ -41,63 +34,35 @@ export interface TrainingWork {
 }
 
 /** Trains on one random batch and reports the median step. */
-export async function benchTraining({
-  shape: decoder,
-  rows,
-  tokens,
-  steps,
-  threads,
-}: TrainingWork): Promise<TrainingBench> {
-  const parameters = parameterShapes(decoder);
-  const graph = new Graph();
-  const ids = graph.input('ids', ['B', '2*U'], 'int64');
-  const targets = graph.input('targets', ['B', '2*U'], 'int64');
-  const { logits } = forward(graph, decoder, { ids, causalMask: graph.input('causalMask', ['U', '2*U']) });
-  const loss = multiply(mean(gatherLogSoftmax(logits(), targets)), -1);
-  const wrt = gradients(
-    loss,
-    parameters.map(({ name, shape }) => graph.parameter(name, shape)),
-  );
-  const outputs = Object.fromEntries(parameters.map(({ name }, index) => [`gradient.${name}`, wrt[index]!]));
-  const session = await createSession(toOnnx({ loss, ...outputs }), { threads });
-
+export async function benchTraining(work: TrainingWork): Promise<TrainingBench> {
+  const { shape, rows: count, tokens, steps, threads } = work;
+  const engine = await createEmbeddedEngine({ shape, seed: 'bench', threads, tokenBudget: count * tokens });
   const rng = Rng.of('bench');
-  const initial = initialWeights(decoder, rng);
-  const weights = new Map(parameters.map(({ name, shape }) => [name, { shape, data: initial.get(name)! }]));
-  const data = BigInt64Array.from({ length: rows * (tokens + 1) }, () => BigInt(rng.int(decoder.vocabulary)));
-  const window = (shift: number): BigInt64Array =>
-    BigInt64Array.from(
-      { length: rows * tokens },
-      (_, i) => data[Math.floor(i / tokens) * (tokens + 1) + (i % tokens) + shift]!,
-    );
-  const feeds: Record<string, Feed> = {
-    ids: { data: window(0), shape: [rows, tokens] },
-    targets: { data: window(1), shape: [rows, tokens] },
-    causalMask: causalMask(tokens),
-  };
-  for (const [name, weight] of weights) feeds[name] = weight;
-
-  const adam = new Adam(weights);
-  const timings: { graph: number; optimizer: number }[] = [];
+  const weight = new Float32Array(tokens + 1).fill(1 / (count * tokens), 1);
+  const rows = Array.from({ length: count }, () => ({
+    ids_T: Int32Array.from({ length: tokens + 1 }, () => rng.int(shape.vocabulary)),
+    channels: { weight },
+  }));
+  const objective = crossEntropy();
+  const timings: { total: number; optimizer: number }[] = [];
   const losses: number[] = [];
   for (let step = 1; step <= warmUpSteps + steps; step++) {
     const start = performance.now();
-    const results = await session.run(feeds);
+    const { loss } = await engine.forwardBackward({ rows }, objective, { temperature: 1 });
     const middle = performance.now();
-    const gradientOf = new Map(parameters.map(({ name }) => [name, results[`gradient.${name}`]!]));
-    adam.apply(weights, gradientOf, adamOptions);
-    timings.push({ graph: middle - start, optimizer: performance.now() - middle });
-    losses.push(results.loss![0]!);
+    await engine.optimStep(optimizer);
+    const end = performance.now();
+    timings.push({ total: end - start, optimizer: end - middle });
+    losses.push(loss);
   }
-  await session.close();
-  const timed = timings.slice(warmUpSteps).sort((a, b) => a.graph + a.optimizer - b.graph - b.optimizer);
-  const middle = timed[Math.floor(timed.length / 2)]!;
-  const medianMs = middle.graph + middle.optimizer;
+  await engine.close();
+  const timed = timings.slice(warmUpSteps).sort((a, b) => a.total - b.total);
+  const { total, optimizer: optimizerMs } = timed[Math.floor(timed.length / 2)]!;
   return {
-    tokensPerSecond: (rows * tokens * 1000) / medianMs,
-    medianMs,
-    graphMs: middle.graph,
-    optimizerMs: middle.optimizer,
+    tokensPerSecond: (count * tokens * 1000) / total,
+    medianMs: total,
+    gradientMs: total - optimizerMs,
+    optimizerMs,
     losses: losses.slice(0, 3),
   };
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../core/json.ts';
 import { parseStrict } from '../core/parse-strict.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
+import { isPath, loadFile } from './load-file.ts';
 import { connectEnvironment, isAddress, remoteExamples } from './remote-environments.ts';
 import { applySettings } from './settings.ts';
 
@@ -21,21 +22,23 @@ const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
 export const environmentNames: readonly string[] = Object.keys(loaders);
 
 /** What a command says of an argument that names an environment. */
-export const environmentHelp: string = `${environmentNames.join(', ')}, or an address such as ${remoteExamples[1]}`;
+export const environmentHelp: string = `${environmentNames.join(', ')}, a file such as ./agent.ts, or an address such as ${remoteExamples[1]}`;
 
 export function loadEnvironments(): Promise<WorldFactory[]> {
   return Promise.all(Object.values(loaders).map((load) => load()));
 }
 
 /**
- * A built-in environment, or the one behind an address, whose server is asked.
+ * A built-in environment by its name, what a file exports by its path, or what is behind an address, whose server is asked.
  *
- * @throws TurnwiseError `environment-unknown`, naming the nearest; as `connectEnvironment`
+ * @throws TurnwiseError `environment-unknown`, naming the nearest; `file-unknown`, `file-unusable`; as `connectEnvironment`
  */
 export async function findEnvironment(name: string): Promise<WorldFactory> {
+  // Addresses first: they have slashes too.
+  if (isAddress(name)) return connectEnvironment(name);
+  if (isPath(name)) return loadFile(name);
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
   if (load) return load();
-  if (isAddress(name)) return connectEnvironment(name);
   const near = nearest(name, environmentNames);
   throw new TurnwiseError('environment-unknown', {
     what: `There is no environment "${name}"`,

@@ -8,6 +8,7 @@ import { envCommand } from './commands/env.ts';
 import { envsCommand } from './commands/envs.ts';
 import { evalCommand } from './commands/eval.ts';
 import { exportCommand } from './commands/export.ts';
+import { gatewayCommand } from './commands/gateway.ts';
 import { playCommand } from './commands/play.ts';
 import { recipesCommand } from './commands/recipes.ts';
 import { resumeCommand } from './commands/resume.ts';
@@ -32,6 +33,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
     exportCommand,
     envsCommand,
     envCommand,
+    gatewayCommand,
     runsCommand,
     compareCommand,
     recipesCommand,

@@ -51,7 +51,8 @@ export const remoteExamples: readonly string[] = Object.values(schemes).map(({ e
 
 /** Whether `name` is meant as an address rather than as the name of a built-in environment. */
 export function isAddress(name: string): boolean {
-  return /^[\w-]+:/.test(name);
+  // One letter is a drive.
+  return /^[\w-]{2,}:/.test(name);
 }
 
 /**

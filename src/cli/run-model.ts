@@ -84,11 +84,12 @@ export function designCard(
   recipe: Recipe,
   open: OpenBase | undefined,
 ): ModelCard {
-  if (open === undefined) return designModel(demonstrations, config, recipe);
+  if (open === undefined) return designModel(demonstrations, config, recipe, world);
   return {
     shape: { ...open.checkpoint.shape, ...(recipe.critic ? { valueHead: true } : {}) },
     base: open.base,
-    system: config.chat.system || taskInstructions(world, demonstrations),
+    // An agent's own messages say what to do.
+    system: world.agent ? '' : config.chat.system || taskInstructions(world, demonstrations),
   };
 }
 

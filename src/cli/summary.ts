@@ -11,6 +11,8 @@ import { type Column, table } from './table.ts';
 
 export interface SummaryInput {
   readonly run: string;
+  /** The file that was trained, where it is not a built-in environment. */
+  readonly file?: string;
   readonly history: RunHistory;
   /** The folder of all runs, as it was given. */
   readonly root: string;
@@ -22,7 +24,7 @@ export interface SummaryInput {
 
 /** The whole summary as text. */
 export function summaryText(
-  { run, root, history, curvePath, examples }: SummaryInput,
+  { run, file, root, history, curvePath, examples }: SummaryInput,
   screen: Screen,
 ): string {
   const paint = painter(screen.colour);
@@ -44,7 +46,7 @@ export function summaryText(
         ]
       : []),
     ...section('Warnings', warningLines(history, paint)),
-    ...section('Next', nextCommands({ run, root, history })),
+    ...section('Next', nextCommands({ run, root, history, ...(file !== undefined && { file }) })),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -227,13 +229,20 @@ function warningLines({ warnings }: RunHistory, paint: Paint): string[] {
   );
 }
 
-function nextCommands({ run, root, history: { start, finish } }: SummaryInput): string[] {
-  const environment = start?.environment ?? 'NAME';
+function nextCommands({ run, root, file, history: { start, finish } }: SummaryInput): string[] {
+  const environment = file ?? start?.environment ?? 'NAME';
   const other = start?.recipe === 'grpo' ? 'ppo' : 'grpo';
   const model = start?.base === undefined ? '' : ` --model ${start.base}`;
   const commands: [string, string][] = finish
     ? [
-        [`npx ${commandIn(root, `play ${environment} --run ${run}`)}`, 'watch the agent'],
+        ...(file === undefined
+          ? [
+              [`npx ${commandIn(root, `play ${environment} --run ${run}`)}`, 'watch the agent'] as [
+                string,
+                string,
+              ],
+            ]
+          : []),
         [`npx ${commandIn(root, `eval ${run} --tasks 1000`)}`, 'measure it better'],
         [`npx ${commandIn(root, `train ${environment}${model} --recipe ${other}`)}`, 'another method'],
         [`npx ${commandIn(root, `runs compare ${run} OTHER`)}`, 'compare two runs'],

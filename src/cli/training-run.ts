@@ -16,10 +16,11 @@ import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../trai
 import type { RunEvent, RunSummary, StoredEvent } from '../train/events.ts';
 import { createLearner, type Learner } from '../train/learner.ts';
 import { initialState, type RunIo, train } from '../train/loop.ts';
-import { type ModelCard, rendererOf } from '../train/model-card.ts';
+import { conversationRendererOf, type ModelCard, rendererOf } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { rolloutRecord } from '../train/rollout-record.ts';
+import { type AgentRun, besideAgent, openAgentRun } from './agent-run.ts';
 import { prepareRun } from './prepare-run.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withCritic } from './run-checkpoint.ts';
 import {
@@ -59,12 +60,12 @@ const ACTION_SAMPLES = 64;
 export async function startRun(request: StartRequest): Promise<RunSummary> {
   const { factory, root } = request;
   const { recipe, config, world } = prepareRun(factory, findRecipe(request.recipe), request.settings);
-  requireScripts(world, config);
   const open = await openBase(config, request);
   const run = RunDirectory.create({
     root,
     version,
-    environment: factory.name,
+    environment: factory.source ?? factory.name,
+    label: factory.name,
     recipe: recipe.name,
     config,
     ...(request.name === undefined ? {} : { name: request.name }),
@@ -74,16 +75,6 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
   } finally {
     run.close();
   }
-}
-
-/** A model from nothing learns its words from demonstrations, so an environment without players cannot teach one. */
-function requireScripts(world: World, config: TrainConfig): void {
-  if (world.script !== undefined || config.model.pretrained !== '' || config.start !== '') return;
-  throw new TurnwiseError('no-script', {
-    what: `${world.name} has no scripted player, so there is nothing that a new model could learn its words from`,
-    next: 'Train a model that can read already (--model), or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE',
-    fields: { environment: world.name },
-  });
 }
 
 /** Continue a run from its last checkpoint, or from its beginning where it has none yet. */
@@ -116,17 +107,20 @@ export async function resumeRun(
     }
     run.rewind(checkpoint);
     const open = await reopenBase(card, request);
-    const engine = await openEngine(card, file.config, open);
+    const agentRun = world.agent && (await openAgentRun(world.agent));
     const { watch, close } = watchdog(request.root, run, file.config);
+    let engine: Engine | undefined;
     try {
+      const opened = await openEngine(card, file.config, open);
+      engine = agentRun ? besideAgent(opened, agentRun) : opened;
       await engine.load(checkpoint.folder);
-      const renderer = await rendererOf(movedTo(card, open), file.config, world);
-      const learner = createLearner({ config: file.config, recipe, world, card, renderer, engine, watch });
+      const language = await languageOf(movedTo(card, open), file.config, world, agentRun);
+      const learner = createLearner({ config: file.config, recipe, world, card, engine, watch, ...language });
       const io = runIo(request, run, engine, card, file.config);
       io.event({ type: 'resume', step: state.step });
       return await train(learner, state, { demonstrations: [] }, io);
     } finally {
-      await Promise.all([engine.close(), close()]);
+      await Promise.all([engine ? engine.close() : agentRun?.close(), close()]);
     }
   } finally {
     run.close();
@@ -142,14 +136,16 @@ async function begin(
   open: OpenBase | undefined,
 ): Promise<RunSummary> {
   const { watch, close } = watchdog(control.root, run, config);
+  const agentRun = world.agent && (await openAgentRun(world.agent));
   let engine: Engine | undefined;
   try {
     const warm = config.start === '' ? undefined : await openWarmStart(control.root, world.name, config);
-    const demonstrations = warm ? [] : await playDemonstrations(control, run, world, config, watch);
+    const demonstrations = warm ? [] : await playDemonstrations(control, run, world, config, watch, agentRun);
     const card = warm
       ? withCritic(warm.card, recipe.critic)
       : designCard(world, demonstrations, config, recipe, open);
-    engine = await openEngine(card, config, open);
+    const opened = await openEngine(card, config, open);
+    engine = agentRun ? besideAgent(opened, agentRun) : opened;
     if (warm) await engine.load(warm.folder);
     const io = runIo(control, run, engine, card, config);
     io.event({
@@ -164,13 +160,25 @@ async function begin(
       identity: identityOf(card),
       version,
     });
-    const renderer = await rendererOf(card, config, world);
-    const learner = createLearner({ config, recipe, world, card, renderer, engine, watch });
+    const language = await languageOf(card, config, world, agentRun);
+    const learner = createLearner({ config, recipe, world, card, engine, watch, ...language });
     const beginning = warm ? { before: warm.before } : { demonstrations };
     return await train(learner, initialState, beginning, io);
   } finally {
-    await Promise.all([engine?.close(), close()]);
+    await Promise.all([engine ? engine.close() : agentRun?.close(), close()]);
   }
+}
+
+/** How the model reads and writes, and for an agent, how it plays. */
+async function languageOf(
+  card: ModelCard,
+  config: TrainConfig,
+  world: World,
+  agentRun: AgentRun | undefined,
+): Promise<Pick<Learner, 'renderer' | 'playWith'>> {
+  if (!agentRun) return { renderer: await rendererOf(card, config, world) };
+  const renderer = await conversationRendererOf(card, config);
+  return { renderer, playWith: agentRun.playWith(renderer) };
 }
 
 /** Demonstrations to imitate, or a few to learn of the actions from where a pretrained model imitates nothing. */
@@ -180,8 +188,13 @@ async function playDemonstrations(
   world: World,
   config: TrainConfig,
   watch: Watch,
+  agentRun: AgentRun | undefined,
 ): Promise<Trajectory[]> {
   const imitates = config.model.pretrained === '' || config.clone.steps > 0;
+  if (agentRun && config.model.pretrained !== '') {
+    if (imitates) throw noImitation(config.clone.steps);
+    return [];
+  }
   // An environment without a scripted player has nothing to imitate, and here needs nothing.
   if (!imitates && world.script === undefined) return [];
   const { demonstrations } = config.clone;
@@ -196,6 +209,7 @@ async function playDemonstrations(
       turnTimeoutMs: config.rollout.turnTimeoutMs,
       signal: control.signal,
       watch,
+      ...(agentRun && { play: agentRun.demonstrations(config) }),
       onEpisode: (done, total) =>
         control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
     });
@@ -203,6 +217,16 @@ async function playDemonstrations(
     if (!imitates && TurnwiseError.isInstance(error) && error.code === 'no-demonstrations') return [];
     throw error;
   }
+}
+
+function noImitation(steps: number): TurnwiseError {
+  return new TurnwiseError('config-invalid', {
+    what: 'A pretrained model does not imitate an agent’s teacher: teachers write in the form of small models',
+    seen: `clone.steps ${steps}`,
+    allowed: '0 where --model is given for an agent',
+    next: 'Add --set clone.steps=0',
+    fields: { key: 'clone.steps' },
+  });
 }
 
 /** The card with the folder in which its base was found this time. */
@@ -263,8 +287,12 @@ function withLag(
   return { ...event, metrics: { ...event.metrics, 'loop/lag_p99_ms': milliseconds } };
 }
 
-/** A policy with the engine that holds it; the engine is to be closed. */
-export type OpenedCheckpoint = Learner & { readonly engine: EmbeddedEngine };
+/** A policy with the engine that holds it; it is to be closed. */
+export type OpenedCheckpoint = Learner & {
+  readonly engine: EmbeddedEngine;
+  /** Ends the engine, and for an agent what it plays through. */
+  close(): Promise<void>;
+};
 
 /** A policy that a checkpoint holds, ready to play. */
 export async function openCheckpoint(request: {
@@ -282,9 +310,20 @@ export async function openCheckpoint(request: {
   const { card } = checkpoint.state as unknown as CheckpointState;
   const world = factory.create(factory.options.parse(config.environment));
   const open = await reopenBase(card, request);
-  const renderer = await rendererOf(movedTo(card, open), config, world);
-  const engine = await openEngine(card, config, open);
-  await engine.load(checkpoint.folder);
-  const recipe = findRecipe(file.recipe);
-  return { ...createLearner({ config, recipe, world, card, renderer, engine, watch: unwatched }), engine };
+  const agentRun = world.agent && (await openAgentRun(world.agent));
+  let engine: EmbeddedEngine | undefined;
+  const close = async (): Promise<void> => {
+    await Promise.all([agentRun?.close(), engine?.close()]);
+  };
+  try {
+    const language = await languageOf(movedTo(card, open), config, world, agentRun);
+    engine = await openEngine(card, config, open);
+    await engine.load(checkpoint.folder);
+    const recipe = findRecipe(file.recipe);
+    const learner = createLearner({ config, recipe, world, card, engine, watch: unwatched, ...language });
+    return { ...learner, engine, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -1,5 +1,7 @@
 /** A run from the command line: shown while it goes on, summed up at its end, and told how to go on when interrupted. */
 
+import { isAbsolute, relative } from 'node:path';
+import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
@@ -50,8 +52,23 @@ export async function watchRun(
   const curvePath = run.writeText('curve.svg', curveOf(run.name, history));
   if (options.json) return;
   const examples = runExamples(run);
-  const input = { run: run.name, root: options.runs, history, curvePath, ...(examples && { examples }) };
+  const input = {
+    run: run.name,
+    ...fileOf(run),
+    root: options.runs,
+    history,
+    curvePath,
+    ...(examples && { examples }),
+  };
   console.write(`\n${summaryText(input, console)}`);
+}
+
+/** The file that a run trained, as a path that can be typed here; nothing for built-in environments. */
+export function fileOf(run: RunDirectory): { readonly file?: string } {
+  const { environment } = run.readConfig(z.unknown());
+  if (!isAbsolute(environment)) return {};
+  const path = relative(process.cwd(), environment);
+  return { file: path.startsWith('..') ? environment : `./${path}` };
 }
 
 export function curveOf(name: string, history: RunHistory): string {

@@ -23,6 +23,8 @@ export interface Turn {
   readonly logprobs: readonly number[];
   /** False where a script, a person or an opponent acted: never trained on by policy gradients. */
   readonly sampled: boolean;
+  /** Why it cannot be trained on, where it was recorded from an agent and something stands against it. */
+  readonly untrainable?: string;
   readonly text: string;
   /** How the completion ended: a stop token, the length limit, or it was not generated token by token. */
   readonly finish: 'stop' | 'length' | 'none';

@@ -12,6 +12,8 @@ export interface WorldFactory<Schema extends z.ZodType = z.ZodType> {
   readonly options: Schema;
   /** Training settings that were found to work here; layered over the recipe's, under the user's. */
   readonly settings?: JsonObject;
+  /** The file it came from, where it is not built in: how a run finds it again. */
+  readonly source?: string;
   create(options: z.output<Schema>): World;
 }
 

@@ -2,6 +2,7 @@
 
 import type { Json } from '../core/json.ts';
 import type { Rng } from '../core/rng.ts';
+import type { Agent } from './agent.ts';
 import type { Split, TaskSet } from './environment.ts';
 import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
@@ -18,6 +19,8 @@ export interface World {
   readonly maxTurns: number;
   /** The game behind it, where there is one: small games can be solved exactly, so strategies in them can be measured. */
   readonly game?: Game;
+  /** The agent behind it, where its own code plays the episodes. */
+  readonly agent?: Agent;
   /** How actions are found in what the policy wrote. Default: the raw text, trimmed. */
   readonly protocol: ActionProtocol;
   tasks(split: Split): TaskSet<Json>;

@@ -11,6 +11,15 @@ export { Rng } from '../core/rng.ts';
 export { isTrainable, type StopReason } from '../core/stop.ts';
 export type { Group, Trajectory, Turn } from '../core/trajectory.ts';
 export {
+  type Agent,
+  type AgentDefinition,
+  type AgentEpisode,
+  type AgentResult,
+  defineAgent,
+  type TeacherAnswer,
+  type TeacherRequest,
+} from '../env/agent.ts';
+export {
   defineEnvironment,
   type Environment,
   type Split,

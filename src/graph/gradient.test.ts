@@ -4,6 +4,7 @@ import { Graph } from './graph.ts';
 import { toOnnx } from './onnx.ts';
 import { add, multiply } from './operators/elementwise.ts';
 import { rmsNorm } from './operators/fused.ts';
+import { gatherRows } from './operators/gather.ts';
 import { greater, stopGradient } from './operators/logic.ts';
 import { matmul } from './operators/matrix.ts';
 import { mean, softmax, sum } from './operators/reduce.ts';
@@ -71,6 +72,19 @@ test('zeros where the loss does not depend on a parameter', async () => {
   expect([...result.a!]).toEqual([1, 2, 3, 4, 5, 6]);
   expect([...result.b!]).toEqual([0, 0, 0, 0, 0, 0]);
   expect([...result.c!]).toEqual([0, 0, 0, 0, 0, 0]);
+  await session.close();
+});
+
+test('nothing flows further back than an end', async () => {
+  const graph = new Graph();
+  const table = graph.parameter('table', [3, 2]);
+  const rows = gatherRows(table, graph.constant(BigInt64Array.of(2n, 2n), [2]));
+  const loss = add(sum(multiply(rows, rows)), sum(table));
+  const [toTable, toRows] = gradients(loss, [table, rows], [rows]);
+  const session = await createSession(toOnnx({ toTable: toTable!, toRows: toRows! }));
+  const results = await session.run({ table: { data: Float32Array.of(1, 2, 3, 4, 5, 6), shape: [3, 2] } });
+  expect([...results.toTable!]).toEqual([1, 1, 1, 1, 1, 1]);
+  expect([...results.toRows!]).toEqual([10, 12, 10, 12]);
   await session.close();
 });
 

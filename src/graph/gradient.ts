@@ -9,9 +9,10 @@ import type { Tensor } from './tensor.ts';
 
 /**
  * The gradients of a scalar `loss` with respect to float32 tensors it was computed from, each shaped like its tensor;
- * zeros where the loss does not depend on it.
+ * zeros where the loss does not depend on it. Nothing flows further back than `ends`: what their inputs would get from
+ * them is left to the caller.
  */
-export function gradients(loss: Tensor, wrt: readonly Tensor[]): Tensor[] {
+export function gradients(loss: Tensor, wrt: readonly Tensor[], ends: readonly Tensor[] = []): Tensor[] {
   const { graph } = loss;
   if (loss.shape.length > 0 || loss.dtype !== 'float32') {
     throw new TurnwiseError('shape-mismatch', {
@@ -22,11 +23,14 @@ export function gradients(loss: Tensor, wrt: readonly Tensor[]): Tensor[] {
   }
   const lossNode = graph.node(loss);
   const depends = dependents(graph.nodes.slice(0, lossNode.id + 1), wrt);
+  const last = new Set(ends.map((tensor) => tensor.id));
   const found = new Map<number, Tensor>([[lossNode.id, graph.constant(1)]]);
   for (let id = lossNode.id; id >= 0; id--) {
     const node = graph.nodes[id]!;
     const gradient = found.get(id);
-    if (!gradient || !depends[id] || node.inputs.length === 0 || node.operator.isConstant) continue;
+    if (!gradient || !depends[id] || node.inputs.length === 0 || node.operator.isConstant || last.has(id)) {
+      continue;
+    }
     if (!node.operator.backward) {
       throw new TurnwiseError('not-differentiable', {
         what: `The operator '${node.operator.name}' has no derivative here`,

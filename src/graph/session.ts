@@ -29,25 +29,32 @@ export class GraphSession {
     return this.#session.outputNames;
   }
 
-  /** All outputs, or those named, for the inputs. The arrays given are read in place, those returned are new. */
+  /**
+   * All outputs, or those named, for the inputs. The arrays given are read in place; those returned are new, except of
+   * the outputs that `into` has an array for, which are written there.
+   */
   async run(
     feeds: Readonly<Record<string, Feed>>,
     outputs: readonly string[] = this.outputNames,
+    into: Readonly<Record<string, Feed>> = {},
   ): Promise<Record<string, Float32Array>> {
-    const tensors: Record<string, RuntimeTensor> = {};
-    for (const [name, { data, shape }] of Object.entries(feeds)) {
-      tensors[name] =
-        data instanceof BigInt64Array
-          ? new RuntimeTensor('int64', data, shape)
-          : new RuntimeTensor('float32', data, shape);
-    }
-    const results = await this.#session.run(tensors, outputs);
+    const tensors = Object.fromEntries(Object.entries(feeds).map(([name, feed]) => [name, tensorOf(feed)]));
+    const places = Object.fromEntries(
+      outputs.map((name) => [name, into[name] === undefined ? null : tensorOf(into[name])]),
+    );
+    const results = await this.#session.run(tensors, places);
     return Object.fromEntries(outputs.map((name) => [name, results[name]!.data as Float32Array]));
   }
 
   async close(): Promise<void> {
     await this.#session.release();
   }
+}
+
+function tensorOf({ data, shape }: Feed): RuntimeTensor {
+  return data instanceof BigInt64Array
+    ? new RuntimeTensor('int64', data, shape)
+    : new RuntimeTensor('float32', data, shape);
 }
 
 /** Prepares the bytes of a model for running. */

@@ -32,6 +32,8 @@ export interface ChatRendererOptions {
 export interface ChatRenderer extends Renderer {
   /** The message that sampled ids say: content, reasoning, tool calls. */
   message(ids: readonly number[]): Message;
+  /** The message that a completion's text says. */
+  read(text: string): Message;
 }
 
 /**
@@ -110,6 +112,7 @@ export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOpti
         .join('\n');
     },
     message: (ids) => readMessage(text(ids), toolCallForm),
+    read: (written) => readMessage(written, toolCallForm),
   };
 }
 

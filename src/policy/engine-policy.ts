@@ -2,7 +2,7 @@
 
 import type { Renderer } from '../model/renderer.ts';
 import type { Lockstep } from './lockstep.ts';
-import type { Policy } from './policy.ts';
+import type { PromptPolicy } from './policy.ts';
 import type { SampleRequest, SampleResult, Sampler } from './sampler.ts';
 
 /** Episodes that go on before the event loop has its turn: about two milliseconds of small environments. */
@@ -14,7 +14,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lockstep): Policy {
+export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lockstep): PromptPolicy {
   let waiting: Waiting[] = [];
 
   const flush = (): void => {

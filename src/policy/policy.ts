@@ -13,7 +13,8 @@ export interface SamplingOptions {
   readonly maxTokens: number;
 }
 
-export interface CompletionRequest {
+/** What a policy that reads a prompt is asked. */
+export interface PromptRequest {
   /** Names the conversation (episode and role), so that a sampler can keep its cache. */
   readonly conversation: string;
   /** Names the randomness of this completion; the same key and prompt give the same sample. */
@@ -23,10 +24,13 @@ export interface CompletionRequest {
   /** The whole prompt as token ids, for policies that read ids. */
   readonly promptIds: readonly number[];
   readonly sampling: SamplingOptions;
+  readonly signal: AbortSignal;
+}
+
+export interface CompletionRequest extends PromptRequest {
   readonly role: Role;
   /** The live episode, for scripted players only. A trained policy never looks. */
   readonly session: Session;
-  readonly signal: AbortSignal;
 }
 
 export interface Completion {
@@ -44,4 +48,9 @@ export interface Policy {
   complete(request: CompletionRequest): Promise<Completion>;
   /** The conversation is over: its cache may go. */
   release?(conversation: string): void;
+}
+
+/** A policy that needs no more than the prompt: every trained one. */
+export interface PromptPolicy extends Policy {
+  complete(request: PromptRequest): Promise<Completion>;
 }

@@ -6,10 +6,15 @@ import type { Json } from '../core/json.ts';
 import { isTrainable } from '../core/stop.ts';
 import type { Group, Trajectory } from '../core/trajectory.ts';
 import type { Lockstep } from '../policy/lockstep.ts';
-import { type EpisodeOptions, runEpisode } from './episode.ts';
+import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
+
+/** One episode, as one trajectory for each role. */
+export type Play = (request: EpisodeRequest, options: EpisodeOptions) => Promise<Trajectory[]>;
 
 export interface CollectOptions extends EpisodeOptions {
   readonly lockstep: Lockstep;
+  /** Plays an episode whose code is its own, such as an agent's. Default: `runEpisode`. */
+  readonly play?: Play;
   /** Episodes under way at once. */
   readonly concurrency: number;
   readonly onEpisode?: (done: number, total: number) => void;
@@ -27,7 +32,7 @@ export async function collectGroups(
   requests: readonly GroupRequest[],
   options: CollectOptions,
 ): Promise<Group[]> {
-  const { lockstep, signal } = options;
+  const { lockstep, signal, play = runEpisode } = options;
   const episodes = requests.flatMap((group) =>
     Array.from({ length: group.members }, (_, member) => ({ group, id: `${group.id}/${member}` })),
   );
@@ -37,7 +42,7 @@ export async function collectGroups(
   const worker = async (): Promise<void> => {
     for (let index = next++; index < episodes.length; index = next++) {
       const { group, id } = episodes[index]!;
-      results[index] = await runEpisode({ id, groupId: group.id, task: group.task }, options);
+      results[index] = await play({ id, groupId: group.id, task: group.task }, options);
       options.onEpisode?.(++done, episodes.length);
     }
     lockstep.leave();
@@ -63,14 +68,13 @@ export async function collectGroups(
 }
 
 /** Episodes that failed, timed out or were cancelled, by what they said: for warnings. */
-export function failuresOf(groups: readonly Group[]): Map<string, number> {
+export function failuresOf(episodes: readonly Trajectory[]): Map<string, number> {
   const failures = new Map<string, number>();
-  for (const { members } of groups) {
-    for (const { stop, failure } of members) {
-      if (isTrainable(stop)) continue;
-      const text = `${stop}: ${(failure ?? '').replace(/\S+\/\d+\/\d+ turn \d+/, '<episode>')}`;
-      failures.set(text, (failures.get(text) ?? 0) + 1);
-    }
+  for (const { id, stop, failure = '' } of episodes) {
+    if (isTrainable(stop)) continue;
+    const general = failure.replaceAll(id, '<episode>').replace(/\S+\/\d+\/\d+( turn \d+)?/, '<episode>');
+    const text = `${stop}: ${general}`;
+    failures.set(text, (failures.get(text) ?? 0) + 1);
   }
   return failures;
 }

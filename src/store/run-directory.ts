@@ -20,7 +20,10 @@ export interface CreateRun<Config> {
   readonly name?: string;
   /** Version of Turnwise. */
   readonly version: string;
+  /** How the environment is found again: its name, or the file that it is in. */
   readonly environment: string;
+  /** What the run is named after. Default: `environment`. */
+  readonly label?: string;
   readonly recipe: string;
   /** Resolved: everything that decides what the run does. */
   readonly config: Config;
@@ -220,9 +223,9 @@ function checkName(name: string): void {
 
 /** Gives the folder `starting` the wanted name, or the next free number. */
 function claimName(root: string, starting: string, request: CreateRun<unknown>, disk: Disk): string {
-  const { name, environment, recipe } = request;
+  const { name, environment, label = environment, recipe } = request;
   // An address such as openenv:ws://host:8000 makes no folder name.
-  const prefix = `${environment.replaceAll(/[^\w.-]+/g, '-')}-${recipe}-`;
+  const prefix = `${label.replaceAll(/[^\w.-]+/g, '-')}-${recipe}-`;
   const numbers = runNames(root)
     .filter((other) => other.startsWith(prefix))
     .map((other) => Number(other.slice(prefix.length)))

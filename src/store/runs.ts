@@ -1,6 +1,6 @@
 /** The folder that holds all runs. */
 
-import { existsSync, readdirSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { nearest, TurnwiseError } from '../core/errors.ts';
 import { shellWord } from '../core/shell.ts';
@@ -22,6 +22,37 @@ export function runNames(root: string): string[] {
 /** `turnwise resume NAME` as it must be typed for the runs in `root`: `--runs` is left out only for the usual folder. */
 export function commandIn(root: string, command: string): string {
   return `turnwise ${command}${root === 'runs' ? '' : ` --runs ${shellWord(root)}`}`;
+}
+
+/** The newest run of this environment (a name, or the path of a file), whatever its state. */
+export function latestRun(root: string, environment: string): string | undefined {
+  const own = runNames(root).filter((name) => {
+    try {
+      const file = JSON.parse(readFileSync(join(root, name, 'config.json'), 'utf8')) as {
+        environment?: unknown;
+      };
+      return file.environment === environment;
+    } catch {
+      return false;
+    }
+  });
+  const bornMs = (name: string): number => statSync(join(root, name, 'config.json')).mtimeMs;
+  return own.sort((a, b) => bornMs(a) - bornMs(b)).at(-1);
+}
+
+/** Append to a file outside of any run, one JSON value a line. @throws TurnwiseError `disk-failed` */
+export function appendLines(path: string, values: readonly unknown[]): void {
+  try {
+    appendFileSync(path, values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+  } catch (cause) {
+    throw new TurnwiseError('disk-failed', {
+      what: `Nothing could be appended to ${path}`,
+      seen: cause instanceof Error ? cause.message : String(cause),
+      next: 'Choose a file in a folder that exists and can be written',
+      fields: { path },
+      cause,
+    });
+  }
 }
 
 export function unknownRun(root: string, name: string): TurnwiseError {

@@ -1,6 +1,7 @@
 /** Demonstrations: episodes played by an environment's scripts, with mistakes mixed in so that something is left to learn. */
 
 import { TurnwiseError } from '../core/errors.ts';
+import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import { isTrainable } from '../core/stop.ts';
 import type { Group, Trajectory } from '../core/trajectory.ts';
@@ -10,7 +11,7 @@ import { continued, type History, type Renderer } from '../model/renderer.ts';
 import { WordTokenizer } from '../model/word-tokenizer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
-import { collectGroups, failuresOf } from '../rollout/collect.ts';
+import { collectGroups, failuresOf, type Play } from '../rollout/collect.ts';
 import { type ContextStrategy, fullContext } from '../rollout/context.ts';
 import type { Watch } from '../rollout/watchdog.ts';
 
@@ -23,6 +24,8 @@ export interface DemonstrationOptions {
   readonly turnTimeoutMs: number;
   readonly signal: AbortSignal;
   readonly watch: Watch;
+  /** Plays the demonstrations, where the world's scripts do not. */
+  readonly play?: Play;
   readonly onEpisode?: (done: number, total: number) => void;
 }
 
@@ -36,6 +39,15 @@ const textOnly: Renderer = {
   answer: (text) => text,
 };
 
+/** Who plays the demonstration of that name. */
+export function demonstrator(
+  conversation: string,
+  { seed, beginnerShare }: Pick<DemonstrationOptions, 'seed' | 'beginnerShare'>,
+): 'expert' | 'beginner' {
+  const beginner = Rng.of('beginner', seed, conversation.split('/')[1] ?? '').chance(beginnerShare);
+  return beginner ? 'beginner' : 'expert';
+}
+
 /**
  * Episodes on train tasks, one for each; failed ones are left out.
  *
@@ -43,8 +55,6 @@ const textOnly: Renderer = {
  */
 export async function demonstrate(world: World, options: DemonstrationOptions): Promise<Trajectory[]> {
   const tasks = tasksOf(world, 'train');
-  const beginner = (conversation: string): boolean =>
-    Rng.of('beginner', options.seed, conversation.split('/')[1] ?? '').chance(options.beginnerShare);
   const groups = await collectGroups(
     Array.from({ length: options.demonstrations }, (_, index) => ({
       id: `demonstration/${index}`,
@@ -54,7 +64,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
     {
       world,
       policy: scriptedPolicy(world, {
-        player: (conversation) => (beginner(conversation) ? 'beginner' : 'expert'),
+        player: (conversation) => demonstrator(conversation, options),
         randomRate: options.randomRate,
       }),
       renderer: textOnly,
@@ -68,6 +78,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
       watch: options.watch,
       lockstep: new Lockstep(),
       concurrency: 64,
+      ...(options.play ? { play: options.play } : {}),
       ...(options.onEpisode ? { onEpisode: options.onEpisode } : {}),
     },
   );
@@ -79,7 +90,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
 }
 
 function noDemonstrations(world: World, groups: readonly Group[]): TurnwiseError {
-  const [commonest] = [...failuresOf(groups)].sort(([, a], [, b]) => b - a);
+  const [commonest] = [...failuresOf(groups.flatMap(({ members }) => members))].sort(([, a], [, b]) => b - a);
   return new TurnwiseError('no-demonstrations', {
     what: `No demonstration of ${world.name} could be used`,
     seen: commonest ? `${commonest[1]} × ${commonest[0]}` : 'episodes without turns',
@@ -88,17 +99,26 @@ function noDemonstrations(world: World, groups: readonly Group[]): TurnwiseError
   });
 }
 
-/** The tokenizer of everything that was said, and the words of the longest action. */
-export function learnVocabulary(demonstrations: readonly Trajectory[]): {
+/**
+ * The tokenizer of everything that was said, and the words of the longest action.
+ *
+ * @param textOf a message as the model reads it
+ * @param further words that are needed besides
+ */
+export function learnVocabulary(
+  demonstrations: readonly Trajectory[],
+  textOf: (message: Message) => string = ({ content }) => content,
+  further: readonly string[] = [],
+): {
   readonly tokenizer: WordTokenizer;
   readonly maxActionWords: number;
 } {
-  const texts = new Set<string>();
+  const texts = new Set<string>(further);
   let maxActionWords = 1;
   for (const { turns } of demonstrations) {
     for (const turn of turns) {
       texts.add(turn.text);
-      for (const message of turn.messages) texts.add(message.content);
+      for (const message of turn.messages) texts.add(textOf(message));
       maxActionWords = Math.max(maxActionWords, turn.text.trim().split(/\s+/).length);
     }
   }
@@ -113,6 +133,8 @@ export function renderDemonstration(
 ): Trajectory {
   let past: History = { ids: [], messages: [] };
   const turns = demonstration.turns.map((turn) => {
+    // An agent's further conversations begin anew.
+    if (!turn.extendsPrevious) past = { ids: [], messages: [] };
     const context = strategy.next(past, turn.messages, renderer);
     const completion = renderer.completionIds(turn.text);
     const shown = [...past.messages, ...turn.messages];

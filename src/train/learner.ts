@@ -6,9 +6,11 @@ import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { World } from '../env/world.ts';
 import { type Renderer, wordRenderer } from '../model/renderer.ts';
+import { CHAT_WORDS, messageText, wordChatRenderer } from '../model/word-chat.ts';
 import { enginePolicy } from '../policy/engine-policy.ts';
 import { Lockstep } from '../policy/lockstep.ts';
-import type { CollectOptions } from '../rollout/collect.ts';
+import type { PromptPolicy } from '../policy/policy.ts';
+import type { CollectOptions, Play } from '../rollout/collect.ts';
 import { type ContextStrategy, fullContext, latestContext } from '../rollout/context.ts';
 import type { Watch } from '../rollout/watchdog.ts';
 import { learnVocabulary, renderDemonstration } from '../synth/demonstrations.ts';
@@ -27,6 +29,8 @@ export interface Learner {
   readonly credit: Credit;
   /** Sees steps of an environment that never return. */
   readonly watch: Watch;
+  /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
+  readonly playWith?: (policy: PromptPolicy) => Play;
 }
 
 /** Decide the model's words and shape from demonstrations. */
@@ -34,11 +38,14 @@ export function designModel(
   demonstrations: readonly Trajectory[],
   config: TrainConfig,
   recipe: Recipe,
+  world: World,
 ): SmallModelCard {
-  const { tokenizer, maxActionWords } = learnVocabulary(demonstrations);
+  const { tokenizer, maxActionWords } = world.agent
+    ? learnVocabulary(demonstrations, messageText, CHAT_WORDS)
+    : learnVocabulary(demonstrations);
   const { width, heads, layers, hidden } = config.model;
-  const renderer = wordRenderer(tokenizer, maxActionWords);
-  const context = contextOf(config);
+  const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
+  const context = contextOf(config, world);
   const longest = Math.max(
     ...demonstrations.map((d) => promptLength(renderDemonstration(d, renderer, context))),
   );
@@ -64,7 +71,9 @@ export function designModel(
   };
 }
 
-export function contextOf(config: TrainConfig): ContextStrategy {
+/** An agent decides by its own code what its model sees. */
+export function contextOf(config: TrainConfig, world: World): ContextStrategy {
+  if (world.agent) return fullContext;
   return config.model.context === 'full' ? fullContext : latestContext;
 }
 
@@ -79,13 +88,11 @@ function promptLength({ turns }: Trajectory): number {
   return longest;
 }
 
-export function createLearner(
-  parts: Pick<Learner, 'config' | 'recipe' | 'world' | 'card' | 'renderer' | 'engine' | 'watch'>,
-): Learner {
+export function createLearner(parts: Omit<Learner, 'context' | 'credit'>): Learner {
   const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
   return {
     ...parts,
-    context: contextOf(parts.config),
+    context: contextOf(parts.config, parts.world),
     credit: composeCredit({ method, options, shape }).credit,
   };
 }
@@ -95,9 +102,11 @@ export function playOptions(learner: Learner, signal: AbortSignal): CollectOptio
   const { config, engine, renderer, world } = learner;
   const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs } = config.rollout;
   const lockstep = new Lockstep();
+  const policy = enginePolicy(engine, renderer, lockstep);
   return {
     world,
-    policy: enginePolicy(engine, renderer, lockstep),
+    policy,
+    ...(learner.playWith && { play: learner.playWith(policy) }),
     renderer,
     context: learner.context,
     sampling: { temperature, topP, topK },

@@ -137,7 +137,7 @@ export async function train(
 
     // 2. Curate: what failed is counted and warned of, and teaches nothing.
     const usable = keepUsable(groups, config.rollout.minimumMembers);
-    for (const [message, count] of failuresOf(groups)) {
+    for (const [message, count] of failuresOf(groups.flatMap(({ members }) => members))) {
       io.event({
         type: 'warning',
         code: 'episodes-failed',

@@ -21,6 +21,9 @@ export function rolloutMetrics(trajectories: readonly Trajectory[]): Metrics {
     // The mean surprise of sampled tokens: an unbiased estimate of the policy's entropy.
     'policy/entropy': share(-sum(turns.flatMap(({ logprobs }) => logprobs)), sampled),
   };
+  for (const { untrainable } of turns) {
+    if (untrainable) metrics[`untrainable/${untrainable}`] = (metrics[`untrainable/${untrainable}`] ?? 0) + 1;
+  }
   for (const { stop } of trajectories) metrics[`stop/${stop}`] = (metrics[`stop/${stop}`] ?? 0) + 1;
   return metrics;
 }

@@ -2,9 +2,12 @@
 
 import type { World } from '../env/world.ts';
 import { chatRenderer } from '../model/chat-renderer.ts';
+import type { ConversationRenderer } from '../model/conversation.ts';
 import type { DecoderShape } from '../model/decoder.ts';
+import { pretrainedConversation } from '../model/pretrained-conversation.ts';
 import { loadPretrainedLanguage } from '../model/pretrained-language.ts';
 import { type Renderer, wordRenderer } from '../model/renderer.ts';
+import { wordChatRenderer } from '../model/word-chat.ts';
 import { WordTokenizer } from '../model/word-tokenizer.ts';
 import type { TrainConfig } from './config.ts';
 
@@ -36,6 +39,7 @@ export type ModelCard = SmallModelCard | PretrainedCard;
 
 /** How the model of this card reads messages and writes actions. */
 export async function rendererOf(card: ModelCard, config: TrainConfig, world: World): Promise<Renderer> {
+  if (world.agent) return conversationRendererOf(card, config);
   if ('words' in card) return wordRenderer(new WordTokenizer(card.words), card.maxActionWords);
   const { maxTurnTokens, thinking } = config.chat;
   const language = await loadPretrainedLanguage(card.base.folder, card.shape.vocabulary);
@@ -43,6 +47,20 @@ export async function rendererOf(card: ModelCard, config: TrainConfig, world: Wo
     maxTurnTokens,
     system: card.system,
     translateToolCalls: world.protocol.name === 'tools',
+    ...(thinking === 'template' ? {} : { variables: { enable_thinking: thinking === 'on' } }),
+  });
+}
+
+/** How the model of this card talks with an agent, whose own messages say what it is. */
+export async function conversationRendererOf(
+  card: ModelCard,
+  config: TrainConfig,
+): Promise<ConversationRenderer> {
+  if ('words' in card) return wordChatRenderer(new WordTokenizer(card.words), card.maxActionWords);
+  const { maxTurnTokens, thinking } = config.chat;
+  const language = await loadPretrainedLanguage(card.base.folder, card.shape.vocabulary);
+  return pretrainedConversation(language, {
+    maxTurnTokens,
     ...(thinking === 'template' ? {} : { variables: { enable_thinking: thinking === 'on' } }),
   });
 }

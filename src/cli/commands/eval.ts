@@ -1,13 +1,19 @@
-/** `turnwise eval`: measure a checkpoint on held-out tasks. */
+/** `turnwise eval`: measure a checkpoint, or a model elsewhere, on held-out tasks. */
 
 import { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
 import { type EvaluationResult, evaluate } from '../../eval/evaluate.ts';
+import { type CollectOptions, failuresOf } from '../../rollout/collect.ts';
+import { appendLines, latestRun } from '../../store/runs.ts';
 import type { ProgressEvent } from '../../train/events.ts';
 import { playOptions } from '../../train/learner.ts';
+import { rolloutRecord } from '../../train/rollout-record.ts';
+import { openBlackBox, runsHere } from '../black-box.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { painter } from '../console.ts';
-import { findEnvironment } from '../environments.ts';
+import { createWorld, findEnvironment } from '../environments.ts';
 import { formatInterval } from '../format.ts';
+import { isPath } from '../load-file.ts';
 import { table } from '../table.ts';
 import { runDisplay } from '../terminal.ts';
 import { openCheckpoint } from '../training-run.ts';
@@ -15,6 +21,13 @@ import { openCheckpoint } from '../training-run.ts';
 const options = z.strictObject({
   tasks: z.int().min(1).default(500).describe('Number of tasks; fewer where there are fewer'),
   split: z.enum(['train', 'validation', 'test']).default('test').describe('Which tasks'),
+  policy: z
+    .string()
+    .optional()
+    .describe('A model elsewhere: openai:URL or vllm:URL, with #MODEL; key in OPENAI_API_KEY'),
+  record: z.string().optional().describe('File to which the episodes are appended, as JSON lines'),
+  concurrency: z.int().min(1).default(16).describe('Episodes at once, with --policy'),
+  timeoutMs: z.int().min(1).default(20_000).describe('Deadline of a step of the environment, with --policy'),
   step: z.int().min(0).optional().describe('Which checkpoint; default: the last'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
   json: z.boolean().default(false).describe('Print JSON'),
@@ -23,25 +36,29 @@ const options = z.strictObject({
 export const evalCommand: Command<typeof options> = defineCommand({
   name: 'eval',
   summary: 'Measure a trained agent on held-out tasks, sampled and greedy',
-  arguments: [{ name: 'run', description: 'Name of the run', required: true }],
+  arguments: [
+    {
+      name: 'run',
+      description: 'Name of the run; or a file or environment, for its latest run or with --policy',
+      required: true,
+    },
+  ],
   options,
   examples: [
     'turnwise eval frozen-lake-rloo-1',
     'turnwise eval frozen-lake-rloo-1 --tasks 2000 --split validation',
+    'turnwise eval ./agent.ts --policy openai:http://localhost:8000/v1#qwen3-8b --tasks 100',
   ],
   async run({
     arguments: { run: name },
-    options: { tasks, split, step, runs: root, json },
+    options: { policy, record, concurrency, timeoutMs, tasks, split, step, runs: root, json },
     console,
     interrupts,
   }) {
-    const learner = await openCheckpoint({
-      root,
-      name: name!,
-      ...(step !== undefined && { step }),
-      findFactory: findEnvironment,
-      signal: interrupts.signal,
-    });
+    const { signal } = interrupts;
+    const player = policy
+      ? await blackBoxPlayer(name!, policy, { concurrency, timeoutMs, signal })
+      : await trainedPlayer(name!, root, step, signal);
     const display = runDisplay(console, { json, now: () => performance.now() });
     const progress = (done: number, total: number): void => {
       const event: ProgressEvent = {
@@ -53,9 +70,10 @@ export const evalCommand: Command<typeof options> = defineCommand({
       };
       display.show(event);
     };
+    const failures = new Map<string, number>();
     const play = async (temperature: number, label: string): Promise<EvaluationResult> => {
-      const { result } = await evaluate({
-        ...playOptions(learner, interrupts.signal),
+      const { result, trajectories } = await evaluate({
+        ...player.options(),
         split,
         tasks,
         // The chance of the run's own evaluations, so that equal numbers of tasks give equal figures.
@@ -63,21 +81,33 @@ export const evalCommand: Command<typeof options> = defineCommand({
         sampling: { temperature, topP: 1, topK: 0 },
         onEpisode: progress,
       });
+      if (record !== undefined)
+        appendLines(
+          record,
+          trajectories.map((episode) => rolloutRecord(episode)),
+        );
+      for (const [failure, count] of failuresOf(trajectories)) {
+        failures.set(failure, (failures.get(failure) ?? 0) + count);
+      }
+      if (result.episodes === 0) throw nothingMeasured(player.name, failures);
       return result;
     };
     try {
       display.show({ type: 'phase', phase: 'evaluate' });
-      const sampled = await play(1, 'sampled');
-      const greedy = await play(0, 'greedy');
+      const results: { readonly label: string; readonly result: EvaluationResult }[] = [];
+      for (const [label, temperature] of player.ways) {
+        results.push({ label, result: await play(temperature, label) });
+      }
       display.close();
+      for (const [failure, count] of failures) {
+        console.writeError(`warning: ${count} × ${failure} (left out)\n`);
+      }
       if (json) {
-        console.write(`${JSON.stringify({ run: name, split, sampled, greedy })}\n`);
+        const byLabel = Object.fromEntries(results.map(({ label, result }) => [label, result]));
+        console.write(`${JSON.stringify({ run: player.name, split, ...byLabel })}\n`);
         return;
       }
-      const rows = [
-        { label: 'sampled', result: sampled },
-        { label: 'greedy', result: greedy },
-      ].map(({ label, result }) => [
+      const rows = results.map(({ label, result }) => [
         label,
         formatInterval(result.success, result.successInterval, 3),
         formatInterval(result.return, result.returnInterval, 3),
@@ -94,7 +124,77 @@ export const evalCommand: Command<typeof options> = defineCommand({
       console.write(`${table(columns, rows, painter(console.colour)).join('\n')}\n`);
     } finally {
       display.close();
-      await learner.engine.close();
+      await player.close();
     }
   },
 });
+
+/** Failed episodes say nothing of whoever plays: without others there is no figure. */
+function nothingMeasured(name: string, failures: ReadonlyMap<string, number>): TurnwiseError {
+  const [commonest] = [...failures].sort(([, a], [, b]) => b - a);
+  return new TurnwiseError('nothing-measured', {
+    what: `No episode of ${name} came to an end that counts`,
+    seen: commonest ? `${commonest[1]} × ${commonest[0]}` : 'no episodes',
+    next: 'Mend what failed, and measure again',
+    fields: { name },
+  });
+}
+
+/** Something that can be measured. */
+interface Player {
+  readonly name: string;
+  /** What is measured, with its temperature. */
+  readonly ways: readonly (readonly [label: string, temperature: number])[];
+  options(): CollectOptions;
+  close(): Promise<void>;
+}
+
+const SAMPLED_AND_GREEDY = [
+  ['sampled', 1],
+  ['greedy', 0],
+] as const;
+
+async function trainedPlayer(
+  name: string,
+  root: string,
+  step: number | undefined,
+  signal: AbortSignal,
+): Promise<Player> {
+  const run = isPath(name) ? await latestRunOf(name, root) : name;
+  const learner = await openCheckpoint({
+    root,
+    name: run,
+    ...(step !== undefined && { step }),
+    findFactory: findEnvironment,
+    signal,
+  });
+  return {
+    name: run,
+    ways: SAMPLED_AND_GREEDY,
+    options: () => playOptions(learner, signal),
+    close: () => learner.close(),
+  };
+}
+
+async function latestRunOf(path: string, root: string): Promise<string> {
+  const factory = await findEnvironment(path);
+  const run = latestRun(root, factory.source!);
+  if (run === undefined) throw runsHere(createWorld(factory, []), path);
+  return run;
+}
+
+async function blackBoxPlayer(
+  name: string,
+  policy: string,
+  limits: Parameters<typeof openBlackBox>[2],
+): Promise<Player> {
+  const world = createWorld(await findEnvironment(name), []);
+  const { options, close } = await openBlackBox(world, policy, limits);
+  return {
+    name: world.name,
+    // An agent asks for its own temperature.
+    ways: world.agent ? [['as asked', 1]] : SAMPLED_AND_GREEDY,
+    options: () => ({ ...options }),
+    close,
+  };
+}

@@ -17,6 +17,7 @@ import { sparkline } from '../sparkline.ts';
 import { summaryText } from '../summary.ts';
 import { table } from '../table.ts';
 import { version } from '../version.ts';
+import { fileOf } from '../watch-run.ts';
 
 const options = z.strictObject({
   runs: z.string().default('runs').describe('Folder that holds the runs'),
@@ -115,7 +116,10 @@ function show(run: RunDirectory, root: string, json: boolean, console: Console):
   const curvePath = join(run.path, 'curve.svg');
   const curve = existsSync(curvePath) ? { curvePath } : {};
   console.write(
-    summaryText({ run: run.name, root, history, ...curve, ...(examples && { examples }) }, console),
+    summaryText(
+      { run: run.name, ...fileOf(run), root, history, ...curve, ...(examples && { examples }) },
+      console,
+    ),
   );
 }
 

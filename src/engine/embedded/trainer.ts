@@ -33,6 +33,8 @@ export class Trainer {
   readonly #kind: string;
   /** Empty after a step: the first gradients to come are kept as they are, which spares three passes over memory. */
   readonly #gradients = new Map<string, Float32Array>();
+  /** Arrays of earlier gradients, for the runtime to write the next into: new ones would cost a copy and fresh memory. */
+  readonly #spare = new Map<string, Float32Array[]>();
   readonly #programs = new Map<string, { session: GraphSession; metrics: readonly string[] }>();
   readonly #causalMasks = new Map<number, Feed>();
 
@@ -54,27 +56,32 @@ export class Trainer {
   async forwardBackward(batch: PackedBatch, key: string): Promise<ForwardBackwardResult> {
     const { session, metrics } = this.#programs.get(key)!;
     const totals = Object.fromEntries(metrics.map((name) => [name, 0]));
-    const gradientNames = session.outputNames.filter((name) => name.startsWith('gradient.'));
     const sums = new Map<string, Float32Array>();
     let loss = 0;
     let paddedTokens = 0;
     for (const micro of microBatches(batch, this.#options.tokenBudget)) {
-      const results = await session.run(this.#feeds(session, micro, this.weights));
+      const feeds = this.#feeds(session, micro, this.weights);
+      const results = await session.run(feeds, session.outputNames, this.#takeSpare(session));
       const microLoss = results.loss![0]!;
       if (!Number.isFinite(microLoss)) throw nonFiniteLoss(microLoss, key, micro);
       loss += microLoss;
       for (const name of metrics) totals[name]! += results[`metric.${name}`]![0]!;
-      for (const name of gradientNames) addInto(sums, name.slice('gradient.'.length), results[name]!);
+      for (const [output, values] of Object.entries(results)) {
+        const [, kind, name] = /^(gradient|rows)\.(.*)$/.exec(output) ?? [];
+        if (kind === 'gradient') this.#addInto(sums, name!, values);
+        else if (kind === 'rows') this.#addRows(sums, name!, micro.inputs, values);
+      }
       paddedTokens += micro.rows.length * micro.length;
     }
-    for (const [name, gradient] of sums) addInto(this.#gradients, name, gradient);
+    for (const [name, gradient] of sums) this.#addInto(this.#gradients, name, gradient);
     const tokens = batch.lengths_B.reduce((total, length) => total + length - 1, 0);
     return { loss, metrics: totals, tokens, paddedTokens };
   }
 
   optimStep(options: AdamOptions): OptimStepResult {
     for (const [name, { data }] of this.weights) {
-      if (!this.#gradients.has(name)) this.#gradients.set(name, new Float32Array(data.length));
+      if (this.#gradients.has(name)) continue;
+      this.#gradients.set(name, this.#spare.get(name)?.pop()?.fill(0) ?? new Float32Array(data.length));
     }
     const result = this.adam.apply(this.weights, this.#gradients, options);
     this.clearGradients();
@@ -82,7 +89,47 @@ export class Trainer {
   }
 
   clearGradients(): void {
+    for (const [name, gradient] of this.#gradients) this.#giveBack(name, gradient);
     this.#gradients.clear();
+  }
+
+  #takeSpare(session: GraphSession): Record<string, Feed> {
+    const places: Record<string, Feed> = {};
+    for (const output of session.outputNames) {
+      const name = output.startsWith('gradient.') ? output.slice('gradient.'.length) : '';
+      const data = this.#spare.get(name)?.pop();
+      if (data) places[output] = { data, shape: this.weights.get(name)!.shape };
+    }
+    return places;
+  }
+
+  #giveBack(name: string, gradient: Float32Array): void {
+    const spare = this.#spare.get(name) ?? [];
+    this.#spare.set(name, spare);
+    spare.push(gradient);
+  }
+
+  #addInto(sums: Map<string, Float32Array>, name: string, values: Float32Array): void {
+    const sum = sums.get(name);
+    if (sum === undefined) {
+      sums.set(name, values);
+      return;
+    }
+    for (let i = 0; i < sum.length; i++) sum[i]! += values[i]!;
+    this.#giveBack(name, values);
+  }
+
+  /** Adds row i of `rows` to that row of the gradient which the i-th id names: the gradient of a lookup. */
+  #addRows(sums: Map<string, Float32Array>, name: string, ids: BigInt64Array, rows: Float32Array): void {
+    const { shape, data } = this.weights.get(name)!;
+    const sum = sums.get(name) ?? this.#spare.get(name)?.pop()?.fill(0) ?? new Float32Array(data.length);
+    sums.set(name, sum);
+    const width = shape[1]!;
+    for (const [index, id] of ids.entries()) {
+      const to = Number(id) * width;
+      const from = index * width;
+      for (let i = 0; i < width; i++) sum[to + i]! += rows[from + i]!;
+    }
   }
 
   freeze(rate: number): void {
@@ -160,12 +207,6 @@ export class Trainer {
 
 export function copyWeights(weights: Weights): Map<string, Weight> {
   return new Map([...weights].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
-}
-
-function addInto(sums: Map<string, Float32Array>, name: string, values: Float32Array): void {
-  const sum = sums.get(name);
-  if (sum === undefined) sums.set(name, values);
-  else for (let i = 0; i < sum.length; i++) sum[i]! += values[i]!;
 }
 
 function nonFiniteLoss(loss: number, key: string, micro: MicroBatch): TurnwiseError {

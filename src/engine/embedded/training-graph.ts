@@ -2,7 +2,7 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { gradients } from '../../graph/gradient.ts';
-import { Graph } from '../../graph/graph.ts';
+import { Graph, type Node } from '../../graph/graph.ts';
 import { reachable, toOnnx } from '../../graph/onnx.ts';
 import { multiply, negate } from '../../graph/operators/elementwise.ts';
 import { gatherLast, gatherLogSoftmax } from '../../graph/operators/gather.ts';
@@ -91,7 +91,11 @@ export function isTrained(name: string, lora: LoraShape | undefined): boolean {
   return lora === undefined || name.includes('.lora_') || name.startsWith('value_head.');
 }
 
-/** The objective's loss, metrics and gradients at every trained parameter that it depends on. */
+/**
+ * The objective's loss, metrics and gradients at every trained parameter that it depends on: `gradient.NAME`. What the
+ * embedding gets through its rows is left as `rows.NAME`, [B, T, width], to be added at the rows of `ids` outside: the
+ * runtime's own scatter takes one thread and 64-bit indices of every element.
+ */
 export function buildTrainingProgram(
   shape: DecoderShape,
   objective: Objective,
@@ -100,14 +104,26 @@ export function buildTrainingProgram(
 ): TrainingProgram {
   const graph = new Graph();
   const { loss, metrics } = objective.build(tokenTensors(graph, shape, temperature, lora));
-  const parameters = reachable([loss]).filter(
-    ({ operator, attributes }) => operator.name === 'parameter' && isTrained(attributes.name as string, lora),
+  const nodes = reachable([loss]);
+  const nameOf = (parameter: Tensor): string => graph.node(parameter).attributes.name as string;
+  const trained = ({ operator, attributes }: Node): boolean =>
+    operator.name === 'parameter' && isTrained(attributes.name as string, lora);
+  const lookups = nodes.filter(
+    ({ operator, inputs }) => operator.name === 'gatherRows' && trained(inputs[0]!),
   );
+  const parameters = nodes.filter((node) => trained(node) && isReadElsewhere(node, nodes, lookups));
   const outputs: Record<string, Tensor> = { loss };
   for (const [name, metric] of Object.entries(metrics)) outputs[`metric.${name}`] = metric;
-  for (const [index, gradient] of gradients(loss, parameters).entries())
-    outputs[`gradient.${parameters[index]!.attributes.name}`] = gradient;
+  const found = gradients(loss, [...parameters, ...lookups], lookups);
+  for (const [index, parameter] of parameters.entries())
+    outputs[`gradient.${nameOf(parameter)}`] = found[index]!;
+  for (const [index, lookup] of lookups.entries())
+    outputs[`rows.${nameOf(lookup.inputs[0]!)}`] = found[parameters.length + index]!;
   return { key: programKey(objective, temperature), bytes: toOnnx(outputs), metrics: Object.keys(metrics) };
+}
+
+function isReadElsewhere(parameter: Node, nodes: readonly Node[], lookups: readonly Node[]): boolean {
+  return nodes.some((node) => node.inputs.includes(parameter) && !lookups.includes(node));
 }
 
 export interface ScoreOptions {

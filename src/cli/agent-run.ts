@@ -1,0 +1,95 @@
+/** Joins an agent to the policy that learns: a gateway of its own, which nobody else can reach. */
+
+import { TurnwiseError } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Agent } from '../env/agent.ts';
+import type { ConversationRenderer } from '../model/conversation.ts';
+import type { PromptPolicy } from '../policy/policy.ts';
+import type { Play } from '../rollout/collect.ts';
+import { agentEpisodes } from '../server/gateway/agent-episodes.ts';
+import type { ChatModel } from '../server/gateway/chat-model.ts';
+import { Gateway } from '../server/gateway/gateway.ts';
+import { policyModel } from '../server/gateway/policy-model.ts';
+import { teacherModel } from '../server/gateway/teacher-model.ts';
+import { parseUpstream, upstreamModel } from '../server/gateway/upstream-model.ts';
+import { demonstrator } from '../synth/demonstrations.ts';
+import type { TrainConfig } from '../train/config.ts';
+
+export interface AgentRun {
+  readonly gateway: Gateway;
+  /** The agent's episodes with a scripted teacher in the policy's place. */
+  demonstrations(config: Pick<TrainConfig, 'seed' | 'clone'>): Play;
+  /** The agent's episodes with the policy of a learner. */
+  playWith(renderer: ConversationRenderer): (policy: PromptPolicy) => Play;
+  /** The agent's episodes with a model elsewhere. */
+  playBlackBox(model: ChatModel): Play;
+  /** Ends the gateway, and what the agent's episodes shared. */
+  close(): Promise<void>;
+}
+
+export async function openAgentRun(agent: Agent): Promise<AgentRun> {
+  const foreign = Object.entries(agent.models).map(([name, text]) =>
+    upstreamModel(parseUpstream(text, name, process.env.OPENAI_API_KEY)),
+  );
+  const gateway = await new Gateway().start();
+  return {
+    gateway,
+    demonstrations: ({ seed, clone }) => {
+      const teach = agent.demonstrate;
+      if (!teach) throw noTeacher(agent);
+      return agentEpisodes({
+        agent,
+        gateway,
+        foreign,
+        model: ({ id, task }: { readonly id: string; readonly task: Json }) =>
+          teacherModel(teach, task, demonstrator(id, { ...clone, seed }), `${seed}/${id}`),
+      });
+    },
+    playWith: (renderer) => (policy) =>
+      agentEpisodes({
+        agent,
+        gateway,
+        foreign,
+        model: (_request, { contextLength, sampling }) =>
+          policyModel({ policy, renderer, contextLength, sampling }),
+      }),
+    playBlackBox: (model) => agentEpisodes({ agent, gateway, foreign, model: () => model }),
+    close: async () => {
+      await gateway.stop();
+      await agent.close?.();
+    },
+  };
+}
+
+/** The engine, whose weights now change only when no call is under way, and with which the agent's gateway ends. */
+export function besideAgent(engine: Engine, { gateway, close }: AgentRun): Engine {
+  return {
+    get version() {
+      return engine.version;
+    },
+    capabilities: engine.capabilities,
+    sample: (requests) => engine.sample(requests),
+    release: (conversations) => engine.release(conversations),
+    score: (batch, options) => engine.score(batch, options),
+    forwardBackward: (batch, objective, options) => engine.forwardBackward(batch, objective, options),
+    optimStep: (options) => engine.optimStep(options),
+    publish: () => gateway.exclusively(() => engine.publish()),
+    freeze: () => engine.freeze(),
+    save: (folder) => engine.save(folder),
+    load: (folder) => gateway.exclusively(() => engine.load(folder)),
+    close: async () => {
+      await close();
+      await engine.close();
+    },
+  };
+}
+
+function noTeacher(agent: Agent): TurnwiseError {
+  return new TurnwiseError('no-script', {
+    what: `The agent ${agent.name} has no teacher`,
+    seen: 'an agent without demonstrate()',
+    next: 'Give it demonstrate(), from which a small model gets its words and its start',
+    fields: { environment: agent.name },
+  });
+}

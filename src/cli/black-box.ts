@@ -1,0 +1,98 @@
+/** Evaluation and collection with a model elsewhere (`--policy openai:URL`), in place of one trained here. */
+
+import { TurnwiseError } from '../core/errors.ts';
+import type { World } from '../env/world.ts';
+import type { Renderer } from '../model/renderer.ts';
+import { Lockstep } from '../policy/lockstep.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { CollectOptions } from '../rollout/collect.ts';
+import { fullContext } from '../rollout/context.ts';
+import { unwatched } from '../rollout/watchdog.ts';
+import { readChatCall } from '../server/gateway/call-request.ts';
+import { type ChatModel, NO_HISTORY } from '../server/gateway/chat-model.ts';
+import { POLICY_NAME } from '../server/gateway/policy-model.ts';
+import { parseUpstream, upstreamModel } from '../server/gateway/upstream-model.ts';
+import { openAgentRun } from './agent-run.ts';
+
+export interface BlackBox {
+  readonly options: CollectOptions;
+  close(): Promise<void>;
+}
+
+/** The model reads messages, so there are no ids on our side. */
+const noIds: Renderer = {
+  stopIds: [],
+  maxTurnTokens: Number.POSITIVE_INFINITY,
+  prompt: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
+  completionIds: () => [],
+  text: () => '',
+  answer: (text) => text,
+};
+/**
+ * How a world is played by the server that `policy` names; the key comes from OPENAI_API_KEY.
+ *
+ * @throws TurnwiseError `policy-unknown`
+ */
+export async function openBlackBox(
+  world: World,
+  policy: string,
+  limits: { readonly concurrency: number; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<BlackBox> {
+  const model = upstreamModel(parseUpstream(policy, POLICY_NAME, process.env.OPENAI_API_KEY));
+  const agentRun = world.agent && (await openAgentRun(world.agent));
+  return {
+    options: {
+      world,
+      policy: messagePolicy(model),
+      ...(agentRun && { play: agentRun.playBlackBox(model) }),
+      renderer: noIds,
+      context: fullContext,
+      sampling: { temperature: 1, topP: 1, topK: 0 },
+      maxTurns: world.maxTurns,
+      contextLength: Number.POSITIVE_INFINITY,
+      turnTimeoutMs: limits.timeoutMs,
+      seed: 1,
+      signal: limits.signal,
+      watch: unwatched,
+      lockstep: new Lockstep(),
+      concurrency: limits.concurrency,
+    },
+    close: async () => agentRun?.close(),
+  };
+}
+
+/** A model that reads messages, as the policy of an environment: the answer's text is the turn. */
+function messagePolicy(model: ChatModel): Policy {
+  return {
+    version: model.version,
+    complete: async ({ messages, sampling, signal, conversation, seedKey }) => {
+      const call = readChatCall({
+        model: model.name,
+        messages: messages.map(({ role, content }) => ({ role, content })),
+        temperature: sampling.temperature,
+      });
+      const answer = await model.answer({
+        call,
+        conversation,
+        seedKey,
+        contentKey: seedKey,
+        history: NO_HISTORY,
+        fresh: messages,
+        freshText: '',
+        signal,
+      });
+      const { content } = answer.reply;
+      return { ids: [], logprobs: [], text: content, finish: 'none', sampled: false };
+    },
+  };
+}
+
+export function runsHere(world: World, name: string): TurnwiseError {
+  return new TurnwiseError('policy-missing', {
+    what: `${name} names a task, not a trained agent`,
+    seen: `no --policy, and no run of ${world.name}`,
+    allowed: 'the name of a run; or --policy openai:URL or --policy vllm:URL',
+    next: `Train it first with: turnwise train ${name}`,
+    fields: { environment: world.name },
+  });
+}

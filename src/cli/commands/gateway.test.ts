@@ -1,0 +1,122 @@
+/** Models elsewhere, behind `--policy`: measured, recorded, and served with sessions over HTTP. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { runCommandLine } from '../command-line.ts';
+import { memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';
+import { evalCommand } from './eval.ts';
+import { gatewayCommand } from './gateway.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'turnwise-gateway-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let server: Server;
+let url: string;
+let status = 200;
+const asked: { readonly key: string | undefined; readonly messages: number }[] = [];
+
+beforeEach(async () => {
+  vi.stubEnv('OPENAI_API_KEY', 'sk-secret');
+  status = 200;
+  server = createServer(async (request, response) => {
+    let text = '';
+    for await (const part of request) text += String(part);
+    const { messages } = JSON.parse(text) as { messages: unknown[] };
+    asked.push({ key: request.headers.authorization, messages: messages.length });
+    const choices = [{ message: { role: 'assistant', content: '2' }, finish_reason: 'stop' }];
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(status === 200 ? { choices } : { error: { message: 'no such model' } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const lines = (path: string): string[] => readFileSync(path, 'utf8').trim().split('\n');
+const commands = [evalCommand, gatewayCommand];
+
+async function evaluate(...more: string[]) {
+  const console = memoryConsole();
+  const line = ['eval', 'guess-number', '--policy', `openai:${url}#small`, '--tasks', '4', ...more];
+  const code = await runCommandLine(line, { commands, version: '0', console, interrupts: noInterrupts });
+  return { code, output: console.output(), errors: console.errors().replaceAll(url, 'URL') };
+}
+
+test('a model elsewhere is measured on an environment, and its episodes are kept', async () => {
+  const record = join(folder, 'episodes.jsonl');
+  const { code, output } = await evaluate('--record', record);
+  expect(code).toBe(0);
+  expect(output).toMatch(/sampled +\d\.\d+ \(.*\n +greedy +\d\.\d+ \(/);
+  expect(new Set(asked.map((call) => call.key))).toEqual(new Set(['Bearer sk-secret']));
+  // Whoever reads messages is told everything each time.
+  expect(Math.max(...asked.map((call) => call.messages))).toBeGreaterThan(2);
+  const kept = lines(record);
+  // Four tasks, sampled and greedy.
+  expect(kept).toHaveLength(8);
+  const { turns } = JSON.parse(kept[0]!) as { turns: readonly object[] };
+  expect(turns[0]).toMatchObject({ text: '2', sampled: false, ids: [] });
+  expect(kept.join('')).not.toContain('secret');
+});
+
+test('where nothing comes to an end there is no figure', async () => {
+  status = 404;
+  const { code, errors } = await evaluate();
+  expect(code).toBe(1);
+  expect(errors.replaceAll('\n', ' ')).toMatchInlineSnapshot(
+    `"error: No episode of guess-number came to an end that counts. Seen: 4 × failed:policy: completing <episode> turn 0: The server behind the gateway did not answer as it should. Seen: status 404: no such model (URL/chat/completions). Check its URL, key and model name; the episode fails and is not learned from. Mend what failed, and measure again. (nothing-measured) "`,
+  );
+});
+
+test('sessions over HTTP, kept when they end; Ctrl-C ends the gateway', async () => {
+  const record = join(folder, 'sessions.jsonl');
+  const console = memoryConsole();
+  const interrupted = new AbortController();
+  const served = runCommandLine(['gateway', '--policy', `openai:${url}`, '--port', '0', '--record', record], {
+    commands,
+    version: '0',
+    console,
+    interrupts: { ...noInterrupts, signal: interrupted.signal },
+  });
+  await vi.waitFor(() => expect(console.output()).toContain('curl'));
+  const [, address, key] = /Listening at (\S+)\n +key +(\S+)/.exec(console.output())!;
+  const post = async (to: string, with_: string, body: object): Promise<Record<string, unknown>> => {
+    const headers = { authorization: `Bearer ${with_}` };
+    const response = await fetch(to, { method: 'POST', headers, body: JSON.stringify(body) });
+    return (await response.json()) as Record<string, unknown>;
+  };
+  const session = await post(`${address}/sessions`, key!, { task: { number: 2 } });
+  const ask = { model: 'policy', messages: [{ role: 'user', content: 'guess' }] };
+  const answer = await post(`${session.base_url}/chat/completions`, session.api_key as string, ask);
+  expect(answer).toMatchObject({ choices: [{ message: { content: '2' } }] });
+  await post(`${address}/sessions/${session.id}/close`, session.api_key as string, { reward: 0.5 });
+  await post(`${address}/sessions`, key!, {});
+  interrupted.abort();
+  expect(await served).toBe(0);
+  const [closed, left] = lines(record).map((line) => JSON.parse(line) as object);
+  expect(closed).toMatchObject({
+    groupId: '{"number":2}',
+    stop: 'done',
+    outcome: 0.5,
+    success: true,
+    turns: [{ text: '2', untrainable: 'no-token-ids', reward: 0.5 }],
+  });
+  expect(left).toMatchObject({ stop: 'cancelled', turns: [] });
+  await expect(fetch(`${address}/health`)).rejects.toThrow();
+});
+
+test('a gateway needs something to serve', async () => {
+  const console = memoryConsole();
+  expect(
+    await runCommandLine(['gateway'], { commands, version: '0', console, interrupts: noInterrupts }),
+  ).toBe(2);
+  expect(console.errors().replaceAll('\n', ' ')).toMatchInlineSnapshot(
+    `"error: The gateway needs a model that talks. Seen: neither a run nor --policy. Allowed: a run that trained an agent; or --policy openai:URL or --policy vllm:URL. List runs with: turnwise runs. (policy-missing) "`,
+  );
+});

@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { isPath, loadFile } from './load-file.ts';
+import { load } from './typescript-loader.ts';
+
+const repository = new URL('../..', import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), 'turnwise-files-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const environment = (name: string): string => `{
+  name: '${name}', description: '', maxTurns: 1,
+  tasks: () => ({ size: 1, at: () => 1 }),
+  start: () => ({ state: 0, messages: [{ role: 'user', content: 'go' }] }),
+  step: (state) => ({ state, observation: '', reward: 1, done: true, success: true, valid: true }),
+  actions: () => ['go'], solve: () => 'go',
+}`;
+
+function write(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+test('names and paths', () => {
+  expect(['./a.ts', 'a.ts', 'b/c', 'x.mjs', '../y.js'].map(isPath)).toEqual([true, true, true, true, true]);
+  expect(['frozen-lake', 'a.txt', 'rloo'].map(isPath)).toEqual([false, false, false]);
+});
+
+test('a file that exports one environment, also as its default', async () => {
+  const path = write('one.mjs', `export const mine = ${environment('mine')};\nexport { mine as default };`);
+  const factory = await loadFile(path);
+  expect(factory).toMatchObject({ name: 'mine', source: path });
+  expect(factory.create({}).roles).toEqual(['agent']);
+});
+
+test.each([
+  ['nothing', 'export const x = 1;', /must export one agent.*none \(exports: x\)/],
+  ['two', `export const a = ${environment('a')};\nexport const b = ${environment('b')};`, /Seen: a, b/],
+  ['an error', 'throw new Error("oops");', /cannot be loaded. Seen: oops/],
+])('a file with %s', async (name, text, message) => {
+  const path = write(`${name.replace(' ', '-')}.mjs`, text);
+  await expect(loadFile(path)).rejects.toThrow(message);
+  await expect(loadFile(path)).rejects.toMatchObject({ code: 'file-unusable' });
+});
+
+test('a file that is not there', async () => {
+  await expect(loadFile(join(folder, 'none.ts'))).rejects.toMatchObject({ code: 'file-unknown' });
+});
+
+test('the loader leaves types out and says where TypeScript cannot be run so', async () => {
+  const next = (): never => {
+    throw new Error('not ours');
+  };
+  const url = (path: string): string => `file://${path}`;
+  const context = { format: undefined, conditions: [], importAttributes: {} } as never;
+  const good = await load(url(write('good.ts', 'export const x: number = 1;')), context, next);
+  expect(good.source).toBe('export const x         = 1;');
+  const bad = url(write('bad.ts', 'const a = 1;\nenum B { c }'));
+  await expect(load(bad, context, next)).rejects.toThrow(/bad\.ts:2: TypeScript enum is not supported/);
+  await expect(load(url(write('plain.js', '')), context, next)).rejects.toThrow('not ours');
+});
+
+test('`turnwise train ./agent.ts` runs TypeScript on this version of Node', {
+  timeout: 120_000,
+}, async () => {
+  const program = join(repository, 'dist/src/cli/main.js');
+  if (!existsSync(program)) throw new Error(`${program} does not exist: run "npm run build" first`);
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(repository, join(folder, 'node_modules', 'turnwise'));
+  write(
+    'echo.ts',
+    `import { type AgentEpisode, defineAgent } from 'turnwise';
+
+const words: readonly string[] = ['red', 'green', 'blue'];
+
+export const echo = defineAgent<string>({
+  name: 'echo',
+  tasks: () => words,
+  async run({ task, baseURL, apiKey, model, signal }: AgentEpisode<string>) {
+    const response = await fetch(\`\${baseURL}/chat/completions\`, {
+      method: 'POST',
+      headers: { authorization: \`Bearer \${apiKey}\` },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: task }] }),
+      signal,
+    });
+    const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
+    return { reward: choices[0]!.message.content === task ? 1 : 0 };
+  },
+  demonstrate: ({ task, rng }) => ({ content: rng.chance(0.5) ? task : rng.pick(words) }),
+});
+`,
+  );
+  const settings = {
+    threads: 1,
+    steps: 6,
+    'model.width': 32,
+    'model.layers': 1,
+    'model.heads': 2,
+    'model.hidden': 64,
+    'clone.demonstrations': 60,
+    'clone.steps': 40,
+    'rollout.tasks': 6,
+    'optimizer.learningRate': 0.01,
+    'evaluation.finalTasks': 60,
+    'evaluation.every': 0,
+  };
+  const flags = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
+  const run = (...line: string[]): Promise<{ stdout: string }> =>
+    promisify(execFile)(process.execPath, [program, ...line], { cwd: folder });
+  const { stdout } = await run('train', './echo.ts', '--json', ...flags);
+  const { summary } = JSON.parse(stdout.trim().split('\n').at(-1)!) as {
+    summary: Record<'before' | 'after', { sampled: { success: number; stops: object } }>;
+  };
+  expect(summary.after.sampled.success).toBeGreaterThan(summary.before.sampled.success);
+  expect(summary.after.sampled.stops).toEqual({ done: 60 });
+  // The same command measures it again, found by its file: the same chance gives the same figure.
+  const measured = await run('eval', './echo.ts', '--json', '--tasks', '60');
+  const again = JSON.parse(measured.stdout.trim().split('\n').at(-1)!) as {
+    run: string;
+    sampled: { success: number };
+  };
+  expect(again).toMatchObject({ run: 'echo-rloo-1', sampled: { success: summary.after.sampled.success } });
+});

@@ -1,0 +1,140 @@
+/** The contract of an agent developer: plain code that talks to an OpenAI-compatible URL, and says how well it went. */
+
+import { TurnwiseError } from '../core/errors.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import type { Message } from '../core/messages.ts';
+import type { Rng } from '../core/rng.ts';
+import type { Split, TaskSet } from './environment.ts';
+
+const marker = Symbol.for('turnwise.agent');
+
+/** What a run of the agent gets: a task (plain JSON, since it is stored), and where its model answers. */
+export interface AgentEpisode<Task = Json> {
+  readonly task: Task;
+  /** Of the OpenAI-compatible API: `/chat/completions` and so on lie below it. It belongs to this episode alone. */
+  readonly baseURL: string;
+  readonly apiKey: string;
+  /** Name of the model to ask for. */
+  readonly model: string;
+  /** Aborted when the episode is over, whatever the reason. */
+  readonly signal: AbortSignal;
+}
+
+export interface AgentResult {
+  readonly reward: number;
+  /** Default: whether the reward is above 0. */
+  readonly success?: boolean;
+  /** Kept with the episode. */
+  readonly info?: Json;
+}
+
+/** A call of the agent that a teacher answers in place of the policy. */
+export interface TeacherRequest<Task = Json> {
+  readonly task: Task;
+  readonly messages: readonly Message[];
+  /** Names of the tools that the call offers. */
+  readonly tools: readonly string[];
+  /** Whether this demonstration should be good, or show a beginner's mistakes. */
+  readonly player: 'expert' | 'beginner';
+  readonly rng: Rng;
+}
+
+/** What the teacher has the assistant say. */
+export interface TeacherAnswer {
+  readonly content?: string;
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments: JsonObject }[];
+}
+
+export interface AgentDefinition<Task = Json> {
+  readonly name: string;
+  /** One line for lists. */
+  readonly description?: string;
+  /** The tasks of a split: a list, or a numbered set (which may be infinite). */
+  readonly tasks: (split: Split) => TaskSet<Task> | readonly Task[];
+  /** One episode. What it throws makes the episode `failed`, never a reward. */
+  readonly run: (episode: AgentEpisode<Task>) => Promise<AgentResult>;
+  /** A scripted teacher: the source of demonstrations, from which a small model gets its words and its start. */
+  readonly demonstrate?: (request: TeacherRequest<Task>) => TeacherAnswer | Promise<TeacherAnswer>;
+  /** Called once when all episodes are over: close what they shared, such as connections to tools. */
+  readonly close?: () => Promise<void>;
+  /** Calls of one episode; the next one is refused. Default 32. */
+  readonly maxCalls?: number;
+  /** Training settings that were found to work; layered over the recipe's, under the user's. */
+  readonly settings?: JsonObject;
+  /**
+   * Other models that the agent may ask for through the same URL, such as a judge: name to `openai:<url>`. Their answers
+   * are kept and never trained on.
+   */
+  readonly models?: Readonly<Record<string, string>>;
+}
+
+export interface Agent<Task = Json> {
+  readonly name: string;
+  readonly description: string;
+  readonly maxCalls: number;
+  tasks(split: Split): TaskSet<Task>;
+  run(episode: AgentEpisode<Task>): Promise<AgentResult>;
+  demonstrate?(request: TeacherRequest<Task>): TeacherAnswer | Promise<TeacherAnswer>;
+  close?(): Promise<void>;
+  readonly settings?: JsonObject;
+  readonly models: Readonly<Record<string, string>>;
+}
+
+/**
+ * An agent that can be trained and evaluated. Export it from a file, then: `turnwise train ./agent.ts`.
+ *
+ * @throws TurnwiseError `agent-invalid`
+ */
+export function defineAgent<Task>(definition: AgentDefinition<Task>): Agent<Task> {
+  const {
+    name,
+    description = '',
+    tasks,
+    run,
+    demonstrate,
+    close,
+    maxCalls = 32,
+    settings,
+    models = {},
+  } = definition;
+  if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) {
+    throw invalid('its name', JSON.stringify(name), 'lower-case letters, digits and hyphens');
+  }
+  if (!Number.isInteger(maxCalls) || maxCalls < 1) {
+    throw invalid('maxCalls', String(maxCalls), 'a whole number, at least 1');
+  }
+  if (typeof tasks !== 'function') throw invalid('tasks', typeof tasks, 'a function from a split to tasks');
+  if (typeof run !== 'function') throw invalid('run', typeof run, 'an async function');
+  const agent: Agent<Task> = {
+    name,
+    description,
+    maxCalls,
+    tasks: (split) => taskSet(tasks(split)),
+    run,
+    ...(demonstrate && { demonstrate }),
+    ...(close && { close }),
+    ...(settings && { settings }),
+    models,
+  };
+  return Object.defineProperty(agent, marker, { value: true });
+}
+
+/** Also true for agents of another copy of this package. */
+export function isAgent(value: unknown): value is Agent {
+  return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[marker] === true;
+}
+
+function taskSet<Task>(tasks: TaskSet<Task> | readonly Task[]): TaskSet<Task> {
+  if (!Array.isArray(tasks)) return tasks as TaskSet<Task>;
+  const list = tasks as readonly Task[];
+  return { size: list.length, at: (index) => list[index]! };
+}
+
+function invalid(part: string, seen: string, allowed: string): TurnwiseError {
+  return new TurnwiseError('agent-invalid', {
+    what: `An agent cannot be used because of ${part}`,
+    seen,
+    allowed,
+    next: 'See docs/train-your-agent.md',
+  });
+}

@@ -1,0 +1,27 @@
+/** An agent as a world: its tasks and limits. Its episodes are its own code, which the gateway records. */
+
+import { TurnwiseError } from '../core/errors.ts';
+import type { Agent } from './agent.ts';
+import { rawProtocol } from './raw-protocol.ts';
+import { AGENT } from './session.ts';
+import type { World } from './world.ts';
+
+export function fromAgent(agent: Agent): World {
+  return {
+    name: agent.name,
+    description: agent.description,
+    roles: [AGENT],
+    maxTurns: agent.maxCalls,
+    protocol: rawProtocol,
+    agent,
+    tasks: (split) => agent.tasks(split),
+    open: async () => {
+      throw new TurnwiseError('agent-plays-itself', {
+        what: `"${agent.name}" is an agent: its own code plays its episodes, so they cannot be stepped from outside`,
+        allowed: 'train, resume, eval and gateway',
+        next: `Measure it with: turnwise eval RUN`,
+        fields: { environment: agent.name },
+      });
+    },
+  };
+}

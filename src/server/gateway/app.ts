@@ -1,0 +1,210 @@
+/** The gateway's routes: keys, bodies, shapes. */
+
+import { timingSafeEqual } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { z } from 'zod';
+import type { Json } from '../../core/json.ts';
+import { ApiError, badRequest, notFound } from './api-error.ts';
+import { type CallRequest, readChatCall, readTextCall } from './call-request.ts';
+import { type ResponseContext, streamedResponse, wholeResponse } from './chat-response.ts';
+import type { Gateway } from './gateway.ts';
+import { checkFormat } from './response-format.ts';
+import type { AnsweredChoice, GatewaySession } from './session.ts';
+
+const creation = z.strictObject({
+  task: z.json().optional(),
+  lease_ms: z.int().min(100).optional(),
+});
+const ending = z.strictObject({
+  reward: z.number().optional(),
+  success: z.boolean().optional(),
+  info: z.json().optional(),
+});
+
+const MAX_DEPTH = 64;
+
+export function gatewayApp(gateway: Gateway): Hono {
+  const app = new Hono();
+  app.onError((error) => (error instanceof ApiError ? error : internal(error)).toResponse());
+  app.notFound((context) =>
+    notFound('unknown_route', `There is nothing at ${context.req.method} ${context.req.path}.`).toResponse(),
+  );
+  app.use(
+    bodyLimit({
+      maxSize: gateway.limits.bodyBytes,
+      onError: () => {
+        throw new ApiError({
+          status: 413,
+          type: 'invalid_request_error',
+          code: 'body_too_large',
+          message: `The body is larger than ${gateway.limits.bodyBytes} bytes.`,
+        });
+      },
+    }),
+  );
+
+  app.get('/health', (context) =>
+    context.json({ status: 'ok', sessions: gateway.sessions.length, ...gateway.state }),
+  );
+  app.get('/sessions', (context) => {
+    requireKey(context, gateway);
+    return context.json({ object: 'list', data: gateway.sessions.map((id) => ({ id })) });
+  });
+  app.post('/sessions', async (context) => {
+    requireKey(context, gateway);
+    const { task, lease_ms: leaseMs } = checked(creation, await readBody(context, {}));
+    const session = gateway.create(task as Json | undefined, leaseMs);
+    return context.json(
+      {
+        id: session.id,
+        object: 'session',
+        base_url: gateway.baseURL(session),
+        api_key: session.key,
+        models: session.models.map(({ name }) => name),
+      },
+      201,
+    );
+  });
+  app.get('/sessions/:id', (context) => context.json(sessionOf(context, gateway, true).record()));
+  const end = async (context: Context): Promise<Response> => {
+    const session = sessionOf(context, gateway, true);
+    const { reward, success, info } = checked(ending, await readBody(context, {}));
+    const record = gateway.end(session.id, {
+      ...(reward === undefined ? {} : { reward }),
+      ...(success === undefined ? {} : { success }),
+      ...(info === undefined ? {} : { info: info as Json }),
+    });
+    return context.json(record);
+  };
+  app.delete('/sessions/:id', end);
+  app.post('/sessions/:id/close', end);
+
+  app.get('/sessions/:id/v1/models', (context) => {
+    const { models } = sessionOf(context, gateway);
+    const data = models.map(({ name }) => ({ id: name, object: 'model', created: 0, owned_by: 'turnwise' }));
+    return context.json({ object: 'list', data });
+  });
+  app.get('/sessions/:id/v1/models/:model', (context) => {
+    const name = context.req.param('model');
+    if (!sessionOf(context, gateway).models.some((model) => model.name === name)) {
+      throw notFound('model_not_found', `There is no model "${name}" here.`);
+    }
+    return context.json({ id: name, object: 'model', created: 0, owned_by: 'turnwise' });
+  });
+  app.post('/sessions/:id/v1/chat/completions', (context) =>
+    answer(context, gateway, (body) => {
+      const call = readChatCall(body);
+      checkFormat(call.responseFormat);
+      return call;
+    }),
+  );
+  app.post('/sessions/:id/v1/completions', (context) => answer(context, gateway, readTextCall));
+  return app;
+}
+
+async function answer(
+  context: Context,
+  gateway: Gateway,
+  read: (body: unknown) => CallRequest,
+): Promise<Response> {
+  const session = sessionOf(context, gateway);
+  const call = read(await readBody(context));
+  const choices = await gateway.call(session.id, call, context.req.raw.signal);
+  const about: ResponseContext = {
+    id: `${call.kind === 'chat' ? 'chatcmpl' : 'cmpl'}-${session.id.slice(8)}-${choices[0]!.call.id}`,
+    created: Math.floor(Date.now() / 1000),
+    call,
+  };
+  return call.stream ? streamed(choices, about) : Response.json(wholeResponse(choices, about));
+}
+
+function streamed(choices: readonly AnsweredChoice[], about: ResponseContext): Response {
+  const encoder = new TextEncoder();
+  const chunks = streamedResponse(choices, about);
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      const { value, done } = chunks.next();
+      controller.enqueue(encoder.encode(`data: ${done ? '[DONE]' : JSON.stringify(value)}\n\n`));
+      if (done) controller.close();
+    },
+  });
+  return new Response(body, {
+    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
+  });
+}
+
+/** @param withGatewayKey whether the key of the whole gateway opens it too */
+function sessionOf(context: Context, gateway: Gateway, withGatewayKey = false): GatewaySession {
+  const session = gateway.find(context.req.param('id') ?? '');
+  const key = keyOf(context);
+  if (session.opens(key) || (withGatewayKey && sameText(key, gateway.key))) return session;
+  throw wrongKey('the key of this session');
+}
+
+function requireKey(context: Context, gateway: Gateway): void {
+  if (!sameText(keyOf(context), gateway.key)) throw wrongKey('the key of this gateway');
+}
+
+const keyOf = (context: Context): string =>
+  /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1]?.trim() ?? '';
+
+function sameText(given: string, own: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(own)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function wrongKey(which: string): ApiError {
+  return new ApiError({
+    status: 401,
+    type: 'authentication_error',
+    code: 'invalid_api_key',
+    message: `Send "Authorization: Bearer KEY" with ${which}.`,
+  });
+}
+
+/** @param absent what an empty body means; without it, an error */
+async function readBody(context: Context, absent?: Json): Promise<unknown> {
+  const text = await context.req.text();
+  if (text === '' && absent !== undefined) return absent;
+  if (depthOf(text) > MAX_DEPTH)
+    throw badRequest('invalid_json', `The body is nested deeper than ${MAX_DEPTH}.`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest('invalid_json', 'The body is not JSON.');
+  }
+}
+
+/** How deep brackets nest, outside of strings: what walks a value later must not run out of stack. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let quoted = false;
+  for (let index = 0; index < json.length; index++) {
+    const character = json[index];
+    if (character === '"') quoted = !quoted;
+    else if (quoted && character === '\\') index++;
+    else if (quoted) continue;
+    else if (character === '[' || character === '{') deepest = Math.max(deepest, ++depth);
+    else if (character === ']' || character === '}') depth--;
+  }
+  return deepest;
+}
+
+function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  const { path, message } = result.error.issues[0]!;
+  const param = path.map(String).join('.');
+  throw badRequest(
+    'invalid_value',
+    param === '' ? message : `${param}: ${message}`,
+    param === '' ? undefined : param,
+  );
+}
+
+function internal(error: unknown): ApiError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new ApiError({ status: 500, type: 'server_error', code: 'internal', message });
+}

@@ -1,0 +1,296 @@
+/**
+ * The recording gateway: sessions behind an OpenAI-compatible API. Knows who may call, how often and for how long, and
+ * holds calls back while weights change; what is answered is up to the sessions' models.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { type ServerType, serve } from '@hono/node-server';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import { ApiError } from './api-error.ts';
+import { gatewayApp } from './app.ts';
+import type { CallRequest } from './call-request.ts';
+import { RateLimit } from './rate-limit.ts';
+import type { SessionRecord } from './recorded-call.ts';
+import {
+  type AnsweredChoice,
+  GatewaySession,
+  type SessionEnd,
+  type SessionOptions,
+  sessionOver,
+} from './session.ts';
+
+export interface GatewayLimits {
+  readonly bodyBytes: number;
+  /** Sessions open at once. */
+  readonly sessions: number;
+  /** Calls of one session. */
+  readonly callsPerSecond: number;
+  readonly callBurst: number;
+  /** Longest that one call may take, waiting included. */
+  readonly callTimeoutMs: number;
+  /** A session made over HTTP ends when nothing was asked of it for so long. */
+  readonly leaseMs: number;
+}
+
+export const defaultLimits: GatewayLimits = {
+  bodyBytes: 4 * 2 ** 20,
+  sessions: 4096,
+  callsPerSecond: 200,
+  callBurst: 400,
+  callTimeoutMs: 600_000,
+  leaseMs: 600_000,
+};
+
+export interface GatewayOptions {
+  /** Default: loopback only. */
+  readonly host?: string;
+  /** Default: any free one. */
+  readonly port?: number;
+  /** For /sessions. Default: a random one. */
+  readonly key?: string;
+  /** What sessions made over HTTP talk to; without it there are none. */
+  readonly newSession?: () => SessionOptions;
+  readonly limits?: Partial<GatewayLimits>;
+  /** A session made over HTTP has ended. */
+  readonly onEnd?: (record: SessionRecord) => void;
+}
+
+const KEEP_ALIVE_MS = 600_000;
+
+interface Held {
+  readonly session: GatewaySession;
+  readonly rate: RateLimit;
+  /** Absent for sessions of this process, whose episodes end them. */
+  readonly leaseMs: number | undefined;
+}
+
+export class Gateway {
+  readonly limits: GatewayLimits;
+  readonly key: string;
+  readonly #options: GatewayOptions;
+  readonly #sessions: Map<string, Held> = new Map();
+  #server: ServerType | undefined;
+  #address = '';
+  #sweep: NodeJS.Timeout | undefined;
+  #running = 0;
+  /** Resolves when calls may go on; absent while they may. */
+  #pause: Promise<void> | undefined;
+  #drained: (() => void) | undefined;
+
+  constructor(options: GatewayOptions = {}) {
+    this.#options = options;
+    this.limits = { ...defaultLimits, ...options.limits };
+    this.key = options.key ?? `tw-${randomBytes(24).toString('base64url')}`;
+  }
+
+  /** Begin to listen. @throws TurnwiseError `port-unusable` */
+  async start(): Promise<this> {
+    const { host = '127.0.0.1', port = 0 } = this.#options;
+    const app = gatewayApp(this);
+    await new Promise<void>((resolve, reject) => {
+      const server = serve({ fetch: app.fetch, hostname: host, port }, (address) => {
+        this.#address = `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+        resolve();
+      });
+      server.on('error', (cause: NodeJS.ErrnoException) => reject(portUnusable(host, port, cause)));
+      // Clients reuse connections: a server that closes an idle one first may cut off a request that is on its way.
+      if ('keepAliveTimeout' in server) server.keepAliveTimeout = KEEP_ALIVE_MS;
+      this.#server = server;
+    });
+    this.#sweep = setInterval(() => this.endExpired(), Math.min(5000, this.limits.leaseMs / 4));
+    this.#sweep.unref();
+    return this;
+  }
+
+  /** Where it listens, without a path. */
+  get address(): string {
+    return this.#address;
+  }
+
+  /** The base URL that a client of this session is given. */
+  baseURL(session: GatewaySession): string {
+    return `${this.#address}/sessions/${session.id}/v1`;
+  }
+
+  /** Ids of the open sessions. */
+  get sessions(): readonly string[] {
+    return [...this.#sessions.keys()];
+  }
+
+  /** A session of this process: it has no lease, whoever opens it must close it. */
+  open(options: SessionOptions): GatewaySession {
+    return this.#hold(new GatewaySession(options), undefined);
+  }
+
+  /** A session made over HTTP. @throws ApiError */
+  create(task: Json | undefined, leaseMs: number | undefined): GatewaySession {
+    const { newSession } = this.#options;
+    if (!newSession) {
+      throw new ApiError({
+        status: 409,
+        type: 'invalid_request_error',
+        code: 'sessions_closed',
+        message: 'This gateway belongs to a run, which opens its own sessions.',
+      });
+    }
+    if (this.#sessions.size >= this.limits.sessions) {
+      throw new ApiError({
+        status: 429,
+        type: 'rate_limit_error',
+        code: 'too_many_sessions',
+        message: `${this.limits.sessions} sessions are open, which is the limit. Close one, or let its lease run out.`,
+        retryAfterSeconds: 5,
+      });
+    }
+    return this.#hold(
+      new GatewaySession({ ...newSession(), ...(task === undefined ? {} : { task }) }),
+      Math.min(leaseMs ?? this.limits.leaseMs, this.limits.leaseMs),
+    );
+  }
+
+  #hold(session: GatewaySession, leaseMs: number | undefined): GatewaySession {
+    const { callsPerSecond, callBurst } = this.limits;
+    this.#sessions.set(session.id, {
+      session,
+      rate: new RateLimit(callsPerSecond, callBurst, performance.now()),
+      leaseMs,
+    });
+    return session;
+  }
+
+  /** @throws ApiError 404 */
+  find(id: string): GatewaySession {
+    return this.#held(id).session;
+  }
+
+  #held(id: string): Held {
+    const held = this.#sessions.get(id);
+    if (!held) throw sessionOver(id);
+    return held;
+  }
+
+  /** End a session; its calls under way are dropped. @throws ApiError 404, also the second time */
+  end(id: string, end: SessionEnd = {}, status: 'closed' | 'expired' = 'closed'): SessionRecord {
+    const { session, leaseMs } = this.#held(id);
+    this.#sessions.delete(id);
+    session.close(end, status);
+    const record = session.record();
+    if (leaseMs !== undefined) this.#options.onEnd?.(record);
+    return record;
+  }
+
+  /** End the sessions whose leases have run out. */
+  endExpired(nowMs: number = performance.now()): void {
+    for (const [id, { session, leaseMs }] of this.#sessions) {
+      if (leaseMs === undefined || session.running > 0) continue;
+      if (nowMs - session.lastActiveMs > leaseMs) this.end(id, {}, 'expired');
+    }
+  }
+
+  /** One call, within its limits. `hungUp` is the client's. @throws ApiError */
+  async call(id: string, request: CallRequest, hungUp: AbortSignal): Promise<AnsweredChoice[]> {
+    const { session, rate } = this.#held(id);
+    const waitSeconds = rate.take(performance.now());
+    if (waitSeconds > 0) throw tooFast(this.limits.callsPerSecond, waitSeconds);
+    session.running++;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(tooLate(this.limits.callTimeoutMs)), this.limits.callTimeoutMs);
+    const signal = AbortSignal.any([hungUp, late.signal]);
+    try {
+      while (this.#pause) await orAborted(this.#pause, signal);
+      this.#running++;
+      try {
+        return await session.answer(request, signal);
+      } finally {
+        this.#running--;
+        if (this.#running === 0) this.#drained?.();
+      }
+    } finally {
+      clearTimeout(timer);
+      session.running--;
+      session.lastActiveMs = performance.now();
+    }
+  }
+
+  /** Hold new calls back, wait for those under way, do `work` (such as changing the weights), and go on. */
+  async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#pause) await this.#pause;
+    let resume = (): void => {};
+    this.#pause = new Promise((resolve) => {
+      resume = resolve;
+    });
+    try {
+      if (this.#running > 0) {
+        await new Promise<void>((resolve) => {
+          this.#drained = resolve;
+        });
+      }
+      return await work();
+    } finally {
+      this.#drained = undefined;
+      this.#pause = undefined;
+      resume();
+    }
+  }
+
+  /** Calls under way, and whether new ones are held back. */
+  get state(): { readonly running: number; readonly paused: boolean } {
+    return { running: this.#running, paused: this.#pause !== undefined };
+  }
+
+  /** End every session and stop listening. */
+  async stop(): Promise<void> {
+    clearInterval(this.#sweep);
+    for (const id of this.sessions) this.end(id);
+    const server = this.#server;
+    if (!server) return;
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      if ('closeAllConnections' in server) server.closeAllConnections();
+    });
+  }
+}
+
+async function orAborted(wait: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let abort = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    await Promise.race([wait, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function tooFast(callsPerSecond: number, waitSeconds: number): ApiError {
+  return new ApiError({
+    status: 429,
+    type: 'rate_limit_error',
+    code: 'too_many_calls',
+    message: `A session may make ${callsPerSecond} calls a second.`,
+    retryAfterSeconds: Math.ceil(waitSeconds),
+  });
+}
+
+function tooLate(callTimeoutMs: number): ApiError {
+  return new ApiError({
+    status: 504,
+    type: 'server_error',
+    code: 'call_timeout',
+    message: `The call took longer than ${callTimeoutMs} ms.`,
+  });
+}
+
+function portUnusable(host: string, port: number, cause: NodeJS.ErrnoException): TurnwiseError {
+  return new TurnwiseError('port-unusable', {
+    what: 'The gateway cannot listen',
+    seen: `${cause.code ?? cause.message} at ${host}:${port}`,
+    next: 'Choose another port, or leave it out to take any free one',
+    fields: { host, port },
+    cause,
+  });
+}

@@ -1,0 +1,49 @@
+/** A scripted teacher in the policy's place: the agent's own code runs, and its prompts are those of training. */
+
+import type { Json } from '../../core/json.ts';
+import { Rng } from '../../core/rng.ts';
+import type { Agent } from '../../env/agent.ts';
+import type { PlayerKind } from '../../env/world.ts';
+import { parseReply, writeReply } from '../../model/word-chat.ts';
+import { badRequest } from './api-error.ts';
+import { type ChatModel, NO_HISTORY } from './chat-model.ts';
+import { POLICY_NAME } from './policy-model.ts';
+
+/** @param seedKey names the chance of the whole episode */
+export function teacherModel(
+  teach: NonNullable<Agent['demonstrate']>,
+  task: Json,
+  player: Exclude<PlayerKind, 'random'>,
+  seedKey: string,
+): ChatModel {
+  return {
+    name: POLICY_NAME,
+    version: 0,
+    answer: async ({ call, seedKey: callKey }) => {
+      if (call.kind === 'text') {
+        throw badRequest('unsupported_parameter', 'A teacher answers /chat/completions only.');
+      }
+      const { content = '', toolCalls = [] } = await teach({
+        task,
+        messages: call.messages,
+        tools: call.tools.map(({ name }) => name),
+        player,
+        rng: Rng.of('teacher', seedKey, callKey),
+      });
+      // What the agent gets is what the policy could have said: the words, without their layout.
+      const text = writeReply({ content, toolCalls });
+      return {
+        reply: parseReply(text, call.tools),
+        text,
+        finish: 'stop',
+        promptIds: [],
+        ids: [],
+        logprobs: [],
+        history: NO_HISTORY,
+        tokens: { prompt: 0, completion: 0 },
+        temperature: undefined,
+        untrainable: 'scripted',
+      };
+    },
+  };
+}

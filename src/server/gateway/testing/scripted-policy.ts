@@ -1,0 +1,41 @@
+/** A policy without weights, for tests: it says what it is told to say, token by token. */
+
+import type { ConversationRenderer } from '../../../model/conversation.ts';
+import { CHAT_WORDS, wordChatRenderer } from '../../../model/word-chat.ts';
+import { WordTokenizer } from '../../../model/word-tokenizer.ts';
+import type { PromptPolicy, PromptRequest } from '../../../policy/policy.ts';
+
+export interface ScriptedTokens extends PromptPolicy {
+  version: number;
+  readonly requests: PromptRequest[];
+}
+
+/** The renderer of a model that knows these words. */
+export function rendererOf(words: string): ConversationRenderer {
+  return wordChatRenderer(WordTokenizer.fromTexts([...CHAT_WORDS, words]), 16);
+}
+
+/** Answers with `say(request)`; log-probabilities are −1, −2, … so that mixing them up shows. */
+export function scriptedTokens(
+  renderer: ConversationRenderer,
+  say: (request: PromptRequest) => string | Promise<string>,
+): ScriptedTokens {
+  const requests: PromptRequest[] = [];
+  return {
+    version: 7,
+    requests,
+    complete: async (request) => {
+      requests.push(request);
+      const text = await say(request);
+      const ids = renderer.completionIds(text).slice(0, request.sampling.maxTokens);
+      const stopped = renderer.stopIds.includes(ids.at(-1)!);
+      return {
+        ids,
+        logprobs: ids.map((_, index) => -1 - index),
+        text,
+        finish: stopped ? 'stop' : 'length',
+        sampled: true,
+      };
+    },
+  };
+}

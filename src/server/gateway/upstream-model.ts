@@ -1,0 +1,305 @@
+/**
+ * A server elsewhere that speaks OpenAI's API: a black box to evaluate or collect from, or one that tells its token ids
+ * (`return_token_ids`, as vLLM has it since 0.10.2), whose completions can then be trained on.
+ */
+
+import { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { Message } from '../../core/messages.ts';
+import type { Reply } from '../../model/conversation.ts';
+import { writeReply } from '../../model/word-chat.ts';
+import { ApiError } from './api-error.ts';
+import type { CallRequest } from './call-request.ts';
+import { type ChatModel, type ModelAnswer, type ModelRequest, NO_HISTORY } from './chat-model.ts';
+import { OVERFLOW_CODE } from './policy-model.ts';
+
+export interface UpstreamOptions {
+  /** The name that clients of the gateway ask for. */
+  readonly name: string;
+  /** Base URL, to which `/chat/completions` is appended. */
+  readonly url: string;
+  /** The name that the server knows. */
+  readonly model: string;
+  readonly apiKey: string | undefined;
+  /** Ask for token ids. Servers that do not know the parameter may refuse it. */
+  readonly tokenIds: boolean;
+  /** Of one attempt. */
+  readonly timeoutMs?: number;
+  /** Attempts after the first, where the server is busy or fails. */
+  readonly retries?: number;
+}
+
+const numbers = z.array(z.number());
+const wireAnswer = z.object({
+  choices: z
+    .array(
+      z.object({
+        message: z
+          .object({
+            content: z.string().nullish(),
+            reasoning_content: z.string().nullish(),
+            tool_calls: z
+              .array(z.object({ function: z.object({ name: z.string(), arguments: z.string() }) }))
+              .nullish(),
+          })
+          .optional(),
+        text: z.string().optional(),
+        finish_reason: z.string().nullish(),
+        logprobs: z
+          .object({
+            content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish(),
+            token_logprobs: numbers.nullish(),
+          })
+          .nullish(),
+        token_ids: numbers.nullish(),
+        prompt_token_ids: numbers.nullish(),
+      }),
+    )
+    .min(1),
+  prompt_token_ids: numbers.nullish(),
+  usage: z.object({ prompt_tokens: z.number(), completion_tokens: z.number() }).nullish(),
+});
+const wireError = z.object({ error: z.object({ message: z.string(), code: z.unknown().optional() }) });
+
+export function upstreamModel(options: UpstreamOptions): ChatModel {
+  return {
+    name: options.name,
+    version: 0,
+    answer: async (request) => {
+      const path = request.call.kind === 'chat' ? '/chat/completions' : '/completions';
+      const body = await post(
+        `${options.url.replace(/\/+$/, '')}${path}`,
+        requestBody(request.call, options),
+        {
+          ...options,
+          signal: request.signal,
+        },
+      );
+      return readAnswer(body, request, options);
+    },
+  };
+}
+
+function requestBody(call: CallRequest, { model, tokenIds }: UpstreamOptions): object {
+  const logprobs = tokenIds || call.logprobs;
+  return {
+    model,
+    ...(call.kind === 'chat'
+      ? {
+          messages: call.messages.map(wireMessage),
+          ...(call.tools.length > 0 && {
+            tools: call.tools.map((declared) => ({ type: 'function', function: declared })),
+            tool_choice:
+              typeof call.toolChoice === 'string'
+                ? call.toolChoice
+                : { type: 'function', function: { name: call.toolChoice.name } },
+            ...(call.parallelToolCalls ? {} : { parallel_tool_calls: false }),
+          }),
+          ...(call.responseFormat.type === 'text'
+            ? {}
+            : { response_format: wireFormat(call.responseFormat) }),
+          ...(logprobs && { logprobs: true }),
+        }
+      : { prompt: call.prompt, ...(logprobs && { logprobs: 1 }) }),
+    ...(call.stop.length > 0 && { stop: call.stop }),
+    ...(call.temperature !== undefined && { temperature: call.temperature }),
+    ...(call.topP !== undefined && { top_p: call.topP }),
+    ...(call.topK !== undefined && call.topK > 0 && { top_k: call.topK }),
+    ...(call.maxTokens !== undefined && { max_tokens: call.maxTokens }),
+    ...(call.seed !== undefined && { seed: call.seed }),
+    ...(tokenIds && { return_token_ids: true }),
+  };
+}
+
+function wireMessage({ role, content, toolCalls, toolCallId }: Message): object {
+  return {
+    role,
+    content,
+    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+    ...(toolCalls && {
+      tool_calls: toolCalls.map(({ id, name, arguments: given }) => ({
+        id,
+        type: 'function',
+        function: { name, arguments: JSON.stringify(given) },
+      })),
+    }),
+  };
+}
+
+function wireFormat(format: Extract<CallRequest, { kind: 'chat' }>['responseFormat']): object {
+  return format.type === 'json_schema'
+    ? { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema } }
+    : format;
+}
+
+interface PostOptions extends UpstreamOptions {
+  readonly signal: AbortSignal;
+}
+
+async function post(url: string, body: object, options: PostOptions): Promise<unknown> {
+  const { apiKey, timeoutMs = 300_000, retries = 3, signal } = options;
+  for (let attempt = 0; ; attempt++) {
+    const deadline = AbortSignal.timeout(timeoutMs);
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+        },
+        body: JSON.stringify(body),
+        signal: AbortSignal.any([signal, deadline]),
+      });
+      text = await response.text();
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      if (attempt < retries && !deadline.aborted) {
+        await pause(attempt, null, signal);
+        continue;
+      }
+      throw upstreamFailed(
+        url,
+        deadline.aborted ? `no answer within ${timeoutMs} ms` : causeOf(cause),
+        cause,
+      );
+    }
+    if (response.ok) return readJson(url, text);
+    if (attempt < retries && (response.status === 429 || response.status >= 500)) {
+      await pause(attempt, response.headers.get('retry-after'), signal);
+      continue;
+    }
+    throw refusal(url, response.status, text);
+  }
+}
+
+/** Half a second, one, two; or what the server says, up to half a minute. */
+async function pause(attempt: number, retryAfter: string | null, signal: AbortSignal): Promise<void> {
+  const told = retryAfter === null ? Number.NaN : Number(retryAfter) * 1000;
+  const waitMs = Number.isFinite(told) ? Math.min(30_000, Math.max(0, told)) : 500 * 2 ** attempt;
+  await new Promise<void>((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }, waitMs);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function readJson(url: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw upstreamFailed(url, `an answer that is not JSON: ${shorten(text)}`, cause);
+  }
+}
+
+/** A prompt that is too long is the episode's end; every other refusal is a failure. */
+function refusal(url: string, status: number, text: string): Error {
+  let message = shorten(text);
+  try {
+    const { error } = wireError.parse(JSON.parse(text));
+    message = error.message;
+    if (error.code === OVERFLOW_CODE || /maximum context length/i.test(message)) {
+      return new ApiError({ status: 400, type: 'invalid_request_error', code: OVERFLOW_CODE, message });
+    }
+  } catch {
+    // Not in OpenAI's shape: shown as it is.
+  }
+  return upstreamFailed(url, `status ${status}: ${message}`);
+}
+
+function readAnswer(body: unknown, { call }: ModelRequest, { url, tokenIds }: UpstreamOptions): ModelAnswer {
+  const checked = wireAnswer.safeParse(body);
+  if (!checked.success) {
+    const { path, message } = checked.error.issues[0]!;
+    throw upstreamFailed(url, `an answer of another shape: ${path.join('.')}: ${message}`);
+  }
+  const { choices, usage, prompt_token_ids: sharedPrompt } = checked.data;
+  const choice = choices[0]!;
+  const reply =
+    call.kind === 'chat' ? replyOf(choice.message) : { content: choice.text ?? '', toolCalls: [] };
+  const promptIds = sharedPrompt ?? choice.prompt_token_ids ?? [];
+  const ids = choice.token_ids ?? [];
+  const content = choice.logprobs?.content ?? [];
+  const logprobs = choice.logprobs?.token_logprobs ?? content.map(({ logprob }) => logprob);
+  const complete = tokenIds && promptIds.length > 0 && ids.length > 0 && logprobs.length === ids.length;
+  return {
+    reply,
+    text: writeReply(reply),
+    finish: choice.finish_reason === 'length' ? 'length' : 'stop',
+    // Half of it would be worse than nothing: rows must have one log-probability for each id.
+    promptIds: complete ? promptIds : [],
+    ids: complete ? ids : [],
+    logprobs: complete || call.logprobs ? logprobs : [],
+    history: NO_HISTORY,
+    tokens: {
+      prompt: usage?.prompt_tokens ?? promptIds.length,
+      completion: usage?.completion_tokens ?? ids.length,
+    },
+    ...(call.logprobs && { tokenTexts: content.map(({ token }) => token) }),
+    temperature: call.temperature,
+    ...(complete ? {} : { untrainable: 'no-token-ids' as const }),
+  };
+}
+
+function replyOf(message: z.output<typeof wireAnswer>['choices'][number]['message']): Reply {
+  const content = message?.content ?? '';
+  const reasoning = message?.reasoning_content ? { reasoning: message.reasoning_content } : {};
+  const toolCalls = [];
+  for (const { function: made } of message?.tool_calls ?? []) {
+    try {
+      toolCalls.push({ name: made.name, arguments: JSON.parse(made.arguments || '{}') as JsonObject });
+    } catch {
+      return {
+        content: `${content} ${made.name}(${made.arguments})`.trim(),
+        ...reasoning,
+        toolCalls: [],
+        problem: `the arguments of ${made.name} are not JSON`,
+      };
+    }
+  }
+  return { content, ...reasoning, toolCalls };
+}
+
+function upstreamFailed(url: string, seen: string, cause?: unknown): TurnwiseError {
+  return new TurnwiseError('upstream-failed', {
+    what: 'The server behind the gateway did not answer as it should',
+    seen: `${seen} (${url})`,
+    next: 'Check its URL, key and model name; the episode fails and is not learned from',
+    fields: { origin: 'policy', url },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+const causeOf = (error: unknown): string => {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return inner instanceof Error ? inner.message : String(inner);
+};
+
+const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+/**
+ * `openai:URL` is a black box, `vllm:URL` a server that tells token ids; `#NAME` after the URL is the model's name there.
+ *
+ * @param key from the environment, never from the command line
+ * @throws TurnwiseError `policy-unknown`
+ */
+export function parseUpstream(text: string, name: string, key: string | undefined): UpstreamOptions {
+  const [, kind, address, model] = /^(openai|vllm):(https?:\/\/[^#\s]+)(?:#(.+))?$/.exec(text) ?? [];
+  if (kind === undefined || address === undefined || !URL.canParse(address)) {
+    throw new TurnwiseError('policy-unknown', {
+      what: 'This does not name a server',
+      seen: text,
+      allowed: 'openai:URL or vllm:URL, with #MODEL at the end where the server has several',
+      next: 'For example: openai:http://localhost:8000/v1#qwen3-8b',
+    });
+  }
+  return { name, url: address, model: model ?? 'default', apiKey: key, tokenIds: kind === 'vllm' };
+}
