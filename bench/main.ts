@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|credit|env-server [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|credit|tinker|env-server [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -7,6 +7,7 @@ import { benchEngine } from './engine.ts';
 import { benchEnvironmentServer } from './env-server.ts';
 import { benchMemory } from './memory.ts';
 import { benchRollout } from './rollout.ts';
+import { benchTinker } from './tinker.ts';
 
 const machine = {
   processor: cpus()[0]?.model ?? 'unknown',
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   rollout: async () => ({ maze40: await benchRollout() }),
   memory: () => benchMemory(),
   credit: async () => ({ credit4096x50: benchCredit() }),
+  tinker: () => benchTinker(),
   'env-server': benchEnvironmentServer,
 };
 

@@ -16,6 +16,7 @@ const LAYERS = [
   'rollout',
   'credit',
   'objective',
+  'wire',
   'curation',
   'engine',
   'synth',
@@ -28,7 +29,14 @@ const LAYERS = [
 ];
 
 /** Implementations that only the composition root may name. */
-const LEAVES = ['src/engine/embedded', 'src/env/remote', 'src/server', 'src/store', 'envs'];
+const LEAVES = [
+  'src/engine/embedded',
+  'src/engine/tinker',
+  'src/env/remote',
+  'src/server',
+  'src/store',
+  'envs',
+];
 
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })

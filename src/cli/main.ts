@@ -13,6 +13,7 @@ import { playCommand } from './commands/play.ts';
 import { recipesCommand } from './commands/recipes.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { runsCommand } from './commands/runs.ts';
+import { serveCommand } from './commands/serve.ts';
 import { trainCommand } from './commands/train.ts';
 import { processConsole } from './console.ts';
 import { processInterrupts } from './interrupts.ts';
@@ -38,6 +39,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
     compareCommand,
     recipesCommand,
     creditCommand,
+    serveCommand,
   ],
   version,
   console: processConsole(),

@@ -2,6 +2,9 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import { embeddedAbilities } from '../engine/embedded/embedded-engine.ts';
+import type { EngineAbilities } from '../engine/engine.ts';
+import { tinkerAbilities } from '../engine/tinker/tinker-engine.ts';
+import { requireServerAddress } from '../engine/tinker/transport.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import type { TrainConfig, TrainSettings } from '../train/config.ts';
@@ -19,8 +22,9 @@ export interface PreparedRun {
 /** @throws TurnwiseError `config-unknown-key`, `config-invalid`, `recipe-unfit`, `no-script` */
 export function prepareRun(factory: WorldFactory, recipe: Recipe, settings: TrainSettings): PreparedRun {
   const config = configOf(factory, recipe, settings);
+  if (config.engine === 'tinker') requireServerAddress(config.tinker.baseUrl);
   const world = factory.create(config.environment);
-  requireFit(recipe, config, placeOf(world), () =>
+  requireFit(recipe, config, placeOf(world, config.engine), () =>
     recipes.flatMap((other) => {
       try {
         return [{ recipe: other, config: configOf(factory, other, settings) }];
@@ -47,9 +51,16 @@ function requireScripts(world: World, config: TrainConfig): void {
   });
 }
 
-/** Runs are trained by the embedded engine. */
-export function placeOf(world: Pick<World, 'name' | 'roles'>): Place {
-  return { world, engine: embeddedAbilities };
+const abilities: Readonly<Record<TrainConfig['engine'], EngineAbilities>> = {
+  embedded: embeddedAbilities,
+  tinker: tinkerAbilities,
+};
+
+export function placeOf(
+  world: Pick<World, 'name' | 'roles'>,
+  engine: TrainConfig['engine'] = 'embedded',
+): Place {
+  return { world, engine: abilities[engine] };
 }
 
 export function configOf(factory: WorldFactory, recipe: Recipe, settings: TrainSettings): TrainConfig {

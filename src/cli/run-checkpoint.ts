@@ -7,7 +7,7 @@ import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import { type TrainConfig, trainConfigSchema } from '../train/config.ts';
 import type { Evaluations, TrainState } from '../train/loop.ts';
-import type { ModelCard } from '../train/model-card.ts';
+import { isLocal, type ModelCard } from '../train/model-card.ts';
 import { version } from './version.ts';
 
 /** What a checkpoint remembers besides weights. */
@@ -35,9 +35,11 @@ export async function openWarmStart(
   const file = run.readConfig(trainConfigSchema);
   const facts = (
     name: string,
-    { environment: options, model, lora, chat, rollout }: TrainConfig,
+    { environment: options, engine, tinker, model, lora, chat, rollout }: TrainConfig,
   ): object => ({
     environment: { name, options },
+    engine,
+    tinker,
     model,
     lora,
     chat,
@@ -67,9 +69,8 @@ export async function openWarmStart(
 }
 
 /** The same model with a value head, which begins at zero, or without. */
-export function withCritic(
-  { shape: { valueHead: _, ...shape }, ...card }: ModelCard,
-  critic: boolean,
-): ModelCard {
+export function withCritic(card: ModelCard, critic: boolean): ModelCard {
+  if (!isLocal(card.shape)) return card;
+  const { valueHead: _, ...shape } = card.shape;
   return { ...card, shape: { ...shape, ...(critic ? { valueHead: true } : {}) } };
 }

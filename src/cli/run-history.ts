@@ -2,6 +2,7 @@
 
 import type { TimedEvent } from '../store/event-log.ts';
 import type { EvaluationResult, Metrics, StoredEvent } from '../train/events.ts';
+import { formatCount } from './format.ts';
 
 type EventOf<Type extends StoredEvent['type']> = Extract<TimedEvent, { readonly type: Type }>;
 
@@ -32,6 +33,16 @@ export function runHistory(events: readonly TimedEvent[]): RunHistory {
     warnings: all('warning'),
     seconds: times.length === 0 ? 0 : (times.at(-1)! - times[0]!) / 1000,
   };
+}
+
+/** `498k parameters`, or the model of a server, whose size is unknown. */
+export function modelFact({
+  parameters,
+  server,
+}: Pick<Extract<StoredEvent, { readonly type: 'start' }>, 'parameters' | 'server'>): string {
+  return parameters === undefined
+    ? (server ?? 'a model of unknown size')
+    : `${formatCount(parameters)} parameters`;
 }
 
 /** Sum of a metric over the steps; 0 where no step has it. */

@@ -5,19 +5,22 @@ import { existsSync } from 'node:fs';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
+import { createTinkerEngine, type TinkerEngine } from '../engine/tinker/tinker-engine.ts';
 import type { World } from '../env/world.ts';
 import { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
-import { type ParameterShape, parameterShapes } from '../model/decoder.ts';
+import { type DecoderShape, type ParameterShape, parameterShapes } from '../model/decoder.ts';
 import { type DownloadProgress, findModel } from '../model/hub/find-model.ts';
 import { adapterShapes, type LoraOptions, resolveLora } from '../model/lora.ts';
 import { modelDigest } from '../model/model-digest.ts';
+import { readModelJson } from '../model/model-files.ts';
 import { loadPretrainedLanguage } from '../model/pretrained-language.ts';
 import { elementCount } from '../model/safetensors.ts';
 import { taskInstructions } from '../synth/task-instructions.ts';
 import type { TrainConfig } from '../train/config.ts';
 import { designModel } from '../train/learner.ts';
-import type { BaseModel, ModelCard } from '../train/model-card.ts';
+import { type BaseModel, isLocal, type ModelCard, type RemoteShape } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
+import { tinkerKey } from './tinker-key.ts';
 
 export interface ModelSearch {
   readonly signal: AbortSignal;
@@ -25,11 +28,15 @@ export interface ModelSearch {
   readonly onDownload?: (model: string, progress: DownloadProgress) => void;
 }
 
-/** A pretrained model, found and checked; its weights are read by the engine. */
+/** A pretrained model, found and checked; its weights are read by the engine, or are on a server. */
 export interface OpenBase {
   readonly base: BaseModel;
-  readonly checkpoint: ModelCheckpoint;
+  readonly shape: DecoderShape | RemoteShape;
+  readonly checkpoint?: ModelCheckpoint;
 }
+
+/** Longest conversation with a model on a server, where neither the person nor the server says less. */
+const remoteContextLength = 4096;
 
 /**
  * The pretrained model that the configuration names; undefined where it names none. Everything that can be wrong with its
@@ -38,11 +45,36 @@ export interface OpenBase {
 export async function openBase(config: TrainConfig, search: ModelSearch): Promise<OpenBase | undefined> {
   const reference = config.model.pretrained;
   if (reference === '') return undefined;
-  const folder = await findFolder(reference, search);
+  const isRemote = config.engine === 'tinker';
+  const folder = await findFolder(reference, search, { weights: !isRemote });
   const { contextLength } = config.chat;
+  const { shape, checkpoint } = isRemote
+    ? { shape: await remoteShape(folder, contextLength), checkpoint: undefined }
+    : await localModel(folder, contextLength);
+  await loadPretrainedLanguage(folder, shape.vocabulary);
+  const digest = await modelDigest(folder, { weights: !isRemote });
+  return { base: { reference, folder, digest }, shape, ...(checkpoint && { checkpoint }) };
+}
+
+async function localModel(folder: string, contextLength: number): Promise<Required<Omit<OpenBase, 'base'>>> {
   const checkpoint = await openCheckpoint(folder, contextLength === 0 ? {} : { contextLength });
-  await loadPretrainedLanguage(folder, checkpoint.shape.vocabulary);
-  return { base: { reference, folder, digest: await modelDigest(folder) }, checkpoint };
+  return { shape: checkpoint.shape, checkpoint };
+}
+
+/** A server may hold models of families that are not known here: only their number of tokens is asked for. */
+async function remoteShape(folder: string, contextLength: number): Promise<RemoteShape> {
+  const config = await readModelJson(folder, 'config.json');
+  const text = config?.text_config as { vocab_size?: unknown } | undefined;
+  const vocabulary = config?.vocab_size ?? text?.vocab_size;
+  if (typeof vocabulary === 'number')
+    return { vocabulary, contextLength: contextLength || remoteContextLength };
+  throw new TurnwiseError('model-invalid', {
+    what: `config.json of ${folder} does not say how many tokens the model has`,
+    seen: JSON.stringify(vocabulary) ?? 'nothing',
+    allowed: 'a number as vocab_size',
+    next: 'Use the config.json that belongs to the model on the server',
+    fields: { file: 'config.json', key: 'vocab_size' },
+  });
 }
 
 /**
@@ -53,8 +85,9 @@ export async function openBase(config: TrainConfig, search: ModelSearch): Promis
 export async function reopenBase(card: ModelCard, search: ModelSearch): Promise<OpenBase | undefined> {
   if ('words' in card) return undefined;
   const { reference, folder: before, digest } = card.base;
-  const folder = existsSync(before) ? before : await findFolder(reference, search);
-  const seen = await modelDigest(folder);
+  const weights = isLocal(card.shape);
+  const folder = existsSync(before) ? before : await findFolder(reference, search, { weights });
+  const seen = await modelDigest(folder, { weights });
   if (seen !== digest) {
     throw new TurnwiseError('base-model-changed', {
       what: `The files of the model ${folder} are not those that this run started from`,
@@ -64,14 +97,20 @@ export async function reopenBase(card: ModelCard, search: ModelSearch): Promise<
       fields: { folder },
     });
   }
-  const { contextLength } = card.shape;
-  return { base: { reference, folder, digest }, checkpoint: await openCheckpoint(folder, { contextLength }) };
+  const base = { reference, folder, digest };
+  if (!weights) return { base, shape: card.shape };
+  return { base, ...(await localModel(folder, card.shape.contextLength)) };
 }
 
-function findFolder(reference: string, { signal, onDownload }: ModelSearch): Promise<string> {
+function findFolder(
+  reference: string,
+  { signal, onDownload }: ModelSearch,
+  { weights }: { readonly weights: boolean },
+): Promise<string> {
   return findModel(reference, {
     environment: process.env,
     signal,
+    weights,
     ...(onDownload && { onProgress: (progress) => onDownload(reference, progress) }),
   });
 }
@@ -86,29 +125,59 @@ export function designCard(
 ): ModelCard {
   if (open === undefined) return designModel(demonstrations, config, recipe, world);
   return {
-    shape: { ...open.checkpoint.shape, ...(recipe.critic ? { valueHead: true } : {}) },
+    shape: { ...open.shape, ...(recipe.critic ? { valueHead: true } : {}) },
     base: open.base,
     // An agent's own messages say what to do.
     system: world.agent ? '' : config.chat.system || taskInstructions(world, demonstrations),
   };
 }
 
+export interface EngineWatch {
+  /** A server lets us wait, and why. */
+  readonly onWait: (reason: string) => void;
+}
+
 export function openEngine(
-  card: ModelCard,
+  { shape }: ModelCard,
   config: TrainConfig,
   open: OpenBase | undefined,
-): Promise<EmbeddedEngine> {
+  watch?: EngineWatch,
+): Promise<EmbeddedEngine | TinkerEngine> {
+  // Words are few; what else the model of the server may say has no meaning, but is nothing wrong.
+  if (!isLocal(shape))
+    return openTinker(open ? shape : { contextLength: shape.contextLength }, config, watch);
   const common = { seed: config.seed, threads: config.threads, tokenBudget: config.optimizer.tokenBudget };
-  if (open === undefined) {
-    return createEmbeddedEngine({ ...common, shape: card.shape, slots: config.rollout.concurrency });
+  if (open?.checkpoint === undefined) {
+    return createEmbeddedEngine({ ...common, shape, slots: config.rollout.concurrency });
   }
-  const { valueHead } = card.shape;
+  const { valueHead } = shape;
   const lora = loraOf(config);
   return createEmbeddedEngine({
     ...common,
     model: open.checkpoint,
     ...(valueHead && { valueHead }),
     ...(lora && { lora }),
+  });
+}
+
+function openTinker(
+  shape: Partial<RemoteShape>,
+  config: TrainConfig,
+  watch?: EngineWatch,
+): Promise<TinkerEngine> {
+  const { baseUrl, baseModel, lossScale, protobuf } = config.tinker;
+  const apiKey = tinkerKey();
+  return createTinkerEngine({
+    ...shape,
+    baseUrl,
+    baseModel,
+    loraRank: config.lora.rank,
+    seed: config.seed,
+    protobuf,
+    concurrency: config.rollout.concurrency,
+    ...(lossScale !== 'auto' && { lossScale }),
+    ...(apiKey !== undefined && { apiKey }),
+    ...watch,
   });
 }
 
@@ -123,11 +192,12 @@ export function identityOf(card: ModelCard): string {
   return createHash('sha256').update(JSON.stringify(lasting)).digest('hex').slice(0, 16);
 }
 
-/** Weights of the model, and those of its adapter, which alone are trained. */
+/** Weights of the model, and those of its adapter, which alone are trained; nothing is known of a model on a server. */
 export function countParameters(
   { shape }: ModelCard,
   config: TrainConfig,
-): { readonly parameters: number; readonly adapter?: number } {
+): { readonly parameters?: number; readonly adapter?: number } {
+  if (!isLocal(shape)) return {};
   const count = (list: readonly ParameterShape[]): number =>
     list.reduce((sum, parameter) => sum + elementCount(parameter.shape), 0);
   const parameters = count(parameterShapes(shape));

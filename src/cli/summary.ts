@@ -6,7 +6,7 @@ import { type Console, type Paint, painter, wrap } from './console.ts';
 import { type Episode, episodeText } from './episode-text.ts';
 import { formatCount, formatInterval, formatScore, formatSeconds } from './format.ts';
 import { plot } from './plot.ts';
-import { gameCurve, type RunHistory, returnDiffers, totalOf } from './run-history.ts';
+import { gameCurve, modelFact, type RunHistory, returnDiffers, totalOf } from './run-history.ts';
 import { type Column, table } from './table.ts';
 
 export interface SummaryInput {
@@ -204,10 +204,10 @@ function spent(history: RunHistory, columns: number): string[] {
     rows.push([
       'model',
       [
-        `${formatCount(start.parameters)} parameters`,
+        modelFact(start),
         ...(start.adapter === undefined ? [] : [`${formatCount(start.adapter)} of an adapter`]),
         ...(start.base === undefined
-          ? [`${start.vocabulary} words`, 'from scratch']
+          ? [`${start.vocabulary} words`, ...(start.server === undefined ? ['from scratch'] : [])]
           : [`${start.vocabulary} tokens`, `from ${start.base}`]),
       ].join(', '),
     ]);

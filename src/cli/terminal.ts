@@ -4,6 +4,7 @@ import type { EvaluationResult, ProgressEvent, StoredEvent } from '../train/even
 import { type Console, type Paint, painter, truncate } from './console.ts';
 import { formatCount, formatInterval, formatScore, formatSeconds } from './format.ts';
 import { paintedBar, RepaintedBlock } from './repaint.ts';
+import { modelFact } from './run-history.ts';
 import { phaseNames, RunProgress } from './run-progress.ts';
 import { sparkline } from './sparkline.ts';
 
@@ -137,7 +138,7 @@ function speeds(metrics: Readonly<Record<string, number>>): string {
 function lastingLine(event: StoredEvent | ProgressEvent, paint: Paint): string | undefined {
   switch (event.type) {
     case 'start':
-      return `${paint('bold', event.run)}  ${paint('dim', `${event.environment} · ${event.recipe} · seed ${event.seed} · ${formatCount(event.parameters)} parameters`)}`;
+      return `${paint('bold', event.run)}  ${paint('dim', `${event.environment} · ${event.recipe} · seed ${event.seed} · ${modelFact(event)}`)}`;
     case 'resume':
       return `Going on from the checkpoint of step ${event.step}.`;
     case 'evaluation':

@@ -6,6 +6,7 @@ import type { Json } from '../core/json.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import type { EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { TinkerEngine } from '../engine/tinker/tinker-engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import { startWatchdog, unwatched, type Watch, type Watchdog } from '../rollout/watchdog.ts';
@@ -26,6 +27,7 @@ import { type CheckpointState, openWarmStart, ownCheckpoint, withCritic } from '
 import {
   countParameters,
   designCard,
+  type EngineWatch,
   identityOf,
   type ModelSearch,
   type OpenBase,
@@ -111,7 +113,7 @@ export async function resumeRun(
     const { watch, close } = watchdog(request.root, run, file.config);
     let engine: Engine | undefined;
     try {
-      const opened = await openEngine(card, file.config, open);
+      const opened = await openEngine(card, file.config, open, waitingReport(request, run));
       engine = agentRun ? besideAgent(opened, agentRun) : opened;
       await engine.load(checkpoint.folder);
       const language = await languageOf(movedTo(card, open), file.config, world, agentRun);
@@ -144,7 +146,7 @@ async function begin(
     const card = warm
       ? withCritic(warm.card, recipe.critic)
       : designCard(world, demonstrations, config, recipe, open);
-    const opened = await openEngine(card, config, open);
+    const opened = await openEngine(card, config, open, waitingReport(control, run));
     engine = agentRun ? besideAgent(opened, agentRun) : opened;
     if (warm) await engine.load(warm.folder);
     const io = runIo(control, run, engine, card, config);
@@ -157,6 +159,7 @@ async function begin(
       ...countParameters(card, config),
       vocabulary: card.shape.vocabulary,
       ...(open && { base: open.base.reference }),
+      ...(config.engine === 'tinker' && { server: `${config.tinker.baseModel} at ${config.tinker.baseUrl}` }),
       identity: identityOf(card),
       version,
     });
@@ -240,6 +243,11 @@ function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdo
   return startWatchdog(config.rollout.turnTimeoutMs, next);
 }
 
+/** Says that a server lets us wait, and why: it is no part of the run's history. */
+function waitingReport({ report }: RunControl, run: RunDirectory): EngineWatch {
+  return { onWait: (message) => report({ type: 'warning', code: 'engine-waiting', message }, run) };
+}
+
 /** Where the loop reports to: the run's files, and whoever watches. */
 function runIo(
   control: RunControl,
@@ -287,9 +295,11 @@ function withLag(
   return { ...event, metrics: { ...event.metrics, 'loop/lag_p99_ms': milliseconds } };
 }
 
+type OpenedEngine = EmbeddedEngine | TinkerEngine;
+
 /** A policy with the engine that holds it; it is to be closed. */
 export type OpenedCheckpoint = Learner & {
-  readonly engine: EmbeddedEngine;
+  readonly engine: OpenedEngine;
   /** Ends the engine, and for an agent what it plays through. */
   close(): Promise<void>;
 };
@@ -311,17 +321,26 @@ export async function openCheckpoint(request: {
   const world = factory.create(factory.options.parse(config.environment));
   const open = await reopenBase(card, request);
   const agentRun = world.agent && (await openAgentRun(world.agent));
-  let engine: EmbeddedEngine | undefined;
+  let engine: OpenedEngine | undefined;
   const close = async (): Promise<void> => {
     await Promise.all([agentRun?.close(), engine?.close()]);
   };
   try {
     const language = await languageOf(movedTo(card, open), config, world, agentRun);
-    engine = await openEngine(card, config, open);
-    await engine.load(checkpoint.folder);
+    const opened = await openEngine(card, config, open);
+    engine = opened;
+    await opened.load(checkpoint.folder);
     const recipe = findRecipe(file.recipe);
-    const learner = createLearner({ config, recipe, world, card, engine, watch: unwatched, ...language });
-    return { ...learner, engine, close };
+    const learner = createLearner({
+      config,
+      recipe,
+      world,
+      card,
+      engine: opened,
+      watch: unwatched,
+      ...language,
+    });
+    return { ...learner, engine: opened, close };
   } catch (error) {
     await close();
     throw error;

@@ -10,7 +10,7 @@ import type { Invocation } from './command.ts';
 import { curveSvg } from './curve-svg.ts';
 import { formatCount, formatSeconds } from './format.ts';
 import { runExamples } from './run-examples.ts';
-import { gameCurve, type RunHistory, runHistory } from './run-history.ts';
+import { gameCurve, modelFact, type RunHistory, runHistory } from './run-history.ts';
 import { summaryText } from './summary.ts';
 import { runDisplay } from './terminal.ts';
 import type { RunControl } from './training-run.ts';
@@ -75,7 +75,7 @@ export function curveOf(name: string, history: RunHistory): string {
   const { start, evaluations, finish } = history;
   const facts = [
     name,
-    ...(start ? [`seed ${start.seed}`, `${formatCount(start.parameters)} parameters`] : []),
+    ...(start ? [`seed ${start.seed}`, modelFact(start)] : []),
     ...(finish ? [formatSeconds(finish.summary.seconds.total)] : []),
   ];
   return curveSvg({

@@ -12,11 +12,19 @@ export interface EngineCapabilities {
   readonly contextLength: number;
   readonly valueHead: boolean;
   readonly entropies: boolean;
+  /** Scores and trains at other temperatures than 1. */
+  readonly temperatures: boolean;
   /** Runs any symbolic objective, not only named ones. */
   readonly customObjectives: boolean;
   /** The same calls give the same bits. */
   readonly deterministic: boolean;
 }
+
+/** What an engine is able to do, whatever model it holds. */
+export type EngineAbilities = Pick<
+  EngineCapabilities,
+  'valueHead' | 'entropies' | 'temperatures' | 'customObjectives'
+>;
 
 /** One row of a training batch. Everything is aligned with `ids_T`; position 0 can carry nothing, since nothing precedes it. */
 export interface TokenRow {
@@ -101,7 +109,10 @@ export interface Engine extends Sampler {
   freeze(rate?: number): Promise<void>;
   /** Write weights and optimizer state (and the frozen copy, if any) as safetensors files into a folder. */
   save(folder: string): Promise<void>;
-  /** Read what `save` wrote and publish it, under the version that it was saved with. */
-  load(folder: string): Promise<void>;
+  /**
+   * Read what `save` wrote and publish it, under the version that it was saved with. With `optimizer` false the optimizer
+   * starts anew.
+   */
+  load(folder: string, options?: { readonly optimizer?: boolean }): Promise<void>;
   close(): Promise<void>;
 }

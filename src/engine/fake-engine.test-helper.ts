@@ -20,6 +20,7 @@ export function fakeEngine(parts: Partial<Engine> = {}): FakeEngine {
       contextLength: 100,
       valueHead: false,
       entropies: false,
+      temperatures: true,
       customObjectives: true,
       deterministic: true,
     },

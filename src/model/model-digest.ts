@@ -5,10 +5,15 @@ import { createReadStream } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-/** SHA-256 over names and contents of the files that decide what the model computes and how it reads. */
-export async function modelDigest(folder: string): Promise<string> {
-  const names = (await readdir(folder)).filter((name) =>
-    /\.(safetensors|jinja)$|^(config|tokenizer|generation).*\.json$/.test(name),
+/** SHA-256 over names and contents of the files that decide how the model reads and, with weights, what it computes. */
+export async function modelDigest(
+  folder: string,
+  { weights = true }: { readonly weights?: boolean } = {},
+): Promise<string> {
+  const names = (await readdir(folder)).filter(
+    (name) =>
+      /\.jinja$|^(config|tokenizer|generation).*\.json$/.test(name) ||
+      (weights && name.endsWith('.safetensors')),
   );
   const whole = createHash('sha256');
   for (const name of names.sort()) whole.update(`${name}\0${await fileDigest(join(folder, name))}\n`);

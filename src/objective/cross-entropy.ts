@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { negate } from '../graph/operators/elementwise.ts';
 import { exp } from '../graph/operators/unary.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
+import { namedLoss } from './named-losses.ts';
 import { totalOf } from './surrogate.ts';
 
 const schema = z.strictObject({});
@@ -26,6 +27,7 @@ export const crossEntropy: ObjectiveMethod<typeof schema> = defineObjective(
   () => ({
     channels: [],
     needs: {},
+    named: namedLoss('cross_entropy'),
     build: (tokens) => {
       const total = totalOf(tokens);
       return {

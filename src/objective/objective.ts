@@ -7,6 +7,7 @@
 
 import type { Rng } from '../core/rng.ts';
 import type { Tensor } from '../graph/tensor.ts';
+import type { NamedLoss } from './named-losses.ts';
 
 export interface TokenTensors {
   /** Log-probability of each token under the present weights, at the sampling temperature. */
@@ -84,6 +85,8 @@ export interface Objective {
   /** Channels it reads besides `weight`: given with the rows, or made by `prepare`. */
   readonly channels: readonly string[];
   readonly needs: ObjectiveNeeds;
+  /** The same loss by the name that training services know it by, where it has one. */
+  readonly named?: NamedLoss;
   /**
    * Statistics and schedules of the whole optimizer step, as channels: ranks over the batch, pairs of sequences, targets
    * from a target network. What changes from step to step is a channel, never part of the graph.

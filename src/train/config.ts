@@ -45,11 +45,23 @@ const lora = z
       .int()
       .min(0)
       .default(0)
-      .describe('Rank of the adapters, with --model 16 unless set; 0 trains all weights'),
+      .describe('Rank of the adapters, with --model or a server 16 unless set; 0 trains all weights'),
     alpha: z.number().min(0).default(0).describe('Their scale is alpha / rank; 0 is twice the rank'),
     targets: z.enum(['attention', 'mlp', 'all']).default('all').describe('Matrices that have an adapter'),
   })
   .describe('Low-rank adapters over a pretrained model');
+
+const tinker = z
+  .strictObject({
+    baseUrl: z.string().default('').describe('Address of the server, without /api/v1'),
+    baseModel: z.string().default('').describe('What the server calls the model to train'),
+    lossScale: z
+      .enum(['auto', 'sum', 'mean'])
+      .default('auto')
+      .describe('Whether the server adds losses up or averages them; auto finds out'),
+    protobuf: z.boolean().default(false).describe('Send batches as protobuf, where a server insists on it'),
+  })
+  .describe('The server of the Tinker API that trains, with engine=tinker');
 
 const clone = z.strictObject({
   demonstrations: count.default(2000).describe('Scripted episodes to imitate'),
@@ -165,6 +177,11 @@ export const trainConfigSchema = z.strictObject({
     .default('')
     .describe('Run of the same folder whose warm start this one begins with; empty makes one'),
   budget: budget.prefault({}),
+  engine: z
+    .enum(['embedded', 'tinker'])
+    .default('embedded')
+    .describe('What holds the weights: this process, or a server of the Tinker API'),
+  tinker: tinker.prefault({}),
   threads: z.int().min(1).default(2).describe('Threads of the embedded engine'),
   environment: z
     .looseObject({})

@@ -28,12 +28,15 @@ export type StoredEvent =
       readonly environment: string;
       readonly recipe: string;
       readonly seed: number;
-      readonly parameters: number;
+      /** Unknown where a server holds the model. */
+      readonly parameters?: number;
       /** Weights of the adapter, where one is trained instead of the model. */
       readonly adapter?: number;
       readonly vocabulary: number;
       /** The pretrained model it starts from. */
       readonly base?: string;
+      /** The model and the server that trains it, where it is not this process. */
+      readonly server?: string;
       /** Of the model: its shape and words. Checkpoints of another identity do not belong to this run. */
       readonly identity: string;
       readonly version: string;

@@ -43,15 +43,18 @@ export function designModel(
   const { tokenizer, maxActionWords } = world.agent
     ? learnVocabulary(demonstrations, messageText, CHAT_WORDS)
     : learnVocabulary(demonstrations);
-  const { width, heads, layers, hidden } = config.model;
   const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
   const context = contextOf(config, world);
   const longest = Math.max(
     ...demonstrations.map((d) => promptLength(renderDemonstration(d, renderer, context))),
   );
+  const { width, heads, layers, hidden } = config.model;
+  // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
+  const contextLength = Math.ceil((1.5 * longest + 32) / 32) * 32;
+  const words = { words: tokenizer.words, maxActionWords };
+  if (config.engine === 'tinker') return { ...words, shape: { vocabulary: tokenizer.size, contextLength } };
   return {
-    words: tokenizer.words,
-    maxActionWords,
+    ...words,
     shape: {
       vocabulary: tokenizer.size,
       width,
@@ -63,8 +66,7 @@ export function designModel(
       activation: 'swiglu',
       tiedHead: false,
       ropeTheta: 10_000,
-      // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
-      contextLength: Math.ceil((1.5 * longest + 32) / 32) * 32,
+      contextLength,
       normEpsilon: 1e-5,
       ...(recipe.critic ? { valueHead: true } : {}),
     },

@@ -11,16 +11,19 @@ import { wordChatRenderer } from '../model/word-chat.ts';
 import { WordTokenizer } from '../model/word-tokenizer.ts';
 import type { TrainConfig } from './config.ts';
 
+/** What is known of the shape of a model that a server holds. */
+export type RemoteShape = Pick<DecoderShape, 'vocabulary' | 'contextLength'>;
+
 /** A small model, made for its task: its words are saved with every checkpoint, so that a checkpoint stands alone. */
 export interface SmallModelCard {
-  readonly shape: DecoderShape;
+  readonly shape: DecoderShape | RemoteShape;
   readonly words: readonly string[];
   readonly maxActionWords: number;
 }
 
 /** A pretrained model. Its tokenizer and chat template stay where they are. */
 export interface PretrainedCard {
-  readonly shape: DecoderShape;
+  readonly shape: DecoderShape | RemoteShape;
   readonly base: BaseModel;
   /** What it is told first; empty where the environment opens with a system message. */
   readonly system: string;
@@ -36,6 +39,11 @@ export interface BaseModel {
 }
 
 export type ModelCard = SmallModelCard | PretrainedCard;
+
+/** Whether the weights are here, and their shape known. */
+export function isLocal(shape: DecoderShape | RemoteShape): shape is DecoderShape {
+  return 'width' in shape;
+}
 
 /** How the model of this card reads messages and writes actions. */
 export async function rendererOf(card: ModelCard, config: TrainConfig, world: World): Promise<Renderer> {

@@ -39,11 +39,15 @@ const PRETRAINED: TrainSettings = {
 /** All weights at once bear smaller steps than an adapter. */
 const ALL_WEIGHTS: TrainSettings = { optimizer: { learningRate: 1e-5 } };
 
+/** `owner/name`: models on servers are called by what they are called on the hub. */
+const HUB_NAME = /^[\w-][\w.-]*\/[\w.-]+$/;
+
 /** What a small model is made of; a pretrained one has it in its own files. */
 const SMALL_MODEL_KEYS = ['width', 'layers', 'heads', 'hidden'] as const;
 
 /** The layer of settings that a pretrained model brings, where the person names one. */
-function pretrainedSettings({ model, chat, lora }: TrainSettings): TrainSettings | undefined {
+function pretrainedSettings(settings: TrainSettings): TrainSettings | undefined {
+  const { model, chat, lora } = settings;
   const misplaced = (key: string, why: string): TurnwiseError =>
     new TurnwiseError('config-invalid', {
       what: `${key} ${why}`,
@@ -51,6 +55,16 @@ function pretrainedSettings({ model, chat, lora }: TrainSettings): TrainSettings
       next: 'Leave one of them out',
       fields: { key },
     });
+  if (settings.engine === 'tinker') return serverSettings(settings);
+  const [server] = keysOf('tinker', settings.tinker);
+  if (server !== undefined) {
+    throw new TurnwiseError('config-invalid', {
+      what: `${server} is for training on a server`,
+      seen: 'engine=embedded',
+      next: 'Add --engine tinker, or leave it out',
+      fields: { key: server },
+    });
+  }
   if (model?.pretrained === undefined || model.pretrained === '') {
     const [key] = [...keysOf('chat', chat), ...keysOf('lora', lora)];
     if (key !== undefined) throw misplaced(key, 'is for a pretrained model, and none is named');
@@ -63,12 +77,47 @@ function pretrainedSettings({ model, chat, lora }: TrainSettings): TrainSettings
     : PRETRAINED;
 }
 
+/**
+ * The layer that a server brings. Its model is spoken to by a tokenizer and chat template, which a name of the hub stands for as
+ * well; a model without either is taught the words of the environment.
+ */
+function serverSettings({ model, tinker, chat, lora }: TrainSettings): TrainSettings {
+  const invalid = (key: string, what: string, next: string, seen?: string): TurnwiseError =>
+    new TurnwiseError('config-invalid', { what, ...(seen !== undefined && { seen }), next, fields: { key } });
+  const { baseUrl = '', baseModel = '' } = tinker ?? {};
+  if (baseUrl === '')
+    throw invalid('tinker.baseUrl', 'Training on a server needs its address', 'Give it with --base-url');
+  if (baseModel === '')
+    throw invalid(
+      'tinker.baseModel',
+      'Training on a server needs the name of a model that it has',
+      'Give it with --base-model',
+    );
+  const idle = [
+    ...SMALL_MODEL_KEYS.filter((key) => model?.[key] !== undefined).map((key) => `model.${key}`),
+    ...keysOf('lora', lora).filter((key) => key !== 'lora.rank'),
+  ][0];
+  if (idle !== undefined)
+    throw invalid(idle, `${idle} is decided by the server`, 'Leave it out', `engine=tinker`);
+  const pretrained = model?.pretrained ?? (HUB_NAME.test(baseModel) ? baseModel : '');
+  if (pretrained !== '')
+    return mergeSettings(PRETRAINED as Plain, { model: { pretrained } }) as TrainSettings;
+  const [spoken] = keysOf('chat', chat);
+  if (spoken !== undefined)
+    throw invalid(
+      spoken,
+      `${spoken} is for a model with a chat template, and none is named`,
+      'Name a folder with its tokenizer and template with --model, or leave it out',
+    );
+  return { lora: { rank: 16 } };
+}
+
 function keysOf(group: string, settings: Plain | undefined): string[] {
   return Object.keys(settings ?? {}).map((key) => `${group}.${key}`);
 }
 
 /**
- * Schema defaults < recipe < environment < pretrained model < person. Unknown keys and bad values are errors that name the key, the nearest
+ * Schema defaults < recipe < environment < pretrained model or server < person. Unknown keys and bad values are errors that name the key, the nearest
  * valid one and what is allowed. Options of the environment and of the credit method are checked by their own schemas.
  */
 export function resolveConfig(parts: {

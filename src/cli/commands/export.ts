@@ -3,6 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
+import { TinkerEngine } from '../../engine/tinker/tinker-engine.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { findEnvironment } from '../environments.ts';
 import { openCheckpoint } from '../training-run.ts';
@@ -50,7 +51,15 @@ export const exportCommand: Command<typeof options> = defineCommand({
           fields: { run: name! },
         });
       }
-      const adapter = engine.lora !== undefined && !merged;
+      if (engine instanceof TinkerEngine && merged) {
+        throw new TurnwiseError('export-unsupported', {
+          what: `The weights that the adapter of run "${name}" belongs to are on a server`,
+          seen: '--merged',
+          next: 'Export the adapter, and merge it into the model with peft',
+          fields: { run: name! },
+        });
+      }
+      const adapter = engine instanceof TinkerEngine || (engine.lora !== undefined && !merged);
       await (adapter ? engine.exportAdapter(to) : engine.exportModel(to));
       const loads = adapter
         ? 'PeftModel.from_pretrained(base, …)'

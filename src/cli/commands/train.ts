@@ -19,6 +19,13 @@ const options = z.strictObject({
     .string()
     .optional()
     .describe('Start from this checkpoint folder or owner/name on the hub; default: a small model'),
+  engine: z
+    .enum(['embedded', 'tinker'])
+    .optional()
+    .describe('What holds the weights: this process, or a server of the Tinker API; default: embedded'),
+  baseUrl: z.string().optional().describe('Address of that server; default: that in TINKER_BASE_URL'),
+  baseModel: z.string().optional().describe('What that server calls the model to train'),
+  loraRank: z.int().min(0).optional().describe('Rank of the adapter that is trained'),
   name: z.string().optional().describe('Name of the run; default: ENVIRONMENT-RECIPE-NUMBER'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
   set: z.array(z.string()).default([]).describe('Change a setting; may be repeated'),
@@ -41,11 +48,12 @@ export const trainCommand: Command<typeof options> = defineCommand({
     'turnwise train maze --recipe grpo --name first --set seed=2 --set steps=40',
     'turnwise train frozen-lake --set environment.slip=0.3',
     'turnwise train guess-number --model ./checkpoint --set steps=20',
+    'turnwise train maze --engine tinker --base-url http://127.0.0.1:8765 --base-model small',
     'turnwise train frozen-lake --help    (also lists the settings of the environment)',
   ],
   async run(invocation) {
-    const { recipe: wanted, model, name } = invocation.options;
-    const set = [...(model === undefined ? [] : [`model.pretrained=${model}`]), ...invocation.options.set];
+    const { recipe: wanted, name } = invocation.options;
+    const set = [...flagSettings(invocation.options, process.env), ...invocation.options.set];
     const factory = await findEnvironment(invocation.arguments.environment!);
     const recipe = findRecipe(wanted ?? defaultRecipe(factory));
     const settings = readSettings(factory, recipe, set);
@@ -60,3 +68,19 @@ export const trainCommand: Command<typeof options> = defineCommand({
     );
   },
 });
+
+/** What the flags of a model and an engine set. */
+function flagSettings(
+  { model, engine, baseUrl, baseModel, loraRank }: z.output<typeof options>,
+  environment: NodeJS.ProcessEnv,
+): string[] {
+  const url = baseUrl ?? (engine === 'tinker' ? environment.TINKER_BASE_URL : undefined);
+  const settings = {
+    'model.pretrained': model,
+    engine,
+    'tinker.baseUrl': url,
+    'tinker.baseModel': baseModel,
+    'lora.rank': loraRank,
+  };
+  return Object.entries(settings).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]));
+}

@@ -80,6 +80,12 @@ export class Adam implements AdamState {
     return this.#step;
   }
 
+  /** Back to the state of a new optimizer. */
+  reset(): void {
+    for (const moment of [...this.first.values(), ...this.second.values()]) moment.fill(0);
+    this.#step = 0;
+  }
+
   /** Goes on from the state of another optimizer of the same weights. */
   restore({ step, first, second }: AdamState): void {
     this.#step = step;

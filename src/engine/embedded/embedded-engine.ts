@@ -6,9 +6,11 @@ import type { ModelCheckpoint } from '../../model/checkpoint-folder.ts';
 import { type DecoderShape, parameterShapes } from '../../model/decoder.ts';
 import { type LoraOptions, type LoraShape, resolveLora } from '../../model/lora.ts';
 import type { Objective } from '../../objective/objective.ts';
+import { checkSampleRequest } from '../checks.ts';
 import type {
   AdamOptions,
   Engine,
+  EngineAbilities,
   EngineCapabilities,
   ForwardBackwardResult,
   OptimStepResult,
@@ -38,9 +40,10 @@ interface CommonOptions {
 }
 
 /** What every embedded engine is able to do; a value head is there where the shape has one. */
-export const embeddedAbilities: Pick<EngineCapabilities, 'valueHead' | 'entropies' | 'customObjectives'> = {
+export const embeddedAbilities: EngineAbilities = {
   valueHead: true,
   entropies: true,
+  temperatures: true,
   customObjectives: true,
 };
 
@@ -157,7 +160,7 @@ export class EmbeddedEngine implements Engine {
   }
 
   async sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
-    for (const request of requests) this.#check(request);
+    for (const request of requests) checkSampleRequest(request, this.#settings.shape);
     return this.#host.call('sample', [requests]);
   }
 
@@ -222,8 +225,8 @@ export class EmbeddedEngine implements Engine {
   }
 
   /** Loads weights and optimizer state, and publishes the weights under the version they were saved with. */
-  async load(folder: string): Promise<void> {
-    this.#version = await this.#host.call('load', [folder]);
+  async load(folder: string, options: { readonly optimizer?: boolean } = {}): Promise<void> {
+    this.#version = await this.#host.call('load', [folder, options.optimizer ?? true]);
   }
 
   /** Writes the adapter as a folder that `peft` loads: `adapter_config.json` and `adapter_model.safetensors`. */
@@ -265,33 +268,6 @@ export class EmbeddedEngine implements Engine {
 
   close(): Promise<void> {
     return this.#host.close();
-  }
-
-  #check({ conversation, promptIds, maxTokens, temperature, topP, topK }: SampleRequest): void {
-    const { vocabulary, contextLength } = this.#settings.shape;
-    const invalid = (what: string, seen: string, allowed: string): TurnwiseError =>
-      new TurnwiseError('sample-invalid', {
-        what: `The sampling request of conversation ${conversation} ${what}`,
-        seen,
-        allowed,
-        fields: { conversation },
-      });
-    if (promptIds.length === 0 || promptIds.length >= contextLength)
-      throw invalid(
-        'has a prompt of unusable length',
-        `${promptIds.length} tokens`,
-        `1 to ${contextLength - 1} tokens`,
-      );
-    const outside = promptIds.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabulary));
-    if (outside !== undefined)
-      throw invalid('has a token id outside the vocabulary', String(outside), `0 to ${vocabulary - 1}`);
-    if (!(Number.isInteger(maxTokens) && maxTokens >= 1))
-      throw invalid('has an unusable maxTokens', String(maxTokens), 'a whole number, at least 1');
-    if (!(temperature >= 0 && Number.isFinite(temperature)))
-      throw invalid('has an unusable temperature', String(temperature), '0 (greedy) or more');
-    if (!(topP > 0 && topP <= 1)) throw invalid('has an unusable topP', String(topP), 'above 0, at most 1');
-    if (!(topK >= 0 && Number.isInteger(topK)))
-      throw invalid('has an unusable topK', String(topK), 'a whole number; 0 keeps all');
   }
 }
 

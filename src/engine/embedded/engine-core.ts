@@ -125,7 +125,7 @@ export class EngineCore {
   }
 
   /** Returns the version that the checkpoint had; its weights are published under it. */
-  load(folder: string): Promise<number> {
+  load(folder: string, optimizer: boolean): Promise<number> {
     return this.#betweenSamples(async () => {
       const trainer = this.#trainer;
       const { weights, adam, frozen, version } = await loadCheckpoint(
@@ -134,7 +134,8 @@ export class EngineCore {
         this.#identity(),
       );
       for (const [name, { data }] of weights) trainer.weights.get(name)!.data.set(data);
-      trainer.adam.restore(adam);
+      if (optimizer) trainer.adam.restore(adam);
+      else trainer.adam.reset();
       trainer.frozen = frozen;
       trainer.clearGradients();
       await this.#sampling.setWeights(trainer.weights);

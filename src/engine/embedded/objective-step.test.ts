@@ -12,6 +12,7 @@ import type { AdamOptions, TokenBatch } from '../engine.ts';
 import { forwardBackwardStep } from '../objective-step.ts';
 import { createEmbeddedEngine, type EmbeddedEngine } from './embedded-engine.ts';
 import { adam, engineOf, randomBatch, stir, tiny } from './testing/tiny-engine.ts';
+import { stepFor } from './testing/whole-step.ts';
 
 const shape: DecoderShape = {
   ...tiny,
@@ -30,56 +31,6 @@ const archerShape: DecoderShape = {
 };
 
 const shapeFor = (name: string): DecoderShape => (/^archer-(critic|iql)$/.test(name) ? archerShape : shape);
-
-/** Six rows of three sequences, with everything that any objective reads. */
-async function stepFor(engine: EmbeddedEngine): Promise<TokenBatch & StepStructure> {
-  const rng = Rng.of('step');
-  const { rows } = randomBatch([9, 3, 14, 6, 7, 2]);
-  const { logprobs } = await engine.score({ rows }, { temperature: 1 });
-  const filled = rows.map(({ ids_T }, row) => {
-    const draw = (low: number, high: number): Float32Array =>
-      Float32Array.from(ids_T, () => low + (high - low) * rng.next());
-    const near = (spread: number): Float32Array =>
-      logprobs[row]!.map((value) => value + spread * rng.normal());
-    const turns = Float32Array.from(ids_T, (_, token) => 1 + Math.floor(token / 3));
-    const weight = Float32Array.from(ids_T, (_, token) => (token === 0 || token % 4 === 3 ? 0 : 1 / 24));
-    const flag = (share: number): Float32Array => Float32Array.from(ids_T, () => (rng.chance(share) ? 1 : 0));
-    const channels = {
-      weight,
-      turns,
-      imitation: Float32Array.from(ids_T, (_, token) => (token % 4 === 3 ? 1 / 8 : 0)),
-      advantages: draw(-1, 1),
-      oldLogprobs: near(0.3),
-      rolloutLogprobs: near(0.3),
-      referenceLogprobs: near(0.3),
-      returns: draw(0, 1),
-      oldValues: draw(-0.3, 0.3),
-      rewards: draw(0, 1),
-      replay: new Float32Array(ids_T.length).fill(row % 2),
-      historicEntropies: draw(1, 3),
-      smoothing: new Float32Array(ids_T.length).fill(1),
-      actionStart: flag(0.5),
-      actionEnd: flag(0.5),
-      q1Target: draw(0, 1),
-      q2Target: draw(0, 1),
-      v1Target: draw(0, 1),
-      v2Target: draw(0, 1),
-    };
-    return { ids_T, channels };
-  });
-  return {
-    rows: filled,
-    sequences: [
-      { rows: [0, 1], reward: 1 },
-      { rows: [2], reward: 0 },
-      { rows: [3, 4, 5], reward: 0.5 },
-    ],
-    pairs: [
-      [0, 1],
-      [2, 1],
-    ],
-  };
-}
 
 /** Engines with the same weights and a frozen copy, kept over all tests; no test may leave their weights changed. */
 const kept = new Map<string, Promise<EmbeddedEngine>>();

@@ -1,6 +1,6 @@
 /** Token batches as a few flat arrays: cheap to hand to a worker thread, and cut there into padded micro-batches. */
 
-import { TurnwiseError } from '../../core/errors.ts';
+import { checkBatch, type ModelLimits } from '../checks.ts';
 import type { TokenBatch } from '../engine.ts';
 
 /** Rows laid end to end. */
@@ -22,68 +22,21 @@ export interface MicroBatch {
 
 /**
  * Lays the rows of a batch end to end.
- * @throws TurnwiseError `batch-invalid` for an empty or too long row, an id outside the vocabulary, and a channel that
- * is missing, of another length than its row, or not finite.
+ * @throws TurnwiseError `batch-invalid` where `checkBatch` does
  */
-export function packBatch(
-  batch: TokenBatch,
-  channels: readonly string[],
-  limits: { readonly vocabulary: number; readonly contextLength: number },
-): PackedBatch {
+export function packBatch(batch: TokenBatch, channels: readonly string[], limits: ModelLimits): PackedBatch {
+  checkBatch(batch, channels, limits);
   const lengths_B = Int32Array.from(batch.rows, (row) => row.ids_T.length);
   const total = lengths_B.reduce((sum, length) => sum + length, 0);
   const ids = new Int32Array(total);
   const packed = Object.fromEntries(channels.map((name) => [name, new Float32Array(total)]));
   let offset = 0;
-  for (const [index, row] of batch.rows.entries()) {
-    const length = row.ids_T.length;
-    if (length === 0 || length > limits.contextLength)
-      throw invalid(
-        index,
-        'has an unusable length',
-        `${length} tokens`,
-        `1 to ${limits.contextLength} tokens`,
-      );
-    const outside = row.ids_T.find((id) => id < 0 || id >= limits.vocabulary);
-    if (outside !== undefined)
-      throw invalid(
-        index,
-        'has a token id outside the vocabulary',
-        String(outside),
-        `0 to ${limits.vocabulary - 1}`,
-      );
+  for (const row of batch.rows) {
     ids.set(row.ids_T, offset);
-    for (const name of channels) {
-      const channel = row.channels[name];
-      if (channel?.length !== length)
-        throw invalid(
-          index,
-          `has no usable channel ${name}`,
-          channel ? `${channel.length} values` : 'nothing',
-          `${length} values`,
-        );
-      const position = channel.findIndex((value) => !Number.isFinite(value));
-      if (position >= 0)
-        throw invalid(
-          index,
-          `has a value that is not finite in channel ${name}`,
-          `${channel[position]} at token ${position}`,
-          'finite numbers',
-        );
-      packed[name]!.set(channel, offset);
-    }
-    offset += length;
+    for (const name of channels) packed[name]!.set(row.channels[name]!, offset);
+    offset += row.ids_T.length;
   }
   return { lengths_B, ids, channels: packed };
-}
-
-function invalid(row: number, what: string, seen: string, allowed: string): TurnwiseError {
-  return new TurnwiseError('batch-invalid', {
-    what: `Row ${row} of the batch ${what}`,
-    seen,
-    allowed,
-    fields: { row },
-  });
 }
 
 /** The buffers of a packed batch, for handing over to another thread. */

@@ -30,6 +30,8 @@ export interface FindOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: DownloadProgress) => void;
   readonly patience?: Patience;
+  /** False: only what says how the model reads, for a model whose weights are elsewhere. */
+  readonly weights?: boolean;
 }
 
 /** Files that are fetched where the model has them, beside its weights. */
@@ -52,7 +54,7 @@ const SMALL_FILES = [
 export async function findModel(reference: string, options: FindOptions): Promise<string> {
   if (existsSync(reference)) return resolve(reference);
   const hub = parseReference(reference);
-  return cachedSnapshot(options.environment, hub) ?? (await fetchSnapshot(hub, options));
+  return cachedSnapshot(options.environment, hub, options) ?? (await fetchSnapshot(hub, options));
 }
 
 /** @throws TurnwiseError `model-unknown` for what is neither a folder nor a name on the hub */
@@ -167,15 +169,17 @@ async function fetchSnapshot(reference: HubReference, options: FindOptions): Pro
     await mkdir(snapshot, { recursive: true });
     const small = [...SMALL_FILES, INDEX_FILE].filter((name) => names.has(name));
     await fetchFiles(await Promise.all(small.map(describe)));
-    const weights = names.has(INDEX_FILE)
-      ? shardsOf(await readFile(join(snapshot, INDEX_FILE), 'utf8'))
-      : names.has('model.safetensors')
-        ? ['model.safetensors']
-        : [];
-    if (weights.length === 0) throw noWeights(subject, [...names]);
-    const outside = weights.find((name) => !/^[\w.-]+\.safetensors$/.test(name));
-    if (outside !== undefined) throw strange(subject, `weight file ${JSON.stringify(outside)}`);
-    await fetchFiles(await Promise.all(weights.map(describe)));
+    if (options.weights !== false) {
+      const weights = names.has(INDEX_FILE)
+        ? shardsOf(await readFile(join(snapshot, INDEX_FILE), 'utf8'))
+        : names.has('model.safetensors')
+          ? ['model.safetensors']
+          : [];
+      if (weights.length === 0) throw noWeights(subject, [...names]);
+      const outside = weights.find((name) => !/^[\w.-]+\.safetensors$/.test(name));
+      if (outside !== undefined) throw strange(subject, `weight file ${JSON.stringify(outside)}`);
+      await fetchFiles(await Promise.all(weights.map(describe)));
+    }
     // Last, so that the name never leads to half a snapshot.
     const pointer = join(folder, 'refs', revision);
     if (revision !== sha) {

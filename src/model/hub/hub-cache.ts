@@ -28,19 +28,24 @@ export function repositoryFolder(environment: HubEnvironment, { repository }: Hu
   return join(cacheFolder(environment), `models--${repository.replaceAll('/', '--')}`);
 }
 
-/** The folder of a whole snapshot in the cache; undefined where it has none, or only a part of one. */
-export function cachedSnapshot(environment: HubEnvironment, reference: HubReference): string | undefined {
+/** The folder of a whole snapshot in the cache; undefined where it has none, or only a part of what is asked for. */
+export function cachedSnapshot(
+  environment: HubEnvironment,
+  reference: HubReference,
+  { weights = true }: { readonly weights?: boolean } = {},
+): string | undefined {
   const folder = repositoryFolder(environment, reference);
   const pointer = join(folder, 'refs', reference.revision);
   const commit = existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : reference.revision;
   const snapshot = join(folder, 'snapshots', commit);
-  return isComplete(snapshot) ? snapshot : undefined;
+  return isComplete(snapshot, weights) ? snapshot : undefined;
 }
 
-/** Whether the folder has a configuration, a tokenizer and every weight file. */
-function isComplete(folder: string): boolean {
+/** Whether the folder has a configuration, a tokenizer and, where they are asked for, every weight file. */
+function isComplete(folder: string, weights: boolean): boolean {
   const has = (name: string): boolean => existsSync(join(folder, name));
   if (!has('config.json') || !has('tokenizer.json')) return false;
+  if (!weights) return true;
   if (has('model.safetensors')) return true;
   if (!has(INDEX_FILE)) return false;
   return shardsOf(readFileSync(join(folder, INDEX_FILE), 'utf8')).every(has);

@@ -3,13 +3,10 @@
 import { differences } from '../../core/differences.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { findCreditMethod } from '../../credit/methods.ts';
-import type { EngineCapabilities } from '../../engine/engine.ts';
+import type { EngineAbilities } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
 import type { TrainConfig } from '../config.ts';
 import type { Recipe } from './recipe.ts';
-
-/** What an engine is able to do, whatever model it holds. */
-export type EngineAbilities = Pick<EngineCapabilities, 'valueHead' | 'entropies' | 'customObjectives'>;
 
 export interface Place {
   readonly world: Pick<World, 'name' | 'roles'>;
@@ -35,7 +32,22 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: ({ engine }) => engine.entropies,
     });
   }
-  if (findCreditMethod(config.credit.method).critic) {
+  if (config.rollout.temperature !== 1) {
+    needs.push({
+      of: 'engine',
+      what: `an engine that trains at other temperatures than 1 (rollout.temperature is ${config.rollout.temperature})`,
+      met: ({ engine }) => engine.temperatures,
+    });
+  }
+  const method = findCreditMethod(config.credit.method);
+  if (method.needs.includes('turns[].entropies')) {
+    needs.push({
+      of: 'engine',
+      what: `an engine that computes entropies (credit method "${config.credit.method}" reads them)`,
+      met: ({ engine }) => engine.entropies,
+    });
+  }
+  if (method.critic) {
     needs.push({
       of: 'recipe',
       what: `a recipe that trains a critic (credit method "${config.credit.method}" reads its values)`,

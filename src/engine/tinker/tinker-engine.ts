@@ -1,0 +1,457 @@
+/**
+ * An engine behind HTTP: hosted and self-hosted servers of the Tinker API. It knows losses by name; any other objective runs
+ * by the chain rule (see `objective/at-logprobs.ts`), for one more forward pass.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
+import { hash32 } from '../../core/rng.ts';
+import { LogprobEvaluator } from '../../objective/at-logprobs.ts';
+import type { Objective, ObjectiveNeeds } from '../../objective/objective.ts';
+import { garbled } from '../../wire/tinker/garbled.ts';
+import { filesOf } from '../../wire/tinker/tar.ts';
+import { checkBatch, checkSampleRequest } from '../checks.ts';
+import type {
+  AdamOptions,
+  Engine,
+  EngineAbilities,
+  EngineCapabilities,
+  ForwardBackwardResult,
+  OptimStepResult,
+  SampleRequest,
+  SampleResult,
+  ScoreRequest,
+  TokenBatch,
+  TokenRow,
+  TokenScores,
+} from '../engine.ts';
+import { averagedSurrogateDatum, bareDatum, logprobsOf, namedDatum, surrogateDatum } from './data.ts';
+import { clientClosed } from './errors.ts';
+import { findLossScale, gradientNorm, type LossScale } from './loss-scale.ts';
+import { gather, promptGroups } from './prompt-groups.ts';
+import { type ServiceOptions, TinkerService } from './service.ts';
+import { TrainingModel } from './training-model.ts';
+
+export interface TinkerEngineOptions extends ServiceOptions {
+  readonly baseModel: string;
+  readonly loraRank: number;
+  readonly seed: number;
+  /** Tokens that the model has, which the API does not tell; by default ids are not checked here. */
+  readonly vocabulary?: number;
+  /** Longest sequence; by default what the server says of the model. */
+  readonly contextLength?: number;
+  /** How the server scales losses; by default it is found out. */
+  readonly lossScale?: LossScale;
+  /** Speak protobuf where the API has it, as hosted servers ask for. */
+  readonly protobuf?: boolean;
+  /** Requests for samples under way at once. */
+  readonly concurrency?: number;
+}
+
+/** What the API can do, whichever server speaks it. */
+export const tinkerAbilities: EngineAbilities = {
+  valueHead: false,
+  entropies: false,
+  temperatures: false,
+  customObjectives: true,
+};
+
+const crossEntropy = { name: 'cross_entropy', settings: {} };
+const importanceSampling = { name: 'importance_sampling', settings: {} };
+const checkpointFile = 'tinker.json';
+/** Ids travel as 32-bit numbers. */
+const mostIds = 2 ** 31;
+
+const checkpointSchema = z.strictObject({
+  baseUrl: z.string(),
+  baseModel: z.string(),
+  loraRank: z.int(),
+  version: z.int().min(0),
+  path: z.string(),
+  frozenPath: z.string().nullable(),
+});
+
+/** A gradient that waits for the optimizer step, when the number of data that it is averaged over is known. */
+interface Held {
+  readonly row: TokenRow;
+  readonly logprobs_T: Float32Array;
+  readonly gradients_T: Float32Array;
+}
+
+/**
+ * Opens a session, creates a model and publishes it as version 0.
+ *
+ * @throws TurnwiseError `tinker-model-unknown`, `tinker-scale-unknown`, and whatever goes wrong on the way (`tinker-*`)
+ */
+export async function createTinkerEngine(options: TinkerEngineOptions): Promise<TinkerEngine> {
+  const service = await TinkerService.connect(options);
+  try {
+    const contextLength = await contextLengthOf(service, options);
+    const scale = options.lossScale ?? (await findLossScale(service, options, options.protobuf ?? false));
+    const model = await TrainingModel.create(service, options, options.protobuf);
+    const published = await model.publish();
+    return new TinkerEngine(service, model, published, { ...options, contextLength, lossScale: scale });
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+}
+
+/** Use `createTinkerEngine`. */
+export class TinkerEngine implements Engine {
+  readonly capabilities: EngineCapabilities;
+  readonly lossScale: LossScale;
+  readonly #service: TinkerService;
+  readonly #options: TinkerEngineOptions;
+  readonly #evaluator = new LogprobEvaluator();
+  #model: TrainingModel;
+  #published: string;
+  #frozen: { readonly model: TrainingModel; readonly path: string } | undefined;
+  #samples = 0;
+  #held: Held[] = [];
+  #version = 0;
+  #closed = false;
+
+  constructor(
+    service: TinkerService,
+    model: TrainingModel,
+    published: string,
+    options: TinkerEngineOptions & { readonly contextLength: number; readonly lossScale: LossScale },
+  ) {
+    this.#service = service;
+    this.#model = model;
+    this.#published = published;
+    this.#options = options;
+    this.lossScale = options.lossScale;
+    this.capabilities = {
+      vocabulary: options.vocabulary ?? mostIds,
+      contextLength: options.contextLength,
+      ...tinkerAbilities,
+      deterministic: false,
+    };
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /**
+   * Requests that differ in their seeds only travel together. Log-probabilities are those at temperature 1, whatever the
+   * temperature of the request: the API has no others.
+   */
+  async sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
+    this.#requireOpen();
+    for (const request of requests) checkSampleRequest(request, this.capabilities);
+    const results: SampleResult[] = new Array(requests.length);
+    const samplingSession = this.#published;
+    await gather(promptGroups(requests), this.#concurrency, async (members) => {
+      const { promptIds, seed, ...parameters } = requests[members[0]!]!;
+      const output = await this.#service.sample({
+        samplingSession,
+        sequence: this.#samples++,
+        prompt: promptIds,
+        count: members.length,
+        parameters: { ...parameters, seed: hash32(seed) >>> 1 },
+      });
+      checkSequences(output.sequences, members.length, parameters.maxTokens);
+      for (const [index, member] of members.entries()) {
+        const { tokens, logprobs, finish } = output.sequences[index]!;
+        results[member] = { ids: tokens, logprobs, finish };
+      }
+    });
+    return results;
+  }
+
+  /** Servers keep no caches for us. */
+  async release(): Promise<void> {}
+
+  async score(batch: TokenBatch, options: ScoreRequest): Promise<TokenScores> {
+    this.#requireOpen();
+    requireLogprobsOnly(options);
+    requirePlainTemperature(options.temperature);
+    checkBatch(batch, [], this.capabilities);
+    if (options.frozen && this.#frozen === undefined) {
+      throw new TurnwiseError('engine-not-frozen', {
+        what: 'There is no reference policy to score with',
+        next: 'Call freeze() once before scoring with `frozen`',
+      });
+    }
+    const model = options.frozen ? this.#frozen!.model : this.#model;
+    return { logprobs: await this.#logprobs(model, batch.rows) };
+  }
+
+  async forwardBackward(
+    batch: TokenBatch,
+    objective: Objective,
+    options: { temperature: number },
+  ): Promise<ForwardBackwardResult> {
+    this.#requireOpen();
+    requirePlainTemperature(options.temperature);
+    requireLogprobsOnly(objective.needs);
+    checkBatch(batch, ['weight', ...objective.channels], this.capabilities);
+    const rows = batch.rows.filter(({ ids_T }) => ids_T.length > 1);
+    const tokens = rows.reduce((total, { ids_T }) => total + ids_T.length - 1, 0);
+    if (rows.length === 0) return { loss: 0, metrics: {}, tokens, paddedTokens: tokens };
+    const { named } = objective;
+    const direct = this.lossScale === 'sum' && named !== undefined && named.name !== 'dro';
+    const logprobs = direct
+      ? logprobsOf(
+          rows,
+          await this.#model.forwardBackward(
+            rows.map((row) => namedDatum(named, row)),
+            named,
+          ),
+        )
+      : await this.#logprobs(this.#model, rows);
+    const { loss, metrics, gradients_B_T } = await this.#evaluator.evaluate(objective, rows, logprobs);
+    if (!direct) await this.#backward(rows, logprobs, gradients_B_T);
+    return { loss, metrics, tokens, paddedTokens: tokens };
+  }
+
+  /** The gradient norm is 0 where the server does not tell it. */
+  async optimStep(options: AdamOptions): Promise<OptimStepResult> {
+    this.#requireOpen();
+    const held = this.#held.splice(0);
+    const [, metrics] = await Promise.all([
+      held.length === 0
+        ? undefined
+        : this.#model.forwardBackward(
+            held.map(({ row, logprobs_T, gradients_T }) =>
+              averagedSurrogateDatum(row, logprobs_T, gradients_T, held.length),
+            ),
+            importanceSampling,
+          ),
+      this.#model.optimStep(options),
+    ]);
+    return { gradientNorm: gradientNorm(metrics) ?? 0, applied: metrics.applied !== 0 };
+  }
+
+  async publish(): Promise<number> {
+    this.#requireOpen();
+    this.#published = await this.#model.publish();
+    this.#samples = 0;
+    return ++this.#version;
+  }
+
+  /** The reference policy is a second model, loaded from weights saved now; it takes a place on the server. */
+  async freeze(rate = 1): Promise<void> {
+    this.#requireOpen();
+    if (rate !== 1) {
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'The Tinker API has no way to move a copy of the weights part of the way',
+        seen: `rate ${rate}`,
+        next: 'Use the embedded engine for methods with a moving target network',
+      });
+    }
+    await this.#freezeFrom(await this.#model.save(uniqueName('frozen')));
+  }
+
+  /** Saves weights and optimizer state on the server, and where they are in `tinker.json`. */
+  async save(folder: string): Promise<void> {
+    this.#requireOpen();
+    const { baseModel, loraRank } = this.#options;
+    await mkdir(folder, { recursive: true });
+    const checkpoint: z.output<typeof checkpointSchema> = {
+      baseUrl: this.#service.transport.baseUrl,
+      baseModel,
+      loraRank,
+      version: this.#version,
+      path: await this.#model.save(uniqueName('step')),
+      frozenPath: this.#frozen?.path ?? null,
+    };
+    await writeFile(join(folder, checkpointFile), `${JSON.stringify(checkpoint, null, 2)}\n`);
+  }
+
+  /** A new model with the saved weights takes the place of the present one: servers load only into new models. */
+  async load(folder: string, options: { readonly optimizer?: boolean } = {}): Promise<void> {
+    this.#requireOpen();
+    const { path, frozenPath, version } = await this.#readCheckpoint(folder);
+    this.#held = [];
+    await this.#model.unloaded();
+    this.#model = await this.#modelFrom(path, options.optimizer ?? true);
+    this.#published = await this.#model.publish();
+    this.#samples = 0;
+    if (frozenPath !== null) await this.#freezeFrom(frozenPath);
+    this.#version = version;
+  }
+
+  /**
+   * Writes the trained adapter as a folder that `peft` loads, as the server has it.
+   *
+   * @throws TurnwiseError `tinker-garbled` where what was downloaded is no archive
+   */
+  async exportAdapter(folder: string): Promise<void> {
+    this.#requireOpen();
+    const name = uniqueName('export');
+    await this.#model.saveForSampling(name);
+    const { modelId } = this.#model;
+    const bytes = await this.#service.downloadCheckpoint(modelId, `sampler_weights/${name}`);
+    let archive: Uint8Array;
+    try {
+      archive = gunzipSync(bytes);
+    } catch (cause) {
+      throw garbled('a download of weights is no archive', `${bytes.length} bytes`, cause);
+    }
+    await mkdir(folder, { recursive: true });
+    for (const file of filesOf(archive)) await writeFile(join(folder, file.name), file.bytes);
+  }
+
+  /** Ends all waiting, gives the places of the models back, and ends the session. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#service.close(async (transport) => {
+      await this.#model.unload(transport);
+      await this.#frozen?.model.unload(transport);
+    });
+    await this.#evaluator.close();
+  }
+
+  get #concurrency(): number {
+    return Math.min(this.#options.concurrency ?? 64, this.#service.limits.sample_max_concurrent_requests);
+  }
+
+  async #logprobs(model: TrainingModel, rows: readonly TokenRow[]): Promise<Float32Array[]> {
+    const scored = rows.filter(({ ids_T }) => ids_T.length > 1);
+    const found =
+      scored.length === 0
+        ? []
+        : logprobsOf(
+            scored,
+            await model.forwardBackward(scored.map(bareDatum), crossEntropy, { forwardOnly: true }),
+          );
+    let next = 0;
+    return rows.map(({ ids_T }) => (ids_T.length > 1 ? found[next++]! : new Float32Array(ids_T.length)));
+  }
+
+  /** Servers that average need the number of data, which only the optimizer step knows: their pass waits for it. */
+  async #backward(
+    rows: readonly TokenRow[],
+    logprobs: readonly Float32Array[],
+    gradients: readonly Float32Array[],
+  ): Promise<void> {
+    const items = rows
+      .map((row, index): Held => ({ row, logprobs_T: logprobs[index]!, gradients_T: gradients[index]! }))
+      .filter(({ gradients_T }) => gradients_T.some((value) => value !== 0));
+    if (this.lossScale === 'mean') this.#held.push(...items);
+    else if (items.length > 0) {
+      const data = items.map(({ row, logprobs_T, gradients_T }) =>
+        surrogateDatum(row, logprobs_T, gradients_T),
+      );
+      await this.#model.forwardBackward(data, importanceSampling);
+    }
+  }
+
+  async #freezeFrom(path: string): Promise<void> {
+    const former = this.#frozen;
+    this.#frozen = undefined;
+    await former?.model.unloaded();
+    this.#frozen = { model: await this.#modelFrom(path, false), path };
+  }
+
+  async #modelFrom(path: string, optimizer: boolean): Promise<TrainingModel> {
+    const model = await TrainingModel.create(this.#service, this.#options, this.#options.protobuf);
+    await model.load(path, { optimizer });
+    return model;
+  }
+
+  async #readCheckpoint(folder: string): Promise<z.output<typeof checkpointSchema>> {
+    const file = join(folder, checkpointFile);
+    let parsed: ReturnType<typeof checkpointSchema.safeParse>;
+    try {
+      parsed = checkpointSchema.safeParse(JSON.parse(await readFile(file, 'utf8')));
+    } catch (cause) {
+      throw new TurnwiseError('checkpoint-missing', {
+        what: `Cannot read ${checkpointFile} of the checkpoint`,
+        seen: String(cause),
+        next: 'Check the checkpoint folder, or load another checkpoint',
+        fields: { file },
+        cause,
+      });
+    }
+    const { baseModel, loraRank } = this.#options;
+    if (parsed.success && parsed.data.baseModel === baseModel && parsed.data.loraRank === loraRank)
+      return parsed.data;
+    throw new TurnwiseError('checkpoint-mismatch', {
+      what: `${checkpointFile} belongs to another model`,
+      seen: parsed.success ? `${parsed.data.baseModel}, rank ${parsed.data.loraRank}` : parsed.error.message,
+      allowed: `${baseModel}, rank ${loraRank}`,
+      next: 'Use the model settings that the checkpoint was trained with',
+      fields: { file },
+    });
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw clientClosed();
+  }
+}
+
+async function contextLengthOf(service: TinkerService, options: TinkerEngineOptions): Promise<number> {
+  const models = await service.models();
+  const model = models.find(({ name }) => name === options.baseModel);
+  if (model === undefined) {
+    throw new TurnwiseError('tinker-model-unknown', {
+      what: `The Tinker server has no base model "${options.baseModel}"`,
+      allowed: models.map(({ name }) => name).join(', ') || 'none',
+      next: 'Name one of these with --base-model',
+      fields: { baseModel: options.baseModel },
+    });
+  }
+  const length = Math.min(
+    options.contextLength ?? Number.POSITIVE_INFINITY,
+    model.contextLength ?? Number.POSITIVE_INFINITY,
+  );
+  if (Number.isFinite(length)) return length;
+  throw new TurnwiseError('config-invalid', {
+    what: `The Tinker server does not say how long a sequence of ${options.baseModel} may be`,
+    next: 'Say it with contextLength (chat.contextLength of a run)',
+    fields: { key: 'contextLength' },
+  });
+}
+
+/** Servers have been seen to answer with other lengths than they were asked for. */
+function checkSequences(
+  sequences: readonly { readonly tokens: readonly number[]; readonly logprobs: readonly number[] }[],
+  count: number,
+  maxTokens: number,
+): void {
+  if (sequences.length !== count)
+    throw garbled('another number of samples than was asked for', `${sequences.length} for ${count}`);
+  for (const { tokens, logprobs } of sequences) {
+    if (tokens.length === 0 || tokens.length > maxTokens)
+      throw garbled('a sample has an impossible length', `${tokens.length} of at most ${maxTokens} tokens`);
+    if (logprobs.length !== tokens.length)
+      throw garbled('log-probabilities do not fit the tokens', `${logprobs.length} for ${tokens.length}`);
+    const position = logprobs.findIndex((value) => !Number.isFinite(value));
+    if (position >= 0)
+      throw garbled('a log-probability is not finite', `${logprobs[position]} at token ${position}`);
+  }
+}
+
+function requirePlainTemperature(temperature: number): void {
+  if (temperature === 1) return;
+  throw new TurnwiseError('engine-unsupported', {
+    what: 'The Tinker API knows log-probabilities at temperature 1 only',
+    seen: `temperature ${temperature}`,
+    next: 'Train with rollout.temperature 1, or with the embedded engine',
+  });
+}
+
+function requireLogprobsOnly(needs: ObjectiveNeeds): void {
+  const missing = [
+    ...(needs.values || needs.valueLogits ? ['values'] : []),
+    ...(needs.entropies ? ['entropies'] : []),
+    ...(needs.heads?.length ? ['extra heads'] : []),
+  ];
+  if (missing.length === 0) return;
+  throw new TurnwiseError('engine-unsupported', {
+    what: `The Tinker API has no ${missing.join(' and no ')}`,
+    next: 'Use an objective that depends on log-probabilities alone, or the embedded engine',
+  });
+}
+
+const uniqueName = (kind: string): string => `${kind}-${randomUUID().slice(0, 13)}`;

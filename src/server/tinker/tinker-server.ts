@@ -1,0 +1,395 @@
+/** The Tinker API over our engines: sessions, models under training, snapshots to sample from. Knows nothing of HTTP. */
+
+import type { Engine } from '../../engine/engine.ts';
+import { LogprobEvaluator } from '../../objective/at-logprobs.ts';
+import type { ForwardBackwardRequest } from '../../wire/tinker/shapes.ts';
+import { type CheckpointCard, type CheckpointPlace, Checkpoints, parsePath, pathOf } from './checkpoints.ts';
+import { type FutureLimits, Futures, type Result } from './futures.ts';
+import type { AdapterKind, ModelSource } from './model-source.ts';
+import { preparePass, runPass } from './passes.ts';
+import { conflict, gone, invalid, tooMany, unknown } from './refusals.ts';
+import * as requests from './requests.ts';
+import { read } from './requests.ts';
+import { passResult, pending, sampleResult, samplesPending } from './results.ts';
+import { Samplers } from './samplers.ts';
+import { sampleOn } from './sampling.ts';
+import { SamplingSessions, type SamplingSource } from './sampling-sessions.ts';
+import type { SequenceOptions } from './sequence.ts';
+import { type ModelCard, ServedModel } from './served-model.ts';
+import { type SessionLimits, Sessions } from './sessions.ts';
+
+export interface ServerLimits extends SessionLimits, FutureLimits, SequenceOptions {
+  /** Models under training at once. */
+  readonly mostModels: number;
+  /** Engines for the base model and for old snapshots. */
+  readonly mostSamplers: number;
+  /** Snapshots without a name that a model keeps. */
+  readonly keptSnapshots: number;
+  /** Futures of one session that are neither done nor read. */
+  readonly mostFutures: number;
+}
+
+export const serverLimits: ServerLimits = {
+  sessionTimeoutMs: 300_000,
+  mostSessions: 256,
+  unreadMs: 30 * 60_000,
+  readMs: 2 * 60_000,
+  gapMs: 60_000,
+  mostWaiting: 1024,
+  mostModels: 4,
+  mostSamplers: 2,
+  keptSnapshots: 8,
+  mostFutures: 20_000,
+};
+
+export class TinkerServer {
+  readonly source: ModelSource;
+  readonly sessions: Sessions;
+  readonly futures: Futures;
+  readonly checkpoints: Checkpoints;
+  readonly models = new Map<string, ServedModel>();
+  readonly #limits: ServerLimits;
+  readonly #samplers: Samplers;
+  readonly #evaluator = new LogprobEvaluator();
+  readonly #sampling = new SamplingSessions();
+  /** Requests that made a model, by model: sent again they are the same. */
+  readonly #creations = new Map<string, { readonly fingerprint: string; readonly requestId: string }>();
+  /** Snapshots on their way to the disk. */
+  readonly #writing = new Map<string, Promise<unknown>>();
+  readonly #sweeper: NodeJS.Timeout;
+
+  constructor(source: ModelSource, folder: string, limits: Partial<ServerLimits> = {}) {
+    this.source = source;
+    this.#limits = { ...serverLimits, ...limits };
+    this.sessions = new Sessions(this.#limits);
+    this.futures = new Futures(this.#limits);
+    this.checkpoints = new Checkpoints(folder);
+    this.#samplers = new Samplers(source, this.checkpoints, this.#limits.mostSamplers);
+    this.#sweeper = setInterval(() => void this.sweep(), Math.min(10_000, this.#limits.sessionTimeoutMs / 4));
+    this.#sweeper.unref();
+  }
+
+  createModel(body: unknown, fingerprint: string): object {
+    const request = read(requests.createModelSchema, body);
+    this.sessions.hear(request.session_id);
+    this.#requireBase(request.base_model);
+    const { lora_config: config, user_metadata: userMetadata } = request;
+    const adapter = requests.adapterOf(config);
+    if (this.source.isLora && adapter.rank === 0)
+      throw invalid('This server trains adapters, not whole models', 'rank 0', 'a rank of at least 1');
+    const modelId = `${request.session_id}:train:${request.model_seq_id}`;
+    const owner = { modelId, sessionId: request.session_id, userMetadata };
+    const requestId = this.#create(owner, fingerprint, adapter, config.seed);
+    return {
+      ...pending(requestId),
+      model_id: modelId,
+      base_model: request.base_model,
+      lora_config: { ...config, train_unembed: false },
+      status: 'created',
+    };
+  }
+
+  pass(request: ForwardBackwardRequest, fingerprint: string): object {
+    const model = this.#model(request.modelId);
+    const pass = preparePass(request);
+    return this.#train(model, request.seqId, fingerprint, async (engine) =>
+      passResult(await runPass(engine, this.#evaluator, pass)),
+    );
+  }
+
+  optimStep(body: unknown, fingerprint: string): object {
+    const { model_id, seq_id, adam_params } = read(requests.optimStepSchema, body);
+    const model = this.#model(model_id);
+    return this.#train(model, seq_id, fingerprint, async (engine) => {
+      const metrics = await model.optimStep(engine, {
+        learningRate: adam_params.learning_rate,
+        beta1: adam_params.beta1,
+        beta2: adam_params.beta2,
+        epsilon: adam_params.eps,
+        weightDecay: adam_params.weight_decay,
+        clipNorm: adam_params.grad_clip_norm,
+      });
+      return { json: { metrics, type: 'optim_step' } };
+    });
+  }
+
+  saveWeights(body: unknown, fingerprint: string): object {
+    const { model_id, seq_id, path, overwrite } = read(requests.saveSchema, body);
+    const model = this.#model(model_id);
+    const place: CheckpointPlace = { modelId: model_id, kind: 'weights', name: path };
+    return this.#train(model, seq_id, fingerprint, async (engine) => {
+      await this.#save(model, engine, place, overwrite);
+      return { json: { path: pathOf(place), type: 'save_weights' } };
+    });
+  }
+
+  saveForSampler(body: unknown, fingerprint: string): object {
+    const request = read(requests.saveForSamplerSchema, body);
+    const model = this.#model(request.model_id);
+    const { modelId, sessionId } = model.card;
+    const type = 'save_weights_for_sampler';
+    return this.#train(model, request.seq_id, fingerprint, async (engine) => {
+      if (typeof request.path === 'string') {
+        const place: CheckpointPlace = { modelId, kind: 'sampler_weights', name: request.path };
+        await this.#save(model, engine, place, false);
+        await model.publish(engine, pathOf(place));
+        return { json: { path: pathOf(place), sampling_session_id: null, type } };
+      }
+      const number = request.sampling_session_seq_id!;
+      const place: CheckpointPlace = { modelId, kind: 'ephemeral', name: `${number}-${request.seq_id}` };
+      const isSnapshot = request.kind === 'snapshot';
+      await model.publish(engine, isSnapshot ? pathOf(place) : `inflight of ${modelId}`);
+      if (isSnapshot) this.#keep(model, engine, place);
+      const source: SamplingSource = isSnapshot ? { kind: 'snapshot', place } : { kind: 'inflight', modelId };
+      const id = this.#sampling.open(sessionId, number, fingerprint, source);
+      return { json: { path: null, sampling_session_id: id, type } };
+    });
+  }
+
+  async loadWeights(body: unknown, fingerprint: string): Promise<object> {
+    const request = read(requests.loadSchema, body);
+    const place = parsePath(request.path, 'weights');
+    const { rank, targets } = await this.checkpoints.require(place);
+    let modelId = request.model_id ?? '';
+    if (typeof request.session_id === 'string') {
+      this.sessions.hear(request.session_id);
+      modelId = `${request.session_id}:train:${request.model_seq_id}`;
+      const known = this.#creations.get(modelId);
+      if (known?.fingerprint === fingerprint) return pending(known.requestId);
+      const owner = { modelId, sessionId: request.session_id, userMetadata: null };
+      this.#create(owner, `${fingerprint} creation`, { rank, targets }, undefined);
+    }
+    const model = this.#model(modelId);
+    const isAgain = typeof request.seq_id === 'number' && request.seq_id <= model.sequence.count;
+    if (model.sequence.count > 0 && !isAgain)
+      throw invalid(
+        'Weights are loaded only as the first thing that a model is asked for',
+        modelId,
+        'a new model',
+      );
+    const own = model.card.adapter;
+    if (this.source.isLora && (rank !== own.rank || targets !== own.targets))
+      throw invalid(
+        'The saved weights are of another adapter',
+        `rank ${rank} beside ${targets}`,
+        `rank ${own.rank} beside ${own.targets}`,
+      );
+    const answer = this.#train(model, request.seq_id, fingerprint, async (engine) => {
+      await model.load(engine, this.checkpoints.folder(place), request.optimizer);
+      return { json: { path: request.path, model_id: modelId, type: 'load_weights' } };
+    });
+    if (typeof request.session_id === 'string') {
+      const { request_id: requestId } = answer as { request_id: string };
+      this.#creations.set(modelId, { fingerprint, requestId });
+    }
+    return answer;
+  }
+
+  unloadModel(body: unknown): object {
+    const { model_id } = read(requests.modelIdSchema, body);
+    const model = this.#model(model_id);
+    const requestId = this.#open(model.card.sessionId);
+    const done = async (): Promise<Result> => {
+      await model.unload();
+      return { json: { model_id, status: 'unloaded', type: 'unload_model' } };
+    };
+    this.futures.follow(requestId, done());
+    return { ...pending(requestId), model_id };
+  }
+
+  createSamplingSession(body: unknown, fingerprint: string): object {
+    const request = read(requests.samplingSessionSchema, body);
+    this.sessions.hear(request.session_id);
+    const source = this.#sourceOf(request.base_model, request.model_path);
+    const id = this.#sampling.open(request.session_id, request.sampling_session_seq_id, fingerprint, source);
+    return { sampling_session_id: id, type: 'create_sampling_session' };
+  }
+
+  sampler(id: string): object {
+    const { source } = this.#sampling.get(id);
+    return {
+      sampler_id: id,
+      base_model: this.source.name,
+      model_path: source.kind === 'snapshot' ? pathOf(source.place) : null,
+    };
+  }
+
+  async sample(body: unknown, fingerprint: string): Promise<object> {
+    const request = requests.readSample(body);
+    if (typeof request.sampling_session_id !== 'string') {
+      const source = this.#sourceOf(request.base_model, request.model_path);
+      if (source.kind === 'snapshot') await this.checkpoints.require(source.place);
+      return samplesPending(this.#sample('without session', source, request), request.num_samples);
+    }
+    const session = this.#sampling.get(request.sampling_session_id);
+    this.sessions.hear(session.sessionId);
+    const begin = (): string => this.#sample(session.sessionId, session.source, request);
+    const requestId = this.#sampling.enter(session, request.seq_id!, fingerprint, begin);
+    return samplesPending(requestId, request.num_samples);
+  }
+
+  /** The work goes on where it has begun; its result is dropped. */
+  cancel(body: unknown): object {
+    const { request_id } = read(requests.futureSchema, body);
+    if (this.futures.isPending(request_id))
+      this.futures.fail(request_id, gone('The request was cancelled', request_id, 'Send it again'));
+    return {};
+  }
+
+  /** Models of sessions that have gone silent, and results that nobody read, are given up. */
+  async sweep(): Promise<void> {
+    this.futures.sweep();
+    for (const id of this.sessions.expired()) await this.endSession(id);
+  }
+
+  /** Ends a session and everything that it holds. */
+  async endSession(sessionId: string): Promise<void> {
+    this.sessions.end(sessionId);
+    this.futures.drop(sessionId);
+    this.#sampling.end(sessionId);
+    for (const [modelId, model] of this.models) {
+      if (model.card.sessionId !== sessionId) continue;
+      this.models.delete(modelId);
+      this.#creations.delete(modelId);
+      await model.unload();
+      await this.checkpoints.deleteEphemeral(modelId);
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper);
+    for (const id of this.sessions.ids()) await this.endSession(id);
+    await this.#samplers.close();
+    await this.#evaluator.close();
+  }
+
+  model(id: string): ServedModel {
+    const model = this.models.get(id);
+    if (model === undefined) throw unknown('Model', id);
+    return model;
+  }
+
+  #model(id: string): ServedModel {
+    const model = this.model(id);
+    this.sessions.hear(model.card.sessionId);
+    return model;
+  }
+
+  #create(
+    owner: Pick<ModelCard, 'modelId' | 'sessionId' | 'userMetadata'>,
+    fingerprint: string,
+    adapter: AdapterKind,
+    seed: number | null | undefined,
+  ): string {
+    const { modelId, sessionId } = owner;
+    const known = this.#creations.get(modelId);
+    if (known?.fingerprint === fingerprint) return known.requestId;
+    if (known !== undefined) throw conflict('The number of the model was used for another', modelId);
+    const requestId = this.#open(sessionId);
+    this.#creations.set(modelId, { fingerprint, requestId });
+    const loaded = [...this.models.values()].filter(({ isUnloaded }) => !isUnloaded).length;
+    const engine =
+      loaded < this.#limits.mostModels
+        ? this.source.create({ ...adapter, seed: String(seed ?? modelId) })
+        : Promise.reject(
+            tooMany(
+              'There is no room for another model',
+              `${loaded} are loaded`,
+              'Unload one, or let its session end',
+            ),
+          );
+    const { name: baseModel, isLora } = this.source;
+    const card = { ...owner, baseModel, isLora, adapter };
+    const model = new ServedModel(card, engine, this.#limits);
+    this.models.set(modelId, model);
+    engine.catch(() => model.unload());
+    const result = engine.then(
+      (): Result => ({
+        json: {
+          model_id: modelId,
+          base_model: baseModel,
+          lora_config: { rank: adapter.rank, seed: seed ?? null },
+          type: 'create_model',
+        },
+      }),
+    );
+    this.futures.follow(requestId, result);
+    return requestId;
+  }
+
+  #train(
+    model: ServedModel,
+    seqId: number | null | undefined,
+    fingerprint: string,
+    work: (engine: Engine) => Promise<Result>,
+  ): object {
+    const requestId = model.sequence.enter(seqId ?? undefined, fingerprint, {
+      open: () => this.#open(model.card.sessionId),
+      start: (id) => this.futures.follow(id, model.inTurn(work)),
+      fail: (id, error) => this.futures.fail(id, error),
+    });
+    return pending(requestId);
+  }
+
+  #sample(owner: string, source: SamplingSource, request: requests.SampleBody): string {
+    const requestId = this.#open(owner);
+    const output = sampleOn((trained, work) => this.#lend(source, trained, work), this.source, request);
+    this.futures.follow(requestId, output.then(sampleResult));
+    return requestId;
+  }
+
+  /** The model's own engine where it has these weights now, otherwise one that is loaded with them. */
+  async #lend<T>(source: SamplingSource, trained: boolean, work: (engine: Engine) => Promise<T>): Promise<T> {
+    if (source.kind === 'inflight') return work(await this.#model(source.modelId).liveEngine());
+    if (source.kind === 'base') return this.#samplers.use(undefined, work);
+    const { place } = source;
+    const engine = this.models.get(place.modelId)?.engineOf(pathOf(place), trained);
+    if (engine !== undefined) return work(engine);
+    await this.#writing.get(pathOf(place));
+    if (place.kind === 'ephemeral' && (await this.checkpoints.find(place)) === undefined)
+      throw gone('The snapshot is no longer kept', pathOf(place), 'Save weights under a name to keep them');
+    return this.#samplers.use(place, work);
+  }
+
+  #sourceOf(baseModel: string | null | undefined, modelPath: string | null | undefined): SamplingSource {
+    if (typeof modelPath === 'string')
+      return { kind: 'snapshot', place: parsePath(modelPath, 'sampler_weights') };
+    this.#requireBase(baseModel ?? '');
+    return { kind: 'base' };
+  }
+
+  async #save(model: ServedModel, engine: Engine, place: CheckpointPlace, overwrite: boolean): Promise<void> {
+    if (!overwrite && (await this.checkpoints.find(place)) !== undefined)
+      throw conflict('A checkpoint of that name exists', pathOf(place));
+    await this.checkpoints.write(place, this.#card(model), (folder) => engine.save(folder));
+  }
+
+  /**
+   * Writes a snapshot for when its model has moved on. The engine saves before it takes up what it is asked next, and until
+   * then samples from memory, so nobody waits for the disk.
+   */
+  #keep(model: ServedModel, engine: Engine, place: CheckpointPlace): void {
+    const old = model.remember(place, this.#limits.keptSnapshots);
+    const written = this.checkpoints
+      .write(place, this.#card(model), (folder) => engine.save(folder))
+      .then(() => Promise.all(old.map((snapshot) => this.checkpoints.delete(snapshot))))
+      .catch(() => undefined)
+      .finally(() => this.#writing.delete(pathOf(place)));
+    this.#writing.set(pathOf(place), written);
+  }
+
+  #card({ card }: ServedModel): CheckpointCard {
+    const { modelId, baseModel, isLora, adapter } = card;
+    return { modelId, baseModel, isLora, ...adapter, time: new Date().toISOString() };
+  }
+
+  #requireBase(name: string): void {
+    if (name !== this.source.name) throw unknown('Base model', name, this.source.name);
+  }
+
+  #open(owner: string): string {
+    if (this.futures.size >= this.#limits.mostFutures)
+      throw tooMany('Too many requests are under way', String(this.futures.size), 'Read the results of some');
+    return this.futures.open(owner);
+  }
+}
