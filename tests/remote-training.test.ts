@@ -168,8 +168,9 @@ test('nemo: the same, with tools and a verifier', { timeout: 60_000 }, async () 
       task,
       actions: [{ name: 'look_up', arguments: { number } }, expected],
     }));
-  const events = await train('tools', `nemo:${url}#${jsonLines('tasks.jsonl', rows)}`, {
+  const events = await train('tools', `nemo:${url}`, {
     ...small,
+    'environment.data': jsonLines('tasks.jsonl', rows),
     'environment.demonstrations': jsonLines('solutions.jsonl', solutions),
     'environment.maxTurns': 4,
   });

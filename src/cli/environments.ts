@@ -22,7 +22,7 @@ const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
 export const environmentNames: readonly string[] = Object.keys(loaders);
 
 /** What a command says of an argument that names an environment. */
-export const environmentHelp: string = `${environmentNames.join(', ')}, or an address such as ${remoteExamples[1]}`;
+export const environmentHelp: string = `${environmentNames.join(', ')}, a file such as ./agent.ts, or an address such as ${remoteExamples[1]}`;
 
 export function loadEnvironments(): Promise<WorldFactory[]> {
   return Promise.all(Object.values(loaders).map((load) => load()));

@@ -19,7 +19,7 @@ export interface PreparedRun {
   readonly world: World;
 }
 
-/** @throws TurnwiseError `config-unknown-key`, `config-invalid`, `recipe-unfit` */
+/** @throws TurnwiseError `config-unknown-key`, `config-invalid`, `recipe-unfit`, `no-script` */
 export function prepareRun(factory: WorldFactory, recipe: Recipe, settings: TrainSettings): PreparedRun {
   const config = configOf(factory, recipe, settings);
   if (config.engine === 'tinker') requireServerAddress(config.tinker.baseUrl);
@@ -35,7 +35,20 @@ export function prepareRun(factory: WorldFactory, recipe: Recipe, settings: Trai
       }
     }),
   );
+  requireScripts(world, config);
   return { recipe, config, world };
+}
+
+/** A model from nothing learns its words from demonstrations, so an environment without players cannot teach one. */
+function requireScripts(world: World, config: TrainConfig): void {
+  // An agent's teacher is its own.
+  if (world.script !== undefined || world.agent !== undefined) return;
+  if (config.model.pretrained !== '' || config.start !== '') return;
+  throw new TurnwiseError('no-script', {
+    what: `${world.name} has no scripted player, so there is nothing that a new model could learn its words from`,
+    next: 'Train a model that can read already (--model), or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE',
+    fields: { environment: world.name },
+  });
 }
 
 const abilities: Readonly<Record<TrainConfig['engine'], EngineAbilities>> = {

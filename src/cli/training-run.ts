@@ -65,7 +65,6 @@ const ACTION_SAMPLES = 64;
 export async function startRun(request: StartRequest): Promise<RunSummary> {
   const { factory, root } = request;
   const { recipe, config, world } = prepareRun(factory, findRecipe(request.recipe), request.settings);
-  requireScripts(world, config);
   const open = await openBase(config, request);
   const run = RunDirectory.create({
     root,
@@ -81,16 +80,6 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
   } finally {
     run.close();
   }
-}
-
-/** A model from nothing learns its words from demonstrations, so an environment without players cannot teach one. */
-function requireScripts(world: World, config: TrainConfig): void {
-  if (world.script !== undefined || config.model.pretrained !== '' || config.start !== '') return;
-  throw new TurnwiseError('no-script', {
-    what: `${world.name} has no scripted player, so there is nothing that a new model could learn its words from`,
-    next: 'Train a model that can read already (--model), or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE',
-    fields: { environment: world.name },
-  });
 }
 
 /** Continue a run from its last checkpoint, or from its beginning where it has none yet. */

@@ -60,27 +60,50 @@ function optionsWith(data: string) {
 }
 
 function nemoWorld(name: string, base: string, chosen: z.output<NemoOptions>): World {
-  const rows = splitRows(chosen.data, chosen.heldOut);
-  const tools = new Map(
-    [...rows.train, ...rows.validation, ...rows.test].flatMap((row) =>
-      row.tools.map((tool) => [tool.name, tool]),
-    ),
-  );
-  const protocol = answerOrTool([...tools.values()]);
+  const read = (): Tasks => readTasks(chosen.data, chosen.heldOut);
+  // Without a file the world can still say what kind of world it is: it is asked that before settings are applied.
+  let known = chosen.data === '' ? undefined : read();
+  const tasks = (): Tasks => {
+    known ??= read();
+    return known;
+  };
   return {
     name,
     description: 'A resources server of NeMo Gym.',
     roles: [AGENT],
     maxTurns: chosen.maxTurns,
-    protocol,
-    tasks: (split): TaskSet<Json> => ({ size: rows[split].length, at: (index) => ({ split, index }) }),
+    get protocol() {
+      return tasks().protocol;
+    },
+    tasks: (split): TaskSet<Json> => ({
+      size: tasks().rows[split].length,
+      at: (index) => ({ split, index }),
+    }),
     async open(task) {
       const { split, index } = task as { readonly split: Split; readonly index: number };
+      const { rows, protocol } = tasks();
       const session = new NemoSession(base, rows[split][index]!, protocol, chosen);
       await session.seed();
       return session;
     },
   };
+}
+
+interface Tasks {
+  readonly rows: Readonly<Record<Split, readonly NemoRow[]>>;
+  /** For the tools of all rows together. */
+  readonly protocol: ActionProtocol;
+}
+
+/** @throws TurnwiseError `nemo-data` */
+function readTasks(data: string, heldOut: string): Tasks {
+  const rows = splitRows(data, heldOut);
+  const tools = new Map(
+    [...rows.train, ...rows.validation, ...rows.test].flatMap((row) =>
+      row.tools.map((tool) => [tool.name, tool]),
+    ),
+  );
+  return { rows, protocol: answerOrTool([...tools.values()]) };
 }
 
 function splitRows(data: string, heldOut: string): Readonly<Record<Split, readonly NemoRow[]>> {
