@@ -118,7 +118,7 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
     const name = field.replace('turns[].', '');
     needs.push({
       of: 'environment',
-      what: `an environment that gives \`${name}\` in \`info.credit\`: ${meaningOf(field).replace(/[.;:].*$/, '')}`,
+      what: `an environment that gives \`${name}\` in \`info.credit\`: ${meaningOf(field).replace(/[.;:](\s.*)?$/, '')}`,
       met: ({ world }) => world.facts?.includes(name) ?? false,
     });
   }
