@@ -49,18 +49,21 @@ async function greedy(engine: EmbeddedEngine): Promise<number[]> {
   return results.map(({ ids }) => ids[0]!);
 }
 
-test('sampling follows log π + strength · min Q, and scores stay those of π', async () => {
-  const engine = await engineOf({ shape: guided });
-  const scores = await Promise.all(prompts.map((prompt) => scoresOf(engine, prompt)));
-  const sampled = await greedy(engine);
-  expect(sampled).toEqual(
-    scores.map(({ logprobs, least }) =>
-      best(logprobs.map((logprob, token) => logprob + 2000 * least[token]!)),
-    ),
-  );
-  // Or the heads would not have mattered.
-  expect(sampled).not.toEqual(scores.map(({ logprobs }) => best(logprobs)));
-});
+test.each([{}, { lora: { rank: 2 } }])(
+  'sampling follows log π + strength · min Q, and scores stay those of π, %o',
+  async (more) => {
+    const engine = await engineOf({ ...more, shape: guided });
+    const scores = await Promise.all(prompts.map((prompt) => scoresOf(engine, prompt)));
+    const sampled = await greedy(engine);
+    expect(sampled).toEqual(
+      scores.map(({ logprobs, least }) =>
+        best(logprobs.map((logprob, token) => logprob + 2000 * least[token]!)),
+      ),
+    );
+    // Or the heads would not have mattered.
+    expect(sampled).not.toEqual(scores.map(({ logprobs }) => best(logprobs)));
+  },
+);
 
 test('heads come back from a checkpoint as they were, with or without a value head', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'turnwise-heads-'));
