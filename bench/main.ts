@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|credit|tinker|env-server [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|credit|methods [NAME …]|tinker|env-server [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -6,6 +6,7 @@ import { benchCredit } from './credit.ts';
 import { benchEngine } from './engine.ts';
 import { benchEnvironmentServer } from './env-server.ts';
 import { benchMemory } from './memory.ts';
+import { benchMethods } from './methods/main.ts';
 import { benchRollout } from './rollout.ts';
 import { benchTinker } from './tinker.ts';
 
@@ -15,6 +16,14 @@ const machine = {
   node: process.version,
 };
 
+const { values, positionals } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    seeds: { type: 'string' },
+    report: { type: 'boolean', default: false },
+  },
+  allowPositionals: true,
+});
 const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<object>>> = {
   engine: benchEngine,
   rollout: async () => ({ maze40: await benchRollout() }),
@@ -22,12 +31,13 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   credit: async () => ({ credit4096x50: benchCredit() }),
   tinker: () => benchTinker(),
   'env-server': benchEnvironmentServer,
+  methods: (names) =>
+    benchMethods(names, {
+      report: values.report,
+      ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
+    }),
 };
 
-const { values, positionals } = parseArgs({
-  options: { json: { type: 'boolean', default: false } },
-  allowPositionals: true,
-});
 const bench = benches[positionals[0] ?? ''];
 if (!bench) {
   process.stderr.write(`Name a benchmark: ${Object.keys(benches).join(', ')}\n`);

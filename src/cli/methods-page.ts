@@ -15,7 +15,7 @@ export function methodsPage(): string {
       `Use it when ${recipe.use}. Source: ${recipe.source}.`,
       code(recipe.formula),
       table(['part', 'by default'], rows),
-      `Authors’ defaults: ${recipe.authors}.`,
+      `Authors’ defaults: ${recipe.authors}. What was measured: [evidence](evidence.md#method-${recipe.name}).`,
       `Needs ${listNeeds(recipe, config, undefined)
         .map(({ what }) => what)
         .join('; ')}.`,

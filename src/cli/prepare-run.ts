@@ -57,7 +57,7 @@ const abilities: Readonly<Record<TrainConfig['engine'], EngineAbilities>> = {
 };
 
 export function placeOf(
-  world: Pick<World, 'name' | 'roles'>,
+  world: Pick<World, 'name' | 'roles' | 'facts'>,
   engine: TrainConfig['engine'] = 'embedded',
 ): Place {
   return { world, engine: abilities[engine] };

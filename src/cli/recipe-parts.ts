@@ -3,25 +3,33 @@
 import { findCreditMethod } from '../credit/methods.ts';
 import type { World } from '../env/world.ts';
 import type { TrainConfig } from '../train/config.ts';
+import { playsEpisodes } from '../train/learner.ts';
+import { lossOptions } from '../train/policy-objective.ts';
 import { needsOf } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { placeOf } from './prepare-run.ts';
 
 export interface RecipePart {
-  readonly part: 'rollout' | 'curation' | 'credit' | 'objective' | 'schedule';
+  readonly part: 'rollout' | 'curation' | 'credit' | 'objective' | 'memory' | 'critic' | 'schedule';
   readonly text: string;
 }
 
 /** One line for each part of a step, as the configuration has it. */
 export function recipeParts(recipe: Recipe, config: TrainConfig): readonly RecipePart[] {
   const { rollout, model, objective, optimizer, credit } = config;
-  const { method, rewardScale, ...options } = credit;
+  const { method, rewardScale, shape, ...options } = credit;
   const { summary, level } = findCreditMethod(method);
-  const settings = Object.entries(options).map(([key, value]) => `${key} ${JSON.stringify(value)}`);
+  const shapings = Object.entries(shape).map(([name, settings]) => `${name}: ${pairs(settings as object)}`);
   const terms = [
-    `clip −${objective.clipLow} to +${objective.clipHigh}${objective.dualClip > 0 ? `, dual clip ${objective.dualClip}` : ''}`,
-    ...(objective.entropyCoefficient > 0 ? [`entropy bonus ${objective.entropyCoefficient}`] : []),
-    ...(objective.klCoefficient > 0 ? [`KL to the warm start ${objective.klCoefficient}`] : []),
+    lossText(config),
+    ...(objective.entropyCoefficient > 0
+      ? [
+          `entropy bonus ${objective.entropyCoefficient}${objective.entropySmoothing > 0 ? `, smoothed with ${objective.entropySmoothing}` : ''}`,
+        ]
+      : []),
+    ...(objective.klCoefficient > 0
+      ? [`KL (${objective.klEstimator}) to the warm start ${objective.klCoefficient}`]
+      : []),
     ...(recipe.critic
       ? [
           `value loss ${objective.valueCoefficient}${objective.valueClip > 0 ? `, value clip ${objective.valueClip}` : ''}${objective.valueWarmup > 0 ? `, ${objective.valueWarmup} steps for the value head alone` : ''}`,
@@ -32,23 +40,100 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
   return [
     {
       part: 'rollout',
-      text: `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context`,
+      text: !playsEpisodes({ config, recipe })
+        ? `none: learns from ${config.data === 'demonstrations' ? `${config.clone.demonstrations} scripted episodes` : `the episodes that run ${config.data} stored`}; all turns in context`
+        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context${recipe.play && recipe.learn === undefined ? `; branching: ${pairs(config.branching)}` : ''}`,
     },
     {
       part: 'curation',
-      text: `failed episodes left out, groups of fewer than ${rollout.minimumMembers} dropped${rollout.revisit > 0 ? `, ${Math.round(100 * rollout.revisit)}% unsolved tasks again` : ''}`,
+      text: playsEpisodes({ config, recipe }) ? curationText(config) : 'none',
     },
     {
       part: 'credit',
-      text: `${method}, per ${level}: ${summary}${settings.length > 0 ? ` (${settings.join(', ')})` : ''}${rewardScale === 1 ? '' : `; rewards × ${rewardScale}`}`,
+      text: !goesByCredit(recipe)
+        ? `none; rewards${rewardScale === 1 ? '' : ` × ${rewardScale}`} as they are`
+        : `${method}, per ${level}: ${summary}${Object.keys(options).length > 0 ? ` (${pairs(options)})` : ''}${shapings.length > 0 ? `; on rewards shaped by ${shapings.join('; ')}` : ''}${rewardScale === 1 ? '' : `; rewards × ${rewardScale}`}`,
     },
-    { part: 'objective', text: terms.join('; ') },
+    {
+      part: 'objective',
+      text: recipe.lossOptions ? pairs(objective.options) || 'no options' : terms.join('; '),
+    },
+    ...memoryParts(recipe, config),
     {
       part: 'schedule',
       text: `learning rate ${optimizer.learningRate}, ${optimizer.schedule}, ${optimizer.warmupSteps} steps of warm-up; ${optimizer.minibatches} optimizer steps a batch, ${optimizer.epochs} epoch${optimizer.epochs === 1 ? '' : 's'}`,
     },
   ];
 }
+
+/** The policy loss: the clip that most have, or its name and options. */
+function lossText({ objective }: TrainConfig): string {
+  const { name, clipLow, clipHigh, dualClip } = objective;
+  if (name !== 'ppo-clip') {
+    const { policy: _, ...options } = lossOptions(objective);
+    const own = pairs(options);
+    return own === '' ? name : `${name} (${own})`;
+  }
+  return `clip −${clipLow} to +${clipHigh}${dualClip > 0 ? `, dual clip ${dualClip}` : ''}`;
+}
+
+/** Whether advantages of the credit method enter: recipes that learn in another way say so by naming one. */
+function goesByCredit({ learn, settings }: Recipe): boolean {
+  return learn === undefined || settings.credit?.method !== undefined;
+}
+
+/** What recipes that learn off-policy keep, and how their critics learn. */
+function memoryParts(recipe: Recipe, config: TrainConfig): RecipePart[] {
+  const { replay, critic } = config;
+  const plays = playsEpisodes({ config, recipe });
+  const strength = recipe.actsBy ? [`acts by them with strength ${critic.strength}`] : [];
+  return [
+    ...(recipe.learnsFrom === undefined
+      ? []
+      : [
+          {
+            part: 'memory',
+            text: `${plays ? `the latest ${replay.size} episodes` : 'all recorded episodes'}; ${replay.batch} at a time`,
+          } as const,
+        ]),
+    ...(recipe.criticHeads === undefined
+      ? []
+      : [
+          {
+            part: 'critic',
+            text: `a model of its own; ${critic.updates} updates a step, ${critic.warmup} steps alone, learning rate ${critic.learningRate}, discount ${critic.discount}, target rate ${critic.targetRate}`,
+          } as const,
+        ]),
+    ...(recipe.heads === undefined
+      ? []
+      : [
+          {
+            part: 'critic',
+            text: [`heads ${Object.keys(recipe.heads).join(', ')}`, ...strength].join('; '),
+          } as const,
+        ]),
+  ];
+}
+
+function curationText({ rollout, curation }: TrainConfig): string {
+  return [
+    'failed episodes left out',
+    `groups of fewer than ${rollout.minimumMembers} dropped`,
+    ...(rollout.revisit > 0 ? [`${Math.round(100 * rollout.revisit)}% unsolved tasks again`] : []),
+    ...(curation.resample > 0
+      ? [`up to ${curation.resample} more rounds of tasks until enough groups differ`]
+      : []),
+    ...(curation.voidTurns === 'mask' ? ['episodes with void turns not learned from'] : []),
+    ...(curation.variedShare < 1
+      ? [`the ${Math.round(100 * curation.variedShare)}% of groups that vary most`]
+      : []),
+  ].join(', ');
+}
+
+const pairs = (options: object): string =>
+  Object.entries(options)
+    .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
+    .join(', ');
 
 export interface ListedNeed {
   readonly of: string;
@@ -61,7 +146,7 @@ export interface ListedNeed {
 export function listNeeds(
   recipe: Recipe,
   config: TrainConfig,
-  world: Pick<World, 'name' | 'roles'> | undefined,
+  world: Pick<World, 'name' | 'roles' | 'facts' | 'script'> | undefined,
 ): readonly ListedNeed[] {
   return needsOf(recipe, config).map((need) => ({
     of: need.of,

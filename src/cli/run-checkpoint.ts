@@ -6,8 +6,11 @@ import type { Checkpoint } from '../store/checkpoints.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import { type TrainConfig, trainConfigSchema } from '../train/config.ts';
-import type { Evaluations, TrainState } from '../train/loop.ts';
+import type { Evaluations } from '../train/evaluations.ts';
+import { headsOf } from '../train/learner.ts';
+import type { TrainState } from '../train/loop.ts';
 import { isLocal, type ModelCard } from '../train/model-card.ts';
+import type { Recipe } from '../train/recipes/recipe.ts';
 import { version } from './version.ts';
 
 /** What a checkpoint remembers besides weights. */
@@ -68,9 +71,9 @@ export async function openWarmStart(
   return { card, folder: checkpoint.folder, before: state.before! };
 }
 
-/** The same model with a value head, which begins at zero, or without. */
-export function withCritic(card: ModelCard, critic: boolean): ModelCard {
+/** The same model with the heads that a recipe wants, which begin as new ones, and no others. */
+export function withHeadsOf(card: ModelCard, recipe: Recipe, config: TrainConfig): ModelCard {
   if (!isLocal(card.shape)) return card;
-  const { valueHead: _, ...shape } = card.shape;
-  return { ...card, shape: { ...shape, ...(critic ? { valueHead: true } : {}) } };
+  const { valueHead: _, extraHeads: __, guidance: ___, ...shape } = card.shape;
+  return { ...card, shape: { ...shape, ...headsOf(recipe, config) } };
 }

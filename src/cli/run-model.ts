@@ -17,7 +17,7 @@ import { loadPretrainedLanguage } from '../model/pretrained-language.ts';
 import { elementCount } from '../model/safetensors.ts';
 import { taskInstructions } from '../synth/task-instructions.ts';
 import type { TrainConfig } from '../train/config.ts';
-import { designModel } from '../train/learner.ts';
+import { criticShape, designModel, headsOf } from '../train/learner.ts';
 import { type BaseModel, isLocal, type ModelCard, type RemoteShape } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { tinkerKey } from './tinker-key.ts';
@@ -125,7 +125,7 @@ export function designCard(
 ): ModelCard {
   if (open === undefined) return designModel(demonstrations, config, recipe, world);
   return {
-    shape: { ...open.shape, ...(recipe.critic ? { valueHead: true } : {}) },
+    shape: { ...open.shape, ...headsOf(recipe, config) },
     base: open.base,
     // An agent's own messages say what to do.
     system: world.agent ? '' : config.chat.system || taskInstructions(world, demonstrations),
@@ -146,16 +146,29 @@ export function openEngine(
   // Words are few; what else the model of the server may say has no meaning, but is nothing wrong.
   if (!isLocal(shape))
     return openTinker(open ? shape : { contextLength: shape.contextLength }, config, watch);
+  return openEmbedded(shape, config, open);
+}
+
+function openEmbedded(
+  shape: DecoderShape,
+  config: TrainConfig,
+  open: OpenBase | undefined,
+): Promise<EmbeddedEngine> {
   const common = { seed: config.seed, threads: config.threads, tokenBudget: config.optimizer.tokenBudget };
   if (open?.checkpoint === undefined) {
     return createEmbeddedEngine({ ...common, shape, slots: config.rollout.concurrency });
   }
-  const { valueHead } = shape;
+  const { valueHead, extraHeads, guidance } = shape;
   const lora = loraOf(config);
   return createEmbeddedEngine({
     ...common,
-    model: open.checkpoint,
+    model: {
+      ...open.checkpoint,
+      shape: { ...open.checkpoint.shape, contextLength: shape.contextLength },
+    },
     ...(valueHead && { valueHead }),
+    ...(extraHeads && { extraHeads }),
+    ...(guidance && { guidance }),
     ...(lora && { lora }),
   });
 }
@@ -179,6 +192,17 @@ function openTinker(
     ...(apiKey !== undefined && { apiKey }),
     ...watch,
   });
+}
+
+/** The critic's own model, where the recipe has one: as large as the policy's, with other first weights. */
+export async function openCritic(
+  card: ModelCard,
+  config: TrainConfig,
+  recipe: Recipe,
+  open: OpenBase | undefined,
+): Promise<EmbeddedEngine | undefined> {
+  const shape = isLocal(card.shape) ? criticShape(recipe, card.shape) : undefined;
+  return shape && openEmbedded(shape, { ...config, seed: config.seed + 1_000_003 }, open);
 }
 
 /** The adapter that the configuration asks for; undefined where all weights are trained. */

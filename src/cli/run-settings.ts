@@ -28,6 +28,9 @@ export function settingsSchema(
   const options = method === undefined ? undefined : findCreditMethod(method).options;
   const credit = trainConfigSchema.shape.credit.unwrap();
   return trainConfigSchema.extend({
+    ...(recipe?.lossOptions && {
+      objective: trainConfigSchema.shape.objective.unwrap().extend({ options: recipe.lossOptions }),
+    }),
     ...(environment && { environment }),
     ...(options instanceof z.ZodObject && { credit: z.strictObject({ ...credit.shape, ...options.shape }) }),
   });

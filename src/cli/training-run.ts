@@ -1,5 +1,6 @@
 /** The composition root of training: environment, recipe, engine and run directory become one run. */
 
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
@@ -23,7 +24,8 @@ import { findRecipe } from '../train/recipes/recipes.ts';
 import { rolloutRecord } from '../train/rollout-record.ts';
 import { type AgentRun, besideAgent, openAgentRun } from './agent-run.ts';
 import { prepareRun } from './prepare-run.ts';
-import { type CheckpointState, openWarmStart, ownCheckpoint, withCritic } from './run-checkpoint.ts';
+import { recordedEpisodes } from './recorded-episodes.ts';
+import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
 import {
   countParameters,
   designCard,
@@ -32,6 +34,7 @@ import {
   type ModelSearch,
   type OpenBase,
   openBase,
+  openCritic,
   openEngine,
   reopenBase,
 } from './run-model.ts';
@@ -112,17 +115,21 @@ export async function resumeRun(
     const agentRun = world.agent && (await openAgentRun(world.agent));
     const { watch, close } = watchdog(request.root, run, file.config);
     let engine: Engine | undefined;
+    let critic: Engine | undefined;
     try {
       const opened = await openEngine(card, file.config, open, waitingReport(request, run));
       engine = agentRun ? besideAgent(opened, agentRun) : opened;
       await engine.load(checkpoint.folder);
+      critic = await openCritic(card, file.config, recipe, open);
+      await critic?.load(criticFolder(checkpoint.folder));
       const language = await languageOf(movedTo(card, open), file.config, world, agentRun);
-      const learner = createLearner({ config: file.config, recipe, world, card, engine, watch, ...language });
-      const io = runIo(request, run, engine, card, file.config);
+      const parts = { config: file.config, recipe, world, card, engine, watch, ...language };
+      const learner = createLearner({ ...parts, ...(critic && { critic }) });
+      const io = runIo(request, run, learner);
       io.event({ type: 'resume', step: state.step });
       return await train(learner, state, { demonstrations: [] }, io);
     } finally {
-      await Promise.all([engine ? engine.close() : agentRun?.close(), close()]);
+      await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
     }
   } finally {
     run.close();
@@ -140,16 +147,24 @@ async function begin(
   const { watch, close } = watchdog(control.root, run, config);
   const agentRun = world.agent && (await openAgentRun(world.agent));
   let engine: Engine | undefined;
+  let critic: Engine | undefined;
   try {
     const warm = config.start === '' ? undefined : await openWarmStart(control.root, world.name, config);
-    const demonstrations = warm ? [] : await playDemonstrations(control, run, world, config, watch, agentRun);
+    const demonstrations =
+      warm && config.data !== 'demonstrations'
+        ? []
+        : await playDemonstrations(control, run, world, config, watch, agentRun);
     const card = warm
-      ? withCritic(warm.card, recipe.critic)
+      ? withHeadsOf(warm.card, recipe, config)
       : designCard(world, demonstrations, config, recipe, open);
     const opened = await openEngine(card, config, open, waitingReport(control, run));
     engine = agentRun ? besideAgent(opened, agentRun) : opened;
+    critic = await openCritic(card, config, recipe, open);
     if (warm) await engine.load(warm.folder);
-    const io = runIo(control, run, engine, card, config);
+    const language = await languageOf(card, config, world, agentRun);
+    const parts = { config, recipe, world, card, engine, watch, ...language };
+    const learner = createLearner({ ...parts, ...(critic && { critic }) });
+    const io = runIo(control, run, learner);
     io.event({
       type: 'start',
       run: run.name,
@@ -163,12 +178,11 @@ async function begin(
       identity: identityOf(card),
       version,
     });
-    const language = await languageOf(card, config, world, agentRun);
-    const learner = createLearner({ config, recipe, world, card, engine, watch, ...language });
+    const recorded = recordedEpisodes(control.root, learner, demonstrations);
     const beginning = warm ? { before: warm.before } : { demonstrations };
-    return await train(learner, initialState, beginning, io);
+    return await train(learner, initialState, { ...beginning, recorded }, io);
   } finally {
-    await Promise.all([engine ? engine.close() : agentRun?.close(), close()]);
+    await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
   }
 }
 
@@ -249,13 +263,7 @@ function waitingReport({ report }: RunControl, run: RunDirectory): EngineWatch {
 }
 
 /** Where the loop reports to: the run's files, and whoever watches. */
-function runIo(
-  control: RunControl,
-  run: RunDirectory,
-  engine: Engine,
-  card: ModelCard,
-  config: TrainConfig,
-): RunIo {
+function runIo(control: RunControl, run: RunDirectory, { engine, critic, card, config }: Learner): RunIo {
   const lag = monitorEventLoopDelay({ resolution: 5 });
   lag.enable();
   return {
@@ -277,13 +285,21 @@ function runIo(
         identity: identityOf(card),
         keep: config.checkpoint.keep,
         state: content as unknown as Json,
-        write: (folder) => engine.save(folder),
+        write: async (folder) => {
+          await engine.save(folder);
+          await critic?.save(criticFolder(folder));
+        },
       });
     },
     now: () => performance.now() / 1000,
     signal: control.signal,
     stopRequested: control.stopRequested,
   };
+}
+
+/** Where a checkpoint keeps the critic's own model. */
+function criticFolder(checkpoint: string): string {
+  return join(checkpoint, 'critic');
 }
 
 function withLag(

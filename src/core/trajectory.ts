@@ -50,6 +50,9 @@ export interface Trajectory {
   /** The episode's return for this role: the sum of its rewards. */
   readonly outcome: number;
   readonly success: boolean;
+  /** The trajectory that it branched from, and how many of its first turns are copies of that one’s. */
+  readonly parent?: string;
+  readonly sharedTurns?: number;
   /** What failed, for `failed:*` and `timeout`. */
   readonly failure?: string;
 }

@@ -40,6 +40,8 @@ export interface Environment<Task extends Json = Json, State extends Json = Json
   start(task: Task, rng: Rng): { readonly state: State; readonly messages: readonly Message[] };
   /** Pure: never changes `state`, draws only from `rng`. `action` is what the action protocol extracted. */
   step(state: State, action: string, rng: Rng): Step<State>;
+  /** Fields of the rollout file that `info.credit` of its turns gives (docs/credit.md): what methods may need of it. */
+  readonly facts?: readonly string[];
   /** Key of the state for step-level groups. Default: canonical JSON of the state. */
   anchor?(state: State): string;
   /** Every legal action, where they can be listed. */

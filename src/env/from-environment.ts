@@ -104,6 +104,7 @@ export function fromEnvironment<Task extends Json, State extends Json>(
     description: environment.description,
     roles: [AGENT],
     maxTurns: environment.maxTurns,
+    ...(environment.facts && { facts: environment.facts }),
     protocol: options.protocol ?? rawProtocol,
     tasks: (split) => environment.tasks(split),
     async open(task, rng, startRng = rng) {

@@ -93,6 +93,7 @@ export function fromGame<Task extends Json, State extends Json>(
     description: game.description,
     roles: game.roles,
     maxTurns: game.maxTurns,
+    ...(game.facts && { facts: game.facts }),
     game: game as unknown as Game,
     protocol: options.protocol ?? rawProtocol,
     tasks: (split) => game.tasks(split),

@@ -28,6 +28,8 @@ export interface Game<Task extends Json = Json, State extends Json = Json> {
   /** Everything `role` may know in this state that it was not shown before its last turn. */
   observe(state: State, role: Role): readonly Message[];
   step(state: State, role: Role, action: string, rng: Rng): GameStep<State>;
+  /** As in an environment: fields that `info.credit` of its turns gives. */
+  readonly facts?: readonly string[];
   /** Key of what `role` knows (its information set). */
   anchor(state: State, role: Role): string;
   actions?(state: State, role: Role): readonly string[];

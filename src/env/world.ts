@@ -17,6 +17,8 @@ export interface World {
   readonly roles: readonly Role[];
   /** Turns of one role in one episode, unless the run says fewer. */
   readonly maxTurns: number;
+  /** Fields of the rollout file that `info.credit` of its turns gives (docs/credit.md). */
+  readonly facts?: readonly string[];
   /** The game behind it, where there is one: small games can be solved exactly, so strategies in them can be measured. */
   readonly game?: Game;
   /** The agent behind it, where its own code plays the episodes. */

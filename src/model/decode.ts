@@ -2,11 +2,12 @@
 
 import { product, shapeMismatch } from '../graph/dimension.ts';
 import { Graph, type Operator } from '../graph/graph.ts';
+import { add, minimum, multiply } from '../graph/operators/elementwise.ts';
 import { gatherRows } from '../graph/operators/gather.ts';
 import { reshape, transpose } from '../graph/operators/shape.ts';
 import type { Tensor } from '../graph/tensor.ts';
-import type { DecoderShape } from './decoder.ts';
-import { decoderLayers } from './layers.ts';
+import { type DecoderShape, extraHeadName } from './decoder.ts';
+import { type DecoderLayers, decoderLayers } from './layers.ts';
 import type { LoraShape } from './lora.ts';
 import type { Weight, Weights } from './safetensors.ts';
 
@@ -67,8 +68,30 @@ export function decodeGraph(shape: DecoderShape, adapter?: LoraShape): Readonly<
       residual: isLast ? atLast(residual) : residual,
     };
   });
-  outputs.logits = layers.logits(reshape(hidden, ['B', width]));
+  outputs.logits = guidedLogits(layers, shape, reshape(hidden, ['B', width]));
   return outputs;
+}
+
+/** The logits, improved by the least of what the guiding heads say of every next token. */
+function guidedLogits(layers: DecoderLayers, { guidance }: DecoderShape, hidden: Tensor): Tensor {
+  const logits = layers.logits(hidden);
+  if (guidance === undefined) return logits;
+  const readings = guidance.heads.map((head) => {
+    const name = extraHeadName(head);
+    return add(layers.project(hidden, `${name}.weight`), layers.weight(`${name}.bias`));
+  });
+  const least = readings.reduce((a, b) => minimum(a, b));
+  return add(logits, multiply(least, guidance.strength));
+}
+
+/** The weights that sampling reads: all but those of values that do not guide it. */
+export function sampledWeights({ guidance }: DecoderShape, weights: Weights): Weights {
+  const guides = (guidance?.heads ?? []).map((head) => `${extraHeadName(head)}.`);
+  return new Map(
+    [...weights].filter(
+      ([name]) => !name.startsWith('value_head.') || guides.some((prefix) => name.startsWith(prefix)),
+    ),
+  );
 }
 
 /**

@@ -30,6 +30,14 @@ export interface DecoderShape {
   readonly valueHead?: boolean | ValueBins;
   /** Further linear outputs per position, by name: the critics of offline methods. */
   readonly extraHeads?: Readonly<Record<string, HeadKind>>;
+  /** Action heads that change what is sampled; scores stay those of the policy without them. */
+  readonly guidance?: Guidance;
+}
+
+/** Values that improve a policy as it acts: logits + strength · min over the action heads (ILQL, arXiv:2206.11871). */
+export interface Guidance {
+  readonly heads: readonly string[];
+  readonly strength: number;
 }
 
 /** What an extra head gives for the prefix before each token: one number, or one for every possible next token. */
@@ -124,7 +132,7 @@ export function binCentres({ count, low, high }: ValueBins): Float32Array {
 
 /**
  * First values: normal with standard deviation 0.7 / sqrt(inputs), 0.02 for the embedding, the output layer and extra
- * heads, so that twin critics begin apart; what writes into the residual stream is scaled by 1 / sqrt(2 * layers);
+ * heads, so that twin critics begin apart (0.001 where they change what is sampled); what writes into the residual stream is scaled by 1 / sqrt(2 * layers);
  * norms are 1, biases and the value head 0.
  */
 export function initialWeights(
@@ -139,13 +147,17 @@ export function initialWeights(
       if (kind === 'norm') return [name, new Float32Array(size).fill(1)];
       if (kind === 'bias' || name === 'value_head.weight') return [name, new Float32Array(size)];
       const stream = rng.fork(name);
-      const deviation = standardDeviation(parameter, shape.layers);
+      const deviation = standardDeviation(parameter, shape);
       return [name, Float32Array.from({ length: size }, () => deviation * stream.normal())];
     }),
   );
 }
 
-function standardDeviation({ name, shape, kind }: ParameterShape, layers: number): number {
+function standardDeviation(
+  { name, shape, kind }: ParameterShape,
+  { layers, guidance }: DecoderShape,
+): number {
+  if (guidance?.heads.some((head) => name === `${extraHeadName(head)}.weight`)) return 1e-3;
   if (kind === 'embedding' || name === 'lm_head.weight' || name.startsWith('value_head')) return 0.02;
   const writesResidual = name.endsWith('o_proj.weight') || name.endsWith('down_proj.weight');
   return (0.7 / Math.sqrt(shape[1]!)) * (writesResidual ? 1 / Math.sqrt(2 * layers) : 1);

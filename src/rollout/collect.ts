@@ -32,17 +32,30 @@ export async function collectGroups(
   requests: readonly GroupRequest[],
   options: CollectOptions,
 ): Promise<Group[]> {
-  const { lockstep, signal, play = runEpisode } = options;
   const episodes = requests.flatMap((group) =>
-    Array.from({ length: group.members }, (_, member) => ({ group, id: `${group.id}/${member}` })),
+    Array.from({ length: group.members }, (_, member) => episodeOf(group, member)),
   );
+  const results = await playEpisodes(episodes, options);
+  return gather(requests, results.flat());
+}
+
+/** One of a group's episodes. */
+export function episodeOf({ id, task }: GroupRequest, member: number): EpisodeRequest {
+  return { id: `${id}/${member}`, groupId: id, task };
+}
+
+/** Play episodes, so many at once; per episode its trajectories, one for each role. */
+export async function playEpisodes(
+  episodes: readonly EpisodeRequest[],
+  options: CollectOptions,
+): Promise<Trajectory[][]> {
+  const { lockstep, signal, play = runEpisode } = options;
   const results: Trajectory[][] = new Array(episodes.length);
   let next = 0;
   let done = 0;
   const worker = async (): Promise<void> => {
     for (let index = next++; index < episodes.length; index = next++) {
-      const { group, id } = episodes[index]!;
-      results[index] = await play({ id, groupId: group.id, task: group.task }, options);
+      results[index] = await play(episodes[index]!, options);
       options.onEpisode?.(++done, episodes.length);
     }
     lockstep.leave();
@@ -54,15 +67,19 @@ export async function collectGroups(
   for (let i = 0; i < workers; i++) lockstep.enter();
   await Promise.all(Array.from({ length: workers }, worker));
   if (signal.aborted) throw new TurnwiseError('cancelled', { what: 'The run was asked to stop' });
+  return results;
+}
 
+/** Trajectories by group, in the order of the requests and, where there are several roles, of the roles. */
+export function gather(requests: readonly GroupRequest[], trajectories: readonly Trajectory[]): Group[] {
+  const tasks = new Map(requests.map(({ id, task }) => [id, task]));
   const groups = new Map<string, { id: string; task: Json; members: Trajectory[] }>();
-  for (const [index, trajectories] of results.entries()) {
-    for (const trajectory of trajectories) {
-      const task = episodes[index]!.group.task;
-      const group = groups.get(trajectory.groupId) ?? { id: trajectory.groupId, task, members: [] };
-      group.members.push(trajectory);
-      groups.set(trajectory.groupId, group);
-    }
+  for (const trajectory of trajectories) {
+    const { groupId, role } = trajectory;
+    const task = tasks.get(groupId) ?? tasks.get(groupId.slice(0, -role.length - 1)) ?? null;
+    const group = groups.get(groupId) ?? { id: groupId, task, members: [] };
+    group.members.push(trajectory);
+    groups.set(groupId, group);
   }
   return [...groups.values()];
 }

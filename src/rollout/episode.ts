@@ -33,10 +33,22 @@ export interface EpisodeRequest {
   readonly id: string;
   readonly groupId: string;
   readonly task: Json;
+  /** Go on from here instead of starting; the turns before are copied. */
+  readonly from?: Fork;
+  /** Told before every turn but the first, where the session can be copied. */
+  readonly onFork?: (fork: Fork) => void;
+}
+
+/** A place in an episode from which others can go on. */
+export interface Fork {
+  /** The episode. */
+  readonly id: string;
+  readonly session: Session;
+  readonly seats: readonly Seat[];
 }
 
 /** What one role has done so far. */
-interface Seat {
+export interface Seat {
   readonly role: Role;
   readonly turns: Turn[];
   /** What it was shown and wrote so far. */
@@ -51,11 +63,21 @@ interface Seat {
 export async function runEpisode(request: EpisodeRequest, options: EpisodeOptions): Promise<Trajectory[]> {
   const { world, policy, turnTimeoutMs } = options;
   const boundary = new Boundary(options.signal, options.watch);
+  const { from } = request;
   const seats = new Map<Role, Seat>(
-    world.roles.map((role) => [
-      role,
-      { role, turns: [], past: { ids: [], messages: [] }, outcome: 0, success: false, problem: undefined },
-    ]),
+    from
+      ? from.seats.map((seat) => [seat.role, copyOf(seat)])
+      : world.roles.map((role) => [
+          role,
+          {
+            role,
+            turns: [],
+            past: { ids: [], messages: [] },
+            outcome: 0,
+            success: false,
+            problem: undefined,
+          },
+        ]),
   );
   let session: Session | undefined;
   let stop: StopReason = 'done';
@@ -65,7 +87,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     const rng = Rng.of('environment', options.seed, request.id);
     const startRng = Rng.of('start', options.seed, request.groupId);
     const opened = await boundary.step('environment', `opening ${world.name}`, turnTimeoutMs, () =>
-      world.open(request.task, rng, startRng),
+      from?.session.fork ? from.session.fork() : world.open(request.task, rng, startRng),
     );
     session = opened;
     for (let role = opened.toMove(); role !== undefined; role = opened.toMove()) {
@@ -74,6 +96,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
         stop = 'turn-limit';
         break;
       }
+      await offerFork(request, opened, seats);
       stop = await takeTurn(seat, seats, opened, boundary, request, options);
       if (stop !== 'done') break;
     }
@@ -95,8 +118,27 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     stop,
     outcome: seat.outcome,
     success: seat.success,
+    ...(from && {
+      parent: conversationOf(from, world, seat.role),
+      sharedTurns: from.seats.find(({ role }) => role === seat.role)!.turns.length,
+    }),
     ...(failure === undefined ? {} : { failure }),
   }));
+}
+
+function copyOf(seat: Seat): Seat {
+  return { ...seat, turns: [...seat.turns] };
+}
+
+/** Tell whoever asked that others can go on from here. */
+async function offerFork(
+  { id, onFork }: EpisodeRequest,
+  session: Session,
+  seats: ReadonlyMap<Role, Seat>,
+): Promise<void> {
+  const all = [...seats.values()];
+  if (!onFork || !session.fork || all.every(({ turns }) => turns.length === 0)) return;
+  onFork({ id, session: await session.fork(), seats: all.map(copyOf) });
 }
 
 /** One turn of `seat`: context, completion, action, what came back. Returns 'done' while the episode may go on. */
@@ -182,7 +224,7 @@ async function takeTurn(
 }
 
 /** Names one role's side of an episode. */
-function conversationOf(request: EpisodeRequest, world: World, role: Role): string {
+function conversationOf(request: Pick<EpisodeRequest, 'id'>, world: World, role: Role): string {
   return world.roles.length > 1 ? `${request.id}/${role}` : request.id;
 }
 

@@ -23,31 +23,38 @@ export function candidatesOf(trajectories: readonly Trajectory[]): Candidate[] {
 export interface SampleScores {
   readonly values?: readonly Float32Array[];
   readonly entropies?: readonly Float32Array[];
+  /** Under the weights before the step, where the sampler may differ from the trainer. */
+  readonly logprobs?: readonly Float32Array[];
+  /** Added to the rewards, such as a price of divergence. */
+  readonly bonuses?: readonly Float32Array[];
 }
 
 /** What credit reads of a trajectory: what happened in it, what the environment said, and what was scored. */
 export function creditInput(
   { trajectory, samples }: Candidate,
   rewardScale: number,
-  { values, entropies }: SampleScores = {},
+  { values, entropies, bonuses }: SampleScores = {},
 ): CreditTrajectory {
-  const { id, groupId, role, outcome, success, stop } = trajectory;
+  const { id, groupId, role, outcome, success, stop, parent, sharedTurns } = trajectory;
   const valuesOf = values && byTurn(samples, values);
   const entropiesOf = entropies && byTurn(samples, entropies);
+  const bonusesOf = bonuses && byTurn(samples, bonuses);
+  const bonus_K = trajectory.turns.map((_, turn) => sumOf(bonusesOf?.get(turn) ?? []));
   const facts = trajectory.turns.map(({ info }, turn) => factsOf(info, `Turn ${turn} of ${id}`));
   return {
     id,
     groupId,
     role,
     episode: episodeOf(trajectory),
-    outcome: outcome * rewardScale,
+    outcome: outcome * rewardScale + sumOf(bonus_K),
     success,
+    ...(parent !== undefined && { parent, sharedTurns: sharedTurns ?? 0 }),
     ...((stop === 'token-limit' || stop === 'context-overflow') && { overlong: true }),
     ...Object.assign({}, ...facts.map((fact) => fact.trajectory)),
     turns: trajectory.turns.map((turn, index) => {
       const { dense, counterfactual, ...rest } = facts[index]!.turn;
       return {
-        reward: turn.reward * rewardScale,
+        reward: turn.reward * rewardScale + bonus_K[index]!,
         tokens: turn.sampled ? turn.ids.length : 0,
         anchor: turn.anchor,
         valid: turn.valid,
@@ -60,6 +67,8 @@ export function creditInput(
     }),
   };
 }
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
 /** Numbers of sampled tokens, by the turn that sampled them. */
 function byTurn(samples: readonly Sample[], numbers: readonly Float32Array[]): Map<number, number[]> {
@@ -86,6 +95,8 @@ export interface CreditedSample {
   readonly advantages_T: Float32Array;
   readonly returns_T?: Float32Array;
   readonly values_T?: Float32Array;
+  /** What the loss reads besides, by channel; wins over what the sample says. */
+  readonly channels?: Readonly<Record<string, Float32Array>>;
   /** False where every advantage is exactly 0, so that a pure policy gradient would compute nothing. */
   readonly live: boolean;
 }
@@ -159,6 +170,7 @@ export function trainingRows(
       ...(item.returns_T ? { returns: item.returns_T } : {}),
       ...(item.values_T ? { oldValues: item.values_T } : {}),
       ...(referenceLogprobs ? { referenceLogprobs: referenceLogprobs[index]! } : {}),
+      ...item.channels,
     },
   }));
 }

@@ -1,6 +1,8 @@
 /** Everything that decides what a run does, as one strict schema: `--help`, `--set`, the docs and validation come from it. */
 
 import { z } from 'zod';
+import { klEstimators } from '../objective/kl.ts';
+import { policyObjectives } from './policy-objectives.ts';
 
 const count = z.int().min(1);
 const share = z.number().min(0).max(1);
@@ -91,6 +93,39 @@ const rollout = z.strictObject({
   minimumMembers: count.default(2).describe('A group with fewer usable episodes is dropped'),
 });
 
+const curation = z.strictObject({
+  resample: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Dynamic sampling: further rounds of tasks while too few groups have different outcomes'),
+  voidTurns: z
+    .enum(['learn', 'mask'])
+    .default('learn')
+    .describe('mask: an episode with a turn without a usable action sets baselines but is not learned from'),
+  variedShare: share
+    .default(1)
+    .describe('Share of groups that are learned from, those whose outcomes vary most'),
+});
+
+const branching = z
+  .strictObject({
+    initial: share.default(0.5).describe('Share of a group’s episodes that are played from the start'),
+    alpha: z.number().default(0.5).describe('Base of the branching score'),
+    beta: z.number().default(0.2).describe('Weight in it of the entropy above that of the first turn'),
+    threshold: z.number().default(0.5).describe('A turn whose score is above this is a place to branch'),
+    width: count.default(2).describe('Branches that one place gets at most; in trees, children of a node'),
+    balance: z
+      .number()
+      .min(0)
+      .default(0)
+      .describe('How strongly surprise at the first turn decides the share from the start; 0 is off (AEPO)'),
+    penalty: share
+      .default(0)
+      .describe('How much each branch lowers the score of others of its episode (AEPO)'),
+  })
+  .describe('Where recipes that branch episodes do it');
+
 const credit = z
   .looseObject({
     method: z
@@ -106,14 +141,28 @@ const credit = z
   .describe('Further keys are the options of the method');
 
 const objective = z.strictObject({
-  clipLow: share.default(0.2).describe('Ratio clip below 1'),
-  clipHigh: z.number().positive().default(0.28).describe('Ratio clip above 1'),
+  name: z.enum(policyObjectives).default('ppo-clip').describe('Policy loss; docs/objectives.md has them all'),
+  options: z
+    .looseObject({})
+    .prefault({})
+    .describe('Options of this policy loss, or of what the recipe minimises instead'),
+  clipLow: share.default(0.2).describe('Clip of token ratios below 1, in losses that have one'),
+  clipHigh: z.number().positive().default(0.28).describe('Clip of token ratios above 1'),
   dualClip: z
     .union([z.literal(0), z.number().gt(1)])
     .default(3)
     .describe('Bound on the loss of negative advantages, above 1; 0 is off'),
   entropyCoefficient: z.number().min(0).default(0).describe('Weight of the entropy bonus'),
+  entropySmoothing: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe('Within that bonus, weight of staying near earlier entropies of the same turn (EPO)'),
   klCoefficient: z.number().min(0).default(0).describe('Weight of the KL to the warm start'),
+  klEstimator: z
+    .enum(['k1', ...klEstimators])
+    .default('k3+')
+    .describe('How it is estimated: k1 is taken from the rewards, the others are terms of the loss'),
   valueCoefficient: z
     .number()
     .min(0)
@@ -130,6 +179,30 @@ const objective = z.strictObject({
     .default('token-mean')
     .describe('How token losses are averaged over the step'),
 });
+
+const replay = z
+  .strictObject({
+    size: count.default(1000).describe('Episodes that are kept, the latest ones'),
+    updates: count.default(4).describe('Updates of a step'),
+    batch: count.default(64).describe('Episodes of an update'),
+  })
+  .describe('What off-policy recipes learn from again');
+
+const critic = z
+  .strictObject({
+    updates: count.default(20).describe('Its updates in a step'),
+    warmup: z.int().min(0).default(5).describe('Steps in which it alone learns'),
+    learningRate: z.number().positive().default(1e-3).describe('Its learning rate, which is constant'),
+    discount: share.default(0.95).describe('Discount per turn'),
+    targetRate: share.default(0.1).describe('Share of the way that its target network moves after an update'),
+    strength: z
+      .number()
+      .min(0)
+      .default(16)
+      .describe('Weight of its values beside log-probabilities in acting'),
+    candidates: count.default(8).describe('Actions it chooses from, where the policy imitates the best'),
+  })
+  .describe('What off-policy recipes learn of values');
 
 const optimizer = z.strictObject({
   learningRate: z.number().positive().default(5e-4).describe('Peak learning rate of reinforcement learning'),
@@ -192,8 +265,18 @@ export const trainConfigSchema = z.strictObject({
   lora: lora.prefault({}),
   clone: clone.prefault({}),
   rollout: rollout.prefault({}),
+  curation: curation.prefault({}),
+  branching: branching.prefault({}),
   credit: credit.prefault({}),
   objective: objective.prefault({}),
+  data: z
+    .string()
+    .default('')
+    .describe(
+      'What off-policy recipes learn from: empty plays episodes, `demonstrations` are the scripted ones, else the name of a run that stored some',
+    ),
+  replay: replay.prefault({}),
+  critic: critic.prefault({}),
   optimizer: optimizer.prefault({}),
   evaluation: evaluation.prefault({}),
   checkpoint: checkpoint.prefault({}),

@@ -5,6 +5,7 @@ import type { Credit } from '../credit/rollouts.ts';
 import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { World } from '../env/world.ts';
+import type { DecoderShape } from '../model/decoder.ts';
 import { type Renderer, wordRenderer } from '../model/renderer.ts';
 import { CHAT_WORDS, messageText, wordChatRenderer } from '../model/word-chat.ts';
 import { enginePolicy } from '../policy/engine-policy.ts';
@@ -26,6 +27,8 @@ export interface Learner {
   readonly renderer: Renderer;
   readonly context: ContextStrategy;
   readonly engine: Engine;
+  /** A model of its own for values, where the recipe has one. */
+  readonly critic?: Engine;
   readonly credit: Credit;
   /** Sees steps of an environment that never return. */
   readonly watch: Watch;
@@ -68,9 +71,28 @@ export function designModel(
       ropeTheta: 10_000,
       contextLength,
       normEpsilon: 1e-5,
-      ...(recipe.critic ? { valueHead: true } : {}),
+      ...headsOf(recipe, config),
     },
   };
+}
+
+/** What a recipe's model has beside the policy's output. */
+export function headsOf(
+  { critic, heads, actsBy }: Recipe,
+  config: TrainConfig,
+): Pick<DecoderShape, 'valueHead' | 'extraHeads' | 'guidance'> {
+  return {
+    ...(critic && { valueHead: true }),
+    ...(heads && { extraHeads: heads }),
+    ...(actsBy && { guidance: { heads: actsBy, strength: config.critic.strength } }),
+  };
+}
+
+/** The shape of the critic's own model: that of the policy, with room for the token after the last, where Q is read. */
+export function criticShape({ criticHeads }: Recipe, shape: DecoderShape): DecoderShape | undefined {
+  if (criticHeads === undefined) return undefined;
+  const { valueHead: _, guidance: __, ...body } = shape;
+  return { ...body, extraHeads: criticHeads, contextLength: shape.contextLength + 2 };
 }
 
 /** An agent decides by its own code what its model sees. */
@@ -97,6 +119,11 @@ export function createLearner(parts: Omit<Learner, 'context' | 'credit'>): Learn
     context: contextOf(parts.config, parts.world),
     credit: composeCredit({ method, options, shape }).credit,
   };
+}
+
+/** Whether episodes are played to learn from; else recorded ones are all there is. */
+export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'recipe'>): boolean {
+  return config.data === '' || recipe.learnsFrom === 'both';
 }
 
 /** How this learner's policy plays; evaluation changes the temperature. */

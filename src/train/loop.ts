@@ -6,26 +6,28 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { Trajectory } from '../core/trajectory.ts';
-import type { CreditState } from '../credit/rollouts.ts';
 import { type TaskPool, updatePool } from '../curation/revisit.ts';
 import { constantShare, keepUsable } from '../curation/usable.ts';
-import { evaluate } from '../eval/evaluate.ts';
-import { collectGroups, failuresOf } from '../rollout/collect.ts';
+import { failuresOf } from '../rollout/collect.ts';
 import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
-import type { EvaluationResult, Metrics, Phase, ProgressEvent, RunSummary, StoredEvent } from './events.ts';
-import { type Learner, playOptions } from './learner.ts';
+import { type Evaluations, evaluateBoth, reportEpisodes } from './evaluations.ts';
+import type { Metrics, ProgressEvent, RunSummary, StoredEvent } from './events.ts';
+import type { Memory, Replayed } from './learn.ts';
+import type { Learner } from './learner.ts';
 import { rolloutMetrics } from './metrics.ts';
+import { curate, playStep } from './play-step.ts';
 import type { Credited } from './rollout-record.ts';
 import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
-import { chooseTasks, playedTasks, requestsFor } from './tasks.ts';
+import { playedTasks } from './tasks.ts';
 import { updatePolicy } from './update.ts';
+import { updateWarnings } from './warnings.ts';
 
 /** What must survive a crash, besides the engine's weights. Plain JSON. */
 export interface TrainState {
   /** Steps taken. */
   readonly step: number;
-  readonly creditState: CreditState;
+  readonly memory: Memory;
   /** Tasks not yet solved. */
   readonly pool: TaskPool;
   /** The average of all strategies so far, in self-play. */
@@ -38,18 +40,18 @@ export interface TrainState {
   readonly seconds: number;
 }
 
-/** What a policy is worth on held-out tasks, at temperature 1 and greedily. */
-export interface Evaluations {
-  readonly sampled: EvaluationResult;
-  readonly greedy: EvaluationResult;
-}
-
 /** Demonstrations to imitate; or, where the engine holds weights that did so before, what they were found to be worth. */
-export type Beginning = { readonly demonstrations: readonly Trajectory[] } | { readonly before: Evaluations };
+export type Beginning = (
+  | { readonly demonstrations: readonly Trajectory[] }
+  | { readonly before: Evaluations }
+) & {
+  /** Recorded episodes to learn from, where the run plays none. */
+  readonly recorded?: readonly Replayed[];
+};
 
 export const initialState: TrainState = {
   step: 0,
-  creditState: {},
+  memory: { creditState: {}, replay: [] },
   pool: [],
   average: null,
   before: null,
@@ -85,7 +87,7 @@ export async function train(
   beginning: Beginning,
   io: RunIo,
 ): Promise<RunSummary> {
-  const { config, engine } = learner;
+  const { config, critic, engine, recipe } = learner;
   const began = io.now();
   const seconds = { clone: 0, rollout: 0, train: 0, evaluate: 0, total: 0 };
   const timed = async <T>(phase: keyof typeof seconds, work: () => Promise<T>): Promise<T> => {
@@ -113,9 +115,10 @@ export async function train(
     } else {
       io.event({ type: 'evaluation', step: 0, label: 'before', ...beginning.before });
     }
-    if (config.objective.klCoefficient > 0) await engine.freeze();
+    if (config.objective.klCoefficient > 0 || recipe.frozen) await engine.freeze();
+    await critic?.freeze();
     const before = 'before' in beginning ? beginning.before : await measure('before', 0);
-    state = { ...state, before };
+    state = { ...state, before, memory: { ...state.memory, replay: beginning.recorded ?? [] } };
     // Before the checkpoint, so that a resumed run, whose log is cut back to it, has this event once.
     io.event({ type: 'phase', phase: 'train', steps: config.steps });
     await io.checkpoint(0, state);
@@ -126,17 +129,14 @@ export async function train(
     const planned = plannedSteps(config, state);
     // 1. Act: every group plays one task several times with the present weights.
     const stepBegan = io.now();
-    const tasks = chooseTasks(learner, step, state.pool);
-    const groups = await timed('rollout', () =>
-      collectGroups(requestsFor(learner, tasks), {
-        ...playOptions(learner, io.signal),
-        onEpisode: reportEpisodes(io, 'train'),
-      }),
+    const { groups, tasks } = await timed('rollout', () =>
+      playStep(learner, step, state.pool, { signal: io.signal, onEpisode: reportEpisodes(io, 'train') }),
     );
     const rolloutSeconds = io.now() - stepBegan;
 
     // 2. Curate: what failed is counted and warned of, and teaches nothing.
     const usable = keepUsable(groups, config.rollout.minimumMembers);
+    const learned = curate(learner, usable.groups);
     for (const [message, count] of failuresOf(groups.flatMap(({ members }) => members))) {
       io.event({
         type: 'warning',
@@ -148,12 +148,9 @@ export async function train(
     // 3. Credit and learn.
     const trainBegan = io.now();
     const update = await timed('train', () =>
-      updatePolicy(learner, usable.groups, { step, planned }, state.creditState),
+      (recipe.learn ?? updatePolicy)(learner, learned, { step, planned }, state.memory),
     );
-    if (update.updates === 0)
-      io.event(nothingLearned(step + 1, usable.groups.length, constantShare(usable.groups)));
-    const gap = update.metrics['policy/kl_sample_train'] ?? 0;
-    if (!(gap <= sampleTrainLimit)) io.event(samplerDiffers(step + 1, gap));
+    for (const warning of updateWarnings(step + 1, update, usable.groups)) io.event(warning);
     await engine.publish();
     const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 
@@ -163,7 +160,7 @@ export async function train(
     state = {
       ...state,
       step: step + 1,
-      creditState: update.creditState,
+      memory: update.memory,
       pool: updatePool(state.pool, playedTasks(usable.groups, tasks)),
       average: selfPlay?.average ?? null,
       tokens: {
@@ -187,12 +184,12 @@ export async function train(
       'time/rollout_s': rolloutSeconds,
       'time/train_s': trainSeconds,
       'time/step_s': stepSeconds,
-      'speed/sample_tokens_per_s': counts['tokens/forward']! / rolloutSeconds,
+      'speed/sample_tokens_per_s': counts['tokens/forward']! / Math.max(rolloutSeconds, 1e-9),
       'speed/train_tokens_per_s': update.trainedTokens / trainSeconds,
     };
     io.event({ type: 'step', step: step + 1, steps: plannedSteps(config, state), metrics });
     const last = spentShare(config, state) >= 1;
-    if (config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)) {
+    if (groups.length > 0 && config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)) {
       await io.rollouts(String(step + 1), trajectories, update.credited);
     }
     if (!last && config.evaluation.every > 0 && (step + 1) % config.evaluation.every === 0) {
@@ -220,62 +217,4 @@ export async function train(
   };
   io.event({ type: 'finish', summary });
   return summary;
-}
-
-/** Play held-out tasks at temperature 1 and greedily; report and keep the episodes. */
-async function evaluateBoth(
-  learner: Learner,
-  label: 'before' | 'during' | 'after',
-  step: number,
-  io: RunIo,
-): Promise<Evaluations> {
-  const { evaluation } = learner.config;
-  const play = async (temperature: number, name: string) =>
-    evaluate({
-      ...playOptions(learner, io.signal),
-      split: 'test',
-      // The same episodes' chance in every evaluation, so that before and after differ in the policy alone.
-      label: `evaluation-${name}`,
-      tasks: label === 'during' ? evaluation.tasks : evaluation.finalTasks,
-      sampling: { temperature, topP: 1, topK: 0 },
-      onEpisode: reportEpisodes(io, 'evaluate'),
-    });
-  const sampled = await play(1, 'sampled');
-  const greedy = await play(0, 'greedy');
-  io.event({ type: 'evaluation', step, label, sampled: sampled.result, greedy: greedy.result });
-  if (label !== 'during') await io.rollouts(`evaluation-${label}`, sampled.trajectories);
-  return { sampled: sampled.result, greedy: greedy.result };
-}
-
-function reportEpisodes(io: RunIo, phase: Phase): (done: number, total: number) => void {
-  return (done, total) => io.progress({ type: 'progress', phase, done, total, waitingFor: 'episodes' });
-}
-
-/**
- * Largest `policy/kl_sample_train` that rounding explains: log-probabilities 1e-4 apart give 5e-9 for a mean over tokens,
- * and a loss that sums over the tokens of a sequence multiplies that by its length.
- */
-const sampleTrainLimit = 1e-5;
-
-function samplerDiffers(step: number, gap: number): StoredEvent {
-  return {
-    type: 'warning',
-    code: 'sampler-differs',
-    message:
-      `step ${step}: sampled tokens have other log-probabilities in training than when they were sampled ` +
-      `(policy/kl_sample_train ${gap.toExponential(1)}): the trained tokens are not those that were sampled, or the sampler has other weights`,
-  };
-}
-
-/** A step that learned nothing says so, and why. */
-function nothingLearned(step: number, groups: number, constant: number): StoredEvent {
-  const why =
-    groups === 0
-      ? 'no group had enough usable episodes'
-      : `${Math.round(100 * constant)}% of groups had equal returns, so every advantage was zero`;
-  return {
-    type: 'warning',
-    code: 'nothing-learned',
-    message: `step ${step}: no update was made, because ${why}`,
-  };
 }

@@ -5,19 +5,22 @@ import type { Trajectory } from '../core/trajectory.ts';
 import type { Metrics } from './events.ts';
 
 export function rolloutMetrics(trajectories: readonly Trajectory[]): Metrics {
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, x) => total + x, 0);
   const usable = trajectories.filter(({ stop }) => isTrainable(stop));
   const turns = usable.flatMap((trajectory) => trajectory.turns);
   const share = (count: number, of: number): number => (of === 0 ? 0 : count / of);
-  const sum = (numbers: readonly number[]): number => numbers.reduce((total, x) => total + x, 0);
   const sampled = sum(turns.map(({ ids }) => ids.length));
+  // Turns that a branch copied were played once, by its parent.
+  const played = usable.flatMap((trajectory) => trajectory.turns.slice(trajectory.sharedTurns ?? 0));
+  const sampledHere = sum(played.map(({ ids }) => ids.length));
   const metrics: Record<string, number> = {
     'reward/mean': share(sum(usable.map(({ outcome }) => outcome)), usable.length),
     'reward/success': share(usable.filter(({ success }) => success).length, usable.length),
     'turns/mean': share(turns.length, usable.length),
-    'turns/total': turns.length,
+    'turns/total': played.length,
     'turns/invalid_share': share(turns.filter(({ valid }) => !valid).length, turns.length),
-    'tokens/sampled': sampled,
-    'tokens/forward': sampled + sum(turns.map(({ contextIds }) => contextIds.length)),
+    'tokens/sampled': sampledHere,
+    'tokens/forward': sampledHere + sum(played.map(({ contextIds }) => contextIds.length)),
     // The mean surprise of sampled tokens: an unbiased estimate of the policy's entropy.
     'policy/entropy': share(-sum(turns.flatMap(({ logprobs }) => logprobs)), sampled),
   };

@@ -1,20 +1,69 @@
 /** The loss of a policy update, put together from what the configuration asks for. */
 
+import { parseStrict } from '../core/parse-strict.ts';
 import { combine } from '../objective/combine.ts';
+import { entropyBonus } from '../objective/entropy-bonus.ts';
+import { entropySmoothing } from '../objective/entropy-smoothing.ts';
+import { klPenalty } from '../objective/kl-penalty.ts';
 import type { Objective } from '../objective/objective.ts';
-import { ppoClip } from '../objective/ppo-clip.ts';
+import { findObjective } from '../objective/objectives.ts';
 import { valueLoss } from '../objective/value.ts';
 import type { TrainConfig } from './config.ts';
 
-/** The clipped policy loss; with a critic the value loss too, or that alone while the critic warms up. */
+/** Losses whose own options are the clip of token ratios, and those that hold such a loss under `policy`. */
+const CLIPS_TOKENS: readonly string[] = ['ppo-clip', 'aepo-clip'];
+const CORRECTS_CLIPPED: readonly string[] = [
+  'clip-cov',
+  'truncated-importance-sampling',
+  'icepop',
+  'sequence-mask',
+];
+
+type ObjectiveConfig = TrainConfig['objective'];
+
+/**
+ * The chosen policy loss with the terms beside it, and with a critic the value loss; that alone while the critic warms up.
+ */
 export function policyObjective(
   config: TrainConfig,
   options: { readonly critic: boolean; readonly valueOnly: boolean },
 ): Objective {
-  const { valueCoefficient, valueClip, ...policy } = config.objective;
+  const { objective } = config;
+  const { valueCoefficient, valueClip, entropyCoefficient, klCoefficient, klEstimator } = objective;
   const value = valueLoss({ valueCoefficient, valueClip });
   if (options.valueOnly) return value;
-  const { clipLow, clipHigh, dualClip, entropyCoefficient, klCoefficient } = policy;
-  const clip = ppoClip({ clipLow, clipHigh, dualClip, entropyCoefficient, klCoefficient });
-  return options.critic ? combine([clip, value]) : clip;
+  const policy = findObjective(objective.name).create(lossOptions(objective));
+  return combine([
+    policy,
+    ...(entropyCoefficient > 0
+      ? [
+          objective.entropySmoothing > 0
+            ? entropySmoothing({ entropyCoefficient, smoothCoefficient: objective.entropySmoothing })
+            : entropyBonus({ entropyCoefficient }),
+        ]
+      : []),
+    ...(klCoefficient > 0 && klEstimator !== 'k1' ? [klPenalty({ klCoefficient, klEstimator })] : []),
+    ...(options.critic ? [value] : []),
+  ]);
+}
+
+/**
+ * The options of the policy loss, all of them. Losses that clip the ratios of tokens take the clip of the configuration,
+ * unless their own options say otherwise; those that clip the ratios of sequences or turns have bounds of another size.
+ *
+ * @throws TurnwiseError `config-unknown-key`, `config-invalid`
+ */
+export function lossOptions(objective: ObjectiveConfig): ObjectiveConfig['options'] {
+  const { schema } = findObjective(objective.name);
+  const { name, options, clipLow, clipHigh, dualClip } = objective;
+  const clip = { clipLow, clipHigh, dualClip };
+  const given = CLIPS_TOKENS.includes(name)
+    ? { ...clip, ...options }
+    : CORRECTS_CLIPPED.includes(name)
+      ? { ...options, policy: { ...clip, ...(options.policy ?? {}) } }
+      : options;
+  return parseStrict(schema, given, `Objective "${objective.name}"`, [
+    'objective',
+    'options',
+  ]) as ObjectiveConfig['options'];
 }

@@ -7,6 +7,7 @@ import { parseStrict } from '../core/parse-strict.ts';
 import { findCreditMethod } from '../credit/methods.ts';
 import { findRewardShaping } from '../credit/shaping/shapings.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
+import { lossOptions } from './policy-objective.ts';
 import type { Recipe } from './recipes/recipe.ts';
 
 type Plain = { readonly [key: string]: unknown };
@@ -158,6 +159,7 @@ export function resolveConfig(parts: {
   return {
     ...config,
     environment: environment as TrainConfig['environment'],
+    objective: { ...config.objective, options: objectiveOptions(parts.recipe, config) },
     credit: {
       method,
       rewardScale,
@@ -165,4 +167,16 @@ export function resolveConfig(parts: {
       ...(creditOptions as Record<string, Json>),
     },
   };
+}
+
+/** The options of what is minimised, all of them: of the policy loss, or of the recipe's own. */
+function objectiveOptions(
+  { name, lossOptions: schema }: Recipe,
+  { objective }: TrainConfig,
+): TrainConfig['objective']['options'] {
+  if (schema === undefined) return lossOptions(objective);
+  return parseStrict(schema, objective.options, `The objective of recipe "${name}"`, [
+    'objective',
+    'options',
+  ]) as TrainConfig['objective']['options'];
 }

@@ -10,7 +10,8 @@ export interface Credited {
 
 /** Plain JSON; `turnwise credit --rollouts` reads it back. */
 export function rolloutRecord(trajectory: Trajectory, credited?: Credited): object {
-  const { id, groupId, role, outcome, success, stop, failure, policyVersion, turns } = trajectory;
+  const { id, groupId, role, outcome, success, stop, failure, policyVersion, turns, parent, sharedTurns } =
+    trajectory;
   return {
     id,
     groupId,
@@ -19,6 +20,7 @@ export function rolloutRecord(trajectory: Trajectory, credited?: Credited): obje
     success,
     stop,
     ...(failure === undefined ? {} : { failure }),
+    ...(parent === undefined ? {} : { parent, sharedTurns }),
     policyVersion,
     turns: turns.map((turn, index) => {
       const { contextIds, extendsPrevious, ids, logprobs, policyMs, environmentMs, ...rest } = turn;

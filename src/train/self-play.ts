@@ -1,5 +1,6 @@
 /** Self-play in a small two-player game: how exploitable the present strategy is, and the average of all so far. */
 
+import { TurnwiseError } from '../core/errors.ts';
 import type { World } from '../env/world.ts';
 import {
   averageStrategy,
@@ -25,10 +26,19 @@ export interface SelfPlay {
   readonly average: AverageStrategy;
 }
 
-/** The game's whole tree, where the world is a two-player game. */
+/** The game's whole tree, where the world is a small two-player game of which one wins what the other loses. */
 export function treeOf(world: World): GameTree | undefined {
-  return world.game && world.roles.length === 2 ? gameTree(world.game) : undefined;
+  if (!world.game || world.roles.length !== 2) return undefined;
+  try {
+    return gameTree(world.game);
+  } catch (error) {
+    // Such a game can be learned; only exploitability is not defined for it, or cannot be computed.
+    if (TurnwiseError.isInstance(error) && UNMEASURABLE.includes(error.code)) return undefined;
+    throw error;
+  }
 }
+
+const UNMEASURABLE: readonly string[] = ['game-not-zero-sum', 'game-not-enumerable'];
 
 /**
  * Measure the published policy in the game and add it to the average with `weight`. In zero-sum games it is the average

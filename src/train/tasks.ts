@@ -6,19 +6,30 @@ import { drawFromPool, type TaskPool } from '../curation/revisit.ts';
 import type { GroupRequest } from '../rollout/collect.ts';
 import type { Learner } from './learner.ts';
 
-/** Task index of each group of a step: some not solved before, the rest fresh ones (a random selection of finite sets). */
+/** Far beyond the steps of any run, so that further rounds of a step play tasks of their own. */
+const ROUND_STRIDE = 2 ** 20;
+
+/**
+ * Task index of each group of a step: some not solved before, the rest fresh ones (a random selection of finite sets).
+ * Further rounds of the same step choose others.
+ */
 export function chooseTasks(
   { config, world }: Pick<Learner, 'config' | 'world'>,
   step: number,
   pool: TaskPool,
+  round = 0,
 ): Map<string, number> {
   const { tasks, revisit } = config.rollout;
   const { size } = world.tasks('train');
-  const rng = Rng.of('tasks', config.seed, step);
+  const rng = Rng.of('tasks', config.seed, step, ...(round > 0 ? [round] : []));
   const again = drawFromPool(pool, Math.round(revisit * tasks), rng);
-  const fresh = (index: number): number => (Number.isFinite(size) ? rng.int(size) : step * tasks + index);
+  const fresh = (index: number): number =>
+    Number.isFinite(size) ? rng.int(size) : (step + round * ROUND_STRIDE) * tasks + index;
   return new Map(
-    Array.from({ length: tasks }, (_, index) => [`${step}/${index}`, again[index] ?? fresh(index)]),
+    Array.from({ length: tasks }, (_, index) => [
+      `${step}/${round * tasks + index}`,
+      again[index] ?? fresh(index),
+    ]),
   );
 }
 

@@ -47,7 +47,12 @@ async function learnFrom(
   const config = trainConfigSchema.parse({ optimizer: { minibatches: 1 }, ...settings });
   const credit = findCreditMethod('rloo').create({}).credit;
   const learner = { config, engine, recipe: rloo, credit } as unknown as Learner;
-  const { metrics } = await updatePolicy(learner, keepUsable(groups, 2).groups, { step: 0, planned: 1 }, {});
+  const { metrics } = await updatePolicy(
+    learner,
+    keepUsable(groups, 2).groups,
+    { step: 0, planned: 1 },
+    { creditState: {}, replay: [] },
+  );
   return { engine, metrics };
 }
 

@@ -75,7 +75,7 @@ test('shows one', async () => {
 
     Next
       turnwise train maze --recipe ppo
-      turnwise compare --env maze --recipes rloo,ppo --seeds 5
+      turnwise compare --env maze --recipes rloo,ppo
     "
   `);
 });

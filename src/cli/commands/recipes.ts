@@ -125,7 +125,7 @@ function showText(described: Described, factory: WorldFactory | undefined, scree
     ),
     ...section('Next', [
       `  turnwise train ${factory?.name ?? 'frozen-lake'} --recipe ${name}`,
-      `  turnwise compare --env ${factory?.name ?? 'frozen-lake'} --recipes ${name === 'rloo' ? 'rloo,grpo' : `rloo,${name}`} --seeds 5`,
+      `  turnwise compare --env ${factory?.name ?? 'frozen-lake'} --recipes ${name === 'rloo' ? 'rloo,grpo' : `rloo,${name}`}`,
     ]),
   ];
   return `${lines.join('\n')}\n`;

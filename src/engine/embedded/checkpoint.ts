@@ -69,8 +69,8 @@ export async function saveCheckpoint(
 /**
  * Reads and checks a checkpoint against the weights that the model has.
  * @throws TurnwiseError `checkpoint-missing`, `checkpoint-corrupt`, or `checkpoint-mismatch` when the files belong to
- * another model. A value head that the files lack begins at zero, as a new one does: a critic may begin with weights that
- * were trained without one.
+ * another model. Heads of values that the files lack keep what they have, as new ones: a critic may begin with weights
+ * that were trained without one.
  */
 export async function loadCheckpoint(
   folder: string,
@@ -83,11 +83,10 @@ export async function loadCheckpoint(
       : await loadAdapter(folder, expected, adapter);
   const file = adapter === undefined ? modelFile : adapterFile;
   const optimizer = await readSafetensors(join(folder, optimizerFile));
-  const lacksValueHead = !model.tensors.has(`${valueHead}weight`);
-  const complete = (tensors: Weights, prefix: string): Weights =>
-    lacksValueHead ? new Map([...tensors, ...zeroValueHead(expected, prefix)]) : tensors;
-  const weights = complete(model.tensors, '');
-  const moments = complete(complete(optimizer.tensors, 'first.'), 'second.');
+  const [heads] = divide(expected);
+  const complete = (tensors: Weights): Weights => new Map([...heads, ...tensors]);
+  const weights = complete(model.tensors);
+  const moments = new Map([...still(heads, 'first.'), ...still(heads, 'second.'), ...optimizer.tensors]);
   requireMatch(join(folder, file), weights, expected);
   const ofMoments = (kind: string): Weights =>
     new Map([...expected].map(([name, weight]) => [`${kind}.${name}`, weight]));
@@ -100,7 +99,7 @@ export async function loadCheckpoint(
     new Map([...expected.keys()].map((name) => [name, moments.get(`${kind}.${name}`)!.data]));
   let frozen: Weights | undefined;
   if (await exists(join(folder, frozenFile))) {
-    frozen = complete((await readSafetensors(join(folder, frozenFile))).tensors, '');
+    frozen = complete((await readSafetensors(join(folder, frozenFile))).tensors);
     requireMatch(join(folder, frozenFile), frozen, expected);
   }
   return {
@@ -115,11 +114,10 @@ export async function loadCheckpoint(
   };
 }
 
-/** The value head of a model that has one, all zeros; nothing for a model without. */
-function zeroValueHead(expected: Weights, prefix: string): Weights {
-  const [head] = divide(expected);
+/** Moments of weights that have not been trained. */
+function still(weights: Weights, prefix: string): Weights {
   return new Map(
-    [...head].map(([name, { shape, data }]) => [
+    [...weights].map(([name, { shape, data }]) => [
       prefix + name,
       { shape, data: new Float32Array(data.length) },
     ]),

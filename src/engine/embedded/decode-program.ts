@@ -2,7 +2,7 @@
 
 import { toOnnx } from '../../graph/onnx.ts';
 import { createSession, type Feed, type GraphSession } from '../../graph/session.ts';
-import { decodeGraph, decodeWeights } from '../../model/decode.ts';
+import { decodeGraph, decodeWeights, sampledWeights } from '../../model/decode.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { LoraShape } from '../../model/lora.ts';
 import type { Weights } from '../../model/safetensors.ts';
@@ -36,7 +36,7 @@ const writtenBytesLimit = 2 ** 30;
 export async function createDecodeProgram(source: DecodeSource, trained: Weights): Promise<DecodeProgram> {
   const { shape, base, lora, threads } = source;
   if (lora === undefined) {
-    const weights = decodeWeights(shape, withoutValueHead(trained));
+    const weights = decodeWeights(shape, sampledWeights(shape, trained));
     const isWritten = bytesOf(weights) <= writtenBytesLimit;
     const session = await createSession(sessionBytes(shape, undefined, isWritten ? weights : undefined), {
       threads,
@@ -65,7 +65,7 @@ export async function setDecodeWeights(
 }
 
 function withAdapter({ shape }: DecodeSource, program: DecodeProgram, trained: Weights): DecodeProgram {
-  const adapter = copies(decodeWeights(shape, withoutValueHead(trained)));
+  const adapter = copies(decodeWeights(shape, sampledWeights(shape, trained)));
   return { ...program, feeds: { ...program.feeds, ...adapter } };
 }
 
@@ -76,10 +76,6 @@ function sessionBytes(
 ): Uint8Array {
   const initializers = Object.fromEntries([...(written ?? [])].map(([name, { data }]) => [name, data]));
   return toOnnx(decodeGraph(shape, lora), { initializers });
-}
-
-function withoutValueHead(weights: Weights): Weights {
-  return new Map([...weights].filter(([name]) => !name.startsWith('value_head.')));
 }
 
 /** What is trained changes in place, and a policy that has been published must not. */

@@ -58,10 +58,10 @@ export interface AdapterOptions {
 /** A model with random weights of this shape, or that of a checkpoint, with a new value head where one is asked for. */
 export type EmbeddedEngineOptions = CommonOptions &
   AdapterOptions &
-  (
-    | { readonly shape: DecoderShape }
-    | { readonly model: ModelCheckpoint; readonly valueHead?: DecoderShape['valueHead'] }
-  );
+  ({ readonly shape: DecoderShape } | ({ readonly model: ModelCheckpoint } & ModelHeads));
+
+/** What a pretrained model gets beside its output. */
+type ModelHeads = Partial<Pick<DecoderShape, 'valueHead' | 'extraHeads' | 'guidance'>>;
 
 /** Another adapter over the base of an engine. */
 export interface AttachOptions extends AdapterOptions {
@@ -85,10 +85,7 @@ export interface EmbeddedEngineStatistics {
  */
 export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
   const { seed, threads, tokenBudget } = options;
-  const shape =
-    'shape' in options
-      ? options.shape
-      : { ...options.model.shape, ...(options.valueHead && { valueHead: options.valueHead }) };
+  const shape = 'shape' in options ? options.shape : withHeads(options.model.shape, options);
   const settings: EngineSettings = {
     shape,
     ...('model' in options && { model: options.model }),
@@ -104,6 +101,15 @@ export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Prom
       ? await startInProcess(settings)
       : await startWorker(new URL('./worker.js', import.meta.url), settings);
   return new EmbeddedEngine(settings, host);
+}
+
+function withHeads(shape: DecoderShape, { valueHead, extraHeads, guidance }: ModelHeads): DecoderShape {
+  return {
+    ...shape,
+    ...(valueHead && { valueHead }),
+    ...(extraHeads && { extraHeads }),
+    ...(guidance && { guidance }),
+  };
 }
 
 async function adapterSettings(

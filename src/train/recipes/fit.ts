@@ -2,14 +2,17 @@
 
 import { differences } from '../../core/differences.ts';
 import { TurnwiseError } from '../../core/errors.ts';
+import type { CreditField } from '../../credit/fields.ts';
 import { findCreditMethod } from '../../credit/methods.ts';
+import { meaningOf } from '../../credit/needs.ts';
+import { findRewardShaping } from '../../credit/shaping/shapings.ts';
 import type { EngineAbilities } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
 import type { TrainConfig } from '../config.ts';
 import type { Recipe } from './recipe.ts';
 
 export interface Place {
-  readonly world: Pick<World, 'name' | 'roles'>;
+  readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts'>;
   readonly engine: EngineAbilities;
 }
 
@@ -22,14 +25,36 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: ({ engine }) => engine.customObjectives,
     },
   ];
-  if (recipe.critic) {
+  if (recipe.critic || recipe.heads || recipe.criticHeads) {
     needs.push({ of: 'engine', what: 'an engine with a value head', met: ({ engine }) => engine.valueHead });
+  }
+  const { learnsFrom = 'played' } = recipe;
+  if (learnsFrom === 'played' && config.data !== '') {
+    needs.push({
+      of: 'recipe',
+      what: 'episodes that it plays itself (data names recorded ones)',
+      met: () => false,
+    });
+  }
+  if (learnsFrom === 'both' && config.data === '') {
+    needs.push({
+      of: 'recipe',
+      what: 'recorded episodes beside those that it plays (data is empty)',
+      met: () => false,
+    });
   }
   if (config.objective.entropyCoefficient > 0) {
     needs.push({
       of: 'engine',
       what: 'an engine that computes entropies (objective.entropyCoefficient is above 0)',
       met: ({ engine }) => engine.entropies,
+    });
+  }
+  if (config.objective.entropySmoothing > 0) {
+    needs.push({
+      of: 'recipe',
+      what: 'an entropy bonus to smooth (objective.entropyCoefficient above 0)',
+      met: () => config.objective.entropyCoefficient > 0,
     });
   }
   if (config.rollout.temperature !== 1) {
@@ -61,7 +86,64 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: ({ world }) => world.roles.length > 1,
     });
   }
+  if (recipe.needs?.oneRole) {
+    needs.push({
+      of: 'environment',
+      what: 'an environment with one role',
+      met: ({ world }) => world.roles.length <= 1,
+    });
+  }
+  if (recipe.needs?.script) {
+    needs.push({
+      of: 'environment',
+      what: 'an environment with a scripted expert',
+      met: ({ world }) => world.script !== undefined,
+    });
+  }
+  const { roles } = recipe.needs ?? {};
+  if (roles) {
+    needs.push({
+      of: 'environment',
+      what: `an environment with the roles ${roles.join(' and ')}`,
+      met: ({ world }) => roles.every((role) => world.roles.includes(role)),
+    });
+  }
+  for (const field of factsNeeded(recipe, config)) {
+    const name = field.replace('turns[].', '');
+    needs.push({
+      of: 'environment',
+      what: `an environment that gives \`${name}\` in \`info.credit\`: ${meaningOf(field).replace(/[.;:](\s.*)?$/, '')}`,
+      met: ({ world }) => world.facts?.includes(name) ?? false,
+    });
+  }
   return needs;
+}
+
+/** What training itself knows of every episode. */
+const KNOWN_ANYWHERE: readonly CreditField[] = [
+  'outcome',
+  'success',
+  'parent',
+  'sharedTurns',
+  'turns[].reward',
+  'turns[].tokens',
+  'turns[].anchor',
+  'turns[].valid',
+  'turns[].value',
+  'turns[].values',
+  'turns[].entropies',
+  // The estimator makes it of states.
+  'turns[].progress',
+];
+
+/** Fields of the rollout file that only an environment can give. */
+function factsNeeded(recipe: Recipe, { credit }: TrainConfig): readonly CreditField[] {
+  const described = [
+    findCreditMethod(credit.method),
+    ...Object.keys(credit.shape).map((name) => findRewardShaping(name)),
+  ];
+  const fields = [...described.flatMap(({ needs }) => needs), ...(recipe.needs?.facts ?? [])];
+  return [...new Set(fields)].filter((field) => !KNOWN_ANYWHERE.includes(field));
 }
 
 export interface Need {
@@ -75,6 +157,11 @@ export function obstacle(recipe: Recipe, config: TrainConfig, place: Place): str
   return needsOf(recipe, config).find((need) => !need.met(place))?.what;
 }
 
+interface Alternative {
+  readonly recipe: Recipe;
+  readonly config: TrainConfig;
+}
+
 /**
  * Refuse a recipe that cannot be served here, and name the nearest that can: the one whose configuration differs least.
  *
@@ -85,14 +172,17 @@ export function requireFit(
   recipe: Recipe,
   config: TrainConfig,
   place: Place,
-  alternatives: () => readonly { readonly recipe: Recipe; readonly config: TrainConfig }[],
+  alternatives: () => readonly Alternative[],
 ): void {
   const missing = obstacle(recipe, config, place);
   if (missing === undefined) return;
-  const distance = (other: TrainConfig): number => differences(config, other).length;
+  // A recipe whose credit was set to another method is hardly that recipe any more.
+  const overruled = (other: Alternative): number =>
+    other.recipe.settings.credit?.method === other.config.credit.method ? 0 : 1;
+  const distance = (other: Alternative): number => differences(config, other.config).length;
   const [near] = alternatives()
     .filter((other) => other.recipe !== recipe && obstacle(other.recipe, other.config, place) === undefined)
-    .sort((a, b) => distance(a.config) - distance(b.config));
+    .sort((a, b) => overruled(a) - overruled(b) || distance(a) - distance(b));
   throw new TurnwiseError('recipe-unfit', {
     what: `The recipe "${recipe.name}" cannot be used for ${place.world.name}: it needs ${missing}`,
     next: near

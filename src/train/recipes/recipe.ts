@@ -1,6 +1,12 @@
 /** A recipe: a named composition of credit, objective and schedule, with its source and defaults. */
 
-import type { TrainSettings } from '../config.ts';
+import type { z } from 'zod';
+import type { Group } from '../../core/trajectory.ts';
+import type { CreditField } from '../../credit/fields.ts';
+import type { DecoderShape } from '../../model/decoder.ts';
+import type { CollectOptions, GroupRequest } from '../../rollout/collect.ts';
+import type { TrainConfig, TrainSettings } from '../config.ts';
+import type { Learn } from '../learn.ts';
 
 export interface Recipe {
   readonly name: string;
@@ -17,6 +23,36 @@ export interface Recipe {
   /** Whether it trains a value head. */
   readonly critic: boolean;
   /** What the environment must have. */
-  readonly needs?: { readonly severalRoles?: boolean };
+  readonly needs?: {
+    readonly severalRoles?: boolean;
+    readonly oneRole?: boolean;
+    /** A scripted expert. */
+    readonly script?: boolean;
+    /** Fields that the environment gives in `info.credit`, besides those that the credit method cannot do without. */
+    readonly facts?: readonly CreditField[];
+    /** Its roles, by name. */
+    readonly roles?: readonly string[];
+  };
+  /**
+   * Episodes that it plays, recorded ones where `data` names some and none are played, or both. Default: played ones.
+   */
+  readonly learnsFrom?: 'played' | 'either' | 'both';
+  /** How episodes are played, where not each from the start. */
+  readonly play?: (
+    requests: readonly GroupRequest[],
+    options: CollectOptions & { readonly branching: TrainConfig['branching'] },
+  ) => Promise<Group[]>;
+  /** How it learns, where not from the episodes of the step by policy gradient. */
+  readonly learn?: Learn;
+  /** The schema of `objective.options` there, strict and with defaults for all fields. */
+  readonly lossOptions?: z.ZodType;
+  /** Keeps a copy of the policy: the warm start as a reference, or a target network. */
+  readonly frozen?: boolean;
+  /** Critics beside the policy, on its own body. */
+  readonly heads?: NonNullable<DecoderShape['extraHeads']>;
+  /** Which of them the policy is improved by when it acts. */
+  readonly actsBy?: readonly string[];
+  /** Critics in a model of their own. */
+  readonly criticHeads?: NonNullable<DecoderShape['extraHeads']>;
   readonly settings: TrainSettings;
 }

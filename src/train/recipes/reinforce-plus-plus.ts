@@ -1,6 +1,6 @@
 /** REINFORCE++: returns whitened over all sampled tokens of the batch; clipped policy gradient. */
 
-import { clippedLoss } from './formulas.ts';
+import { clippedLoss, creditFormula } from './formulas.ts';
 import type { Recipe } from './recipe.ts';
 
 export const reinforcePlusPlus: Recipe = {
@@ -16,4 +16,16 @@ export const reinforcePlusPlus: Recipe = {
   authors: 'gamma 1, clip 0.2, KL 0.001 to 0.01 in the reward, one epoch',
   critic: false,
   settings: { credit: { method: 'reinforce++' } },
+};
+
+export const reinforcePlusPlusBaseline: Recipe = {
+  name: 'reinforce++-baseline',
+  summary:
+    'each episode against the mean of its group, whitened over all sampled tokens; clipped policy gradient',
+  formula: [...creditFormula('reinforce++-baseline'), clippedLoss],
+  use: 'groups can be played, and dividing by the spread of each small group is too noisy',
+  source: 'REINFORCE++, arXiv 2501.03262',
+  authors: 'groups of 4 to 16, clip 0.2, KL (k2) as a loss, one epoch',
+  critic: false,
+  settings: { credit: { method: 'reinforce++-baseline' } },
 };

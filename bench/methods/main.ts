@@ -1,0 +1,70 @@
+/** `npm run bench -- methods [NAME…] [--seeds N]`: run experiments about methods, keep their results, rewrite docs/evidence.md. */
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { nearest } from '../../src/core/errors.ts';
+import { evidencePage } from './evidence-page.ts';
+import type { Experiment, StoredResult, StoredRun } from './experiment.ts';
+import { experiments } from './experiments.ts';
+import { compareArms, overallVerdict } from './verdict.ts';
+
+const results = join(process.cwd(), 'bench', 'methods', 'results');
+
+/** Every experiment, or those named; none with `--report`, which only writes the page anew. */
+export async function benchMethods(
+  names: readonly string[],
+  options: { readonly seeds?: number; readonly report?: boolean },
+): Promise<object> {
+  const chosen = names.length === 0 ? experiments : names.map(findExperiment);
+  const verdicts: Record<string, object> = {};
+  for (const experiment of options.report ? [] : chosen) {
+    const result = await runAll(experiment, options.seeds ?? experiment.seeds);
+    mkdirSync(results, { recursive: true });
+    writeFileSync(join(results, `${experiment.name}.json`), stored(result));
+    const compared = compareArms(experiment, result);
+    verdicts[experiment.name] = { verdict: overallVerdict(compared), compared };
+  }
+  writeFileSync(join(process.cwd(), 'docs', 'evidence.md'), evidencePage(readResults()));
+  return { methods: verdicts };
+}
+
+/** The results that lie beside the experiments, by name. */
+export function readResults(folder: string = results): ReadonlyMap<string, StoredResult> {
+  return new Map(
+    experiments.flatMap(({ name }) => {
+      const file = join(folder, `${name}.json`);
+      return existsSync(file) ? [[name, JSON.parse(readFileSync(file, 'utf8')) as StoredResult]] : [];
+    }),
+  );
+}
+
+async function runAll(experiment: Experiment, seeds: number): Promise<StoredResult> {
+  const runs: Record<string, StoredRun[]> = Object.fromEntries(experiment.arms.map((arm) => [arm, []]));
+  // Seed by seed, so that what is there when it is stopped is paired.
+  for (let seed = 1; seed <= seeds; seed++) {
+    for (const arm of experiment.arms) {
+      const outcome = await experiment.run(arm, seed);
+      runs[arm]!.push({ seed, ...outcome });
+      process.stderr.write(`${experiment.name} ${arm} seed ${seed}: ${JSON.stringify(outcome.figures)}\n`);
+    }
+  }
+  return { experiment: experiment.name, runs };
+}
+
+/** Four digits are enough for a page, and make differences of files readable. */
+function stored(result: StoredResult): string {
+  const rounded = JSON.stringify(result, (_key, value: unknown) =>
+    typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value,
+  );
+  return `${rounded.replaceAll('{"figures"', '\n{"figures"').replaceAll('{"seed"', '\n{"seed"')}\n`;
+}
+
+function findExperiment(name: string): Experiment {
+  const found = experiments.find((experiment) => experiment.name === name);
+  if (found) return found;
+  const names = experiments.map((experiment) => experiment.name);
+  const near = nearest(name, names);
+  throw new Error(
+    `There is no experiment "${name}". ${near ? `Did you mean "${near}"?` : `There are ${names.join(', ')}`}`,
+  );
+}

@@ -1,0 +1,67 @@
+/** One seeded training run of an experiment, in a folder that is gone afterwards. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from '../../src/env/environment.ts';
+import type { World } from '../../src/env/world.ts';
+import { train } from '../../src/exports/train.ts';
+import type { TrainSettings } from '../../src/train/config.ts';
+import type { Metrics, RunSummary } from '../../src/train/events.ts';
+import { mergeSettings } from '../../src/train/resolve.ts';
+import type { Outcome } from './experiment.ts';
+
+/** A model and a budget of seconds; experiments say what they change. */
+export const smallSettings = {
+  threads: 1,
+  model: { width: 32, layers: 1, heads: 2, hidden: 64 },
+  clone: { demonstrations: 200, beginnerShare: 0, randomRate: 1, steps: 12, batch: 32, learningRate: 3e-3 },
+  rollout: { tasks: 8, group: 8 },
+  optimizer: { learningRate: 5e-3, warmupSteps: 2, schedule: 'constant' },
+  evaluation: { every: 0, finalTasks: 200 },
+  checkpoint: { every: 10_000 },
+  rolloutLog: 0,
+} as const satisfies TrainSettings;
+
+export interface TrainRun {
+  readonly summary: RunSummary;
+  /** Metrics of every step. */
+  readonly steps: readonly Metrics[];
+}
+
+/** Train with `smallSettings` and what is laid over them. */
+export async function trainRun(options: {
+  readonly environment: Environment | World;
+  readonly recipe: string;
+  readonly seed: number;
+  readonly settings?: TrainSettings;
+}): Promise<TrainRun> {
+  const folder = mkdtempSync(join(tmpdir(), 'turnwise-methods-'));
+  const steps: Metrics[] = [];
+  try {
+    const summary = await train({
+      environment: options.environment,
+      recipe: options.recipe,
+      settings: mergeSettings(smallSettings, { seed: options.seed }, options.settings) as TrainSettings,
+      runs: folder,
+      onEvent: (event) => {
+        if (event.type === 'step') steps.push(event.metrics);
+      },
+    });
+    return { summary, steps };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Success while learning (its mean over all steps is the area under the curve) and on held-out tasks at the end. */
+export function learningOutcome({ summary, steps }: TrainRun, metric = 'reward/success'): Outcome {
+  const curve = steps.map((metrics) => metrics[metric] ?? 0);
+  return {
+    figures: {
+      area: curve.reduce((sum, value) => sum + value, 0) / Math.max(1, curve.length),
+      final: summary.after.sampled.success,
+    },
+    curve,
+  };
+}

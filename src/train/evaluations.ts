@@ -1,0 +1,42 @@
+/** What a policy is worth on held-out tasks, and what is told of it. */
+
+import { evaluate } from '../eval/evaluate.ts';
+import type { EvaluationResult, Phase } from './events.ts';
+import { type Learner, playOptions } from './learner.ts';
+import type { RunIo } from './loop.ts';
+
+/** At temperature 1 and greedily. */
+export interface Evaluations {
+  readonly sampled: EvaluationResult;
+  readonly greedy: EvaluationResult;
+}
+
+/** Play held-out tasks at temperature 1 and greedily; report and keep the episodes. */
+export async function evaluateBoth(
+  learner: Learner,
+  label: 'before' | 'during' | 'after',
+  step: number,
+  io: RunIo,
+): Promise<Evaluations> {
+  const { evaluation } = learner.config;
+  const play = async (temperature: number, name: string) =>
+    evaluate({
+      ...playOptions(learner, io.signal),
+      split: 'test',
+      // The same episodes' chance in every evaluation, so that before and after differ in the policy alone.
+      label: `evaluation-${name}`,
+      tasks: label === 'during' ? evaluation.tasks : evaluation.finalTasks,
+      sampling: { temperature, topP: 1, topK: 0 },
+      onEpisode: reportEpisodes(io, 'evaluate'),
+    });
+  const sampled = await play(1, 'sampled');
+  const greedy = await play(0, 'greedy');
+  io.event({ type: 'evaluation', step, label, sampled: sampled.result, greedy: greedy.result });
+  if (label !== 'during') await io.rollouts(`evaluation-${label}`, sampled.trajectories);
+  return { sampled: sampled.result, greedy: greedy.result };
+}
+
+/** Tells whoever watches how many episodes are played. */
+export function reportEpisodes(io: RunIo, phase: Phase): (done: number, total: number) => void {
+  return (done, total) => io.progress({ type: 'progress', phase, done, total, waitingFor: 'episodes' });
+}

@@ -1,0 +1,93 @@
+/** The optimizer steps of one update: each takes the gradient of an objective and applies it; together they are reported. */
+
+import { Rng } from '../core/rng.ts';
+import { scheduleFactor } from '../core/schedule.ts';
+import type { Engine, TokenRow } from '../engine/engine.ts';
+import { forwardBackwardStep } from '../engine/objective-step.ts';
+import type { Objective, StepStructure } from '../objective/objective.ts';
+import type { Metrics } from './events.ts';
+import type { Moment } from './learn.ts';
+import type { Learner } from './learner.ts';
+
+export interface Lesson extends StepStructure {
+  readonly rows: readonly TokenRow[];
+}
+
+export class GradientSteps {
+  readonly #learner: Learner;
+  readonly #moment: Moment;
+  readonly #engine: Engine;
+  readonly #sums: Record<string, number> = {};
+  /** Of the policy's optimizer, at this step of its schedule. */
+  readonly learningRate: number;
+  /** Metrics of the first step, before which nothing has changed since sampling. */
+  first: Metrics = {};
+  /** Steps taken. */
+  updates = 0;
+  /** Of these, how many the optimizer refused, for their gradient was not finite. */
+  refused = 0;
+  trainedTokens = 0;
+  #paddedTokens = 0;
+  #gradientNorms = 0;
+
+  /** Steps of the policy's engine, or of another one with a constant learning rate of its own. */
+  constructor(
+    learner: Learner,
+    moment: Moment,
+    other?: { readonly engine: Engine; readonly learningRate: number },
+  ) {
+    const { schedule, warmupSteps, finalFraction, learningRate } = learner.config.optimizer;
+    const factor = scheduleFactor(
+      { kind: schedule, warmupSteps, finalFraction },
+      moment.step,
+      moment.planned,
+    );
+    this.#learner = learner;
+    this.#moment = moment;
+    this.#engine = other?.engine ?? learner.engine;
+    this.learningRate = other?.learningRate ?? learningRate * factor;
+  }
+
+  /** One optimizer step. */
+  async take({ rows, ...structure }: Lesson, objective: Objective): Promise<void> {
+    const { config } = this.#learner;
+    const { step } = this.#moment;
+    const result = await forwardBackwardStep(this.#engine, { rows }, objective, {
+      temperature: config.rollout.temperature,
+      step,
+      rng: Rng.of('objective', config.seed, step, this.updates),
+      ...structure,
+    });
+    const { gradientNorm, applied } = await this.#engine.optimStep({
+      ...config.optimizer,
+      learningRate: this.learningRate,
+      epsilon: 1e-8,
+    });
+    if (this.updates === 0) this.first = result.metrics;
+    for (const [name, value] of Object.entries({ ...result.metrics, loss: result.loss })) {
+      this.#sums[name] = (this.#sums[name] ?? 0) + value;
+    }
+    this.trainedTokens += result.tokens;
+    this.#paddedTokens += result.paddedTokens;
+    this.#gradientNorms += applied ? gradientNorm : 0;
+    this.refused += applied ? 0 : 1;
+    this.updates++;
+  }
+
+  /** Means over the steps, by metric path; the loss under `lossName`, the optimizer's figures under `optim/` or `prefix`. */
+  metrics(lossName: string, prefix = 'optim'): Record<string, number> {
+    const { updates, refused } = this;
+    if (updates === 0) return {};
+    const means = Object.fromEntries(
+      Object.entries(this.#sums).map(([name, sum]) => [name === 'loss' ? lossName : name, sum / updates]),
+    );
+    return {
+      ...means,
+      [`${prefix}/gradient_norm`]: this.#gradientNorms / Math.max(1, updates - refused),
+      [`${prefix}/refused_updates`]: refused,
+      ...(prefix === 'optim' && {
+        'tokens/padding_share': 1 - this.trainedTokens / Math.max(1, this.#paddedTokens),
+      }),
+    };
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * Actor and critic off-policy: a critic of utterances in a model of its own learns from kept episodes by temporal
+ * differences, and the policy learns from the critic. What is particular to ArCHer and to Digi-Q is in their files.
+ *
+ * 1. The critic begins with random weights, where the papers' begin with pretrained encoders.
+ * 2. Where V learns the value of fresh actions, it does so at one random turn of each row of an update, since every fresh
+ *    action is a row to be scored; Q learns at all turns.
+ * 3. A turn limit ends an episode for the critic, as in ArCHer's repository.
+ */
+
+import { Rng } from '../../core/rng.ts';
+import type { Engine, TokenRow } from '../../engine/engine.ts';
+import { archerAdvantage, archerHeads, archerTargets } from '../../objective/archer.ts';
+import type { Objective } from '../../objective/objective.ts';
+import { minibatches } from '../batch.ts';
+import { GradientSteps } from '../gradient-steps.ts';
+import type { Learn, Moment, Replayed } from '../learn.ts';
+import type { Learner } from '../learner.ts';
+import { updateOf } from './preferences.ts';
+import { draw, remember } from './replay.ts';
+import { type Imagined, imagine, type Utterance, type Utterances, utterancesOf } from './utterances.ts';
+
+export type Heads = Readonly<Record<string, readonly Float32Array[]>>;
+
+/** What V learns: Q of the policy's own action, of the recorded one, or its upper expectile. */
+type StateTarget = 'imagined' | 'recorded' | 'least';
+
+export interface ActorStep {
+  readonly rows: readonly TokenRow[];
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+export interface ActorCritic {
+  readonly stateTarget: StateTarget;
+  readonly criticObjective: (learner: Learner) => Objective;
+  readonly actorObjective: (learner: Learner) => Objective;
+  readonly actorStep: (
+    learner: Learner,
+    critic: Engine,
+    kept: readonly Replayed[],
+    rng: Rng,
+  ) => Promise<ActorStep>;
+  /** Whether the critic stands still once the policy learns. */
+  readonly criticRests?: boolean;
+}
+
+/** First the critic, `critic.updates` times; then, after `critic.warmup` steps, the policy. */
+export function actorCritic(method: ActorCritic): Learn {
+  return async (learner, groups, moment, memory) => {
+    const { config } = learner;
+    const critic = learner.critic!;
+    const replay = remember(memory, groups, config);
+    const rng = Rng.of('replay', config.seed, moment.step);
+    const warmingUp = moment.step < config.critic.warmup;
+    const fitted =
+      replay.length > 0 && (warmingUp || !method.criticRests)
+        ? await fitCritic(learner, critic, method, replay, moment, rng)
+        : undefined;
+    const steps = new GradientSteps(learner, moment);
+    let figures: Readonly<Record<string, number>> = {};
+    if (replay.length > 0 && !warmingUp) {
+      const { rows, metrics } = await method.actorStep(learner, critic, replay, rng);
+      figures = metrics;
+      const objective = method.actorObjective(learner);
+      for (let epoch = 0; epoch < config.optimizer.epochs && rows.length > 0; epoch++) {
+        for (const part of minibatches(rows, config.optimizer.minibatches, rng)) {
+          await steps.take({ rows: weighted(part) }, objective);
+        }
+      }
+    }
+    const update = updateOf(
+      steps,
+      { ...memory, replay },
+      { ...fitted?.metrics('critic/loss', 'critic'), ...figures, 'replay/episodes': replay.length },
+      'nothing is kept to be learned from',
+    );
+    return {
+      ...update,
+      trainedTokens: update.trainedTokens + (fitted?.trainedTokens ?? 0),
+      updates: update.updates + (fitted?.updates ?? 0),
+    };
+  };
+}
+
+async function fitCritic(
+  learner: Learner,
+  critic: Engine,
+  { stateTarget, criticObjective }: ActorCritic,
+  kept: readonly Replayed[],
+  moment: Moment,
+  rng: Rng,
+): Promise<GradientSteps> {
+  const { learningRate, updates, targetRate } = learner.config.critic;
+  const steps = new GradientSteps(learner, moment, { engine: critic, learningRate });
+  const objective = criticObjective(learner);
+  for (let update = 0; update < updates; update++) {
+    const utterances = drawUtterances(learner, kept, rng);
+    await steps.take({ rows: await criticRows(learner, critic, utterances, stateTarget, rng) }, objective);
+    await critic.freeze(targetRate);
+  }
+  return steps;
+}
+
+export function drawUtterances({ config }: Learner, kept: readonly Replayed[], rng: Rng): Utterances {
+  return utterancesOf(draw(kept, config.replay.batch, rng), config.credit.rewardScale);
+}
+
+/** Rows with what the target network says that Q and V should be. */
+async function criticRows(
+  learner: Learner,
+  critic: Engine,
+  utterances: Utterances,
+  stateTarget: StateTarget,
+  rng: Rng,
+): Promise<TokenRow[]> {
+  const { ids, turns } = utterances;
+  const { discount } = learner.config.critic;
+  const heads = await read(critic, ids, true);
+  const channels = ids.map(({ length }) => ({
+    weight: new Float32Array(length),
+    ...Object.fromEntries(CHANNELS.map((name) => [name, new Float32Array(length)])),
+  })) as Record<string, Float32Array>[];
+  const set = (name: string, row: number, token: number, value: number): void => {
+    channels[row]![name]![token] = value;
+  };
+  for (const { row, end, reward, next } of turns) {
+    const [q1, q2] = archerTargets(
+      {
+        reward,
+        done: next === undefined,
+        nextValues: next ? [heads.v1![next.row]![next.start]!, heads.v2![next.row]![next.start]!] : [0, 0],
+      },
+      discount,
+    );
+    set('weight', row, end, 1);
+    set('actionEnd', row, end, 1 / turns.length);
+    set('q1Target', row, end, q1);
+    set('q2Target', row, end, q2);
+  }
+  const states = stateTarget === 'imagined' ? oneOfEach(turns, rng) : turns;
+  const values = await stateTargets(learner, critic, utterances, states, heads, stateTarget, rng);
+  for (const [index, { row, start }] of states.entries()) {
+    set('weight', row, start, 1);
+    set('actionStart', row, start, 1 / states.length);
+    set('v1Target', row, start, values[index]![0]);
+    set('v2Target', row, start, values[index]![1]);
+  }
+  return ids.map((ids_T, row) => ({ ids_T, channels: channels[row]! }));
+}
+
+const CHANNELS = ['actionStart', 'actionEnd', 'q1Target', 'q2Target', 'v1Target', 'v2Target'];
+
+async function stateTargets(
+  learner: Learner,
+  critic: Engine,
+  utterances: Utterances,
+  states: readonly Utterance[],
+  heads: Heads,
+  target: StateTarget,
+  rng: Rng,
+): Promise<readonly (readonly [number, number])[]> {
+  if (target !== 'imagined') {
+    return states.map(({ row, end }) => {
+      const [one, two] = [heads.q1![row]![end]!, heads.q2![row]![end]!];
+      const least = Math.min(one, two);
+      return target === 'least' ? [least, least] : [one, two];
+    });
+  }
+  const imagined = await imagine(learner, utterances, states, rng);
+  const said = await read(
+    critic,
+    imagined.map(({ ids_T }) => ids_T),
+    true,
+  );
+  return imagined.map(({ end }, index) => [said.q1![index]![end]!, said.q2![index]![end]!]);
+}
+
+/** One random turn of every row. */
+function oneOfEach(turns: readonly Utterance[], rng: Rng): Utterance[] {
+  const byRow = new Map<number, Utterance[]>();
+  for (const turn of turns) byRow.set(turn.row, [...(byRow.get(turn.row) ?? []), turn]);
+  return [...byRow.values()].map((all) => rng.pick(all));
+}
+
+export async function read(critic: Engine, ids: readonly Int32Array[], frozen: boolean): Promise<Heads> {
+  const rows = ids.map((ids_T) => ({ ids_T, channels: {} }));
+  return (await critic.score({ rows }, { temperature: 1, heads: archerHeads, frozen })).heads!;
+}
+
+/** min(Q) - min(V) of an utterance, as the present critic has it. */
+export function advantageOf(
+  heads: Heads,
+  row: number,
+  { start, end }: Pick<Utterance, 'start' | 'end'>,
+): number {
+  return archerAdvantage(
+    [heads.q1![row]![end]!, heads.q2![row]![end]!],
+    [heads.v1![row]![start]!, heads.v2![row]![start]!],
+  );
+}
+
+/** A row that weighs the tokens of one utterance. The closing token, which nobody sampled, is left out. */
+export function utteranceRow({ ids_T, start, end }: Imagined, advantage: number): TokenRow {
+  const spread = (value: number): Float32Array =>
+    Float32Array.from({ length: end }, (_, token) => (token < start ? 0 : value));
+  return { ids_T: ids_T.subarray(0, end), channels: { weight: spread(1), advantages: spread(advantage) } };
+}
+
+/** The mean over the rows of what each sums. */
+function weighted(rows: readonly TokenRow[]): TokenRow[] {
+  return rows.map(({ ids_T, channels }) => ({
+    ids_T,
+    channels: { ...channels, weight: channels.weight!.map((weight) => weight / rows.length) },
+  }));
+}
+
+export const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);

@@ -1,0 +1,136 @@
+/** Every recipe that does not learn by policy gradient from fresh groups: tiny runs that learn, stop and go on. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { user } from '../../core/messages.ts';
+import { defineEnvironment } from '../../env/environment.ts';
+import { resume, train } from '../../exports/train.ts';
+import type { TrainSettings } from '../config.ts';
+import { recipes } from '../recipes/recipes.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'turnwise-off-policy-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const WORDS = ['red', 'green', 'blue', 'black'] as const;
+
+/** Three times: say the word that was said. Each time pays a third. */
+const echo = defineEnvironment<
+  number,
+  { readonly said: number; readonly turn: number; readonly right: number }
+>({
+  name: 'echo',
+  description: 'say the word that was said',
+  maxTurns: 3,
+  tasks: () => ({ size: WORDS.length, at: (index) => index }),
+  start: (task) => ({ state: { said: task, turn: 0, right: 0 }, messages: [user(`say:${WORDS[task]!}`)] }),
+  step: ({ said, turn, right }, action, rng) => {
+    const isRight = action === WORDS[said];
+    const next = { said: rng.int(WORDS.length), turn: turn + 1, right: right + (isRight ? 1 : 0) };
+    const done = turn === 2;
+    return {
+      state: next,
+      observation: done ? '' : `say:${WORDS[next.said]!}`,
+      reward: isRight ? 1 / 3 : 0,
+      done,
+      success: done && next.right === 3,
+      valid: WORDS.some((word) => word === action),
+    };
+  },
+  actions: () => WORDS,
+  solve: ({ said }) => WORDS[said]!,
+});
+
+const settings: TrainSettings = {
+  seed: 3,
+  steps: 3,
+  threads: 1,
+  model: { width: 16, layers: 1, heads: 2, hidden: 32 },
+  clone: { demonstrations: 48, steps: 4, batch: 16 },
+  rollout: { tasks: 4, group: 4, minimumMembers: 1 },
+  replay: { size: 40, updates: 2, batch: 8 },
+  critic: { updates: 2, warmup: 1 },
+  evaluation: { every: 0, tasks: 4, finalTasks: 4 },
+  checkpoint: { every: 1 },
+};
+
+const offPolicy = recipes.filter(({ learn }) => learn !== undefined);
+
+/** The run's history without what time changes. */
+function historyOf(name: string): Record<string, unknown>[] {
+  const lines = readFileSync(join(folder, name, 'events.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  return lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ type }) => type === 'step' || type === 'evaluation')
+    .map(({ time: _, ...event }) =>
+      event.type === 'step'
+        ? {
+            ...event,
+            metrics: Object.fromEntries(
+              Object.entries(event.metrics as object).filter(([key]) => !/^(time|speed|loop)\//.test(key)),
+            ),
+          }
+        : event,
+    );
+}
+
+describe.each(offPolicy.map(({ name }) => name))('%s', (recipe) => {
+  test('updates are finite and applied, and a run that was stopped goes on as if it had not been', async () => {
+    await train({ environment: echo, recipe, settings, name: recipe, runs: folder });
+    const whole = historyOf(recipe);
+    const steps = whole
+      .filter(({ type }) => type === 'step')
+      .map(({ metrics }) => metrics as Record<string, number>);
+    expect(steps).toHaveLength(3);
+    for (const metrics of steps) {
+      for (const [name, value] of Object.entries(metrics)) expect(value, name).toSatisfy(Number.isFinite);
+      expect(metrics['tokens/trained']).toBeGreaterThanOrEqual(0);
+      expect(metrics['optim/refused_updates'] ?? 0).toBe(0);
+    }
+    // After the warm-up of a critic, every recipe here trains the policy.
+    expect(steps[2]!['tokens/trained']).toBeGreaterThan(0);
+    expect(steps[2]!['optim/gradient_norm']).toBeGreaterThan(0);
+
+    const name = `${recipe}-stopped`;
+    const soft = new AbortController();
+    const stopped = train({
+      environment: echo,
+      recipe,
+      settings,
+      name,
+      runs: folder,
+      softStop: soft.signal,
+      onEvent: (event) => {
+        if (event.type === 'step' && event.step === 2) soft.abort();
+      },
+    });
+    await expect(stopped).rejects.toThrow('asked to stop');
+    await resume({ environment: echo, name, runs: folder });
+    expect(historyOf(name)).toEqual(whole);
+  });
+});
+
+test('a run learns from the episodes that another run stored', async () => {
+  const stored = { ...settings, rolloutLog: 1 };
+  await train({ environment: echo, recipe: 'rloo', settings: stored, name: 'source', runs: folder });
+  const from = { ...settings, data: 'source' };
+  const summary = await train({
+    environment: echo,
+    recipe: 'kto',
+    settings: from,
+    name: 'reader',
+    runs: folder,
+  });
+  expect(summary.episodes).toBe(0);
+  expect(summary.tokens.trained).toBeGreaterThan(0);
+});
+
+test('recipes that must play refuse recorded episodes, before anything runs', async () => {
+  const from = { ...settings, data: 'demonstrations' };
+  await expect(train({ environment: echo, recipe: 'rebel', settings: from, runs: folder })).rejects.toThrow(
+    'The recipe "rebel" cannot be used for echo: it needs episodes that it plays itself (data names recorded ones). The nearest that can is',
+  );
+});

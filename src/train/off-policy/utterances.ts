@@ -1,0 +1,97 @@
+/** Turns as a critic sees them: the state before an utterance, the utterance, what it earned, and the state after. */
+
+import type { Rng } from '../../core/rng.ts';
+import type { Sample } from '../../core/sample.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
+import type { Learner } from '../learner.ts';
+import { recordedOf } from './rows.ts';
+
+/** Where the values of a turn are read: in which row, and before which tokens. */
+export interface Utterance {
+  readonly row: number;
+  /** Before it is the state: V is read here. */
+  readonly start: number;
+  /** After the utterance: Q is read here. */
+  readonly end: number;
+  readonly reward: number;
+  /** Whether the environment accepted it. */
+  readonly valid: boolean;
+  /** The next turn of the episode; absent after the last. */
+  readonly next?: Utterance;
+}
+
+export interface Utterances {
+  /** The episodes' samples, each with a token more, so that there is a place after the last utterance. */
+  readonly ids: readonly Int32Array[];
+  readonly turns: readonly Utterance[];
+}
+
+/** Any token will do where only the prefix before it is read. */
+const CLOSING_ID = 0;
+
+export function utterancesOf(episodes: readonly Trajectory[], rewardScale: number): Utterances {
+  const ids: Int32Array[] = [];
+  const turns: Utterance[] = [];
+  for (const { episode, samples } of recordedOf(episodes)) {
+    const places = samples.flatMap((sample) => {
+      const row = ids.push(Int32Array.of(...sample.ids_T, CLOSING_ID)) - 1;
+      return spansOf(sample).map((span) => ({ ...span, row }));
+    });
+    let next: Utterance | undefined;
+    for (const { turn, row, start, end } of places.reverse()) {
+      const { reward, valid } = episode.turns[turn]!;
+      next = { row, start, end, reward: reward * rewardScale, valid, ...(next && { next }) };
+      turns.push(next);
+    }
+  }
+  return { ids, turns };
+}
+
+function spansOf({ turn_T }: Sample): { turn: number; start: number; end: number }[] {
+  const spans: { turn: number; start: number; end: number }[] = [];
+  for (const [token, turn] of turn_T.entries()) {
+    if (turn < 0) continue;
+    const last = spans.at(-1);
+    if (last?.turn === turn) last.end = token + 1;
+    else spans.push({ turn, start: token, end: token + 1 });
+  }
+  return spans;
+}
+
+/** A state and an action that the present policy took there: a row with a token more. */
+export interface Imagined {
+  readonly ids_T: Int32Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What the published policy does in these states, `count` times in each. */
+export async function imagine(
+  { config, engine, renderer }: Learner,
+  { ids }: Utterances,
+  turns: readonly Utterance[],
+  rng: Rng,
+  count = 1,
+): Promise<Imagined[]> {
+  const { temperature, topP, topK } = config.rollout;
+  const key = rng.uint32();
+  const requests = turns.flatMap(({ row, start }, turn) =>
+    Array.from({ length: count }, (_, copy) => ({
+      conversation: `imagined/${turn}/${copy}`,
+      promptIds: [...ids[row]!.subarray(0, start)],
+      maxTokens: Math.min(renderer.maxTurnTokens, engine.capabilities.contextLength - start),
+      stopIds: renderer.stopIds,
+      temperature,
+      topP,
+      topK,
+      seed: `${config.seed}/imagined/${key}/${turn}/${copy}`,
+    })),
+  );
+  const results = await engine.sample(requests);
+  await engine.release(requests.map(({ conversation }) => conversation));
+  return results.map((result, index) => {
+    const { promptIds } = requests[index]!;
+    const end = promptIds.length + result.ids.length;
+    return { ids_T: Int32Array.of(...promptIds, ...result.ids, CLOSING_ID), start: promptIds.length, end };
+  });
+}

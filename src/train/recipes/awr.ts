@@ -1,0 +1,48 @@
+/** AWR: kept episodes are imitated, the more the better a turn was than the value head expected. */
+
+import { advantageWeighted } from '../../objective/advantage-weighted.ts';
+import { combine } from '../../objective/combine.ts';
+import { valueLoss } from '../../objective/value.ts';
+import type { Replayed } from '../learn.ts';
+import type { Learner } from '../learner.ts';
+import { learnFromReplay } from '../off-policy/imitation.ts';
+import { averagedRows, onTurns, recordedOf, turnReturns } from '../off-policy/rows.ts';
+import type { Recipe } from './recipe.ts';
+
+export const awr: Recipe = {
+  name: 'awr',
+  summary: 'kept episodes are imitated, the more the better a turn was than the value head expected',
+  formula: [
+    'A = Σ γ^k r from the turn on − V, over turns',
+    'loss = −Σ weight · min(exp(A / temperature), largestWeight) · log π + valueCoefficient · ½ Σ weight · (V − return)²',
+  ],
+  use: 'episodes were recorded by anybody, and rewards tell good turns from bad ones',
+  source: 'AWR, arXiv 1910.00177',
+  authors: 'temperature 1 (0.05 with normalised advantages), weights up to 20, TD(λ) returns with λ 0.95',
+  critic: true,
+  learnsFrom: 'either',
+  learn: learnFromReplay({
+    rows: rowsOf,
+    objective: ({ config }) =>
+      combine([
+        advantageWeighted(config.objective.options),
+        valueLoss({ valueCoefficient: config.objective.valueCoefficient, valueClip: 0 }),
+      ]),
+  }),
+  lossOptions: advantageWeighted.schema,
+  settings: { data: 'demonstrations', objective: { options: { temperature: 0.2 } } },
+};
+
+async function rowsOf({ config, engine }: Learner, episodes: readonly Replayed[]) {
+  const recorded = recordedOf(episodes);
+  const bare = recorded.flatMap(({ samples }) => samples.map(({ ids_T }) => ({ ids_T, channels: {} })));
+  const { values } = await engine.score({ rows: bare }, { temperature: 1, values: true });
+  return averagedRows(recorded, (episode, sample, index) => {
+    const returns = turnReturns(episode, config.critic.discount, config.credit.rewardScale);
+    const returns_T = onTurns(sample, (turn) => returns[turn]!);
+    return {
+      returns: returns_T,
+      advantages: returns_T.map((value, token) => value - values![index]![token]!),
+    };
+  });
+}

@@ -1,0 +1,24 @@
+/** Digi-Q: a critic learns from recorded actions and is frozen; then the policy imitates the best of several actions. */
+
+import { digiQOptions, learnDigiQ } from '../off-policy/digi-q.ts';
+import { utteranceHeads } from './archer.ts';
+import type { Recipe } from './recipe.ts';
+
+export const digiQ: Recipe = {
+  name: 'digi-q',
+  summary:
+    'a critic learns from recorded actions and is frozen; the policy imitates the best of several actions',
+  formula: [
+    'first: Q_j ← r + γ V̄_j(next state), V_j ← Q̄_j(state, recorded action)',
+    'then: A_i = pool(Q_1, Q_2)(s, a_i) − pool(V_1, V_2)(s), kept to [0, 1]; loss = −mean 1[A_best > threshold] · Σ log π(a_best)',
+  ],
+  use: 'episodes are recorded, and gradients through a critic of the policy’s own choices are not trusted',
+  source: 'Digi-Q, arXiv 2502.15760',
+  authors: '16 actions, threshold 0.05 (web shopping) or 0.1, discount 0.95, 1296 recorded episodes',
+  critic: false,
+  criticHeads: utteranceHeads,
+  learnsFrom: 'either',
+  learn: learnDigiQ,
+  lossOptions: digiQOptions,
+  settings: { data: 'demonstrations', critic: { warmup: 20 } },
+};

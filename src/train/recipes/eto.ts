@@ -1,0 +1,36 @@
+/** ETO: an expert’s episode of the same task is preferred to those of the policy that earned less. */
+
+import { eto as objective } from '../../objective/dpo.ts';
+import { playExpert } from '../off-policy/expert.ts';
+import { againstExpert } from '../off-policy/pairs.ts';
+import { learnFromPreferences } from '../off-policy/preferences.ts';
+import type { Recipe } from './recipe.ts';
+
+export const eto: Recipe = {
+  name: 'eto',
+  summary: 'an expert’s episode of the same task is preferred to those of the policy that earned less',
+  formula: [
+    'S(τ) = Σ over sampled tokens of (log π − log π before the update)',
+    'loss = mean over pairs of −log σ(β · (S(higher return) − S(lower return))), one of each pair an expert’s; ties make none',
+  ],
+  use: 'there is a scripted expert, and the policy’s own failures shall teach as well',
+  source: 'ETO, arXiv 2403.02502',
+  authors:
+    'beta 0.1 in the first of three iterations, then 0.5; learning rate 1e-6, then 5e-7; 3 epochs of DPO',
+  critic: false,
+  needs: { oneRole: true, script: true },
+  learn: learnFromPreferences({
+    examples: async (learner, groups) => {
+      const experts = await playExpert(learner, groups);
+      return groups.flatMap(({ id, members }) => {
+        const expert = experts.get(id);
+        return expert ? againstExpert(members, expert) : [];
+      });
+    },
+    objective: ({ config }) => objective(config.objective.options),
+    reference: 'before',
+    why: 'no episode earned less or more than the expert’s',
+  }),
+  lossOptions: objective.schema,
+  settings: {},
+};

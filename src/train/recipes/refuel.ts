@@ -1,0 +1,33 @@
+/** REFUEL: every episode is played again from a random turn on, and REBEL compares the two at that turn. */
+
+import { refuel as objective } from '../../objective/rebel.ts';
+import { learnFromPreferences } from '../off-policy/preferences.ts';
+import { playTwins, twinPairs } from '../off-policy/twins.ts';
+import type { Recipe } from './recipe.ts';
+
+export const refuel: Recipe = {
+  name: 'refuel',
+  summary:
+    'every episode is played again from a random turn on; REBEL on that turn, with the rewards of the rest',
+  formula: [
+    'Δ_h(τ) = Σ over the tokens of turn h of (log π − log π_sampling), h uniform, both with the same past',
+    'loss = mean over pairs of (Δ_h(τ) − Δ_h(τ′) − η · (R_≥h(τ) − R_≥h(τ′)))²',
+  ],
+  use: 'episodes are long, a single turn decides, and environments can be played again',
+  source: 'REFUEL, arXiv 2410.04612',
+  authors: 'eta 1000 (rewards near 0.1) or 1, learning rate 3e-7 or 1e-7, 5 turns, KL in the reward',
+  critic: false,
+  frozen: true,
+  needs: { oneRole: true },
+  play: playTwins,
+  learn: learnFromPreferences({
+    examples: ({ config }, groups) =>
+      groups.flatMap(({ members }) => twinPairs(members, config.credit.rewardScale)),
+    objective: ({ config }) => objective(config.objective.options),
+    reference: 'kept',
+    why: 'no twin differs from its first',
+  }),
+  lossOptions: objective.schema,
+  // As many episodes as other recipes play, twins among them.
+  settings: { rollout: { group: 4 } },
+};

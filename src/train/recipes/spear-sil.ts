@@ -1,0 +1,27 @@
+/** SPEAR’s self-imitation: beside fresh episodes the policy’s own good ones are learned from again. */
+
+import { z } from 'zod';
+import { selfImitation } from '../../objective/self-imitation.ts';
+import { learnSpear } from '../off-policy/mixtures.ts';
+import type { Recipe } from './recipe.ts';
+
+export const spearSil: Recipe = {
+  name: 'spear-sil',
+  summary: 'group advantages on fresh episodes, and with growing weight on the policy’s own past successes',
+  formula: [
+    'loss = L_fresh + γ(t) · L_replay, both clipped and with Clip-Cov; γ(t) = coefficient · ½ (1 − cos(π t / warmupSteps))',
+    'replayed: episodes with A > 0 when played, and R − median of the kept groups’ means > 0, which is their advantage now',
+  ],
+  use: 'successes are rare, and one that was found should not be forgotten',
+  source: 'SPEAR, arXiv 2509.22601',
+  authors:
+    'coefficient 1, 100 to 300 steps of warm-up, buffer 2048, episodes of the last 5 steps, clip 0.2 and 0.28, dual clip 10, learning rate 1e-6',
+  critic: false,
+  learnsFrom: 'played',
+  learn: learnSpear,
+  lossOptions: z.strictObject({
+    ...selfImitation.schema.shape,
+    replayAge: z.int().min(1).default(5).describe('Steps for which an episode may be replayed'),
+  }),
+  settings: { credit: { method: 'dr-grpo' }, objective: { options: { warmupSteps: 50 } } },
+};

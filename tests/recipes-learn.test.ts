@@ -1,0 +1,47 @@
+/** Every recipe takes real steps, on the smallest environment that fits it. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { chain } from '../bench/methods/environments/chain.ts';
+import { duet } from '../bench/methods/environments/duet.ts';
+import { train } from '../src/exports/train.ts';
+import type { Metrics } from '../src/train/events.ts';
+import { recipes } from '../src/train/recipes/recipes.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'turnwise-recipes-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const STEPS = 2;
+
+test.each(recipes.map(({ name }) => name))('%s takes two steps', async (name) => {
+  const recipe = recipes.find((candidate) => candidate.name === name)!;
+  const environment = recipe.needs?.severalRoles ? duet() : chain({ doors: 2, turns: 4, words: 2 });
+  const steps: Metrics[] = [];
+  await train({
+    environment,
+    recipe: name,
+    runs: folder,
+    settings: {
+      // Smoothed entropies have a history from the second step on.
+      steps: STEPS,
+      threads: 1,
+      model: { width: 16, layers: 1, heads: 2, hidden: 16 },
+      clone: { demonstrations: 40, steps: 12, batch: 16, beginnerShare: 0, randomRate: 1 },
+      rollout: { tasks: 2, group: 8 },
+      objective: { valueWarmup: 0 },
+      evaluation: { every: 0, finalTasks: 4 },
+      rolloutLog: 0,
+    },
+    onEvent: (event) => {
+      if (event.type === 'step') steps.push(event.metrics);
+    },
+  });
+  expect(steps).toHaveLength(STEPS);
+  for (const metrics of steps) {
+    for (const [metric, value] of Object.entries(metrics)) expect(value, metric).toSatisfy(Number.isFinite);
+  }
+  expect(steps.some((metrics) => metrics['optim/gradient_norm']! > 0)).toBe(true);
+  expect(steps.some((metrics) => metrics['optim/refused_updates']! > 0)).toBe(false);
+});
