@@ -13,7 +13,6 @@ await build({
     'envs/*/index.ts',
     'bench/main.ts',
     'bench/engine-lora.ts',
-    'tools/interop/skyrl-loop.ts',
     'examples/*.ts',
     'examples/agents/*.ts',
     'tools/interop/*.ts',

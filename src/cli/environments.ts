@@ -29,16 +29,17 @@ export function loadEnvironments(): Promise<WorldFactory[]> {
 }
 
 /**
- * A built-in environment by its name, what a file exports by its path, or what is behind an address, whose server is asked.
+ * A built-in environment by its name, what a file exports by its path, or the environment behind an address, whose server
+ * is asked.
  *
  * @throws TurnwiseError `environment-unknown`, naming the nearest; `file-unknown`, `file-unusable`; as `connectEnvironment`
  */
 export async function findEnvironment(name: string): Promise<WorldFactory> {
-  // Addresses first: they have slashes too.
-  if (isAddress(name)) return connectEnvironment(name);
-  if (isPath(name)) return loadFile(name);
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
   if (load) return load();
+  // Before paths: an address has slashes too.
+  if (isAddress(name)) return connectEnvironment(name);
+  if (isPath(name)) return loadFile(name);
   const near = nearest(name, environmentNames);
   throw new TurnwiseError('environment-unknown', {
     what: `There is no environment "${name}"`,

@@ -51,7 +51,7 @@ export const remoteExamples: readonly string[] = Object.values(schemes).map(({ e
 
 /** Whether `name` is meant as an address rather than as the name of a built-in environment. */
 export function isAddress(name: string): boolean {
-  // One letter is a drive.
+  // A single letter is a drive of Windows.
   return /^[\w-]{2,}:/.test(name);
 }
 

@@ -1,4 +1,4 @@
-/** What holds weights: the contract, and the engine that needs nothing but this process. @module */
+/** What holds weights: the contract, the engine that needs nothing but this process, and the one on a server. @module */
 
 export {
   type AdapterOptions,
@@ -8,6 +8,12 @@ export {
   type EmbeddedEngineOptions,
 } from '../engine/embedded/embedded-engine.ts';
 export type * from '../engine/engine.ts';
+export type { LossScale } from '../engine/tinker/loss-scale.ts';
+export {
+  createTinkerEngine,
+  type TinkerEngine,
+  type TinkerEngineOptions,
+} from '../engine/tinker/tinker-engine.ts';
 export { type ChatRenderer, type ChatRendererOptions, chatRenderer } from '../model/chat-renderer.ts';
 export { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
 export type { DecoderShape, RopeScaling, ValueBins } from '../model/decoder.ts';

@@ -132,23 +132,33 @@ function fault(error: unknown): unknown {
   return new EpisodeEnd('failed:policy', error instanceof Error ? error.message : String(error), error);
 }
 
-/** Ends the episode when the agent, with no call under way, neither makes one nor comes to an end. */
+/** Within the longest idleness. */
+const LOOKS = 10;
+
+/**
+ * Ends the episode when the agent, with no call under way, neither makes one nor comes to an end. Time in which the whole
+ * process stood still (a machine asleep or too busy) is not the agent's: a look that comes late counts as one that does not.
+ */
 function watchIdleness(
   session: GatewaySession,
   limitMs: number,
   what: string,
 ): { readonly expired: Promise<never>; stop(): void } {
+  const everyMs = Math.max(1, limitMs / LOOKS);
   let timer: NodeJS.Timeout | undefined;
+  let looks = 0;
+  let activeMs = session.lastActiveMs;
   const expired = new Promise<never>((_, reject) => {
     const look = (): void => {
-      const idleMs = session.running > 0 ? 0 : performance.now() - session.lastActiveMs;
-      if (idleMs >= limitMs) {
+      looks = session.running > 0 || session.lastActiveMs !== activeMs ? 0 : looks + 1;
+      activeMs = session.lastActiveMs;
+      if (looks >= LOOKS) {
         reject(new EpisodeEnd('timeout', `${what} did nothing for ${limitMs} ms`));
         return;
       }
-      timer = setTimeout(look, Math.max(1, limitMs - idleMs));
+      timer = setTimeout(look, everyMs);
     };
-    look();
+    timer = setTimeout(look, everyMs);
   });
   expired.catch(() => {});
   return { expired, stop: () => clearTimeout(timer) };

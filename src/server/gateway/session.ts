@@ -9,6 +9,7 @@ import { ApiError, badRequest, notFound } from './api-error.ts';
 import type { CallRequest, ChatCall } from './call-request.ts';
 import { type ChatModel, type ModelAnswer, NO_HISTORY } from './chat-model.ts';
 import { type Continuation, Conversations } from './conversations.ts';
+import { continues, extendsExactly, promptMessages, textOf } from './exact-continuations.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
 import type { RecordedCall, SessionRecord } from './recorded-call.ts';
 import { fitsFormat } from './response-format.ts';
@@ -267,26 +268,6 @@ export class GatewaySession {
 const choiceKey = (key: string, choice: number): string => (choice === 0 ? key : `${key}/${choice}`);
 
 type Placed = Continuation<RecordedCall> & { readonly freshText: string };
-
-/** Where there are no ids (a scripted teacher), the messages alone decide. */
-function extendsExactly(promptIds: readonly number[], { promptIds: before, ids }: RecordedCall): boolean {
-  return (
-    promptIds.length >= before.length + ids.length &&
-    before.every((id, index) => promptIds[index] === id) &&
-    ids.every((id, index) => promptIds[before.length + index] === id)
-  );
-}
-
-const textOf = ({ messages, text }: RecordedCall): string => `${messages[0]?.content ?? ''}${text}`;
-
-function continues(prompt: string | readonly number[], earlier: RecordedCall): boolean {
-  if (earlier.kind !== 'text' || earlier.text === '') return false;
-  return typeof prompt === 'string' ? prompt.startsWith(textOf(earlier)) : extendsExactly(prompt, earlier);
-}
-
-const promptMessages = (prompt: string | readonly number[]): Message[] => [
-  { role: 'user', content: typeof prompt === 'string' ? prompt : prompt.join(' ') },
-];
 
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {

@@ -5,12 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkpointSource, type ServedSource } from '../../cli/served-model.ts';
 import { createEmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
 import { openCheckpoint } from '../../model/checkpoint-folder.ts';
-import {
-  type Exchange,
-  exchanges,
-  hasRecordings,
-  recordingsFolder,
-} from '../../wire/tinker/testing/exchanges.ts';
+import { type Exchange, exchanges, recordingsFolder } from '../../wire/tinker/testing/exchanges.ts';
 import type { ModelSource } from './model-source.ts';
 import { tinyServer, work } from './testing/tiny-server.ts';
 
@@ -46,7 +41,7 @@ interface Answer {
   readonly prompt_logprobs: number[] | null;
 }
 
-describe.skipIf(!hasRecordings)('against recorded exchanges', () => {
+describe('against recorded exchanges', () => {
   let source: ServedSource;
   beforeAll(async () => {
     source = await checkpointSource(join(recordingsFolder, 'tiny-qwen3'), {

@@ -1,13 +1,10 @@
-/** Recorded exchanges of a real Tinker server, where the shared data folder is there. For tests only. */
+/** Recorded exchanges of a real Tinker server (`tests/tinker-exchanges/`). For tests only. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-const folder = resolve(import.meta.dirname, '../../../../../shared/data/tinker-exchanges');
-
-/** The folder `shared/data/tinker-exchanges` lies beside the repository; without it such tests are skipped. */
-export const hasRecordings: boolean = existsSync(folder);
-export const recordingsFolder: string = folder;
+/** Where they are, with the checkpoint that they were made with. */
+export const recordingsFolder: string = resolve(import.meta.dirname, '../../../../tests/tinker-exchanges');
 
 export interface Side {
   readonly headers: Readonly<Record<string, string>>;
@@ -30,7 +27,7 @@ export interface Exchange {
 
 /** The lines of one recording, in the order of time. */
 export function exchanges(name: string): Exchange[] {
-  return readFileSync(join(folder, `${name}.jsonl`), 'utf8')
+  return readFileSync(join(recordingsFolder, `${name}.jsonl`), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Exchange)

@@ -1,0 +1,259 @@
+/** /chat/completions, /completions and /models: shapes, parameters, streams, and what is recorded of them. */
+
+import { afterEach, describe, expect, test } from 'vitest';
+import { pretrainedConversation } from '../../model/pretrained-conversation.ts';
+import { parityLanguage } from '../../model/testing/parity-data.ts';
+import { policyModel } from './policy-model.ts';
+import { type Body, chat, gateway, LOOK, renderer, setUp, stopGateway } from './testing/open-gateway.ts';
+import { scriptedTokens } from './testing/scripted-policy.ts';
+import { turnsOf } from './trajectories.ts';
+
+afterEach(stopGateway);
+
+describe('/chat/completions', () => {
+  test('answers in OpenAI’s shape', async () => {
+    const { post } = await setUp();
+    const { status, body } = await post('/chat/completions', chat('who is ada'));
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      object: 'chat.completion',
+      model: 'policy',
+      system_fingerprint: 'version-7',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'hello there' },
+          finish_reason: 'stop',
+          logprobs: null,
+        },
+      ],
+      usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 },
+      turnwise: { policy_version: 7, valid: true },
+    });
+  });
+
+  test('records the rendered prompt, the sampled ids and their log-probabilities', async () => {
+    const { post, session } = await setUp();
+    await post('/chat/completions', chat('who is ada'));
+    const [call] = session.record().calls;
+    expect(call).toMatchObject({
+      policyVersion: 7,
+      promptIds: renderer.prompt({ ids: [], messages: [] }, [{ role: 'user', content: 'who is ada' }])
+        .promptIds,
+      ids: renderer.completionIds('hello there'),
+      logprobs: [-1, -2, -3],
+      text: 'hello there',
+    });
+    expect(call).not.toHaveProperty('untrainable');
+  });
+
+  test('tool calls: what the policy wrote is parsed, and the next prompt extends it token for token', async () => {
+    const answers = ['<call> look person: ada', 'one'];
+    const { post, session } = await setUp(() => answers.shift()!);
+    const first = await post('/chat/completions', chat('who is ada', { tools: [LOOK] }));
+    const message = first.body.choices[0].message;
+    expect(message).toMatchObject({
+      content: null,
+      tool_calls: [{ type: 'function', function: { name: 'look', arguments: '{"person":"ada"}' } }],
+    });
+    expect(first.body.choices[0].finish_reason).toBe('tool_calls');
+    await post('/chat/completions', {
+      model: 'policy',
+      tools: [LOOK],
+      messages: [
+        { role: 'user', content: 'who is ada' },
+        message,
+        { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'two' },
+      ],
+    });
+    const { calls, trajectories } = session.record();
+    expect(trajectories).toEqual([['call-0', 'call-1']]);
+    const [one, two] = calls;
+    expect(two!.promptIds.slice(0, one!.promptIds.length + one!.ids.length)).toEqual([
+      ...one!.promptIds,
+      ...one!.ids,
+    ]);
+    expect(turnsOf(calls).map(({ extendsPrevious }) => extendsPrevious)).toEqual([false, true]);
+  });
+
+  test('tool_choice: a forced call begins with context that was not sampled; "none" reads no calls', async () => {
+    const { post, session } = await setUp(() => 'person: ada');
+    const forced = { tools: [LOOK], tool_choice: { type: 'function', function: { name: 'look' } } };
+    const { body } = await post('/chat/completions', chat('who', forced));
+    expect(body.choices[0].message.tool_calls[0].function).toEqual({
+      name: 'look',
+      arguments: '{"person":"ada"}',
+    });
+    const [call] = session.record().calls;
+    expect(renderer.text(call!.promptIds.slice(-2))).toBe('<call> look');
+    expect(call!.ids).toEqual(renderer.completionIds('person: ada'));
+    const { body: none } = await post(
+      '/chat/completions',
+      chat('who', { tools: [LOOK], tool_choice: 'none' }),
+    );
+    expect(none.choices[0].message).toEqual({ role: 'assistant', content: 'person: ada', refusal: null });
+  });
+
+  test('n choices are completions of one prompt, each a trajectory of its own', async () => {
+    const answers = ['one', 'two', 'three'];
+    const { post, session, policy } = await setUp(() => answers.shift()!);
+    const { body } = await post('/chat/completions', chat('who', { n: 3, temperature: 0.5, top_p: 0.9 }));
+    expect(body.choices.map((choice: Body) => choice.message.content)).toEqual(['one', 'two', 'three']);
+    expect(session.record().trajectories).toEqual([['call-0'], ['call-1'], ['call-2']]);
+    expect(new Set(policy.requests.map(({ seedKey }) => seedKey)).size).toBe(3);
+    expect(policy.requests[0]!.sampling).toMatchObject({ temperature: 0.5, topP: 0.9 });
+  });
+
+  test('stop cuts text and tokens where sampling would have ended', async () => {
+    const { post, session } = await setUp(() => 'one two stop three');
+    const { body } = await post('/chat/completions', chat('who', { stop: ['stop'] }));
+    expect(body.choices[0]).toMatchObject({ message: { content: 'one two' }, finish_reason: 'stop' });
+    const [call] = session.record().calls;
+    expect(renderer.text(call!.ids)).toBe('one two stop');
+    expect(call!.logprobs).toEqual([-1, -2, -3]);
+    // The next prompt closes the turn that was cut.
+    await post('/chat/completions', {
+      model: 'policy',
+      messages: [
+        { role: 'user', content: 'who' },
+        { role: 'assistant', content: 'one two' },
+        { role: 'user', content: 'who' },
+      ],
+    });
+    expect(session.record().trajectories).toEqual([['call-0', 'call-1']]);
+  });
+
+  test('max_tokens, logprobs and token ids', async () => {
+    const { post } = await setUp(() => 'one two three');
+    const { body } = await post(
+      '/chat/completions',
+      chat('who', { max_completion_tokens: 2, logprobs: true, return_token_ids: true }),
+    );
+    const [choice] = body.choices;
+    expect(choice.finish_reason).toBe('length');
+    expect(choice.logprobs.content).toMatchObject([
+      { token: 'one', logprob: -1 },
+      { token: 'two', logprob: -2 },
+    ]);
+    expect(choice.token_ids).toHaveLength(2);
+    expect(body.prompt_token_ids).toEqual(
+      renderer.prompt({ ids: [], messages: [] }, [{ role: 'user', content: 'who' }]).promptIds,
+    );
+  });
+
+  test('the same seed gives the same randomness, in any session; without one, calls differ', async () => {
+    const { post, policy } = await setUp();
+    await post('/chat/completions', chat('who', { seed: 3 }));
+    await post('/chat/completions', chat('who'));
+    await post('/chat/completions', chat('who'));
+    await gateway().stop();
+    const other = await setUp(undefined, {}, { name: 'another episode', seed: 2 });
+    await other.post('/chat/completions', chat('who', { seed: 3, n: 2 }));
+    const keys = policy.requests.map(({ seedKey }) => seedKey);
+    expect(new Set(keys).size).toBe(3);
+    const [first, second] = other.policy.requests.map(({ seedKey }) => seedKey);
+    expect(first).toBe(keys[0]);
+    expect(second).not.toBe(first);
+  });
+
+  test('response_format is checked, not enforced, and says so', async () => {
+    const answers = ['{"a":1}', '[1]', '{"a":1}', '{"a":"x"}', 'hello'];
+    const { post } = await setUp(() => answers.shift()!);
+    const schema = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] };
+    const format = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } };
+    const valid = async (more: object): Promise<boolean> =>
+      (await post('/chat/completions', chat('who', more))).body.turnwise.valid;
+    expect(await valid({ response_format: { type: 'json_object' } })).toBe(true);
+    expect(await valid({ response_format: { type: 'json_object' } })).toBe(false);
+    expect(await valid(format)).toBe(true);
+    expect(await valid(format)).toBe(false);
+    expect(await valid({ response_format: { type: 'text' } })).toBe(true);
+  });
+});
+
+test('streaming: the same record as without, in chunks that add up to the same answer, and usage at the end', async () => {
+  const { post, session } = await setUp(() => 'hello there <call> look person: ada');
+  const { body } = await post('/chat/completions', chat('who', { tools: [LOOK], seed: 1 }));
+  const response = await fetch(`${gateway().baseURL(session)}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session.key}` },
+    body: JSON.stringify(
+      chat('who', { tools: [LOOK], seed: 1, stream: true, stream_options: { include_usage: true } }),
+    ),
+  });
+  expect(response.headers.get('content-type')).toContain('text/event-stream');
+  const lines = (await response.text()).trimEnd().split('\n\n');
+  expect(lines.at(-1)).toBe('data: [DONE]');
+  const chunks: Body[] = lines.slice(0, -1).map((line) => JSON.parse(line.slice('data: '.length)));
+  const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }: Body) => delta));
+  const [whole] = body.choices;
+  expect(deltas.map(({ content }) => content ?? '').join('')).toBe(whole.message.content);
+  const calls = deltas.flatMap(({ tool_calls }) => tool_calls ?? []);
+  expect(calls[0].function.name).toBe('look');
+  expect(calls.map((call: Body) => call.function.arguments).join('')).toBe(
+    whole.message.tool_calls[0].function.arguments,
+  );
+  expect(chunks.at(-2).choices[0].finish_reason).toBe('tool_calls');
+  expect(chunks.at(-1)).toMatchObject({ choices: [], usage: body.usage });
+  const [one, two] = session.record().calls;
+  expect({ ...two, id: '', conversation: '', policyMs: 0, environmentMs: 0 }).toEqual({
+    ...one,
+    id: '',
+    conversation: '',
+    policyMs: 0,
+    environmentMs: 0,
+  });
+});
+
+test('what a model thinks is apart from what it says, whole and streamed, and is no edit where it is left out', async () => {
+  const thinking = pretrainedConversation(await parityLanguage('tokenizer-qwen'), { maxTurnTokens: 64 });
+  const policy = scriptedTokens(thinking, () => '<think>\nhm well\n</think>\n\nfigs');
+  const model = policyModel({ policy, renderer: thinking, contextLength: 1024 });
+  const { post, session } = await setUp(undefined, {}, { model });
+  const { body } = await post('/chat/completions', chat('who'));
+  expect(body.choices[0].message).toMatchObject({ content: 'figs', reasoning_content: 'hm well' });
+  const response = await fetch(`${gateway().baseURL(session)}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session.key}` },
+    body: JSON.stringify(chat('who', { stream: true })),
+  });
+  const deltas = (await response.text())
+    .split('\n\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice(6)).choices[0].delta);
+  expect(deltas.map((delta) => delta.reasoning_content ?? '').join('')).toBe('hm well');
+  expect(deltas.map((delta) => delta.content ?? '').join('')).toBe('figs');
+  const messages = [
+    { role: 'user', content: 'who' },
+    { role: 'assistant', content: 'figs' },
+    { role: 'user', content: 'why' },
+  ];
+  await post('/chat/completions', { model: 'policy', messages });
+  const last = session.record().calls.at(-1)!;
+  expect(last.untrainable).toBeUndefined();
+  expect(last.fresh).toEqual([{ role: 'user', content: 'why' }]);
+});
+
+describe('/completions and /models', () => {
+  test('text prompts chain by text, prompts of ids by ids', async () => {
+    const { post, session } = await setUp(() => 'one two');
+    const first = await post('/completions', { model: 'policy', prompt: 'who is', max_tokens: 8 });
+    expect(first.body).toMatchObject({
+      object: 'text_completion',
+      choices: [{ text: 'one two', finish_reason: 'stop' }],
+    });
+    await post('/completions', { model: 'policy', prompt: 'who isone two three', max_tokens: 8 });
+    const { calls } = session.record();
+    const ids = [...calls[1]!.promptIds, ...calls[1]!.ids, ...renderer.textIds('ada')];
+    await post('/completions', { model: 'policy', prompt: ids, max_tokens: 8 });
+    expect(session.record().trajectories).toEqual([['call-0', 'call-1', 'call-2']]);
+    expect(session.record().calls[2]!.promptIds).toEqual(ids);
+  });
+
+  test('lists the models', async () => {
+    const { session } = await setUp();
+    const headers = { authorization: `Bearer ${session.key}` };
+    const response = await fetch(`${gateway().baseURL(session)}/models`, { headers });
+    expect(await response.json()).toMatchObject({ object: 'list', data: [{ id: 'policy' }] });
+  });
+});
