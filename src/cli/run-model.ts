@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
-import type { Engine } from '../engine/engine.ts';
 import { createTinkerEngine, type TinkerEngine } from '../engine/tinker/tinker-engine.ts';
 import type { World } from '../env/world.ts';
 import { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
