@@ -31,7 +31,9 @@ test('losses of token ratios take the clip of the run; those of sequences and tu
 });
 
 test('an option that the loss does not have is an error that names the nearest', () => {
-  expect(() => optionsOf({ name: 'gspo', options: { levle: 'turn' } })).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: Objective "gspo" has no setting "objective.options.levle". Allowed: objective.options.level, objective.options.clipLow, objective.options.clipHigh, objective.options.dualClip. Did you mean "objective.options.level"?]`);
+  expect(() => optionsOf({ name: 'gspo', options: { levle: 'turn' } })).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: Objective "gspo" has no setting "objective.options.levle". Allowed: objective.options.level, objective.options.clipLow, objective.options.clipHigh, objective.options.dualClip. Did you mean "objective.options.level"?]`,
+  );
 });
 
 test('terms beside the loss: entropy or its smoothing, KL unless it is in the rewards, values', () => {
