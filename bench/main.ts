@@ -29,13 +29,13 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   rollout: async () => ({ maze40: await benchRollout() }),
   memory: () => benchMemory(),
   credit: async () => ({ credit4096x50: benchCredit() }),
+  tinker: () => benchTinker(),
+  'env-server': benchEnvironmentServer,
   methods: (names) =>
     benchMethods(names, {
       report: values.report,
       ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
     }),
-  tinker: () => benchTinker(),
-  'env-server': benchEnvironmentServer,
 };
 
 const bench = benches[positionals[0] ?? ''];

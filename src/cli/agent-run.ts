@@ -75,9 +75,9 @@ export function besideAgent(engine: Engine, { gateway, close }: AgentRun): Engin
     forwardBackward: (batch, objective, options) => engine.forwardBackward(batch, objective, options),
     optimStep: (options) => engine.optimStep(options),
     publish: () => gateway.exclusively(() => engine.publish()),
-    freeze: () => engine.freeze(),
+    freeze: (rate) => engine.freeze(rate),
     save: (folder) => engine.save(folder),
-    load: (folder) => gateway.exclusively(() => engine.load(folder)),
+    load: (folder, options) => gateway.exclusively(() => engine.load(folder, options)),
     close: async () => {
       await close();
       await engine.close();

@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
-import type { Engine } from '../engine/engine.ts';
 import { createTinkerEngine, type TinkerEngine } from '../engine/tinker/tinker-engine.ts';
 import type { World } from '../env/world.ts';
 import { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
@@ -147,6 +146,14 @@ export function openEngine(
   // Words are few; what else the model of the server may say has no meaning, but is nothing wrong.
   if (!isLocal(shape))
     return openTinker(open ? shape : { contextLength: shape.contextLength }, config, watch);
+  return openEmbedded(shape, config, open);
+}
+
+function openEmbedded(
+  shape: DecoderShape,
+  config: TrainConfig,
+  open: OpenBase | undefined,
+): Promise<EmbeddedEngine> {
   const common = { seed: config.seed, threads: config.threads, tokenBudget: config.optimizer.tokenBudget };
   if (open?.checkpoint === undefined) {
     return createEmbeddedEngine({ ...common, shape, slots: config.rollout.concurrency });
@@ -164,17 +171,6 @@ export function openEngine(
     ...(guidance && { guidance }),
     ...(lora && { lora }),
   });
-}
-
-/** The critic's own model, where the recipe has one: as large as the policy's, with other first weights. */
-export async function openCritic(
-  card: ModelCard,
-  config: TrainConfig,
-  recipe: Recipe,
-  open: OpenBase | undefined,
-): Promise<Engine | undefined> {
-  const shape = isLocal(card.shape) ? criticShape(recipe, card.shape) : undefined;
-  return shape && openEngine({ ...card, shape }, { ...config, seed: config.seed + 1_000_003 }, open);
 }
 
 function openTinker(
@@ -196,6 +192,17 @@ function openTinker(
     ...(apiKey !== undefined && { apiKey }),
     ...watch,
   });
+}
+
+/** The critic's own model, where the recipe has one: as large as the policy's, with other first weights. */
+export async function openCritic(
+  card: ModelCard,
+  config: TrainConfig,
+  recipe: Recipe,
+  open: OpenBase | undefined,
+): Promise<EmbeddedEngine | undefined> {
+  const shape = isLocal(card.shape) ? criticShape(recipe, card.shape) : undefined;
+  return shape && openEmbedded(shape, { ...config, seed: config.seed + 1_000_003 }, open);
 }
 
 /** The adapter that the configuration asks for; undefined where all weights are trained. */

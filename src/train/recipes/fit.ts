@@ -49,12 +49,6 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       what: 'an engine that computes entropies (objective.entropyCoefficient is above 0)',
       met: ({ engine }) => engine.entropies,
     });
-  } else if (findCreditMethod(config.credit.method).needs.includes('turns[].entropies')) {
-    needs.push({
-      of: 'engine',
-      what: `an engine that computes entropies (credit method "${config.credit.method}" reads them)`,
-      met: ({ engine }) => engine.entropies,
-    });
   }
   if (config.objective.entropySmoothing > 0) {
     needs.push({
