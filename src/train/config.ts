@@ -191,7 +191,7 @@ const replay = z
 const critic = z
   .strictObject({
     updates: count.default(20).describe('Its updates in a step'),
-    warmup: z.int().min(0).default(5).describe('Steps in which it alone learns'),
+    warmupSteps: z.int().min(0).default(5).describe('Steps in which it alone learns'),
     learningRate: z.number().positive().default(1e-3).describe('Its learning rate, which is constant'),
     discount: share.default(0.95).describe('Discount per turn'),
     targetRate: share.default(0.1).describe('Share of the way that its target network moves after an update'),

@@ -11,7 +11,7 @@ const settings: Readonly<Record<string, TrainSettings>> = {
     steps: 50,
     rollout: { tasks: 32, group: 1 },
     replay: { size: 4000, batch: 48 },
-    critic: { warmup: 8, updates: 30, learningRate: 3e-3 },
+    critic: { warmupSteps: 8, updates: 30, learningRate: 3e-3 },
     optimizer: { learningRate: 2e-3 },
   },
   grpo: { steps: 40, optimizer: { learningRate: 3e-3 } },

@@ -12,8 +12,8 @@ const arms: Readonly<Record<string, TrainSettings & { readonly recipe: string }>
   awr: { recipe: 'awr' },
   ilql: { recipe: 'ilql', critic: { targetRate: 0.05 } },
   'mc-returns': { recipe: 'mc-returns' },
-  'archer-iql': { recipe: 'archer-iql', critic: { warmup: 8, updates: 10, learningRate: 3e-3 } },
-  'digi-q': { recipe: 'digi-q', critic: { warmup: 10, updates: 20, learningRate: 3e-3, candidates: 8 } },
+  'archer-iql': { recipe: 'archer-iql', critic: { warmupSteps: 8, updates: 10, learningRate: 3e-3 } },
+  'digi-q': { recipe: 'digi-q', critic: { warmupSteps: 10, updates: 20, learningRate: 3e-3, candidates: 8 } },
 };
 
 export const recorded: Experiment = defineExperiment({

@@ -44,14 +44,14 @@ export interface ActorCritic {
   readonly criticRests?: boolean;
 }
 
-/** First the critic, `critic.updates` times; then, after `critic.warmup` steps, the policy. */
+/** First the critic, `critic.updates` times; then, after `critic.warmupSteps` steps, the policy. */
 export function actorCritic(method: ActorCritic): Learn {
   return async (learner, groups, moment, memory) => {
     const { config } = learner;
     const critic = learner.critic!;
     const replay = remember(memory, groups, config);
     const rng = Rng.of('replay', config.seed, moment.step);
-    const warmingUp = moment.step < config.critic.warmup;
+    const warmingUp = moment.step < config.critic.warmupSteps;
     const fitted =
       replay.length > 0 && (warmingUp || !method.criticRests)
         ? await fitCritic(learner, critic, method, replay, moment, rng)

@@ -4,7 +4,7 @@
  *
  * Source: arXiv 2502.15760; the loss is in objective/best-of-n.ts.
  * 1. The paper tunes a representation, freezes it and learns values on top. Here a small decoder learns both at once in the
- *    first `critic.warmup` steps, and is frozen for good afterwards.
+ *    first `critic.warmupSteps` steps, and is frozen for good afterwards.
  * 2. An action that the environment refused is not recognised among the policy's own, only among recorded ones.
  */
 

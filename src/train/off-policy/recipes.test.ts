@@ -50,7 +50,7 @@ const settings: TrainSettings = {
   clone: { demonstrations: 48, steps: 4, batch: 16 },
   rollout: { tasks: 4, group: 4, minimumMembers: 1 },
   replay: { size: 40, updates: 2, batch: 8 },
-  critic: { updates: 2, warmup: 1 },
+  critic: { updates: 2, warmupSteps: 1 },
   evaluation: { every: 0, tasks: 4, finalTasks: 4 },
   checkpoint: { every: 1 },
 };

@@ -20,5 +20,5 @@ export const digiQ: Recipe = {
   learnsFrom: 'either',
   learn: learnDigiQ,
   lossOptions: digiQOptions,
-  settings: { data: 'demonstrations', critic: { warmup: 20 } },
+  settings: { data: 'demonstrations', critic: { warmupSteps: 20 } },
 };
