@@ -48,3 +48,16 @@ test('spreads, and a value alone', () => {
   expect(compare('none', 'keep')).toEqual([-1, 1, 7]);
   expect([...statisticsWithin([1, 3, 7], { keys: same, count }).means]).toEqual([2, 7]);
 });
+
+test('differences that rounding made are none', () => {
+  // Each is log 2 but for its last bits.
+  const values = [
+    Math.log(0.2) - Math.log(0.1),
+    Math.log(0.6) - Math.log(0.3),
+    Math.log(0.14) - Math.log(0.07),
+  ];
+  expect(new Set(values).size).toBeGreaterThan(1);
+  const parts = { keys: Int32Array.of(0, 0, 0), count: 1 };
+  const scores = compareWithin(values, parts, { spread: 'sample', epsilon: Number.MIN_VALUE });
+  expect([...scores].map(Math.abs)).toEqual([0, 0, 0]);
+});

@@ -88,7 +88,10 @@ export function statisticsWithin(values: ArrayLike<number>, { keys, count }: Par
   return { counts, means, squares };
 }
 
-/** Each value minus the mean of its part, divided by the part's spread. */
+/** Spreads below this share of the mean are rounding: dividing by them would make differences out of none. */
+const roundingShare = 1e-12;
+
+/** Each value minus the mean of its part, divided by the part's spread; 0 where they differ by rounding alone. */
 export function compareWithin(
   values: ArrayLike<number>,
   parts: Partition,
@@ -99,7 +102,8 @@ export function compareWithin(
   if (spread !== 'none') {
     for (let key = 0; key < parts.count; key++) {
       const divisor = spread === 'sample' ? counts[key]! - 1 : counts[key]!;
-      scales[key] = Math.sqrt(squares[key]! / Math.max(1, divisor)) + epsilon;
+      const deviation = Math.sqrt(squares[key]! / Math.max(1, divisor));
+      scales[key] = deviation <= roundingShare * Math.abs(means[key]!) ? Infinity : deviation + epsilon;
     }
   }
   const results = new Float64Array(parts.keys.length);
