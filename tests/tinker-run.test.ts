@@ -190,7 +190,7 @@ test('what cannot be trained on a server is refused before anything is asked of 
       "alpha": "2: error: lora.alpha is decided by the server. Seen: engine=tinker. Leave it out. (config-invalid)",
       "chat": "2: error: chat.thinking is for a model with a chat template, and none is named. Name a folder with its tokenizer and template with --model, or leave it out. (config-invalid)",
       "credit": "2: error: The recipe "rloo" cannot be used for frozen-lake: it needs an engine that computes entropies (credit method "aepo" reads them). No other recipe can be used with these settings either: change them, or choose another environment. (recipe-unfit)",
-      "critic": "2: error: The recipe "ppo" cannot be used for frozen-lake: it needs an engine with a value head. The nearest that can is "rloo": each episode against the mean of the others of its group; clipped policy gradient. (recipe-unfit)",
+      "critic": "2: error: The recipe "ppo" cannot be used for frozen-lake: it needs an engine with a value head. The nearest that can is "reinforce++-baseline": each episode against the mean of its group, whitened over all sampled tokens; clipped policy gradient. (recipe-unfit)",
       "embedded": "2: error: tinker.baseUrl is for training on a server. Seen: engine=embedded. Add --engine tinker, or leave it out. (config-invalid)",
       "entropies": "2: error: The recipe "rloo" cannot be used for frozen-lake: it needs an engine that computes entropies (objective.entropyCoefficient is above 0). No other recipe can be used with these settings either: change them, or choose another environment. (recipe-unfit)",
       "model": "2: error: Training on a server needs the name of a model that it has. Give it with --base-model. (config-invalid)",

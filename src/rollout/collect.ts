@@ -89,7 +89,8 @@ export function failuresOf(episodes: readonly Trajectory[]): Map<string, number>
   const failures = new Map<string, number>();
   for (const { id, stop, failure = '' } of episodes) {
     if (isTrainable(stop)) continue;
-    const general = failure.replaceAll(id, '<episode>').replace(/\S+\/\d+\/\d+( turn \d+)?/, '<episode>');
+    const place = /(<episode>|\S+\/\d+\/\d+)( turn \d+)?/;
+    const general = failure.replaceAll(id, '<episode>').replace(place, '<episode>');
     const text = `${stop}: ${general}`;
     failures.set(text, (failures.get(text) ?? 0) + 1);
   }
