@@ -1,11 +1,26 @@
-/** `docs/methods.md`: every recipe as the code describes itself. */
+/** `docs/methods.md`: every recipe as the code describes itself, and what was measured of it where somebody knows. */
 
 import { z } from 'zod';
 import { recipes } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
 import { listNeeds, recipeParts } from './recipe-parts.ts';
 
-export function methodsPage(): string {
+/** Experiments about a method, or what its experiment waits for. */
+export interface MeasuredMethod {
+  readonly waitsFor?: string;
+  readonly experiments: readonly {
+    readonly name: string;
+    /** Ends the sentence "Measured:". */
+    readonly verdict: string;
+    readonly figures: string;
+    readonly seeds: number;
+    /** Path of its learning curves, as seen from the page. */
+    readonly picture?: string;
+  }[];
+}
+
+/** The page as Markdown. */
+export function methodsPage(measured: ReadonlyMap<string, MeasuredMethod> = new Map()): string {
   const byName = recipes.map((recipe) => {
     const config = resolveConfig({ recipe, environmentOptions: z.looseObject({}), settings: {} });
     const rows = recipeParts(recipe, config).map(({ part, text }) => row([part, text]));
@@ -15,16 +30,18 @@ export function methodsPage(): string {
       `Use it when ${recipe.use}. Source: ${recipe.source}.`,
       code(recipe.formula),
       table(['part', 'by default'], rows),
-      `Authors’ defaults: ${recipe.authors}. What was measured: [evidence](evidence.md#method-${recipe.name}).`,
+      `Authors’ defaults: ${recipe.authors}.`,
       `Needs ${listNeeds(recipe, config, undefined)
         .map(({ what }) => what)
         .join('; ')}.`,
+      ...measuredText(recipe.name, measured.get(recipe.name)),
     ].join('\n\n');
   });
   return `# Methods
 
-This page is written by the code: \`npx turnwise recipes --markdown > docs/methods.md\`. Which one to take is in
-[choose a method](choose-a-method.md); \`turnwise recipes NAME --env ENVIRONMENT\` shows a recipe with the settings of an environment.
+This page is written by the code: in a checkout \`npm run bench -- methods --report\` writes it with what was measured, and
+\`npx turnwise recipes --markdown\` prints it without. Which one to take is in [choose a method](choose-a-method.md);
+\`turnwise recipes NAME --env ENVIRONMENT\` shows a recipe with the settings of an environment.
 
 ## Recipes
 
@@ -37,6 +54,16 @@ ${byName.join('\n\n')}
 
 How rewards become advantages: [credit methods](credit-methods.md). What is minimised: [objectives](objectives.md).
 `;
+}
+
+/** A line for each experiment with its verdict and its curves; nothing where nothing is known of it. */
+function measuredText(name: string, measured: MeasuredMethod | undefined): string[] {
+  if (measured === undefined) return [];
+  if (measured.waitsFor !== undefined) return [`Measured: **pending**; it waits for ${measured.waitsFor}.`];
+  return measured.experiments.flatMap(({ name: experiment, verdict, figures, seeds, picture }) => [
+    `Measured: **${verdict}**, ${figures} (${seeds} seeds; [evidence](evidence.md#method-${name}), experiment [${experiment}](evidence.md#${experiment})).`,
+    ...(picture === undefined ? [] : [`![Learning curves of ${experiment}](${picture})`]),
+  ]);
 }
 
 const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;

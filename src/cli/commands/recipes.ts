@@ -20,7 +20,7 @@ const options = z.strictObject({
     .optional()
     .describe(`Also say whether it can be used here: ${environmentNames.join(', ')}`),
   json: z.boolean().default(false).describe('Print JSON'),
-  markdown: z.boolean().default(false).describe('Print the reference page of all methods, docs/methods.md'),
+  markdown: z.boolean().default(false).describe('Print the reference page of all methods'),
 });
 
 export const recipesCommand: Command<typeof options> = defineCommand({
