@@ -10,7 +10,7 @@ import { reportFiles } from '../bench/methods/report.ts';
 import { compareArms, overallVerdict } from '../bench/methods/verdict.ts';
 import { recipes } from '../src/train/recipes/recipes.ts';
 
-const files = reportFiles(readResults());
+const files = await reportFiles(readResults());
 
 test.each([...files.keys()])('docs/%s is what the results say: npm run bench -- methods --report', (name) => {
   expect(files.get(name)).toBe(readFileSync(new URL(`../docs/${name}`, import.meta.url), 'utf8'));

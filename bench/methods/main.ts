@@ -24,13 +24,13 @@ export async function benchMethods(
     const compared = compareArms(experiment, result);
     verdicts[experiment.name] = { verdict: overallVerdict(compared), compared };
   }
-  writeReport(join(process.cwd(), 'docs'));
+  await writeReport(join(process.cwd(), 'docs'));
   return { methods: verdicts };
 }
 
 /** The pages, and the pictures in place of all that were there. */
-function writeReport(folder: string): void {
-  const files = reportFiles(readResults());
+async function writeReport(folder: string): Promise<void> {
+  const files = await reportFiles(readResults());
   rmSync(join(folder, 'curves'), { recursive: true, force: true });
   for (const [name, content] of files) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });

@@ -1,5 +1,6 @@
 /** What the stored results are made into: the page of evidence, the page of methods with what was measured, and a picture of each experiment. */
 
+import { loadEnvironments } from '../../src/cli/environments.ts';
 import { methodsPage } from '../../src/cli/methods-page.ts';
 import { curvePicture, picturePath } from './curve-picture.ts';
 import { evidencePage } from './evidence-page.ts';
@@ -7,7 +8,7 @@ import { experiments } from './experiments.ts';
 import { measuredMethods, type Results } from './measured.ts';
 
 /** Contents by path below `docs/`. */
-export function reportFiles(results: Results): ReadonlyMap<string, string> {
+export async function reportFiles(results: Results): Promise<ReadonlyMap<string, string>> {
   const pictures = experiments.flatMap((experiment): [string, string][] => {
     const result = results.get(experiment.name);
     const path = result && picturePath(experiment, result);
@@ -15,7 +16,7 @@ export function reportFiles(results: Results): ReadonlyMap<string, string> {
   });
   return new Map([
     ['evidence.md', evidencePage(results)],
-    ['methods.md', methodsPage(measuredMethods(results))],
+    ['methods.md', methodsPage(await loadEnvironments(), measuredMethods(results))],
     ...pictures,
   ]);
 }

@@ -1,8 +1,10 @@
 /** `docs/methods.md`: every recipe as the code describes itself, and what was measured of it where somebody knows. */
 
 import { z } from 'zod';
+import type { WorldFactory } from '../env/factory.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
+import { obstacleIn } from './prepare-run.ts';
 import { listNeeds, recipeParts } from './recipe-parts.ts';
 
 /** Experiments about a method, or what its experiment waits for. */
@@ -19,8 +21,11 @@ export interface MeasuredMethod {
   }[];
 }
 
-/** The page as Markdown. */
-export function methodsPage(measured: ReadonlyMap<string, MeasuredMethod> = new Map()): string {
+/** The page as Markdown; `environments` are those of which it says what they can be used for. */
+export function methodsPage(
+  environments: readonly WorldFactory[],
+  measured: ReadonlyMap<string, MeasuredMethod> = new Map(),
+): string {
   const byName = recipes.map((recipe) => {
     const config = resolveConfig({ recipe, environmentOptions: z.looseObject({}), settings: {} });
     const rows = recipeParts(recipe, config).map(({ part, text }) => row([part, text]));
@@ -50,10 +55,29 @@ A recipe is a whole method: what is played, how rewards become advantages, what 
 
 ${byName.join('\n\n')}
 
+## Which environment serves which recipe
+
+Every built-in environment serves the recipes that are not in this table. In it are those that need something special: several
+roles, or facts that only an environment can know and tells beside the reward ([credit](credit.md)). This is with the default
+options; \`turnwise recipes --env ENVIRONMENT\` says it for yours, with the reason. Where a row is empty no built-in environment does,
+and yours may ([write an environment](write-an-environment.md)).
+
+${environmentTable(environments)}
+
 ## What they are made of
 
 How rewards become advantages: [credit methods](credit-methods.md). What is minimised: [objectives](objectives.md).
 `;
+}
+
+/** A row for each recipe that not all of them can serve. */
+function environmentTable(environments: readonly WorldFactory[]): string {
+  const rows = recipes.flatMap((recipe) => {
+    const served = environments.map((factory) => obstacleIn(factory, recipe) === undefined);
+    if (served.every(Boolean)) return [];
+    return [row([`\`${recipe.name}\``, ...served.map((yes) => (yes ? 'yes' : ''))])];
+  });
+  return table(['recipe', ...environments.map(({ name }) => name)], rows);
 }
 
 /** A line for each experiment with its verdict and its curves; nothing where nothing is known of it. */
