@@ -224,6 +224,7 @@ async function playDemonstrations(
       seed: config.seed,
       maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
       turnTimeoutMs: config.rollout.turnTimeoutMs,
+      exchanges: config.rollout.exchangeEvery > 0,
       signal: control.signal,
       watch,
       ...(agentRun && { play: agentRun.demonstrations(config) }),
