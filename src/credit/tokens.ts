@@ -95,7 +95,7 @@ export function creditTokens(
   });
 }
 
-/** A copy of the trajectory's numbers, from which pieces are then taken at once: the cheapest way to many short arrays. */
+/** A copy of the trajectory's numbers, from which pieces are then taken at once: the cheapest way to many short arrays but of one number. */
 function cutIntoTurns(
   flat: Float64Array,
   start: number,
@@ -106,7 +106,7 @@ function cutIntoTurns(
   const pieces: number[][] = [];
   let next = 0;
   for (const { tokens } of turns) {
-    pieces.push(numbers.slice(next, next + tokens));
+    pieces.push(tokens === 1 ? [numbers[next]!] : numbers.slice(next, next + tokens));
     next += tokens;
   }
   return pieces;

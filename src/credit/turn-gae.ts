@@ -105,9 +105,9 @@ function withReturns(
   return {
     ...credit,
     returns_K_T: turns.map(({ value, values = [] }, k) => {
-      const targets_T = values.slice();
-      if (targets_T.length > 0) targets_T[0] = raw_K[k]! + (value ?? values[0]!);
-      return targets_T;
+      if (values.length === 0) return [];
+      const target = raw_K[k]! + (value ?? values[0]!);
+      return values.length === 1 ? [target] : [target, ...values.slice(1)];
     }),
   };
 }
