@@ -42,7 +42,7 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
       part: 'rollout',
       text: !playsEpisodes({ config, recipe })
         ? `none: learns from ${config.data === 'demonstrations' ? `${config.clone.demonstrations} scripted episodes` : `the episodes that run ${config.data} stored`}; all turns in context`
-        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context${recipe.play && recipe.learn === undefined ? `; branching: ${pairs(config.branching)}` : ''}`,
+        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context${rollout.exchangeEvery > 0 ? `; agents exchange roles every ${rollout.exchangeEvery} steps` : ''}${recipe.play && recipe.learn === undefined ? `; branching: ${pairs(config.branching)}` : ''}`,
     },
     {
       part: 'curation',
@@ -123,7 +123,8 @@ function curationText({ rollout, curation }: TrainConfig): string {
     ...(curation.resample > 0
       ? [`up to ${curation.resample} more rounds of tasks until enough groups differ`]
       : []),
-    ...(curation.voidTurns === 'mask' ? ['episodes with void turns not learned from'] : []),
+    ...(curation.voidTurns === 'stop' ? ['episodes end at a void turn'] : []),
+    ...(curation.voidTurns === 'learn' ? [] : ['episodes with void turns not learned from']),
     ...(curation.variedShare < 1
       ? [`the ${Math.round(100 * curation.variedShare)}% of groups that vary most`]
       : []),

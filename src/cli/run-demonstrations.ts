@@ -40,6 +40,7 @@ export async function playDemonstrations(
       maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
       turnTimeoutMs: config.rollout.turnTimeoutMs,
       signal: control.signal,
+      exchanges: config.rollout.exchangeEvery > 0,
       watch,
       ...(agentRun && { play: agentRun.demonstrations(config) }),
       onEpisode: (done, total) =>

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { world as kuhnPoker } from '../../envs/kuhn-poker/index.ts';
 import { user } from '../core/messages.ts';
 import { defineEnvironment, type Environment } from '../env/environment.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
@@ -53,6 +54,17 @@ const options: DemonstrationOptions = {
   signal: new AbortController().signal,
   watch: unwatched,
 };
+
+test('agents that exchange roles are shown in all of them, and else have no names', async () => {
+  const poker = kuhnPoker.create({ rules: false });
+  const opened = async (exchanges: boolean): Promise<string[]> => {
+    const played = await demonstrate(poker, { ...options, demonstrations: 4, exchanges });
+    const names = played.map(({ turns }) => turns[0]!.messages[0]!.content.split(' ').slice(0, 2).join(' '));
+    return [...new Set(names)].sort();
+  };
+  expect(await opened(true)).toEqual(['agent1 first', 'agent1 second', 'agent2 first', 'agent2 second']);
+  for (const words of await opened(false)) expect(words).toMatch(/^(first|second) card:.$/);
+});
 
 test('the expert alone plays every task in turn, and what it writes is not sampled', async () => {
   const played = await demonstrate(stairs(), options);

@@ -79,7 +79,7 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: () => recipe.critic,
     });
   }
-  if (recipe.needs?.severalRoles) {
+  if (recipe.needs?.severalRoles || config.rollout.exchangeEvery > 0) {
     needs.push({
       of: 'environment',
       what: 'an environment with several roles',
