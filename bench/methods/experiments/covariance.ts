@@ -1,0 +1,49 @@
+/** Clip-Cov and KL-Cov: entropy that collapses where nothing holds it. */
+
+import { mean } from '../../../src/core/statistics.ts';
+import type { TrainSettings } from '../../../src/train/config.ts';
+import { lessons } from '../environments/lessons.ts';
+import { defineExperiment } from '../experiment.ts';
+import { learningOutcome, trainRun } from '../train-run.ts';
+
+/** The authors' shares are of batches of millions of tokens; two in ten thousand of these would be no token at all. */
+const options: Readonly<Record<string, Required<Pick<TrainSettings, 'objective'>>['objective']>> = {
+  grpo: {},
+  'clip-cov': { options: { share: 0.02 } },
+  'kl-cov': { options: { share: 0.02 } },
+};
+
+export const covariance = defineExperiment({
+  name: 'covariance',
+  methods: ['clip-cov', 'kl-cov'],
+  claim:
+    'Where large steps on every batch make the entropy collapse under grpo, clip-cov and kl-cov keep it higher at no lower success.',
+  source: 'arXiv 2505.22617',
+  setup:
+    'Six pages, four words, the second and the fifth page matter, so that four of six turns need not become certain of anything; a model of width 32 that sees the latest page; 30 steps of 2 tasks × 8 episodes, each batch used in 4 epochs of 2 minibatches, learning rate 0.01. Both methods hold 2% of the tokens of a minibatch, otherwise as their authors have them. entropy: its mean over the last six steps.',
+  arms: ['grpo', 'clip-cov', 'kl-cov'],
+  seeds: 5,
+  comparisons: [
+    { figure: 'entropy', arm: 'clip-cov', against: 'grpo', expect: 'higher' },
+    { figure: 'final', arm: 'clip-cov', against: 'grpo', expect: 'no-worse', margin: 0.05 },
+    { figure: 'entropy', arm: 'kl-cov', against: 'grpo', expect: 'higher' },
+    { figure: 'final', arm: 'kl-cov', against: 'grpo', expect: 'no-worse', margin: 0.05 },
+  ],
+  async run(arm, seed) {
+    const run = await trainRun({
+      environment: lessons({ turns: 6, matter: [1, 4], words: 4 }),
+      recipe: arm,
+      seed,
+      settings: {
+        steps: 30,
+        model: { context: 'latest' },
+        objective: options[arm],
+        rollout: { tasks: 2, group: 8 },
+        optimizer: { epochs: 4, minibatches: 2, learningRate: 1e-2 },
+      },
+    });
+    const entropies = run.steps.map((step) => step['policy/entropy']!);
+    const { figures } = learningOutcome(run);
+    return { figures: { entropy: mean(entropies.slice(-6)), ...figures }, curve: entropies };
+  },
+});
