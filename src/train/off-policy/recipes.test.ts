@@ -148,9 +148,38 @@ test('recipes that must play refuse recorded episodes, before anything runs', as
 
 test('GTR is refused where nobody can say what should have been thought', async () => {
   const run = train({ environment: echo, recipe: 'gtr', settings, runs: folder });
-  await expect(run).rejects.toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The recipe "gtr" cannot be used for echo: it needs an environment that corrects thoughts (correctThought). The nearest that can is "turn-ppo": advantages of whole turns, and one clipped ratio for each turn.]`);
+  await expect(run).rejects.toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The recipe "gtr" cannot be used for echo: it needs an environment that corrects thoughts (correctThought). The nearest that can is "turn-ppo": advantages of whole turns, and one clipped ratio for each turn.]`,
+  );
   // A corrector that is given beside the environment, whose actions cannot be told from thoughts.
   const raw = { ...fromEnvironment(echo), correctThought: () => 'red' };
   const other = train({ environment: raw, recipe: 'gtr', settings, runs: folder });
   await expect(other).rejects.toThrow('an action protocol that tells thoughts from actions, such as tags');
+});
+
+test('GTR imitates what the corrector says: thoughts that were wrong become right', async () => {
+  const shares: number[] = [];
+  await train({
+    // Demonstrations think of any word.
+    environment: {
+      ...echo,
+      correctThought: ({ said }, thought, rng) => `it:${thought === '' ? rng.pick(WORDS) : WORDS[said]!}`,
+    },
+    recipe: 'gtr',
+    runs: folder,
+    settings: {
+      ...settings,
+      steps: 9,
+      clone: { demonstrations: 48, steps: 60, batch: 16, learningRate: 1e-2, randomRate: 0 },
+      // No advantage reaches the thoughts, so that nothing else can make them right.
+      objective: { valueWarmup: 0, options: { thoughtWeight: 0 } },
+      optimizer: { learningRate: 1e-2, warmupSteps: 0, epochs: 4 },
+      replay: { size: 200, batch: 64 },
+    },
+    onEvent: (event) => {
+      if (event.type === 'step') shares.push(event.metrics['thoughts/corrected_share']!);
+    },
+  });
+  expect(shares[0]).toBeGreaterThan(0.7);
+  expect((shares[6]! + shares[7]! + shares[8]!) / 3).toBeLessThan(0.5);
 });

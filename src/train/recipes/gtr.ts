@@ -23,6 +23,7 @@ export const gtr: Recipe = {
   learn: learnGtr,
   lossOptions: gtrOptions,
   settings: {
+    rollout: { minimumMembers: 1 },
     credit: { method: 'turn-gae', gamma: 0.99, lambda: 0.9, rewardScale: 0.1 },
     objective: { valueClip: 0, valueWarmup: 3 },
   },
