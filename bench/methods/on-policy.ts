@@ -4,14 +4,14 @@ import type { Experiment } from './experiment.ts';
 import { arpo } from './experiments/arpo.ts';
 import { cispo } from './experiments/cispo.ts';
 import { cooperation } from './experiments/cooperation.ts';
-import { covariance } from './experiments/covariance.ts';
+import { covariance, noisyVerdicts } from './experiments/covariance.ts';
 import { dapo } from './experiments/dapo.ts';
 import { eGrpo } from './experiments/e-grpo.ts';
 import { epo } from './experiments/epo.ts';
 import { gRa } from './experiments/g-ra.ts';
 import { gigpo } from './experiments/gigpo.ts';
 import { hgpo } from './experiments/hgpo.ts';
-import { mismatch } from './experiments/mismatch.ts';
+import { mismatch, staleSteps } from './experiments/mismatch.ts';
 import { roles } from './experiments/roles.ts';
 import { simpletir } from './experiments/simpletir.ts';
 import { spaRl } from './experiments/spa-rl.ts';
@@ -38,7 +38,9 @@ export const onPolicyExperiments: readonly Experiment[] = [
   cooperation,
   arpo,
   covariance,
+  noisyVerdicts,
   mismatch,
+  staleSteps,
 ];
 
 export const onPolicyPending: Readonly<Record<string, string>> = {
