@@ -44,15 +44,19 @@ export const noisyVerdicts = defineExperiment({
   name: 'noisy-verdicts',
   methods: ['clip-cov', 'kl-cov'],
   claim:
-    'Where verdicts err, so that groups never agree and a policy is pushed about after it has learned, its entropy collapses under grpo; clip-cov and kl-cov keep it higher at no lower success.',
+    'Where verdicts err, so that groups never agree and a policy is pushed about by chance, its entropy collapses under grpo; clip-cov and kl-cov keep it higher at no lower success.',
   source: 'arXiv 2505.22617',
   setup:
-    'The pages of [covariance](#covariance), three verdicts in ten the wrong way round, so that 0.7 is the best there is; 80 steps of 2 tasks × 8 episodes, each used once in 2 minibatches, learning rate 0.005. entropy: its mean over the last six steps.',
+    'The pages of [covariance](#covariance), two verdicts in ten the wrong way round, so that success lies between 0.2 and 0.8; 60 steps of 4 tasks × 8 episodes, each used twice in 2 minibatches, learning rate 0.01. entropy: its mean over the last six steps.',
   arms: ['grpo', 'clip-cov', 'kl-cov'],
   seeds: 5,
   comparisons: held,
   run: (arm, seed) =>
-    heldRun(arm, seed, noisy({ turns: 6, matter: [1, 4], words: 4, errors: 0.3 }), { steps: 80 }),
+    heldRun(arm, seed, noisy({ turns: 6, matter: [1, 4], words: 4, errors: 0.2 }), {
+      steps: 60,
+      rollout: { tasks: 4, group: 8 },
+      optimizer: { epochs: 2, learningRate: 1e-2 },
+    }),
 });
 
 async function heldRun(
