@@ -37,7 +37,7 @@ export const mismatch = defineExperiment({
     { figure: 'final', arm: 'sequence-mask', against: 'uncorrected', expect: 'higher' },
   ],
   remarks:
-    'Taking stale episodes for one’s own did not harm the end here: all but two arms solve the chain. What weights of tokens change is how soon ([mismatch-steps](#mismatch-steps)). The sequence mask leaves out what the trainer finds likelier than the sampler did, and after some steps on the same stale weights these are the successes. grpo, whose ratios are to the sampler, is held near it by its clip: the disagreement is smallest there, and so is what is learned between two renewals.',
+    'Taking stale episodes for one’s own did not harm the end here: all but two arms solve the chain. Weights of tokens seemed to change how soon; [mismatch-steps](#mismatch-steps) asks that of other seeds. The sequence mask leaves out what the trainer finds likelier than the sampler did, and after some steps on the same stale weights these are the successes. grpo, whose ratios are to the sampler, is held near it by its clip: the disagreement is smallest there, and so is what is learned between two renewals.',
   run: (arm, seed) => staleRun(arm, seed),
 });
 

@@ -4,11 +4,11 @@ import type { Json } from '../../../src/core/json.ts';
 import { defineEnvironment, type Environment } from '../../../src/env/environment.ts';
 import { type LessonsOptions, lessons } from './lessons.ts';
 
-export function noisy({ errors, ...options }: Partial<LessonsOptions> & { errors: number }): Environment {
+export function misjudged({ errors, ...options }: Partial<LessonsOptions> & { errors: number }): Environment {
   const pages = lessons(options);
   return defineEnvironment<Json, Json>({
     ...pages,
-    name: 'noisy',
+    name: 'misjudged',
     description: 'pages whose answers are judged with errors',
     step: (state, action, rng) => {
       const result = pages.step(state, action, rng);
