@@ -3,7 +3,7 @@
 import { TurnwiseError } from '../core/errors.ts';
 import { embeddedAbilities } from '../engine/embedded/embedded-engine.ts';
 import type { EngineAbilities } from '../engine/engine.ts';
-import { tinkerAbilities } from '../engine/tinker/tinker-engine.ts';
+import { tinkerAbilities } from '../engine/tinker/abilities.ts';
 import { requireServerAddress } from '../engine/tinker/transport.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
