@@ -4,12 +4,14 @@ import type { Experiment } from './experiment.ts';
 import { arpo } from './experiments/arpo.ts';
 import { cispo } from './experiments/cispo.ts';
 import { cooperation } from './experiments/cooperation.ts';
+import { covariance, noisyVerdicts } from './experiments/covariance.ts';
 import { dapo } from './experiments/dapo.ts';
 import { eGrpo } from './experiments/e-grpo.ts';
 import { epo } from './experiments/epo.ts';
 import { gRa } from './experiments/g-ra.ts';
 import { gigpo } from './experiments/gigpo.ts';
 import { hgpo } from './experiments/hgpo.ts';
+import { mismatch, staleSteps } from './experiments/mismatch.ts';
 import { roles } from './experiments/roles.ts';
 import { simpletir } from './experiments/simpletir.ts';
 import { spaRl } from './experiments/spa-rl.ts';
@@ -35,6 +37,10 @@ export const onPolicyExperiments: readonly Experiment[] = [
   roles,
   cooperation,
   arpo,
+  covariance,
+  noisyVerdicts,
+  mismatch,
+  staleSteps,
 ];
 
 export const onPolicyPending: Readonly<Record<string, string>> = {
@@ -50,9 +56,4 @@ export const onPolicyPending: Readonly<Record<string, string>> = {
   earl: 'an environment that plays counterfactual continuations of the policy, not of an expert',
   'tree-grpo': 'a task in which one turn of a branch decides',
   malt: 'a task of answer, critique and refinement',
-  'clip-cov': 'runs in which entropy collapses under grpo, which takes longer training',
-  'kl-cov': 'runs in which entropy collapses under grpo, which takes longer training',
-  tis: 'a sampler that differs from the trainer; the embedded engine’s agree to rounding',
-  icepop: 'a sampler that differs from the trainer; the embedded engine’s agree to rounding',
-  'sequence-mask': 'a sampler that differs from the trainer; the embedded engine’s agree to rounding',
 };

@@ -1,11 +1,10 @@
 /** A recipe taken apart: what it plays, keeps, credits, minimises and schedules, with the settings of an environment. */
 
 import { findCreditMethod } from '../credit/methods.ts';
-import type { World } from '../env/world.ts';
 import type { TrainConfig } from '../train/config.ts';
 import { playsEpisodes } from '../train/learner.ts';
 import { lossOptions } from '../train/policy-objective.ts';
-import { needsOf } from '../train/recipes/fit.ts';
+import { needsOf, type Place } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { placeOf } from './prepare-run.ts';
 
@@ -147,7 +146,7 @@ export interface ListedNeed {
 export function listNeeds(
   recipe: Recipe,
   config: TrainConfig,
-  world: Pick<World, 'name' | 'roles' | 'facts' | 'script'> | undefined,
+  world: Place['world'] | undefined,
 ): readonly ListedNeed[] {
   return needsOf(recipe, config).map((need) => ({
     of: need.of,

@@ -87,6 +87,19 @@ test('beginners and random moves are mixed in, in about the shares asked for, an
   expect(withoutTimes(await demonstrate(stairs(), { ...many, randomRate: 1 }))).toEqual(withoutTimes(random));
 });
 
+test('where thoughts can be told from actions, scripts write the right one before theirs', async () => {
+  const thinking = stairs({ correctThought: ({ at }) => `at ${at}` });
+  const [first] = await demonstrate(thinking, { ...options, demonstrations: 1 });
+  expect(first!.turns.map(({ text }) => text)).toEqual([
+    'at 0 <action>go up</action>',
+    'at 1 <action>go up</action>',
+    'at 2 <action>go up</action>',
+  ]);
+  const { thought: _, ...protocol } = thinking.protocol;
+  const [plain] = await demonstrate({ ...thinking, protocol }, { ...options, demonstrations: 1 });
+  expect(plain!.turns[0]!.text).toBe('<action>go up</action>');
+});
+
 test('episodes that fail are left out', async () => {
   const brittle = stairs({
     start: (start) => {
