@@ -102,7 +102,7 @@ function description(
     ['tasks', counts.join(', ')],
     ['actions', protocolNames[world.protocol.name]],
     ...(world.roles.length > 1 ? [['roles', world.roles.join(', ')] as [string, string]] : []),
-    ...(world.facts ? [['facts', world.facts.join(', ')] as [string, string]] : []),
+    ...(world.facts?.length ? [['facts', world.facts.join(', ')] as [string, string]] : []),
   ];
   const fields = schemaFields(factory.options);
   return [
