@@ -21,7 +21,7 @@ export const counterfactuals = defineExperiment({
   setup:
     'Eight pages of which the second, fourth and seventh must be answered with one word of four. After each episode every turn is taken again with another word, and the policy plays on from there. A table of logits; 120 steps of 4 groups × 8 episodes. dr-grpo has a rate a third higher, since a word is further from another one than from the mean of all. As many turns: 44 episodes a group, which take as many turns as 8 and their continuations; no claim is made of it.',
   arms: ['dr-grpo', 'dr-grpo, as many turns', 'earl'],
-  seeds: 20,
+  seeds: 10,
   comparisons: [{ figure: 'area', arm: 'earl', against: 'dr-grpo', expect: 'higher' }],
   run: async (arm, seed) =>
     tabularRun({

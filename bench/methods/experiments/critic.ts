@@ -21,7 +21,7 @@ export const critic = defineExperiment({
   setup:
     'Thirty pages, each of which pays 1 for one word of four and adds a normal number of deviation 1. Tables of logits and values; 60 steps of 4 groups × 8 episodes; γ 0.99 and λ 0.95 as in the recipe; reinforce with the mean of the batch as its baseline. area and final are the share of pages answered rightly. There is one update a batch, so that nothing is clipped: that is [clipping](#clipping).',
   arms: ['reinforce', 'reinforce++', 'ppo'],
-  seeds: 20,
+  seeds: 10,
   comparisons: [
     { figure: 'area', arm: 'ppo', against: 'reinforce++', expect: 'higher' },
     { figure: 'area', arm: 'ppo', against: 'reinforce', expect: 'higher' },
