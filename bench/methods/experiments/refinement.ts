@@ -11,7 +11,9 @@ export const refinement = defineExperiment({
     'Imitating the answers, critiques and refinements most of whose leaves are right ends above the policy that it starts from, and learns in fewer steps than imitating all turns of right leaves, in which a critique is credited for what its refinement happened to be.',
   source: 'arXiv 2412.01928',
   setup:
-    'One right word of two, which only the critic sees; the answer is a guess, and refinement sees the answer and one word of critique, whose meaning must be agreed upon. A model of width 32 that sees the latest turn and has seen random words; 40 steps of 8 trees of 3 × 3 × 3 leaves. Right leaves: the same trees and loss, with the outcome of its leaf as the advantage of every turn. start: no step is taken.',
+    'One right word of two, which only the critic sees; the answer is a guess, and refinement sees the answer and one word of critique, whose meaning must be agreed upon. A model of width 32 that sees the latest turn and has imitated an expert with 60% random moves; 40 steps of 8 trees of 3 × 3 × 3 leaves. Right leaves: the same trees and loss, with the outcome of its leaf as the advantage of every turn. start: no step is taken.',
+  remarks:
+    'In a first version the model had seen random words only, and those of all turns: it began at 0.08, since it said words out of place. Both arms then learned which words belong to which turn, and no more than that: after 40 steps malt was at 0.494 and right leaves at 0.489, where guessing gives 0.5.',
   arms: ['start', 'right leaves', 'malt'],
   seeds: 5,
   comparisons: [
@@ -26,6 +28,7 @@ export const refinement = defineExperiment({
       settings: {
         steps: arm === 'start' ? 0 : 40,
         model: { context: 'latest' },
+        clone: { demonstrations: 400, randomRate: 0.6, steps: 60 },
         rollout: { tasks: 8, group: 27 },
         ...(arm === 'right leaves' && { credit: { method: 'reinforce' } }),
       },
