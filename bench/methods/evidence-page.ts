@@ -128,7 +128,7 @@ function seedsOf({ runs }: StoredResult): number {
 }
 
 const number = (value: number): string =>
-  Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString().replace('-', '−');
+  (Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString()).replace('-', '−');
 /** The method, with an anchor that docs/methods.md links to. */
 const named = (method: string): string => `<a id="method-${method}"></a>\`${method}\``;
 const anchor = (name: string): string => name.toLowerCase();

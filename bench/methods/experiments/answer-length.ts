@@ -32,6 +32,8 @@ export const answerLength = defineExperiment({
     { figure: 'final', arm: 'grpo', against: 'no training', expect: 'higher' },
     { figure: 'final', arm: 'dr-grpo', against: 'grpo', expect: 'lower' },
   ],
+  remarks:
+    'What is left with dr-grpo is a random walk, since nothing holds the length either: some seeds end a word or two longer.',
   run: async (arm, seed) => {
     const { method, ...settings } = arms[arm]!;
     return tabularRun({

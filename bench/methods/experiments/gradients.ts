@@ -35,6 +35,8 @@ export const gradients = defineExperiment({
     { figure: 'noise', arm: 'rloo', against: 'reinforce', expect: 'lower' },
     { figure: 'area', arm: 'rloo', against: 'reinforce', expect: 'higher' },
   ],
+  remarks:
+    'Within a batch of six episodes the noise of reinforce is several times that of the others; in learning it hardly shows, since the steps here are small and go over 64 episodes each, so that noise averages out over 60 of them. grpo is fast in spite of its angle: dividing by the deviation of a group makes its steps about twice as large, and the right word of each question stays the best.',
   run: async (arm, seed) => {
     const choice = choices[arm]!;
     const { figures, curve = [] } = tabularRun({

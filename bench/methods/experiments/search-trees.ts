@@ -18,6 +18,8 @@ export const searchTrees = defineExperiment({
     { figure: 'calls', arm: 'tree-grpo', against: 'grpo', expect: 'lower' },
     { figure: 'final', arm: 'tree-grpo', against: 'grpo', expect: 'no-worse', margin: 0.05 },
   ],
+  remarks:
+    'All that is saved is what branches share with their parents: by the step, both learn equally fast. What comparing leaves inside a tree adds does not show; the advantage goes to all turns of a leaf, those before the branch included.',
   async run(arm, seed) {
     const run = await trainRun({
       environment: lessons({ turns: 8, matter: [5], words: 4 }),

@@ -18,6 +18,8 @@ export const singleEpisodes = defineExperiment({
     { figure: 'area', arm: 'reinforce++', against: 'grpo', expect: 'higher' },
     { figure: 'area', arm: 'reinforce++', against: 'rloo', expect: 'higher' },
   ],
+  remarks:
+    'The arms without a signal stay at chance, which is 0.25. Whitening also makes the steps of reinforce++ larger than those of reinforce, so that the difference between these two is no comparison of their directions.',
   run: async (arm, seed) =>
     tabularRun({
       environment: quiz({ base: 1 }),

@@ -19,6 +19,8 @@ export const turnRatios = defineExperiment({
     { figure: 'area', arm: 'turn-ppo', against: 'ppo', expect: 'higher' },
     { figure: 'area', arm: 'turn-ppo', against: 'turn-gae', expect: 'no-worse', margin: 0.02 },
   ],
+  remarks:
+    'The clip takes out whole turns or none of their tokens, so that its share varies much from seed to seed. Words of a turn are moved together by a model this small, so that their mean moves about as far as each. turn-gae, which has the same advantages and clips tokens, is ahead of ppo as well.',
   async run(arm, seed) {
     const run = await trainRun({
       environment: recital({ turns: 3, phrase: 8, words: 2 }),
