@@ -9,6 +9,7 @@ export default defineConfig({
       'examples/**/*.test.ts',
       'bench/**/*.test.ts',
     ],
+    setupFiles: ['tests/property-seed.ts'],
     testTimeout: 30_000,
     pool: 'forks',
   },

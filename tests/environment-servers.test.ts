@@ -119,10 +119,15 @@ describe('OpenEnv', () => {
     const remote = create((await connectOpenEnv('openenv:lake', ws)) as WorldFactory, { maxTurns: 12 });
     const episodes = (await play(reciting(local))) as Trajectory[];
     const distant = (await play(reciting(remote))) as Trajectory[];
-    // Anchors are the server's own; over OpenEnv the client makes them from what it was shown.
+    // Anchors are the server's own; over OpenEnv the client makes them from what it was shown. Facts stay at the server.
     const shown = (list: readonly Trajectory[]): unknown =>
-      list.map(({ turns, ...rest }) => ({ ...rest, turns: turns.map(({ anchor: _, ...turn }) => turn) }));
+      list.map(({ turns, ...rest }) => ({
+        ...rest,
+        turns: turns.map(({ anchor: _, info: __, ...turn }) => turn),
+      }));
     expect(shown(distant)).toEqual(shown(episodes));
+    expect(episodes[0]!.turns[0]!.info).toMatchObject({ credit: {} });
+    expect(distant.some(({ turns }) => turns.some(({ info }) => info !== undefined))).toBe(false);
     expect(distant.some(({ success }) => success)).toBe(true);
     await until(() => server.openSessions() === 0);
   });

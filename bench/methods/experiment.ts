@@ -16,6 +16,8 @@ export interface Experiment {
   /** Runs of an arm unless the command says otherwise. */
   readonly seeds: number;
   run(arm: string, seed: number): Promise<Outcome>;
+  /** What the curves of its outcomes show. Default: success while learning. */
+  readonly curve?: string;
   /** What the result means beyond the figures, or why the effect may not show here. */
   readonly remarks?: string;
 }
@@ -37,7 +39,7 @@ export interface Comparison {
 /** What one run came to. */
 export interface Outcome {
   readonly figures: Readonly<Record<string, number>>;
-  /** A figure over the run, for a small curve. */
+  /** A figure over the run, of points at even distances: its picture is in `docs/curves/`. */
   readonly curve?: readonly number[];
 }
 

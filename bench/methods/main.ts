@@ -1,16 +1,16 @@
-/** `npm run bench -- methods [NAME…] [--seeds N]`: run experiments about methods, keep their results, rewrite docs/evidence.md. */
+/** `npm run bench -- methods [NAME…] [--seeds N]`: run experiments about methods, keep their results, rewrite what docs/ says of them. */
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { nearest } from '../../src/core/errors.ts';
-import { evidencePage } from './evidence-page.ts';
 import type { Experiment, StoredResult, StoredRun } from './experiment.ts';
 import { experiments } from './experiments.ts';
+import { reportFiles } from './report.ts';
 import { compareArms, overallVerdict } from './verdict.ts';
 
 const results = join(process.cwd(), 'bench', 'methods', 'results');
 
-/** Every experiment, or those named; none with `--report`, which only writes the page anew. */
+/** Every experiment, or those named; none with `--report`, which only writes the pages and pictures anew. */
 export async function benchMethods(
   names: readonly string[],
   options: { readonly seeds?: number; readonly report?: boolean },
@@ -24,8 +24,18 @@ export async function benchMethods(
     const compared = compareArms(experiment, result);
     verdicts[experiment.name] = { verdict: overallVerdict(compared), compared };
   }
-  writeFileSync(join(process.cwd(), 'docs', 'evidence.md'), evidencePage(readResults()));
+  await writeReport(join(process.cwd(), 'docs'));
   return { methods: verdicts };
+}
+
+/** The pages, and the pictures in place of all that were there. */
+async function writeReport(folder: string): Promise<void> {
+  const files = await reportFiles(readResults());
+  rmSync(join(folder, 'curves'), { recursive: true, force: true });
+  for (const [name, content] of files) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
 }
 
 /** The results that lie beside the experiments, by name. */

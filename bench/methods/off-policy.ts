@@ -3,6 +3,7 @@
 import type { Experiment } from './experiment.ts';
 import { archerExperiment } from './experiments/archer.ts';
 import { covariateShift } from './experiments/covariate-shift.ts';
+import { gtrExperiment } from './experiments/gtr.ts';
 import { mixedLoss, selfImitation } from './experiments/mixtures.ts';
 import { noisyReturns } from './experiments/noisy-returns.ts';
 import { preferences } from './experiments/preferences.ts';
@@ -16,8 +17,5 @@ export const offPolicyExperiments: readonly Experiment[] = [
   selfImitation,
   mixedLoss,
   noisyReturns,
+  gtrExperiment,
 ];
-
-export const offPolicyPending: Readonly<Record<string, string>> = {
-  gtr: 'a recipe: it needs thoughts apart from actions, and a corrector that rewrites them',
-};

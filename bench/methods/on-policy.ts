@@ -7,6 +7,7 @@ import { cispo } from './experiments/cispo.ts';
 import { clipping } from './experiments/clipping.ts';
 import { cooperation } from './experiments/cooperation.ts';
 import { counterfactuals } from './experiments/counterfactuals.ts';
+import { covariance, noisyVerdicts } from './experiments/covariance.ts';
 import { critic } from './experiments/critic.ts';
 import { dapo } from './experiments/dapo.ts';
 import { eGrpo } from './experiments/e-grpo.ts';
@@ -15,6 +16,7 @@ import { gRa } from './experiments/g-ra.ts';
 import { gigpo } from './experiments/gigpo.ts';
 import { gradients } from './experiments/gradients.ts';
 import { hgpo } from './experiments/hgpo.ts';
+import { mismatch, staleSteps } from './experiments/mismatch.ts';
 import { refinement } from './experiments/refinement.ts';
 import { rewardScales } from './experiments/reward-scales.ts';
 import { roles } from './experiments/roles.ts';
@@ -59,12 +61,8 @@ export const onPolicyExperiments: readonly Experiment[] = [
   counterfactuals,
   searchTrees,
   refinement,
+  covariance,
+  noisyVerdicts,
+  mismatch,
+  staleSteps,
 ];
-
-export const onPolicyPending: Readonly<Record<string, string>> = {
-  'clip-cov': 'runs in which entropy collapses under grpo, which takes longer training',
-  'kl-cov': 'runs in which entropy collapses under grpo, which takes longer training',
-  tis: 'a sampler that differs from the trainer; the embedded engine’s agree to rounding',
-  icepop: 'a sampler that differs from the trainer; the embedded engine’s agree to rounding',
-  'sequence-mask': 'a sampler that differs from the trainer; the embedded engine’s agree to rounding',
-};

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
+import { factsOf } from '../../src/credit/facts.ts';
 import type { Split } from '../../src/env/environment.ts';
 import { brokenLaw } from '../../src/env/environment-laws.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
@@ -55,6 +56,7 @@ describe('rules', () => {
       reward: 0,
       done: false,
       valid: false,
+      info: { credit: { dense: 0, effectiveActions: 0 } },
     });
   });
 
@@ -186,5 +188,31 @@ describe('laws', () => {
       }),
       { numRuns: 100, seed: 1 },
     );
+  });
+});
+
+describe('facts for credit', () => {
+  it('the shares of the way sum to 1 at the goal, and a hole is the end of it', async () => {
+    const game = world.create(defaults);
+    let holes = 0;
+    for (let seed = 0; seed < 60; seed++) {
+      for (const player of ['expert', 'beginner', 'random'] as const) {
+        const played = await playEpisode(game, lake.tasks('train').at(seed), seed, player);
+        const facts = played.turns.map(({ info }) => factsOf(info, 'A turn').turn);
+        const total = facts.reduce((sum, { dense }) => sum + dense![0]!, 0);
+        const fell = played.done && !played.success;
+        if (played.success) expect(total).toBeCloseTo(1, 12);
+        else expect(total).toBeLessThan(1);
+        if (fell) expect(facts.at(-1)!.dense).toEqual([-1]);
+        if (player === 'expert') for (const { dense } of facts) expect(dense![0]).toBeGreaterThan(0);
+        holes += fell ? 1 : 0;
+      }
+    }
+    expect(holes).toBeGreaterThan(20);
+  });
+
+  it('a move into the edge changes nothing', () => {
+    const { info } = lake.step(state, 'left', Rng.of(0));
+    expect(info).toEqual({ credit: { dense: 0, effectiveActions: 0 } });
   });
 });

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../src/core/errors.ts';
+import type { Json } from '../../src/core/json.ts';
 import { hash32, Rng } from '../../src/core/rng.ts';
 import { defineEnvironment, type Environment, type Split } from '../../src/env/environment.ts';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
@@ -47,6 +48,7 @@ export function frozenLake(options: LakeOptions): Environment<LakeTask, LakeStat
     name: 'frozen-lake',
     description: 'Cross random ice to the goal without falling into a hole, seeing only the next cells.',
     maxTurns: options.maxTurns,
+    facts: ['dense', 'effectiveActions'],
     tasks: (split) => ({ size: Number.POSITIVE_INFINITY, at: (index) => draw(options, split, index) }),
     start: ({ map }) => {
       const [row, column] = find(map, 'S');
@@ -56,14 +58,15 @@ export function frozenLake(options: LakeOptions): Environment<LakeTask, LakeStat
     step: (state, action, rng) => {
       if (!isSide(action)) {
         const observation = `invalid ${observe(state)}`;
-        return { state, observation, reward: 0, done: false, valid: false };
+        return { state, observation, reward: 0, done: false, valid: false, info: progress(state, state) };
       }
       const next = { ...state, ...move(state.map, state, slide(action, options.slip, rng)) };
       const cell = state.map[next.row]?.[next.column];
+      const info = progress(state, next);
       if (cell === 'G')
-        return { state: next, observation: 'goal', reward: 1, done: true, success: true, valid: true };
-      if (cell === 'O') return { state: next, observation: 'hole', reward: 0, done: true, valid: true };
-      return { state: next, observation: observe(next), reward: 0, done: false, valid: true };
+        return { state: next, observation: 'goal', reward: 1, done: true, success: true, valid: true, info };
+      if (cell === 'O') return { state: next, observation: 'hole', reward: 0, done: true, valid: true, info };
+      return { state: next, observation: observe(next), reward: 0, done: false, valid: true, info };
     },
     anchor: ({ map, row, column }) => `${map.join('/')}@${row},${column}`,
     actions: () => SIDES,
@@ -79,6 +82,30 @@ export function frozenLake(options: LakeOptions): Environment<LakeTask, LakeStat
         .map((line, r) => (r === row ? `${line.slice(0, column)}@${line.slice(column + 1)}` : line))
         .join('\n'),
   });
+}
+
+/**
+ * What credit may know of a move: the share of the way from start to goal by which it came nearer, over the ice, and
+ * whether anything moved. A hole is the end of the way: −1.
+ */
+function progress({ map, ...from }: LakeState, to: LakeState): Json {
+  const cell = ({ row, column }: Pick<LakeState, 'row' | 'column'>): number => row * map.length + column;
+  const left = distancesToGoal(map);
+  const nearer = (left[cell(from)]! - left[cell(to)]!) / left[map.join('').indexOf('S')]!;
+  return {
+    credit: {
+      dense: Number.isFinite(nearer) ? nearer : -1,
+      effectiveActions: cell(from) === cell(to) ? 0 : 1,
+    },
+  };
+}
+
+const knownDistances = new WeakMap<readonly string[], readonly number[]>();
+
+function distancesToGoal(map: readonly string[]): readonly number[] {
+  const known = knownDistances.get(map) ?? distances(map, find(map, 'G'));
+  knownDistances.set(map, known);
+  return known;
 }
 
 /** What the agent reads: how far the goal is, and what lies on each side. Six words that mean something alone. */

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
+import { factsOf } from '../../src/credit/facts.ts';
 import { brokenLaw } from '../../src/env/environment-laws.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
+import type { PlayerKind } from '../../src/env/world.ts';
 import { bisectionTurns, guessNumber, world } from './index.ts';
 
 const defaults = world.options.parse({});
@@ -80,7 +82,9 @@ describe('rules', () => {
       observation: 'low9 high15',
       reward: 0,
       done: false,
+      success: false,
       valid: true,
+      info: { credit: { answerProbability: 1 / 7, answer: '20', correct: false, effectiveActions: 0 } },
     });
   });
 
@@ -92,7 +96,9 @@ describe('rules', () => {
         observation: 'invalid low1 high32',
         reward: 0,
         done: false,
+        success: false,
         valid: false,
+        info: { credit: { answerProbability: 1 / 32, answer: '', correct: false, effectiveActions: 0 } },
       });
     },
   );
@@ -111,5 +117,47 @@ describe('laws', () => {
       }),
       { numRuns: 100, seed: 1 },
     );
+  });
+});
+
+describe('facts for credit', () => {
+  const sparse = world.create(world.options.parse({ shaping: 0, maxTurns: 12 }));
+  const known = async (seed: number, player: PlayerKind) => {
+    const { turns, success } = await playEpisode(sparse, sparse.tasks('train').at(seed), seed, player);
+    return { turns, success, facts: turns.map(({ info }) => factsOf(info, 'A turn').turn) };
+  };
+
+  it('an answer never makes the secret less likely, and what all bring sums to all there is to know', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(1000),
+        fc.constantFrom('expert', 'beginner', 'random'),
+        async (seed, player) => {
+          const { facts, success } = await known(seed, player as PlayerKind);
+          const dense = facts.map((fact) => fact.dense![0]!);
+          const before = [...facts.map((fact) => fact.answerProbability!), success ? 1 : undefined];
+          expect(before[0]).toBe(1 / 32);
+          for (const [k, gain] of dense.entries()) {
+            const after = before[k + 1];
+            if (after === undefined) continue;
+            expect(after).toBeGreaterThanOrEqual(before[k]!);
+            expect(gain).toBeCloseTo(Math.log2(after / before[k]!) / 5, 12);
+            expect(facts[k]!.effectiveActions).toBe(after > before[k]! ? 1 : 0);
+          }
+          const total = dense.reduce((sum, gain) => sum + gain, 0);
+          if (success) expect(total).toBeCloseTo(1, 12);
+          else expect(total).toBeLessThanOrEqual(1 + 1e-12);
+          expect(facts.map((fact) => fact.correct)).toEqual(
+            facts.map((_, k) => success && k === facts.length - 1),
+          );
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('what the reward pays already is no reward beside it', () => {
+    expect(environment.facts).not.toContain('dense');
+    expect(guessNumber({ ...defaults, shaping: 0 }).facts).toContain('dense');
   });
 });

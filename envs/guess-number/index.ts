@@ -42,6 +42,14 @@ export function guessNumber(options: GuessOptions): Environment<GuessTask, Guess
     name: 'guess-number',
     description: 'Find a hidden number; each answer narrows the interval.',
     maxTurns: options.maxTurns,
+    // With a price on information, information is part of the outcome, and no reward beside it.
+    facts: [
+      'answerProbability',
+      'answer',
+      'correct',
+      'effectiveActions',
+      ...(shaping === 0 ? ['dense'] : []),
+    ],
     tasks: () => ({ size: range, at: (index) => ({ secret: (index % range) + 1 }) }),
     start: ({ secret }) => {
       const state = { secret, low: 1, high: range };
@@ -49,22 +57,27 @@ export function guessNumber(options: GuessOptions): Environment<GuessTask, Guess
     },
     step: (state, action) => {
       const guess = /^[1-9][0-9]*$/.test(action) ? Number(action) : Number.NaN;
-      if (!(guess <= range)) {
-        return { state, observation: `invalid ${observe(state)}`, reward: 0, done: false, valid: false };
-      }
-      const next = narrow(state, guess);
+      const valid = guess <= range;
+      const next = valid ? narrow(state, guess) : state;
+      const success = guess === state.secret;
       const bits = Math.log2(size(state)) - Math.log2(size(next));
-      if (guess === state.secret) {
-        return {
-          state: next,
-          observation: 'found',
-          reward: 1 + shaping * bits,
-          done: true,
-          success: true,
-          valid: true,
-        };
-      }
-      return { state: next, observation: observe(next), reward: shaping * bits, done: false, valid: true };
+      return {
+        state: next,
+        observation: success ? 'found' : `${valid ? '' : 'invalid '}${observe(next)}`,
+        reward: (success ? 1 : 0) + shaping * bits,
+        done: success,
+        success,
+        valid,
+        info: {
+          credit: {
+            answerProbability: 1 / size(state),
+            answer: valid ? action : '',
+            correct: success,
+            effectiveActions: bits > 0 ? 1 : 0,
+            ...(shaping === 0 && { dense: bits / Math.log2(range) }),
+          },
+        },
+      };
     },
     anchor: ({ low, high }) => `${low}..${high}`,
     actions: () => Array.from({ length: range }, (_, index) => String(index + 1)),

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
+import { type Facts, factsOf } from '../../src/credit/facts.ts';
+import { playEpisode } from '../../src/env/play.ts';
+import type { Session } from '../../src/env/session.ts';
 import type { PlayerKind, World } from '../../src/env/world.ts';
 import { world as factory } from './index.ts';
 import { OPERATION_NAMES } from './operations.ts';
@@ -215,5 +218,62 @@ describe('sessions', () => {
     const session = await wordsWorld.open(wordsWorld.tasks('test').at(0), Rng.of(0));
     await session.close();
     await expect(session.step('run 1', signal())).rejects.toMatchObject({ code: 'sandbox-closed' });
+  });
+});
+
+describe('facts for credit', () => {
+  const episode = async (world: World, index: number, kind: PlayerKind) => {
+    const { turns, success } = await playEpisode(world, world.tasks('train').at(index), index, kind);
+    return { success, facts: turns.map(({ info }) => factsOf(info, 'A turn')) };
+  };
+  const callsOf = (facts: readonly Facts[]) => facts.flatMap(({ turn }) => turn.calls!);
+
+  test.each([
+    ['words', wordsWorld],
+    ['tools', toolsWorld],
+  ] as const)('the golden calls are what the expert runs (%s)', async (_, world) => {
+    let parsed = 0;
+    for (let index = 0; index < 30; index++) {
+      const { facts } = await episode(world, index, 'expert');
+      const { goldenCalls, neededCalls } = facts[0]!.trajectory;
+      expect(callsOf(facts)).toEqual(goldenCalls);
+      expect(neededCalls).toBe(goldenCalls!.length);
+      expect(facts.slice(1).some(({ trajectory }) => trajectory.goldenCalls !== undefined)).toBe(false);
+      expect(facts.at(-1)).toMatchObject({
+        turn: { correct: true, calls: [] },
+        trajectory: { entityShare: 1 },
+      });
+      parsed += neededCalls === 4 ? 1 : 0;
+    }
+    expect(parsed).toBeGreaterThan(3);
+  });
+
+  test('what is named, changed and answered is told turn by turn; a fork remembers', async () => {
+    const index = listTask(false);
+    const { inner } = wordsWorld.tasks('test').at(index) as { inner: string };
+    const session = await wordsWorld.open(wordsWorld.tasks('test').at(index), Rng.of(0));
+    const told = async (at: Session, action: string) =>
+      (await at.step(action, signal())).info as { credit: object };
+    expect(await told(session, 'run 1 + 1')).toMatchObject({
+      credit: {
+        calls: [{ name: 'run', arguments: { code: '1 + 1' } }],
+        answer: '',
+        correct: false,
+        effectiveActions: 0,
+        entityShare: 0,
+        neededCalls: 2,
+      },
+    });
+    expect(await told(session, `run r = ${inner}(xs)`)).toMatchObject({
+      credit: { effectiveActions: 1, entityShare: 2 / 3 },
+    });
+    const fork = (await session.fork!()) as Session;
+    expect(await told(fork, 'dance')).toEqual({
+      credit: { calls: [], answer: '', correct: false, effectiveActions: 0, entityShare: 2 / 3 },
+    });
+    expect(await told(session, 'submit word')).toMatchObject({
+      credit: { calls: [], answer: expect.stringMatching(/^"\w+"$/), correct: false, effectiveActions: 1 },
+    });
+    await Promise.all([session.close(), fork.close()]);
   });
 });

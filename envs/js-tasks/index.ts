@@ -42,6 +42,7 @@ export const world: WorldFactory<typeof options> = defineWorld({
         'Programming questions answered with a sandboxed interpreter: tools, persistent variables.',
       roles: [AGENT],
       maxTurns,
+      facts: ['calls', 'goldenCalls', 'neededCalls', 'answer', 'correct', 'entityShare', 'effectiveActions'],
       protocol,
       tasks: (split) => jsTasks(split, packed),
       open: (task) =>

@@ -1,10 +1,11 @@
 /** A live episode of a programming question: a sandbox, two tools, and an answer that is checked by value. */
 
+import type { Json } from '../../src/core/json.ts';
 import type { Message } from '../../src/core/messages.ts';
 import type { Evaluation, Sandbox } from '../../src/env/sandbox/sandbox.ts';
 import { AGENT, type Role, type Session, type StepResult } from '../../src/env/session.ts';
 import { librarySource } from './operations.ts';
-import { answerOf, type JsTask, show } from './tasks.ts';
+import { answerOf, expertRuns, type JsTask, show } from './tasks.ts';
 
 /** How a session reads actions and words what it says; one for the tiny model and one for models that can read. */
 export interface Wording {
@@ -43,6 +44,10 @@ export class JsSession implements Session {
   /** What the last call said. */
   #last = '';
   #verdict: 'right' | 'wrong' | undefined;
+  /** The value submitted; empty before. */
+  #answer = '';
+  #code = '';
+  #turns = 0;
 
   private constructor(task: JsTask, wording: Wording, sandbox: Sandbox) {
     this.task = task;
@@ -90,9 +95,18 @@ export class JsSession implements Session {
   }
 
   async step(action: string, signal: AbortSignal): Promise<StepResult> {
+    const calls: Json[] = [];
+    const before = this.#snapshot;
     const said = await this.#wording.act(action, {
-      run: (code) => this.#run(code, signal),
-      submit: (expression) => this.#submit(expression, signal),
+      run: (code) => {
+        calls.push({ name: 'run', arguments: { code } });
+        this.#code += ` ${code}`;
+        return this.#run(code, signal);
+      },
+      submit: (expression) => {
+        this.#code += ` ${expression}`;
+        return this.#submit(expression, signal);
+      },
     });
     this.#last = said ?? this.#wording.invalid;
     this.#unseen = [this.#wording.tell(this.#last)];
@@ -102,6 +116,28 @@ export class JsSession implements Session {
       done: this.#verdict !== undefined,
       success: { [AGENT]: success },
       valid: said !== undefined,
+      info: { credit: this.#known(calls, this.#snapshot !== before || this.#verdict !== undefined) },
+    };
+  }
+
+  /** What credit may know of a turn. Submitting is answering, not a call. */
+  #known(calls: readonly Json[], effective: boolean): Json {
+    const { inner, outer, source } = this.task;
+    const mentioned = new Set(this.#code.match(/\w+/g));
+    const named = [inner, outer, source].filter((name) => mentioned.has(name));
+    const first = this.#turns++ === 0;
+    const expert = expertRuns(this.task);
+    return {
+      calls,
+      answer: this.#answer,
+      correct: this.#verdict === 'right',
+      effectiveActions: effective ? 1 : 0,
+      entityShare: named.length / 3,
+      // Of the whole episode, so that once is enough.
+      ...(first && {
+        goldenCalls: expert.map((code) => ({ name: 'run', arguments: { code } })),
+        neededCalls: expert.length,
+      }),
     };
   }
 
@@ -111,6 +147,9 @@ export class JsSession implements Session {
     copy.#unseen = this.#unseen;
     copy.#last = this.#last;
     copy.#verdict = this.#verdict;
+    copy.#answer = this.#answer;
+    copy.#code = this.#code;
+    copy.#turns = this.#turns;
     return copy;
   }
 
@@ -132,6 +171,7 @@ export class JsSession implements Session {
   async #submit(expression: string, signal: AbortSignal): Promise<string> {
     const result = await this.#sandbox.evaluate(`(${expression}\n)`, signal);
     if (result.error !== undefined) return this.#wording.evaluated(result);
+    this.#answer = result.output;
     this.#verdict = result.output === show(answerOf(this.task)) ? 'right' : 'wrong';
     return this.#wording.ended(this.#verdict);
   }

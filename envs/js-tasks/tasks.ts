@@ -61,6 +61,16 @@ export function answerOf({ inner, outer, ...task }: JsTask): Value {
   return applyOperation(outer, applyOperation(inner, task[task.source]));
 }
 
+/**
+ * What the expert runs before it submits, who knows no more than it is told: that a list comes as text shows when it is
+ * used.
+ */
+export function expertRuns({ inner, outer, source, packed }: JsTask): readonly string[] {
+  const first = `r = ${inner}(${source})`;
+  const parsing = packed && source !== 'word' ? [first, `${source} = parse(${source})`] : [];
+  return [...parsing, first, `r = ${outer}(r)`];
+}
+
 /** As the sandbox shows a value. */
 export function show(value: Value): string {
   return JSON.stringify(value);

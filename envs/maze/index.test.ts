@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
+import { factsOf } from '../../src/credit/facts.ts';
 import { brokenLaw } from '../../src/env/environment-laws.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
 import { maze, STARTS, world } from './index.ts';
@@ -81,6 +82,7 @@ describe('rules', () => {
       reward: -4,
       done: false,
       valid: false,
+      info: { credit: { dense: 0, effectiveActions: 0 } },
     });
   });
 
@@ -141,5 +143,36 @@ describe('laws', () => {
       }),
       { numRuns: 60, seed: 1 },
     );
+  });
+});
+
+describe('facts for credit', () => {
+  it('what moves came nearer sums to the way that was made, and a move counts where the agent moved', async () => {
+    const game = world.create(defaults);
+    const length = new Map(
+      await Promise.all(
+        STARTS.map(
+          async (start): Promise<[string, number]> => [
+            `${start.row},${start.column}`,
+            (await playEpisode(game, start, 0, 'expert')).turns.length,
+          ],
+        ),
+      ),
+    );
+    for (const [seed, start] of STARTS.entries()) {
+      const session = await game.open(start, Rng.of(seed));
+      const choices = Rng.of('facts', seed);
+      let nearer = 0;
+      for (let turn = 0; turn < 30 && session.toMove() !== undefined; turn++) {
+        const before = session.anchor('agent');
+        const action = choices.pick(['left', 'right', 'up', 'down', 'north']);
+        const { info } = await session.step(action, new AbortController().signal);
+        const { dense, effectiveActions } = factsOf(info, 'A turn').turn;
+        nearer += dense![0]!;
+        const after = session.anchor('agent');
+        expect(effectiveActions).toBe(after === before ? 0 : 1);
+        expect(nearer).toBe(length.get(`${start.row},${start.column}`)! - (length.get(after) ?? 0));
+      }
+    }
   });
 });

@@ -1,6 +1,7 @@
 /** Maze: LMRL-Gym's fully observed "double T maze" (arXiv 2311.18232), with its layout, moves and rewards. */
 
 import { z } from 'zod';
+import type { Json } from '../../src/core/json.ts';
 import { Rng } from '../../src/core/rng.ts';
 import { defineEnvironment, type Environment } from '../../src/env/environment.ts';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
@@ -64,6 +65,7 @@ export function maze(options: MazeOptions): Environment<MazeTask, MazeState> {
     name: 'maze',
     description: "LMRL-Gym's fully observed maze: reach the goal in as few moves as possible.",
     maxTurns: options.maxTurns + 1,
+    facts: ['dense', 'effectiveActions'],
     tasks: (split) => {
       const starts = split === 'train' ? training : heldOut.length > 0 ? heldOut : STARTS;
       return { size: starts.length, at: (index) => starts[index % starts.length]! };
@@ -75,7 +77,14 @@ export function maze(options: MazeOptions): Environment<MazeTask, MazeState> {
     step: (state, action) => {
       const side = readMove(action);
       if (state.turn >= options.maxTurns) {
-        return { state, observation: 'failure', reward: -1, done: true, valid: side !== undefined };
+        return {
+          state,
+          observation: 'failure',
+          reward: -1,
+          done: true,
+          valid: side !== undefined,
+          info: progress(state, state),
+        };
       }
       const stay = { ...state, turn: state.turn + 1 };
       if (side === undefined) {
@@ -85,14 +94,24 @@ export function maze(options: MazeOptions): Environment<MazeTask, MazeState> {
           reward: -4,
           done: false,
           valid: false,
+          info: progress(state, stay),
         };
       }
       const target = neighbour(state, side);
       const next = cellAt(target) === '#' ? stay : { ...stay, ...target };
+      const info = progress(state, next);
       if (cellAt(next) === 'G') {
-        return { state: next, observation: 'success', reward: 0, done: true, success: true, valid: true };
+        return {
+          state: next,
+          observation: 'success',
+          reward: 0,
+          done: true,
+          success: true,
+          valid: true,
+          info,
+        };
       }
-      return { state: next, observation: observe(next), reward: -1, done: false, valid: true };
+      return { state: next, observation: observe(next), reward: -1, done: false, valid: true, info };
     },
     anchor: ({ row, column }) => `${row},${column}`,
     actions: () => SIDES,
@@ -107,6 +126,12 @@ export function maze(options: MazeOptions): Environment<MazeTask, MazeState> {
         '\n',
       ),
   });
+}
+
+/** What credit may know of a move: by how many cells the goal came nearer, and whether anything moved. */
+function progress(from: MazeTask, to: MazeTask): Json {
+  const nearer = DISTANCES.get(key(from))! - DISTANCES.get(key(to))!;
+  return { credit: { dense: nearer, effectiveActions: key(from) === key(to) ? 0 : 1 } };
 }
 
 /** Where the agent is and what lies on each side. Six words that mean something alone. */

@@ -5,8 +5,10 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
+import { factsOf } from '../../src/credit/facts.ts';
 import { brokenLaw } from '../../src/env/environment-laws.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
+import type { PlayerKind } from '../../src/env/world.ts';
 import { Dictionary, feedback, feedbackCode } from './feedback.ts';
 import { wordle, world } from './index.ts';
 import { loadWords, WORDS } from './words.ts';
@@ -68,6 +70,9 @@ describe('rules', () => {
       reward: -1,
       done: false,
       valid: true,
+      info: {
+        credit: { answerProbability: 1 / 6, dense: 1, answer: 'house', correct: false, entityShare: 0 },
+      },
     });
   });
 
@@ -97,6 +102,7 @@ describe('rules', () => {
       reward: -1,
       done: false,
       valid: false,
+      info: { credit: { answerProbability: 1 / 6, dense: 0, answer: '', correct: false, entityShare: 0 } },
     });
   });
 
@@ -223,5 +229,48 @@ describe('laws', () => {
       ),
       { numRuns: 60, seed: 1 },
     );
+  });
+});
+
+describe('facts for credit', () => {
+  it('a guess never makes the word less likely, and what all take away sums to all the doubt there is', async () => {
+    const game = world.create(defaults);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(1000),
+        fc.constantFrom('expert', 'beginner', 'random'),
+        async (seed, player) => {
+          const { turns, success } = await playEpisode(
+            game,
+            game.tasks('train').at(seed),
+            seed,
+            player as PlayerKind,
+          );
+          const facts = turns.map(({ info }) => factsOf(info, 'A turn'));
+          const before = facts.map(({ turn }) => turn.answerProbability!);
+          expect(before[0]).toBe(1 / 48);
+          for (const [k, { turn }] of facts.entries()) {
+            const after = k + 1 < before.length ? before[k + 1]! : success ? 1 : undefined;
+            if (after !== undefined)
+              expect(turn.dense![0]).toBeCloseTo(Math.log(after / before[k]!) / Math.log(48), 12);
+            expect(turn.dense![0]).toBeGreaterThanOrEqual(0);
+          }
+          const total = facts.reduce((sum, { turn }) => sum + turn.dense![0]!, 0);
+          if (success) expect(total).toBeCloseTo(1, 12);
+          else expect(total).toBeLessThanOrEqual(1 + 1e-12);
+          const shares = facts.map(({ trajectory }) => trajectory.entityShare!);
+          expect([...shares].sort((a, b) => a - b)).toEqual(shares);
+          if (success) expect(shares.at(-1)).toBe(1);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('counts the different letters of the word that guesses had', () => {
+    const game = wordle(defaults);
+    const first = game.step({ secret: 'apple', guesses: [], tries: 0 }, 'plant', rng);
+    // p, l and a of a, p, l and e
+    expect(first.info).toMatchObject({ credit: { entityShare: 0.75, answer: 'plant', correct: false } });
   });
 });

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../src/core/errors.ts';
+import type { Json } from '../../src/core/json.ts';
 import { defineEnvironment, type Environment } from '../../src/env/environment.ts';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
@@ -63,18 +64,37 @@ export function wordle(options: WordleOptions): Environment<WordleTask, WordleSt
   function observe({ secret, guesses }: WordleState): string {
     const survivors = dictionary.survivors(secret, guesses);
     if (survivors.length <= options.listed) return [`left${survivors.length}`, ...survivors].join(' ');
-    const known = new Set(
+    const letters = new Set(
       guesses.flatMap((guess) =>
         feedback(guess, secret, options.feedbackRule).map((colour, i) => `${i + 1}:${guess[i]}=${colour}`),
       ),
     );
-    return ['many', ...known].join(' ');
+    return ['many', ...letters].join(' ');
+  }
+
+  /** What credit may know of a guess: how sure the word was before it, and how much of the doubt it took away. */
+  function known(secret: string, before: readonly string[], guess: string | undefined): Json {
+    const after = guess === undefined ? before : [...before, guess];
+    const possible = dictionary.survivors(secret, before).length;
+    const left = dictionary.survivors(secret, after).length;
+    const letters = new Set(secret);
+    const tried = new Set(after.join(''));
+    return {
+      credit: {
+        answerProbability: 1 / possible,
+        dense: Math.log2(possible / left) / Math.log2(words.length),
+        answer: guess ?? '',
+        correct: guess === secret,
+        entityShare: [...letters].filter((letter) => tried.has(letter)).length / letters.size,
+      },
+    };
   }
 
   return defineEnvironment<WordleTask, WordleState>({
     name: 'wordle',
     description: 'Find a hidden five-letter word of a known list in six guesses.',
     maxTurns: TRIES,
+    facts: ['answerProbability', 'dense', 'answer', 'correct', 'entityShare'],
     tasks: () => ({ size: words.length, at: (index) => ({ secret: words[index % words.length]! }) }),
     start: ({ secret }) => {
       const state = { secret, guesses: [], tries: 0 };
@@ -83,12 +103,13 @@ export function wordle(options: WordleOptions): Environment<WordleTask, WordleSt
     step: ({ secret, guesses, tries }, action) => {
       const valid = dictionary.has(action);
       const state = { secret, guesses: valid ? [...guesses, action] : guesses, tries: tries + 1 };
+      const info = known(secret, guesses, valid ? action : undefined);
       if (action === secret) {
-        return { state, observation: 'solved', reward: 0, done: true, success: true, valid };
+        return { state, observation: 'solved', reward: 0, done: true, success: true, valid, info };
       }
-      if (state.tries >= TRIES) return { state, observation: 'failed', reward: -1, done: true, valid };
+      if (state.tries >= TRIES) return { state, observation: 'failed', reward: -1, done: true, valid, info };
       const observation = valid ? observe(state) : `invalid ${observe(state)}`;
-      return { state, observation, reward: -1, done: false, valid };
+      return { state, observation, reward: -1, done: false, valid, info };
     },
     anchor: (state) => `${state.guesses.length} ${observe(state)}`,
     actions: () => words,

@@ -1,8 +1,9 @@
 /** The learning curve as a self-contained SVG that reads well on light and dark pages. */
 
 import type { EvaluationResult } from '../train/events.ts';
-import { formatInterval, formatScore, formatTicks, niceTicks } from './format.ts';
+import { formatInterval, formatScore, niceTicks } from './format.ts';
 import { type GamePoint, returnDiffers } from './run-history.ts';
+import { drawAxes, keptApart, plotStyle, svgDocument } from './svg-plot.ts';
 
 export interface CurvePoint {
   readonly step: number;
@@ -96,20 +97,12 @@ const plotHeight = 230;
 const margin = { left: 64, right: 128, header: 64, panel: 34, axis: 44 } as const;
 const plotWidth = width - margin.left - margin.right;
 
-const style = `
-  svg { color-scheme: light dark; }
-  .paper { fill: #ffffff; } .ink { fill: #1f2328; } .soft { fill: #59636e; }
-  .grid { stroke: #d8dee4; stroke-width: 1; } .axis { stroke: #818b98; stroke-width: 1; }
-  .sampled { stroke: #0a7d5a; } .sampled-fill { fill: #0a7d5a; } .band { fill: #0a7d5a; fill-opacity: 0.16; }
-  .greedy { stroke: #8250df; } .greedy-fill { fill: #8250df; } .warm { stroke: #bc4c00; } .warm-fill { fill: #bc4c00; }
-  text { font-family: ui-sans-serif, system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; font-size: 12px; }
-  .title { font-size: 17px; font-weight: 600; } .panel { font-weight: 600; }
-  @media (prefers-color-scheme: dark) {
-    .paper { fill: #0d1117; } .ink { fill: #e6edf3; } .soft { fill: #9198a1; }
-    .grid { stroke: #21262d; } .axis { stroke: #656c76; }
-    .sampled { stroke: #3fb98f; } .sampled-fill { fill: #3fb98f; } .band { fill: #3fb98f; fill-opacity: 0.2; }
-    .greedy { stroke: #b392f0; } .greedy-fill { fill: #b392f0; } .warm { stroke: #f0883e; } .warm-fill { fill: #f0883e; }
-  }`;
+const style = plotStyle(
+  `.sampled { stroke: #0a7d5a; } .sampled-fill { fill: #0a7d5a; } .band { fill: #0a7d5a; fill-opacity: 0.16; }
+  .greedy { stroke: #8250df; } .greedy-fill { fill: #8250df; } .warm { stroke: #bc4c00; } .warm-fill { fill: #bc4c00; }`,
+  `.sampled { stroke: #3fb98f; } .sampled-fill { fill: #3fb98f; } .band { fill: #3fb98f; fill-opacity: 0.2; }
+    .greedy { stroke: #b392f0; } .greedy-fill { fill: #b392f0; } .warm { stroke: #f0883e; } .warm-fill { fill: #f0883e; }`,
+);
 
 /** An SVG document: success with its 95% band, greedy beside it, and return below where it says more than success. */
 export function curveSvg(curve: Curve): string {
@@ -118,16 +111,8 @@ export function curveSvg(curve: Curve): string {
   const panelHeight = margin.panel + plotHeight + margin.axis;
   const height = margin.header + panels.length * panelHeight + 8;
   const body = panels.map((panel, index) => drawPanel(panel, margin.header + index * panelHeight));
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
-<title>${escapeXml(title)}: ${escapeXml(describe(panels[0]!))}</title>
-<style>${style}
-</style>
-<rect class="paper" width="${width}" height="${height}" rx="8"/>
-<text class="ink title" x="24" y="32">${escapeXml(title)}</text>
-<text class="soft" x="24" y="52">${escapeXml(subtitle)}</text>
-${body.join('\n')}
-</svg>
-`;
+  const description = `${title}: ${describe(panels[0]!)}`;
+  return svgDocument({ width, height, description, style, title, subtitle, body });
 }
 
 function describe({ name, main, start }: Panel): string {
@@ -147,31 +132,19 @@ function drawPanel(panel: Panel, top: number): string {
   const yTicks = niceTicks(Math.min(...values), Math.max(...values), 5);
   const lastStep = Math.max(1, ...points.map((point) => point.step));
   const xTicks = niceTicks(0, lastStep, 6).filter((tick) => tick <= lastStep && Number.isInteger(tick));
-  const [yLow, yHigh] = [yTicks[0]!, yTicks.at(-1)!];
   const plotTop = top + margin.panel;
   const bottom = plotTop + plotHeight;
   const right = margin.left + plotWidth;
-  const x = (step: number): string => (margin.left + (step / lastStep) * plotWidth).toFixed(1);
-  const y = (value: number): string => (bottom - ((value - yLow) / (yHigh - yLow)) * plotHeight).toFixed(1);
-
+  const { x, y, ...axes } = drawAxes(
+    { left: margin.left, top: plotTop, width: plotWidth, height: plotHeight },
+    { title: 'reinforcement-learning step', end: lastStep, ticks: xTicks },
+    yTicks,
+  );
   const lines = [
     `<text class="ink panel" x="24" y="${top + 16}">${panel.name}</text>`,
     `<text class="soft" x="${right}" y="${top + 16}" text-anchor="end">${panel.note}</text>`,
+    ...axes.lines,
   ];
-  for (const [index, label] of formatTicks(yTicks).entries()) {
-    const at = y(yTicks[index]!);
-    lines.push(
-      `<line class="grid" x1="${margin.left}" y1="${at}" x2="${right}" y2="${at}"/>`,
-      `<text class="soft" x="${margin.left - 10}" y="${Number(at) + 4}" text-anchor="end">${label}</text>`,
-    );
-  }
-  for (const tick of xTicks) {
-    lines.push(`<text class="soft" x="${x(tick)}" y="${bottom + 18}" text-anchor="middle">${tick}</text>`);
-  }
-  lines.push(
-    `<line class="axis" x1="${margin.left}" y1="${bottom}" x2="${right}" y2="${bottom}"/>`,
-    `<text class="soft" x="${margin.left + plotWidth / 2}" y="${bottom + 36}" text-anchor="middle">reinforcement-learning step</text>`,
-  );
   if (main.points.length === 0) return lines.join('\n');
 
   const path = (of: readonly Point[]): string =>
@@ -190,7 +163,7 @@ function drawPanel(panel: Panel, top: number): string {
       );
     }
   }
-  lines.push(...startLabel(panel, x, y, bottom), ...endLabels(panel, right, y));
+  lines.push(...startLabel(panel, x, y, bottom), ...endLabels(panel, right, y, [plotTop, bottom]));
   return lines.join('\n');
 }
 
@@ -211,26 +184,16 @@ function startLabel(
 }
 
 /** Names and last values of both lines at the right edge, kept apart. */
-function endLabels({ main, other }: Panel, right: number, y: (value: number) => string): string[] {
+function endLabels(
+  { main, other }: Panel,
+  right: number,
+  y: (value: number) => string,
+  range: readonly [number, number],
+): string[] {
   const [mainValue, otherValue] = [main.points.at(-1)!.value, other.points.at(-1)!.value];
-  let mainAt = Number(y(mainValue));
-  let otherAt = Number(y(otherValue));
-  const gap = 16 - Math.abs(mainAt - otherAt);
-  if (gap > 0) {
-    const direction = otherAt <= mainAt ? 1 : -1;
-    mainAt += (direction * gap) / 2;
-    otherAt -= (direction * gap) / 2;
-  }
+  const [otherAt, mainAt] = keptApart([Number(y(otherValue)), Number(y(mainValue))], 16, range);
   return [
-    `<text class="sampled-fill" x="${right + 10}" y="${mainAt + 4}" font-weight="600">${main.label} ${formatScore(mainValue)}</text>`,
-    `<text class="greedy-fill" x="${right + 10}" y="${otherAt + 4}">${other.label} ${formatScore(otherValue)}</text>`,
+    `<text class="sampled-fill" x="${right + 10}" y="${mainAt! + 4}" font-weight="600">${main.label} ${formatScore(mainValue)}</text>`,
+    `<text class="greedy-fill" x="${right + 10}" y="${otherAt! + 4}">${other.label} ${formatScore(otherValue)}</text>`,
   ];
-}
-
-function escapeXml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

@@ -5,6 +5,7 @@ import { displayWidth, padEnd, painter, truncate, wrap } from './console.ts';
 import { formatCount, formatInterval, formatScore, formatSeconds, formatTicks, niceTicks } from './format.ts';
 import { plot, type Series } from './plot.ts';
 import { sparkline } from './sparkline.ts';
+import { keptApart } from './svg-plot.ts';
 import { table } from './table.ts';
 
 const plain = painter(false);
@@ -179,6 +180,31 @@ describe('plot', () => {
           expect(Math.max(...chart.map(displayWidth))).toBeLessThanOrEqual(Math.max(columns, 40));
         },
       ),
+    );
+  });
+});
+
+describe('labels of a chart', () => {
+  it('stay where they belong where there is room, and give way to both sides where there is none', () => {
+    expect(keptApart([10, 50, 90], 16, [0, 100])).toEqual([10, 50, 90]);
+    expect(keptApart([50, 50], 16, [0, 100])).toEqual([42, 58]);
+    expect(keptApart([60, 52, 10], 16, [0, 100])).toEqual([64, 48, 10]);
+  });
+
+  it('keep their distance and their order within the chart', () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ noNaN: true, min: 0, max: 200 }), { maxLength: 8 }), (wanted) => {
+        const places = keptApart(wanted, 16, [0, 200]);
+        const sorted = [...wanted.keys()].sort((a, b) => places[a]! - places[b]!);
+        for (const [rank, index] of sorted.entries()) {
+          expect(places[index]).toBeGreaterThanOrEqual(-1e-9);
+          expect(places[index]).toBeLessThanOrEqual(200 + 1e-9);
+          if (rank === 0) continue;
+          const above = sorted[rank - 1]!;
+          expect(places[index]! - places[above]!).toBeGreaterThanOrEqual(16 - 1e-9);
+          expect(wanted[index]!).toBeGreaterThanOrEqual(wanted[above]!);
+        }
+      }),
     );
   });
 });

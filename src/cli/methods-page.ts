@@ -1,11 +1,31 @@
-/** `docs/methods.md`: every recipe as the code describes itself. */
+/** `docs/methods.md`: every recipe as the code describes itself, and what was measured of it where somebody knows. */
 
 import { z } from 'zod';
+import type { WorldFactory } from '../env/factory.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
+import { obstacleIn } from './prepare-run.ts';
 import { listNeeds, recipeParts } from './recipe-parts.ts';
 
-export function methodsPage(): string {
+/** Experiments about a method, or what its experiment waits for. */
+export interface MeasuredMethod {
+  readonly waitsFor?: string;
+  readonly experiments: readonly {
+    readonly name: string;
+    /** Ends the sentence "Measured:". */
+    readonly verdict: string;
+    readonly figures: string;
+    readonly seeds: number;
+    /** Path of its learning curves, as seen from the page. */
+    readonly picture?: string;
+  }[];
+}
+
+/** The page as Markdown; `environments` are those of which it says what they can be used for. */
+export function methodsPage(
+  environments: readonly WorldFactory[],
+  measured: ReadonlyMap<string, MeasuredMethod> = new Map(),
+): string {
   const byName = recipes.map((recipe) => {
     const config = resolveConfig({ recipe, environmentOptions: z.looseObject({}), settings: {} });
     const rows = recipeParts(recipe, config).map(({ part, text }) => row([part, text]));
@@ -15,16 +35,18 @@ export function methodsPage(): string {
       `Use it when ${recipe.use}. Source: ${recipe.source}.`,
       code(recipe.formula),
       table(['part', 'by default'], rows),
-      `Authors’ defaults: ${recipe.authors}. What was measured: [evidence](evidence.md#method-${recipe.name}).`,
+      `Authors’ defaults: ${recipe.authors}.`,
       `Needs ${listNeeds(recipe, config, undefined)
         .map(({ what }) => what)
         .join('; ')}.`,
+      ...measuredText(recipe.name, measured.get(recipe.name)),
     ].join('\n\n');
   });
   return `# Methods
 
-This page is written by the code: \`npx turnwise recipes --markdown > docs/methods.md\`. Which one to take is in
-[choose a method](choose-a-method.md); \`turnwise recipes NAME --env ENVIRONMENT\` shows a recipe with the settings of an environment.
+This page is written by the code: in a checkout \`npm run bench -- methods --report\` writes it with what was measured, and
+\`npx turnwise recipes --markdown\` prints it without. Which one to take is in [choose a method](choose-a-method.md);
+\`turnwise recipes NAME --env ENVIRONMENT\` shows a recipe with the settings of an environment.
 
 ## Recipes
 
@@ -33,10 +55,39 @@ A recipe is a whole method: what is played, how rewards become advantages, what 
 
 ${byName.join('\n\n')}
 
+## Which environment serves which recipe
+
+Every built-in environment serves the recipes that are not in this table. In it are those that need something special: several
+roles, or facts that only an environment can know and tells beside the reward ([credit](credit.md)). This is with the default
+options; \`turnwise recipes --env ENVIRONMENT\` says it for yours, with the reason. Where a row is empty no built-in environment does,
+and yours may ([write an environment](write-an-environment.md)).
+
+${environmentTable(environments)}
+
 ## What they are made of
 
 How rewards become advantages: [credit methods](credit-methods.md). What is minimised: [objectives](objectives.md).
 `;
+}
+
+/** A row for each recipe that not all of them can serve. */
+function environmentTable(environments: readonly WorldFactory[]): string {
+  const rows = recipes.flatMap((recipe) => {
+    const served = environments.map((factory) => obstacleIn(factory, recipe) === undefined);
+    if (served.every(Boolean)) return [];
+    return [row([`\`${recipe.name}\``, ...served.map((yes) => (yes ? 'yes' : ''))])];
+  });
+  return table(['recipe', ...environments.map(({ name }) => name)], rows);
+}
+
+/** A line for each experiment with its verdict and its curves; nothing where nothing is known of it. */
+function measuredText(name: string, measured: MeasuredMethod | undefined): string[] {
+  if (measured === undefined) return [];
+  if (measured.waitsFor !== undefined) return [`Measured: **pending**; it waits for ${measured.waitsFor}.`];
+  return measured.experiments.flatMap(({ name: experiment, verdict, figures, seeds, picture }) => [
+    `Measured: **${verdict}**, ${figures} (${seeds} seeds; [evidence](evidence.md#method-${name}), experiment [${experiment}](evidence.md#${experiment})).`,
+    ...(picture === undefined ? [] : [`![Learning curves of ${experiment}](${picture})`]),
+  ]);
 }
 
 const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;

@@ -28,6 +28,10 @@ test('a method that reads values needs a recipe that trains them', () => {
   );
 });
 
+test('agents cannot exchange roles where there is one', () => {
+  expect(refusal('rloo', { rollout: { exchangeEvery: 5 } })).toContain('an environment with several roles');
+});
+
 test('an engine that lacks something is named as the reason', () => {
   const { recipe, config, world } = prepareRun(frozenLake, findRecipe('ppo'), {
     objective: { entropyCoefficient: 0.1 },

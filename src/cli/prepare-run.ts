@@ -3,15 +3,16 @@
 import { TurnwiseError } from '../core/errors.ts';
 import { embeddedAbilities } from '../engine/embedded/embedded-engine.ts';
 import type { EngineAbilities } from '../engine/engine.ts';
-import { tinkerAbilities } from '../engine/tinker/tinker-engine.ts';
+import { tinkerAbilities } from '../engine/tinker/abilities.ts';
 import { requireServerAddress } from '../engine/tinker/transport.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import type { TrainConfig, TrainSettings } from '../train/config.ts';
-import { type Place, requireFit } from '../train/recipes/fit.ts';
+import { obstacle, type Place, requireFit } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
+import { createWorld } from './environments.ts';
 
 export interface PreparedRun {
   readonly recipe: Recipe;
@@ -49,6 +50,12 @@ function requireScripts(world: World, config: TrainConfig): void {
     next: 'Train a model that can read already (--model), or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE',
     fields: { environment: world.name },
   });
+}
+
+/** What is missing for the recipe in an environment as it is, with the embedded engine; undefined where it can be used. */
+export function obstacleIn(factory: WorldFactory, recipe: Recipe): string | undefined {
+  const world = createWorld(factory, []);
+  return obstacle(recipe, configOf(factory, recipe, {}), placeOf(world));
 }
 
 const abilities: Readonly<Record<TrainConfig['engine'], EngineAbilities>> = {

@@ -1,11 +1,10 @@
 /** A recipe taken apart: what it plays, keeps, credits, minimises and schedules, with the settings of an environment. */
 
 import { findCreditMethod } from '../credit/methods.ts';
-import type { World } from '../env/world.ts';
 import type { TrainConfig } from '../train/config.ts';
 import { playsEpisodes } from '../train/learner.ts';
 import { lossOptions } from '../train/policy-objective.ts';
-import { needsOf } from '../train/recipes/fit.ts';
+import { needsOf, type Place } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { placeOf } from './prepare-run.ts';
 
@@ -42,7 +41,7 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
       part: 'rollout',
       text: !playsEpisodes({ config, recipe })
         ? `none: learns from ${config.data === 'demonstrations' ? `${config.clone.demonstrations} scripted episodes` : `the episodes that run ${config.data} stored`}; all turns in context`
-        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context${recipe.play && recipe.learn === undefined ? `; branching: ${pairs(config.branching)}` : ''}`,
+        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context${rollout.exchangeEvery > 0 ? `; agents exchange roles every ${rollout.exchangeEvery} steps` : ''}${recipe.play && recipe.learn === undefined ? `; branching: ${pairs(config.branching)}` : ''}`,
     },
     {
       part: 'curation',
@@ -123,7 +122,8 @@ function curationText({ rollout, curation }: TrainConfig): string {
     ...(curation.resample > 0
       ? [`up to ${curation.resample} more rounds of tasks until enough groups differ`]
       : []),
-    ...(curation.voidTurns === 'mask' ? ['episodes with void turns not learned from'] : []),
+    ...(curation.voidTurns === 'stop' ? ['episodes end at a void turn'] : []),
+    ...(curation.voidTurns === 'learn' ? [] : ['episodes with void turns not learned from']),
     ...(curation.variedShare < 1
       ? [`the ${Math.round(100 * curation.variedShare)}% of groups that vary most`]
       : []),
@@ -146,7 +146,7 @@ export interface ListedNeed {
 export function listNeeds(
   recipe: Recipe,
   config: TrainConfig,
-  world: Pick<World, 'name' | 'roles' | 'facts' | 'script'> | undefined,
+  world: Place['world'] | undefined,
 ): readonly ListedNeed[] {
   return needsOf(recipe, config).map((need) => ({
     of: need.of,

@@ -47,6 +47,7 @@ export async function openWarmStart(
     lora,
     chat,
     maxTurns: rollout.maxTurns,
+    exchangeEvery: rollout.exchangeEvery,
   });
   const [other] = differences(facts(file.environment, file.config), facts(environment, config));
   if (other) {

@@ -1,37 +1,29 @@
 /** The composition root of training: environment, recipe, engine and run directory become one run. */
 
-import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { TurnwiseError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
-import type { Trajectory } from '../core/trajectory.ts';
-import type { EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { TinkerEngine } from '../engine/tinker/tinker-engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
-import { startWatchdog, unwatched, type Watch, type Watchdog } from '../rollout/watchdog.ts';
+import { startWatchdog, type Watchdog } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
-import { demonstrate } from '../synth/demonstrations.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../train/config.ts';
-import type { RunEvent, RunSummary, StoredEvent } from '../train/events.ts';
-import { createLearner, type Learner } from '../train/learner.ts';
-import { initialState, type RunIo, train } from '../train/loop.ts';
-import { conversationRendererOf, type ModelCard, rendererOf } from '../train/model-card.ts';
+import type { RunSummary } from '../train/events.ts';
+import { createLearner } from '../train/learner.ts';
+import { initialState, train } from '../train/loop.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
-import { rolloutRecord } from '../train/rollout-record.ts';
-import { type AgentRun, besideAgent, openAgentRun } from './agent-run.ts';
+import { besideAgent, openAgentRun } from './agent-run.ts';
+import { languageOf, movedTo } from './policy-language.ts';
 import { prepareRun } from './prepare-run.ts';
 import { recordedEpisodes } from './recorded-episodes.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
+import { playDemonstrations } from './run-demonstrations.ts';
+import { criticFolder, type RunControl, runIo, waitingReport } from './run-io.ts';
 import {
   countParameters,
   designCard,
-  type EngineWatch,
   identityOf,
-  type ModelSearch,
   type OpenBase,
   openBase,
   openCritic,
@@ -40,26 +32,12 @@ import {
 } from './run-model.ts';
 import { version } from './version.ts';
 
-export interface RunControl extends Pick<ModelSearch, 'onDownload'> {
-  /** The folder that holds all runs. */
-  readonly root: string;
-  /** Everything that happens, as it happens. */
-  readonly report: (event: RunEvent, run: RunDirectory) => void;
-  /** Aborted: drop everything at once. */
-  readonly signal: AbortSignal;
-  /** Asked after every step: stop where everything is kept? */
-  readonly stopRequested: () => boolean;
-}
-
 export interface StartRequest extends RunControl {
   readonly factory: WorldFactory;
   readonly recipe: string;
   readonly settings: TrainSettings;
   readonly name?: string;
 }
-
-/** Episodes whose actions are shown to a pretrained model as examples. */
-const ACTION_SAMPLES = 64;
 
 /** Train from the beginning. */
 export async function startRun(request: StartRequest): Promise<RunSummary> {
@@ -186,179 +164,8 @@ async function begin(
   }
 }
 
-/** How the model reads and writes, and for an agent, how it plays. */
-async function languageOf(
-  card: ModelCard,
-  config: TrainConfig,
-  world: World,
-  agentRun: AgentRun | undefined,
-): Promise<Pick<Learner, 'renderer' | 'playWith'>> {
-  if (!agentRun) return { renderer: await rendererOf(card, config, world) };
-  const renderer = await conversationRendererOf(card, config);
-  return { renderer, playWith: agentRun.playWith(renderer) };
-}
-
-/** Demonstrations to imitate, or a few to learn of the actions from where a pretrained model imitates nothing. */
-async function playDemonstrations(
-  control: RunControl,
-  run: RunDirectory,
-  world: World,
-  config: TrainConfig,
-  watch: Watch,
-  agentRun: AgentRun | undefined,
-): Promise<Trajectory[]> {
-  const imitates = config.model.pretrained === '' || config.clone.steps > 0;
-  if (agentRun && config.model.pretrained !== '') {
-    if (imitates) throw noImitation(config.clone.steps);
-    return [];
-  }
-  // An environment without a scripted player has nothing to imitate, and here needs nothing.
-  if (!imitates && world.script === undefined) return [];
-  const { demonstrations } = config.clone;
-  const count = imitates ? demonstrations : Math.min(ACTION_SAMPLES, demonstrations);
-  control.report({ type: 'phase', phase: 'demonstrate', steps: count }, run);
-  try {
-    return await demonstrate(world, {
-      ...config.clone,
-      demonstrations: count,
-      seed: config.seed,
-      maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
-      turnTimeoutMs: config.rollout.turnTimeoutMs,
-      signal: control.signal,
-      watch,
-      ...(agentRun && { play: agentRun.demonstrations(config) }),
-      onEpisode: (done, total) =>
-        control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
-    });
-  } catch (error) {
-    if (!imitates && TurnwiseError.isInstance(error) && error.code === 'no-demonstrations') return [];
-    throw error;
-  }
-}
-
-function noImitation(steps: number): TurnwiseError {
-  return new TurnwiseError('config-invalid', {
-    what: 'A pretrained model does not imitate an agent’s teacher: teachers write in the form of small models',
-    seen: `clone.steps ${steps}`,
-    allowed: '0 where --model is given for an agent',
-    next: 'Add --set clone.steps=0',
-    fields: { key: 'clone.steps' },
-  });
-}
-
-/** The card with the folder in which its base was found this time. */
-function movedTo(card: ModelCard, open: OpenBase | undefined): ModelCard {
-  return open === undefined || 'words' in card ? card : { ...card, base: open.base };
-}
-
 /** Ends the process when the environment blocks it for longer than a step may take. */
 function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdog {
   const next = `Mend the environment, then continue with: ${commandIn(root, `resume ${run.name}`)}`;
   return startWatchdog(config.rollout.turnTimeoutMs, next);
-}
-
-/** Says that a server lets us wait, and why: it is no part of the run's history. */
-function waitingReport({ report }: RunControl, run: RunDirectory): EngineWatch {
-  return { onWait: (message) => report({ type: 'warning', code: 'engine-waiting', message }, run) };
-}
-
-/** Where the loop reports to: the run's files, and whoever watches. */
-function runIo(control: RunControl, run: RunDirectory, { engine, critic, card, config }: Learner): RunIo {
-  const lag = monitorEventLoopDelay({ resolution: 5 });
-  lag.enable();
-  return {
-    event: (event) => {
-      const stored = event.type === 'step' ? withLag(event, lag) : event;
-      run.events.append(stored);
-      control.report(stored, run);
-    },
-    progress: (event) => control.report(event, run),
-    rollouts: (label, trajectories, credited) =>
-      run.writeRollouts(
-        label,
-        trajectories.map((trajectory) => rolloutRecord(trajectory, credited?.get(trajectory.id))),
-      ),
-    checkpoint: async (step, state) => {
-      const content: CheckpointState = { state, card };
-      await run.saveCheckpoint({
-        step,
-        identity: identityOf(card),
-        keep: config.checkpoint.keep,
-        state: content as unknown as Json,
-        write: async (folder) => {
-          await engine.save(folder);
-          await critic?.save(criticFolder(folder));
-        },
-      });
-    },
-    now: () => performance.now() / 1000,
-    signal: control.signal,
-    stopRequested: control.stopRequested,
-  };
-}
-
-/** Where a checkpoint keeps the critic's own model. */
-function criticFolder(checkpoint: string): string {
-  return join(checkpoint, 'critic');
-}
-
-function withLag(
-  event: Extract<StoredEvent, { type: 'step' }>,
-  lag: ReturnType<typeof monitorEventLoopDelay>,
-): StoredEvent {
-  const milliseconds = lag.percentile(99) / 1e6;
-  lag.reset();
-  return { ...event, metrics: { ...event.metrics, 'loop/lag_p99_ms': milliseconds } };
-}
-
-type OpenedEngine = EmbeddedEngine | TinkerEngine;
-
-/** A policy with the engine that holds it; it is to be closed. */
-export type OpenedCheckpoint = Learner & {
-  readonly engine: OpenedEngine;
-  /** Ends the engine, and for an agent what it plays through. */
-  close(): Promise<void>;
-};
-
-/** A policy that a checkpoint holds, ready to play. */
-export async function openCheckpoint(request: {
-  readonly root: string;
-  readonly name: string;
-  /** Default: the last. */
-  readonly step?: number;
-  readonly findFactory: (name: string) => Promise<WorldFactory>;
-  readonly signal: AbortSignal;
-}): Promise<OpenedCheckpoint> {
-  const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
-  const { config, ...file } = run.readConfig(trainConfigSchema);
-  const factory = await request.findFactory(file.environment);
-  const checkpoint = await ownCheckpoint(run, request.step);
-  const { card } = checkpoint.state as unknown as CheckpointState;
-  const world = factory.create(factory.options.parse(config.environment));
-  const open = await reopenBase(card, request);
-  const agentRun = world.agent && (await openAgentRun(world.agent));
-  let engine: OpenedEngine | undefined;
-  const close = async (): Promise<void> => {
-    await Promise.all([agentRun?.close(), engine?.close()]);
-  };
-  try {
-    const language = await languageOf(movedTo(card, open), config, world, agentRun);
-    const opened = await openEngine(card, config, open);
-    engine = opened;
-    await opened.load(checkpoint.folder);
-    const recipe = findRecipe(file.recipe);
-    const learner = createLearner({
-      config,
-      recipe,
-      world,
-      card,
-      engine: opened,
-      watch: unwatched,
-      ...language,
-    });
-    return { ...learner, engine: opened, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }

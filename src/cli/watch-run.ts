@@ -11,9 +11,9 @@ import { curveSvg } from './curve-svg.ts';
 import { formatCount, formatSeconds } from './format.ts';
 import { runExamples } from './run-examples.ts';
 import { gameCurve, modelFact, type RunHistory, runHistory } from './run-history.ts';
+import type { RunControl } from './run-io.ts';
 import { summaryText } from './summary.ts';
 import { runDisplay } from './terminal.ts';
-import type { RunControl } from './training-run.ts';
 
 /**
  * Do `work` with everything it reports on the screen, then write the curve and print the summary.

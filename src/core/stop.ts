@@ -12,7 +12,7 @@ export type StopReason =
   | 'token-limit'
   /** The next prompt would not fit the model's context. */
   | 'context-overflow'
-  /** The environment ends episodes on an invalid action, and there was one. */
+  /** Episodes end at an invalid action, and there was one. */
   | 'invalid-action'
   /** A turn controller ended it. */
   | 'early-stop'

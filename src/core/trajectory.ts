@@ -26,6 +26,8 @@ export interface Turn {
   /** Why it cannot be trained on, where it was recorded from an agent and something stands against it. */
   readonly untrainable?: string;
   readonly text: string;
+  /** What should have been thought before the action, where a corrector found the thought of `text` wrong. */
+  readonly correctedThought?: string;
   /** How the completion ended: a stop token, the length limit, or it was not generated token by token. */
   readonly finish: 'stop' | 'length' | 'none';
   readonly reward: number;

@@ -37,8 +37,8 @@ z_t = (H_t - mean H) / std H over the sampled tokens of the batch`,
   ({ a, over, std, epsilon }) =>
     (trajectories, state) => {
       const own = grpoAdvantages(trajectories, { std, epsilon });
-      const entropies = flatTokens(trajectories, tokenEntropies);
       const starts = tokenStarts(trajectories);
+      const entropies = flatTokens(trajectories, tokenEntropies, starts);
       const { keys, count } = partition(trajectories, over === 'batch' ? () => '' : groupKey);
       const parts = new Int32Array(entropies.length);
       for (const [index, key] of keys.entries()) parts.fill(key, starts[index]!, starts[index + 1]!);

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { addArrays, tokenValues } from './gae.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
-import { creditTokens, tokenRewards, whitenTokens } from './tokens.ts';
+import { creditTokens, tokenRewards, tokenStarts, whitenTokens } from './tokens.ts';
 
 export const biLevelGae: CreditMethod = creditMethod(
   {
@@ -38,8 +38,9 @@ return_t = A_t + V_t, then A is whitened over the tokens of the batch`,
       .describe('Whether to bring the advantages of the batch to mean 0 and variance 1, over tokens.'),
   }),
   (options) => (trajectories, state) => {
-    const rewards = tokenRewards(trajectories);
-    const values = tokenValues('bi-level-gae', trajectories);
+    const starts = tokenStarts(trajectories);
+    const rewards = tokenRewards(trajectories, starts);
+    const values = tokenValues('bi-level-gae', trajectories, starts);
     const raw = new Float64Array(rewards.length);
     let start = 0;
     for (const { turns } of trajectories) {

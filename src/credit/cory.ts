@@ -18,7 +18,7 @@ A = R, or R - mean of the role's R over the group`,
     '"Coevolving with the Other You: Fine-Tuning LLM with Sequential Cooperative Multi-Agent Reinforcement Learning", arXiv 2410.06101',
   deviations: [
     'The paper runs PPO with a critic for each agent: `--method gae --shape cory`.',
-    'That the two exchange roles every few steps is a matter of the training loop.',
+    'Two copies of a model exchange roles every five steps there. In training here one set of weights is all agents, each of which reads its name first, and they exchange roles every `rollout.exchangeEvery` steps; they are evaluated in the roles that they began with.',
   ],
   needs: [],
   uses: ['role', 'episode'],

@@ -39,9 +39,9 @@ t runs over sampled tokens only, V_t is the value of the prefix before token t, 
   }),
   ({ gamma, lambda, whiten }) =>
     (trajectories, state) => {
-      const rewards = tokenRewards(trajectories);
-      const values = tokenValues('gae', trajectories);
       const starts = tokenStarts(trajectories);
+      const rewards = tokenRewards(trajectories, starts);
+      const values = tokenValues('gae', trajectories, starts);
       const raw = new Float64Array(rewards.length);
       for (let index = 0; index < trajectories.length; index++) {
         estimateAdvantages(rewards, values, raw, starts[index]!, starts[index + 1]!, gamma, lambda);
@@ -75,8 +75,12 @@ export function estimateAdvantages(
 }
 
 /** Value of the prefix before each sampled token of the batch. */
-export function tokenValues(method: string, trajectories: readonly CreditTrajectory[]): Float64Array {
-  return flatTokens(trajectories, ({ id, turns }, k) => {
+export function tokenValues(
+  method: string,
+  trajectories: readonly CreditTrajectory[],
+  starts: Int32Array,
+): Float64Array {
+  const valuesOf = ({ id, turns }: CreditTrajectory, k: number): readonly number[] => {
     const { values = [], tokens } = turns[k]!;
     if (values.length === tokens) return values;
     throw new TurnwiseError('credit-needs-values', {
@@ -85,7 +89,8 @@ export function tokenValues(method: string, trajectories: readonly CreditTraject
       next: 'Score the tokens with a value head and pass them as turns[].values, or use a method without a critic',
       fields: { trajectory: id, turn: k },
     });
-  });
+  };
+  return flatTokens(trajectories, valuesOf, starts);
 }
 
 export function addArrays(left: Float64Array, right: Float64Array): Float64Array {

@@ -67,7 +67,12 @@ function nodeValues(trajectories: readonly CreditTrajectory[]): Float64Array {
       children[parent]!++;
     }
   }
-  return Float64Array.from(keys, (node) => sums[node]! / children[node]!);
+  const values = new Float64Array(keys.length);
+  for (let turn = 0; turn < keys.length; turn++) {
+    const node = keys[turn]!;
+    values[turn] = sums[node]! / children[node]!;
+  }
+  return values;
 }
 
 /** A turn of a trajectory, as the chosen or the rejected side of a pair. */

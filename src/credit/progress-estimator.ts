@@ -88,8 +88,16 @@ function featuresOf(trajectory: CreditTrajectory, buckets: number, hashes: Map<s
     }
     return hash;
   };
-  return turns.map(({ features, anchor }, k) => {
-    if (features !== undefined) return features;
+  const found = new Array<Features>(turns.length);
+  // From the end, so that each state is looked up once: as that of its turn, and as what the turn before led to.
+  let next = END;
+  for (let k = turns.length - 1; k >= 0; k--) {
+    const { features, anchor } = turns[k]!;
+    if (features !== undefined) {
+      found[k] = features;
+      next = anchor === undefined ? END : hashOf(anchor);
+      continue;
+    }
     if (anchor === undefined) {
       throw missingField(
         'spa-rl',
@@ -99,11 +107,15 @@ function featuresOf(trajectory: CreditTrajectory, buckets: number, hashes: Map<s
         'Or give turns[].features or turns[].anchor of every turn, for the estimator',
       );
     }
-    const next = turns[k + 1]?.anchor;
-    const pair = Math.imul(hashOf(anchor), 31) ^ (next === undefined ? 0x9e3779b9 : hashOf(next));
-    return 1 + (mixBits(pair) % buckets);
-  });
+    const own = hashOf(anchor);
+    found[k] = 1 + (mixBits(Math.imul(own, 31) ^ next) % buckets);
+    next = own;
+  }
+  return found;
 }
+
+/** Stands for what the last turn leads to. */
+const END = 0x9e3779b9;
 
 interface Sums {
   readonly gram: Float64Array;

@@ -5,7 +5,7 @@ import { creditMethods, findCreditMethod } from './methods.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { rewardShapings } from './shaping/shapings.ts';
 
-fc.configureGlobal({ numRuns: 40 });
+fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: 40 });
 
 describe.each(creditMethods)('$name', ({ level, create }) => {
   test('is shaped like its input, finite, repeatable, and leaves its input alone', () => {

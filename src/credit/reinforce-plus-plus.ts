@@ -84,8 +84,8 @@ function tokenReturns(
   gamma: number,
   observationReset: boolean,
 ): Float64Array {
-  const returns = tokenRewards(trajectories);
   const starts = tokenStarts(trajectories);
+  const returns = tokenRewards(trajectories, starts);
   for (const [index, trajectory] of trajectories.entries()) {
     const start = starts[index]!;
     const resets = observationReset ? observationBefore(trajectory) : undefined;

@@ -30,8 +30,8 @@ export const reinforce: CreditMethod = creditMethod(
   ({ gamma, baseline }) =>
     (trajectories, state) => {
       const returns = trajectories.map((trajectory) => discountedReturns(turnRewards(trajectory), gamma));
-      const all = returns.flat();
-      const subtracted = baseline === 'batch' && all.length > 0 ? mean(all) : 0;
+      const all = baseline === 'batch' ? returns.flat() : [];
+      const subtracted = all.length > 0 ? mean(all) : 0;
       const credits = trajectories.map(({ id }, index) => ({
         id,
         turnAdvantages_K: returns[index]!.map((value) => value - subtracted),

@@ -2,6 +2,7 @@
 
 import { turnRewards } from './returns.ts';
 import type { CreditTrajectory, TrajectoryCredit } from './rollouts.ts';
+import { numbersBetween } from './turns.ts';
 
 /** Where each trajectory's tokens begin in the flat list, and, last, how many there are. */
 export function tokenStarts(trajectories: readonly CreditTrajectory[]): Int32Array {
@@ -18,15 +19,17 @@ export function tokenStarts(trajectories: readonly CreditTrajectory[]): Int32Arr
  * One reward per sampled token: a turn's reward lies on its last sampled token. The reward of a turn without sampled
  * tokens goes to the last sampled token before it; before the first there is nobody to credit.
  */
-export function tokenRewards(trajectories: readonly CreditTrajectory[]): Float64Array {
-  const starts = tokenStarts(trajectories);
+export function tokenRewards(
+  trajectories: readonly CreditTrajectory[],
+  starts: Int32Array = tokenStarts(trajectories),
+): Float64Array {
   const rewards = new Float64Array(starts[trajectories.length]!);
   for (const [index, trajectory] of trajectories.entries()) {
     const rewards_K = turnRewards(trajectory);
     const start = starts[index]!;
     let next = start;
-    for (const [k, { tokens }] of trajectory.turns.entries()) {
-      next += tokens;
+    for (let k = 0; k < rewards_K.length; k++) {
+      next += trajectory.turns[k]!.tokens;
       if (next > start) rewards[next - 1]! += rewards_K[k]!;
     }
   }
@@ -37,8 +40,9 @@ export function tokenRewards(trajectories: readonly CreditTrajectory[]): Float64
 export function flatTokens(
   trajectories: readonly CreditTrajectory[],
   numbersOf: (trajectory: CreditTrajectory, k: number) => readonly number[],
+  starts: Int32Array = tokenStarts(trajectories),
 ): Float64Array {
-  const flat = new Float64Array(tokenStarts(trajectories)[trajectories.length]!);
+  const flat = new Float64Array(starts[trajectories.length]!);
   let next = 0;
   for (const trajectory of trajectories) {
     for (let k = 0; k < trajectory.turns.length; k++) {
@@ -74,15 +78,13 @@ export function creditTokens(
   advantages: Float64Array,
   returns?: Float64Array,
 ): TrajectoryCredit[] {
-  const starts = tokenStarts(trajectories);
-  return trajectories.map(({ id, turns }, index) => {
-    const start = starts[index]!;
-    const end = starts[index + 1]!;
+  let end = 0;
+  return trajectories.map(({ id, turns }) => {
+    const start = end;
     const turnAdvantages_K: number[] = [];
-    let next = start;
     for (const { tokens } of turns) {
-      turnAdvantages_K.push(meanOf(advantages, next, next + tokens));
-      next += tokens;
+      turnAdvantages_K.push(meanOf(advantages, end, end + tokens));
+      end += tokens;
     }
     return {
       id,
@@ -93,19 +95,18 @@ export function creditTokens(
   });
 }
 
-/** A copy of the trajectory's numbers, from which pieces are then taken at once: the cheapest way to many short arrays. */
+/** A copy of the trajectory's numbers, from which pieces are then taken at once: the cheapest way to many short arrays but of one number. */
 function cutIntoTurns(
   flat: Float64Array,
   start: number,
   end: number,
   turns: CreditTrajectory['turns'],
 ): number[][] {
-  const numbers: number[] = [];
-  for (let index = start; index < end; index++) numbers.push(flat[index]!);
+  const numbers = numbersBetween(flat, start, end);
   const pieces: number[][] = [];
   let next = 0;
   for (const { tokens } of turns) {
-    pieces.push(numbers.slice(next, next + tokens));
+    pieces.push(tokens === 1 ? [numbers[next]!] : numbers.slice(next, next + tokens));
     next += tokens;
   }
   return pieces;

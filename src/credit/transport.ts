@@ -13,20 +13,26 @@ export function transportPlan({ values, rows, columns }: Scores, regularisation:
   const best = values.reduce((a, b) => Math.max(a, b), 0);
   const kernel = values.map((score) => Math.exp((score - best) / regularisation));
   const rowFactors = new Float64Array(rows).fill(1);
-  const columnFactors = new Float64Array(columns).fill(1);
+  const columnFactors = new Float64Array(columns);
+  // Under the present row factors. A row adds its share when its factor is known, so an iteration is one pass.
+  const columnSums = new Float64Array(columns);
+  for (let place = 0; place < kernel.length; place++) columnSums[place % columns]! += kernel[place]!;
   for (let iteration = 0; iteration < MOST_ITERATIONS; iteration++) {
     for (let column = 0; column < columns; column++) {
-      let sum = 0;
-      for (let row = 0; row < rows; row++) sum += kernel[row * columns + column]! * rowFactors[row]!;
-      columnFactors[column] = 1 / (columns * sum);
+      columnFactors[column] = 1 / (columns * columnSums[column]!);
+      columnSums[column] = 0;
     }
     let error = 0;
     for (let row = 0; row < rows; row++) {
+      const start = row * columns;
       let sum = 0;
       for (let column = 0; column < columns; column++)
-        sum += kernel[row * columns + column]! * columnFactors[column]!;
+        sum += kernel[start + column]! * columnFactors[column]!;
       error = Math.max(error, Math.abs(rowFactors[row]! * sum * rows - 1));
-      rowFactors[row] = 1 / (rows * sum);
+      const factor = 1 / (rows * sum);
+      rowFactors[row] = factor;
+      for (let column = 0; column < columns; column++)
+        columnSums[column]! += kernel[start + column]! * factor;
     }
     if (error < TOLERANCE) break;
   }

@@ -40,9 +40,8 @@ V_k is the value of the state before turn k; every token of the turn gets A_k, w
   ({ gamma, lambda, whiten }) =>
     (trajectories, state) => {
       const values = trajectories.map(turnValues);
-      const raw = trajectories.map((trajectory, index) =>
-        estimateTurns(turnRewards(trajectory), values[index]!, gamma, lambda),
-      );
+      const estimate = turnEstimator(values, gamma, lambda);
+      const raw = trajectories.map((trajectory, index) => estimate(turnRewards(trajectory), values[index]!));
       const flat = flatTurns(trajectories, (_, index) => raw[index]!);
       const credits = creditTurns(trajectories, whiten ? whitenTurns(trajectories, flat) : flat);
       return {
@@ -69,32 +68,31 @@ function turnValues(trajectory: CreditTrajectory): (number | undefined)[] {
   });
 }
 
-function estimateTurns(
-  rewards_K: readonly number[],
-  values_K: readonly (number | undefined)[],
+/** Advantages of the turns of a trajectory, which is never longer than those whose values these are. */
+function turnEstimator(
+  values: readonly (readonly (number | undefined)[])[],
   gamma: number,
   lambda: number,
-): number[] {
-  const rewards: number[] = [];
-  const values: number[] = [];
-  for (const [k, value] of values_K.entries()) {
-    if (value !== undefined) {
-      rewards.push(rewards_K[k]!);
-      values.push(value);
-    } else if (rewards.length > 0) rewards[rewards.length - 1]! += rewards_K[k]!;
-  }
-  const advantages = new Float64Array(rewards.length);
-  estimateAdvantages(
-    Float64Array.from(rewards),
-    Float64Array.from(values),
-    advantages,
-    0,
-    rewards.length,
-    gamma,
-    lambda,
-  );
-  let next = 0;
-  return values_K.map((value) => (value === undefined ? 0 : advantages[next++]!));
+): (rewards_K: readonly number[], values_K: readonly (number | undefined)[]) => number[] {
+  const longest = values.reduce((most, { length }) => Math.max(most, length), 0);
+  const sampled = {
+    rewards: new Float64Array(longest),
+    values: new Float64Array(longest),
+    advantages: new Float64Array(longest),
+  };
+  return (rewards_K, values_K) => {
+    let count = 0;
+    for (let k = 0; k < values_K.length; k++) {
+      const value = values_K[k];
+      if (value !== undefined) {
+        sampled.rewards[count] = rewards_K[k]!;
+        sampled.values[count++] = value;
+      } else if (count > 0) sampled.rewards[count - 1]! += rewards_K[k]!;
+    }
+    estimateAdvantages(sampled.rewards, sampled.values, sampled.advantages, 0, count, gamma, lambda);
+    let next = 0;
+    return values_K.map((value) => (value === undefined ? 0 : sampled.advantages[next++]!));
+  };
 }
 
 /** Targets of the critic, where every sampled token has a value. */
@@ -107,9 +105,9 @@ function withReturns(
   return {
     ...credit,
     returns_K_T: turns.map(({ value, values = [] }, k) => {
-      const targets_T = values.slice();
-      if (targets_T.length > 0) targets_T[0] = raw_K[k]! + (value ?? values[0]!);
-      return targets_T;
+      if (values.length === 0) return [];
+      const target = raw_K[k]! + (value ?? values[0]!);
+      return values.length === 1 ? [target] : [target, ...values.slice(1)];
     }),
   };
 }

@@ -88,8 +88,15 @@ export function creditTurns(
   const starts = turnStarts(trajectories);
   return trajectories.map(({ id }, index) => ({
     id,
-    turnAdvantages_K: Array.from(advantages.subarray(starts[index]!, starts[index + 1]!)),
+    turnAdvantages_K: numbersBetween(advantages, starts[index]!, starts[index + 1]!),
   }));
+}
+
+/** A stretch of a flat list as a list of its own, several times faster than `Array.from`. */
+export function numbersBetween(flat: Float64Array, start: number, end: number): number[] {
+  const numbers: number[] = [];
+  for (let index = start; index < end; index++) numbers.push(flat[index]!);
+  return numbers;
 }
 
 /**

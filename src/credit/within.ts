@@ -36,6 +36,7 @@ export function partition<Item>(
 /** Items share a part when they share it in both; an item that is in no part of either is in none. */
 export function both(first: Partition, second: Partition): Partition {
   const size = first.keys.length;
+  if (first.count * second.count <= 4 * size) return numberedPairs(first, second);
   const slots = 2 ** Math.ceil(Math.log2(2 * size + 2));
   // A hash table by open addressing in typed arrays, which allocates nothing for each of many turns.
   const pairOf = new Float64Array(slots).fill(-1);
@@ -57,6 +58,23 @@ export function both(first: Partition, second: Partition): Partition {
       numberOf[slot] = count++;
     }
     keys[index] = numberOf[slot]!;
+  }
+  return { keys, count };
+}
+
+/** Where there are few pairs at all: a table of all of them. */
+function numberedPairs(first: Partition, second: Partition): Partition {
+  const size = first.keys.length;
+  const numberOf = new Int32Array(first.count * second.count).fill(-1);
+  const keys = new Int32Array(size).fill(-1);
+  let count = 0;
+  for (let index = 0; index < size; index++) {
+    const a = first.keys[index]!;
+    const b = second.keys[index]!;
+    if (a < 0 || b < 0) continue;
+    const pair = a * second.count + b;
+    if (numberOf[pair] === -1) numberOf[pair] = count++;
+    keys[index] = numberOf[pair]!;
   }
   return { keys, count };
 }

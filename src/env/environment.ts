@@ -50,6 +50,11 @@ export interface Environment<Task extends Json = Json, State extends Json = Json
   solve?(state: State, rng: Rng): string;
   /** A scripted beginner who makes the typical mistake; mixed into demonstrations. */
   stumble?(state: State, rng: Rng): string;
+  /**
+   * The thought that is right before acting in this state, in the place of `thought`, which is returned where nothing is
+   * wrong with it. Scripted players write it in the place of the empty one, before their actions.
+   */
+  correctThought?(state: State, thought: string, rng: Rng): string;
   /** A picture of the state for people. */
   render?(state: State): string;
 }

@@ -5,6 +5,7 @@ import { Rng } from '../core/rng.ts';
 import { OBSERVATION_LIMIT } from './checks.ts';
 import { defineEnvironment, type Environment, type Step } from './environment.ts';
 import { fromEnvironment } from './from-environment.ts';
+import { rawProtocol } from './raw-protocol.ts';
 import { AGENT, type Session } from './session.ts';
 import { tagProtocol } from './tag-protocol.ts';
 
@@ -183,5 +184,29 @@ describe('broken environments', () => {
       },
     };
     expect(await failure(impure)).toBeInstanceOf(TypeError);
+  });
+});
+
+describe('thoughts', () => {
+  const thinking = {
+    ...counter,
+    correctThought: ({ count }: Count, thought: string) => `${thought}${count}`,
+  };
+
+  it('stand before the actions of an environment that corrects them, in tags unless told otherwise', async () => {
+    expect(fromEnvironment(counter).protocol.name).toBe('raw');
+    expect(fromEnvironment(counter).correctThought).toBeUndefined();
+    expect(fromEnvironment(thinking).protocol.name).toBe('tags');
+    expect(fromEnvironment(thinking, { protocol: rawProtocol }).protocol.name).toBe('raw');
+  });
+
+  it('are corrected in the state that the session is in', async () => {
+    const world = fromEnvironment(thinking);
+    const session = await world.open(2, Rng.of('thoughts'));
+    const rng = Rng.of('corrector');
+    const ask = () => world.correctThought?.({ session, messages: [], thought: 'at ', rng });
+    expect(ask()).toBe('at -2');
+    await session.step('up', signal);
+    expect(ask()).toBe('at -1');
   });
 });

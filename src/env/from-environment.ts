@@ -8,6 +8,7 @@ import type { Environment } from './environment.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
 import { AGENT, type Role, type Session, type StepResult } from './session.ts';
+import { tagProtocol } from './tag-protocol.ts';
 import type { PlayerKind, World } from './world.ts';
 
 /** An episode of a pure environment. The same task, random stream and actions give the same episode. */
@@ -85,7 +86,7 @@ export class EnvironmentSession<State extends Json = Json> implements Session {
 }
 
 export interface FromEnvironmentOptions {
-  /** Default: the raw text, trimmed. */
+  /** Default: the raw text, trimmed; tags where the environment corrects thoughts. */
   readonly protocol?: ActionProtocol;
 }
 
@@ -105,7 +106,7 @@ export function fromEnvironment<Task extends Json, State extends Json>(
     roles: [AGENT],
     maxTurns: environment.maxTurns,
     ...(environment.facts && { facts: environment.facts }),
-    protocol: options.protocol ?? rawProtocol,
+    protocol: options.protocol ?? (environment.correctThought ? tagProtocol : rawProtocol),
     tasks: (split) => environment.tasks(split),
     async open(task, rng, startRng = rng) {
       const start = environment.start(task as Task, startRng);
@@ -119,6 +120,12 @@ export function fromEnvironment<Task extends Json, State extends Json>(
       if (!(session instanceof EnvironmentSession) || session.toMove() === undefined) return undefined;
       return play(environment, session.state as State, kind, rng);
     },
+    ...(environment.correctThought && {
+      correctThought({ session, thought, rng }) {
+        if (!(session instanceof EnvironmentSession)) return thought;
+        return environment.correctThought?.(session.state as State, thought, rng) ?? thought;
+      },
+    }),
   };
 }
 

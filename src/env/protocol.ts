@@ -19,6 +19,8 @@ export interface ActionProtocol {
   parse(text: string): ParsedAction;
   /** The text that `parse` would read as `action`. */
   format(action: string): string;
+  /** What stands before the action in a text that `parse` reads: the whole of one without an action. */
+  thought?(text: string): string;
   /** What the agent is told about the format, for models that can read. */
   readonly instructions?: string;
   /** The tools that can be called, as function declarations, where actions are tool calls. */

@@ -13,6 +13,14 @@ describe('tags', () => {
     });
   });
 
+  it('tells the thought from the action', () => {
+    expect(tagProtocol.thought?.('The goal is right.\n<action>right</action>\nDone.')).toBe(
+      'The goal is right.\n',
+    );
+    expect(tagProtocol.thought?.('<action>right</action>')).toBe('');
+    expect(tagProtocol.thought?.('The goal is right.')).toBe('The goal is right.');
+  });
+
   it.each([
     ['right', 'No action was found.'],
     ['<action>right', '<action> was not closed with </action>.'],

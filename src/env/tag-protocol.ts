@@ -10,6 +10,7 @@ export const tagProtocol: ActionProtocol = {
   name: 'tags',
   instructions: `You may reason first. Then write your action once, between ${OPEN} and ${CLOSE}.`,
   format: (action) => `${OPEN}${action}${CLOSE}`,
+  thought: (text) => text.slice(0, text.includes(OPEN) ? text.lastIndexOf(OPEN) : undefined),
   parse: (text) => {
     const opened = text.split(OPEN).length - 1;
     const closed = text.split(CLOSE).length - 1;

@@ -109,6 +109,8 @@ export const environmentAnswer = z.object({
     validation: z.int().nullable(),
     test: z.int().nullable(),
   }),
+  /** Fields of the rollout file that `info.credit` of its steps gives. */
+  facts: z.array(z.string()).default([]),
   /** Whether scripted players can be asked. */
   scripts: z.boolean(),
   /** Training settings that were found to work here. */

@@ -1,12 +1,24 @@
 /** A world is anything an agent can act in: a pure environment, a game, or live sessions. The rollout knows only worlds. */
 
 import type { Json } from '../core/json.ts';
+import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Agent } from './agent.ts';
 import type { Split, TaskSet } from './environment.ts';
 import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
 import type { Role, Session } from './session.ts';
+
+/** A thought before an action, as a corrector sees it. */
+export interface ThoughtToCorrect {
+  /** Where it was thought, before the action. */
+  readonly session: Session;
+  /** The conversation so far. */
+  readonly messages: readonly Message[];
+  /** Without white space at its ends; empty where a scripted player is about to act. */
+  readonly thought: string;
+  readonly rng: Rng;
+}
 
 /** Scripted players: the expert, the beginner with typical mistakes, and uniform choice among the legal actions. */
 export type PlayerKind = 'expert' | 'beginner' | 'random';
@@ -36,4 +48,9 @@ export interface World {
    * Remote worlds ask their server.
    */
   script?(session: Session, kind: PlayerKind, rng: Rng): string | undefined | Promise<string | undefined>;
+  /**
+   * The thought that is right there, or the same one where nothing is wrong with it. Where the protocol tells thoughts from
+   * actions, scripted players write it before theirs, and recipes may imitate it. A corrector may be a language model.
+   */
+  correctThought?(turn: ThoughtToCorrect): string | Promise<string>;
 }

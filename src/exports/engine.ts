@@ -8,12 +8,9 @@ export {
   type EmbeddedEngineOptions,
 } from '../engine/embedded/embedded-engine.ts';
 export type * from '../engine/engine.ts';
+export { createTinkerEngine } from '../engine/tinker/create-tinker-engine.ts';
 export type { LossScale } from '../engine/tinker/loss-scale.ts';
-export {
-  createTinkerEngine,
-  type TinkerEngine,
-  type TinkerEngineOptions,
-} from '../engine/tinker/tinker-engine.ts';
+export type { TinkerEngine, TinkerEngineOptions } from '../engine/tinker/tinker-engine.ts';
 export { type ChatRenderer, type ChatRendererOptions, chatRenderer } from '../model/chat-renderer.ts';
 export { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
 export type { DecoderShape, RopeScaling, ValueBins } from '../model/decoder.ts';

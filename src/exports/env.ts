@@ -18,4 +18,4 @@ export { AGENT, type Role, type Session, type StepResult } from '../env/session.
 export { tagProtocol } from '../env/tag-protocol.ts';
 export { defineTool, type Tool } from '../env/tool.ts';
 export { callTool, toolProtocol } from '../env/tool-protocol.ts';
-export type { PlayerKind, World } from '../env/world.ts';
+export type { PlayerKind, ThoughtToCorrect, World } from '../env/world.ts';

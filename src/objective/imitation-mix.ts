@@ -5,13 +5,13 @@
  *   sft-rl:  loss = (1 - μ) · Σ weight · PPO clip - μ · Σ imitation · f(log π) · log π
  *            μ rises linearly from 0 to `peak` in `warmupSteps`, then falls along a cosine to `valley` in `decaySteps`
  *   gtr:     loss = Σ weight · PPO clip - imitationCoefficient · Σ imitation · log π
- *            where `weight` is on the action tokens, and `imitation` on the corrected thoughts in rows of their own
+ *            where `imitation` is on the corrected thoughts, in rows of their own
  *
  * Sources: DataMind, arXiv 2509.25084, dp_actor.py and multi.sh; f from CHORD, arXiv 2508.11408; GTR, arXiv 2503.08525.
  * 1. f is 1, or p(1 - p), or p (importance weights of expert tokens), and is constant in the gradient.
  * 2. μ is part of the weights, so that its schedule does not change the graph.
- * 3. GTR's corrections are aggregated over steps (DAgger); which of them are in a step is the caller's choice. The paper's
- *    weight of imitation was not found; it is 1.
+ * 3. GTR's corrections are aggregated over steps (DAgger); which of them are in a step is the caller's choice, and so is how
+ *    much of the policy gradient reaches thoughts. The weight of imitation is 1, as in the released code.
  */
 
 import { z } from 'zod';
@@ -121,8 +121,8 @@ export const gtr: ObjectiveMethod<typeof gtrSchema> = defineObjective(
   {
     name: 'gtr',
     title: 'GTR, corrected-thought imitation',
-    summary: 'PPO on actions, imitation of thoughts that a corrector rewrote',
-    formula: 'Σ_actions w ℓ_ppo - c Σ_thoughts w log π',
+    summary: 'PPO on what was sampled, imitation of thoughts that a corrector rewrote',
+    formula: 'Σ_sampled w ℓ_ppo - c Σ_corrected w log π',
     source: 'arXiv 2503.08525',
     family: 'imitation',
   },

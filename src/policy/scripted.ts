@@ -4,7 +4,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import { Rng } from '../core/rng.ts';
 import type { PlayerKind, World } from '../env/world.ts';
 import type { Renderer } from '../model/renderer.ts';
-import type { Policy } from './policy.ts';
+import type { CompletionRequest, Policy } from './policy.ts';
 
 export interface ScriptedOptions {
   /** Who plays an episode, given its name. */
@@ -13,6 +13,13 @@ export interface ScriptedOptions {
   readonly randomRate: number;
   /** Turns the script's text into ids; without it completions carry no ids. */
   readonly renderer?: Renderer;
+}
+
+/** What is thought before acting, where the protocol tells thoughts from actions. */
+async function thoughtOf(world: World, { session, messages }: CompletionRequest, rng: Rng): Promise<string> {
+  if (!world.protocol.thought || !world.correctThought) return '';
+  const thought = await world.correctThought({ session, messages, thought: '', rng });
+  return thought === '' ? '' : `${thought} `;
 }
 
 /** A policy that plays `world` by its scripts. Its completions are not `sampled`: only imitation learns from them. */
@@ -32,7 +39,7 @@ export function scriptedPolicy(world: World, options: ScriptedOptions): Policy {
           next: 'Give it solve() (and actions()), or start from a checkpoint instead of demonstrations',
         });
       }
-      const text = world.protocol.format(action);
+      const text = `${await thoughtOf(world, request, rng)}${world.protocol.format(action)}`;
       const ids = options.renderer?.completionIds(text) ?? [];
       return { ids, logprobs: ids.map(() => 0), text, finish: 'none', sampled: false };
     },

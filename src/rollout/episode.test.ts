@@ -75,6 +75,40 @@ const options = (world: World, policy: Policy, more: Partial<EpisodeOptions> = {
 const play = async (world: World, policy: Policy, more: Partial<EpisodeOptions> = {}): Promise<Trajectory> =>
   (await runEpisode({ id: '0/0/0', groupId: '0/0', task: null }, options(world, policy, more)))[0]!;
 
+test('an episode ends at a void turn where it is told to, with what was paid until then', async () => {
+  const words = ['up', 'dance', 'up', 'up'];
+  const on = await play(counter(), sayer(words));
+  expect(on).toMatchObject({ stop: 'done', success: true, outcome: 0.25 });
+  const stopped = await play(counter(), sayer(words), { stopsAtVoidTurn: true });
+  expect(stopped).toMatchObject({ stop: 'invalid-action', success: false, outcome: -0.5 });
+  expect(stopped.turns.map(({ valid }) => valid)).toEqual([true, false]);
+  // A script's mistake is no void turn, and the environment's own end is its end.
+  const scripted = { ...sayer(words) };
+  const complete: Policy['complete'] = async (request) => ({
+    ...(await scripted.complete(request)),
+    sampled: false,
+  });
+  expect(await play(counter(), { ...scripted, complete }, { stopsAtVoidTurn: true })).toMatchObject({
+    stop: 'done',
+  });
+  const ends = counter({
+    step: () => ({ state: { at: 0 }, observation: 'over', reward: 0, done: true, valid: false }),
+  });
+  expect(await play(ends, sayer(['dance']), { stopsAtVoidTurn: true })).toMatchObject({ stop: 'done' });
+});
+
+test('an agent with a name reads it once, before anything else', async () => {
+  const policy = sayer(['up']);
+  const trajectory = await play(counter(), policy, { names: { agent: 'agent2' } });
+  expect(trajectory.turns.map(({ messages }) => messages[0]!.content)).toEqual([
+    'agent2 at 0',
+    'at 1',
+    'at 2',
+  ]);
+  expect(policy.requests.at(-1)!.messages[0]!.content).toBe('agent2 at 0');
+  expect(trajectory.turns[0]!.anchor).toBe((await play(counter(), sayer(['up']))).turns[0]!.anchor);
+});
+
 test('an episode records turns, rewards and the reason it ended', async () => {
   const trajectory = await play(counter(), sayer(['up', 'stay', 'up', 'up']));
   expect(trajectory).toMatchObject({ stop: 'done', success: true, outcome: 0.25, policyVersion: 7 });

@@ -9,6 +9,7 @@ import type { Role, Session } from '../env/session.ts';
 import type { World } from '../env/world.ts';
 import { continued, type History, type Renderer } from '../model/renderer.ts';
 import type { Policy, SamplingOptions } from '../policy/policy.ts';
+import { type AgentNames, addressed } from './agent-names.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { ContextStrategy } from './context.ts';
 import type { Watch } from './watchdog.ts';
@@ -23,6 +24,10 @@ export interface EpisodeOptions {
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;
   readonly turnTimeoutMs: number;
+  /** End an episode at a turn of the policy without a usable action, wherever the environment would go on. */
+  readonly stopsAtVoidTurn?: boolean;
+  /** What each role is called, where several agents exchange roles; read before its first turn. */
+  readonly names?: AgentNames;
   /** Names all randomness of the run. */
   readonly seed: string | number;
   readonly signal: AbortSignal;
@@ -152,13 +157,15 @@ async function takeTurn(
 ): Promise<StopReason> {
   const { world, policy, renderer } = options;
   const where = `${request.id} turn ${seat.turns.length}`;
-  const { fresh, anchor } = await boundary.step('environment', `observing ${where}`, undefined, () => ({
-    fresh:
+  const { observed, anchor } = await boundary.step('environment', `observing ${where}`, undefined, () => ({
+    observed:
       seat.problem === undefined
         ? session.observe(seat.role)
         : tellProblem(seat.problem, session.observe(seat.role)),
     anchor: session.anchor(seat.role),
   }));
+  const name = seat.turns.length === 0 ? options.names?.[seat.role] : undefined;
+  const fresh = name === undefined ? observed : addressed(observed, name);
   const context = options.context.next(seat.past, fresh, renderer);
   const room = options.contextLength - context.promptIds.length;
   if (room < 1) return 'context-overflow';
@@ -193,6 +200,7 @@ async function takeTurn(
     }
   }
 
+  const valid = result.valid && parsed.ok;
   seat.turns.push({
     kind: 'act',
     anchor,
@@ -205,7 +213,7 @@ async function takeTurn(
     text: completion.text,
     finish: completion.finish,
     reward: 0,
-    valid: result.valid && parsed.ok,
+    valid,
     ...(result.info === undefined ? {} : { info: result.info }),
     policyMs: answered - started,
     environmentMs: performance.now() - answered,
@@ -220,7 +228,8 @@ async function takeTurn(
     const last = other.turns.at(-1);
     if (last && reward !== 0) other.turns[other.turns.length - 1] = { ...last, reward: last.reward + reward };
   }
-  return 'done';
+  const isVoid = completion.sampled && !valid;
+  return options.stopsAtVoidTurn && isVoid && !result.done ? 'invalid-action' : 'done';
 }
 
 /** Names one role's side of an episode. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { world as kuhnPoker } from '../../envs/kuhn-poker/index.ts';
 import { user } from '../core/messages.ts';
 import { defineEnvironment, type Environment } from '../env/environment.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
@@ -54,6 +55,17 @@ const options: DemonstrationOptions = {
   watch: unwatched,
 };
 
+test('agents that exchange roles are shown in all of them, and else have no names', async () => {
+  const poker = kuhnPoker.create({ rules: false });
+  const opened = async (exchanges: boolean): Promise<string[]> => {
+    const played = await demonstrate(poker, { ...options, demonstrations: 4, exchanges });
+    const names = played.map(({ turns }) => turns[0]!.messages[0]!.content.split(' ').slice(0, 2).join(' '));
+    return [...new Set(names)].sort();
+  };
+  expect(await opened(true)).toEqual(['agent1 first', 'agent1 second', 'agent2 first', 'agent2 second']);
+  for (const words of await opened(false)) expect(words).toMatch(/^(first|second) card:.$/);
+});
+
 test('the expert alone plays every task in turn, and what it writes is not sampled', async () => {
   const played = await demonstrate(stairs(), options);
   expect(played.map(({ turns }) => turns.length)).toEqual([3, 2, 1, 3, 2, 1, 3, 2, 1]);
@@ -73,6 +85,19 @@ test('beginners and random moves are mixed in, in about the shares asked for, an
   const withoutTimes = (list: typeof random): unknown =>
     list.map(({ id, turns }) => [id, turns.map(({ text }) => text)]);
   expect(withoutTimes(await demonstrate(stairs(), { ...many, randomRate: 1 }))).toEqual(withoutTimes(random));
+});
+
+test('where thoughts can be told from actions, scripts write the right one before theirs', async () => {
+  const thinking = stairs({ correctThought: ({ at }) => `at ${at}` });
+  const [first] = await demonstrate(thinking, { ...options, demonstrations: 1 });
+  expect(first!.turns.map(({ text }) => text)).toEqual([
+    'at 0 <action>go up</action>',
+    'at 1 <action>go up</action>',
+    'at 2 <action>go up</action>',
+  ]);
+  const { thought: _, ...protocol } = thinking.protocol;
+  const [plain] = await demonstrate({ ...thinking, protocol }, { ...options, demonstrations: 1 });
+  expect(plain!.turns[0]!.text).toBe('<action>go up</action>');
 });
 
 test('episodes that fail are left out', async () => {

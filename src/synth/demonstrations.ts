@@ -11,7 +11,8 @@ import { continued, type History, type Renderer } from '../model/renderer.ts';
 import { WordTokenizer } from '../model/word-tokenizer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
-import { collectGroups, failuresOf, type Play } from '../rollout/collect.ts';
+import { type AgentNames, agentNames } from '../rollout/agent-names.ts';
+import { collectGroups, failuresOf, type GroupRequest, type Play } from '../rollout/collect.ts';
 import { type ContextStrategy, fullContext } from '../rollout/context.ts';
 import type { Watch } from '../rollout/watchdog.ts';
 
@@ -22,6 +23,8 @@ export interface DemonstrationOptions {
   readonly seed: number;
   readonly maxTurns: number;
   readonly turnTimeoutMs: number;
+  /** Agents that exchange roles are shown with all of them. Default: agents have no names. */
+  readonly exchanges?: boolean;
   readonly signal: AbortSignal;
   readonly watch: Watch;
   /** Plays the demonstrations, where the world's scripts do not. */
@@ -55,13 +58,14 @@ export function demonstrator(
  */
 export async function demonstrate(world: World, options: DemonstrationOptions): Promise<Trajectory[]> {
   const tasks = tasksOf(world, 'train');
-  const groups = await collectGroups(
-    Array.from({ length: options.demonstrations }, (_, index) => ({
-      id: `demonstration/${index}`,
-      task: tasks.at(index % tasks.size),
-      members: 1,
-    })),
-    {
+  const requests = Array.from({ length: options.demonstrations }, (_, index) => ({
+    id: `demonstration/${index}`,
+    task: tasks.at(index % tasks.size),
+    members: 1,
+  }));
+  const play = (some: readonly GroupRequest[], names?: AgentNames): Promise<Group[]> =>
+    collectGroups(some, {
+      ...(names && { names }),
       world,
       policy: scriptedPolicy(world, {
         player: (conversation) => demonstrator(conversation, options),
@@ -80,8 +84,14 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
       concurrency: 64,
       ...(options.play ? { play: options.play } : {}),
       ...(options.onEpisode ? { onEpisode: options.onEpisode } : {}),
-    },
-  );
+    });
+  const groups: Group[] = [];
+  if (options.exchanges) {
+    for (const part of world.roles.keys()) {
+      const some = requests.filter((_, index) => index % world.roles.length === part);
+      groups.push(...(await play(some, agentNames(world.roles, part))));
+    }
+  } else groups.push(...(await play(requests)));
   const usable = groups
     .flatMap((group) => group.members)
     .filter((trajectory) => isTrainable(trajectory.stop) && trajectory.turns.length > 0);

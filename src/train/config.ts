@@ -88,6 +88,13 @@ const rollout = z.strictObject({
   topP: z.number().positive().max(1).default(1).describe('Nucleus: keep tokens up to this probability mass'),
   topK: z.int().min(0).default(0).describe('Keep the k likeliest tokens; 0 keeps all'),
   maxTurns: z.int().min(0).default(0).describe('Turn limit; 0 takes the environment’s'),
+  exchangeEvery: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'Steps after which the agents of several roles exchange them, each of which reads its name; 0: no names, no exchange',
+    ),
   concurrency: count.default(256).describe('Episodes under way at once'),
   turnTimeoutMs: count.default(20_000).describe('Deadline of one environment step, in milliseconds'),
   minimumMembers: count.default(2).describe('A group with fewer usable episodes is dropped'),
@@ -100,9 +107,11 @@ const curation = z.strictObject({
     .default(0)
     .describe('Dynamic sampling: further rounds of tasks while too few groups have different outcomes'),
   voidTurns: z
-    .enum(['learn', 'mask'])
+    .enum(['learn', 'mask', 'stop'])
     .default('learn')
-    .describe('mask: an episode with a turn without a usable action sets baselines but is not learned from'),
+    .describe(
+      'mask: an episode with a turn without a usable action sets baselines but is not learned from; stop: it ends there too',
+    ),
   variedShare: share
     .default(1)
     .describe('Share of groups that are learned from, those whose outcomes vary most'),

@@ -11,6 +11,7 @@ import { CHAT_WORDS, messageText, wordChatRenderer } from '../model/word-chat.ts
 import { enginePolicy } from '../policy/engine-policy.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import type { PromptPolicy } from '../policy/policy.ts';
+import { agentNames } from '../rollout/agent-names.ts';
 import type { CollectOptions, Play } from '../rollout/collect.ts';
 import { type ContextStrategy, fullContext, latestContext } from '../rollout/context.ts';
 import type { Watch } from '../rollout/watchdog.ts';
@@ -126,10 +127,10 @@ export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'reci
   return config.data === '' || recipe.learnsFrom === 'both';
 }
 
-/** How this learner's policy plays; evaluation changes the temperature. */
-export function playOptions(learner: Learner, signal: AbortSignal): CollectOptions {
+/** How this learner's policy plays in a step; evaluation changes the temperature, and has the agents in their first roles. */
+export function playOptions(learner: Learner, signal: AbortSignal, step = 0): CollectOptions {
   const { config, engine, renderer, world } = learner;
-  const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs } = config.rollout;
+  const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs, exchangeEvery } = config.rollout;
   const lockstep = new Lockstep();
   const policy = enginePolicy(engine, renderer, lockstep);
   return {
@@ -142,6 +143,7 @@ export function playOptions(learner: Learner, signal: AbortSignal): CollectOptio
     maxTurns: maxTurns === 0 ? world.maxTurns : maxTurns,
     contextLength: engine.capabilities.contextLength,
     turnTimeoutMs,
+    ...(exchangeEvery > 0 && { names: agentNames(world.roles, Math.floor(step / exchangeEvery)) }),
     seed: config.seed,
     signal,
     watch: learner.watch,

@@ -98,7 +98,8 @@ export async function train(
   };
   const measure = (label: 'before' | 'during' | 'after', step: number) =>
     timed('evaluate', () => evaluateBoth(learner, label, step, io));
-  const tree = treeOf(learner.world);
+  // The tree knows nothing of names.
+  const tree = config.rollout.exchangeEvery > 0 ? undefined : treeOf(learner.world);
   let state = start;
 
   if (state.before === null) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Group, Trajectory } from '../core/trajectory.ts';
 import { trainConfigSchema } from './config.ts';
-import type { Learner } from './learner.ts';
+import { type Learner, playOptions } from './learner.ts';
 import { curate, playStep } from './play-step.ts';
 
 /** A learner whose recipe plays groups of given outcomes, told by the number of the group. */
@@ -47,4 +47,44 @@ test('not more rounds than allowed, and without dynamic sampling one', async () 
   const { groups } = await playStep(plain, 0, [], io);
   expect(groups).toHaveLength(2);
   expect(curate(plain, groups)).toHaveLength(2);
+});
+
+test('episodes that are learned from end at void turns where the run says so', async () => {
+  for (const [voidTurns, stops] of [
+    ['learn', false],
+    ['mask', false],
+    ['stop', true],
+  ] as const) {
+    const { config, recipe, ...rest } = learnerOf(0, () => [1, 0]);
+    const seen: unknown[] = [];
+    const play: typeof recipe.play = async (_requests, { stopsAtVoidTurn }) => {
+      seen.push(stopsAtVoidTurn);
+      return [];
+    };
+    const curation = { ...config.curation, voidTurns };
+    await playStep({ ...rest, config: { ...config, curation }, recipe: { ...recipe, play } }, 0, [], io);
+    expect(seen).toEqual([stops]);
+  }
+});
+
+test('agents exchange roles every so many steps, and have no names where they never do', async () => {
+  const { config, recipe, world, ...rest } = learnerOf(0, () => [1, 0]);
+  const seen: unknown[] = [];
+  const play: typeof recipe.play = async (_requests, { names }) => {
+    seen.push(names);
+    return [];
+  };
+  const learner = (exchangeEvery: number): Learner => ({
+    ...rest,
+    world: { ...world, roles: ['first', 'second'] },
+    config: { ...config, rollout: { ...config.rollout, exchangeEvery } },
+    recipe: { ...recipe, play },
+  });
+  for (let step = 0; step < 5; step++) await playStep(learner(2), step, [], io);
+  await playStep(learner(0), 7, [], io);
+  const own = { first: 'agent1', second: 'agent2' };
+  const exchanged = { first: 'agent2', second: 'agent1' };
+  expect(seen).toEqual([own, own, exchanged, exchanged, own, undefined]);
+  // Evaluations have everyone in the first role.
+  expect(playOptions(learner(2), io.signal).names).toEqual(own);
 });

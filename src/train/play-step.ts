@@ -31,8 +31,9 @@ export async function playStep(
     for (const [id, task] of chosen) tasks.set(id, task);
     groups.push(
       ...(await play(requestsFor(learner, chosen), {
-        ...playOptions(learner, io.signal),
+        ...playOptions(learner, io.signal, step),
         branching: config.branching,
+        stopsAtVoidTurn: config.curation.voidTurns === 'stop',
         onEpisode: io.onEpisode,
       })),
     );

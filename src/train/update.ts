@@ -70,7 +70,7 @@ export async function updatePolicy(
     memory,
   );
   const masked = (index: number): boolean =>
-    config.curation.voidTurns === 'mask' && hasVoidTurn(candidates[index]!.trajectory);
+    config.curation.voidTurns !== 'learn' && hasVoidTurn(candidates[index]!.trajectory);
   const smoothed = config.objective.entropySmoothing > 0;
   const samples = samples_I.flat();
   const lessons = samples_I.filter((_, index) => !masked(index)).flat();

@@ -7,7 +7,7 @@
  */
 
 import type { TokenRow } from '../../src/engine/engine.ts';
-import { createTinkerEngine } from '../../src/engine/tinker/tinker-engine.ts';
+import { createTinkerEngine } from '../../src/engine/tinker/create-tinker-engine.ts';
 import { ppoClip } from '../../src/objective/ppo-clip.ts';
 
 const [baseUrl, baseModel] = process.argv.slice(2);

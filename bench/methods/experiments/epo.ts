@@ -15,6 +15,7 @@ export const epo = defineExperiment({
     'A chain of twelve doors, two words, thirty turns; a model of width 32 that sees the latest turn; 20 steps of 2 tasks × 8 episodes; entropy weight 0.01 in both arms, smoothing 1. wander: the standard deviation of the entropy over all steps.',
   arms: ['entropy bonus', 'epo'],
   seeds: 5,
+  curve: 'mean surprise of sampled tokens, in nats',
   comparisons: [{ figure: 'wander', arm: 'epo', against: 'entropy bonus', expect: 'lower' }],
   remarks:
     'In these runs entropy falls as the task is learned and does not blow up afterwards, so that there is little for the smoothing to hold. The claim is about longer runs in which it does; none was tried.',

@@ -12,7 +12,7 @@ export const simpletir = defineExperiment({
     'Leaving episodes with a void turn out of the loss removes the spikes of the gradient norm that such turns cause.',
   source: 'arXiv 2509.02479',
   setup:
-    'A chain of three doors, three words and the word "mumble", which no door understands and which demonstrations contain; a model of width 32; 30 steps of 4 tasks × 8 episodes. spike: the 95th percentile of the gradient norm before clipping over its median, from step 10 on.',
+    'A chain of three doors, three words and the word "mumble", which no door understands and which demonstrations contain; a model of width 32; 30 steps of 4 tasks × 8 episodes, which simpletir also ends at a void turn. spike: the 95th percentile of the gradient norm before clipping over its median, from step 10 on.',
   arms: ['grpo', 'simpletir'],
   seeds: 5,
   comparisons: [

@@ -69,6 +69,7 @@ function describe(factory: WorldFactory, world: World, episode: Episode | undefi
     name: factory.name,
     description: factory.description,
     roles: world.roles,
+    facts: world.facts ?? [],
     maxTurns: world.maxTurns,
     protocol: world.protocol.name,
     tasks: sizes(world),
@@ -101,13 +102,18 @@ function description(
     ['tasks', counts.join(', ')],
     ['actions', protocolNames[world.protocol.name]],
     ...(world.roles.length > 1 ? [['roles', world.roles.join(', ')] as [string, string]] : []),
+    ...(world.facts?.length ? [['facts', world.facts.join(', ')] as [string, string]] : []),
   ];
   const fields = schemaFields(factory.options);
   return [
     paint('bold', factory.name),
     ...wrap(factory.description, screen.columns),
     '',
-    ...facts.map(([label, text]) => `  ${paint('dim', label.padEnd(9))}${text}`),
+    ...facts.flatMap(([label, text]) =>
+      wrap(text, screen.columns - 11).map(
+        (line, index) => `  ${paint('dim', (index === 0 ? label : '').padEnd(9))}${line}`,
+      ),
+    ),
     ...(fields.length > 0
       ? [
           '',

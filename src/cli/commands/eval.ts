@@ -14,9 +14,9 @@ import { painter } from '../console.ts';
 import { createWorld, findEnvironment } from '../environments.ts';
 import { formatInterval } from '../format.ts';
 import { isPath } from '../load-file.ts';
+import { openCheckpoint } from '../open-checkpoint.ts';
 import { table } from '../table.ts';
 import { runDisplay } from '../terminal.ts';
-import { openCheckpoint } from '../training-run.ts';
 
 const options = z.strictObject({
   tasks: z.int().min(1).default(500).describe('Number of tasks; fewer where there are fewer'),

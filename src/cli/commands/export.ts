@@ -6,7 +6,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { TinkerEngine } from '../../engine/tinker/tinker-engine.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { findEnvironment } from '../environments.ts';
-import { openCheckpoint } from '../training-run.ts';
+import { openCheckpoint } from '../open-checkpoint.ts';
 
 const options = z.strictObject({
   to: z.string().describe('Folder to write, which must not exist yet'),

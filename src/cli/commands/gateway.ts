@@ -20,7 +20,7 @@ import { conversationRendererOf } from '../../train/model-card.ts';
 import { rolloutRecord } from '../../train/rollout-record.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { findEnvironment } from '../environments.ts';
-import { openCheckpoint } from '../training-run.ts';
+import { openCheckpoint } from '../open-checkpoint.ts';
 
 const options = z.strictObject({
   policy: z

@@ -12,8 +12,8 @@ import { painter } from '../console.ts';
 import { createWorld, environmentHelp, environmentNames, findEnvironment } from '../environments.ts';
 import { formatScore } from '../format.ts';
 import { narratedPolicy } from '../live-episode.ts';
+import { openCheckpoint } from '../open-checkpoint.ts';
 import { askInput, playAsPerson } from '../person-play.ts';
-import { openCheckpoint } from '../training-run.ts';
 
 const options = z.strictObject({
   run: z.string().optional().describe('Watch the agent of this run instead of playing'),

@@ -3,15 +3,14 @@
 import { z } from 'zod';
 import type { WorldFactory } from '../../env/factory.ts';
 import type { trainConfigSchema } from '../../train/config.ts';
-import { obstacle } from '../../train/recipes/fit.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
 import { resolveConfig } from '../../train/resolve.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type Console, painter, wrap } from '../console.ts';
-import { createWorld, environmentNames, findEnvironment } from '../environments.ts';
+import { createWorld, environmentNames, findEnvironment, loadEnvironments } from '../environments.ts';
 import { methodsPage } from '../methods-page.ts';
-import { configOf, placeOf } from '../prepare-run.ts';
+import { configOf, obstacleIn } from '../prepare-run.ts';
 import { listNeeds, recipeParts } from '../recipe-parts.ts';
 
 const options = z.strictObject({
@@ -20,7 +19,7 @@ const options = z.strictObject({
     .optional()
     .describe(`Also say whether it can be used here: ${environmentNames.join(', ')}`),
   json: z.boolean().default(false).describe('Print JSON'),
-  markdown: z.boolean().default(false).describe('Print the reference page of all methods, docs/methods.md'),
+  markdown: z.boolean().default(false).describe('Print the reference page of all methods'),
 });
 
 export const recipesCommand: Command<typeof options> = defineCommand({
@@ -30,7 +29,7 @@ export const recipesCommand: Command<typeof options> = defineCommand({
   options,
   examples: ['turnwise recipes', 'turnwise recipes ppo', 'turnwise recipes self-play --env kuhn-poker'],
   async run({ arguments: { recipe: name }, options: { env, json, markdown }, console }) {
-    if (markdown) return console.write(methodsPage());
+    if (markdown) return console.write(methodsPage(await loadEnvironments()));
     const factory = env === undefined ? undefined : await findEnvironment(env);
     const chosen = name === undefined ? recipes : [findRecipe(name)];
     const described = chosen.map((recipe) => describe(recipe, factory));
@@ -48,7 +47,7 @@ function describe(recipe: Recipe, factory: WorldFactory | undefined) {
     : resolveConfig({ recipe, environmentOptions: z.looseObject({}), settings: {} });
   const world = factory && createWorld(factory, []);
   const { name, summary, source, formula, use, authors, critic, settings } = recipe;
-  const missing = world && obstacle(recipe, config, placeOf(world));
+  const missing = factory && obstacleIn(factory, recipe);
   return {
     name,
     summary,

@@ -155,7 +155,7 @@ function requireSharedStart(runs: readonly PreparedRun[]): void {
     lora,
     chat,
     clone,
-    rollout: { maxTurns: rollout.maxTurns },
+    rollout: { maxTurns: rollout.maxTurns, exchangeEvery: rollout.exchangeEvery },
     evaluation: { finalTasks: evaluation.finalTasks },
   });
   const first = runs[0]!;

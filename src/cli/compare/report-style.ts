@@ -1,24 +1,14 @@
 /** The look of reports: light and dark, from a phone to a wide screen, with nothing loaded from elsewhere. */
 
-/** Line colours, light and dark; further recipes begin again, dashed. */
-const colours = [
-  ['#0a7d5a', '#3fb98f'],
-  ['#8250df', '#b392f0'],
-  ['#bc4c00', '#f0883e'],
-  ['#0969da', '#58a6ff'],
-  ['#bf3989', '#f778ba'],
-  ['#7d6200', '#d9b13b'],
-  ['#1b7c83', '#39c5cf'],
-  ['#cf222e', '#ff7b72'],
-] as const;
+import { lineColours } from '../svg-plot.ts';
 
-/** What the elements of a recipe are marked with. */
+/** What the elements of a recipe are marked with: there are so many colours, and further recipes begin again, dashed. */
 export function lookOf(index: number): string {
-  return `c${index % colours.length}${index >= colours.length ? ' dashed' : ''}`;
+  return `c${index % lineColours.length}${index >= lineColours.length ? ' dashed' : ''}`;
 }
 
 const colourRules = (side: 0 | 1): string =>
-  colours.map((pair, index) => `.c${index} { --line: ${pair[side]}; }`).join(' ');
+  lineColours.map((pair, index) => `.c${index} { --line: ${pair[side]}; }`).join(' ');
 
 export const reportStyle: string = `
 :root { color-scheme: light dark; --paper: #ffffff; --page: #f6f8fa; --ink: #1f2328; --soft: #59636e;

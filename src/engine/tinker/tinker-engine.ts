@@ -4,21 +4,19 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { hash32 } from '../../core/rng.ts';
 import { LogprobEvaluator } from '../../objective/at-logprobs.ts';
-import type { Objective, ObjectiveNeeds } from '../../objective/objective.ts';
+import type { Objective } from '../../objective/objective.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { filesOf } from '../../wire/tinker/tar.ts';
 import { checkBatch, checkSampleRequest } from '../checks.ts';
 import type {
   AdamOptions,
   Engine,
-  EngineAbilities,
   EngineCapabilities,
   ForwardBackwardResult,
   OptimStepResult,
@@ -29,11 +27,14 @@ import type {
   TokenRow,
   TokenScores,
 } from '../engine.ts';
+import { requireLogprobsOnly, requirePlainTemperature, tinkerAbilities } from './abilities.ts';
+import { readCheckpointFile, writeCheckpointFile } from './checkpoint-file.ts';
 import { averagedSurrogateDatum, bareDatum, logprobsOf, namedDatum, surrogateDatum } from './data.ts';
 import { clientClosed } from './errors.ts';
-import { findLossScale, gradientNorm, type LossScale } from './loss-scale.ts';
+import { gradientNorm, type LossScale } from './loss-scale.ts';
 import { gather, promptGroups } from './prompt-groups.ts';
-import { type ServiceOptions, TinkerService } from './service.ts';
+import { checkSequences } from './sampled.ts';
+import type { ServiceOptions, TinkerService } from './service.ts';
 import { TrainingModel } from './training-model.ts';
 
 export interface TinkerEngineOptions extends ServiceOptions {
@@ -52,53 +53,16 @@ export interface TinkerEngineOptions extends ServiceOptions {
   readonly concurrency?: number;
 }
 
-/** What the API can do, whichever server speaks it. */
-export const tinkerAbilities: EngineAbilities = {
-  valueHead: false,
-  entropies: false,
-  temperatures: false,
-  customObjectives: true,
-};
-
 const crossEntropy = { name: 'cross_entropy', settings: {} };
 const importanceSampling = { name: 'importance_sampling', settings: {} };
-const checkpointFile = 'tinker.json';
 /** Ids travel as 32-bit numbers. */
 const mostIds = 2 ** 31;
-
-const checkpointSchema = z.strictObject({
-  baseUrl: z.string(),
-  baseModel: z.string(),
-  loraRank: z.int(),
-  version: z.int().min(0),
-  path: z.string(),
-  frozenPath: z.string().nullable(),
-});
 
 /** A gradient that waits for the optimizer step, when the number of data that it is averaged over is known. */
 interface Held {
   readonly row: TokenRow;
   readonly logprobs_T: Float32Array;
   readonly gradients_T: Float32Array;
-}
-
-/**
- * Opens a session, creates a model and publishes it as version 0.
- *
- * @throws TurnwiseError `tinker-model-unknown`, `tinker-scale-unknown`, and whatever goes wrong on the way (`tinker-*`)
- */
-export async function createTinkerEngine(options: TinkerEngineOptions): Promise<TinkerEngine> {
-  const service = await TinkerService.connect(options);
-  try {
-    const contextLength = await contextLengthOf(service, options);
-    const scale = options.lossScale ?? (await findLossScale(service, options, options.protobuf ?? false));
-    const model = await TrainingModel.create(service, options, options.protobuf);
-    const published = await model.publish();
-    return new TinkerEngine(service, model, published, { ...options, contextLength, lossScale: scale });
-  } catch (error) {
-    await service.close();
-    throw error;
-  }
 }
 
 /** Use `createTinkerEngine`. */
@@ -254,22 +218,20 @@ export class TinkerEngine implements Engine {
   async save(folder: string): Promise<void> {
     this.#requireOpen();
     const { baseModel, loraRank } = this.#options;
-    await mkdir(folder, { recursive: true });
-    const checkpoint: z.output<typeof checkpointSchema> = {
+    await writeCheckpointFile(folder, {
       baseUrl: this.#service.transport.baseUrl,
       baseModel,
       loraRank,
       version: this.#version,
       path: await this.#model.save(uniqueName('step')),
       frozenPath: this.#frozen?.path ?? null,
-    };
-    await writeFile(join(folder, checkpointFile), `${JSON.stringify(checkpoint, null, 2)}\n`);
+    });
   }
 
   /** A new model with the saved weights takes the place of the present one: servers load only into new models. */
   async load(folder: string, options: { readonly optimizer?: boolean } = {}): Promise<void> {
     this.#requireOpen();
-    const { path, frozenPath, version } = await this.#readCheckpoint(folder);
+    const { path, frozenPath, version } = await readCheckpointFile(folder, this.#options);
     this.#held = [];
     await this.#model.unloaded();
     this.#model = await this.#modelFrom(path, options.optimizer ?? true);
@@ -359,99 +321,9 @@ export class TinkerEngine implements Engine {
     return model;
   }
 
-  async #readCheckpoint(folder: string): Promise<z.output<typeof checkpointSchema>> {
-    const file = join(folder, checkpointFile);
-    let parsed: ReturnType<typeof checkpointSchema.safeParse>;
-    try {
-      parsed = checkpointSchema.safeParse(JSON.parse(await readFile(file, 'utf8')));
-    } catch (cause) {
-      throw new TurnwiseError('checkpoint-missing', {
-        what: `Cannot read ${checkpointFile} of the checkpoint`,
-        seen: String(cause),
-        next: 'Check the checkpoint folder, or load another checkpoint',
-        fields: { file },
-        cause,
-      });
-    }
-    const { baseModel, loraRank } = this.#options;
-    if (parsed.success && parsed.data.baseModel === baseModel && parsed.data.loraRank === loraRank)
-      return parsed.data;
-    throw new TurnwiseError('checkpoint-mismatch', {
-      what: `${checkpointFile} belongs to another model`,
-      seen: parsed.success ? `${parsed.data.baseModel}, rank ${parsed.data.loraRank}` : parsed.error.message,
-      allowed: `${baseModel}, rank ${loraRank}`,
-      next: 'Use the model settings that the checkpoint was trained with',
-      fields: { file },
-    });
-  }
-
   #requireOpen(): void {
     if (this.#closed) throw clientClosed();
   }
-}
-
-async function contextLengthOf(service: TinkerService, options: TinkerEngineOptions): Promise<number> {
-  const models = await service.models();
-  const model = models.find(({ name }) => name === options.baseModel);
-  if (model === undefined) {
-    throw new TurnwiseError('tinker-model-unknown', {
-      what: `The Tinker server has no base model "${options.baseModel}"`,
-      allowed: models.map(({ name }) => name).join(', ') || 'none',
-      next: 'Name one of these with --base-model',
-      fields: { baseModel: options.baseModel },
-    });
-  }
-  const length = Math.min(
-    options.contextLength ?? Number.POSITIVE_INFINITY,
-    model.contextLength ?? Number.POSITIVE_INFINITY,
-  );
-  if (Number.isFinite(length)) return length;
-  throw new TurnwiseError('config-invalid', {
-    what: `The Tinker server does not say how long a sequence of ${options.baseModel} may be`,
-    next: 'Say it with contextLength (chat.contextLength of a run)',
-    fields: { key: 'contextLength' },
-  });
-}
-
-/** Servers have been seen to answer with other lengths than they were asked for. */
-function checkSequences(
-  sequences: readonly { readonly tokens: readonly number[]; readonly logprobs: readonly number[] }[],
-  count: number,
-  maxTokens: number,
-): void {
-  if (sequences.length !== count)
-    throw garbled('another number of samples than was asked for', `${sequences.length} for ${count}`);
-  for (const { tokens, logprobs } of sequences) {
-    if (tokens.length === 0 || tokens.length > maxTokens)
-      throw garbled('a sample has an impossible length', `${tokens.length} of at most ${maxTokens} tokens`);
-    if (logprobs.length !== tokens.length)
-      throw garbled('log-probabilities do not fit the tokens', `${logprobs.length} for ${tokens.length}`);
-    const position = logprobs.findIndex((value) => !Number.isFinite(value));
-    if (position >= 0)
-      throw garbled('a log-probability is not finite', `${logprobs[position]} at token ${position}`);
-  }
-}
-
-function requirePlainTemperature(temperature: number): void {
-  if (temperature === 1) return;
-  throw new TurnwiseError('engine-unsupported', {
-    what: 'The Tinker API knows log-probabilities at temperature 1 only',
-    seen: `temperature ${temperature}`,
-    next: 'Train with rollout.temperature 1, or with the embedded engine',
-  });
-}
-
-function requireLogprobsOnly(needs: ObjectiveNeeds): void {
-  const missing = [
-    ...(needs.values || needs.valueLogits ? ['values'] : []),
-    ...(needs.entropies ? ['entropies'] : []),
-    ...(needs.heads?.length ? ['extra heads'] : []),
-  ];
-  if (missing.length === 0) return;
-  throw new TurnwiseError('engine-unsupported', {
-    what: `The Tinker API has no ${missing.join(' and no ')}`,
-    next: 'Use an objective that depends on log-probabilities alone, or the embedded engine',
-  });
 }
 
 const uniqueName = (kind: string): string => `${kind}-${randomUUID().slice(0, 13)}`;

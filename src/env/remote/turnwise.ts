@@ -51,13 +51,14 @@ export async function connectTurnwise(
 }
 
 function remoteWorld(name: string, base: string, described: Described, timeoutMs: number): World {
-  const { description, roles, maxTurns, scripts } = described;
+  const { description, roles, maxTurns, facts, scripts } = described;
   const client = new Client(base, timeoutMs);
   return {
     name,
     description,
     roles,
     maxTurns,
+    facts,
     protocol: protocolOf(described.action),
     tasks: (split): TaskSet<Task> => ({
       size: taskCount(described, split),

@@ -3,10 +3,10 @@
 import { TurnwiseError } from '../../core/errors.ts';
 import { broadcastShapes, product, shapeMismatch } from '../dimension.ts';
 import type { Operator } from '../graph.ts';
-import type { Tensor } from '../tensor.ts';
+import type { Dim, Tensor } from '../tensor.ts';
 import { sameType } from './elementwise.ts';
 import { sumTo } from './reduce.ts';
-import { reshape } from './shape.ts';
+import { reshape, transpose } from './shape.ts';
 
 export interface MatmulOptions {
   /** Swap the last two axes of `a` first; nothing is moved in memory. */
@@ -46,14 +46,34 @@ const matmulOperator: Operator<{ transposeA: boolean; transposeB: boolean; scale
       ? matmul(b, bare, { transposeA: transposeB, transposeB: true, scale })
       : matmul(bare, b, { transposeB: !transposeB, scale });
     // One product over all rows, instead of one for each leading index and a sum.
-    const flat = b.shape.length === 2 && !transposeA;
-    const [x, g] = flat ? [rowsOf(a), rowsOf(bare)] : [a, bare];
+    if (b.shape.length === 2 && !transposeA) {
+      const [x, g] = [rowsOf(a), rowsOf(bare)];
+      return [sumTo(toA, a.shape), transposeB ? productOverRows(g, x, scale) : productOverRows(x, g, scale)];
+    }
     const toB = transposeB
-      ? matmul(g, x, { transposeA: true, transposeB: transposeA, scale })
-      : matmul(x, g, { transposeA: !transposeA, scale });
+      ? matmul(bare, a, { transposeA: true, transposeB: transposeA, scale })
+      : matmul(a, bare, { transposeA: !transposeA, scale });
     return [sumTo(toA, a.shape), sumTo(toB, b.shape)];
   },
 };
+
+/**
+ * aᵀ·b of [R, M] and [R, N], for many more rows than columns. The runtime's product reads a transposed first factor again for every
+ * 128 columns of the result, so the narrower one is transposed beforehand, in memory; of wide ones that costs more than it saves.
+ */
+function productOverRows(a: Tensor, b: Tensor, scale: number): Tensor {
+  const [m, n] = [a.shape[1]!, b.shape[1]!];
+  const cheap = (columns: Dim): boolean => typeof columns === 'number' && columns < 1024;
+  if (cheap(m) && (!cheap(n) || Number(m) <= Number(n))) return matmul(moved(a), b, { scale });
+  if (cheap(n)) return moved(matmul(moved(b), a, { scale }));
+  return matmul(a, b, { transposeA: true, scale });
+}
+
+/** The transposed matrix as a copy: between two reshapes, the runtime cannot make it a flag of the product. */
+function moved(x: Tensor): Tensor {
+  const [rows, columns] = x.shape as readonly [Dim, Dim];
+  return reshape(transpose(reshape(x, [1, rows, columns]), [0, 2, 1]), [columns, rows]);
+}
 
 function rowsOf(x: Tensor): Tensor {
   return x.shape.length === 2 ? x : reshape(x, [product(x.shape.slice(0, -1)), x.shape.at(-1)!]);

@@ -6,7 +6,7 @@ import { WIRE_VERSION } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
 
 export function describeWorld(world: World, maxSessions: number, settings: JsonObject): JsonObject {
-  const { name, description, roles, maxTurns, protocol } = world;
+  const { name, description, roles, maxTurns, protocol, facts = [] } = world;
   const size = (split: Split): number | null => {
     const count = world.tasks(split).size;
     return Number.isFinite(count) ? count : null;
@@ -19,6 +19,7 @@ export function describeWorld(world: World, maxSessions: number, settings: JsonO
     maxTurns,
     action: { form: protocol.name, ...(protocol.tools === undefined ? {} : { tools: protocol.tools }) },
     tasks: { train: size('train'), validation: size('validation'), test: size('test') },
+    facts: [...facts],
     scripts: world.script !== undefined,
     settings,
     maxSessions,

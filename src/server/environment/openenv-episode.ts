@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
-import type { JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { Split } from '../../env/environment.ts';
 import { type CreateRequest, type WireView, wireStreams } from '../../env/wire.ts';
 import type { StepOutcome } from './session-table.ts';
@@ -84,7 +84,8 @@ export function openingObservation(view: WireView): JsonObject {
 
 /** The answer to a step of `role`. */
 export function stepObservation(outcome: StepOutcome, role: string): JsonObject {
-  const { view, rewards, valid, success, done, info } = outcome;
+  const { view, rewards, valid, success, done } = outcome;
+  const info = withoutFacts(outcome.info);
   return {
     observation: {
       ...readingOf(view, role),
@@ -96,6 +97,13 @@ export function stepObservation(outcome: StepOutcome, role: string): JsonObject 
     reward: rewards[role] ?? 0,
     done,
   };
+}
+
+/** An observation is for the agent, and what credit may know of a turn is not: it may hold the answer. */
+function withoutFacts(info: Json | undefined): Json | undefined {
+  if (typeof info !== 'object' || info === null || !('credit' in info)) return info;
+  const { credit: _, ...rest } = info;
+  return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
 function readingOf(

@@ -9,7 +9,7 @@ import type { TokenRow } from '../../engine/engine.ts';
 import { sftRl } from '../../objective/imitation-mix.ts';
 import type { Objective } from '../../objective/objective.ts';
 import { isReplayed, recalibratedAdvantage, selfImitation } from '../../objective/self-imitation.ts';
-import { minibatches, trainingRows } from '../batch.ts';
+import { type CreditedSample, minibatches, trainingRows } from '../batch.ts';
 import { GradientSteps } from '../gradient-steps.ts';
 import type { Learn, Memory, Moment, Replayed, Update } from '../learn.ts';
 import type { Learner } from '../learner.ts';
@@ -19,28 +19,28 @@ import { byGroup, draw, lean } from './replay.ts';
 import { averagedRows, onTurns, recordedOf } from './rows.ts';
 
 /** Rows with further channels of one number on all tokens. */
-function withConstant(rows: readonly TokenRow[], name: string, value: number): TokenRow[] {
+export function withConstant(rows: readonly TokenRow[], name: string, value: number): TokenRow[] {
   return rows.map(({ ids_T, channels }) => ({
     ids_T,
     channels: { ...channels, [name]: new Float32Array(ids_T.length).fill(value) },
   }));
 }
 
-/** One pass over the fresh samples, each minibatch with rows that are drawn for it. */
-async function learnBeside(
+/** `epochs` passes over the fresh samples, each minibatch with rows that are drawn for it. */
+export async function learnBeside(
   learner: Learner,
   moment: Moment,
-  { credits, inputs, samples_I }: CreditedGroups,
+  { credits, inputs }: CreditedGroups,
+  samples: readonly CreditedSample[],
   memory: Memory,
   objective: Objective,
   lesson: (fresh: readonly TokenRow[], rng: Rng) => readonly TokenRow[],
 ): Promise<Update> {
   const { config } = learner;
   const rng = Rng.of('minibatches', config.seed, moment.step);
-  const live = samples_I.flat().filter((sample) => sample.live);
   const steps = new GradientSteps(learner, moment);
   for (let epoch = 0; epoch < config.optimizer.epochs; epoch++) {
-    const parts = live.length > 0 ? minibatches(live, config.optimizer.minibatches, rng) : [[]];
+    const parts = samples.length > 0 ? minibatches(samples, config.optimizer.minibatches, rng) : [[]];
     for (const part of parts) {
       const rows = lesson(trainingRows(part, config.objective.aggregation), rng);
       if (rows.length > 0) await steps.take({ rows }, objective);
@@ -51,6 +51,11 @@ async function learnBeside(
     ...update,
     credited: new Map(credits.map((credit, index) => [credit.id, { credit, input: inputs[index]! }])),
   };
+}
+
+/** The samples that a policy gradient says something about. */
+function liveOf({ samples_I }: CreditedGroups): CreditedSample[] {
+  return samples_I.flat().filter(({ live }) => live);
 }
 
 /**
@@ -76,6 +81,7 @@ export const learnSpear: Learn = async (learner, groups, moment, memory) => {
     learner,
     moment,
     credited,
+    liveOf(credited),
     { creditState: credited.state, replay: kept },
     selfImitation(loss),
     (fresh, rng) => [
@@ -117,6 +123,7 @@ export const learnMixed: Learn = async (learner, groups, moment, memory) => {
     learner,
     moment,
     credited,
+    liveOf(credited),
     { ...memory, creditState: credited.state },
     sftRl(config.objective.options),
     (fresh, rng) => [

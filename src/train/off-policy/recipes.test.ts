@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { user } from '../../core/messages.ts';
 import { defineEnvironment } from '../../env/environment.ts';
+import { fromEnvironment } from '../../env/from-environment.ts';
 import { resume, train } from '../../exports/train.ts';
 import type { TrainSettings } from '../config.ts';
 import { recipes } from '../recipes/recipes.ts';
@@ -42,6 +43,14 @@ const echo = defineEnvironment<
   solve: ({ said }) => WORDS[said]!,
 });
 
+/** The same, where the word is thought before it is said. */
+const thoughtful = defineEnvironment({
+  ...echo,
+  correctThought: ({ said }: { readonly said: number }) => `it:${WORDS[said]!}`,
+});
+
+const placeOf = (recipe: string) => (recipe === 'gtr' ? thoughtful : echo);
+
 const settings: TrainSettings = {
   seed: 3,
   steps: 3,
@@ -51,6 +60,7 @@ const settings: TrainSettings = {
   rollout: { tasks: 4, group: 4, minimumMembers: 1 },
   replay: { size: 40, updates: 2, batch: 8 },
   critic: { updates: 2, warmupSteps: 1 },
+  objective: { valueWarmup: 1 },
   evaluation: { every: 0, tasks: 4, finalTasks: 4 },
   checkpoint: { every: 1 },
 };
@@ -79,7 +89,8 @@ function historyOf(name: string): Record<string, unknown>[] {
 
 describe.each(offPolicy.map(({ name }) => name))('%s', (recipe) => {
   test('updates are finite and applied, and a run that was stopped goes on as if it had not been', async () => {
-    await train({ environment: echo, recipe, settings, name: recipe, runs: folder });
+    const environment = placeOf(recipe);
+    await train({ environment, recipe, settings, name: recipe, runs: folder });
     const whole = historyOf(recipe);
     const steps = whole
       .filter(({ type }) => type === 'step')
@@ -97,7 +108,7 @@ describe.each(offPolicy.map(({ name }) => name))('%s', (recipe) => {
     const name = `${recipe}-stopped`;
     const soft = new AbortController();
     const stopped = train({
-      environment: echo,
+      environment,
       recipe,
       settings,
       name,
@@ -108,7 +119,7 @@ describe.each(offPolicy.map(({ name }) => name))('%s', (recipe) => {
       },
     });
     await expect(stopped).rejects.toThrow('asked to stop');
-    await resume({ environment: echo, name, runs: folder });
+    await resume({ environment, name, runs: folder });
     expect(historyOf(name)).toEqual(whole);
   });
 });
@@ -133,4 +144,42 @@ test('recipes that must play refuse recorded episodes, before anything runs', as
   await expect(train({ environment: echo, recipe: 'rebel', settings: from, runs: folder })).rejects.toThrow(
     'The recipe "rebel" cannot be used for echo: it needs episodes that it plays itself (data names recorded ones). The nearest that can is',
   );
+});
+
+test('GTR is refused where nobody can say what should have been thought', async () => {
+  const run = train({ environment: echo, recipe: 'gtr', settings, runs: folder });
+  await expect(run).rejects.toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The recipe "gtr" cannot be used for echo: it needs an environment that corrects thoughts (correctThought). The nearest that can is "turn-ppo": advantages of whole turns, and one clipped ratio for each turn.]`,
+  );
+  // A corrector that is given beside the environment, whose actions cannot be told from thoughts.
+  const raw = { ...fromEnvironment(echo), correctThought: () => 'red' };
+  const other = train({ environment: raw, recipe: 'gtr', settings, runs: folder });
+  await expect(other).rejects.toThrow('an action protocol that tells thoughts from actions, such as tags');
+});
+
+test('GTR imitates what the corrector says: thoughts that were wrong become right', async () => {
+  const shares: number[] = [];
+  await train({
+    // Demonstrations think of any word.
+    environment: {
+      ...echo,
+      correctThought: ({ said }, thought, rng) => `it:${thought === '' ? rng.pick(WORDS) : WORDS[said]!}`,
+    },
+    recipe: 'gtr',
+    runs: folder,
+    settings: {
+      ...settings,
+      steps: 9,
+      clone: { demonstrations: 48, steps: 60, batch: 16, learningRate: 1e-2, randomRate: 0 },
+      // No advantage reaches the thoughts, so that nothing else can make them right.
+      objective: { valueWarmup: 0, options: { thoughtWeight: 0 } },
+      optimizer: { learningRate: 1e-2, warmupSteps: 0, epochs: 4 },
+      replay: { size: 200, batch: 64 },
+    },
+    onEvent: (event) => {
+      if (event.type === 'step') shares.push(event.metrics['thoughts/corrected_share']!);
+    },
+  });
+  expect(shares[0]).toBeGreaterThan(0.7);
+  expect((shares[6]! + shares[7]! + shares[8]!) / 3).toBeLessThan(0.5);
 });

@@ -6,11 +6,11 @@ import type { Recipe } from './recipe.ts';
 export const cory: Recipe = {
   name: 'cory',
   summary: 'every role of an episode earns the sum of all roles’ outcomes; then each against its group',
-  formula: [...creditFormula('cory'), clippedLoss],
+  formula: [...creditFormula('cory'), clippedLoss, 'the agents exchange roles every few steps'],
   use: 'several roles work together, one after the other, and each has a score',
   source: 'arXiv 2410.06101',
   authors: 'two copies of a model that swap roles every five steps, KL 0.4 (adaptive)',
   critic: false,
   needs: { severalRoles: true },
-  settings: { credit: { method: 'cory', baseline: 'group' } },
+  settings: { credit: { method: 'cory', baseline: 'group' }, rollout: { exchangeEvery: 5 } },
 };

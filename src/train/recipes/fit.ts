@@ -12,7 +12,8 @@ import type { TrainConfig } from '../config.ts';
 import type { Recipe } from './recipe.ts';
 
 export interface Place {
-  readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts'>;
+  readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts' | 'correctThought'> &
+    Partial<Pick<World, 'protocol'>>;
   readonly engine: EngineAbilities;
 }
 
@@ -79,7 +80,7 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: () => recipe.critic,
     });
   }
-  if (recipe.needs?.severalRoles) {
+  if (recipe.needs?.severalRoles || config.rollout.exchangeEvery > 0) {
     needs.push({
       of: 'environment',
       what: 'an environment with several roles',
@@ -98,6 +99,18 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       of: 'environment',
       what: 'an environment with a scripted expert',
       met: ({ world }) => world.script !== undefined,
+    });
+  }
+  if (recipe.needs?.corrector) {
+    needs.push({
+      of: 'environment',
+      what: 'an environment that corrects thoughts (correctThought)',
+      met: ({ world }) => world.correctThought !== undefined,
+    });
+    needs.push({
+      of: 'environment',
+      what: 'an action protocol that tells thoughts from actions, such as tags',
+      met: ({ world }) => world.protocol?.thought !== undefined,
     });
   }
   const { roles } = recipe.needs ?? {};

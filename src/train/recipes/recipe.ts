@@ -28,6 +28,8 @@ export interface Recipe {
     readonly oneRole?: boolean;
     /** A scripted expert. */
     readonly script?: boolean;
+    /** Something that tells what should have been thought, and actions that can be told from thoughts. */
+    readonly corrector?: boolean;
     /** Fields that the environment gives in `info.credit`, besides those that the credit method cannot do without. */
     readonly facts?: readonly CreditField[];
     /** Its roles, by name. */

@@ -23,6 +23,7 @@ import { gRa } from './g-ra.ts';
 import { gigpo } from './gigpo.ts';
 import { grpo } from './grpo.ts';
 import { gspo } from './gspo.ts';
+import { gtr } from './gtr.ts';
 import { hgpo } from './hgpo.ts';
 import { igpo } from './igpo.ts';
 import { kto } from './kto.ts';
@@ -103,6 +104,7 @@ export const recipes: readonly Recipe[] = [
   digiQ,
   spearSil,
   sftRl,
+  gtr,
 ];
 
 /** The recipe of this name; an unknown one is an error that names the nearest. */

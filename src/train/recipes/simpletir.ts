@@ -1,15 +1,15 @@
-/** SimpleTIR: episodes with a void turn set baselines but are not learned from. */
+/** SimpleTIR: episodes end at a void turn, set baselines, and are not learned from. */
 
 import { clippedLoss, creditFormula } from './formulas.ts';
 import type { Recipe } from './recipe.ts';
 
 export const simpleTir: Recipe = {
   name: 'simpletir',
-  summary: 'grpo that does not learn from episodes with a turn without a usable action',
-  formula: [...creditFormula('grpo'), clippedLoss, 'episodes with a void turn have weight 0'],
+  summary: 'grpo that ends episodes at a turn without a usable action, and does not learn from them',
+  formula: [...creditFormula('grpo'), clippedLoss, 'episodes end at a void turn, and have weight 0'],
   use: 'a policy that was not instructed for tools writes turns without an action, and gradients spike',
   source: 'arXiv 2509.02479',
   authors: 'groups of 16, clip 0.2 and 0.28, dual clip 3, no KL, groups with a spread below 1e-3 dropped',
   critic: false,
-  settings: { credit: { method: 'grpo' }, curation: { voidTurns: 'mask' } },
+  settings: { credit: { method: 'grpo' }, curation: { voidTurns: 'stop' } },
 };

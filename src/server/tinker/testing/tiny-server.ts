@@ -6,11 +6,8 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../../../engine/embedded/embedded-engine.ts';
 import { tiny } from '../../../engine/embedded/testing/tiny-engine.ts';
-import {
-  createTinkerEngine,
-  type TinkerEngine,
-  type TinkerEngineOptions,
-} from '../../../engine/tinker/tinker-engine.ts';
+import { createTinkerEngine } from '../../../engine/tinker/create-tinker-engine.ts';
+import type { TinkerEngine, TinkerEngineOptions } from '../../../engine/tinker/tinker-engine.ts';
 import { type Listening, type ListenOptions, listenTinker } from '../listen.ts';
 import type { ModelSource } from '../model-source.ts';
 

@@ -1,0 +1,22 @@
+/** What the stored results are made into: the page of evidence, the page of methods with what was measured, and a picture of each experiment. */
+
+import { loadEnvironments } from '../../src/cli/environments.ts';
+import { methodsPage } from '../../src/cli/methods-page.ts';
+import { curvePicture, picturePath } from './curve-picture.ts';
+import { evidencePage } from './evidence-page.ts';
+import { experiments } from './experiments.ts';
+import { measuredMethods, type Results } from './measured.ts';
+
+/** Contents by path below `docs/`. */
+export async function reportFiles(results: Results): Promise<ReadonlyMap<string, string>> {
+  const pictures = experiments.flatMap((experiment): [string, string][] => {
+    const result = results.get(experiment.name);
+    const path = result && picturePath(experiment, result);
+    return path === undefined ? [] : [[path, curvePicture(experiment, result!)]];
+  });
+  return new Map([
+    ['evidence.md', evidencePage(results)],
+    ['methods.md', methodsPage(await loadEnvironments(), measuredMethods(results))],
+    ...pictures,
+  ]);
+}

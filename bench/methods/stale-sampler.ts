@@ -1,0 +1,126 @@
+/**
+ * A training run whose sampler is not what learns: the weights that act are renewed only every so many steps, as where
+ * acting and learning run side by side. Evaluations play the present weights.
+ */
+
+import { z } from 'zod';
+import { prepareRun } from '../../src/cli/prepare-run.ts';
+import { mean } from '../../src/core/statistics.ts';
+import { createEmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
+import type { Engine, SampleRequest, SampleResult } from '../../src/engine/engine.ts';
+import type { Environment } from '../../src/env/environment.ts';
+import { fromEnvironment } from '../../src/env/from-environment.ts';
+import { wordRenderer } from '../../src/model/renderer.ts';
+import { WordTokenizer } from '../../src/model/word-tokenizer.ts';
+import { unwatched } from '../../src/rollout/watchdog.ts';
+import { demonstrate } from '../../src/synth/demonstrations.ts';
+import type { TrainSettings } from '../../src/train/config.ts';
+import type { Metrics } from '../../src/train/events.ts';
+import { createLearner, designModel } from '../../src/train/learner.ts';
+import { initialState, train } from '../../src/train/loop.ts';
+import { isLocal } from '../../src/train/model-card.ts';
+import { findRecipe } from '../../src/train/recipes/recipes.ts';
+import { mergeSettings } from '../../src/train/resolve.ts';
+import { smallSettings, type TrainRun } from './train-run.ts';
+
+export interface StaleSampler {
+  readonly environment: Environment;
+  readonly recipe: string;
+  readonly seed: number;
+  readonly settings?: TrainSettings;
+  /** Steps from one renewal of the weights that sample to the next. */
+  readonly every: number;
+}
+
+/** Train with `smallSettings` and what is laid over them. `disagreement` is the KL of the sampler from the trainer, per token. */
+export async function staleSamplerRun({
+  every,
+  ...options
+}: StaleSampler): Promise<TrainRun & { readonly disagreement: number }> {
+  const world = fromEnvironment(options.environment);
+  const { name, description } = world;
+  const settings = mergeSettings(smallSettings, { seed: options.seed }, options.settings) as TrainSettings;
+  const { recipe, config } = prepareRun(
+    { name, description, options: z.strictObject({}), create: () => world },
+    findRecipe(options.recipe),
+    settings,
+  );
+  const { signal } = new AbortController();
+  const { turnTimeoutMs } = config.rollout;
+  const { maxTurns } = world;
+  const watched = { seed: config.seed, maxTurns, turnTimeoutMs, signal, watch: unwatched };
+  const demonstrations = await demonstrate(world, { ...config.clone, ...watched });
+  const card = designModel(demonstrations, config, recipe, world);
+  if (!isLocal(card.shape)) throw new Error('The embedded engine alone holds its weights back here');
+  const trainer = await createEmbeddedEngine({
+    shape: card.shape,
+    seed: config.seed,
+    threads: 1,
+    tokenBudget: config.optimizer.tokenBudget,
+  });
+  const steps: Metrics[] = [];
+  const divergences: number[] = [];
+  let published = 0;
+  try {
+    const engine: Engine = {
+      capabilities: trainer.capabilities,
+      get version() {
+        return trainer.version;
+      },
+      sample: async (requests) => {
+        if (requests[0]?.conversation.startsWith('evaluation-')) {
+          await trainer.publish();
+          return trainer.sample(requests);
+        }
+        const results = await trainer.sample(requests);
+        divergences.push(...(await divergencesOf(trainer, requests, results)));
+        return results;
+      },
+      release: (conversations) => trainer.release(conversations),
+      publish: async () => (published++ % every === 0 ? trainer.publish() : trainer.version),
+      score: (batch, request) => trainer.score(batch, request),
+      forwardBackward: (batch, objective, request) => trainer.forwardBackward(batch, objective, request),
+      optimStep: (request) => trainer.optimStep(request),
+      freeze: (rate) => trainer.freeze(rate),
+      save: (to) => trainer.save(to),
+      load: (from) => trainer.load(from),
+      close: () => trainer.close(),
+    };
+    const renderer = wordRenderer(new WordTokenizer(card.words), card.maxActionWords);
+    const learner = createLearner({ config, recipe, world, card, engine, renderer, watch: unwatched });
+    const beginning = { demonstrations };
+    const summary = await train(learner, initialState, beginning, {
+      event: (event) => {
+        if (event.type === 'step') steps.push(event.metrics);
+      },
+      progress: () => {},
+      rollouts: async () => {},
+      checkpoint: async () => {},
+      now: () => performance.now() / 1000,
+      signal,
+      stopRequested: () => false,
+    });
+    return { summary, steps, disagreement: mean(divergences) };
+  } finally {
+    await trainer.close();
+  }
+}
+
+/** Of each sampled token, r − 1 − log r with r = π_trainer / π_sampler: its mean is the divergence of the two. */
+async function divergencesOf(
+  trainer: Engine,
+  requests: readonly SampleRequest[],
+  results: readonly SampleResult[],
+): Promise<number[]> {
+  const rows = results.map(({ ids }, index) => ({
+    ids_T: Int32Array.of(...requests[index]!.promptIds, ...ids),
+    channels: {},
+  }));
+  const { logprobs } = await trainer.score({ rows }, { temperature: 1 });
+  return results.flatMap(({ logprobs: sampled }, index) =>
+    sampled.map((logprob, token) => {
+      const x = logprobs[index]![requests[index]!.promptIds.length + token]! - logprob;
+      return Math.exp(x) - 1 - x;
+    }),
+  );
+}

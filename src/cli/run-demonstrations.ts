@@ -1,0 +1,63 @@
+/** What a run plays before it trains: demonstrations to imitate. */
+
+import { TurnwiseError } from '../core/errors.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import type { World } from '../env/world.ts';
+import type { Watch } from '../rollout/watchdog.ts';
+import type { RunDirectory } from '../store/run-directory.ts';
+import { demonstrate } from '../synth/demonstrations.ts';
+import type { TrainConfig } from '../train/config.ts';
+import type { AgentRun } from './agent-run.ts';
+import type { RunControl } from './run-io.ts';
+
+/** Episodes whose actions are shown to a pretrained model as examples. */
+const ACTION_SAMPLES = 64;
+
+/** Demonstrations to imitate, or a few to learn of the actions from where a pretrained model imitates nothing. */
+export async function playDemonstrations(
+  control: RunControl,
+  run: RunDirectory,
+  world: World,
+  config: TrainConfig,
+  watch: Watch,
+  agentRun: AgentRun | undefined,
+): Promise<Trajectory[]> {
+  const imitates = config.model.pretrained === '' || config.clone.steps > 0;
+  if (agentRun && config.model.pretrained !== '') {
+    if (imitates) throw noImitation(config.clone.steps);
+    return [];
+  }
+  // An environment without a scripted player has nothing to imitate, and here needs nothing.
+  if (!imitates && world.script === undefined) return [];
+  const { demonstrations } = config.clone;
+  const count = imitates ? demonstrations : Math.min(ACTION_SAMPLES, demonstrations);
+  control.report({ type: 'phase', phase: 'demonstrate', steps: count }, run);
+  try {
+    return await demonstrate(world, {
+      ...config.clone,
+      demonstrations: count,
+      seed: config.seed,
+      maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
+      turnTimeoutMs: config.rollout.turnTimeoutMs,
+      signal: control.signal,
+      exchanges: config.rollout.exchangeEvery > 0,
+      watch,
+      ...(agentRun && { play: agentRun.demonstrations(config) }),
+      onEpisode: (done, total) =>
+        control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
+    });
+  } catch (error) {
+    if (!imitates && TurnwiseError.isInstance(error) && error.code === 'no-demonstrations') return [];
+    throw error;
+  }
+}
+
+function noImitation(steps: number): TurnwiseError {
+  return new TurnwiseError('config-invalid', {
+    what: 'A pretrained model does not imitate an agent’s teacher: teachers write in the form of small models',
+    seen: `clone.steps ${steps}`,
+    allowed: '0 where --model is given for an agent',
+    next: 'Add --set clone.steps=0',
+    fields: { key: 'clone.steps' },
+  });
+}

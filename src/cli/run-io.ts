@@ -1,0 +1,80 @@
+/** Where the loop of a run reports to: its files, and whoever watches. */
+
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Json } from '../core/json.ts';
+import type { RunDirectory } from '../store/run-directory.ts';
+import type { RunEvent, StoredEvent } from '../train/events.ts';
+import type { Learner } from '../train/learner.ts';
+import type { RunIo } from '../train/loop.ts';
+import { rolloutRecord } from '../train/rollout-record.ts';
+import type { CheckpointState } from './run-checkpoint.ts';
+import { type EngineWatch, identityOf, type ModelSearch } from './run-model.ts';
+
+export interface RunControl extends Pick<ModelSearch, 'onDownload'> {
+  /** The folder that holds all runs. */
+  readonly root: string;
+  /** Everything that happens, as it happens. */
+  readonly report: (event: RunEvent, run: RunDirectory) => void;
+  /** Aborted: drop everything at once. */
+  readonly signal: AbortSignal;
+  /** Asked after every step: stop where everything is kept? */
+  readonly stopRequested: () => boolean;
+}
+
+/** Says that a server lets us wait, and why: it is no part of the run's history. */
+export function waitingReport({ report }: RunControl, run: RunDirectory): EngineWatch {
+  return { onWait: (message) => report({ type: 'warning', code: 'engine-waiting', message }, run) };
+}
+
+export function runIo(
+  control: RunControl,
+  run: RunDirectory,
+  { engine, critic, card, config }: Learner,
+): RunIo {
+  const lag = monitorEventLoopDelay({ resolution: 5 });
+  lag.enable();
+  return {
+    event: (event) => {
+      const stored = event.type === 'step' ? withLag(event, lag) : event;
+      run.events.append(stored);
+      control.report(stored, run);
+    },
+    progress: (event) => control.report(event, run),
+    rollouts: (label, trajectories, credited) =>
+      run.writeRollouts(
+        label,
+        trajectories.map((trajectory) => rolloutRecord(trajectory, credited?.get(trajectory.id))),
+      ),
+    checkpoint: async (step, state) => {
+      const content: CheckpointState = { state, card };
+      await run.saveCheckpoint({
+        step,
+        identity: identityOf(card),
+        keep: config.checkpoint.keep,
+        state: content as unknown as Json,
+        write: async (folder) => {
+          await engine.save(folder);
+          await critic?.save(criticFolder(folder));
+        },
+      });
+    },
+    now: () => performance.now() / 1000,
+    signal: control.signal,
+    stopRequested: control.stopRequested,
+  };
+}
+
+/** Where a checkpoint keeps the critic's own model. */
+export function criticFolder(checkpoint: string): string {
+  return join(checkpoint, 'critic');
+}
+
+function withLag(
+  event: Extract<StoredEvent, { type: 'step' }>,
+  lag: ReturnType<typeof monitorEventLoopDelay>,
+): StoredEvent {
+  const milliseconds = lag.percentile(99) / 1e6;
+  lag.reset();
+  return { ...event, metrics: { ...event.metrics, 'loop/lag_p99_ms': milliseconds } };
+}

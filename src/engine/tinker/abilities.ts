@@ -1,0 +1,37 @@
+/** What the Tinker API can do, and what is refused before anything is sent. */
+
+import { TurnwiseError } from '../../core/errors.ts';
+import type { ObjectiveNeeds } from '../../objective/objective.ts';
+import type { EngineAbilities } from '../engine.ts';
+
+/** Whichever server speaks it. */
+export const tinkerAbilities: EngineAbilities = {
+  valueHead: false,
+  entropies: false,
+  temperatures: false,
+  customObjectives: true,
+};
+
+/** @throws TurnwiseError `engine-unsupported` */
+export function requirePlainTemperature(temperature: number): void {
+  if (temperature === 1) return;
+  throw new TurnwiseError('engine-unsupported', {
+    what: 'The Tinker API knows log-probabilities at temperature 1 only',
+    seen: `temperature ${temperature}`,
+    next: 'Train with rollout.temperature 1, or with the embedded engine',
+  });
+}
+
+/** @throws TurnwiseError `engine-unsupported` */
+export function requireLogprobsOnly(needs: ObjectiveNeeds): void {
+  const missing = [
+    ...(needs.values || needs.valueLogits ? ['values'] : []),
+    ...(needs.entropies ? ['entropies'] : []),
+    ...(needs.heads?.length ? ['extra heads'] : []),
+  ];
+  if (missing.length === 0) return;
+  throw new TurnwiseError('engine-unsupported', {
+    what: `The Tinker API has no ${missing.join(' and no ')}`,
+    next: 'Use an objective that depends on log-probabilities alone, or the embedded engine',
+  });
+}

@@ -1,0 +1,133 @@
+/**
+ * GTR: while the policy plays, a corrector reads each thought in the state in which it was thought; what it puts in the
+ * place of a wrong one is imitated, beside PPO on what was sampled.
+ *
+ * Source: arXiv 2503.08525; the released code (GTR_gymcards), where the two disagree.
+ * 1. Right thoughts are not imitated, as in the code. Thoughts without an action are corrected too; the code passes them over.
+ * 2. The ratio of a token is clipped, not that of the turn. The code weighs the log-probabilities of thoughts within the
+ *    ratio of the turn; here `thoughtWeight` is on the advantages of their tokens.
+ * 3. The code cuts episodes short whose state cannot lead to success any more, and rewards the form of an answer: an
+ *    environment may do both, the recipe does neither.
+ */
+
+import { z } from 'zod';
+import { Rng } from '../../core/rng.ts';
+import type { Group, Trajectory } from '../../core/trajectory.ts';
+import { combine } from '../../objective/combine.ts';
+import { gtr } from '../../objective/imitation-mix.ts';
+import { explainedVariance, valueLoss } from '../../objective/value.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { Boundary } from '../../rollout/boundary.ts';
+import { type CollectOptions, collectGroups, type GroupRequest } from '../../rollout/collect.ts';
+import type { Learn } from '../learn.ts';
+import { creditGroups } from '../update.ts';
+import { learnBeside, withConstant } from './mixtures.ts';
+import { draw, lean } from './replay.ts';
+import { correctionRows, weighThoughts } from './thoughts.ts';
+
+export const gtrOptions = z.strictObject({
+  ...gtr.schema.shape,
+  thoughtWeight: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe('Share of its advantage that a turn’s thought has in the policy gradient; its action has all'),
+});
+
+/** Play every group's episodes, and ask the corrector about each thought before its action is taken. */
+export async function playCorrected(
+  requests: readonly GroupRequest[],
+  options: CollectOptions,
+): Promise<Group[]> {
+  const corrections = new Map<string, (string | undefined)[]>();
+  const { policy } = options;
+  const asking: Policy = {
+    get version() {
+      return policy.version;
+    },
+    complete: async (request) => {
+      const completion = await policy.complete(request);
+      const { conversation, messages, session } = request;
+      const ofEpisode = corrections.get(conversation) ?? [];
+      corrections.set(conversation, ofEpisode);
+      const rng = Rng.of('thought', request.seedKey);
+      const thought = (options.world.protocol.thought?.(completion.text) ?? '').trim();
+      const turn = { session, messages, thought, rng };
+      const where = `correcting ${conversation} turn ${ofEpisode.length}`;
+      const corrected = await inTime(options, where, () => options.world.correctThought?.(turn) ?? thought);
+      ofEpisode.push(corrected === thought ? undefined : corrected);
+      return completion;
+    },
+    release: (conversation) => policy.release?.(conversation),
+  };
+  const groups = await collectGroups(requests, { ...options, policy: asking });
+  return groups.map((group) => ({
+    ...group,
+    members: group.members.map((episode) => withCorrections(episode, corrections.get(episode.id) ?? [])),
+  }));
+}
+
+/** A corrector that fails or hangs ends the episode: the corrector is its grader, and no thought of it is judged without. */
+async function inTime<T>(
+  { signal, watch, turnTimeoutMs }: CollectOptions,
+  what: string,
+  work: () => Promise<T> | T,
+): Promise<T> {
+  const boundary = new Boundary(signal, watch);
+  try {
+    return await boundary.step('grader', what, turnTimeoutMs, work);
+  } finally {
+    boundary.close();
+  }
+}
+
+function withCorrections(episode: Trajectory, corrections_K: readonly (string | undefined)[]): Trajectory {
+  const turns = episode.turns.map((turn, k) => {
+    const correctedThought = corrections_K[k];
+    return correctedThought === undefined ? turn : { ...turn, correctedThought };
+  });
+  return { ...episode, turns };
+}
+
+const isCorrected = ({ turns }: Trajectory): boolean =>
+  turns.some(({ correctedThought }) => correctedThought !== undefined);
+
+/** PPO with its critic on the episodes of the step; beside it corrections, drawn from those of all steps that are kept. */
+export const learnGtr: Learn = async (learner, groups, moment, memory) => {
+  const { config } = learner;
+  const { thoughtWeight, ...options } = gtrOptions.parse(config.objective.options);
+  const { valueCoefficient, valueClip, valueWarmup } = config.objective;
+  const credited = await creditGroups(learner, groups, memory);
+  const samples = credited.candidates.flatMap(({ trajectory }, index) =>
+    credited.samples_I[index]!.map((item) => weighThoughts(item, trajectory, learner, thoughtWeight)),
+  );
+  const episodes = groups.flatMap(({ members }) => members);
+  const corrected = episodes.filter(isCorrected);
+  const replay = [...memory.replay, ...corrected.map(lean)].slice(-config.replay.size);
+  const warmingUp = moment.step < valueWarmup;
+  const value = valueLoss({ valueCoefficient, valueClip });
+  const update = await learnBeside(
+    learner,
+    moment,
+    credited,
+    samples,
+    { creditState: credited.state, replay },
+    warmingUp ? value : combine([gtr(options), value]),
+    (fresh, rng) => {
+      const drawn = warmingUp ? [] : draw(replay, config.replay.batch, rng);
+      return [...withConstant(fresh, 'imitation', 0), ...correctionRows(drawn, learner)];
+    },
+  );
+  const turns = episodes.flatMap((episode) => episode.turns);
+  const wrong = turns.filter(({ correctedThought }) => correctedThought !== undefined);
+  return {
+    ...update,
+    metrics: {
+      ...update.metrics,
+      'value/explained_variance': explainedVariance(update.metrics),
+      'thoughts/corrected_share': wrong.length / Math.max(1, turns.length),
+      'replay/episodes': replay.length,
+    },
+  };
+};

@@ -1,0 +1,84 @@
+/** Thoughts before actions, as tokens: which of them write the thought, and what a corrected one is as a row to imitate. */
+
+import type { Trajectory } from '../../core/trajectory.ts';
+import type { TokenRow } from '../../engine/engine.ts';
+import type { ActionProtocol } from '../../env/protocol.ts';
+import type { Renderer } from '../../model/renderer.ts';
+import type { CreditedSample } from '../batch.ts';
+import type { Learner } from '../learner.ts';
+
+/** How many of the ids write the thought; a token that reaches into the action is the action's. */
+export function thoughtLength(
+  ids: readonly number[],
+  { text }: Pick<Renderer, 'text'>,
+  { thought }: Pick<ActionProtocol, 'thought'>,
+): number {
+  const written = thought?.(text(ids)).length ?? 0;
+  let length = 0;
+  while (length < ids.length && text(ids.slice(0, length + 1)).length <= written) length++;
+  return length;
+}
+
+/**
+ * What is to be imitated of some episodes: a row for each thought that was corrected, with what came before it as the policy
+ * saw it. `imitation` is on the tokens of the correction, a share of all of them; no policy gradient sees the row.
+ */
+export function correctionRows(
+  episodes: readonly Trajectory[],
+  learner: Pick<Learner, 'renderer' | 'world' | 'engine'>,
+): TokenRow[] {
+  const corrections = episodes.flatMap((episode) => correctionsOf(episode, learner));
+  const tokens = corrections.reduce((total, { thought }) => total + thought.length, 0);
+  return corrections.map(({ prompt, thought }) => {
+    const ids_T = Int32Array.of(...prompt, ...thought);
+    const nothing = new Float32Array(ids_T.length);
+    const imitation = Float32Array.from(ids_T, (_, token) => (token < prompt.length ? 0 : 1 / tokens));
+    const channels = { weight: nothing, advantages: nothing, oldLogprobs: nothing, returns: nothing };
+    return { ids_T, channels: { ...channels, oldValues: nothing, imitation } };
+  });
+}
+
+interface Correction {
+  readonly prompt: readonly number[];
+  readonly thought: readonly number[];
+}
+
+function correctionsOf(
+  { turns }: Trajectory,
+  { renderer, world, engine }: Pick<Learner, 'renderer' | 'world' | 'engine'>,
+): Correction[] {
+  let before: readonly number[] = [];
+  return turns.flatMap(({ extendsPrevious, contextIds, ids, text, correctedThought }) => {
+    const prompt = extendsPrevious ? [...before, ...contextIds] : contextIds;
+    before = [...prompt, ...ids];
+    if (correctedThought === undefined) return [];
+    // Together with the action that the policy took, since a tokenizer may join what meets.
+    const action = text.slice(world.protocol.thought?.(text).length ?? 0);
+    const written = renderer.completionIds(`${correctedThought} ${action}`);
+    const thought = written
+      .slice(0, thoughtLength(written, renderer, world.protocol))
+      .filter((id) => !renderer.stopIds.includes(id));
+    const fits = prompt.length + thought.length <= engine.capabilities.contextLength;
+    return fits && thought.length > 0 ? [{ prompt, thought }] : [];
+  });
+}
+
+/** The sample with so much of the advantages of thoughts. */
+export function weighThoughts(
+  item: CreditedSample,
+  { turns }: Trajectory,
+  { renderer, world }: Pick<Learner, 'renderer' | 'world'>,
+  weight: number,
+): CreditedSample {
+  if (weight === 1) return item;
+  const left_K = turns.map(({ ids, text }) => {
+    // Where no action was found, all that was written is answered for.
+    const acts = world.protocol.parse(renderer.answer(text)).ok;
+    return acts ? thoughtLength(ids, renderer, world.protocol) : 0;
+  });
+  const advantages_T = item.advantages_T.map((advantage, token) => {
+    const turn = item.sample.turn_T[token]!;
+    return turn >= 0 && left_K[turn]!-- > 0 ? weight * advantage : advantage;
+  });
+  return { ...item, advantages_T };
+}
