@@ -2,9 +2,9 @@
 
 import type { Experiment } from './experiment.ts';
 import { offPolicyExperiments } from './off-policy.ts';
-import { onPolicyExperiments, onPolicyPending } from './on-policy.ts';
+import { onPolicyExperiments } from './on-policy.ts';
 
 export const experiments: readonly Experiment[] = [...onPolicyExperiments, ...offPolicyExperiments];
 
-/** Method -> what its experiment waits for. */
-export const pending: Readonly<Record<string, string>> = onPolicyPending;
+/** Recipe -> what its experiment waits for. At present none waits. */
+export const pending: Readonly<Record<string, string>> = {};

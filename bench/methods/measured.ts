@@ -67,7 +67,6 @@ export function seedsOf({ runs }: StoredResult): number {
 
 /** Three digits. */
 export function numberText(value: number): string {
-  return Math.abs(value) >= 100
-    ? value.toFixed(0)
-    : Number(value.toPrecision(3)).toString().replace('-', '−');
+  const digits = Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString();
+  return digits.replace('-', '−');
 }

@@ -7,13 +7,13 @@
  */
 
 import { Rng } from '../../src/core/rng.ts';
-import { factsOf } from '../../src/credit/facts.ts';
-import type { CreditState, CreditTrajectory, CreditTurn } from '../../src/credit/rollouts.ts';
+import type { CreditState, CreditTrajectory } from '../../src/credit/rollouts.ts';
 import { type CreditChoice, composeCredit } from '../../src/credit/shaping/shapings.ts';
 import type { Environment } from '../../src/env/environment.ts';
 import type { Game } from '../../src/env/game.ts';
-import { AGENT, type Role } from '../../src/env/session.ts';
+import { type Aggregation, tokenWeights } from '../../src/objective/weights.ts';
 import type { Outcome } from './experiment.ts';
+import { gameOf, play, type Seat, type Table, type Visit } from './tabular-episode.ts';
 
 export interface TabularOptions {
   readonly environment: Environment | Game;
@@ -34,18 +34,19 @@ export interface TabularOptions {
   readonly injected?: { readonly action: string; readonly rate: number; readonly from: number };
   /** From then on, leave episodes with a turn that the environment did not accept out of the gradient. */
   readonly masksVoidTurns?: boolean;
+  /** How the turns of an episode share its weight; default: every turn of the batch has the same. */
+  readonly aggregation?: Aggregation;
+  /** After every episode of one role, take each turn again with another action and play on: credit is told how it ended. */
+  readonly counterfactuals?: boolean;
+  /** What the figures and the curve are about; default: the share of episodes that succeed. */
+  readonly watches?: (trajectories: readonly CreditTrajectory[]) => number;
 }
 
-interface Visit {
-  readonly row: string;
-  readonly action: number;
-  readonly probabilities: readonly number[];
-}
-
-/** Learn; the outcome has the area under the curve of success, success over the last fifth, and the curve. */
+/** Learn; the outcome has the area under the curve of what is watched, its mean over the last fifth, and the curve. */
 export function tabularRun(options: TabularOptions): Outcome {
   const { environment, seed, steps, groups = 8, members = 8, learningRate = 0.3 } = options;
   const { tokens = 1, valueRate, remembers = 'state', injected, masksVoidTurns } = options;
+  const { aggregation, counterfactuals, watches = successShare } = options;
   const game = gameOf(environment);
   const { credit } = composeCredit(options.credit);
   const logits = new Map<string, Float64Array>();
@@ -61,13 +62,13 @@ export function tabularRun(options: TabularOptions): Outcome {
     for (let group = 0; group < groups; group++) {
       const task = tasks.at(rng.int(Number.isFinite(tasks.size) ? tasks.size : 1_000_000));
       for (let member = 0; member < members; member++) {
-        for (const seat of play(game, task, {
-          rng,
-          logits,
-          remembers,
+        const table: Table = { rng, logits, remembers };
+        for (const seat of play(game, game.start(task, rng), {
+          ...table,
           ...(injected && step >= injected.from && rng.next() < injected.rate && { forced: injected.action }),
         })) {
           visits.push(seat.visits);
+          const otherwise_K = counterfactuals ? otherOutcomes(game, seat, table) : [];
           const suffix = game.roles.length > 1 ? `/${seat.role}` : '';
           trajectories.push({
             id: `${group}/${member}${suffix}`,
@@ -80,6 +81,7 @@ export function tabularRun(options: TabularOptions): Outcome {
             turns: seat.turns.map((turn, k) => ({
               ...turn,
               tokens,
+              ...(counterfactuals && { counterfactual: otherwise_K[k]! }),
               ...(valueRate !== undefined && {
                 values: new Array<number>(tokens).fill(values.get(seat.visits[k]!.row) ?? 0),
               }),
@@ -91,6 +93,12 @@ export function tabularRun(options: TabularOptions): Outcome {
     const { credits, state: next } = credit(trajectories, state);
     state = next;
     const turns = visits.reduce((sum, list) => sum + list.length, 0);
+    const weights =
+      aggregation &&
+      tokenWeights(
+        visits.map((list) => new Uint8Array(list.length).fill(1)),
+        aggregation,
+      );
     const gradient = new Map<string, Float64Array>();
     for (const [index, list] of visits.entries()) {
       if (
@@ -102,8 +110,9 @@ export function tabularRun(options: TabularOptions): Outcome {
       const { turnAdvantages_K, returns_K_T } = credits[index]!;
       for (const [k, { row, action, probabilities }] of list.entries()) {
         const slope = gradient.get(row) ?? new Float64Array(probabilities.length);
+        const share = weights?.[index]?.[k] ?? 1 / turns;
         for (const [other, p] of probabilities.entries()) {
-          slope[other]! += (turnAdvantages_K[k]! * ((other === action ? 1 : 0) - p)) / turns;
+          slope[other]! += turnAdvantages_K[k]! * ((other === action ? 1 : 0) - p) * share;
         }
         gradient.set(row, slope);
         const target = returns_K_T?.[k]?.[0];
@@ -122,7 +131,7 @@ export function tabularRun(options: TabularOptions): Outcome {
       const slopes = [...gradient.values()].flatMap((slope) => [...slope]);
       norms.push(Math.sqrt(slopes.reduce((sum, change) => sum + change ** 2, 0)));
     }
-    curve.push(trajectories.filter(({ success }) => success).length / trajectories.length);
+    curve.push(watches(trajectories));
   }
   const mean = (numbers: readonly number[]): number =>
     numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
@@ -136,91 +145,20 @@ export function tabularRun(options: TabularOptions): Outcome {
   };
 }
 
-interface Table {
-  readonly rng: Rng;
-  readonly logits: Map<string, Float64Array>;
-  readonly remembers: 'state' | 'history';
-  /** Takes the place of the first action. */
-  readonly forced?: string;
+function successShare(trajectories: readonly CreditTrajectory[]): number {
+  return trajectories.filter(({ success }) => success).length / trajectories.length;
 }
 
-interface Seat {
-  readonly role: Role;
-  readonly visits: Visit[];
-  readonly turns: CreditTurn[];
-  facts: Partial<CreditTrajectory>;
-  success: boolean;
-}
-
-function play(game: Game, task: unknown, { rng, logits, remembers, forced }: Table): Seat[] {
-  let state = game.start(task as never, rng);
-  const seats = new Map<Role, Seat>(
-    game.roles.map((role) => [role, { role, visits: [], turns: [], facts: {}, success: false }]),
-  );
-  for (let role = game.toMove(state); role !== undefined; role = game.toMove(state)) {
-    const seat = seats.get(role)!;
-    if (seat.turns.length === game.maxTurns) break;
-    const anchor = game.anchor(state, role);
-    const before = remembers === 'history' ? (seat.visits.at(-1)?.row ?? '') : '';
-    const row = game.roles.length > 1 && before === '' ? `${role}: ${anchor}` : `${before}/${anchor}`;
-    const actions = game.actions!(state, role);
-    const table = logits.get(row) ?? new Float64Array(actions.length);
-    logits.set(row, table);
-    const probabilities = softmax(table);
-    const drawn = draw(probabilities, rng);
-    const action = forced !== undefined && seat.turns.length === 0 ? actions.indexOf(forced) : drawn;
-    seat.visits.push({ row, action, probabilities });
-    const result = game.step(state, role, actions[action]!, rng);
-    const { turn, trajectory } = factsOf(result.info, 'A turn of the table');
-    seat.facts = { ...seat.facts, ...trajectory };
-    seat.turns.push({ reward: 0, tokens: 1, anchor, valid: result.valid, ...turn });
-    for (const other of seats.values()) {
-      // A reward belongs to the role's latest turn, as in a rollout.
-      const last = other.turns.pop();
-      if (last) other.turns.push({ ...last, reward: last.reward + (result.rewards[other.role] ?? 0) });
-      if (result.done) other.success = result.success?.[other.role] ?? false;
-    }
-    state = result.state;
-    if (result.done) break;
-  }
-  return [...seats.values()];
-}
-
-/** An environment is a game of one role. */
-function gameOf(environment: Environment | Game): Game {
-  if ('toMove' in environment) return environment;
-  return {
-    name: environment.name,
-    description: environment.description,
-    roles: [AGENT],
-    maxTurns: environment.maxTurns,
-    tasks: (split) => environment.tasks(split),
-    start: (task, rng) => environment.start(task, rng).state,
-    toMove: () => AGENT,
-    observe: () => [],
-    step: (state, _role, action, rng) => {
-      const { reward, success = false, ...rest } = environment.step(state, action, rng);
-      return { ...rest, rewards: { [AGENT]: reward }, success: { [AGENT]: success } };
-    },
-    anchor: (state) => environment.anchor!(state),
-    actions: (state) => environment.actions!(state),
-  };
-}
-
-function softmax(logits: Float64Array): number[] {
-  const highest = Math.max(...logits);
-  const weights = Array.from(logits, (logit) => Math.exp(logit - highest));
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  return weights.map((weight) => weight / total);
-}
-
-function draw(probabilities: readonly number[], rng: Rng): number {
-  let left = rng.next();
-  for (const [index, p] of probabilities.entries()) {
-    left -= p;
-    if (left < 0) return index;
-  }
-  return probabilities.length - 1;
+/** For each turn the outcome of playing on after another action, any of them with the same chance. */
+function otherOutcomes(game: Game, { role, visits, turns }: Seat, table: Table): number[] {
+  let before = 0;
+  return visits.map(({ state, action }, k) => {
+    const others = game.actions!(state, role).filter((_, index) => index !== action);
+    const [seat] = play(game, state, { ...table, forced: table.rng.pick(others) });
+    const outcome = seat!.turns.reduce((sum, { reward }) => sum + reward, before);
+    before += turns[k]!.reward;
+    return outcome;
+  });
 }
 
 /** At most 40 points, for the stored curve. */

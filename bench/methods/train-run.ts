@@ -23,6 +23,14 @@ export const smallSettings = {
   rolloutLog: 0,
 } as const satisfies TrainSettings;
 
+/** Imitated first, where an expert's phrases would leave nothing to learn: those of beginners, who say any words. */
+export const saysAnything = {
+  demonstrations: 400,
+  beginnerShare: 1,
+  randomRate: 0,
+  steps: 40,
+} as const satisfies TrainSettings['clone'];
+
 export interface TrainRun {
   readonly summary: RunSummary;
   /** Metrics of every step. */
@@ -64,4 +72,23 @@ export function learningOutcome({ summary, steps }: TrainRun, metric = 'reward/s
     },
     curve,
   };
+}
+
+/** Steps of the environment until the mean success of three steps in a row is 0.8, or all that were made. */
+export function callsToSuccess({ steps }: TrainRun): number {
+  let calls = 0;
+  const recent: number[] = [];
+  for (const step of steps) {
+    calls += step['turns/total']!;
+    recent.push(step['reward/success']!);
+    const last = recent.slice(-3);
+    if (last.length === 3 && last.reduce((sum, value) => sum + value, 0) / 3 >= 0.8) break;
+  }
+  return calls;
+}
+
+/** The share of tokens whose gradient the clip took out, over all steps. */
+export function clippedShare({ steps }: TrainRun): number {
+  const shares = steps.map((step) => step['policy/clip_fraction'] ?? 0);
+  return shares.reduce((sum, share) => sum + share, 0) / Math.max(1, shares.length);
 }

@@ -117,7 +117,7 @@ function memoryParts(recipe: Recipe, config: TrainConfig): RecipePart[] {
 function curationText({ rollout, curation }: TrainConfig): string {
   return [
     'failed episodes left out',
-    `groups of fewer than ${rollout.minimumMembers} dropped`,
+    ...(rollout.minimumMembers > 1 ? [`groups of fewer than ${rollout.minimumMembers} dropped`] : []),
     ...(rollout.revisit > 0 ? [`${Math.round(100 * rollout.revisit)}% unsolved tasks again`] : []),
     ...(curation.resample > 0
       ? [`up to ${curation.resample} more rounds of tasks until enough groups differ`]

@@ -2,7 +2,7 @@
 
 import { chain } from '../environments/chain.ts';
 import { defineExperiment } from '../experiment.ts';
-import { learningOutcome, trainRun } from '../train-run.ts';
+import { callsToSuccess, learningOutcome, trainRun } from '../train-run.ts';
 
 export const arpo = defineExperiment({
   name: 'arpo',
@@ -29,17 +29,13 @@ export const arpo = defineExperiment({
       settings: { steps: 25, rollout: { tasks: 4, group: 8 } },
     });
     const outcome = learningOutcome(run);
-    let calls = 0;
-    const recent: number[] = [];
-    for (const step of run.steps) {
-      calls += step['turns/total']!;
-      recent.push(step['reward/success']!);
-      const last = recent.slice(-3);
-      if (last.length === 3 && last.reduce((sum, value) => sum + value, 0) / 3 >= 0.8) break;
-    }
     return {
       ...outcome,
-      figures: { calls, callsPerStep: run.summary.turns / run.steps.length, ...outcome.figures },
+      figures: {
+        calls: callsToSuccess(run),
+        callsPerStep: run.summary.turns / run.steps.length,
+        ...outcome.figures,
+      },
     };
   },
 });

@@ -47,7 +47,7 @@ test('shows one', async () => {
 
     Parts, in maze
       rollout      16 tasks × 8 episodes a step, temperature 1, all turns in context
-      curation     failed episodes left out, groups of fewer than 2 dropped
+      curation     failed episodes left out
       credit       gae, per token: token advantages from a value head, skipping
                    observations (gamma 0.99, lambda 0.95, whiten true); rewards ×
                    0.1
@@ -61,6 +61,7 @@ test('shows one', async () => {
       lambda 1, value clip 0.5
 
     It sets
+      rollout.minimumMembers=1
       credit.method=gae
       credit.gamma=0.99
       credit.lambda=0.95

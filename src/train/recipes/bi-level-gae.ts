@@ -12,6 +12,7 @@ export const biLevelGae: Recipe = {
   authors: 'token gamma 1, lambda 1, turn gamma 0.95, KL 0.001 (k2), batches of 128 in four parts',
   critic: true,
   settings: {
+    rollout: { minimumMembers: 1 },
     credit: { method: 'bi-level-gae', rewardScale: 0.1 },
     objective: { valueClip: 0, valueWarmup: 3 },
   },

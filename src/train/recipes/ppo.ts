@@ -20,6 +20,7 @@ export const ppo: Recipe = {
   // Returns of tens would let the value loss drown the policy's under the common gradient clip, and a clipped value could
   // not follow them: so rewards are scaled down and the value is free to move.
   settings: {
+    rollout: { minimumMembers: 1 },
     credit: { method: 'gae', gamma: 0.99, lambda: 0.95, rewardScale: 0.1 },
     objective: { valueClip: 0, valueWarmup: 3 },
   },

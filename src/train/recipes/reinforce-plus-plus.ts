@@ -15,7 +15,7 @@ export const reinforcePlusPlus: Recipe = {
   source: 'REINFORCE++, arXiv 2501.03262',
   authors: 'gamma 1, clip 0.2, KL 0.001 to 0.01 in the reward, one epoch',
   critic: false,
-  settings: { credit: { method: 'reinforce++' } },
+  settings: { rollout: { minimumMembers: 1 }, credit: { method: 'reinforce++' } },
 };
 
 export const reinforcePlusPlusBaseline: Recipe = {

@@ -12,6 +12,7 @@ export const reinforce: Recipe = {
   authors: 'no clipping, one step a batch; a running mean as baseline',
   critic: false,
   settings: {
+    rollout: { minimumMembers: 1 },
     credit: { method: 'reinforce', baseline: 'batch' },
     objective: { name: 'policy-gradient' },
     optimizer: { minibatches: 1 },

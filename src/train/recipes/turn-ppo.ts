@@ -13,6 +13,7 @@ export const turnGae: Recipe = {
   authors: 'gamma 0.99, lambda 0.9, a critic that learns faster than the actor, many tasks and few repeats',
   critic: true,
   settings: {
+    rollout: { minimumMembers: 1 },
     credit: { method: 'turn-gae', gamma: 0.99, lambda: 0.9, rewardScale: 0.1 },
     objective: { valueClip: 0, valueWarmup: 3 },
   },
@@ -28,6 +29,7 @@ export const turnPpo: Recipe = {
     'gamma 0.99, lambda 0.9; whether the ratio of a turn is a product or a geometric mean is not published',
   critic: true,
   settings: {
+    rollout: { minimumMembers: 1 },
     credit: { method: 'turn-gae', gamma: 0.99, lambda: 0.9, rewardScale: 0.1 },
     objective: { valueClip: 0, valueWarmup: 3, name: 'turn-ppo' },
   },

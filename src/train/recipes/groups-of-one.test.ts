@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { resolveConfig } from '../resolve.ts';
+import { recipes } from './recipes.ts';
+
+/** Methods that take their baseline from the whole batch or from a critic. */
+const compareNoGroups = ['reinforce', 'reinforce++', 'gae', 'turn-gae', 'bi-level-gae'];
+
+test('groups of one are learned from where no group is compared, and dropped where all that is compared are groups', () => {
+  const keepsOne = recipes.filter(
+    (recipe) =>
+      resolveConfig({ recipe, environmentOptions: z.strictObject({}), settings: { rollout: { group: 1 } } })
+        .rollout.minimumMembers === 1,
+  );
+  const names = keepsOne.map(({ name }) => name);
+  for (const { name, settings } of recipes) {
+    const method = settings.credit?.method ?? '';
+    if (compareNoGroups.includes(method)) expect(names).toContain(name);
+    if (['rloo', 'grpo', 'dr-grpo'].includes(method)) expect(names).not.toContain(name);
+  }
+});
