@@ -14,11 +14,15 @@ export function checked(credit: Credit): Credit {
 }
 
 function checkTrajectory(trajectory: CreditTrajectory): void {
-  const { id, turns, outcome, entityShare, neededCalls, sharedTurns, replayedAdvantage } = trajectory;
-  const numbers = { outcome, entityShare, neededCalls, sharedTurns, replayedAdvantage };
-  for (const [name, value] of Object.entries(numbers)) {
+  const { id, turns } = trajectory;
+  const check = (name: string, value: number | undefined): void => {
     if (value !== undefined && !Number.isFinite(value)) throw notFinite(id, name, value);
-  }
+  };
+  check('outcome', trajectory.outcome);
+  check('entityShare', trajectory.entityShare);
+  check('neededCalls', trajectory.neededCalls);
+  check('sharedTurns', trajectory.sharedTurns);
+  check('replayedAdvantage', trajectory.replayedAdvantage);
   for (let k = 0; k < turns.length; k++) checkTurn(id, turns[k]!, k);
 }
 

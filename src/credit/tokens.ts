@@ -78,38 +78,21 @@ export function creditTokens(
   advantages: Float64Array,
   returns?: Float64Array,
 ): TrajectoryCredit[] {
-  let end = 0;
+  let start = 0;
   return trajectories.map(({ id, turns }) => {
-    const start = end;
-    const turnAdvantages_K: number[] = [];
-    for (const { tokens } of turns) {
-      turnAdvantages_K.push(meanOf(advantages, end, end + tokens));
-      end += tokens;
+    const count = turns.length;
+    const turnAdvantages_K = new Array<number>(count);
+    const tokenAdvantages_K_T = new Array<number[]>(count);
+    const returns_K_T = returns && new Array<number[]>(count);
+    for (let k = 0; k < count; k++) {
+      const end = start + turns[k]!.tokens;
+      turnAdvantages_K[k] = meanOf(advantages, start, end);
+      tokenAdvantages_K_T[k] = numbersBetween(advantages, start, end);
+      if (returns_K_T) returns_K_T[k] = numbersBetween(returns, start, end);
+      start = end;
     }
-    return {
-      id,
-      turnAdvantages_K,
-      tokenAdvantages_K_T: cutIntoTurns(advantages, start, end, turns),
-      ...(returns && { returns_K_T: cutIntoTurns(returns, start, end, turns) }),
-    };
+    return { id, turnAdvantages_K, tokenAdvantages_K_T, ...(returns_K_T && { returns_K_T }) };
   });
-}
-
-/** A copy of the trajectory's numbers, from which pieces are then taken at once: the cheapest way to many short arrays but of one number. */
-function cutIntoTurns(
-  flat: Float64Array,
-  start: number,
-  end: number,
-  turns: CreditTrajectory['turns'],
-): number[][] {
-  const numbers = numbersBetween(flat, start, end);
-  const pieces: number[][] = [];
-  let next = 0;
-  for (const { tokens } of turns) {
-    pieces.push(tokens === 1 ? [numbers[next]!] : numbers.slice(next, next + tokens));
-    next += tokens;
-  }
-  return pieces;
 }
 
 /** 0 of nothing; exactly the value of equal ones. */

@@ -94,8 +94,10 @@ export function creditTurns(
 
 /** A stretch of a flat list as a list of its own, several times faster than `Array.from`. */
 export function numbersBetween(flat: Float64Array, start: number, end: number): number[] {
-  const numbers: number[] = [];
-  for (let index = start; index < end; index++) numbers.push(flat[index]!);
+  // Of the exact size: a list that grows keeps room for more, in each of many turns.
+  if (end - start === 1) return [flat[start]!];
+  const numbers = new Array<number>(end - start);
+  for (let index = start; index < end; index++) numbers[index - start] = flat[index]!;
   return numbers;
 }
 

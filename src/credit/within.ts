@@ -51,7 +51,9 @@ export function both(first: Partition, second: Partition): Partition {
       continue;
     }
     const pair = a * second.count + b;
-    let slot = (Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b)) & (slots - 1);
+    // Keys are consecutive numbers: their upper bits are mixed in, or neighbours crowd one stretch of the table.
+    const mixed = Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b);
+    let slot = (mixed ^ (mixed >>> 15)) & (slots - 1);
     while (pairOf[slot] !== pair && pairOf[slot] !== -1) slot = (slot + 1) & (slots - 1);
     if (pairOf[slot] === -1) {
       pairOf[slot] = pair;
