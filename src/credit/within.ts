@@ -35,50 +35,37 @@ export function partition<Item>(
 
 /** Items share a part when they share it in both; an item that is in no part of either is in none. */
 export function both(first: Partition, second: Partition): Partition {
-  const size = first.keys.length;
-  if (first.count * second.count <= 4 * size) return numberedPairs(first, second);
-  const slots = 2 ** Math.ceil(Math.log2(2 * size + 2));
-  // A hash table by open addressing in typed arrays, which allocates nothing for each of many turns.
-  const pairOf = new Float64Array(slots).fill(-1);
-  const numberOf = new Int32Array(slots);
-  const keys = new Int32Array(size);
+  const keys = new Int32Array(first.keys.length).fill(-1);
+  // Part by part of the second, a part of the first is new once: no table of pairs, and neighbours in memory stay so.
+  const newestIn = new Int32Array(first.count).fill(-1);
+  const numberOf = new Int32Array(first.count);
   let count = 0;
-  for (let index = 0; index < size; index++) {
+  for (const index of byPart(second)) {
     const a = first.keys[index]!;
     const b = second.keys[index]!;
-    if (a < 0 || b < 0) {
-      keys[index] = -1;
-      continue;
+    if (a < 0) continue;
+    if (newestIn[a] !== b) {
+      newestIn[a] = b;
+      numberOf[a] = count++;
     }
-    const pair = a * second.count + b;
-    // Keys are consecutive numbers: their upper bits are mixed in, or neighbours crowd one stretch of the table.
-    const mixed = Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b);
-    let slot = (mixed ^ (mixed >>> 15)) & (slots - 1);
-    while (pairOf[slot] !== pair && pairOf[slot] !== -1) slot = (slot + 1) & (slots - 1);
-    if (pairOf[slot] === -1) {
-      pairOf[slot] = pair;
-      numberOf[slot] = count++;
-    }
-    keys[index] = numberOf[slot]!;
+    keys[index] = numberOf[a]!;
   }
   return { keys, count };
 }
 
-/** Where there are few pairs at all: a table of all of them. */
-function numberedPairs(first: Partition, second: Partition): Partition {
-  const size = first.keys.length;
-  const numberOf = new Int32Array(first.count * second.count).fill(-1);
-  const keys = new Int32Array(size).fill(-1);
-  let count = 0;
-  for (let index = 0; index < size; index++) {
-    const a = first.keys[index]!;
-    const b = second.keys[index]!;
-    if (a < 0 || b < 0) continue;
-    const pair = a * second.count + b;
-    if (numberOf[pair] === -1) numberOf[pair] = count++;
-    keys[index] = numberOf[pair]!;
+/** The items that are in a part, part after part: a counting sort. */
+function byPart({ keys, count }: Partition): Int32Array {
+  const ends = new Int32Array(count + 1);
+  for (let index = 0; index < keys.length; index++) ends[keys[index]! + 1]!++;
+  // Items in no part are counted at 0, and left out.
+  ends[0] = 0;
+  for (let part = 1; part <= count; part++) ends[part]! += ends[part - 1]!;
+  const ordered = new Int32Array(ends[count]!);
+  for (let index = 0; index < keys.length; index++) {
+    const part = keys[index]!;
+    if (part >= 0) ordered[ends[part]!++] = index;
   }
-  return { keys, count };
+  return ordered;
 }
 
 export interface Statistics {
@@ -89,7 +76,8 @@ export interface Statistics {
 }
 
 /** Per part, the count, the mean (exact where all its values are equal) and the spread. */
-export function statisticsWithin(values: ArrayLike<number>, { keys, count }: Partition): Statistics {
+export function statisticsWithin(given: ArrayLike<number>, { keys, count }: Partition): Statistics {
+  const values = asFloats(given);
   const counts = new Int32Array(count);
   const origins = new Float64Array(count);
   const means = new Float64Array(count);
@@ -103,9 +91,16 @@ export function statisticsWithin(values: ArrayLike<number>, { keys, count }: Par
   for (let key = 0; key < count; key++) means[key] = origins[key]! + means[key]! / counts[key]!;
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index]!;
-    if (key >= 0) squares[key]! += (values[index]! - means[key]!) ** 2;
+    if (key < 0) continue;
+    const difference = values[index]! - means[key]!;
+    squares[key]! += difference * difference;
   }
   return { counts, means, squares };
+}
+
+/** Lists of one kind: a loop that reads several kinds puts every number that it reads on the heap. */
+function asFloats(values: ArrayLike<number>): Float64Array {
+  return values instanceof Float64Array ? values : Float64Array.from(values);
 }
 
 /** Spreads below this share of the mean are rounding: dividing by them would make differences out of none. */
@@ -113,10 +108,11 @@ const roundingShare = 1e-12;
 
 /** Each value minus the mean of its part, divided by the part's spread; 0 where they differ by rounding alone. */
 export function compareWithin(
-  values: ArrayLike<number>,
+  given: ArrayLike<number>,
   parts: Partition,
   { spread, epsilon, single = 'zero' }: Comparison,
 ): Float64Array {
+  const values = asFloats(given);
   const { counts, means, squares } = statisticsWithin(values, parts);
   const scales = new Float64Array(parts.count).fill(1);
   if (spread !== 'none') {
