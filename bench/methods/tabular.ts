@@ -107,7 +107,7 @@ export function tabularRun(options: TabularOptions): Outcome {
         trajectories[index]!.turns.some(({ valid }) => valid === false)
       )
         continue;
-      const { turnAdvantages_K, returns_K_T } = credits[index]!;
+      const { turnAdvantages_K, returns_T } = credits[index]!;
       for (const [k, { row, action, probabilities }] of list.entries()) {
         const slope = gradient.get(row) ?? new Float64Array(probabilities.length);
         const share = weights?.[index]?.[k] ?? 1 / turns;
@@ -115,7 +115,7 @@ export function tabularRun(options: TabularOptions): Outcome {
           slope[other]! += turnAdvantages_K[k]! * ((other === action ? 1 : 0) - p) * share;
         }
         gradient.set(row, slope);
-        const target = returns_K_T?.[k]?.[0];
+        const target = returns_T?.[k * tokens];
         if (valueRate !== undefined && target !== undefined) {
           const before = values.get(row) ?? 0;
           values.set(row, before + valueRate * (target - before));

@@ -9,11 +9,11 @@ export interface Interval {
 }
 
 /** Arithmetic mean of at least one value. Equal values give exactly that value, so centring them gives exactly 0. */
-export function mean(values: readonly number[]): number {
+export function mean(values: ArrayLike<number>): number {
   requireCount('The mean', values, 1);
   const origin = values[0]!;
   let sum = 0;
-  for (const value of values) sum += value - origin;
+  for (let index = 0; index < values.length; index++) sum += values[index]! - origin;
   return origin + sum / values.length;
 }
 
@@ -85,7 +85,7 @@ function sumOfSquares(values: readonly number[]): number {
   return sum;
 }
 
-function requireCount(subject: string, values: readonly number[], minimum: number): void {
+function requireCount(subject: string, values: ArrayLike<number>, minimum: number): void {
   if (values.length >= minimum) return;
   throw new TurnwiseError('too-few-values', {
     what: `${subject} is not defined for so few values`,

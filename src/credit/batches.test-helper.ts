@@ -81,7 +81,7 @@ export function run(
 
 /** All numbers of a credit. */
 export function flat(credit: TrajectoryCredit): number[] {
-  return [...credit.turnAdvantages_K, ...(credit.tokenAdvantages_K_T ?? []).flat()];
+  return [...credit.turnAdvantages_K, ...(credit.tokenAdvantages_T ?? [])];
 }
 
 export function expectClose(actual: readonly number[], expected: readonly number[]): void {

@@ -1,13 +1,13 @@
 /** The guard around every credit method: bad numbers stop at the trajectory they come from. */
 
 import { TurnwiseError } from '../core/errors.ts';
+import { withColumns } from './columns.ts';
 import type { Credit, CreditTrajectory, CreditTurn, TrajectoryCredit } from './rollouts.ts';
 
 /** The same method, refusing input or results that are not finite, and token counts that are not counts. */
 export function checked(credit: Credit): Credit {
   return (trajectories, state) => {
-    for (const trajectory of trajectories) checkTrajectory(trajectory);
-    const result = credit(trajectories, state);
+    const result = withColumns(trajectories, checkTrajectory, () => credit(trajectories, state));
     for (const given of result.credits) checkCredit(given);
     return result;
   };
@@ -55,31 +55,28 @@ function checkNumber(id: string, k: number, name: string, value: number | undefi
 }
 
 function checkList(id: string, k: number, name: string, list: readonly number[] | undefined): void {
-  const t = list === undefined ? -1 : firstNotFinite(list);
-  if (t >= 0) throw notFinite(id, `turns[${k}].${name}[${t}]`, list![t]!);
+  if (list === undefined) return;
+  // Zero times a finite number is zero, and times any other is not a number.
+  let zero = 0;
+  for (let t = 0; t < list.length; t++) zero += list[t]! * 0;
+  if (zero === 0) return;
+  const t = list.findIndex(isNotFinite);
+  throw notFinite(id, `turns[${k}].${name}[${t}]`, list[t]!);
 }
 
 function checkCredit(credit: TrajectoryCredit): void {
-  const check = (what: string, list: readonly number[]): void => {
-    const index = firstNotFinite(list);
-    if (index >= 0) throw notFinite(credit.id, what, list[index]!);
+  const { turnAdvantages_K, tokenAdvantages_T, returns_T, shaped } = credit;
+  const check = (what: string, bad: number | undefined): void => {
+    if (bad !== undefined) throw notFinite(credit.id, what, bad);
   };
-  check('an advantage', credit.turnAdvantages_K);
-  for (const tokens_T of credit.tokenAdvantages_K_T ?? []) check('a token advantage', tokens_T);
-  for (const returns_T of credit.returns_K_T ?? []) check('a return', returns_T);
-  if (credit.shaped) {
-    check('a shaped reward', credit.shaped.rewards_K);
-    check('the shaped outcome', [credit.shaped.outcome]);
-  }
+  check('an advantage', turnAdvantages_K.find(isNotFinite));
+  check('a token advantage', tokenAdvantages_T?.find(isNotFinite));
+  check('a return', returns_T?.find(isNotFinite));
+  check('a shaped reward', shaped?.rewards_K.find(isNotFinite));
+  check('the shaped outcome', [shaped?.outcome ?? 0].find(isNotFinite));
 }
 
-/** Index of the first number that is not finite, -1 where all are. */
-function firstNotFinite(list: readonly number[]): number {
-  // Zero times a finite number is zero, and times any other is not a number.
-  let zero = 0;
-  for (let index = 0; index < list.length; index++) zero += list[index]! * 0;
-  return zero === 0 ? -1 : list.findIndex((value) => !Number.isFinite(value));
-}
+const isNotFinite = (value: number): boolean => !Number.isFinite(value);
 
 function notFinite(id: string, what: string, value: number): TurnwiseError {
   return new TurnwiseError('credit-not-finite', {

@@ -1,8 +1,9 @@
 /** EARL: a turn is worth the outcome minus what would have come without it. */
 
 import { z } from 'zod';
-import { drGrpo } from './dr-grpo.ts';
+import { groupKey } from './groups.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
+import { compareWithin, partition } from './within.ts';
 
 export const earl: CreditMethod = creditMethod(
   {
@@ -27,18 +28,18 @@ A_k = R - mean R of the group   elsewhere ("group"), or 0 ("none")`,
       .default('group')
       .describe('Advantage of turns without a counterfactual: against the group, or 0.'),
   }),
-  ({ elsewhere }) => {
-    const compare = drGrpo.create().credit;
-    return (trajectories, state) => {
-      const { credits } = compare(trajectories, state);
-      const advantages = trajectories.map(({ id, outcome, turns }, index) => ({
+  ({ elsewhere }) =>
+    (trajectories, state) => {
+      const groups = partition(trajectories, groupKey);
+      const outcomes = trajectories.map(({ outcome }) => outcome);
+      const relative = compareWithin(outcomes, groups, { spread: 'none', epsilon: 0 });
+      const credits = trajectories.map(({ id, outcome, turns }, index) => ({
         id,
-        turnAdvantages_K: turns.map(({ counterfactual }, k) => {
+        turnAdvantages_K: turns.map(({ counterfactual }) => {
           if (counterfactual !== undefined) return outcome - counterfactual;
-          return elsewhere === 'group' ? credits[index]!.turnAdvantages_K[k]! : 0;
+          return elsewhere === 'group' ? relative[index]! : 0;
         }),
       }));
-      return { credits: advantages, state };
-    };
-  },
+      return { credits, state };
+    },
 );

@@ -7,10 +7,9 @@ import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import { groupKey } from './groups.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
-import { discountedReturns, turnRewards } from './returns.ts';
 import type { CreditTrajectory } from './rollouts.ts';
-import { creditTurns, flatTurns, partitionByTurn, partitionTurns } from './turns.ts';
-import { both, type Comparison, compareWithin, type Partition, partition } from './within.ts';
+import { creditTurns, flatRewards, partitionTurns, sumToGo, turnStarts } from './turns.ts';
+import { type Comparison, compareWithin, type Partition, partition } from './within.ts';
 
 export const gigpo: CreditMethod = creditMethod(
   {
@@ -63,8 +62,13 @@ export function episodeParts(
   statistics: 'trajectory' | 'step',
   comparison: Comparison,
 ): Float64Array {
-  const spread = (numbers: ArrayLike<number>): Float64Array =>
-    flatTurns(trajectories, ({ turns }, index) => new Float64Array(turns.length).fill(numbers[index]!));
+  const spread = (numbers: ArrayLike<number>): Float64Array => {
+    const starts = turnStarts(trajectories);
+    const flat = new Float64Array(starts[trajectories.length]!);
+    for (let index = 0; index < trajectories.length; index++)
+      flat.fill(numbers[index]!, starts[index]!, starts[index + 1]!);
+    return flat;
+  };
   const outcomes = trajectories.map(({ outcome }) => outcome);
   return statistics === 'step'
     ? compareWithin(spread(outcomes), partitionTurns(trajectories), comparison)
@@ -73,19 +77,42 @@ export function episodeParts(
 
 /** The discounted return from each turn on. */
 export function stepReturns(trajectories: readonly CreditTrajectory[], gamma: number): Float64Array {
-  return flatTurns(trajectories, (trajectory) => discountedReturns(turnRewards(trajectory), gamma));
+  const returns = flatRewards(trajectories);
+  sumToGo(returns, turnStarts(trajectories), gamma);
+  return returns;
 }
 
 /** Turns of a group that acted in the same state share a part. */
 export function anchorParts(method: string, trajectories: readonly CreditTrajectory[]): Partition {
-  const anchors = partitionByTurn(trajectories, ({ anchor }, k, { id }) => {
-    if (anchor !== undefined) return anchor;
-    throw new TurnwiseError('credit-needs-anchors', {
-      what: `${method} compares turns that acted in the same state, and turns[${k}] of trajectory "${id}" does not say in which`,
-      seen: 'no anchor',
-      allowed: 'turns[].anchor, a text that is equal for equal states',
-      fields: { trajectory: id, turn: k },
-    });
+  const starts = turnStarts(trajectories);
+  const keys = new Int32Array(starts[trajectories.length]!);
+  // A table of states for each group: small ones stay in the processor's cache.
+  const groups = new Map<string, Map<string, number>>();
+  let count = 0;
+  for (const [index, trajectory] of trajectories.entries()) {
+    const { turns } = trajectory;
+    const group = groupKey(trajectory);
+    const states = groups.get(group) ?? new Map<string, number>();
+    groups.set(group, states);
+    for (let k = 0; k < turns.length; k++) {
+      const { anchor } = turns[k]!;
+      if (anchor === undefined) throw missingAnchor(method, trajectory, k);
+      let state = states.get(anchor);
+      if (state === undefined) {
+        state = count++;
+        states.set(anchor, state);
+      }
+      keys[starts[index]! + k] = state;
+    }
+  }
+  return { keys, count };
+}
+
+function missingAnchor(method: string, { id }: CreditTrajectory, k: number): TurnwiseError {
+  return new TurnwiseError('credit-needs-anchors', {
+    what: `${method} compares turns that acted in the same state, and turns[${k}] of trajectory "${id}" does not say in which`,
+    seen: 'no anchor',
+    allowed: 'turns[].anchor, a text that is equal for equal states',
+    fields: { trajectory: id, turn: k },
   });
-  return both(partitionTurns(trajectories), anchors);
 }

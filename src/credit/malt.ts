@@ -44,25 +44,27 @@ A = 1 where V > threshold, else 0 ("label");   A = V ("value")`,
 function nodeValues(trajectories: readonly CreditTrajectory[]): Float64Array {
   const { keys, count } = sharedTurns(trajectories);
   const starts = turnStarts(trajectories);
-  const depth = trajectories.reduce((most, { turns }) => Math.max(most, turns.length), 0);
   const sums = new Float64Array(count);
   const children = new Int32Array(count);
   const counted = new Uint8Array(count);
-  for (let k = depth - 1; k >= 0; k--) {
-    for (const [index, { turns, outcome }] of trajectories.entries()) {
-      if (turns.length === k + 1) {
-        const node = keys[starts[index]! + k]!;
-        sums[node]! += outcome;
-        children[node]!++;
-      }
-    }
-    if (k === 0) break;
-    for (const [index, { turns }] of trajectories.entries()) {
-      if (turns.length <= k) continue;
-      const node = keys[starts[index]! + k]!;
+  let deepest = 0;
+  for (const [index, { outcome }] of trajectories.entries()) {
+    const length = starts[index + 1]! - starts[index]!;
+    deepest = Math.max(deepest, length);
+    if (length === 0) continue;
+    const leaf = keys[starts[index + 1]! - 1]!;
+    sums[leaf]! += outcome;
+    children[leaf]!++;
+  }
+  // Level by level from the deepest: a node is complete before its parent reads it.
+  for (let k = deepest - 1; k > 0; k--) {
+    for (let index = 0; index < trajectories.length; index++) {
+      const place = starts[index]! + k;
+      if (place >= starts[index + 1]!) continue;
+      const node = keys[place]!;
       if (counted[node] === 1) continue;
       counted[node] = 1;
-      const parent = keys[starts[index]! + k - 1]!;
+      const parent = keys[place - 1]!;
       sums[parent]! += sums[node]! / children[node]!;
       children[parent]!++;
     }

@@ -2,8 +2,7 @@
 
 import { z } from 'zod';
 import { type CreditMethod, creditMethod } from './method.ts';
-import { turnRewards } from './returns.ts';
-import { creditTurns, flatTurns, partitionTurns, sumToGo, turnStarts, whitenTurns } from './turns.ts';
+import { creditTurns, flatRewards, partitionTurns, sumToGo, turnStarts, whitenTurns } from './turns.ts';
 import { compareWithin, type Partition } from './within.ts';
 
 export const mars: CreditMethod = creditMethod(
@@ -49,16 +48,14 @@ export const mars: CreditMethod = creditMethod(
     (trajectories, state) => {
       const roles = partitionTurns(trajectories, ({ role, game }) => JSON.stringify([role, game]));
       const whole: Partition = { keys: new Int32Array(roles.keys.length), count: 1 };
-      let rewards = flatTurns(trajectories, turnRewards);
+      let rewards = flatRewards(trajectories);
       if (centreRewards) rewards = centred(rewards, roles);
       if (whitenRewards) rewards = compareWithin(rewards, whole, { spread: 'sample', epsilon: 1e-8 });
       sumToGo(rewards, turnStarts(trajectories), gamma);
       if (centring === 'mean') rewards = centred(rewards, roles);
       if (centring === 'distinct-mean') rewards = centredOnDistinct(rewards, roles);
-      return {
-        credits: creditTurns(trajectories, whiten ? whitenTurns(trajectories, rewards) : rewards),
-        state,
-      };
+      if (whiten) whitenTurns(trajectories, rewards);
+      return { credits: creditTurns(trajectories, rewards), state };
     },
 );
 

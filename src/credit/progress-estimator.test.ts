@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { Rng } from '../core/rng.ts';
 import { attributeProgress, attributionError, type EstimatorState } from './progress-estimator.ts';
 import type { CreditTrajectory } from './rollouts.ts';
+import { turnStarts } from './turns.ts';
 
 const options = { ridge: 0.1, decay: 0.95, buckets: 63 };
 
@@ -26,7 +27,9 @@ test('the turn that made the progress gets the most of it', () => {
   let state: EstimatorState | undefined;
   for (let step = 0; step < 10; step++) state = attributeProgress(wanderings(step), options, state).state;
   const fresh = wanderings(99);
-  const { contributions } = attributeProgress(fresh, options, state);
+  const { contributions: flat } = attributeProgress(fresh, options, state);
+  const starts = turnStarts(fresh);
+  const contributions = fresh.map((_, index) => flat.subarray(starts[index]!, starts[index + 1]!));
   let found = 0;
   let successes = 0;
   for (const [index, { turns, outcome }] of fresh.entries()) {
@@ -59,7 +62,7 @@ test('with features the weights are those of the least squares', () => {
   const { contributions } = attributeProgress(trajectories, { ...options, ridge: 1e-6 }, undefined);
   for (const [index, { turns }] of trajectories.entries()) {
     for (const [k, { features }] of turns.entries()) {
-      expect(contributions[index]![k]).toBeCloseTo(2 * features![0]! - features![1]!, 4);
+      expect(contributions[3 * index + k]).toBeCloseTo(2 * features![0]! - features![1]!, 4);
     }
   }
 });
@@ -90,6 +93,6 @@ test('what cannot be described is refused', () => {
     ],
   };
   expect(() => attributeProgress([uneven], options, undefined)).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: turns[1] of trajectory "a" is described by another number of features than the turns before it. Seen: 2. Allowed: 1. Give every turn of the batch equally many turns[].features, or none.]`,
+    `[TurnwiseError: turns[1] of trajectory "a" is described by another number of features than the first turn of the batch. Seen: 2. Allowed: 1. Give every turn of the batch equally many turns[].features, or none.]`,
   );
 });

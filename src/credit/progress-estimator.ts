@@ -15,6 +15,7 @@ import type { JsonObject } from '../core/json.ts';
 import { hashText, mixBits } from './hash.ts';
 import { missingField } from './needs.ts';
 import type { CreditTrajectory } from './rollouts.ts';
+import { turnStarts } from './turns.ts';
 
 export interface EstimatorOptions {
   readonly ridge: number;
@@ -28,90 +29,104 @@ export interface EstimatorState extends JsonObject {
   readonly moment: readonly number[];
 }
 
-/** What a turn is described by: its features, or its bucket, which stands for a constant and a 1 in that bucket. */
-type Features = number | readonly number[];
-
-/** Fit to `trajectories` and what was seen before, and attribute their outcomes to their turns. */
+/** Fit to `trajectories` and what was seen before, and attribute their outcomes to their turns, the batch's laid end to end. */
 export function attributeProgress(
   trajectories: readonly CreditTrajectory[],
   options: EstimatorOptions,
   before: EstimatorState | undefined,
-): { readonly contributions: readonly (readonly number[])[]; readonly state: EstimatorState } {
-  const hashes = new Map<string, number>();
-  const features = trajectories.map((trajectory) => featuresOf(trajectory, options.buckets, hashes));
-  const width = widthOf(trajectories, options.buckets);
+): { readonly contributions: Float64Array; readonly state: EstimatorState } {
+  const { buckets, width } = describe(trajectories, options.buckets);
+  const starts = turnStarts(trajectories);
   const sums = remember(before, width, options.decay);
-  for (const [index, { outcome }] of trajectories.entries()) addTo(sums, features[index]!, outcome, width);
+  const total = new Float64Array(width);
+  for (const [index, { turns, outcome }] of trajectories.entries()) {
+    total.fill(0);
+    for (let k = 0; k < turns.length; k++) {
+      const bucket = buckets[starts[index]! + k]!;
+      if (bucket > 0) {
+        total[0]! += 1;
+        total[bucket]! += 1;
+      } else for (let place = 0; place < width; place++) total[place]! += turns[k]!.features![place]!;
+    }
+    addTo(sums, total, outcome);
+  }
   const weights = solve(sums, width, options.ridge);
-  const contributions = features.map((turns) =>
-    turns.map((turn) => {
-      if (typeof turn === 'number') return weights[0]! + weights[turn]!;
-      let sum = 0;
-      for (let place = 0; place < width; place++) sum += weights[place]! * turn[place]!;
-      return sum;
-    }),
-  );
+  const contributions = new Float64Array(buckets.length);
+  for (const [index, { turns }] of trajectories.entries()) {
+    for (let k = 0; k < turns.length; k++) {
+      const turn = starts[index]! + k;
+      const bucket = buckets[turn]!;
+      if (bucket > 0) contributions[turn] = weights[0]! + weights[bucket]!;
+      else
+        contributions[turn] = turns[k]!.features!.reduce((sum, one, place) => sum + one * weights[place]!, 0);
+    }
+  }
   return { contributions, state: { gram: Array.from(sums.gram), moment: Array.from(sums.moment) } };
 }
 
 /** (Σ_k c_k - R)²: what the estimator is fitted to make small. */
-export function attributionError(contributions_K: readonly number[], outcome: number): number {
-  return (contributions_K.reduce((sum, one) => sum + one, 0) - outcome) ** 2;
+export function attributionError(contributions_K: ArrayLike<number>, outcome: number): number {
+  let sum = 0;
+  for (let k = 0; k < contributions_K.length; k++) sum += contributions_K[k]!;
+  return (sum - outcome) ** 2;
 }
 
-function widthOf(trajectories: readonly CreditTrajectory[], buckets: number): number {
-  let width: number | undefined;
-  for (const { id, turns } of trajectories) {
-    for (const [k, { features }] of turns.entries()) {
-      const own = features?.length ?? buckets + 1;
-      width ??= own;
-      if (own === width) continue;
-      throw new TurnwiseError('credit-feature-length', {
-        what: `turns[${k}] of trajectory "${id}" is described by another number of features than the turns before it`,
-        seen: String(own),
-        allowed: String(width),
-        next: 'Give every turn of the batch equally many turns[].features, or none',
-        fields: { trajectory: id, turn: k },
-      });
+/**
+ * What the estimator sees of each turn: its bucket, from 1 on, which stands for a constant and a 1 in that bucket; 0 where
+ * the turn has features. And of how many numbers a description consists.
+ */
+function describe(
+  trajectories: readonly CreditTrajectory[],
+  count: number,
+): { readonly buckets: Int32Array; readonly width: number } {
+  const starts = turnStarts(trajectories);
+  const buckets = new Int32Array(starts[trajectories.length]!);
+  const first = trajectories.find(({ turns }) => turns.length > 0)?.turns[0];
+  const width = first?.features?.length ?? count + 1;
+  // A table for each group, whose trajectories meet the same states: small ones stay in the processor's cache.
+  const groups = new Map<string, Map<string, number>>();
+  for (const [index, trajectory] of trajectories.entries()) {
+    const { turns, groupId } = trajectory;
+    const hashes = groups.get(groupId) ?? new Map<string, number>();
+    groups.set(groupId, hashes);
+    // From the end, so that each state is looked up once: as that of its turn, and as what the turn before led to.
+    let next = END;
+    for (let k = turns.length - 1; k >= 0; k--) {
+      const { features, anchor } = turns[k]!;
+      const own = anchor === undefined ? END : hashOf(anchor, hashes);
+      if ((features?.length ?? count + 1) !== width) throw unevenFeatures(trajectory, k, width);
+      if (features === undefined) {
+        if (anchor === undefined) throw undescribed(trajectory, k);
+        buckets[starts[index]! + k] = 1 + (mixBits(Math.imul(own, 31) ^ next) % count);
+      }
+      next = own;
     }
   }
-  return width ?? buckets + 1;
+  return { buckets, width };
 }
 
-function featuresOf(trajectory: CreditTrajectory, buckets: number, hashes: Map<string, number>): Features[] {
-  const { turns } = trajectory;
-  const hashOf = (text: string): number => {
-    let hash = hashes.get(text);
-    if (hash === undefined) {
-      hash = hashText(text);
-      hashes.set(text, hash);
-    }
-    return hash;
-  };
-  const found = new Array<Features>(turns.length);
-  // From the end, so that each state is looked up once: as that of its turn, and as what the turn before led to.
-  let next = END;
-  for (let k = turns.length - 1; k >= 0; k--) {
-    const { features, anchor } = turns[k]!;
-    if (features !== undefined) {
-      found[k] = features;
-      next = anchor === undefined ? END : hashOf(anchor);
-      continue;
-    }
-    if (anchor === undefined) {
-      throw missingField(
-        'spa-rl',
-        trajectory,
-        'turns[].progress',
-        k,
-        'Or give turns[].features or turns[].anchor of every turn, for the estimator',
-      );
-    }
-    const own = hashOf(anchor);
-    found[k] = 1 + (mixBits(Math.imul(own, 31) ^ next) % buckets);
-    next = own;
+function hashOf(text: string, hashes: Map<string, number>): number {
+  let hash = hashes.get(text);
+  if (hash === undefined) {
+    hash = hashText(text);
+    hashes.set(text, hash);
   }
-  return found;
+  return hash;
+}
+
+function unevenFeatures({ id, turns }: CreditTrajectory, k: number, width: number): TurnwiseError {
+  return new TurnwiseError('credit-feature-length', {
+    what: `turns[${k}] of trajectory "${id}" is described by another number of features than the first turn of the batch`,
+    seen: String(turns[k]!.features?.length ?? 'no features'),
+    allowed: String(width),
+    next: 'Give every turn of the batch equally many turns[].features, or none',
+    fields: { trajectory: id, turn: k },
+  });
+}
+
+function undescribed(trajectory: CreditTrajectory, k: number): TurnwiseError {
+  const instead = 'Or give turns[].features or turns[].anchor of every turn, for the estimator';
+  return missingField('spa-rl', trajectory, 'turns[].progress', k, instead);
 }
 
 /** Stands for what the last turn leads to. */
@@ -132,23 +147,19 @@ function remember(before: EstimatorState | undefined, width: number, decay: numb
   };
 }
 
-function addTo({ gram, moment }: Sums, turns: readonly Features[], outcome: number, width: number): void {
-  const total = new Float64Array(width);
-  for (const turn of turns) {
-    if (typeof turn === 'number') {
-      total[0]! += 1;
-      total[turn]! += 1;
-    } else for (let place = 0; place < width; place++) total[place]! += turn[place]!;
-  }
-  let cell = 0;
-  for (let row = 0; row < width; row++) {
-    const value = total[row]!;
-    moment[row]! += value * outcome;
-    if (value === 0) {
-      cell += width - row;
-      continue;
+/** Adds x·xᵀ, and x times the outcome, for the sum x of a trajectory's descriptions. */
+function addTo({ gram, moment }: Sums, total: Float64Array, outcome: number): void {
+  const width = total.length;
+  const places: number[] = [];
+  for (let place = 0; place < width; place++) if (total[place] !== 0) places.push(place);
+  for (const [index, row] of places.entries()) {
+    moment[row]! += total[row]! * outcome;
+    // Where the row would begin in the upper triangle, if it had the columns left of the diagonal too.
+    const start = row * width - (row * (row + 1)) / 2;
+    for (let other = index; other < places.length; other++) {
+      const column = places[other]!;
+      gram[start + column]! += total[row]! * total[column]!;
     }
-    for (let column = row; column < width; column++) gram[cell++]! += value * total[column]!;
   }
 }
 

@@ -21,8 +21,8 @@ describe.each(creditMethods)('$name', ({ level, create }) => {
         for (const [index, given] of result.credits.entries()) {
           const { turns } = trajectories[index]!;
           expect(given.turnAdvantages_K.length).toBe(turns.length);
-          expect(given.tokenAdvantages_K_T?.map((tokens_T) => tokens_T.length)).toEqual(
-            level === 'token' ? turns.map(({ tokens }) => tokens) : undefined,
+          expect(given.tokenAdvantages_T?.length).toBe(
+            level === 'token' ? turns.reduce((sum, { tokens }) => sum + tokens, 0) : undefined,
           );
           expect(flat(given).every(Number.isFinite)).toBe(true);
         }
@@ -343,8 +343,8 @@ test('the reward of a turn without sampled tokens reaches the tokens before it',
   expect(credit).toEqual({
     id: 'a',
     turnAdvantages_K: [0.975, 0],
-    tokenAdvantages_K_T: [[0.95, 1], []],
-    returns_K_T: [[0.95, 1], []],
+    tokenAdvantages_T: Float64Array.of(0.95, 1),
+    returns_T: Float64Array.of(0.95, 1),
   });
 });
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { mean } from '../core/statistics.ts';
 import { compareOutcomes } from './groups.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
-import type { CreditTrajectory } from './rollouts.ts';
+import type { CreditTrajectory, TrajectoryCredit } from './rollouts.ts';
 import { creditTokens, tokenRewards, tokenStarts, whitenTokens } from './tokens.ts';
 
 const source = '"REINFORCE++", arXiv 2501.03262';
@@ -50,7 +50,7 @@ A = (R - mean) / sqrt(var + 1e-8) over all sampled tokens of the batch`,
         baseline === 'group'
           ? centredOutcomes(trajectories)
           : tokenReturns(trajectories, gamma, observationReset);
-      return { credits: creditTokens(trajectories, whiten ? whitenTokens(returns) : returns), state };
+      return { credits: normalised(trajectories, returns, whiten), state };
     },
 );
 
@@ -76,8 +76,21 @@ A = (s - mean) / sqrt(var + 1e-8) over all sampled tokens of the batch`,
       .default(true)
       .describe('Whether to bring the advantages of the batch to mean 0 and variance 1, over tokens.'),
   }),
-  ({ whiten }) => reinforcePlusPlus.create({ baseline: 'group', whiten }).credit,
+  ({ whiten }) =>
+    (trajectories, state) => ({
+      credits: normalised(trajectories, centredOutcomes(trajectories), whiten),
+      state,
+    }),
 );
+
+function normalised(
+  trajectories: readonly CreditTrajectory[],
+  returns: Float64Array,
+  whiten: boolean,
+): TrajectoryCredit[] {
+  if (whiten) whitenTokens(returns);
+  return creditTokens(trajectories, returns);
+}
 
 function tokenReturns(
   trajectories: readonly CreditTrajectory[],

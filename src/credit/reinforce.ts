@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { mean } from '../core/statistics.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
-import { discountedReturns, turnRewards } from './returns.ts';
+import { creditTurns, flatRewards, sumToGo, turnStarts } from './turns.ts';
 
 export const reinforce: CreditMethod = creditMethod(
   {
@@ -29,13 +29,10 @@ export const reinforce: CreditMethod = creditMethod(
   }),
   ({ gamma, baseline }) =>
     (trajectories, state) => {
-      const returns = trajectories.map((trajectory) => discountedReturns(turnRewards(trajectory), gamma));
-      const all = baseline === 'batch' ? returns.flat() : [];
-      const subtracted = all.length > 0 ? mean(all) : 0;
-      const credits = trajectories.map(({ id }, index) => ({
-        id,
-        turnAdvantages_K: returns[index]!.map((value) => value - subtracted),
-      }));
-      return { credits, state };
+      const returns = flatRewards(trajectories);
+      sumToGo(returns, turnStarts(trajectories), gamma);
+      const subtracted = baseline === 'batch' && returns.length > 0 ? mean(returns) : 0;
+      for (let turn = 0; turn < returns.length; turn++) returns[turn]! -= subtracted;
+      return { credits: creditTurns(trajectories, returns), state };
     },
 );

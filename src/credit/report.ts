@@ -5,6 +5,7 @@ import type { StoredRollout } from './read-rollouts.ts';
 import { turnRewards } from './returns.ts';
 import type { TrajectoryCredit } from './rollouts.ts';
 import { composeCredit } from './shaping/shapings.ts';
+import { cutIntoTurns } from './tokens.ts';
 
 export interface TurnReport {
   readonly advantage: number;
@@ -61,7 +62,7 @@ export function creditReport(
         id,
         groupId,
         ...(shapedOutcome !== undefined && { shapedOutcome }),
-        turns: reportTurns(given),
+        turns: reportTurns(given, rollout),
       };
     }
     const turns = rollout.turns.map(({ tokens }) => ({
@@ -78,11 +79,16 @@ export function creditReport(
   };
 }
 
-function reportTurns({ turnAdvantages_K, tokenAdvantages_K_T, shaped }: TrajectoryCredit): TurnReport[] {
+function reportTurns(
+  { turnAdvantages_K, tokenAdvantages_T, shaped }: TrajectoryCredit,
+  { turns }: StoredRollout,
+): TurnReport[] {
+  const tokens_K = turns.map(({ tokens }) => tokens);
+  const tokenAdvantages = tokenAdvantages_T && cutIntoTurns(tokenAdvantages_T, tokens_K);
   return turnAdvantages_K.map((advantage, k) => ({
     advantage,
     ...(shaped && { shapedReward: shaped.rewards_K[k]! }),
-    ...(tokenAdvantages_K_T && { tokens: tokenAdvantages_K_T[k]! }),
+    ...(tokenAdvantages && { tokens: tokenAdvantages[k]! }),
   }));
 }
 

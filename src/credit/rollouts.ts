@@ -88,10 +88,10 @@ export interface TrajectoryCredit {
   readonly id: string;
   /** One per turn. For token-level methods: the mean over the turn's tokens, 0 for a turn without any. */
   readonly turnAdvantages_K: readonly number[];
-  /** Per turn, per sampled token; present for token-level methods. */
-  readonly tokenAdvantages_K_T?: readonly (readonly number[])[];
-  /** Targets of the value function, aligned like tokenAdvantages_K_T; from methods with a critic. */
-  readonly returns_K_T?: readonly (readonly number[])[];
+  /** One per sampled token, turn after turn; present for token-level methods. */
+  readonly tokenAdvantages_T?: Float64Array;
+  /** Targets of the value function, aligned like tokenAdvantages_T; from methods with a critic. */
+  readonly returns_T?: Float64Array;
   /** The rewards that the advantages were computed from, where the method or a shaping made them. */
   readonly shaped?: { readonly outcome: number; readonly rewards_K: readonly number[] };
 }

@@ -4,11 +4,10 @@ import { z } from 'zod';
 import { compareOutcomes } from './groups.ts';
 import { type CreditMethod, creditMethod, type Description } from './method.ts';
 import { attributeProgress, type EstimatorState } from './progress-estimator.ts';
-import { discountedReturns } from './returns.ts';
 import type { CreditState, CreditTrajectory } from './rollouts.ts';
 import { withOnlyRewards } from './shaping/rewards.ts';
 import { type RewardShaping, rewardShaping } from './shaping/shaping.ts';
-import { creditTurns, flatTurns, whitenTurns } from './turns.ts';
+import { creditTurns, eachTurn, flatTurns, sumToGo, turnStarts, whitenTurns, withShaped } from './turns.ts';
 
 const description: Description = {
   name: 'spa-rl',
@@ -56,11 +55,12 @@ export const progressAttribution: RewardShaping = rewardShaping(
   },
   z.strictObject(fields),
   (options) => (trajectories, state) => {
-    const found = progressRewards(trajectories, options, state);
+    const { rewards, state: after } = progressRewards(trajectories, options, state);
+    const starts = turnStarts(trajectories);
     const shaped = trajectories.map((trajectory, index) =>
-      withOnlyRewards(trajectory, found.numbers[index]!),
+      withOnlyRewards(trajectory, Array.from(rewards.subarray(starts[index]!, starts[index + 1]!))),
     );
-    return { trajectories: shaped, state: found.state };
+    return { trajectories: shaped, state: after };
   },
 );
 
@@ -73,47 +73,47 @@ interface ProgressOptions {
   readonly buckets: number;
 }
 
-/** The reward of each turn of each trajectory. */
+/** The reward of each turn of the batch. */
 function progressRewards(
   trajectories: readonly CreditTrajectory[],
   options: ProgressOptions,
-  state: CreditState,
-): Attributed {
+  before: CreditState,
+): { readonly rewards: Float64Array; readonly state: CreditState } {
   const { alpha, beta } = options;
-  const found =
+  const { contributions, state } =
     options.contribution === 'leave-one-out'
-      ? { numbers: leaveOneOut(trajectories), state }
-      : estimated(trajectories, options, state);
-  const numbers = trajectories.map(({ turns }, index) =>
-    turns.map(({ valid = true }, k) => alpha * found.numbers[index]![k]! + (valid ? beta : 0)),
+      ? { contributions: leaveOneOut(trajectories), state: before }
+      : estimated(trajectories, options, before);
+  let turn = 0;
+  const rewards = eachTurn(
+    trajectories,
+    ({ valid = true }) => alpha * contributions[turn++]! + (valid ? beta : 0),
   );
-  return { numbers, state: found.state };
+  return { rewards, state };
 }
-
-type Attributed = { readonly numbers: readonly (readonly number[])[]; readonly state: CreditState };
 
 /** Contributions as they were given, or from the estimator where one is missing. */
 function estimated(
   trajectories: readonly CreditTrajectory[],
   options: ProgressOptions,
   state: CreditState,
-): Attributed {
+): { readonly contributions: Float64Array; readonly state: CreditState } {
   const given = ({ turns }: CreditTrajectory): boolean =>
     turns.every(({ progress }) => progress !== undefined);
   if (trajectories.every(given)) {
-    return { numbers: trajectories.map(({ turns }) => turns.map(({ progress }) => progress!)), state };
+    return { contributions: eachTurn(trajectories, ({ progress }) => progress!), state };
   }
   const before = state['spa-rl'] as EstimatorState | undefined;
   const { contributions, state: after } = attributeProgress(trajectories, options, before);
-  return { numbers: contributions, state: { ...state, 'spa-rl': after } };
+  return { contributions, state: { ...state, 'spa-rl': after } };
 }
 
-function leaveOneOut(trajectories: readonly CreditTrajectory[]): number[][] {
+function leaveOneOut(trajectories: readonly CreditTrajectory[]): Float64Array {
   const advantages = compareOutcomes(trajectories, (outcomes_G) => {
     const sum = outcomes_G.reduce((total, outcome) => total + outcome, 0);
     return outcomes_G.map((outcome) => outcome - (sum - outcome) / (outcomes_G.length - 1));
   });
-  return trajectories.map(({ turns }, index) => turns.map(() => advantages[index]!));
+  return flatTurns(trajectories, ({ turns }, index) => turns.map(() => advantages[index]!));
 }
 
 export const spaRl: CreditMethod = creditMethod(
@@ -128,16 +128,10 @@ export const spaRl: CreditMethod = creditMethod(
   }),
   ({ gamma, whiten, ...options }) =>
     (trajectories, state) => {
-      const found = progressRewards(trajectories, options, state);
-      const returns = flatTurns(trajectories, (_, index) => discountedReturns(found.numbers[index]!, gamma));
-      const credits = creditTurns(trajectories, whiten ? whitenTurns(trajectories, returns) : returns);
-      const shaped = credits.map((credit, index) => {
-        const rewards_K = found.numbers[index]!;
-        return {
-          ...credit,
-          shaped: { outcome: rewards_K.reduce((sum, reward) => sum + reward, 0), rewards_K },
-        };
-      });
-      return { credits: shaped, state: found.state };
+      const { rewards, state: after } = progressRewards(trajectories, options, state);
+      const returns = rewards.slice();
+      sumToGo(returns, turnStarts(trajectories), gamma);
+      if (whiten) whitenTurns(trajectories, returns);
+      return { credits: withShaped(creditTurns(trajectories, returns), trajectories, rewards), state: after };
     },
 );

@@ -5,7 +5,7 @@ import { broadcastToTurns } from './groups.ts';
 import { grpoAdvantages, grpoFields } from './grpo.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import { turnRewards } from './returns.ts';
-import { creditTurns, flatTurns, partitionTurns, sumToGo, turnStarts } from './turns.ts';
+import { creditTurns, flatRewards, partitionTurns, sumToGo, turnStarts } from './turns.ts';
 import { compareWithin } from './within.ts';
 
 export const stepGrpo: CreditMethod = creditMethod(
@@ -32,19 +32,18 @@ max:        (max_j r_{i,j} - mean) / (std + ε) over trajectories, the same for 
   }),
   ({ form, std, epsilon }) =>
     (trajectories, state) => {
-      const scores = trajectories.map(turnRewards);
       if (form === 'max') {
-        const best = trajectories.map((trajectory, index) => ({
-          ...trajectory,
-          outcome: scores[index]!.reduce((a, b) => Math.max(a, b), scores[index]![0] ?? trajectory.outcome),
-        }));
+        const best = trajectories.map((trajectory) => {
+          const { turns, outcome } = trajectory;
+          return {
+            ...trajectory,
+            outcome: turns.length === 0 ? outcome : Math.max(...turnRewards(trajectory)),
+          };
+        });
         return { credits: broadcastToTurns(trajectories, grpoAdvantages(best, { std, epsilon })), state };
       }
-      const steps = compareWithin(
-        flatTurns(trajectories, (_, index) => scores[index]!),
-        partitionTurns(trajectories),
-        { spread: std, epsilon },
-      );
+      const comparison = { spread: std, epsilon } as const;
+      const steps = compareWithin(flatRewards(trajectories), partitionTurns(trajectories), comparison);
       if (form === 'cumulative') sumToGo(steps, turnStarts(trajectories), 1);
       return { credits: creditTurns(trajectories, steps), state };
     },

@@ -1,16 +1,17 @@
 /** Sampled tokens of a batch as one flat list, for token-level methods. Observation tokens do not exist here. */
 
-import { turnRewards } from './returns.ts';
+import { mean } from '../core/statistics.ts';
+import { columnsOf } from './columns.ts';
 import type { CreditTrajectory, TrajectoryCredit } from './rollouts.ts';
-import { numbersBetween } from './turns.ts';
 
 /** Where each trajectory's tokens begin in the flat list, and, last, how many there are. */
 export function tokenStarts(trajectories: readonly CreditTrajectory[]): Int32Array {
+  const { starts: turns, tokens } = columnsOf(trajectories);
   const starts = new Int32Array(trajectories.length + 1);
-  for (const [index, { turns }] of trajectories.entries()) {
-    let tokens = 0;
-    for (const turn of turns) tokens += turn.tokens;
-    starts[index + 1] = starts[index]! + tokens;
+  for (let index = 0; index < trajectories.length; index++) {
+    let end = starts[index]!;
+    for (let turn = turns[index]!; turn < turns[index + 1]!; turn++) end += tokens[turn]!;
+    starts[index + 1] = end;
   }
   return starts;
 }
@@ -23,14 +24,14 @@ export function tokenRewards(
   trajectories: readonly CreditTrajectory[],
   starts: Int32Array = tokenStarts(trajectories),
 ): Float64Array {
+  const { starts: turns, tokens, rewards: turnRewards } = columnsOf(trajectories);
   const rewards = new Float64Array(starts[trajectories.length]!);
-  for (const [index, trajectory] of trajectories.entries()) {
-    const rewards_K = turnRewards(trajectory);
+  for (let index = 0; index < trajectories.length; index++) {
     const start = starts[index]!;
     let next = start;
-    for (let k = 0; k < rewards_K.length; k++) {
-      next += trajectory.turns[k]!.tokens;
-      if (next > start) rewards[next - 1]! += rewards_K[k]!;
+    for (let turn = turns[index]!; turn < turns[index + 1]!; turn++) {
+      next += tokens[turn]!;
+      if (next > start) rewards[next - 1]! += turnRewards[turn]!;
     }
   }
   return rewards;
@@ -54,44 +55,51 @@ export function flatTokens(
 }
 
 /**
- * Mean 0 and variance 1 over all tokens of the batch, so long trajectories weigh more: (A - mean) / sqrt(var + 1e-8), the
- * variance divided by n - 1. A batch of one token gives 0.
+ * In place, mean 0 and variance 1 over all tokens of the batch, so long trajectories weigh more:
+ * (A - mean) / sqrt(var + 1e-8), the variance divided by n - 1. A batch of one token becomes 0.
  */
-export function whitenTokens(tokens: Float64Array): Float64Array {
-  const count = tokens.length;
-  if (count < 2) return new Float64Array(count);
-  const origin = tokens[0]!;
-  let sum = 0;
-  for (let t = 0; t < count; t++) sum += tokens[t]! - origin;
-  const mean = origin + sum / count;
+export function whitenTokens(tokens: Float64Array): void {
+  const centre = tokens.length === 0 ? 0 : mean(tokens);
   let squares = 0;
-  for (let t = 0; t < count; t++) squares += (tokens[t]! - mean) ** 2;
-  const scale = Math.sqrt(squares / (count - 1) + 1e-8);
-  const whitened = new Float64Array(count);
-  for (let t = 0; t < count; t++) whitened[t] = (tokens[t]! - mean) / scale;
-  return whitened;
+  for (let t = 0; t < tokens.length; t++) {
+    tokens[t]! -= centre;
+    squares += tokens[t]! * tokens[t]!;
+  }
+  const scale = Math.sqrt(squares / Math.max(1, tokens.length - 1) + 1e-8);
+  for (let t = 0; t < tokens.length; t++) tokens[t]! /= scale;
 }
 
-/** Flat token advantages (and targets of the value function) cut into trajectories and turns. */
+/** Flat token advantages (and targets of the value function) cut into trajectories, which share their memory. */
 export function creditTokens(
   trajectories: readonly CreditTrajectory[],
   advantages: Float64Array,
   returns?: Float64Array,
 ): TrajectoryCredit[] {
-  let start = 0;
-  return trajectories.map(({ id, turns }) => {
-    const count = turns.length;
-    const turnAdvantages_K = new Array<number>(count);
-    const tokenAdvantages_K_T = new Array<number[]>(count);
-    const returns_K_T = returns && new Array<number[]>(count);
-    for (let k = 0; k < count; k++) {
-      const end = start + turns[k]!.tokens;
+  const { starts, tokens } = columnsOf(trajectories);
+  let end = 0;
+  return trajectories.map(({ id }, index) => {
+    const first = end;
+    const turnAdvantages_K = new Array<number>(starts[index + 1]! - starts[index]!);
+    for (let k = 0; k < turnAdvantages_K.length; k++) {
+      const start = end;
+      end += tokens[starts[index]! + k]!;
       turnAdvantages_K[k] = meanOf(advantages, start, end);
-      tokenAdvantages_K_T[k] = numbersBetween(advantages, start, end);
-      if (returns_K_T) returns_K_T[k] = numbersBetween(returns, start, end);
-      start = end;
     }
-    return { id, turnAdvantages_K, tokenAdvantages_K_T, ...(returns_K_T && { returns_K_T }) };
+    return {
+      id,
+      turnAdvantages_K,
+      tokenAdvantages_T: advantages.subarray(first, end),
+      ...(returns && { returns_T: returns.subarray(first, end) }),
+    };
+  });
+}
+
+/** Numbers of a trajectory's sampled tokens as a list for each turn. */
+export function cutIntoTurns(numbers_T: Float64Array, tokens_K: readonly number[]): number[][] {
+  let end = 0;
+  return tokens_K.map((tokens) => {
+    end += tokens;
+    return Array.from(numbers_T.subarray(end - tokens, end));
   });
 }
 

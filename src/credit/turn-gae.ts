@@ -1,12 +1,10 @@
 /** Turn-level GAE: a whole turn is one action, with one value before it. */
 
 import { z } from 'zod';
-import { estimateAdvantages } from './gae.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import { missingField } from './needs.ts';
-import { turnRewards } from './returns.ts';
-import type { CreditTrajectory, TrajectoryCredit } from './rollouts.ts';
-import { creditTurns, flatTurns, whitenTurns } from './turns.ts';
+import type { CreditTrajectory } from './rollouts.ts';
+import { creditTurns, eachTurn, flatRewards, turnStarts, whitenTurns } from './turns.ts';
 
 export const turnGae: CreditMethod = creditMethod(
   {
@@ -39,21 +37,27 @@ V_k is the value of the state before turn k; every token of the turn gets A_k, w
   }),
   ({ gamma, lambda, whiten }) =>
     (trajectories, state) => {
-      const values = trajectories.map(turnValues);
-      const estimate = turnEstimator(values, gamma, lambda);
-      const raw = trajectories.map((trajectory, index) => estimate(turnRewards(trajectory), values[index]!));
-      const flat = flatTurns(trajectories, (_, index) => raw[index]!);
-      const credits = creditTurns(trajectories, whiten ? whitenTurns(trajectories, flat) : flat);
-      return {
-        credits: credits.map((credit, index) => withReturns(credit, trajectories[index]!, raw[index]!)),
-        state,
-      };
+      const starts = turnStarts(trajectories);
+      const rewards = flatRewards(trajectories);
+      const values = turnValues(trajectories);
+      const raw = new Float64Array(rewards.length);
+      for (let index = 0; index < trajectories.length; index++)
+        estimateTurns(rewards, values, raw, starts[index]!, starts[index + 1]!, gamma, lambda);
+      const targets = trajectories.map((trajectory, index) =>
+        criticTargets(trajectory, raw.subarray(starts[index]!)),
+      );
+      if (whiten) whitenTurns(trajectories, raw);
+      const credits = creditTurns(trajectories, raw).map((credit, index) => {
+        const returns_T = targets[index];
+        return returns_T ? { ...credit, returns_T } : credit;
+      });
+      return { credits, state };
     },
 );
 
-/** The value before each turn; undefined for turns without sampled tokens that have none. */
-function turnValues(trajectory: CreditTrajectory): (number | undefined)[] {
-  return trajectory.turns.map(({ value, values, tokens }, k) => {
+/** The value before each turn; not a number for turns without sampled tokens that have none. */
+function turnValues(trajectories: readonly CreditTrajectory[]): Float64Array {
+  return eachTurn(trajectories, ({ value, values, tokens }, k, trajectory) => {
     const found = value ?? values?.[0];
     if (found === undefined && tokens > 0) {
       throw missingField(
@@ -64,50 +68,49 @@ function turnValues(trajectory: CreditTrajectory): (number | undefined)[] {
         'Or give turns[].values, the first of which is it',
       );
     }
-    return found;
+    return found ?? Number.NaN;
   });
 }
 
-/** Advantages of the turns of a trajectory, which is never longer than those whose values these are. */
-function turnEstimator(
-  values: readonly (readonly (number | undefined)[])[],
+/** Writes to `advantages` those of the turns from `start` to `end`; what a turn without a value earned goes to the one before. */
+function estimateTurns(
+  rewards: Float64Array,
+  values: Float64Array,
+  advantages: Float64Array,
+  start: number,
+  end: number,
   gamma: number,
   lambda: number,
-): (rewards_K: readonly number[], values_K: readonly (number | undefined)[]) => number[] {
-  const longest = values.reduce((most, { length }) => Math.max(most, length), 0);
-  const sampled = {
-    rewards: new Float64Array(longest),
-    values: new Float64Array(longest),
-    advantages: new Float64Array(longest),
-  };
-  return (rewards_K, values_K) => {
-    let count = 0;
-    for (let k = 0; k < values_K.length; k++) {
-      const value = values_K[k];
-      if (value !== undefined) {
-        sampled.rewards[count] = rewards_K[k]!;
-        sampled.values[count++] = value;
-      } else if (count > 0) sampled.rewards[count - 1]! += rewards_K[k]!;
-    }
-    estimateAdvantages(sampled.rewards, sampled.values, sampled.advantages, 0, count, gamma, lambda);
-    let next = 0;
-    return values_K.map((value) => (value === undefined ? 0 : sampled.advantages[next++]!));
-  };
+): void {
+  let earned = 0;
+  let nextValue = 0;
+  let nextAdvantage = 0;
+  for (let turn = end - 1; turn >= start; turn--) {
+    const value = values[turn]!;
+    earned += rewards[turn]!;
+    if (Number.isNaN(value)) continue;
+    nextAdvantage = earned + gamma * nextValue - value + gamma * lambda * nextAdvantage;
+    nextValue = value;
+    earned = 0;
+    advantages[turn] = nextAdvantage;
+  }
 }
 
-/** Targets of the critic, where every sampled token has a value. */
-function withReturns(
-  credit: TrajectoryCredit,
-  { turns }: CreditTrajectory,
-  raw_K: readonly number[],
-): TrajectoryCredit {
-  if (!turns.every(({ values = [], tokens }) => values.length === tokens)) return credit;
-  return {
-    ...credit,
-    returns_K_T: turns.map(({ value, values = [] }, k) => {
-      if (values.length === 0) return [];
-      const target = raw_K[k]! + (value ?? values[0]!);
-      return values.length === 1 ? [target] : [target, ...values.slice(1)];
-    }),
-  };
+/** What the critic is to say at each sampled token, where each has a value: only the first of a turn has something to learn. */
+function criticTargets({ turns }: CreditTrajectory, raw_K: Float64Array): Float64Array | undefined {
+  let tokens = 0;
+  for (const turn of turns) {
+    if ((turn.values?.length ?? 0) !== turn.tokens) return undefined;
+    tokens += turn.tokens;
+  }
+  const targets_T = new Float64Array(tokens);
+  let first = 0;
+  for (let k = 0; k < turns.length; k++) {
+    const { value, values, tokens: own } = turns[k]!;
+    if (values === undefined || own === 0) continue;
+    for (let t = 1; t < own; t++) targets_T[first + t] = values[t]!;
+    targets_T[first] = raw_K[k]! + (value ?? values[0]!);
+    first += own;
+  }
+  return targets_T;
 }

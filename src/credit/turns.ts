@@ -1,14 +1,18 @@
 /** All turns of a batch as one flat list, for methods that compare turns. */
 
+import { columnsOf } from './columns.ts';
 import { groupKey } from './groups.ts';
 import type { CreditTrajectory, CreditTurn, TrajectoryCredit } from './rollouts.ts';
 import { type Partition, partition } from './within.ts';
 
 /** Where each trajectory's turns begin in the flat list, and, last, how many there are. */
 export function turnStarts(trajectories: readonly CreditTrajectory[]): Int32Array {
-  const starts = new Int32Array(trajectories.length + 1);
-  for (const [index, { turns }] of trajectories.entries()) starts[index + 1] = starts[index]! + turns.length;
-  return starts;
+  return columnsOf(trajectories).starts;
+}
+
+/** The reward of each turn of the batch. */
+export function flatRewards(trajectories: readonly CreditTrajectory[]): Float64Array {
+  return columnsOf(trajectories).rewards.slice();
 }
 
 /** One number for each turn of the batch, from the numbers of each trajectory. */
@@ -18,8 +22,26 @@ export function flatTurns(
 ): Float64Array {
   const starts = turnStarts(trajectories);
   const flat = new Float64Array(starts[trajectories.length]!);
-  for (const [index, trajectory] of trajectories.entries())
-    flat.set(numbersOf(trajectory, index), starts[index]!);
+  for (const [index, trajectory] of trajectories.entries()) {
+    const numbers = numbersOf(trajectory, index);
+    const start = starts[index]!;
+    // `set` takes many times longer for a list of numbers.
+    for (let k = 0; k < numbers.length; k++) flat[start + k] = numbers[k]!;
+  }
+  return flat;
+}
+
+/** One number for each turn of the batch, turn by turn. */
+export function eachTurn(
+  trajectories: readonly CreditTrajectory[],
+  numberOf: (turn: CreditTurn, k: number, trajectory: CreditTrajectory) => number,
+): Float64Array {
+  const flat = new Float64Array(turnStarts(trajectories)[trajectories.length]!);
+  let next = 0;
+  for (const trajectory of trajectories) {
+    const { turns } = trajectory;
+    for (let k = 0; k < turns.length; k++) flat[next++] = numberOf(turns[k]!, k, trajectory);
+  }
   return flat;
 }
 
@@ -42,34 +64,12 @@ export function partitionByPlace(trajectories: readonly CreditTrajectory[]): Par
   const starts = turnStarts(trajectories);
   const keys = new Int32Array(starts[trajectories.length]!);
   let count = 0;
-  for (const [index, { turns }] of trajectories.entries()) {
-    count = Math.max(count, turns.length);
-    for (let k = 0; k < turns.length; k++) keys[starts[index]! + k] = k;
+  for (let index = 0; index < trajectories.length; index++) {
+    const length = starts[index + 1]! - starts[index]!;
+    count = Math.max(count, length);
+    for (let k = 0; k < length; k++) keys[starts[index]! + k] = k;
   }
   return { keys, count };
-}
-
-/** Turns with the same key share a part; turns without one are in none. */
-export function partitionByTurn(
-  trajectories: readonly CreditTrajectory[],
-  keyOf: (turn: CreditTurn, k: number, trajectory: CreditTrajectory) => string | number,
-): Partition {
-  const numbers = new Map<string | number, number>();
-  const starts = turnStarts(trajectories);
-  const keys = new Int32Array(starts[trajectories.length]!);
-  for (const [index, trajectory] of trajectories.entries()) {
-    const { turns } = trajectory;
-    for (let k = 0; k < turns.length; k++) {
-      const key = keyOf(turns[k]!, k, trajectory);
-      let number = numbers.get(key);
-      if (number === undefined) {
-        number = numbers.size;
-        numbers.set(key, number);
-      }
-      keys[starts[index]! + k] = number;
-    }
-  }
-  return { keys, count: numbers.size };
 }
 
 /** In place, each number plus γ times what follows it in its trajectory. */
@@ -92,39 +92,57 @@ export function creditTurns(
   }));
 }
 
+/** The credits with the flat rewards that they were computed from. */
+export function withShaped(
+  credits: readonly TrajectoryCredit[],
+  trajectories: readonly CreditTrajectory[],
+  rewards: Float64Array,
+): TrajectoryCredit[] {
+  const starts = turnStarts(trajectories);
+  return credits.map((credit, index) => {
+    const rewards_K = numbersBetween(rewards, starts[index]!, starts[index + 1]!);
+    return { ...credit, shaped: { outcome: rewards_K.reduce((sum, reward) => sum + reward, 0), rewards_K } };
+  });
+}
+
 /** A stretch of a flat list as a list of its own, several times faster than `Array.from`. */
-export function numbersBetween(flat: Float64Array, start: number, end: number): number[] {
-  // Of the exact size: a list that grows keeps room for more, in each of many turns.
-  if (end - start === 1) return [flat[start]!];
+function numbersBetween(flat: Float64Array, start: number, end: number): number[] {
   const numbers = new Array<number>(end - start);
   for (let index = start; index < end; index++) numbers[index - start] = flat[index]!;
   return numbers;
 }
 
 /**
- * Advantages of turns at mean 0 and variance 1 over the sampled tokens of the batch, as if each token carried its turn's
- * advantage. A turn without tokens becomes 0, and so does everything where the batch has fewer than two tokens.
+ * In place, advantages of turns at mean 0 and variance 1 over the sampled tokens of the batch, or of each part, as if each token
+ * carried its turn's advantage. A turn without tokens becomes 0, and so does a part that has fewer than two tokens.
  */
 export function whitenTurns(
   trajectories: readonly CreditTrajectory[],
   advantages: Float64Array,
-): Float64Array {
-  const tokens = flatTurns(trajectories, ({ turns }) => turns.map((turn) => turn.tokens));
-  let count = 0;
-  let sum = 0;
-  let origin: number | undefined;
-  for (let index = 0; index < advantages.length; index++) {
+  { keys, count }: Partition = { keys: new Int32Array(advantages.length), count: 1 },
+): void {
+  const { tokens } = columnsOf(trajectories);
+  const counts = new Float64Array(count);
+  const origins = new Float64Array(count);
+  const means = new Float64Array(count);
+  const scales = new Float64Array(count);
+  for (let index = 0; index < keys.length; index++) {
     if (tokens[index] === 0) continue;
-    origin ??= advantages[index]!;
-    count += tokens[index]!;
-    sum += tokens[index]! * (advantages[index]! - origin);
+    const key = keys[index]!;
+    if (counts[key] === 0) origins[key] = advantages[index]!;
+    counts[key]! += tokens[index]!;
+    means[key]! += tokens[index]! * (advantages[index]! - origins[key]!);
   }
-  if (origin === undefined || count < 2) return new Float64Array(advantages.length);
-  const mean = origin + sum / count;
-  let squares = 0;
-  for (let index = 0; index < advantages.length; index++) {
-    squares += tokens[index]! * (advantages[index]! - mean) ** 2;
+  for (let key = 0; key < count; key++) means[key] = origins[key]! + means[key]! / Math.max(1, counts[key]!);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index]!;
+    const difference = advantages[index]! - means[key]!;
+    scales[key]! += tokens[index]! * difference * difference;
   }
-  const scale = Math.sqrt(squares / (count - 1) + 1e-8);
-  return advantages.map((advantage, index) => (tokens[index] === 0 ? 0 : (advantage - mean) / scale));
+  for (let key = 0; key < count; key++)
+    scales[key] = counts[key]! < 2 ? Infinity : Math.sqrt(scales[key]! / (counts[key]! - 1) + 1e-8);
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index]!;
+    advantages[index] = tokens[index] === 0 ? 0 : (advantages[index]! - means[key]!) / scales[key]!;
+  }
 }

@@ -7,7 +7,7 @@ import { type CreditMethod, creditMethod } from './method.ts';
 import { missingField } from './needs.ts';
 import { turnRewards } from './returns.ts';
 import type { CreditTrajectory } from './rollouts.ts';
-import { creditTurns, flatTurns, whitenTurns } from './turns.ts';
+import { creditTurns, flatTurns, partitionTurns, whitenTurns, withShaped } from './turns.ts';
 
 export const waltzRl: CreditMethod = creditMethod(
   {
@@ -52,7 +52,7 @@ A = r, whitened over the tokens of the role (REINFORCE++)`,
         if (trajectory.role === conversationRole)
           responses.set(episodeKey(trajectory), turnRewards(trajectory));
       }
-      const rewards = trajectories.map((trajectory) => {
+      const rewards = flatTurns(trajectories, (trajectory) => {
         if (trajectory.role !== feedbackRole) return turnRewards(trajectory);
         const scores = responses.get(episodeKey(trajectory));
         if (scores === undefined) throw alone(trajectory, conversationRole);
@@ -64,44 +64,17 @@ A = r, whitened over the tokens of the role (REINFORCE++)`,
           return alpha * counted + (labelCorrect ? lambda : 0) + (wellFormed ? gamma : 0);
         });
       });
-      const flat = flatTurns(trajectories, (_, index) => rewards[index]!);
-      const credits = creditTurns(trajectories, flat);
-      const advantages = whiten
-        ? whitenRoles(
-            trajectories,
-            credits.map(({ turnAdvantages_K }) => turnAdvantages_K),
-          )
-        : rewards;
-      return {
-        credits: credits.map((credit, index) => ({
-          ...credit,
-          turnAdvantages_K: advantages[index]!,
-          shaped: {
-            outcome: rewards[index]!.reduce((sum, reward) => sum + reward, 0),
-            rewards_K: rewards[index]!,
-          },
-        })),
-        state,
-      };
+      const advantages = rewards.slice();
+      // The two agents have weights of their own, so each role is whitened by itself.
+      if (whiten)
+        whitenTurns(
+          trajectories,
+          advantages,
+          partitionTurns(trajectories, ({ role }) => role),
+        );
+      return { credits: withShaped(creditTurns(trajectories, advantages), trajectories, rewards), state };
     },
 );
-
-/** The two agents have weights of their own, so each role is whitened by itself. */
-function whitenRoles(
-  trajectories: readonly CreditTrajectory[],
-  rewards: readonly (readonly number[])[],
-): number[][] {
-  const advantages: number[][] = trajectories.map(() => []);
-  for (const role of new Set(trajectories.map((trajectory) => trajectory.role))) {
-    const places = [...trajectories.keys()].filter((index) => trajectories[index]!.role === role);
-    const members = places.map((index) => trajectories[index]!);
-    const flat = flatTurns(members, (_, member) => rewards[places[member]!]!);
-    for (const [member, { turnAdvantages_K }] of creditTurns(members, whitenTurns(members, flat)).entries()) {
-      advantages[places[member]!] = [...turnAdvantages_K];
-    }
-  }
-  return advantages;
-}
 
 function alone({ id, role }: CreditTrajectory, wanted: string): TurnwiseError {
   return new TurnwiseError('credit-needs-partner', {

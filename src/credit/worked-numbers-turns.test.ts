@@ -93,9 +93,9 @@ describe('turn-gae', () => {
     const { credit } = findCreditMethod('turn-gae').create({ gamma: 1, lambda: 1, whiten: false });
     const [given] = credit([rollout], {}).credits;
     expectClose([given!.turnAdvantages_K], [[1.7, 0, 0.5]]);
-    expect(given!.returns_K_T).toEqual([[2, 0.4], [], [1]]);
+    expect([...given!.returns_T!]).toEqual([2, 0.4, 1]);
     const onlyBefore = { ...rollout, turns: [{ reward: 1, tokens: 2, value: 0.5 }] };
-    expect(credit([onlyBefore], {}).credits[0]!.returns_K_T).toBeUndefined();
+    expect(credit([onlyBefore], {}).credits[0]!.returns_T).toBeUndefined();
   });
 });
 

@@ -70,7 +70,11 @@ function creditOf({ id, turns }: Trajectory, perToken: boolean): TrajectoryCredi
     id,
     turnAdvantages_K: turns.map((_, turn) => turn + 1),
     ...(perToken && {
-      tokenAdvantages_K_T: turns.map((turn, k) => turn.ids.map((_, position) => k + 1 + position / 10)),
+      tokenAdvantages_T: Float64Array.from(
+        turns.flatMap((turn, k) =>
+          turn.sampled ? turn.ids.map((_, position) => k + 1 + position / 10) : [],
+        ),
+      ),
     }),
   };
 }

@@ -108,14 +108,16 @@ export function spreadCredit(
   values?: readonly Float32Array[],
 ): CreditedSample[] {
   const nextToken = new Array<number>(trajectory.turns.length).fill(0);
+  const firstToken = firstTokens(trajectory);
   return samples.map((sample, index) => {
     const advantages_T = new Float32Array(sample.ids_T.length);
-    const returns_T = credit.returns_K_T && new Float32Array(sample.ids_T.length);
+    const returns_T = credit.returns_T && new Float32Array(sample.ids_T.length);
     let live = false;
     for (const [token, turn] of sample.turn_T.entries()) {
       if (turn < 0) continue;
       const position = nextToken[turn]!++;
-      const advantage = credit.tokenAdvantages_K_T?.[turn]?.[position] ?? credit.turnAdvantages_K[turn];
+      const place = firstToken[turn]! + position;
+      const advantage = credit.tokenAdvantages_T?.[place] ?? credit.turnAdvantages_K[turn];
       if (advantage === undefined || !Number.isFinite(advantage)) {
         throw new TurnwiseError('advantage-not-finite', {
           what: `The credit method gave token ${position} of turn ${turn} of ${trajectory.id} no usable advantage`,
@@ -126,7 +128,7 @@ export function spreadCredit(
       }
       advantages_T[token] = advantage;
       live ||= advantage !== 0;
-      if (returns_T) returns_T[token] = credit.returns_K_T![turn]![position]!;
+      if (returns_T) returns_T[token] = credit.returns_T![place]!;
     }
     return {
       sample,
@@ -135,6 +137,16 @@ export function spreadCredit(
       ...(returns_T ? { returns_T } : {}),
       ...(values ? { values_T: values[index]! } : {}),
     };
+  });
+}
+
+/** Where each turn's tokens begin among all that the policy sampled in the trajectory. */
+function firstTokens({ turns }: Trajectory): number[] {
+  let next = 0;
+  return turns.map(({ sampled, ids }) => {
+    const first = next;
+    if (sampled) next += ids.length;
+    return first;
   });
 }
 

@@ -2,6 +2,7 @@
 
 import type { Trajectory } from '../core/trajectory.ts';
 import type { CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
+import { cutIntoTurns } from '../credit/tokens.ts';
 
 export interface Credited {
   readonly credit: TrajectoryCredit;
@@ -12,6 +13,10 @@ export interface Credited {
 export function rolloutRecord(trajectory: Trajectory, credited?: Credited): object {
   const { id, groupId, role, outcome, success, stop, failure, policyVersion, turns, parent, sharedTurns } =
     trajectory;
+  // What a script or an opponent wrote counts as no sampled token: credit goes to nobody for it.
+  const tokens_K = turns.map(({ sampled, ids }) => (sampled ? ids.length : 0));
+  const tokenAdvantages_T = credited?.credit.tokenAdvantages_T;
+  const tokenAdvantages = tokenAdvantages_T && cutIntoTurns(tokenAdvantages_T, tokens_K);
   return {
     id,
     groupId,
@@ -25,18 +30,16 @@ export function rolloutRecord(trajectory: Trajectory, credited?: Credited): obje
     turns: turns.map((turn, index) => {
       const { contextIds, extendsPrevious, ids, logprobs, policyMs, environmentMs, ...rest } = turn;
       const values = credited?.input.turns[index]?.values;
-      const tokenAdvantages = credited?.credit.tokenAdvantages_K_T?.[index];
       return {
         ...rest,
-        // What a script or an opponent wrote counts as no sampled token: credit goes to nobody for it.
-        tokens: turn.sampled ? ids.length : 0,
+        tokens: tokens_K[index],
         contextIds,
         extendsPrevious,
         ids,
         logprobs,
         ...(values ? { values } : {}),
         ...(credited ? { advantage: credited.credit.turnAdvantages_K[index] } : {}),
-        ...(tokenAdvantages ? { tokenAdvantages } : {}),
+        ...(tokenAdvantages ? { tokenAdvantages: tokenAdvantages[index] } : {}),
         policyMs: Math.round(policyMs * 10) / 10,
         environmentMs: Math.round(environmentMs * 10) / 10,
       };
