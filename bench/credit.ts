@@ -1,13 +1,16 @@
 /**
- * What credit costs: every method on 4,096 trajectories of 50 turns, in groups of 8. A turn has one sampled token, as in
- * most environments here; methods that give every token an advantage of its own are measured with 8 as well, without a
- * target, since their cost is that of the tokens.
+ * What credit costs: every method on 4,096 trajectories of 50 turns, in groups of 8, with what every batch of training
+ * has (rewards, tokens, states, validity) and what else the method reads. A turn has one sampled token, as in most
+ * environments here; methods that give every token an advantage of its own are measured with 8 as well, without a target,
+ * since their cost is that of the tokens.
  */
 
+import { execFileSync } from 'node:child_process';
 import { Rng } from '../src/core/rng.ts';
 import { quantile } from '../src/core/statistics.ts';
+import type { CreditField } from '../src/credit/fields.ts';
 import type { CreditMethod } from '../src/credit/method.ts';
-import { creditMethods } from '../src/credit/methods.ts';
+import { creditMethods, findCreditMethod } from '../src/credit/methods.ts';
 import type { CreditTrajectory, CreditTurn, ToolCall } from '../src/credit/rollouts.ts';
 
 export interface CreditFigure {
@@ -25,6 +28,7 @@ const GROUP = 8;
 const TURNS = 50;
 const GOLDEN_CALLS = 8;
 const REPEATS = 7;
+const roles = ['conversation', 'feedback'];
 
 /** Settings that are measured besides the defaults, for methods whose cost depends on them. */
 const variants: Readonly<Record<string, readonly object[]>> = {
@@ -33,21 +37,31 @@ const variants: Readonly<Record<string, readonly object[]>> = {
   reinforce: [{ baseline: 'batch' }],
 };
 
-export function benchCredit(): Record<string, CreditFigure> {
+/** Figures of the methods named, measured here; of all, each in a process of its own, since a process trains with one. */
+export function benchCredit(names: readonly string[]): Record<string, CreditFigure> {
+  if (names.length === 0) return Object.assign({}, ...creditMethods.map(({ name }) => inItsOwnProcess(name)));
+  return Object.assign({}, ...names.map((name) => figuresOf(findCreditMethod(name))));
+}
+
+function inItsOwnProcess(name: string): Record<string, CreditFigure> {
+  process.stderr.write(`${name}\n`);
+  const output = execFileSync(process.execPath, [process.argv[1]!, 'credit', name, '--json'], {
+    encoding: 'utf8',
+  });
+  return JSON.parse(output).credit4096x50;
+}
+
+function figuresOf(method: CreditMethod): Record<string, CreditFigure> {
   const figures: Record<string, CreditFigure> = {};
-  const oneToken = syntheticBatch(1);
-  for (const method of creditMethods) {
-    const targetMs = method.name === 'matchtir' ? 1000 : 100;
-    for (const options of [{}, ...(variants[method.name] ?? [])]) {
-      const figure = measure(method, options, oneToken);
-      const name = [method.name, ...Object.values(options)].join(' ');
-      figures[name] = { ...figure, targetMs, reached: figure.medianMs <= targetMs };
-    }
+  const targetMs = method.name === 'matchtir' ? 1000 : 100;
+  const batch = syntheticBatch(method, 1);
+  for (const options of [{}, ...(variants[method.name] ?? [])]) {
+    const figure = measure(method, options, batch);
+    const name = [method.name, ...Object.values(options)].join(' ');
+    figures[name] = { ...figure, targetMs, reached: figure.medianMs <= targetMs };
   }
-  const eightTokens = syntheticBatch(8);
-  for (const method of creditMethods.filter(({ level }) => level === 'token')) {
-    figures[`${method.name}, 8 tokens a turn`] = measure(method, {}, eightTokens);
-  }
+  if (method.level === 'token')
+    figures[`${method.name}, 8 tokens a turn`] = measure(method, {}, syntheticBatch(method, 8));
   return figures;
 }
 
@@ -75,40 +89,48 @@ function measure(
   };
 }
 
-/** States repeat inside a group, every second rollout branched from another, and every turn but the last calls a tool. */
-function syntheticBatch(tokens: number): CreditTrajectory[] {
+/**
+ * States repeat inside a group. Where the method reads it: every second rollout branched from another, or is the other
+ * role of its episode, and every turn but the last calls a tool.
+ */
+function syntheticBatch({ needs, uses = [] }: CreditMethod, tokens: number): CreditTrajectory[] {
   const rng = Rng.of('bench', 'credit');
   const noise = () => rng.next();
+  const numbers = () => Array.from({ length: tokens }, noise);
   const call = (number: number): ToolCall => ({
     name: `tool ${number % 5}`,
     arguments: { a: number % 3, b: `value ${number % 7}` },
   });
+  const someCall = () => call(Math.floor(noise() * 100));
+  const reads = new Set<CreditField>([...needs, ...uses]);
   return Array.from({ length: TRAJECTORIES }, (_, index) => {
     const turns = Array.from({ length: TURNS }, (_, k): CreditTurn => {
-      const numbers = () => Array.from({ length: tokens }, noise);
+      const isLast = k === TURNS - 1;
       return {
-        reward: k === TURNS - 1 ? Math.round(noise()) : 0,
+        reward: isLast ? Math.round(noise()) : 0,
         tokens,
         anchor: `state ${Math.floor(noise() * 30)} of task ${Math.floor(index / GROUP)}`,
-        values: numbers(),
-        entropies: numbers(),
-        dense: [noise()],
         valid: noise() < 0.9,
-        answerProbability: noise(),
-        calls: k === TURNS - 1 ? [] : [call(Math.floor(noise() * 100))],
-        counterfactual: noise(),
+        ...(reads.has('turns[].values') && { values: numbers() }),
+        ...(reads.has('turns[].entropies') && { entropies: numbers() }),
+        ...(reads.has('turns[].dense') && { dense: [noise()] }),
+        ...(reads.has('turns[].answerProbability') && { answerProbability: noise() }),
+        ...(reads.has('turns[].calls') && { calls: isLast ? [] : [someCall()] }),
+        ...(reads.has('turns[].counterfactual') && { counterfactual: noise() }),
+        ...(reads.has('turns[].labelCorrect') && { labelCorrect: noise() < 0.5 }),
       };
     });
-    const branch = index % 2 === 1 ? { parent: String(index - 1), sharedTurns: 20 } : {};
+    const hasPartner = reads.has('episode');
     return {
       id: String(index),
       groupId: String(Math.floor(index / GROUP)),
-      role: 'agent',
+      role: hasPartner ? roles[index % 2]! : 'agent',
       outcome: turns.at(-1)!.reward,
       success: turns.at(-1)!.reward > 0,
-      entityShare: noise(),
-      goldenCalls: Array.from({ length: GOLDEN_CALLS }, () => call(Math.floor(noise() * 100))),
-      ...branch,
+      ...(hasPartner && { episode: String(Math.floor(index / 2)) }),
+      ...(reads.has('entityShare') && { entityShare: noise() }),
+      ...(reads.has('goldenCalls') && { goldenCalls: Array.from({ length: GOLDEN_CALLS }, someCall) }),
+      ...(reads.has('parent') && index % 2 === 1 && { parent: String(index - 1), sharedTurns: 20 }),
       turns,
     };
   });

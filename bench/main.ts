@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|credit|methods [NAME …]|tinker|env-server [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|credit [NAME …]|methods [NAME …]|tinker|env-server [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -28,7 +28,7 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   engine: benchEngine,
   rollout: async () => ({ maze40: await benchRollout() }),
   memory: () => benchMemory(),
-  credit: async () => ({ credit4096x50: benchCredit() }),
+  credit: async (names) => ({ credit4096x50: benchCredit(names) }),
   tinker: () => benchTinker(),
   'env-server': benchEnvironmentServer,
   methods: (names) =>

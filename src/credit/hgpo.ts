@@ -84,8 +84,8 @@ F   = population std + ε ("mean-std") or 1 ("mean")`,
           zeros === 'drop' ? compared[turn] !== 0 : keys[turn]! >= 0 && counts[keys[turn]!]! > 1,
         );
       }
-      const advantages = sums.map((sum, turn) => (weights[turn] === 0 ? 0 : sum / weights[turn]!));
-      return { credits: creditTurns(trajectories, advantages), state };
+      for (let turn = 0; turn < sums.length; turn++) if (weights[turn] !== 0) sums[turn]! /= weights[turn]!;
+      return { credits: creditTurns(trajectories, sums), state };
     },
 );
 

@@ -85,15 +85,18 @@ export function statisticsWithin(given: ArrayLike<number>, { keys, count }: Part
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index]!;
     if (key < 0) continue;
-    if (counts[key]!++ === 0) origins[key] = values[index]!;
-    means[key]! += values[index]! - origins[key]!;
-  }
-  for (let key = 0; key < count; key++) means[key] = origins[key]! + means[key]! / counts[key]!;
-  for (let index = 0; index < keys.length; index++) {
-    const key = keys[index]!;
-    if (key < 0) continue;
-    const difference = values[index]! - means[key]!;
+    const value = values[index]!;
+    if (counts[key]!++ === 0) origins[key] = value;
+    const difference = value - origins[key]!;
+    means[key]! += difference;
     squares[key]! += difference * difference;
+  }
+  // Σ(v - mean)² = Σ(v - v₀)² - n·(mean - v₀)². As v₀ is one of the values, the first is at most n + 1 times the result, so
+  // little is lost in the subtraction.
+  for (let key = 0; key < count; key++) {
+    const shift = means[key]! / counts[key]!;
+    means[key] = origins[key]! + shift;
+    squares[key] = Math.max(0, squares[key]! - counts[key]! * shift * shift);
   }
   return { counts, means, squares };
 }
