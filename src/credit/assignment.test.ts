@@ -73,6 +73,9 @@ test('a transport plan has uniform marginals, and follows scores more closely wi
       }
     }),
   );
+  const twice: Scores = { values: Float64Array.from([1, 0, 0.5, 0.5, 1, 0]), rows: 3, columns: 2 };
+  const plan = transportPlan(twice, 0.1);
+  expect([...plan.subarray(0, 2)]).toEqual([...plan.subarray(4)]);
   const worth = (plan: Float64Array): number => plan[0]! + plan[3]!;
   const diagonal: Scores = { values: Float64Array.from([1, 0, 0, 1]), rows: 2, columns: 2 };
   expect(worth(transportPlan(diagonal, 0.1))).toBeGreaterThan(worth(transportPlan(diagonal, 1)));

@@ -284,6 +284,22 @@ describe('matchtir', () => {
     expectClose(shapedRewards('matchtir', called, { matching: 'transport' }), [[0.3231, 0.25, 0.1179]]);
   });
 
+  test('values that are written alike are told apart', () => {
+    const golden = [1, '1', [1], '[1]', null, 'null'];
+    const turns = golden.map((q) => ({ calls: [call('search', { q })] }));
+    const rolled = golden.map((q) => ({
+      groupId: 'g',
+      id: JSON.stringify(q),
+      goldenCalls: [call('search', { q })],
+      turns,
+    }));
+    const found = shapedRewards('matchtir', rolled, { matching: 'greedy' });
+    for (const [index, rewards_K] of found.entries()) {
+      expect(rewards_K.filter((reward) => reward === 1)).toEqual([1]);
+      expect(rewards_K[index]).toBe(1);
+    }
+  });
+
   test('a turn with several calls earns their mean, and unmatched calls what they cost', () => {
     const together = [{ groupId: 'g', id: 'a', goldenCalls, turns: [{ calls: predicted }, { reward: 1 }] }];
     expectClose(shapedRewards('matchtir', together), [[1.75 / 3, 1]]);
