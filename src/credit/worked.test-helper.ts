@@ -14,6 +14,15 @@ export function trajectoriesOf(
   return creditReport(method, options, stored, shape).trajectories;
 }
 
+/** One trajectory per list of turns, all in one group. */
+export const group = (...turns: readonly (readonly object[])[]): object[] =>
+  turns.map((own, index) => ({ groupId: 'g', id: `τ${index + 1}`, turns: own }));
+
+export const rewards = (...lists: readonly (readonly number[])[]): object[] =>
+  group(...lists.map((list) => list.map((reward) => ({ reward }))));
+
+export const half = Math.SQRT1_2;
+
 type Input = Parameters<typeof trajectoriesOf>;
 
 const turnsOf = (input: Input): readonly TurnReport[][] =>

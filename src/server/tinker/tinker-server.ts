@@ -3,44 +3,20 @@
 import type { Engine } from '../../engine/engine.ts';
 import { LogprobEvaluator } from '../../objective/at-logprobs.ts';
 import type { ForwardBackwardRequest } from '../../wire/tinker/shapes.ts';
-import { type CheckpointCard, type CheckpointPlace, Checkpoints, parsePath, pathOf } from './checkpoints.ts';
-import { type FutureLimits, Futures, type Result } from './futures.ts';
+import { type CheckpointPlace, Checkpoints, parsePath, pathOf } from './checkpoints.ts';
+import { Futures, type Result } from './futures.ts';
+import { type ServerLimits, serverLimits } from './limits.ts';
 import type { AdapterKind, ModelSource } from './model-source.ts';
 import { preparePass, runPass } from './passes.ts';
 import { conflict, gone, invalid, tooMany, unknown } from './refusals.ts';
 import * as requests from './requests.ts';
 import { read } from './requests.ts';
 import { passResult, pending, sampleResult, samplesPending } from './results.ts';
-import { Samplers } from './samplers.ts';
-import { sampleOn } from './sampling.ts';
+import { type Lend, sampleOn } from './sampling.ts';
 import { SamplingSessions, type SamplingSource } from './sampling-sessions.ts';
-import type { SequenceOptions } from './sequence.ts';
 import { type ModelCard, ServedModel } from './served-model.ts';
-import { type SessionLimits, Sessions } from './sessions.ts';
-
-export interface ServerLimits extends SessionLimits, FutureLimits, SequenceOptions {
-  /** Models under training at once. */
-  readonly mostModels: number;
-  /** Engines for the base model and for old snapshots. */
-  readonly mostSamplers: number;
-  /** Snapshots without a name that a model keeps. */
-  readonly keptSnapshots: number;
-  /** Futures of one session that are neither done nor read. */
-  readonly mostFutures: number;
-}
-
-export const serverLimits: ServerLimits = {
-  sessionTimeoutMs: 300_000,
-  mostSessions: 256,
-  unreadMs: 30 * 60_000,
-  readMs: 2 * 60_000,
-  gapMs: 60_000,
-  mostWaiting: 1024,
-  mostModels: 4,
-  mostSamplers: 2,
-  keptSnapshots: 8,
-  mostFutures: 20_000,
-};
+import { Sessions } from './sessions.ts';
+import { ServedWeights } from './weights.ts';
 
 export class TinkerServer {
   readonly source: ModelSource;
@@ -49,13 +25,11 @@ export class TinkerServer {
   readonly checkpoints: Checkpoints;
   readonly models = new Map<string, ServedModel>();
   readonly #limits: ServerLimits;
-  readonly #samplers: Samplers;
+  readonly #weights: ServedWeights;
   readonly #evaluator = new LogprobEvaluator();
   readonly #sampling = new SamplingSessions();
   /** Requests that made a model, by model: sent again they are the same. */
   readonly #creations = new Map<string, { readonly fingerprint: string; readonly requestId: string }>();
-  /** Snapshots on their way to the disk. */
-  readonly #writing = new Map<string, Promise<unknown>>();
   readonly #sweeper: NodeJS.Timeout;
 
   constructor(source: ModelSource, folder: string, limits: Partial<ServerLimits> = {}) {
@@ -64,7 +38,8 @@ export class TinkerServer {
     this.sessions = new Sessions(this.#limits);
     this.futures = new Futures(this.#limits);
     this.checkpoints = new Checkpoints(folder);
-    this.#samplers = new Samplers(source, this.checkpoints, this.#limits.mostSamplers);
+    const modelOf = (modelId: string) => this.models.get(modelId);
+    this.#weights = new ServedWeights(source, this.checkpoints, this.#limits.mostSamplers, modelOf);
     this.#sweeper = setInterval(() => void this.sweep(), Math.min(10_000, this.#limits.sessionTimeoutMs / 4));
     this.#sweeper.unref();
   }
@@ -118,7 +93,7 @@ export class TinkerServer {
     const model = this.#model(model_id);
     const place: CheckpointPlace = { modelId: model_id, kind: 'weights', name: path };
     return this.#train(model, seq_id, fingerprint, async (engine) => {
-      await this.#save(model, engine, place, overwrite);
+      await this.#weights.save(model, engine, place, overwrite);
       return { json: { path: pathOf(place), type: 'save_weights' } };
     });
   }
@@ -131,7 +106,7 @@ export class TinkerServer {
     return this.#train(model, request.seq_id, fingerprint, async (engine) => {
       if (typeof request.path === 'string') {
         const place: CheckpointPlace = { modelId, kind: 'sampler_weights', name: request.path };
-        await this.#save(model, engine, place, false);
+        await this.#weights.save(model, engine, place, false);
         await model.publish(engine, pathOf(place));
         return { json: { path: pathOf(place), sampling_session_id: null, type } };
       }
@@ -139,7 +114,7 @@ export class TinkerServer {
       const place: CheckpointPlace = { modelId, kind: 'ephemeral', name: `${number}-${request.seq_id}` };
       const isSnapshot = request.kind === 'snapshot';
       await model.publish(engine, isSnapshot ? pathOf(place) : `inflight of ${modelId}`);
-      if (isSnapshot) this.#keep(model, engine, place);
+      if (isSnapshot) this.#weights.keep(model, engine, place, this.#limits.keptSnapshots);
       const source: SamplingSource = isSnapshot ? { kind: 'snapshot', place } : { kind: 'inflight', modelId };
       const id = this.#sampling.open(sessionId, number, fingerprint, source);
       return { json: { path: null, sampling_session_id: id, type } };
@@ -259,7 +234,7 @@ export class TinkerServer {
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
     for (const id of this.sessions.ids()) await this.endSession(id);
-    await this.#samplers.close();
+    await this.#weights.close();
     await this.#evaluator.close();
   }
 
@@ -333,22 +308,13 @@ export class TinkerServer {
 
   #sample(owner: string, source: SamplingSource, request: requests.SampleBody): string {
     const requestId = this.#open(owner);
-    const output = sampleOn((trained, work) => this.#lend(source, trained, work), this.source, request);
+    const lend: Lend = async (trained, work) =>
+      source.kind === 'inflight'
+        ? work(await this.#model(source.modelId).liveEngine())
+        : this.#weights.lend(source, trained, work);
+    const output = sampleOn(lend, this.source, request);
     this.futures.follow(requestId, output.then(sampleResult));
     return requestId;
-  }
-
-  /** The model's own engine where it has these weights now, otherwise one that is loaded with them. */
-  async #lend<T>(source: SamplingSource, trained: boolean, work: (engine: Engine) => Promise<T>): Promise<T> {
-    if (source.kind === 'inflight') return work(await this.#model(source.modelId).liveEngine());
-    if (source.kind === 'base') return this.#samplers.use(undefined, work);
-    const { place } = source;
-    const engine = this.models.get(place.modelId)?.engineOf(pathOf(place), trained);
-    if (engine !== undefined) return work(engine);
-    await this.#writing.get(pathOf(place));
-    if (place.kind === 'ephemeral' && (await this.checkpoints.find(place)) === undefined)
-      throw gone('The snapshot is no longer kept', pathOf(place), 'Save weights under a name to keep them');
-    return this.#samplers.use(place, work);
   }
 
   #sourceOf(baseModel: string | null | undefined, modelPath: string | null | undefined): SamplingSource {
@@ -356,31 +322,6 @@ export class TinkerServer {
       return { kind: 'snapshot', place: parsePath(modelPath, 'sampler_weights') };
     this.#requireBase(baseModel ?? '');
     return { kind: 'base' };
-  }
-
-  async #save(model: ServedModel, engine: Engine, place: CheckpointPlace, overwrite: boolean): Promise<void> {
-    if (!overwrite && (await this.checkpoints.find(place)) !== undefined)
-      throw conflict('A checkpoint of that name exists', pathOf(place));
-    await this.checkpoints.write(place, this.#card(model), (folder) => engine.save(folder));
-  }
-
-  /**
-   * Writes a snapshot for when its model has moved on. The engine saves before it takes up what it is asked next, and until
-   * then samples from memory, so nobody waits for the disk.
-   */
-  #keep(model: ServedModel, engine: Engine, place: CheckpointPlace): void {
-    const old = model.remember(place, this.#limits.keptSnapshots);
-    const written = this.checkpoints
-      .write(place, this.#card(model), (folder) => engine.save(folder))
-      .then(() => Promise.all(old.map((snapshot) => this.checkpoints.delete(snapshot))))
-      .catch(() => undefined)
-      .finally(() => this.#writing.delete(pathOf(place)));
-    this.#writing.set(pathOf(place), written);
-  }
-
-  #card({ card }: ServedModel): CheckpointCard {
-    const { modelId, baseModel, isLora, adapter } = card;
-    return { modelId, baseModel, isLora, ...adapter, time: new Date().toISOString() };
   }
 
   #requireBase(name: string): void {
