@@ -27,7 +27,7 @@ const TRAJECTORIES = 4096;
 const GROUP = 8;
 const TURNS = 50;
 const GOLDEN_CALLS = 8;
-const REPEATS = 7;
+const REPEATS = 15;
 const roles = ['conversation', 'feedback'];
 
 /** Settings that are measured besides the defaults, for methods whose cost depends on them. */

@@ -3,7 +3,7 @@
  * reading every one of a large batch again takes as long as the arithmetic of a method.
  */
 
-import type { CreditTrajectory } from './rollouts.ts';
+import type { CreditTrajectory, CreditTurn } from './rollouts.ts';
 
 export interface Columns {
   /** Where each trajectory's turns begin, and, last, how many there are. */
@@ -48,14 +48,24 @@ function readColumns(
     const trajectory = trajectories[index]!;
     visit(trajectory);
     const start = starts[index]!;
-    let areAllZero = true;
-    for (let k = 0; k < trajectory.turns.length; k++) {
-      const turn = trajectory.turns[k]!;
-      tokens[start + k] = turn.tokens;
-      rewards[start + k] = turn.reward;
-      areAllZero &&= turn.reward === 0;
+    const { turns } = trajectory;
+    for (let k = 0; k < turns.length; k++) {
+      tokens[start + k] = turns[k]!.tokens;
+      rewards[start + k] = turns[k]!.reward;
     }
-    if (areAllZero && trajectory.turns.length > 0) rewards[starts[index + 1]! - 1] = trajectory.outcome;
+    if (turns.length > 0 && areAllZero(turns)) rewards[starts[index + 1]! - 1] = trajectory.outcome;
   }
   return { starts, tokens, rewards };
+}
+
+/** One reward per turn. Where all are zero and the outcome is not, the outcome is the reward of the last turn. */
+export function turnRewards({ turns, outcome }: CreditTrajectory): number[] {
+  const rewards_K = turns.map(({ reward }) => reward);
+  if (turns.length > 0 && areAllZero(turns)) rewards_K[turns.length - 1] = outcome;
+  return rewards_K;
+}
+
+function areAllZero(turns: readonly CreditTurn[]): boolean {
+  for (let k = 0; k < turns.length; k++) if (turns[k]!.reward !== 0) return false;
+  return true;
 }

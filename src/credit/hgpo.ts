@@ -5,7 +5,14 @@ import { anchorParts, episodeParts, stepReturns } from './gigpo.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { creditTurns, turnStarts } from './turns.ts';
-import { both, type Comparison, compareWithin, type Partition, statisticsWithin } from './within.ts';
+import {
+  both,
+  type Comparison,
+  compareWithin,
+  type Partition,
+  statisticsWithin,
+  withoutSingles,
+} from './within.ts';
 
 export const hgpo: CreditMethod = creditMethod(
   {
@@ -76,7 +83,8 @@ F   = population std + ε ("mean-std") or 1 ("mean")`,
       const present = anchorParts('hgpo', trajectories);
       let history = present;
       for (let depth = 1; depth <= K + 1; depth++) {
-        if (depth > 1) history = both(oneTurnLater(trajectories, history), present);
+        // Who is alone with a history is compared with nobody, and stays alone in deeper ones.
+        if (depth > 1) history = withoutSingles(both(oneTurnLater(trajectories, history), present));
         const compared = compareWithin(returns, history, comparison);
         const { keys } = history;
         const counts = zeros === 'keep' ? statisticsWithin(returns, history).counts : [];

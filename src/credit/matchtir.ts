@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { bestAssignment, greedyAssignment, type Scores } from './assignment.ts';
+import { turnRewards } from './columns.ts';
 import { groupKey } from './groups.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import { missingField } from './needs.ts';
-import { turnRewards } from './returns.ts';
 import type { CreditTrajectory, ToolCall } from './rollouts.ts';
 import { type ComparableCall, comparable, similarity } from './tool-similarity.ts';
 import { transportPlan } from './transport.ts';

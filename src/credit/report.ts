@@ -1,8 +1,8 @@
 /** Advantages of stored rollouts by any method: what `turnwise credit` prints, for programs and for people. */
 
+import { turnRewards } from './columns.ts';
 import { findCreditMethod } from './methods.ts';
 import type { StoredRollout } from './read-rollouts.ts';
-import { turnRewards } from './returns.ts';
 import type { TrajectoryCredit } from './rollouts.ts';
 import { composeCredit } from './shaping/shapings.ts';
 import { cutIntoTurns } from './tokens.ts';

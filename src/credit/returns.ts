@@ -1,13 +1,8 @@
-/** Rewards and returns of turns, as every turn-level method reads them. */
+/** The outcome of a trajectory, and what its turns earned on the way, apart. */
 
 import { TurnwiseError } from '../core/errors.ts';
-import { columnsOf } from './columns.ts';
+import { turnRewards } from './columns.ts';
 import type { CreditTrajectory } from './rollouts.ts';
-
-/** One reward per turn. Where all are zero and the outcome is not, the outcome is the reward of the last turn. */
-export function turnRewards(trajectory: CreditTrajectory): number[] {
-  return Array.from(columnsOf([trajectory]).rewards);
-}
 
 export interface SplitRewards {
   /** Reward of the whole trajectory, apart from what its turns earned on the way. */

@@ -1,10 +1,10 @@
 /** Step-GRPO: every step has a score of its own, and is compared with all steps of its group. */
 
 import { z } from 'zod';
+import { turnRewards } from './columns.ts';
 import { broadcastToTurns } from './groups.ts';
 import { grpoAdvantages, grpoFields } from './grpo.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
-import { turnRewards } from './returns.ts';
 import { creditTurns, flatRewards, partitionTurns, sumToGo, turnStarts } from './turns.ts';
 import { compareWithin } from './within.ts';
 

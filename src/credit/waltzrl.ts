@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
+import { turnRewards } from './columns.ts';
 import { episodeKey } from './cory.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import { missingField } from './needs.ts';
-import { turnRewards } from './returns.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { creditTurns, flatTurns, partitionTurns, whitenTurns, withShaped } from './turns.ts';
 

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { both, compareWithin, type Partition, partition, statisticsWithin } from './within.ts';
+import {
+  both,
+  compareWithin,
+  type Partition,
+  partition,
+  statisticsWithin,
+  withoutSingles,
+} from './within.ts';
 
 const keys = fc.array(fc.integer({ min: -1, max: 4 }), { minLength: 1, maxLength: 30 });
 const parts = (numbers: readonly number[]): Partition => ({ keys: Int32Array.from(numbers), count: 5 });
@@ -22,6 +29,22 @@ test('both: items are together exactly when they are together in each', () => {
         }
       },
     ),
+  );
+});
+
+test('without singles, the others stay together as they were', () => {
+  fc.assert(
+    fc.property(keys, (numbers) => {
+      const left = withoutSingles(parts(numbers));
+      expect(Math.max(-1, ...left.keys)).toBe(left.count - 1);
+      for (const [i, key] of numbers.entries()) {
+        const isAlone = key < 0 || numbers.filter((other) => other === key).length === 1;
+        expect(left.keys[i] === -1).toBe(isAlone);
+        if (!isAlone)
+          for (const [j, other] of numbers.entries())
+            expect(left.keys[i] === left.keys[j]).toBe(key === other);
+      }
+    }),
   );
 });
 

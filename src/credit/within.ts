@@ -53,6 +53,18 @@ export function both(first: Partition, second: Partition): Partition {
   return { keys, count };
 }
 
+/** The parts that have more than one item; items alone in theirs are in none. */
+export function withoutSingles({ keys, count }: Partition): Partition {
+  const sizes = new Int32Array(count);
+  for (let index = 0; index < keys.length; index++) if (keys[index]! >= 0) sizes[keys[index]!]!++;
+  let kept = 0;
+  for (let key = 0; key < count; key++) sizes[key] = sizes[key]! > 1 ? kept++ : -1;
+  const left = new Int32Array(keys.length);
+  for (let index = 0; index < keys.length; index++)
+    left[index] = keys[index]! < 0 ? -1 : sizes[keys[index]!]!;
+  return { keys: left, count: kept };
+}
+
 /** The items that are in a part, part after part: a counting sort. */
 function byPart({ keys, count }: Partition): Int32Array {
   const ends = new Int32Array(count + 1);

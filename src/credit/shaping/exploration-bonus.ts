@@ -1,9 +1,9 @@
 /** Bonuses for reaching states that were seldom reached: in all of training, in the episode, or both. */
 
 import { z } from 'zod';
+import { turnRewards } from '../columns.ts';
 import { hashText } from '../hash.ts';
 import { missingField } from '../needs.ts';
-import { turnRewards } from '../returns.ts';
 import type { CreditState, CreditTrajectory } from '../rollouts.ts';
 import { withTurnRewards } from './rewards.ts';
 import { type RewardShaping, rewardShaping } from './shaping.ts';

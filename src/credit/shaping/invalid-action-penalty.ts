@@ -1,7 +1,7 @@
 /** A price on every action that the environment did not accept. */
 
 import { z } from 'zod';
-import { turnRewards } from '../returns.ts';
+import { turnRewards } from '../columns.ts';
 import { withTurnRewards } from './rewards.ts';
 import { each, type RewardShaping, rewardShaping } from './shaping.ts';
 

@@ -1,6 +1,6 @@
 /** Changing the rewards of a trajectory so that its outcome and its turn rewards go on telling the same story. */
 
-import { turnRewards } from '../returns.ts';
+import { turnRewards } from '../columns.ts';
 import type { CreditTrajectory } from '../rollouts.ts';
 
 /** Other rewards for its turns; the outcome moves by as much as their sum. */

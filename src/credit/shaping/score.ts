@@ -1,7 +1,7 @@
 /** SCoRe: a second attempt is paid for being better than the first. */
 
 import { z } from 'zod';
-import { turnRewards } from '../returns.ts';
+import { turnRewards } from '../columns.ts';
 import { withTurnRewards } from './rewards.ts';
 import { each, type RewardShaping, rewardShaping } from './shaping.ts';
 

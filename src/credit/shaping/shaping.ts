@@ -2,8 +2,8 @@
 
 import type { z } from 'zod';
 import { parseStrict } from '../../core/parse-strict.ts';
+import { turnRewards } from '../columns.ts';
 import type { Description } from '../method.ts';
-import { turnRewards } from '../returns.ts';
 import type { Credit, CreditState, CreditTrajectory } from '../rollouts.ts';
 
 /** Pure apart from the state it is given. Result order equals input order. */
@@ -45,9 +45,10 @@ export function shapedCredit(shape: Shape, credit: Credit): Credit {
     const shaped = shape(trajectories, state);
     const result = credit(shaped.trajectories, shaped.state);
     const credits = result.credits.map((given, index) => {
-      const trajectory = shaped.trajectories[index]!;
       // A method that shapes rewards itself says more than what it was given.
-      return { shaped: { outcome: trajectory.outcome, rewards_K: turnRewards(trajectory) }, ...given };
+      if (given.shaped) return given;
+      const trajectory = shaped.trajectories[index]!;
+      return { ...given, shaped: { outcome: trajectory.outcome, rewards_K: turnRewards(trajectory) } };
     });
     return { credits, state: result.state };
   };

@@ -3,8 +3,8 @@
 import { serve } from '@hono/node-server';
 import { TurnwiseError } from '../../core/errors.ts';
 import { type AppOptions, tinkerApp } from './app.ts';
-import type { ModelSource } from './model-source.ts';
 import type { ServerLimits } from './limits.ts';
+import type { ModelSource } from './model-source.ts';
 import { TinkerServer } from './tinker-server.ts';
 
 export interface ListenOptions {
