@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { sharedTurns } from './branches.ts';
 import { grpoAdvantages, grpoFields } from './grpo.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
-import { creditTurns, flatTurns } from './turns.ts';
+import { creditTurns, spreadOverTurns } from './turns.ts';
 import { statisticsWithin } from './within.ts';
 
 export const arpo: CreditMethod = creditMethod(
@@ -35,9 +35,7 @@ hard: A_{i,k} = mean of A over the rollouts that share turn k,   A_i on the turn
   ({ attribution, std, epsilon }) =>
     (trajectories, state) => {
       const own = grpoAdvantages(trajectories, { std, epsilon });
-      const flat = flatTurns(trajectories, ({ turns }, index) =>
-        new Float64Array(turns.length).fill(own[index]!),
-      );
+      const flat = spreadOverTurns(trajectories, own);
       if (attribution === 'soft') return { credits: creditTurns(trajectories, flat), state };
       const shared = sharedTurns(trajectories);
       const { means } = statisticsWithin(flat, shared);

@@ -66,14 +66,15 @@ function checkList(id: string, k: number, name: string, list: readonly number[] 
 
 function checkCredit(credit: TrajectoryCredit): void {
   const { turnAdvantages_K, tokenAdvantages_T, returns_T, shaped } = credit;
-  const check = (what: string, bad: number | undefined): void => {
-    if (bad !== undefined) throw notFinite(credit.id, what, bad);
+  const check = (what: string, list: readonly number[] | Float64Array | undefined): void => {
+    const index = list?.findIndex(isNotFinite) ?? -1;
+    if (index >= 0) throw notFinite(credit.id, what, list![index]!);
   };
-  check('an advantage', turnAdvantages_K.find(isNotFinite));
-  check('a token advantage', tokenAdvantages_T?.find(isNotFinite));
-  check('a return', returns_T?.find(isNotFinite));
-  check('a shaped reward', shaped?.rewards_K.find(isNotFinite));
-  check('the shaped outcome', [shaped?.outcome ?? 0].find(isNotFinite));
+  check('an advantage', turnAdvantages_K);
+  check('a token advantage', tokenAdvantages_T);
+  check('a return', returns_T);
+  check('a shaped reward', shaped?.rewards_K);
+  check('the shaped outcome', shaped && [shaped.outcome]);
 }
 
 const isNotFinite = (value: number): boolean => !Number.isFinite(value);

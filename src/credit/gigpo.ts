@@ -8,7 +8,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import { groupKey } from './groups.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import type { CreditTrajectory } from './rollouts.ts';
-import { creditTurns, flatRewards, partitionTurns, sumToGo, turnStarts } from './turns.ts';
+import { creditTurns, flatRewards, partitionTurns, spreadOverTurns, sumToGo, turnStarts } from './turns.ts';
 import { type Comparison, compareWithin, type Partition, partition } from './within.ts';
 
 export const gigpo: CreditMethod = creditMethod(
@@ -62,17 +62,10 @@ export function episodeParts(
   statistics: 'trajectory' | 'step',
   comparison: Comparison,
 ): Float64Array {
-  const spread = (numbers: ArrayLike<number>): Float64Array => {
-    const starts = turnStarts(trajectories);
-    const flat = new Float64Array(starts[trajectories.length]!);
-    for (let index = 0; index < trajectories.length; index++)
-      flat.fill(numbers[index]!, starts[index]!, starts[index + 1]!);
-    return flat;
-  };
   const outcomes = trajectories.map(({ outcome }) => outcome);
   return statistics === 'step'
-    ? compareWithin(spread(outcomes), partitionTurns(trajectories), comparison)
-    : spread(compareWithin(outcomes, partition(trajectories, groupKey), comparison));
+    ? compareWithin(spreadOverTurns(trajectories, outcomes), partitionTurns(trajectories), comparison)
+    : spreadOverTurns(trajectories, compareWithin(outcomes, partition(trajectories, groupKey), comparison));
 }
 
 /** The discounted return from each turn on. */

@@ -9,7 +9,16 @@ import { missingField } from './needs.ts';
 import type { CreditTrajectory, ToolCall } from './rollouts.ts';
 import { type ComparableCall, comparable, similarity } from './tool-similarity.ts';
 import { transportPlan } from './transport.ts';
-import { creditTurns, flatTurns, partitionByPlace, partitionTurns, sumToGo, turnStarts } from './turns.ts';
+import {
+  creditTurns,
+  flatTurns,
+  partitionByPlace,
+  partitionTurns,
+  spreadOverTurns,
+  sumToGo,
+  turnStarts,
+  withShaped,
+} from './turns.ts';
 import { both, compareWithin, partition } from './within.ts';
 
 type Matching = 'hungarian' | 'greedy' | 'transport';
@@ -65,21 +74,9 @@ A_turn,k = D_k = Σ_{j ≥ k} λ^(j-k) r_j against the same turn of the others, 
       sumToGo(toGo, starts, lambda);
       const sameTurn = both(partitionTurns(trajectories), partitionByPlace(trajectories));
       const ofTurn = compareWithin(toGo, sameTurn, { spread: 'sample', epsilon, single: 'keep' });
-      const whole = flatTurns(trajectories, ({ turns }, index) =>
-        new Float64Array(turns.length).fill(ofTrajectory[index]!),
-      );
-      const credits = creditTurns(
-        trajectories,
-        ofTurn.map((turn, index) => (turn + whole[index]!) / 2),
-      );
-      const shaped = credits.map((credit, index) => ({
-        ...credit,
-        shaped: {
-          outcome: totals[index]!,
-          rewards_K: Array.from(rewards.subarray(starts[index]!, starts[index + 1]!)),
-        },
-      }));
-      return { credits: shaped, state };
+      const whole = spreadOverTurns(trajectories, ofTrajectory);
+      const advantages = ofTurn.map((turn, index) => (turn + whole[index]!) / 2);
+      return { credits: withShaped(creditTurns(trajectories, advantages), trajectories, rewards), state };
     },
 );
 

@@ -7,7 +7,15 @@ import { attributeProgress, type EstimatorState } from './progress-estimator.ts'
 import type { CreditState, CreditTrajectory } from './rollouts.ts';
 import { withOnlyRewards } from './shaping/rewards.ts';
 import { type RewardShaping, rewardShaping } from './shaping/shaping.ts';
-import { creditTurns, eachTurn, flatTurns, sumToGo, turnStarts, whitenTurns, withShaped } from './turns.ts';
+import {
+  creditTurns,
+  eachTurn,
+  spreadOverTurns,
+  sumToGo,
+  turnStarts,
+  whitenTurns,
+  withShaped,
+} from './turns.ts';
 
 const description: Description = {
   name: 'spa-rl',
@@ -113,7 +121,7 @@ function leaveOneOut(trajectories: readonly CreditTrajectory[]): Float64Array {
     const sum = outcomes_G.reduce((total, outcome) => total + outcome, 0);
     return outcomes_G.map((outcome) => outcome - (sum - outcome) / (outcomes_G.length - 1));
   });
-  return flatTurns(trajectories, ({ turns }, index) => turns.map(() => advantages[index]!));
+  return spreadOverTurns(trajectories, advantages);
 }
 
 export const spaRl: CreditMethod = creditMethod(

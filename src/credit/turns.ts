@@ -45,6 +45,18 @@ export function eachTurn(
   return flat;
 }
 
+/** The number of each trajectory at all its turns. */
+export function spreadOverTurns(
+  trajectories: readonly CreditTrajectory[],
+  numbers: ArrayLike<number>,
+): Float64Array {
+  const starts = turnStarts(trajectories);
+  const flat = new Float64Array(starts[trajectories.length]!);
+  for (let index = 0; index < trajectories.length; index++)
+    flat.fill(numbers[index]!, starts[index]!, starts[index + 1]!);
+  return flat;
+}
+
 /** The part that each turn is in because of its trajectory. */
 export function partitionTurns(
   trajectories: readonly CreditTrajectory[],
@@ -113,8 +125,9 @@ function numbersBetween(flat: Float64Array, start: number, end: number): number[
 }
 
 /**
- * In place, advantages of turns at mean 0 and variance 1 over the sampled tokens of the batch, or of each part, as if each token
- * carried its turn's advantage. A turn without tokens becomes 0, and so does a part that has fewer than two tokens.
+ * In place, advantages of turns at mean 0 and variance 1 over the sampled tokens of the batch, or of each part, as if
+ * each token carried its turn's advantage. A turn without tokens becomes 0, and so does a part that has fewer than two
+ * tokens.
  */
 export function whitenTurns(
   trajectories: readonly CreditTrajectory[],
