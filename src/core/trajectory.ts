@@ -39,6 +39,11 @@ export interface Turn {
   readonly environmentMs: number;
 }
 
+/** How many tokens of it the policy sampled: none where a script or an opponent wrote it, so that credit goes to nobody. */
+export function sampledTokens({ sampled, ids }: Turn): number {
+  return sampled ? ids.length : 0;
+}
+
 /** The turns of one role in one episode. */
 export interface Trajectory {
   /** Unique in the run: `<step>/<group>/<member>` and the role where there are several. */

@@ -1,7 +1,7 @@
 /** Bi-level GAE: advantages of turns first, with a discount of their own, then of tokens inside each turn. */
 
 import { z } from 'zod';
-import { sums, tokenValues } from './gae.ts';
+import { addArrays, tokenValues } from './gae.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import { creditTokens, tokenRewards, tokenStarts, whitenTokens } from './tokens.ts';
 
@@ -53,7 +53,7 @@ return_t = A_t + V_t, then A is whitened over the tokens of the batch`,
       estimate(rewards, values, raw, start, ends, options);
       start = next;
     }
-    const returns = sums(raw, values);
+    const returns = addArrays(raw, values);
     if (options.whiten) whitenTokens(raw);
     return { credits: creditTokens(trajectories, raw, returns), state };
   },

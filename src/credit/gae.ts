@@ -46,17 +46,17 @@ t runs over sampled tokens only, V_t is the value of the prefix before token t, 
       for (let index = 0; index < trajectories.length; index++) {
         estimateAdvantages(rewards, values, raw, starts[index]!, starts[index + 1]!, gamma, lambda);
       }
-      const returns = sums(raw, values);
+      const returns = addArrays(raw, values);
       if (whiten) whitenTokens(raw);
       return { credits: creditTokens(trajectories, raw, returns), state };
     },
 );
 
 /**
- * Writes to `advantages`, from `start` to `end`, those of consecutive tokens: δ = r + γ·V' - V,
- * A = δ + γλ·A', with nothing after the last.
+ * Writes to `advantages`, from `start` to `end`, those of consecutive tokens: δ = r + γ·V' - V, A = δ + γλ·A',
+ * with nothing after the last.
  */
-export function estimateAdvantages(
+function estimateAdvantages(
   rewards: Float64Array,
   values: Float64Array,
   advantages: Float64Array,
@@ -94,8 +94,8 @@ export function tokenValues(
   return flatTokens(trajectories, valuesOf, starts);
 }
 
-export function sums(left: Float64Array, right: Float64Array): Float64Array {
-  const added = new Float64Array(left.length);
-  for (let index = 0; index < added.length; index++) added[index] = left[index]! + right[index]!;
-  return added;
+export function addArrays(left: Float64Array, right: Float64Array): Float64Array {
+  const sum = new Float64Array(left.length);
+  for (let index = 0; index < sum.length; index++) sum[index] = left[index]! + right[index]!;
+  return sum;
 }

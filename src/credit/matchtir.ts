@@ -2,12 +2,13 @@
 
 import { z } from 'zod';
 import { bestAssignment, greedyAssignment, type Scores } from './assignment.ts';
+import { callNumbering, type NumberedCall } from './call-numbering.ts';
 import { turnRewards } from './columns.ts';
 import { groupKey } from './groups.ts';
 import { type CreditMethod, creditMethod } from './method.ts';
 import { missingField } from './needs.ts';
 import type { CreditTrajectory, ToolCall } from './rollouts.ts';
-import { type ComparableCall, comparable, similarity } from './tool-similarity.ts';
+import { similarity } from './tool-similarity.ts';
 import { transportPlan } from './transport.ts';
 import {
   creditTurns,
@@ -140,42 +141,5 @@ function matcher(matching: Matching, regularisation: number, unmatched: number):
     return rows.map((_, row) =>
       matched[row] === -1 ? unmatched : values[row * columns.length + matched[row]!]!,
     );
-  };
-}
-
-interface NumberedCall {
-  /** Equal calls have equal numbers. */
-  readonly number: number;
-  readonly call: ComparableCall;
-}
-
-/** A tree of names, parameters and values, in which a call is a path: several times faster than calls as text. */
-interface CallTree {
-  readonly next: Map<unknown, CallTree>;
-  found?: NumberedCall;
-}
-
-function callNumbering(): (call: ToolCall) => NumberedCall {
-  const root: CallTree = { next: new Map() };
-  let count = 0;
-  const step = ({ next }: CallTree, key: unknown): CallTree => {
-    let child = next.get(key);
-    if (child === undefined) {
-      child = { next: new Map() };
-      next.set(key, child);
-    }
-    return child;
-  };
-  return (call) => {
-    let place = step(root, call.name);
-    for (const parameter of Object.keys(call.arguments)) {
-      const value = call.arguments[parameter]!;
-      place = step(place, parameter);
-      // A list or an object is two steps, so that it is not taken for the text that it is written as.
-      if (typeof value === 'object' && value !== null) place = step(step(place, root), JSON.stringify(value));
-      else place = step(place, value);
-    }
-    place.found ??= { number: count++, call: comparable(call) };
-    return place.found;
   };
 }

@@ -158,7 +158,7 @@ function addTo({ gram, moment }: Sums, total: Float64Array, outcome: number): vo
     let column = row;
     if (value === 0) cell += width - row;
     else {
-      // Four at a time: this is most of what the estimator does, and takes half as long.
+      // Four at a time: this loop is most of what the estimator does.
       for (; column + 3 < width; column += 4, cell += 4) {
         gram[cell]! += value * total[column]!;
         gram[cell + 1]! += value * total[column + 1]!;

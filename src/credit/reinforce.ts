@@ -31,8 +31,10 @@ export const reinforce: CreditMethod = creditMethod(
     (trajectories, state) => {
       const returns = flatRewards(trajectories);
       sumToGo(returns, turnStarts(trajectories), gamma);
-      const subtracted = baseline === 'batch' && returns.length > 0 ? mean(returns) : 0;
-      for (let turn = 0; turn < returns.length; turn++) returns[turn]! -= subtracted;
+      if (baseline === 'batch' && returns.length > 0) {
+        const centre = mean(returns);
+        for (let turn = 0; turn < returns.length; turn++) returns[turn]! -= centre;
+      }
       return { credits: creditTurns(trajectories, returns), state };
     },
 );

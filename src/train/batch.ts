@@ -3,7 +3,7 @@
 import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
 import { buildSamples, type Sample } from '../core/sample.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import { sampledTokens, type Trajectory } from '../core/trajectory.ts';
 import { factsOf } from '../credit/facts.ts';
 import type { CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
 import type { TokenRow } from '../engine/engine.ts';
@@ -55,7 +55,7 @@ export function creditInput(
       const { dense, counterfactual, ...rest } = facts[index]!.turn;
       return {
         reward: turn.reward * rewardScale + bonus_K[index]!,
-        tokens: turn.sampled ? turn.ids.length : 0,
+        tokens: sampledTokens(turn),
         anchor: turn.anchor,
         valid: turn.valid,
         ...rest,
@@ -143,9 +143,9 @@ export function spreadCredit(
 /** Where each turn's tokens begin among all that the policy sampled in the trajectory. */
 function firstTokens({ turns }: Trajectory): number[] {
   let next = 0;
-  return turns.map(({ sampled, ids }) => {
+  return turns.map((turn) => {
     const first = next;
-    if (sampled) next += ids.length;
+    next += sampledTokens(turn);
     return first;
   });
 }

@@ -1,6 +1,6 @@
 /** One stored episode: everything that was seen, sampled, earned and credited. The file format of docs/rollouts.md. */
 
-import type { Trajectory } from '../core/trajectory.ts';
+import { sampledTokens, type Trajectory } from '../core/trajectory.ts';
 import type { CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
 import { cutIntoTurns } from '../credit/tokens.ts';
 
@@ -13,8 +13,7 @@ export interface Credited {
 export function rolloutRecord(trajectory: Trajectory, credited?: Credited): object {
   const { id, groupId, role, outcome, success, stop, failure, policyVersion, turns, parent, sharedTurns } =
     trajectory;
-  // What a script or an opponent wrote counts as no sampled token: credit goes to nobody for it.
-  const tokens_K = turns.map(({ sampled, ids }) => (sampled ? ids.length : 0));
+  const tokens_K = turns.map(sampledTokens);
   const tokenAdvantages_T = credited?.credit.tokenAdvantages_T;
   const tokenAdvantages = tokenAdvantages_T && cutIntoTurns(tokenAdvantages_T, tokens_K);
   return {

@@ -15,8 +15,8 @@ import { passResult, pending, sampleResult, samplesPending } from './results.ts'
 import { type Lend, sampleOn } from './sampling.ts';
 import { SamplingSessions, type SamplingSource } from './sampling-sessions.ts';
 import { type ModelCard, ServedModel } from './served-model.ts';
+import { ServedWeights } from './served-weights.ts';
 import { Sessions } from './sessions.ts';
-import { ServedWeights } from './weights.ts';
 
 export class TinkerServer {
   readonly source: ModelSource;
