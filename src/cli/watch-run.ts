@@ -32,6 +32,10 @@ export async function watchRun(
   const report = (event: RunEvent, directory: RunDirectory): void => {
     run = directory;
     display.show(event);
+    if (event.type === 'phase' && event.phase === 'train') {
+      const note = practiceNote(directory);
+      if (note !== undefined) display.say(note);
+    }
   };
   try {
     await work({
@@ -61,6 +65,15 @@ export async function watchRun(
     ...(examples && { examples }),
   };
   console.write(`\n${summaryText(input, console)}`);
+}
+
+const withRevisit = z.looseObject({ rollout: z.looseObject({ revisit: z.number() }) });
+
+/** Where unsolved tasks come again, success in training stays low while the agent gets better: that is said beforehand. */
+function practiceNote(run: RunDirectory): string | undefined {
+  const { revisit } = run.readConfig(withRevisit).config.rollout;
+  if (revisit === 0) return undefined;
+  return `  ${Math.round(100 * revisit)}% of these tasks were failed before, so success is below held-out success`;
 }
 
 /** The file that a run trained, as a path that can be typed here; nothing for built-in environments. */

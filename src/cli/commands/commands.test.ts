@@ -239,6 +239,31 @@ describe('a watched run', () => {
     expect(readFileSync(join(run.path, 'curve.svg'), 'utf8')).toContain('frozen-lake · rloo');
   });
 
+  it.each([
+    [0.5, '50% of these tasks were failed before'],
+    [0, undefined],
+  ])('where a share of %s of the tasks were failed before, says: %s', async (revisit, note) => {
+    const console = memoryConsole();
+    const config = { rollout: { revisit } };
+    const name = `revisits-${revisit}`;
+    const settings = { root: join(root, 'elsewhere'), name, version: '0.1.0', config };
+    const run = RunDirectory.create({ ...settings, environment: 'frozen-lake', recipe: 'rloo' });
+    const invocation = { arguments: {}, options: options(), console, interrupts: noInterrupts };
+    await watchRun(invocation, async ({ report }) => {
+      report({ type: 'phase', phase: 'train', steps: 4 }, run);
+      for (const event of exampleEvents()) {
+        run.events.append(event);
+        report(event, run);
+      }
+    });
+    run.close();
+    const lines = console.output().split('\n');
+    expect(lines[0]).toBe('reinforcement learning, 4 steps');
+    expect(lines[1]!.length).toBeLessThanOrEqual(80);
+    if (note === undefined) expect(console.output()).not.toContain('failed before');
+    else expect(lines[1]).toContain(note);
+  });
+
   it('that is interrupted says how to go on', async () => {
     const run = RunDirectory.openForReading({ root, name: 'second', version: '0.1.0' });
     const command = defineCommand({
