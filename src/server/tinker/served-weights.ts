@@ -63,6 +63,11 @@ export class ServedWeights {
     return this.#samplers.use(place, work);
   }
 
+  /** When no snapshot is on its way to the disk any more. */
+  async written(): Promise<void> {
+    await Promise.all(this.#writing.values());
+  }
+
   close(): Promise<void> {
     return this.#samplers.close();
   }

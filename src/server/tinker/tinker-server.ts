@@ -227,6 +227,8 @@ export class TinkerServer {
       this.models.delete(modelId);
       this.#creations.delete(modelId);
       await model.unload();
+      // A file that is written while its folder is deleted would stay, or fail the deletion.
+      await this.#weights.written();
       await this.checkpoints.deleteEphemeral(modelId);
     }
   }
