@@ -13,6 +13,10 @@ export interface Weight {
 
 export type Weights = ReadonlyMap<string, Weight>;
 
+export function copyWeights(weights: Weights): Map<string, Weight> {
+  return new Map([...weights].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
+}
+
 /** Weights of which some are made only when they are written. */
 export type WritableWeights = ReadonlyMap<
   string,

@@ -1,7 +1,41 @@
-;; AdamW over `count` parameters (a multiple of 4, at least 4), four at a time, in place.
-;; All addresses are in bytes and multiples of 16. See adam.ts for the formula.
+;; What adam.ts computes over `count` numbers (a multiple of 4, at least 4), four at a time.
+;; All addresses are in bytes and multiples of 16.
 (module
   (import "host" "memory" (memory 1))
+
+  ;; Adds `values` to `sum`.
+  (func (export "add")
+    (param $sum i32) (param $values i32) (param $count i32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $values) (i32.shl (local.get $count) (i32.const 2))))
+    (loop $next
+      (v128.store (local.get $sum)
+        (f32x4.add (v128.load (local.get $sum)) (v128.load (local.get $values))))
+      (local.set $sum (i32.add (local.get $sum) (i32.const 16)))
+      (local.set $values (i32.add (local.get $values) (i32.const 16)))
+      (br_if $next (i32.lt_u (local.get $values) (local.get $end)))))
+
+  ;; Adds the squares of `values`, in 64 bits, to four sums: that at index i to the sum i mod 4.
+  (func (export "addSquares")
+    (param $sums i32) (param $values i32) (param $count i32)
+    (local $end i32) (local $x v128) (local $low v128) (local $high v128)
+    (local $first v128) (local $second v128)
+    (local.set $first (v128.load (local.get $sums)))
+    (local.set $second (v128.load offset=16 (local.get $sums)))
+    (local.set $end (i32.add (local.get $values) (i32.shl (local.get $count) (i32.const 2))))
+    (loop $next
+      (local.set $x (v128.load (local.get $values)))
+      (local.set $low (f64x2.promote_low_f32x4 (local.get $x)))
+      (local.set $high (f64x2.promote_low_f32x4
+        (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15 (local.get $x) (local.get $x))))
+      (local.set $first (f64x2.add (local.get $first) (f64x2.mul (local.get $low) (local.get $low))))
+      (local.set $second (f64x2.add (local.get $second) (f64x2.mul (local.get $high) (local.get $high))))
+      (local.set $values (i32.add (local.get $values) (i32.const 16)))
+      (br_if $next (i32.lt_u (local.get $values) (local.get $end))))
+    (v128.store (local.get $sums) (local.get $first))
+    (v128.store offset=16 (local.get $sums) (local.get $second)))
+
+  ;; AdamW in place: see adam.ts for the formula.
   (func (export "step")
     (param $first i32) (param $second i32) (param $gradient i32) (param $weight i32) (param $count i32)
     (param $beta1 f32) (param $beta2 f32) (param $scale f32) (param $keep f32)

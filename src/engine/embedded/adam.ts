@@ -2,7 +2,7 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Weights } from '../../model/safetensors.ts';
-import type { AdamOptions, OptimStepResult } from '../engine.ts';
+import type { AdamOptions } from '../engine.ts';
 import { adamKernel } from './adam-kernel.ts';
 
 /** Moments of every parameter, and the number of steps applied, which the bias correction needs. */
@@ -22,23 +22,28 @@ const largestBytes = 65_535 * pageBytes;
 declare const WebAssembly: {
   readonly Memory: new (size: { initial: number }) => { readonly buffer: ArrayBuffer };
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
-  readonly Instance: new (module: object, imports: object) => { readonly exports: { readonly step: Kernel } };
+  readonly Instance: new (module: object, imports: object) => { readonly exports: Kernel };
 };
 
-type Kernel = (
-  first: number,
-  second: number,
-  gradient: number,
-  weight: number,
-  count: number,
-  beta1: number,
-  beta2: number,
-  scale: number,
-  keep: number,
-  stepSize: number,
-  secondCorrection: number,
-  epsilon: number,
-) => void;
+/** Addresses are in bytes, counts in floats. See adam-kernel.wat. */
+interface Kernel {
+  add(sum: number, values: number, count: number): void;
+  addSquares(sums: number, values: number, count: number): void;
+  step(
+    first: number,
+    second: number,
+    gradient: number,
+    weight: number,
+    count: number,
+    beta1: number,
+    beta2: number,
+    scale: number,
+    keep: number,
+    stepSize: number,
+    secondCorrection: number,
+    epsilon: number,
+  ): void;
+}
 
 /**
  * The optimizer of one set of weights. The moments live in the kernel's memory; gradients and weights, which belong to
@@ -50,17 +55,18 @@ export class Adam implements AdamState {
   readonly second = new Map<string, Float32Array>();
   readonly #gradientPiece: Float32Array;
   readonly #weightPiece: Float32Array;
+  readonly #squares: Float64Array;
   readonly #kernel: Kernel;
   #step = 0;
 
   constructor(weights: Weights) {
     const padded = (length: number): number => Math.ceil(length / 4) * 4;
-    let floats = 2 * pieceLength;
+    let floats = 2 * pieceLength + 8;
     for (const { data } of weights.values()) floats += 2 * padded(data.length);
     if (floats * 4 > largestBytes) throw tooLarge(floats / 2);
     const memory = new WebAssembly.Memory({ initial: Math.ceil((floats * 4) / pageBytes) });
     const instance = new WebAssembly.Instance(new WebAssembly.Module(adamKernel), { host: { memory } });
-    this.#kernel = instance.exports.step;
+    this.#kernel = instance.exports;
     let offset = 0;
     const place = (length: number): Float32Array => {
       const view = new Float32Array(memory.buffer, offset * 4, length);
@@ -69,6 +75,7 @@ export class Adam implements AdamState {
     };
     this.#gradientPiece = place(pieceLength);
     this.#weightPiece = place(pieceLength);
+    this.#squares = new Float64Array(memory.buffer, place(8).byteOffset, 4);
     for (const [name, { data }] of weights) {
       this.first.set(name, place(data.length));
       this.second.set(name, place(data.length));
@@ -94,19 +101,37 @@ export class Adam implements AdamState {
   }
 
   /**
-   * One step on `gradients`, written into `weights`. A gradient that is not finite changes nothing. Weight decay is
-   * decoupled and touches matrices only, unless `decayAll`. The arithmetic is that of 32-bit floats.
+   * The sum of squares of a gradient, after what others found for the same weights has been added to it. Squares are
+   * summed in 64 bits, in four sums side by side.
+   */
+  gather(gradient: Float32Array, others: readonly Float32Array[] = []): number {
+    this.#squares.fill(0);
+    for (let start = 0; start < gradient.length; start += pieceLength) {
+      const count = Math.min(pieceLength, gradient.length - start);
+      const padded = Math.ceil(count / 4) * 4;
+      this.#gradientPiece.fill(0, count, padded).set(gradient.subarray(start, start + count));
+      for (const other of others) {
+        this.#weightPiece.fill(0, count, padded).set(other.subarray(start, start + count));
+        this.#kernel.add(this.#gradientPiece.byteOffset, this.#weightPiece.byteOffset, padded);
+      }
+      if (others.length > 0) gradient.set(this.#gradientPiece.subarray(0, count), start);
+      this.#kernel.addSquares(this.#squares.byteOffset, this.#gradientPiece.byteOffset, padded);
+    }
+    const [a, b, c, d] = this.#squares as unknown as readonly [number, number, number, number];
+    return a + b + c + d;
+  }
+
+  /**
+   * One step on the gradients of `weights`, written into them; `gradientNorm` is that of all parameters, of which these
+   * may be a part. Weight decay is decoupled and touches matrices only, unless `decayAll`. The arithmetic is that of
+   * 32-bit floats.
    */
   apply(
     weights: Weights,
     gradients: ReadonlyMap<string, Float32Array>,
     { learningRate, beta1, beta2, epsilon, weightDecay, decayAll, clipNorm }: AdamOptions,
-  ): OptimStepResult {
-    let squares = 0;
-    for (const gradient of gradients.values()) squares += sumOfSquares(gradient);
-    const gradientNorm = Math.sqrt(squares);
-    if (!Number.isFinite(gradientNorm)) return { gradientNorm, applied: false };
-
+    gradientNorm: number,
+  ): void {
     const scale = clipNorm > 0 && gradientNorm > clipNorm ? clipNorm / gradientNorm : 1;
     this.#step++;
     const stepSize = learningRate / (1 - beta1 ** this.#step);
@@ -120,7 +145,7 @@ export class Adam implements AdamState {
         const count = Math.min(pieceLength, data.length - start);
         this.#gradientPiece.set(gradient.subarray(start, start + count));
         this.#weightPiece.set(data.subarray(start, start + count));
-        this.#kernel(
+        this.#kernel.step(
           first.byteOffset + start * 4,
           second.byteOffset + start * 4,
           this.#gradientPiece.byteOffset,
@@ -137,22 +162,7 @@ export class Adam implements AdamState {
         data.set(this.#weightPiece.subarray(0, count), start);
       }
     }
-    return { gradientNorm, applied: true };
   }
-}
-
-/** In four sums side by side, since each addition of a single sum would wait for the one before. */
-function sumOfSquares(values: Float32Array): number {
-  const whole = values.length - (values.length % 4);
-  let [a, b, c, d] = [0, 0, 0, 0];
-  for (let i = 0; i < whole; i += 4) {
-    a += values[i]! * values[i]!;
-    b += values[i + 1]! * values[i + 1]!;
-    c += values[i + 2]! * values[i + 2]!;
-    d += values[i + 3]! * values[i + 3]!;
-  }
-  for (let i = whole; i < values.length; i++) a += values[i]! * values[i]!;
-  return a + b + c + d;
 }
 
 function tooLarge(weights: number): TurnwiseError {

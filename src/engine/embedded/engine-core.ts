@@ -14,15 +14,18 @@ import type {
   OptimStepResult,
   SampleRequest,
   SampleResult,
+  ScoreRequest,
 } from '../engine.ts';
 import { BaseModel } from './base-model.ts';
 import { type AdapterIdentity, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
-import { LaneThread } from './lane-thread.ts';
+import { samplingLaneInThread, trainingLaneInThread } from './lane-thread.ts';
 import type { PackedBatch } from './packed-batch.ts';
 import { type Lane, type LaneStatistics, SamplingLane } from './sampling-lane.ts';
 import { SamplingLanes } from './sampling-lanes.ts';
+import { shareParameters } from './shared-parameters.ts';
 import { type PackedScores, Trainer } from './trainer.ts';
-import type { ScoreOptions, TrainingProgram } from './training-graph.ts';
+import type { TrainingProgram } from './training-graph.ts';
+import { LocalTrainingLane } from './training-lane.ts';
 
 export interface EngineSettings {
   readonly shape: DecoderShape;
@@ -74,9 +77,8 @@ export class EngineCore {
     settings: EngineSettings,
     trained: Map<string, Weight>,
   ): Promise<EngineCore> {
-    const { shape, lora, tokenBudget } = settings;
-    const trainer = new Trainer(shape, trained, { base, lora, tokenBudget });
-    const lanes = await createLanes(base, settings, trained);
+    const trainer = createTrainer(base, settings, trained);
+    const lanes = await createLanes(base, settings, trainer.weights);
     base.retain();
     return new EngineCore(settings, base, trainer, lanes);
   }
@@ -89,7 +91,7 @@ export class EngineCore {
     return this.#sampling.release(conversations);
   }
 
-  score(batch: PackedBatch, options: ScoreOptions & { readonly frozen?: boolean }): Promise<PackedScores> {
+  score(batch: PackedBatch, options: ScoreRequest): Promise<PackedScores> {
     return this.#inTurn(() => this.#trainer.score(batch, options));
   }
 
@@ -117,9 +119,9 @@ export class EngineCore {
   }
 
   save(folder: string): Promise<void> {
-    return this.#inTurn(() => {
-      const { weights, adam, frozen } = this.#trainer;
-      const checkpoint = { weights, adam, frozen, version: this.#version };
+    return this.#inTurn(async () => {
+      const { weights } = this.#trainer;
+      const checkpoint = { weights, ...(await this.#trainer.state()), version: this.#version };
       return saveCheckpoint(folder, checkpoint, this.#identity());
     });
   }
@@ -133,11 +135,7 @@ export class EngineCore {
         trainer.weights,
         this.#identity(),
       );
-      for (const [name, { data }] of weights) trainer.weights.get(name)!.data.set(data);
-      if (optimizer) trainer.adam.restore(adam);
-      else trainer.adam.reset();
-      trainer.frozen = frozen;
-      trainer.clearGradients();
+      await trainer.restore(weights, optimizer ? adam : undefined, frozen);
       await this.#sampling.setWeights(trainer.weights);
       this.#version = version;
       return version;
@@ -173,6 +171,7 @@ export class EngineCore {
   close(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#sampling.close();
+      await this.#trainer.close();
       await this.#base.release();
     });
   }
@@ -202,8 +201,15 @@ export class EngineCore {
   }
 }
 
-/** Weights of more bytes than this are not copied for a second lane. */
-const lanesBytesLimit = 2 ** 28;
+/** Weights of more bytes than this are not copied for a second sampling lane, nor those of all training lanes together. */
+const samplingLaneBytes = 2 ** 28;
+const trainingLanesBytes = 2 ** 29;
+
+const bytesOf = (weights: Weights): number =>
+  [...weights.values()].reduce((total, { data }) => total + data.byteLength, 0);
+
+/** Threads are started from what is built. */
+const isBuilt = import.meta.url.endsWith('.js');
 
 /**
  * One lane for each thread where threads are to be had and the weights are small enough to be copied: a step of few rows
@@ -214,13 +220,27 @@ async function createLanes(
   { shape, lora, threads, slots }: EngineSettings,
   weights: Weights,
 ): Promise<Lane[]> {
-  const bytes = [...weights.values()].reduce((total, { data }) => total + data.byteLength, 0);
-  const isBuilt = import.meta.url.endsWith('.js');
-  if (threads === 1 || lora !== undefined || bytes > lanesBytesLimit || !isBuilt)
+  if (threads === 1 || lora !== undefined || bytesOf(weights) > samplingLaneBytes || !isBuilt)
     return [await SamplingLane.create({ shape, base, lora, threads }, weights, slots)];
-  const entry = new URL('./lane-worker.js', import.meta.url);
-  const settings = { shape, weights, slots: Math.ceil(slots / threads) };
-  return Array.from({ length: threads }, () => new LaneThread(entry, settings));
+  const settings = { kind: 'sampling', shape, weights, slots: Math.ceil(slots / threads) } as const;
+  return Array.from({ length: threads }, () => samplingLaneInThread(settings));
+}
+
+/** As many lanes as divide the threads and may copy the weights; under LoRA one, since every lane would hold the base. */
+function createTrainer(base: BaseModel, settings: EngineSettings, weights: Map<string, Weight>): Trainer {
+  const { shape, lora, threads, tokenBudget } = settings;
+  let lanes = lora === undefined && isBuilt ? threads : 1;
+  while (lanes > 1 && (threads % lanes > 0 || lanes * bytesOf(weights) > trainingLanesBytes)) lanes--;
+  if (lanes === 1)
+    return new Trainer([new LocalTrainingLane(shape, weights, { base, lora })], weights, tokenBudget);
+  const parameters = shareParameters(weights, lanes);
+  const inThread = (lane: number) =>
+    trainingLaneInThread({ kind: 'training', shape, parameters, lane, threads: threads / lanes });
+  return new Trainer(
+    Array.from({ length: lanes }, (_, lane) => inThread(lane)),
+    parameters.weights,
+    tokenBudget,
+  );
 }
 
 /** Under LoRA those of the base alone; the value head is trained, and is made with the adapter. */

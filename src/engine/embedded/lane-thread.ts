@@ -1,56 +1,72 @@
-/** A lane in a thread of its own, with one core to itself. */
+/** Lanes in threads of their own. */
 
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { Weights } from '../../model/safetensors.ts';
-import type { SampleRequest, SampleResult } from '../engine.ts';
-import type { Lane, LaneStatistics } from './sampling-lane.ts';
+import type { Lane } from './sampling-lane.ts';
+import type { SharedParameters } from './shared-parameters.ts';
+import type { TrainingLane } from './training-lane.ts';
 import { WorkerLink } from './worker-link.ts';
 
-export interface LaneSettings {
-  readonly shape: DecoderShape;
-  readonly weights: Weights;
-  readonly slots: number;
-}
+export type LaneSettings =
+  | {
+      readonly kind: 'sampling';
+      readonly shape: DecoderShape;
+      readonly weights: Weights;
+      readonly slots: number;
+    }
+  | {
+      readonly kind: 'training';
+      readonly shape: DecoderShape;
+      readonly parameters: SharedParameters;
+      readonly lane: number;
+      readonly threads: number;
+    };
 
 export interface LaneCall {
   readonly id: number;
-  readonly verb: keyof Lane;
-  readonly parameters: readonly never[];
+  readonly verb: string;
+  readonly parameters: readonly unknown[];
 }
 
-export class LaneThread implements Lane {
-  readonly #link: WorkerLink<LaneCall>;
+const samplingVerbs = ['sample', 'release', 'reset', 'setWeights', 'statistics'] as const;
+const trainingVerbs = [
+  'addProgram',
+  'forwardBackward',
+  'settle',
+  'clearGradients',
+  'post',
+  'collect',
+  'apply',
+  'catchUp',
+  'score',
+  'freeze',
+  'state',
+  'restore',
+] as const;
 
-  constructor(entry: URL, settings: LaneSettings) {
-    this.#link = new WorkerLink(entry, { name: 'turnwise-lane', workerData: settings });
-  }
+export function samplingLaneInThread(settings: LaneSettings & { readonly kind: 'sampling' }): Lane {
+  return laneInThread<Lane>(settings, samplingVerbs);
+}
 
-  sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
-    return this.#call('sample', [requests]) as Promise<SampleResult[]>;
-  }
+export function trainingLaneInThread(settings: LaneSettings & { readonly kind: 'training' }): TrainingLane {
+  return laneInThread<TrainingLane>(settings, trainingVerbs);
+}
 
-  async release(conversations: readonly string[]): Promise<void> {
-    await this.#call('release', [conversations]);
-  }
-
-  async reset(): Promise<void> {
-    await this.#call('reset', []);
-  }
-
-  async setWeights(weights: Weights): Promise<void> {
-    await this.#call('setWeights', [weights]);
-  }
-
-  statistics(): Promise<LaneStatistics> {
-    return this.#call('statistics', []) as Promise<LaneStatistics>;
-  }
-
-  async close(): Promise<void> {
-    await this.#call('close', []);
-    await this.#link.terminate();
-  }
-
-  #call(verb: keyof Lane, parameters: readonly unknown[]): Promise<unknown> {
-    return this.#link.call({ verb, parameters: parameters as readonly never[] });
-  }
+/** Every verb is a call to the thread. */
+function laneInThread<L extends { close(): unknown }>(
+  settings: LaneSettings,
+  verbs: readonly Exclude<keyof L & string, 'close'>[],
+): L {
+  const entry = new URL('./lane-worker.js', import.meta.url);
+  const link = new WorkerLink<LaneCall>(entry, { name: `turnwise-${settings.kind}`, workerData: settings });
+  const call = (verb: string, parameters: readonly unknown[]): Promise<unknown> =>
+    link.call({ verb, parameters });
+  const lane = Object.fromEntries(
+    verbs.map((verb) => [verb, (...parameters: readonly unknown[]) => call(verb, parameters)]),
+  );
+  const close = async (): Promise<void> => {
+    await call('close', []);
+    await link.terminate();
+  };
+  return { ...lane, close } as unknown as L;
 }

@@ -1,21 +1,36 @@
 /** Entry of a lane's thread: takes calls, runs them on the lane, and answers each by its number. */
 
 import { parentPort, workerData } from 'node:worker_threads';
+import { copyWeights } from '../../model/safetensors.ts';
 import { BaseModel } from './base-model.ts';
 import type { LaneCall, LaneSettings } from './lane-thread.ts';
 import { SamplingLane } from './sampling-lane.ts';
+import { LocalTrainingLane } from './training-lane.ts';
 import { type Answer, describeError } from './worker-messages.ts';
 
 const port = parentPort!;
-const { shape, weights, slots } = workerData as LaneSettings;
-const base = new BaseModel(new Map(), 'none', 1);
-const started = SamplingLane.create({ shape, base, threads: 1 }, weights, slots);
+const started = startLane(workerData as LaneSettings);
+
+async function startLane(settings: LaneSettings): Promise<object> {
+  const { shape } = settings;
+  if (settings.kind === 'sampling') {
+    const base = new BaseModel(new Map(), 'none', 1);
+    return SamplingLane.create({ shape, base, threads: 1 }, settings.weights, settings.slots);
+  }
+  const { parameters, lane, threads } = settings;
+  const base = new BaseModel(new Map(), 'none', threads);
+  return new LocalTrainingLane(shape, copyWeights(parameters.weights), {
+    base,
+    shared: { parameters, lane },
+  });
+}
 
 port.on('message', async ({ id, verb, parameters }: LaneCall) => {
   let answer: Answer;
   try {
     const lane = await started;
-    answer = { id, value: await Reflect.apply(lane[verb], lane, parameters) };
+    const work = Reflect.get(lane, verb) as (...parameters: readonly unknown[]) => unknown;
+    answer = { id, value: await Reflect.apply(work, lane, parameters) };
   } catch (error) {
     answer = { id, error: describeError(error) };
   }

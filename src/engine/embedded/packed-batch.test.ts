@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { microBatches, packBatch } from './packed-batch.ts';
+import { dealMicroBatches, type MicroBatch, microBatches, packBatch } from './packed-batch.ts';
 
 const limits = { vocabulary: 100, contextLength: 50 };
 
@@ -41,6 +41,46 @@ describe('microBatches', () => {
           }
           const expected = [...lengths.keys()].filter((row) => lengths[row]! > 1);
           expect(seen.sort((a, b) => a - b)).toEqual(expected);
+        },
+      ),
+    );
+  });
+});
+
+describe('dealMicroBatches', () => {
+  it('gives equal rows to lanes in equal numbers, in as many rounds as the budget asks for', () => {
+    const packed = packBatch({ rows: Array.from({ length: 8 }, () => rowOf(11, 0)) }, ['weight'], limits);
+    const rowsOf = (tokenBudget: number, lanes: number) =>
+      dealMicroBatches(packed, tokenBudget, lanes).map((micros) => micros.map(({ rows }) => rows.length));
+    expect(rowsOf(1000, 1)).toEqual([[8]]);
+    expect(rowsOf(1000, 2)).toEqual([[4], [4]]);
+    expect(rowsOf(40, 2)).toEqual([
+      [2, 2],
+      [2, 2],
+    ]);
+    expect(rowsOf(1000, 3)).toEqual([[3], [3], [2]]);
+    expect(rowsOf(1000, 9)).toEqual([[1], [1], [1], [1], [1], [1], [1], [1], []]);
+  });
+
+  it('holds every row of two tokens or more exactly once, in lanes that differ by one micro-batch at most', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 40 }),
+        fc.integer({ min: 1, max: 400 }),
+        fc.integer({ min: 1, max: 5 }),
+        (lengths, tokenBudget, lanes) => {
+          const packed = packBatch({ rows: lengths.map((length) => rowOf(length, 0)) }, ['weight'], limits);
+          const dealt = dealMicroBatches(packed, tokenBudget, lanes);
+          expect(dealt).toHaveLength(lanes);
+          const seen = dealt.flat().flatMap(({ rows }) => [...rows]);
+          const expected = [...lengths.keys()].filter((row) => lengths[row]! > 1);
+          expect(seen.sort((a, b) => a - b)).toEqual(expected);
+          const size = ({ rows, length }: MicroBatch): number => rows.length * length;
+          for (const { rows, length } of dealt.flat())
+            expect(rows.length === 1 || rows.length * length * lanes <= tokenBudget + lanes).toBe(true);
+          const loads = dealt.map((micros) => micros.reduce((total, micro) => total + size(micro), 0));
+          const largest = Math.max(0, ...dealt.flat().map(size));
+          expect(Math.max(...loads) - Math.min(...loads)).toBeLessThanOrEqual(largest);
         },
       ),
     );

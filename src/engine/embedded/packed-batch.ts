@@ -75,6 +75,33 @@ export function* microBatches(batch: PackedBatch, tokenBudget: number): Generato
   }
 }
 
+/**
+ * Micro-batches for several lanes that compute side by side within one budget: about the same number of tokens for each.
+ * With one lane they are those of `microBatches`.
+ */
+export function dealMicroBatches(batch: PackedBatch, tokenBudget: number, lanes: number): MicroBatch[][] {
+  const dealt = Array.from({ length: lanes }, (): MicroBatch[] => []);
+  const load = dealt.map(() => 0);
+  for (const micro of microBatches(
+    batch,
+    lanes === 1 ? tokenBudget : evenBudget(batch, tokenBudget, lanes),
+  )) {
+    const lane = load.indexOf(Math.min(...load));
+    dealt[lane]!.push(micro);
+    load[lane]! += micro.rows.length * micro.length;
+  }
+  return dealt;
+}
+
+/** What a lane may hold at once, or less, so that all lanes have the same number of micro-batches to compute. */
+function evenBudget({ lengths_B }: PackedBatch, tokenBudget: number, lanes: number): number {
+  const tokens = lengths_B.reduce((total, length) => total + length - 1, 0);
+  const longest = lengths_B.reduce((most, length) => Math.max(most, length), 0);
+  const most = Math.floor(tokenBudget / lanes);
+  const rounds = Math.ceil(tokens / tokenBudget);
+  return Math.min(most, Math.ceil(tokens / (lanes * rounds)) + longest - 2);
+}
+
 /** Where each row of a packed batch begins. */
 export function offsetsOf(batch: Pick<PackedBatch, 'lengths_B'>): number[] {
   let offset = 0;

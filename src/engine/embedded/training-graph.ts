@@ -133,6 +133,16 @@ export interface ScoreOptions {
   readonly heads?: readonly string[];
 }
 
+/** Names of what a score program computes. */
+export function scoreOutputs({ entropies, values, heads = [] }: ScoreOptions): string[] {
+  return [
+    'logprobs',
+    ...(entropies ? ['entropies'] : []),
+    ...(values ? ['values'] : []),
+    ...heads.map((name) => `head.${name}`),
+  ];
+}
+
 /** Outputs `logprobs`, and `entropies`, `values` and `head.NAME` where asked for, [B, T]. */
 export function buildScoreProgram(shape: DecoderShape, options: ScoreOptions, lora?: LoraShape): Uint8Array {
   const tokens = tokenTensors(new Graph(), shape, options.temperature, lora);
