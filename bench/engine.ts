@@ -78,7 +78,7 @@ const parts = {
     const smallTraining = await training('3.4M', small, 5, 10);
     return {
       trainingTokensPerSecond: smallTraining.tokensPerSecond,
-      training: { '3.4M': smallTraining, '29M': await training('29M', medium, 3, 3) },
+      training: { '3.4M': smallTraining, '29M': await training('29M', medium, 5, 5) },
     };
   },
   sampling: async (): Promise<object> => {

@@ -20,6 +20,8 @@ ROWS, TOKENS, STEPS = request["rows"], request["tokens"], request["steps"]
 WIDTH, HEADS, KV, HEAD = shape["width"], shape["heads"], shape["keyValueHeads"], shape["headWidth"]
 GATED = shape["activation"] == "swiglu"
 WARM_UP_STEPS = 3
+# As in every run of the engine, which computes the norm of the gradient and clips it.
+CLIP_NORM = 1.0
 
 
 def rope_tables(length):
@@ -134,6 +136,7 @@ def train(model):
             loss = F.cross_entropy(logits.view(-1, shape["vocabulary"]), targets[first : first + size].view(-1))
             (loss * size / ROWS).backward()
             total += loss.item() * size / ROWS
+        nn.utils.clip_grad_norm_(trained, CLIP_NORM)
         optimizer.step()
         losses.append(total)
         times.append((time.perf_counter() - start) * 1000)

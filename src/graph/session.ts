@@ -11,6 +11,11 @@ export interface Feed {
 export interface SessionOptions {
   /** Threads inside one operator. */
   readonly threads?: number;
+  /**
+   * After a first run, one block is laid out for all intermediate values of a run with inputs of the same sizes. Without
+   * it large graphs take up to a third less memory, as fast. Default true.
+   */
+  readonly plansMemory?: boolean;
 }
 
 /** A graph ready to run. Calls block the thread they are made on until the result is there. */
@@ -64,6 +69,7 @@ export async function createSession(bytes: Uint8Array, options: SessionOptions =
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
     enableCpuMemArena: true,
+    enableMemPattern: options.plansMemory ?? true,
     logSeverityLevel: 3,
     ...(options.threads !== undefined && { intraOpNumThreads: options.threads }),
   });

@@ -122,15 +122,16 @@ export class Adam implements AdamState {
   }
 
   /**
-   * One step on the gradients of `weights`, written into them; `gradientNorm` is that of all parameters, of which these
-   * may be a part. Weight decay is decoupled and touches matrices only, unless `decayAll`. The arithmetic is that of
-   * 32-bit floats.
+   * One step on the gradients of `weights`, written into them, and into `mirror`. `gradientNorm` is that of all
+   * parameters, of which these may be a part. Weight decay is decoupled and touches matrices only, unless `decayAll`. The
+   * arithmetic is that of 32-bit floats.
    */
   apply(
     weights: Weights,
     gradients: ReadonlyMap<string, Float32Array>,
     { learningRate, beta1, beta2, epsilon, weightDecay, decayAll, clipNorm }: AdamOptions,
     gradientNorm: number,
+    mirror?: Weights,
   ): void {
     const scale = clipNorm > 0 && gradientNorm > clipNorm ? clipNorm / gradientNorm : 1;
     this.#step++;
@@ -159,7 +160,9 @@ export class Adam implements AdamState {
           secondCorrection,
           epsilon,
         );
-        data.set(this.#weightPiece.subarray(0, count), start);
+        const updated = this.#weightPiece.subarray(0, count);
+        data.set(updated, start);
+        mirror?.get(name)?.data.set(updated, start);
       }
     }
   }

@@ -1,7 +1,7 @@
 /** What several engines in one thread share: weights that nobody changes, and the sessions that read them. */
 
 import { createHash } from 'node:crypto';
-import { createSession, type GraphSession } from '../../graph/session.ts';
+import { createSession, type GraphSession, type SessionOptions } from '../../graph/session.ts';
 import type { Weights } from '../../model/safetensors.ts';
 
 export class BaseModel {
@@ -21,10 +21,14 @@ export class BaseModel {
   }
 
   /** The session of this key, made from the bytes of a model where there is none yet. */
-  session(key: string, bytes: () => Uint8Array): Promise<GraphSession> {
+  session(
+    key: string,
+    bytes: () => Uint8Array,
+    options: Pick<SessionOptions, 'plansMemory'> = {},
+  ): Promise<GraphSession> {
     const known = this.#sessions.get(key);
     if (known !== undefined) return known;
-    const session = createSession(bytes(), { threads: this.#threads });
+    const session = createSession(bytes(), { threads: this.#threads, ...options });
     this.#sessions.set(key, session);
     return session;
   }

@@ -48,6 +48,11 @@ export class ParameterExchange {
     this.#lane = lane;
   }
 
+  /** Those that all lanes see. */
+  get weights(): Weights {
+    return this.#shared.weights;
+  }
+
   owns(name: string): boolean {
     return this.#shared.owners.get(name) === this.#lane;
   }
@@ -60,12 +65,6 @@ export class ParameterExchange {
   /** The gradients that others left for this parameter, in the order of the lanes. */
   posted(name: string): Float32Array[] {
     return this.#shared.mailboxes.flatMap((mailboxes) => mailboxes.get(name) ?? []);
-  }
-
-  /** Shows the weights that this lane owns to the others. */
-  publish(weights: Weights): void {
-    for (const [name, { data }] of weights)
-      if (this.owns(name)) this.#shared.weights.get(name)!.data.set(data);
   }
 
   /** Takes over the weights that others own. */

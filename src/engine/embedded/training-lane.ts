@@ -90,7 +90,7 @@ export class LocalTrainingLane implements TrainingLane {
 
   async addProgram({ key, bytes, metrics }: TrainingProgram): Promise<void> {
     if (this.#programs.has(key)) return;
-    const session = await this.#base.session(`train ${this.#kind} ${key}`, () => bytes);
+    const session = await this.#session(`train ${this.#kind} ${key}`, () => bytes);
     this.#programs.set(key, { session, metrics });
   }
 
@@ -134,8 +134,7 @@ export class LocalTrainingLane implements TrainingLane {
   }
 
   apply(options: AdamOptions, gradientNorm: number): void {
-    this.#adam.apply(this.#owned, this.#gradients.sums, options, gradientNorm);
-    this.#exchange?.publish(this.#weights);
+    this.#adam.apply(this.#owned, this.#gradients.sums, options, gradientNorm, this.#exchange?.weights);
     this.#gradients.clear();
   }
 
@@ -191,7 +190,11 @@ export class LocalTrainingLane implements TrainingLane {
     const { temperature, entropies = false, values = false, heads = [] } = options;
     const asked = [temperature, entropies, values, heads, lora === undefined];
     const key = `score ${this.#kind} ${JSON.stringify(asked)}`;
-    return this.#base.session(key, () => buildScoreProgram(this.#shape, options, lora));
+    return this.#session(key, () => buildScoreProgram(this.#shape, options, lora));
+  }
+
+  #session(key: string, bytes: () => Uint8Array): Promise<GraphSession> {
+    return this.#base.session(key, bytes, { plansMemory: false });
   }
 
   #feeds(session: GraphSession, micro: MicroBatch, weights: Weights): Record<string, Feed> {
