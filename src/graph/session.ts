@@ -48,7 +48,9 @@ export class GraphSession {
       outputs.map((name) => [name, into[name] === undefined ? null : tensorOf(into[name])]),
     );
     const results = await this.#session.run(tensors, places);
-    return Object.fromEntries(outputs.map((name) => [name, results[name]!.data as Float32Array]));
+    // The runtime writes into the arrays given, and returns copies all the same.
+    const dataOf = (name: string): Float32Array => (into[name] ?? results[name]!).data as Float32Array;
+    return Object.fromEntries(outputs.map((name) => [name, dataOf(name)]));
   }
 
   async close(): Promise<void> {

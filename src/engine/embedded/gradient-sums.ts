@@ -3,6 +3,8 @@
 import type { Feed } from '../../graph/session.ts';
 import type { Weights } from '../../model/safetensors.ts';
 
+const outputName = /^(gradient|rows)\.(.*)$/;
+
 export class GradientSums {
   /** Of the step; empty after it: the first gradients to come are kept as they are, which spares three passes over memory. */
   readonly #sums = new Map<string, Float32Array>();
@@ -10,6 +12,8 @@ export class GradientSums {
   readonly #pass = new Map<string, Float32Array>();
   /** Arrays of earlier gradients, for the runtime to write the next into: new ones would cost a copy and fresh memory. */
   readonly #spare = new Map<string, Float32Array[]>();
+  /** For the rows of a pass, of which there is one lookup: as arrays of their own they would be garbage after each. */
+  #rows = new Float32Array(0);
   readonly #weights: Weights;
 
   constructor(weights: Weights) {
@@ -23,13 +27,16 @@ export class GradientSums {
     return this.#sums;
   }
 
-  /** Arrays for the gradients among these outputs, as far as there are any to spare. */
-  places(outputs: readonly string[]): Record<string, Feed> {
+  /** Where the runtime writes these outputs for [B, T] tokens: gradients, as far as there are arrays to spare, and rows. */
+  places(outputs: readonly string[], [rows, length]: readonly [number, number]): Record<string, Feed> {
     const places: Record<string, Feed> = {};
     for (const output of outputs) {
-      const name = output.startsWith('gradient.') ? output.slice('gradient.'.length) : '';
-      const data = this.#spare.get(name)?.pop();
-      if (data) places[output] = { data, shape: this.#weights.get(name)!.shape };
+      const [, kind, name] = outputName.exec(output) ?? [];
+      if (kind === undefined) continue;
+      const { shape } = this.#weights.get(name!)!;
+      const isRows = kind === 'rows';
+      const data = isRows ? this.#room(rows * length * shape[1]!) : this.#spare.get(name!)?.pop();
+      if (data) places[output] = { data, shape: isRows ? [rows, length, shape[1]!] : shape };
     }
     return places;
   }
@@ -37,7 +44,7 @@ export class GradientSums {
   /** Adds the gradients among the outputs for these ids; the arrays are kept. They wait for `settle`. */
   add(outputs: Readonly<Record<string, Float32Array>>, ids: BigInt64Array): void {
     for (const [output, values] of Object.entries(outputs)) {
-      const [, kind, name] = /^(gradient|rows)\.(.*)$/.exec(output) ?? [];
+      const [, kind, name] = outputName.exec(output) ?? [];
       if (kind === 'gradient') this.#addInto(this.#pass, name!, values);
       else if (kind === 'rows') this.#addRows(name!, ids, values);
     }
@@ -77,6 +84,11 @@ export class GradientSums {
       const from = index * width;
       for (let i = 0; i < width; i++) sum[to + i]! += rows[from + i]!;
     }
+  }
+
+  #room(length: number): Float32Array {
+    if (this.#rows.length < length) this.#rows = new Float32Array(length);
+    return this.#rows.subarray(0, length);
   }
 
   #giveBack(name: string, gradient: Float32Array): void {

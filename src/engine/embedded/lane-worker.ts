@@ -9,16 +9,16 @@ import { LocalTrainingLane } from './training-lane.ts';
 import { type Answer, describeError } from './worker-messages.ts';
 
 const port = parentPort!;
-const started = startLane(workerData as LaneSettings);
+const settings = workerData as LaneSettings;
+const base = new BaseModel(new Map(), 'none', settings.kind === 'training' ? settings.threads : 1);
+base.retain();
+const started = startLane();
 
-async function startLane(settings: LaneSettings): Promise<object> {
+async function startLane(): Promise<object> {
   const { shape } = settings;
-  if (settings.kind === 'sampling') {
-    const base = new BaseModel(new Map(), 'none', 1);
+  if (settings.kind === 'sampling')
     return SamplingLane.create({ shape, base, threads: 1 }, settings.weights, settings.slots);
-  }
-  const { parameters, lane, threads } = settings;
-  const base = new BaseModel(new Map(), 'none', threads);
+  const { parameters, lane } = settings;
   return new LocalTrainingLane(shape, copyWeights(parameters.weights), {
     base,
     shared: { parameters, lane },
@@ -31,6 +31,7 @@ port.on('message', async ({ id, verb, parameters }: LaneCall) => {
     const lane = await started;
     const work = Reflect.get(lane, verb) as (...parameters: readonly unknown[]) => unknown;
     answer = { id, value: await Reflect.apply(work, lane, parameters) };
+    if (verb === 'close') await base.release();
   } catch (error) {
     answer = { id, error: describeError(error) };
   }

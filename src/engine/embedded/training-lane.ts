@@ -103,7 +103,7 @@ export class LocalTrainingLane implements TrainingLane {
       const results = await session.run(
         feeds,
         session.outputNames,
-        this.#gradients.places(session.outputNames),
+        this.#gradients.places(session.outputNames, [micro.rows.length, micro.length]),
       );
       const microLoss = results.loss![0]!;
       if (!Number.isFinite(microLoss)) throw nonFiniteLoss(microLoss, key, micro);

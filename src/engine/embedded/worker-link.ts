@@ -18,8 +18,8 @@ export class WorkerLink<Call extends { readonly id: number }> {
     this.#worker = new Worker(entry, {
       workerData,
       name,
-      // The large arrays live outside the heap; without a bound the young generation grows by 20 MB over 400 steps.
-      resourceLimits: { maxYoungGenerationSizeMb: 12 },
+      // The large arrays live outside the heap; a larger young generation would let them wait there for a collection.
+      resourceLimits: { maxYoungGenerationSizeMb: 2 },
     });
     this.#worker.on('message', (answer: Answer) => this.#receive(answer));
     this.#worker.on('error', (error) => this.#fail(engineFailed(error)));
