@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { TurnwiseError } from '../../core/errors.ts';
 import { writeError } from '../../core/write-error.ts';
 
@@ -107,26 +107,56 @@ async function fetchRest(file: Download, incomplete: string, have: number): Prom
     if (!response.ok || response.body === null) throw file.refused(response);
     // Where the server starts from the beginning, so does the file.
     const from = response.status === 206 ? have : 0;
-    const output = await open(incomplete, from === 0 ? 'w' : 'a').catch((error: unknown) => {
-      throw refusedWrite(error, file);
-    });
-    try {
-      let done = from;
-      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-        timer.refresh();
-        if (done + chunk.byteLength > file.bytes) throw new Error('more bytes arrived than the file has');
-        await output.writeFile(chunk).catch((error: unknown) => {
-          throw refusedWrite(error, file);
-        });
-        done += chunk.byteLength;
-        file.onBytes(done);
-      }
-      await output.sync().catch(() => {});
-    } finally {
-      await output.close();
-    }
+    const opening = open(incomplete, from === 0 ? 'w' : 'a');
+    await writeBody(file, response.body, opening, from, () => timer.refresh());
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Bytes that may have arrived and not be written. */
+const mostUnwritten = 2 ** 24;
+
+/** Chunks are taken as they come and written in order: those that a stream still holds when its connection breaks are lost. */
+async function writeBody(
+  file: Download,
+  body: AsyncIterable<Uint8Array>,
+  opening: Promise<FileHandle>,
+  from: number,
+  onChunk: () => void,
+): Promise<void> {
+  let arrived = from;
+  let done = from;
+  const write = async (chunk: Uint8Array): Promise<void> => {
+    await (await opening).writeFile(chunk);
+    done += chunk.byteLength;
+    file.onBytes(done);
+  };
+  let written: Promise<unknown> = opening;
+  written.catch(() => {}); // A failure is thrown where it is awaited.
+  try {
+    for await (const chunk of body) {
+      onChunk();
+      arrived += chunk.byteLength;
+      if (arrived > file.bytes) throw new Error('more bytes arrived than the file has');
+      written = written.then(() => write(chunk));
+      written.catch(() => {});
+      if (arrived - done > mostUnwritten) await written;
+    }
+  } finally {
+    await written
+      .catch((error: unknown) => {
+        throw refusedWrite(error, file);
+      })
+      .finally(() =>
+        opening.then(
+          async (output) => {
+            await output.sync().catch(() => {});
+            await output.close();
+          },
+          () => {},
+        ),
+      );
   }
 }
 
