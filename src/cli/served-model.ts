@@ -10,7 +10,7 @@ import type { ModelSource } from '../server/tinker/model-source.ts';
 
 export interface ServedModelOptions {
   readonly threads: number;
-  /** Padded tokens of a training micro-batch. */
+  /** Padded tokens of the training micro-batches computed at once. */
   readonly tokenBudget: number;
   readonly inProcess?: boolean;
 }

@@ -224,7 +224,7 @@ const optimizer = z.strictObject({
   clipNorm: z.number().min(0).default(1).describe('Global-norm clip of the gradient; 0 is off'),
   minibatches: count.default(2).describe('Optimizer steps a batch is cut into'),
   epochs: count.default(1).describe('Passes over a batch'),
-  tokenBudget: count.default(1024).describe('Padded tokens of a micro-batch'),
+  tokenBudget: count.default(1024).describe('Padded tokens of the micro-batches computed at once'),
 });
 
 const evaluation = z.strictObject({

@@ -26,7 +26,7 @@ const options = z.strictObject({
     .optional()
     .describe('Longest sequence; default: that of the model, at most 4096, or 256'),
   threads: count.default(2).describe('Threads of the engine'),
-  tokenBudget: count.default(2048).describe('Padded tokens of a training micro-batch'),
+  tokenBudget: count.default(2048).describe('Padded tokens of the training micro-batches computed at once'),
   vocabulary: count.default(256).describe('Without --model: size of the vocabulary'),
   width: count.default(64).describe('Without --model: width of the residual stream'),
   layers: count.default(2).describe('Without --model: transformer blocks'),

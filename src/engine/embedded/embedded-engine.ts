@@ -20,8 +20,8 @@ import type {
   TokenBatch,
   TokenScores,
 } from '../engine.ts';
-import type { EngineSettings } from './engine-core.ts';
 import { type EngineHost, startInProcess, startWorker } from './engine-host.ts';
+import type { EngineSettings } from './engine-settings.ts';
 import { buffersOf, offsetsOf, packBatch } from './packed-batch.ts';
 import { buildTrainingProgram, programKey } from './training-graph.ts';
 
@@ -29,9 +29,9 @@ import { buildTrainingProgram, programKey } from './training-graph.ts';
 interface CommonOptions {
   /** Names the initial weights that are random. */
   readonly seed: number | string;
-  /** Threads inside one operator. */
+  /** Threads in all: within one operator, or in lanes side by side. */
   readonly threads: number;
-  /** Most padded tokens of a training micro-batch. */
+  /** Most padded tokens of the training micro-batches that are computed at once. */
   readonly tokenBudget: number;
   /** Conversations whose caches are kept between turns; by default what fits in about 1 GiB. */
   readonly slots?: number;

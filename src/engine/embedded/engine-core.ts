@@ -2,12 +2,12 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
-import { type AdapterCheckpoint, readAdapter, writeAdapter } from '../../model/adapter-folder.ts';
-import { type ModelCheckpoint, readCheckpoint } from '../../model/checkpoint-folder.ts';
+import { readAdapter, writeAdapter } from '../../model/adapter-folder.ts';
+import { readCheckpoint } from '../../model/checkpoint-folder.ts';
 import { type DecoderShape, headShapes, initialWeights, parameterShapes } from '../../model/decoder.ts';
 import { exportCheckpoint } from '../../model/export-checkpoint.ts';
-import { initialAdapter, type LoraShape } from '../../model/lora.ts';
-import type { Weight, Weights } from '../../model/safetensors.ts';
+import { initialAdapter } from '../../model/lora.ts';
+import type { Weight } from '../../model/safetensors.ts';
 import type {
   AdamOptions,
   ForwardBackwardResult,
@@ -18,30 +18,13 @@ import type {
 } from '../engine.ts';
 import { BaseModel } from './base-model.ts';
 import { type AdapterIdentity, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
-import { samplingLaneInThread, trainingLaneInThread } from './lane-thread.ts';
+import type { EngineSettings } from './engine-settings.ts';
+import { createSamplingLanes, createTrainer } from './lanes.ts';
 import type { PackedBatch } from './packed-batch.ts';
-import { type Lane, type LaneStatistics, SamplingLane } from './sampling-lane.ts';
+import type { Lane, LaneStatistics } from './sampling-lane.ts';
 import { SamplingLanes } from './sampling-lanes.ts';
-import { shareParameters } from './shared-parameters.ts';
-import { type PackedScores, Trainer } from './trainer.ts';
+import type { PackedScores, Trainer } from './trainer.ts';
 import type { TrainingProgram } from './training-graph.ts';
-import { LocalTrainingLane } from './training-lane.ts';
-
-export interface EngineSettings {
-  readonly shape: DecoderShape;
-  /** Where the first weights come from; random ones named by `seed` when not given. */
-  readonly model?: ModelCheckpoint;
-  /** Train an adapter instead of the weights. */
-  readonly lora?: LoraShape;
-  /** Where the adapter's first values come from; new ones named by `seed` when not given. */
-  readonly adapter?: AdapterCheckpoint;
-  readonly seed: number | string;
-  readonly threads: number;
-  /** Most padded tokens of a training micro-batch. */
-  readonly tokenBudget: number;
-  /** Conversations whose caches are kept. */
-  readonly slots: number;
-}
 
 export class EngineCore {
   readonly #settings: EngineSettings;
@@ -78,7 +61,7 @@ export class EngineCore {
     trained: Map<string, Weight>,
   ): Promise<EngineCore> {
     const trainer = createTrainer(base, settings, trained);
-    const lanes = await createLanes(base, settings, trainer.weights);
+    const lanes = await createSamplingLanes(base, settings, trainer.weights);
     base.retain();
     return new EngineCore(settings, base, trainer, lanes);
   }
@@ -199,48 +182,6 @@ export class EngineCore {
     this.#last = result.catch(() => undefined);
     return result;
   }
-}
-
-/** Weights of more bytes than this are not copied for a second sampling lane, nor those of all training lanes together. */
-const samplingLaneBytes = 2 ** 28;
-const trainingLanesBytes = 2 ** 29;
-
-const bytesOf = (weights: Weights): number =>
-  [...weights.values()].reduce((total, { data }) => total + data.byteLength, 0);
-
-/** Threads are started from what is built. */
-const isBuilt = import.meta.url.endsWith('.js');
-
-/**
- * One lane for each thread where threads are to be had and the weights are small enough to be copied: a step of few rows
- * is too short to be shared by two threads, but two lanes of half the rows each run side by side.
- */
-async function createLanes(
-  base: BaseModel,
-  { shape, lora, threads, slots }: EngineSettings,
-  weights: Weights,
-): Promise<Lane[]> {
-  if (threads === 1 || lora !== undefined || bytesOf(weights) > samplingLaneBytes || !isBuilt)
-    return [await SamplingLane.create({ shape, base, lora, threads }, weights, slots)];
-  const settings = { kind: 'sampling', shape, weights, slots: Math.ceil(slots / threads) } as const;
-  return Array.from({ length: threads }, () => samplingLaneInThread(settings));
-}
-
-/** As many lanes as divide the threads and may copy the weights; under LoRA one, since every lane would hold the base. */
-function createTrainer(base: BaseModel, settings: EngineSettings, weights: Map<string, Weight>): Trainer {
-  const { shape, lora, threads, tokenBudget } = settings;
-  let lanes = lora === undefined && isBuilt ? threads : 1;
-  while (lanes > 1 && (threads % lanes > 0 || lanes * bytesOf(weights) > trainingLanesBytes)) lanes--;
-  if (lanes === 1)
-    return new Trainer([new LocalTrainingLane(shape, weights, { base, lora })], weights, tokenBudget);
-  const parameters = shareParameters(weights, lanes);
-  const inThread = (lane: number) =>
-    trainingLaneInThread({ kind: 'training', shape, parameters, lane, threads: threads / lanes });
-  return new Trainer(
-    Array.from({ length: lanes }, (_, lane) => inThread(lane)),
-    parameters.weights,
-    tokenBudget,
-  );
 }
 
 /** Under LoRA those of the base alone; the value head is trained, and is made with the adapter. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { EngineSettings } from './engine-core.ts';
 import { startInProcess, startWorker } from './engine-host.ts';
+import type { EngineSettings } from './engine-settings.ts';
 
 const settings: EngineSettings = {
   shape: {

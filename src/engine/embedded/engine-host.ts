@@ -1,6 +1,7 @@
 /** Where the engine's state lives: in a worker thread, or in this one. */
 
-import { EngineCore, type EngineSettings } from './engine-core.ts';
+import { EngineCore } from './engine-core.ts';
+import type { EngineSettings } from './engine-settings.ts';
 import { alreadyClosed, WorkerLink } from './worker-link.ts';
 import { type Call, describeError, perform, reviveError, type Verb } from './worker-messages.ts';
 

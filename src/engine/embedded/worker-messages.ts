@@ -1,7 +1,8 @@
 /** What the engine and its worker thread say to each other. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import type { EngineCore, EngineSettings } from './engine-core.ts';
+import type { EngineCore } from './engine-core.ts';
+import type { EngineSettings } from './engine-settings.ts';
 
 /** The verbs that can be called across the thread boundary. `attach`, whose result cannot cross it, has its own message. */
 export type Verb = Exclude<keyof EngineCore, 'prototype' | 'attach'>;
