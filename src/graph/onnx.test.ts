@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { gradients } from './gradient.ts';
 import { Graph } from './graph.ts';
-import { toOnnx } from './onnx.ts';
+import { toOnnx, withInitializers } from './onnx.ts';
 import { add, multiply } from './operators/elementwise.ts';
 import { rmsNorm } from './operators/fused.ts';
 import { gatherLast, gatherRows, scatterLast } from './operators/gather.ts';
@@ -103,13 +103,26 @@ test('parameters become initializers', async () => {
   const graph = new Graph();
   const x = graph.input('x', ['N', 2]);
   const y = matmul(x, add(graph.parameter('w', [2, 2]), graph.parameter('v', [2, 2])));
-  const bytes = toOnnx({ y }, { initializers: { w: Float32Array.of(1, 2, 3, 4) } });
-  const session = await createSession(bytes, { threads: 1 });
-  expect([...session.inputNames].sort()).toEqual(['v', 'x']);
-  const result = await session.run({ x: count([1, 2]), v: count([2, 2]) });
-  expect([...result.y!]).toEqual([5, 7]);
-  await session.close();
-  expect(() => toOnnx({ y }, { initializers: { w: Float32Array.of(1) } })).toThrowErrorMatchingInlineSnapshot(
+  const model = toOnnx({ y }, { initializers: new Set(['w']) });
+  const weights = (...data: number[]) => new Map([['w', { shape: [2, 2], data: Float32Array.from(data) }]]);
+  for (const [data, want] of [
+    [
+      [1, 2, 3, 4],
+      [5, 7],
+    ],
+    [
+      [0, 0, 0, 1],
+      [2, 4],
+    ],
+  ] as const) {
+    const session = await createSession(withInitializers(model, weights(...data)), { threads: 1 });
+    expect([...session.inputNames].sort()).toEqual(['v', 'x']);
+    const result = await session.run({ x: count([1, 2]), v: count([2, 2]) });
+    expect([...result.y!]).toEqual(want);
+    await session.close();
+  }
+  await expect(createSession(model, { threads: 1 })).rejects.toThrow(/'?w'?/);
+  expect(() => withInitializers(model, weights(1))).toThrowErrorMatchingInlineSnapshot(
     `[TurnwiseError: The initializer 'w' has another number of values than its shape. Seen: 1 values for [2, 2].]`,
   );
 });

@@ -3,22 +3,45 @@
 import { TurnwiseError } from '../core/errors.ts';
 import { factors } from './dimension.ts';
 import type { ConstantValues, Emission, Node, OnnxAttribute } from './graph.ts';
-import { encodeModel, type OnnxModel, type OnnxTensor } from './protobuf.ts';
+import { appendInitializers, encodeModel, type OnnxModel, type OnnxTensor } from './protobuf.ts';
 import type { Dim, DType, Tensor } from './tensor.ts';
 
 export interface OnnxOptions {
-  /** Values of parameters, by name, to write into the model instead of leaving them as inputs. */
-  readonly initializers?: Readonly<Record<string, Float32Array>>;
+  /** Parameters that are not to be inputs of the model: `withInitializers` gives them their values. */
+  readonly initializers?: ReadonlySet<string>;
 }
 
 /**
  * The bytes of an ONNX model that computes `outputs` by name. Its inputs are the graph's inputs and parameters that the
- * outputs need, less those given as initializers.
+ * outputs need, less those named as initializers.
  */
 export function toOnnx(outputs: Readonly<Record<string, Tensor>>, options: OnnxOptions = {}): Uint8Array {
   const roots = Object.entries(outputs);
-  const writer = new Writer(reachable(roots.map(([, tensor]) => tensor)), options.initializers ?? {});
+  const writer = new Writer(reachable(roots.map(([, tensor]) => tensor)), options.initializers ?? new Set());
   return encodeModel(writer.model(roots));
+}
+
+/** A model of `toOnnx` with values for what was named as its initializers. */
+export function withInitializers(
+  model: Uint8Array,
+  weights: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,
+): Uint8Array {
+  const tensors = [...weights].map(([name, { shape, data }]) => ({
+    name,
+    dtype: 'float32' as const,
+    shape,
+    values: data,
+  }));
+  for (const tensor of tensors) checkSize(tensor);
+  return appendInitializers(model, tensors);
+}
+
+function checkSize({ name, shape, values }: OnnxTensor): void {
+  if (shape.reduce((total, size) => total * size, 1) === values.length) return;
+  throw new TurnwiseError('shape-mismatch', {
+    what: `The initializer '${name}' has another number of values than its shape`,
+    seen: `${values.length} values for [${shape.join(', ')}]`,
+  });
 }
 
 /** The nodes that these tensors are computed from, in the order of the graph. */
@@ -37,7 +60,7 @@ type OnnxNode = OnnxModel['nodes'][number];
 
 class Writer implements Emission {
   readonly #reachable: readonly Node[];
-  readonly #given: Readonly<Record<string, Float32Array>>;
+  readonly #given: ReadonlySet<string>;
   readonly #nodes: OnnxNode[] = [];
   readonly #initializers = new Map<string, OnnxTensor>();
   readonly #names = new Map<number, string>();
@@ -45,7 +68,7 @@ class Writer implements Emission {
   readonly #sizes = new Map<string, string>();
   #count = 0;
 
-  constructor(nodes: readonly Node[], given: Readonly<Record<string, Float32Array>>) {
+  constructor(nodes: readonly Node[], given: ReadonlySet<string>) {
     this.#reachable = nodes;
     this.#given = given;
   }
@@ -60,8 +83,7 @@ class Writer implements Emission {
       else {
         const names = node.inputs.map((input) => this.#names.get(input.id)!);
         this.#names.set(node.id, node.operator.emit(this, names, node));
-        if (kind === 'parameter' && this.#given[name]) this.#initializer(name, node, this.#given[name]);
-        else if (kind === 'parameter' || kind === 'input')
+        if (kind === 'input' || (kind === 'parameter' && !this.#given.has(name)))
           inputs.push({ name, dtype: node.dtype, shape: node.shape });
       }
     }
@@ -194,14 +216,9 @@ class Writer implements Emission {
   }
 
   #initializer(name: string, type: { dtype: DType; shape: readonly Dim[] }, values: ConstantValues): string {
-    const shape = type.shape as readonly number[];
-    if (shape.reduce((total, size) => total * size, 1) !== values.length) {
-      throw new TurnwiseError('shape-mismatch', {
-        what: `The initializer '${name}' has another number of values than its shape`,
-        seen: `${values.length} values for [${shape.join(', ')}]`,
-      });
-    }
-    this.#initializers.set(name, { name, dtype: type.dtype, shape, values });
+    const tensor = { name, dtype: type.dtype, shape: type.shape as readonly number[], values };
+    checkSize(tensor);
+    this.#initializers.set(name, tensor);
     return name;
   }
 }

@@ -59,6 +59,36 @@ export function encodeModel(model: OnnxModel): Uint8Array {
   return writer.finish();
 }
 
+/**
+ * The model with more initializers. What follows a protobuf message continues it, so neither the model nor the values are
+ * encoded: all is copied once.
+ */
+export function appendInitializers(model: Uint8Array, tensors: readonly OnnxTensor[]): Uint8Array {
+  const parts = [model];
+  for (const { values, ...type } of tensors) {
+    const header = new BinaryWriter();
+    encodeTensorType(header, type);
+    header.tag(9, WireType.LengthDelimited).uint32(values.byteLength);
+    const fields = header.finish();
+    const tensorBytes = fields.byteLength + values.byteLength;
+    const inGraph = new BinaryWriter().tag(5, WireType.LengthDelimited).uint32(tensorBytes).finish();
+    const graphBytes = inGraph.byteLength + tensorBytes;
+    const inModel = new BinaryWriter().tag(7, WireType.LengthDelimited).uint32(graphBytes).finish();
+    parts.push(inModel, inGraph, fields, bytesOf(values));
+  }
+  return joined(parts);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((total, { byteLength }) => total + byteLength, 0));
+  let end = 0;
+  for (const part of parts) {
+    bytes.set(part, end);
+    end += part.byteLength;
+  }
+  return bytes;
+}
+
 function encodeNode(writer: BinaryWriter, node: OnnxModel['nodes'][number]): void {
   for (const input of node.inputs) text(writer, 1, input);
   for (const output of node.outputs) text(writer, 2, output);
@@ -88,13 +118,19 @@ function encodeAttribute(writer: BinaryWriter, value: OnnxAttribute): void {
   }
 }
 
-function encodeTensor(writer: BinaryWriter, { name, dtype, shape, values }: OnnxTensor): void {
+function encodeTensor(writer: BinaryWriter, { values, ...type }: OnnxTensor): void {
+  encodeTensorType(writer, type);
+  writer.tag(9, WireType.LengthDelimited).bytes(bytesOf(values));
+}
+
+function encodeTensorType(writer: BinaryWriter, { name, dtype, shape }: Omit<OnnxTensor, 'values'>): void {
   for (const size of shape) integer(writer, 1, size);
   integer(writer, 2, elementType[dtype]);
   text(writer, 8, name);
-  writer
-    .tag(9, WireType.LengthDelimited)
-    .bytes(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+}
+
+function bytesOf(values: ConstantValues): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
 function encodeValue(writer: BinaryWriter, { name, dtype, shape }: OnnxValue): void {

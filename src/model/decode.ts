@@ -105,9 +105,15 @@ export function decodeWeights(shape: DecoderShape, weights: Weights): Map<string
   return new Map(
     [...weights].map(([name, weight]) => [
       name,
-      scaled.test(name) ? { ...weight, data: weight.data.map((value) => value * scale) } : weight,
+      scaled.test(name) ? { ...weight, data: scaledBy(scale, weight.data) } : weight,
     ]),
   );
+}
+
+function scaledBy(factor: number, values: Float32Array): Float32Array {
+  const result = new Float32Array(values.length);
+  for (let i = 0; i < values.length; i++) result[i] = factor * values[i]!;
+  return result;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The session that samples, and the weights that are fed to it at every call. */
 
-import { toOnnx } from '../../graph/onnx.ts';
+import { toOnnx, withInitializers } from '../../graph/onnx.ts';
 import { createSession, type Feed, type GraphSession } from '../../graph/session.ts';
 import { decodeGraph, decodeWeights, sampledWeights } from '../../model/decode.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
@@ -19,6 +19,8 @@ export interface DecodeProgram {
   readonly session: GraphSession;
   /** Weights that are not written into the session. */
   readonly feeds: Readonly<Record<string, Feed>>;
+  /** The model without its weights, where they are written anew at every publish. */
+  readonly model?: Uint8Array | undefined;
   close(): Promise<void>;
 }
 
@@ -31,22 +33,28 @@ const writtenBytesLimit = 2 ** 30;
 /**
  * Without an adapter the trained weights are written into the graph, so that onnxruntime lays them out for its kernels
  * once; as inputs they would make publishing free, and every call of few tokens 1.3 to 1.5 times slower. Under LoRA that
- * is done with the base, whose session all adapters of one shape share, and only the adapter is fed.
+ * is done with the base, whose session all adapters of one shape share, and only the adapter is fed. `known` is the model
+ * of an earlier program of the same source.
  */
-export async function createDecodeProgram(source: DecodeSource, trained: Weights): Promise<DecodeProgram> {
+export async function createDecodeProgram(
+  source: DecodeSource,
+  trained: Weights,
+  known?: Uint8Array,
+): Promise<DecodeProgram> {
   const { shape, base, lora, threads } = source;
   if (lora === undefined) {
     const weights = decodeWeights(shape, sampledWeights(shape, trained));
     const isWritten = bytesOf(weights) <= writtenBytesLimit;
-    const session = await createSession(sessionBytes(shape, undefined, isWritten ? weights : undefined), {
-      threads,
-    });
-    return { session, feeds: isWritten ? {} : copies(weights), close: () => session.close() };
+    const model = known ?? modelBytes(shape, undefined, isWritten ? weights : undefined);
+    const session = await createSession(isWritten ? withInitializers(model, weights) : model, { threads });
+    return { session, feeds: isWritten ? {} : copies(weights), model, close: () => session.close() };
   }
   const isWritten = bytesOf(base.weights) <= writtenBytesLimit;
-  const session = await base.session(`decode ${JSON.stringify(lora)}`, () =>
-    sessionBytes(shape, lora, isWritten ? decodeWeights(shape, base.weights) : undefined),
-  );
+  const session = await base.session(`decode ${JSON.stringify(lora)}`, () => {
+    if (!isWritten) return modelBytes(shape, lora, undefined);
+    const weights = decodeWeights(shape, base.weights);
+    return withInitializers(modelBytes(shape, lora, weights), weights);
+  });
   const frozen = isWritten ? {} : Object.fromEntries(decodeWeights(shape, base.weights));
   const program = { session, feeds: frozen, close: async () => undefined };
   return withAdapter(source, program, trained);
@@ -59,7 +67,7 @@ export async function setDecodeWeights(
   trained: Weights,
 ): Promise<DecodeProgram> {
   if (source.lora !== undefined) return withAdapter(source, program, trained);
-  const next = await createDecodeProgram(source, trained);
+  const next = await createDecodeProgram(source, trained, program.model);
   await program.close();
   return next;
 }
@@ -69,13 +77,13 @@ function withAdapter({ shape }: DecodeSource, program: DecodeProgram, trained: W
   return { ...program, feeds: { ...program.feeds, ...adapter } };
 }
 
-function sessionBytes(
+/** The model that lacks the values of what is to be written. */
+function modelBytes(
   shape: DecoderShape,
   lora: LoraShape | undefined,
   written: Weights | undefined,
 ): Uint8Array {
-  const initializers = Object.fromEntries([...(written ?? [])].map(([name, { data }]) => [name, data]));
-  return toOnnx(decodeGraph(shape, lora), { initializers });
+  return toOnnx(decodeGraph(shape, lora), { initializers: new Set(written?.keys()) });
 }
 
 /** What is trained changes in place, and a policy that has been published must not. */
