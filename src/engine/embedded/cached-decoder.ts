@@ -69,29 +69,29 @@ export class CachedDecoder implements RowDecoder {
     cache.reserve(firstRow + rows, longest);
 
     const { layers, keyValueHeads, headWidth, heads, contextLength } = this.#shape;
-    const ids = new BigInt64Array(rows * tokens);
-    const positions = new BigInt64Array(rows * tokens);
-    const last = new BigInt64Array(rows);
-    const lastPositions = new BigInt64Array(rows);
+    const ids = new Integers(rows * tokens);
+    const positions = new Integers(rows * tokens);
+    const last = new Integers(rows);
+    const lastPositions = new Integers(rows);
     const lastMask = new Float32Array(rows * tokens);
     for (const [index, chunk] of chunks.entries()) {
       for (let token = 0; token < tokens; token++) {
         const at = index * tokens + token;
         // Padding has any id and a position inside the table; nothing reads what it computes.
-        if (token < chunk.length) ids[at] = BigInt(chunk[token]!);
+        if (token < chunk.length) ids.set(at, chunk[token]!);
         else lastMask[at] = hidden;
-        positions[at] = BigInt(Math.min(existing[index]! + token, contextLength - 1));
+        positions.set(at, Math.min(existing[index]! + token, contextLength - 1));
       }
-      last[index] = BigInt(index * tokens + chunk.length - 1);
-      lastPositions[index] = BigInt(existing[index]! + chunk.length - 1);
+      last.set(index, index * tokens + chunk.length - 1);
+      lastPositions.set(index, existing[index]! + chunk.length - 1);
     }
     const group = heads / keyValueHeads;
     const feeds: Record<string, Feed> = {
       ...this.#program.feeds,
-      ids: { data: ids, shape: [rows, tokens] },
-      positions: { data: positions, shape: [rows, tokens] },
-      last: { data: last, shape: [rows] },
-      lastPositions: { data: lastPositions, shape: [rows, 1] },
+      ids: { data: ids.data, shape: [rows, tokens] },
+      positions: { data: positions.data, shape: [rows, tokens] },
+      last: { data: last.data, shape: [rows] },
+      lastPositions: { data: lastPositions.data, shape: [rows, 1] },
       lastMask: { data: lastMask, shape: [rows, 1, 1, tokens] },
       mask: { data: cache.mask(firstRow, rows), shape: [rows, 1, 1, cache.capacity] },
     };
@@ -140,5 +140,20 @@ export class CachedDecoder implements RowDecoder {
     );
     this.#causal.set(tokens, mask);
     return mask;
+  }
+}
+
+/** 64-bit integers that are not negative and below 2^31, written without making a BigInt of each. */
+class Integers {
+  readonly data: BigInt64Array;
+  readonly #words: Int32Array;
+
+  constructor(length: number) {
+    this.data = new BigInt64Array(length);
+    this.#words = new Int32Array(this.data.buffer);
+  }
+
+  set(index: number, value: number): void {
+    this.#words[2 * index] = value;
   }
 }

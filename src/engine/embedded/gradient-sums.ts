@@ -79,8 +79,8 @@ export class GradientSums {
     const sum = this.#pass.get(name) ?? this.#zeros(name);
     this.#pass.set(name, sum);
     const width = this.#weights.get(name)!.shape[1]!;
-    for (const [index, id] of ids.entries()) {
-      const to = Number(id) * width;
+    for (let index = 0; index < ids.length; index++) {
+      const to = Number(ids[index]) * width;
       const from = index * width;
       for (let i = 0; i < width; i++) sum[to + i]! += rows[from + i]!;
     }

@@ -80,12 +80,14 @@ export class KeyValueCache {
   append(row: number, fresh: readonly Float32Array[], at: number, tokens: number, count: number): void {
     const { keyValueHeads, headSize } = this.#shape;
     const length = this.#lengths[row]!;
-    for (const [index, store] of this.#stores.entries()) {
+    for (let index = 0; index < this.#stores.length; index++) {
+      const store = this.#stores[index]!;
       const source = fresh[index]!;
       for (let head = 0; head < keyValueHeads; head++) {
         const from = (at * keyValueHeads + head) * tokens * headSize;
         const to = ((row * keyValueHeads + head) * this.#capacity + length) * headSize;
-        store.set(source.subarray(from, from + count * headSize), to);
+        // Mostly one token: a view of it would take longer to make than to copy.
+        for (let i = 0; i < count * headSize; i++) store[to + i] = source[from + i]!;
       }
     }
     this.#mask.fill(0, row * this.#capacity + length, row * this.#capacity + length + count);

@@ -3,12 +3,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { copyWeights } from '../../model/safetensors.ts';
 import { BaseModel } from './base-model.ts';
+import { HeapKeeper } from './heap-keeper.ts';
 import type { LaneCall, LaneSettings } from './lane-thread.ts';
 import { SamplingLane } from './sampling-lane.ts';
 import { LocalTrainingLane } from './training-lane.ts';
 import { type Answer, describeError } from './worker-messages.ts';
 
 const port = parentPort!;
+const heap = new HeapKeeper();
 const settings = workerData as LaneSettings;
 const base = new BaseModel(new Map(), 'none', settings.kind === 'training' ? settings.threads : 1);
 base.retain();
@@ -36,5 +38,6 @@ port.on('message', async ({ id, verb, parameters }: LaneCall) => {
     answer = { id, error: describeError(error) };
   }
   port.postMessage(answer);
+  heap.afterCall();
   if (verb === 'close') port.close();
 });

@@ -33,11 +33,7 @@ export function chooseToken(
   const inverse = greedy ? 1 : 1 / options.temperature;
   if (scratch_V.length !== logits_V.length) scratch_V = new Float64Array(logits_V.length);
   const weights_V = scratch_V;
-  let total = 0;
-  for (let id = 0; id < logits_V.length; id++) {
-    weights_V[id] = Math.exp((logits_V[id]! - highest) * inverse);
-    total += weights_V[id]!;
-  }
+  const total = exponentials(logits_V, highest, inverse, weights_V);
   const choice = (id: number): TokenChoice => ({
     id,
     logprob: (logits_V[id]! - highest) * inverse - Math.log(total),
@@ -47,6 +43,21 @@ export function chooseToken(
   if (!truncated) return choice(walk(weights_V, undefined, weights_V.length, uniform * total));
   const { ranking, kept, keptTotal } = truncate(weights_V, total, options);
   return choice(walk(weights_V, ranking, kept, uniform * keptTotal));
+}
+
+/** Fills `weights_V`, and returns their sum. A function of its own: a variable that a closure reads is boxed at every change. */
+function exponentials(
+  logits_V: Float32Array,
+  highest: number,
+  inverse: number,
+  weights_V: Float64Array,
+): number {
+  let total = 0;
+  for (let id = 0; id < logits_V.length; id++) {
+    weights_V[id] = Math.exp((logits_V[id]! - highest) * inverse);
+    total += weights_V[id]!;
+  }
+  return total;
 }
 
 function truncate(

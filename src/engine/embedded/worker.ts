@@ -3,9 +3,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { EngineCore } from './engine-core.ts';
 import type { EngineSettings } from './engine-settings.ts';
+import { HeapKeeper } from './heap-keeper.ts';
 import { type Answer, type Call, describeError, perform } from './worker-messages.ts';
 
 const port = parentPort!;
+const heap = new HeapKeeper();
 /** The engines of this thread by number; the first is made at once. */
 const engines = new Map<number, Promise<EngineCore>>([[0, EngineCore.create(workerData as EngineSettings)]]);
 
@@ -27,6 +29,7 @@ port.on('message', async (call: Call) => {
     reply = { id, error: describeError(error) };
   }
   port.postMessage(reply);
+  heap.afterCall();
   if (call.verb !== 'close') return;
   engines.delete(call.engine);
   if (engines.size === 0) port.close();
