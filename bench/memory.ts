@@ -1,5 +1,6 @@
 /** Whether memory stays flat: a small model samples and trains ten thousand times, and the process is weighed on the way. */
 
+import { HeapKeeper } from '../src/core/heap-keeper.ts';
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { DecoderShape } from '../src/model/decoder.ts';
@@ -30,6 +31,7 @@ const shape: DecoderShape = {
 
 export async function benchMemory(steps = 10_000): Promise<MemoryBench> {
   const engine = await createEmbeddedEngine({ shape, seed: 'memory', threads: 2, tokenBudget: 1024 });
+  const heap = new HeapKeeper();
   const objective = ppoClip();
   const rng = Rng.of('memory');
   const resident = (): number => process.memoryUsage.rss() / 2 ** 20;
@@ -69,6 +71,8 @@ export async function benchMemory(steps = 10_000): Promise<MemoryBench> {
       clipNorm: 1,
     });
     await engine.publish();
+    // As `turnwise train` does after every step.
+    heap.collectIfGrown();
     if (step === 99) earlyMegabytes = resident();
     if ((step + 1) % 1000 === 0)
       process.stderr.write(`${step + 1}/${steps} steps: ${Math.round(resident())} MB\n`);

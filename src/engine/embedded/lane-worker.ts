@@ -1,9 +1,9 @@
 /** Entry of a lane's thread: takes calls, runs them on the lane, and answers each by its number. */
 
 import { parentPort, workerData } from 'node:worker_threads';
+import { HeapKeeper } from '../../core/heap-keeper.ts';
 import { copyWeights } from '../../model/safetensors.ts';
 import { BaseModel } from './base-model.ts';
-import { HeapKeeper } from './heap-keeper.ts';
 import type { LaneCall, LaneSettings } from './lane-thread.ts';
 import { SamplingLane } from './sampling-lane.ts';
 import { LocalTrainingLane } from './training-lane.ts';
@@ -38,6 +38,6 @@ port.on('message', async ({ id, verb, parameters }: LaneCall) => {
     answer = { id, error: describeError(error) };
   }
   port.postMessage(answer);
-  heap.afterCall();
+  heap.collectIfGrown();
   if (verb === 'close') port.close();
 });

@@ -1,9 +1,9 @@
 /** Entry of the worker thread: takes calls, runs them on the engine's state, and answers each by its number. */
 
 import { parentPort, workerData } from 'node:worker_threads';
+import { HeapKeeper } from '../../core/heap-keeper.ts';
 import { EngineCore } from './engine-core.ts';
 import type { EngineSettings } from './engine-settings.ts';
-import { HeapKeeper } from './heap-keeper.ts';
 import { type Answer, type Call, describeError, perform } from './worker-messages.ts';
 
 const port = parentPort!;
@@ -29,7 +29,7 @@ port.on('message', async (call: Call) => {
     reply = { id, error: describeError(error) };
   }
   port.postMessage(reply);
-  heap.afterCall();
+  heap.collectIfGrown();
   if (call.verb !== 'close') return;
   engines.delete(call.engine);
   if (engines.size === 0) port.close();

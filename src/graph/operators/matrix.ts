@@ -65,7 +65,7 @@ function productOverRows(a: Tensor, b: Tensor, scale: number): Tensor {
   const [m, n] = [a.shape[1]!, b.shape[1]!];
   const cheap = (columns: Dim): boolean => typeof columns === 'number' && columns < 1024;
   if (cheap(m) && (!cheap(n) || Number(m) <= Number(n))) return matmul(moved(a), b, { scale });
-  if (cheap(n)) return moved(matmul(moved(b), a, { scale }));
+  if (cheap(n)) return transpose(matmul(moved(b), a, { scale }), [1, 0]);
   return matmul(a, b, { transposeA: true, scale });
 }
 
