@@ -3,7 +3,6 @@
 import { isAbsolute, relative } from 'node:path';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
-import { HeapKeeper } from '../core/heap-keeper.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import type { RunEvent } from '../train/events.ts';
@@ -26,7 +25,6 @@ export async function watchRun(
   work: (control: RunControl) => Promise<unknown>,
 ): Promise<void> {
   const display = runDisplay(console, { json: options.json, now: () => performance.now() });
-  const heap = new HeapKeeper();
   let run: RunDirectory | undefined;
   const stopRequested = interrupts.soften(() => {
     display.say('Stopping after this step. Ctrl-C again drops the step.');
@@ -34,7 +32,6 @@ export async function watchRun(
   const report = (event: RunEvent, directory: RunDirectory): void => {
     run = directory;
     display.show(event);
-    if (event.type === 'step') heap.collectIfGrown();
     if (event.type === 'phase' && event.phase === 'train') {
       const note = practiceNote(directory);
       if (note !== undefined) display.say(note);

@@ -1,9 +1,9 @@
 /** Entry of a lane's thread: takes calls, runs them on the lane, and answers each by its number. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { HeapKeeper } from '../../core/heap-keeper.ts';
 import { copyWeights } from '../../model/safetensors.ts';
 import { BaseModel } from './base-model.ts';
+import { HeapKeeper } from './heap-keeper.ts';
 import type { LaneCall, LaneSettings } from './lane-thread.ts';
 import { SamplingLane } from './sampling-lane.ts';
 import { LocalTrainingLane } from './training-lane.ts';

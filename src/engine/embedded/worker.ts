@@ -1,9 +1,9 @@
 /** Entry of the worker thread: takes calls, runs them on the engine's state, and answers each by its number. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { HeapKeeper } from '../../core/heap-keeper.ts';
 import { EngineCore } from './engine-core.ts';
 import type { EngineSettings } from './engine-settings.ts';
+import { HeapKeeper } from './heap-keeper.ts';
 import { type Answer, type Call, describeError, perform } from './worker-messages.ts';
 
 const port = parentPort!;
