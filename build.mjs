@@ -13,6 +13,7 @@ await build({
     'envs/*/index.ts',
     'bench/main.ts',
     'bench/engine-lora.ts',
+    'bench/memory-loop.ts',
     'examples/*.ts',
     'examples/agents/*.ts',
     'tools/interop/*.ts',

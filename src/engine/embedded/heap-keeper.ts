@@ -9,17 +9,15 @@ const growthBytes = 2 ** 20;
 /** Collects the garbage of the thread that it is made in. */
 export class HeapKeeper {
   readonly #collect = collector();
-  /** After the last collection. */
+  /** The least that it has been. */
   #bytes = oldBytes();
 
   /** To be called between two pieces of work: mostly it only looks. A collection takes some 10 ms. */
   collectIfGrown(): void {
-    if (oldBytes() > this.#bytes + growthBytes) this.collect();
-  }
-
-  collect(): void {
-    this.#collect();
-    this.#bytes = oldBytes();
+    if (oldBytes() > this.#bytes + growthBytes) {
+      this.#collect();
+      this.#bytes = oldBytes();
+    } else this.#bytes = Math.min(this.#bytes, oldBytes());
   }
 }
 
