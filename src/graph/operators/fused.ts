@@ -32,12 +32,14 @@ const rmsNormOperator: Operator<{ epsilon: number }> = {
     const width = x.shape.at(-1) as number;
     const inverse = x.graph.apply(rmsInverseOperator, [node], {});
     const slopes = multiply(gradient, x);
-    // Sums over an axis as plain products with vectors, which write nothing but the sums: the runtime's fastest form.
-    const projection = matmul(slopes, reshape(weight, [width, 1]));
-    const along = multiply(x, multiply(projection, multiply(square(inverse), 1 / width)));
+    // Sums over an axis as products with vectors, which write nothing but the sums and use every thread.
+    const projection = matmul(slopes, reshape(weight, [width, 1]), { scale: 1 / width });
+    const along = multiply(x, multiply(projection, square(inverse)));
     const toX = multiply(inverse, subtract(multiply(gradient, weight), along));
     const rows = product(x.shape.slice(0, -1));
-    const toWeight = matmul(reshape(inverse, [1, rows]), reshape(slopes, [rows, width]));
+    const toWeight = matmul(reshape(inverse, [rows, 1]), reshape(slopes, [rows, width]), {
+      transposeA: true,
+    });
     return [toX, reshape(toWeight, [width])];
   },
 };
