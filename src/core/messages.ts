@@ -21,3 +21,21 @@ export interface Message {
 export const user = (content: string): Message => ({ role: 'user', content });
 export const system = (content: string): Message => ({ role: 'system', content });
 export const assistant = (content: string): Message => ({ role: 'assistant', content });
+
+/** A tool as clients declare it. */
+export interface ToolDeclaration {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, an object. */
+  readonly parameters: JsonObject;
+}
+
+/** What an assistant says: words, calls, or both. Calls get their ids where they are sent. */
+export interface Reply {
+  readonly content: string;
+  /** What was thought before it, from models that think. */
+  readonly reasoning?: string;
+  readonly toolCalls: readonly { readonly name: string; readonly arguments: JsonObject }[];
+  /** What was wrong with the form, where a call could not be read: then everything stays in `content`. */
+  readonly problem?: string;
+}

@@ -1,26 +1,9 @@
 /** What a conversation with tools needs of a renderer: prompts with declared tools, and what was sampled as a message. */
 
-import type { JsonObject } from '../core/json.ts';
-import type { Message } from '../core/messages.ts';
+import type { Message, Reply, ToolDeclaration } from '../core/messages.ts';
 import type { History, Prompt, Renderer } from './renderer.ts';
 
-/** A tool as clients declare it. */
-export interface ToolDeclaration {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the arguments, an object. */
-  readonly parameters: JsonObject;
-}
-
-/** What an assistant says: words, calls, or both. Calls get their ids where they are sent. */
-export interface Reply {
-  readonly content: string;
-  /** What was thought before it, from models that think. */
-  readonly reasoning?: string;
-  readonly toolCalls: readonly { readonly name: string; readonly arguments: JsonObject }[];
-  /** What was wrong with the form, where a call could not be read: then everything stays in `content`. */
-  readonly problem?: string;
-}
+export type { Reply, ToolDeclaration } from '../core/messages.ts';
 
 /** A call that the policy must make: of any tool, or of the one named. */
 export interface ForcedCall {

@@ -1,0 +1,195 @@
+/**
+ * The record of an episode: calls (completions, whoever wrote them) and transitions (what the environment did next). The
+ * rollout and the gateway write it, the store keeps it, and everything later (credit, samples, pages) is computed from it.
+ */
+
+import type { Facts } from './facts.ts';
+import type { Json } from './json.ts';
+import type { Message, Reply, ToolDeclaration } from './messages.ts';
+import type { StopReason } from './stop.ts';
+
+export type Role = string;
+export type ByRole<T> = Readonly<Record<Role, T>>;
+export type Split = 'train' | 'validation' | 'test';
+
+/** Names an episode for ever. A type alias, since interfaces are not assignable to `Json`. */
+export type EpisodeKey = {
+  /** The step that asked for it, from 1: the one of its event. 0 before the first. */
+  readonly step: number;
+  readonly environment: string;
+  readonly split: Split;
+  /** Index of the task, or the hash of its JSON where it has none. */
+  readonly task: number | string;
+  readonly group: number;
+  readonly member: number;
+};
+
+/** After a transition of an episode, counted through its prefix. */
+export type Place = { readonly episode: EpisodeKey; readonly transition: number };
+
+/** Why a completion is not trained on. */
+export type Untrainable =
+  /** A scripted player or teacher wrote it: imitation learns from it, policy gradients do not. */
+  | 'scripted'
+  /** A person wrote it. */
+  | 'person'
+  /** Another model than a policy of the run wrote it. */
+  | 'other-model'
+  /** Whoever sampled it gave no token ids, or no log-probabilities. */
+  | 'no-token-ids'
+  /** It belongs to a prefix that an earlier step played. */
+  | 'earlier'
+  /** A setting leaves it out. */
+  | 'left-out';
+
+/** Why a call begins a path of its own instead of extending its parent's. */
+export type NewPath =
+  | 'window'
+  | 'asked'
+  | 'rewritten'
+  | 'dropped'
+  | 'tools-changed'
+  | 'system-changed'
+  | 'foreign-words';
+
+/** Who wrote a completion: the player, and the version of the weights behind it. */
+export interface Author {
+  readonly kind: 'policy' | 'script' | 'person' | 'model';
+  /** A player's name; of an endpoint its model and host. */
+  readonly name: string;
+  readonly version: number;
+}
+
+export interface Sampling {
+  /** 0 is greedy. */
+  readonly temperature: number;
+  /** Keep the smallest set of tokens whose probabilities sum to at least this; 1 keeps all. */
+  readonly topP: number;
+  /** Keep the k most probable tokens; 0 keeps all. */
+  readonly topK: number;
+  readonly maxTokens: number;
+}
+
+/** A part of a conversation: a message, a completion token for token, or the messages shown before a call. */
+export type Part = Message | { readonly call: number } | { readonly shown: number };
+
+/** How a completion ended: a stop token, the length limit, or it was not generated token by token. */
+export type Finish = 'stop' | 'length' | 'none';
+
+/** One completion. Its prompt is the first `kept` tokens of (its parent's prompt + completion), then `context`. */
+export interface Call {
+  /** Order of asking, fixed before sampling. A branch counts on from its prefix. */
+  readonly id: number;
+  /** What owns context state and cache. */
+  readonly conversation: string;
+  /** The call that ran the sub-agent whose call this is. */
+  readonly under?: number;
+  /** The call that this one continues; absent: a context of its own. */
+  readonly parent?: number;
+  /** Absent: all, so the call extends its parent's path. Otherwise a path of its own begins here. */
+  readonly kept?: number;
+  readonly newPath?: NewPath;
+  readonly role: Role;
+  readonly by: Author;
+  /** `act`, `summarize`, `plan`, `judge`, …: declared by whoever asked. */
+  readonly purpose: string;
+  readonly sampling: Sampling;
+  /** The token sequences to which the completion was restricted. */
+  readonly choices?: readonly Int32Array[];
+  /** Token ids between what was kept and the completion. */
+  readonly context: Int32Array;
+  /** Token ids of the completion, exactly as sampled. */
+  readonly ids: Int32Array;
+  /**
+   * Log-probability of each of `ids` at the sampling temperature, untruncated, and renormalised over `choices` where there
+   * are any.
+   */
+  readonly logprobs: Float32Array;
+  readonly entropies?: Float32Array;
+  /** New to the role before this call. */
+  readonly messages: readonly Message[];
+  /** What `context` renders, where that is not `messages`. */
+  readonly parts?: readonly Part[];
+  /** Key into `Episode.tools`: the declarations that were offered. */
+  readonly tools?: string;
+  readonly text: string;
+  /** `text` as it was parsed. */
+  readonly reply?: Reply;
+  /** What was wrong with its form. */
+  readonly problem?: string;
+  readonly finish: Finish;
+  readonly trainable: true | Untrainable;
+  /** Milliseconds since the episode's start. */
+  readonly at: number;
+  /** Milliseconds in the queue. */
+  readonly waitMs: number;
+  /** Milliseconds of computing. */
+  readonly policyMs: number;
+}
+
+/** What the environment did next, because of a call or by itself. */
+export interface Transition {
+  readonly call?: number;
+  readonly role: Role;
+  /** Key of the state in which the role acted; equal keys are the same state. */
+  readonly anchor: string;
+  readonly action: string;
+  /** Whether the environment accepted the action. */
+  readonly valid: boolean;
+  /** Attempt at the task, from 0. */
+  readonly attempt?: number;
+  readonly rewards: ByRole<number>;
+  /** Averaged into events as `env/<name>`. */
+  readonly metrics?: Readonly<Record<string, number>>;
+  /** What credit methods may read. */
+  readonly facts?: Facts;
+  /** A recipe's own, under its name; what else the environment said, under `info`. */
+  readonly notes?: Readonly<Record<string, Json>>;
+  readonly at: number;
+  readonly environmentMs: number;
+}
+
+/** What curation decided about one role of an episode, and credit made of it. */
+export interface StoredCredit {
+  readonly inBaseline: boolean;
+  readonly inLoss: boolean;
+  readonly weight: number;
+  readonly weights_K?: readonly number[];
+  readonly trainedIn: number;
+  readonly advantages_K: readonly number[];
+  /** One per sampled token, turn after turn, from methods of tokens. */
+  readonly advantages_T?: readonly number[];
+  /** What the critic said before each sampled token. */
+  readonly values?: readonly number[];
+  readonly entropies?: readonly number[];
+}
+
+export interface Episode {
+  readonly key: EpisodeKey;
+  readonly task: Json;
+  readonly calls: readonly Call[];
+  readonly transitions: readonly Transition[];
+  readonly tools: Readonly<Record<string, readonly ToolDeclaration[]>>;
+  /** Who sits where. */
+  readonly seats: ByRole<{ readonly player: string; readonly version: number }>;
+  /** The prefix, shared and not copied: up to a place, with its first `calls` calls. Calls and transitions count on. */
+  readonly branchedFrom?: Place & { readonly calls: number };
+  /** What each role would have read next. */
+  readonly closing?: ByRole<readonly Message[]>;
+  /** Of judges, and of comparisons within the group. */
+  readonly scores?: readonly { readonly by: string; readonly rewards: ByRole<number> }[];
+  /** Sum of the transitions' rewards and of the scores. */
+  readonly outcome: ByRole<number>;
+  readonly success: ByRole<boolean>;
+  readonly stop: StopReason;
+  /** What failed, for `failed:*` and `timeout`. */
+  readonly failure?: string;
+  readonly credit?: ByRole<StoredCredit>;
+}
+
+/** Episodes of one task from one start, with their branches. An inserted member keeps its key. */
+export interface Group {
+  readonly step: number;
+  readonly group: number;
+  readonly members: readonly Episode[];
+}
