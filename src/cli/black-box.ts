@@ -1,5 +1,6 @@
 /** Evaluation and collection with a model elsewhere (`--policy openai:URL`), in place of one trained here. */
 
+import type { Author } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { World } from '../env/world.ts';
 import type { Renderer } from '../model/renderer.ts';
@@ -64,7 +65,7 @@ export async function openBlackBox(
 /** A model that reads messages, as the policy of an environment: the answer's text is the turn. */
 function messagePolicy(model: ChatModel): Policy {
   return {
-    version: model.version,
+    author: authorOf(model),
     complete: async ({ messages, sampling, signal, conversation, seedKey }) => {
       const call = readChatCall({
         model: model.name,
@@ -82,10 +83,19 @@ function messagePolicy(model: ChatModel): Policy {
         signal,
       });
       const { content } = answer.reply;
-      return { ids: [], logprobs: [], text: content, finish: 'none', sampled: false };
+      return {
+        ids: new Int32Array(),
+        logprobs: new Float32Array(),
+        text: content,
+        finish: 'none',
+        by: authorOf(model),
+        trainable: 'other-model',
+      };
     },
   };
 }
+
+const authorOf = ({ name, version }: ChatModel): Author => ({ kind: 'model', name, version });
 
 export function runsHere(world: World, name: string): TurnwiseError {
   return new TurnwiseError('policy-missing', {

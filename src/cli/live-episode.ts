@@ -9,8 +9,8 @@ import { type Console, painter } from './console.ts';
 export function narratedPolicy(policy: Policy, console: Console, pauseMs: number): Policy {
   const shown = new Map<string, number>();
   return {
-    get version() {
-      return policy.version;
+    get author() {
+      return policy.author;
     },
     async complete(request: CompletionRequest): Promise<Completion> {
       const { conversation, messages, session, role } = request;
@@ -52,10 +52,12 @@ export function stateText(
 }
 
 /** What was written, with its probability where the policy knows it. */
-function actionText({ text, logprobs, sampled }: Completion, { colour }: Console): string {
+function actionText({ text, logprobs, trainable }: Completion, { colour }: Console): string {
   const paint = painter(colour);
   const total = logprobs.reduce((sum, logprob) => sum + logprob, 0);
   const chance =
-    sampled && logprobs.length > 0 ? paint('dim', `   ${(100 * Math.exp(total)).toFixed(0)}% likely`) : '';
+    trainable === true && logprobs.length > 0
+      ? paint('dim', `   ${(100 * Math.exp(total)).toFixed(0)}% likely`)
+      : '';
   return `  ${paint('cyan', '›')} ${paint('bold', text.trim() || '(nothing)')}${chance}`;
 }

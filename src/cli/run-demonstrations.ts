@@ -1,7 +1,7 @@
 /** What a run plays before it trains: demonstrations to imitate. */
 
+import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import type { Trajectory } from '../core/trajectory.ts';
 import type { World } from '../env/world.ts';
 import type { Watch } from '../rollout/watchdog.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
@@ -21,7 +21,7 @@ export async function playDemonstrations(
   config: TrainConfig,
   watch: Watch,
   agentRun: AgentRun | undefined,
-): Promise<Trajectory[]> {
+): Promise<Group[]> {
   const imitates = config.model.pretrained === '' || config.clone.steps > 0;
   if (agentRun && config.model.pretrained !== '') {
     if (imitates) throw noImitation(config.clone.steps);

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import type { Trajectory } from '../core/trajectory.ts';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import { createTinkerEngine } from '../engine/tinker/create-tinker-engine.ts';
 import type { TinkerEngine } from '../engine/tinker/tinker-engine.ts';
@@ -119,7 +119,7 @@ function findFolder(
 /** What every checkpoint of the run says of its model. */
 export function designCard(
   world: World,
-  demonstrations: readonly Trajectory[],
+  demonstrations: readonly Group[],
   config: TrainConfig,
   recipe: Recipe,
   open: OpenBase | undefined,

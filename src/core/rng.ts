@@ -30,6 +30,17 @@ export class Rng {
     return Rng.of(this.#a, this.#b, this.#c, this.#d, ...keys);
   }
 
+  /** The `index`-th generator of this one's own, as `fork` but for numbers only, and much faster; does not advance this one. */
+  at(index: number): Rng {
+    const salt = Math.imul(index + 1, 0x9e3779b9);
+    return new Rng([
+      avalanche(this.#a ^ salt),
+      avalanche(this.#b + salt),
+      avalanche(this.#c ^ Math.imul(salt, 0x85ebca6b)),
+      avalanche(this.#d + Math.imul(salt, 0xc2b2ae35)) | 1,
+    ]);
+  }
+
   /** An unsigned 32-bit integer. */
   uint32(): number {
     const scrambled = Math.imul(rotateLeft(Math.imul(this.#b, 5), 7), 9) >>> 0;
@@ -86,7 +97,11 @@ function rotateLeft(x: number, k: number): number {
 export function hash32(text: string, seed = 0): number {
   let h = (0x811c9dc5 ^ seed) >>> 0;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  return avalanche(h);
+}
+
+function avalanche(word: number): number {
+  let h = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
   return (h ^ (h >>> 16)) >>> 0;
 }

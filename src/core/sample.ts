@@ -1,60 +1,132 @@
 /** A token sequence as the policy saw it, with the tokens it sampled marked. The unit of training. */
 
-import type { Trajectory, Turn } from './trajectory.ts';
+import type { Call, EpisodeKey, Group, Role } from './episode.ts';
+import { isTrained, roleGroups, type Trajectory } from './trajectory.ts';
 
 export interface Sample {
-  readonly trajectoryId: string;
+  readonly episode: EpisodeKey;
+  readonly role: Role;
   /** T token ids: prompt, completions and observations in the order the policy saw them. */
   readonly ids_T: Int32Array;
   /** 1 exactly on tokens the policy sampled. */
   readonly mask_T: Uint8Array;
   /** Log-probability at sampling time on masked tokens, 0 elsewhere. */
   readonly logprobs_T: Float32Array;
-  /** Index of the turn that sampled the token, -1 elsewhere. */
+  /** Index of the turn of credit that sampled the token, -1 elsewhere. */
   readonly turn_T: Int32Array;
 }
 
 /**
- * The samples of a trajectory: one while every prompt extends the previous prompt + completion exactly, and a new one
- * wherever that prefix property breaks. Each sampled token appears with mask 1 in exactly one sample.
- *
- * `learned` chooses the turns whose tokens are marked: those the policy sampled, unless demonstrations are imitated.
+ * The samples of a player in a group: the paths of calls from root to leaf. Each token that it sampled has mask 1 in exactly
+ * one sample of an episode. Samples of a branch repeat its prefix, masked alike.
  */
-export function buildSamples(
+export function samplesOf(group: Group, player: string): Sample[] {
+  return roleGroups([group]).flatMap(({ members }) =>
+    members.flatMap((trajectory) =>
+      samplesOfTrajectory(trajectory, (call) => isTrained(call) && call.by.name === player),
+    ),
+  );
+}
+
+/**
+ * The samples of one role of an episode. `learned` chooses the calls whose tokens are marked: those that are trained, unless
+ * demonstrations are imitated.
+ */
+export function samplesOfTrajectory(
   trajectory: Trajectory,
-  learned: (turn: Turn) => boolean = (turn) => turn.sampled,
+  learned: (call: Call) => boolean = isTrained,
 ): Sample[] {
+  const { calls, role, episode } = trajectory;
+  const byId = new Map(calls.map((call) => [call.id, call]));
+  const extended = new Set(
+    calls.flatMap(({ parent, kept }) => (parent !== undefined && kept === undefined ? [parent] : [])),
+  );
+  const turnOf = new Map(trajectory.turns.flatMap((turn, k) => turn.calls.map(({ id }) => [id, k])));
+  const marked = new Set<number>();
   const samples: Sample[] = [];
-  let open: { ids: number[]; mask: number[]; logprobs: number[]; turn: number[] } | undefined;
-  const close = (): void => {
-    if (open?.mask.includes(1)) {
-      samples.push({
-        trajectoryId: trajectory.id,
-        ids_T: Int32Array.from(open.ids),
-        mask_T: Uint8Array.from(open.mask),
-        logprobs_T: Float32Array.from(open.logprobs),
-        turn_T: Int32Array.from(open.turn),
-      });
-    }
-    open = undefined;
-  };
-  for (const [index, turn] of trajectory.turns.entries()) {
-    if (!turn.extendsPrevious) close();
-    open ??= { ids: [], mask: [], logprobs: [], turn: [] };
-    for (const id of turn.contextIds) {
-      open.ids.push(id);
-      open.mask.push(0);
-      open.logprobs.push(0);
-      open.turn.push(-1);
-    }
-    const marked = learned(turn);
-    for (const [position, id] of turn.ids.entries()) {
-      open.ids.push(id);
-      open.mask.push(marked ? 1 : 0);
-      open.logprobs.push(marked ? turn.logprobs[position]! : 0);
-      open.turn.push(marked ? index : -1);
-    }
+  for (const leaf of calls) {
+    if (leaf.role !== role || extended.has(leaf.id)) continue;
+    const path = pathTo(leaf, byId);
+    const fresh = path.filter(({ call, own }) => own && learned(call) && !marked.has(call.id));
+    if (fresh.length === 0) continue;
+    for (const { call } of fresh) marked.add(call.id);
+    samples.push({
+      episode: episode.key,
+      role,
+      ...fill(path, new Set(fresh.map(({ call }) => call.id)), turnOf),
+    });
   }
-  close();
   return samples;
+}
+
+/** The prompt of a call, token by token. */
+export function promptOf(call: Call, calls: readonly Call[]): Int32Array {
+  const path = pathTo(call, new Map(calls.map((other) => [other.id, other])));
+  const { ids_T } = fill(path, new Set(), new Map());
+  return ids_T.subarray(0, ids_T.length - call.ids.length);
+}
+
+/** A call of a path, and how many of its tokens (context and completion) the path reads. */
+interface Step {
+  readonly call: Call;
+  readonly tokens: number;
+  /** Whether the path may train it: false where a later call cut into it. */
+  readonly own: boolean;
+}
+
+/** The calls from the root to `leaf`, whose tokens one after another are what the policy saw. */
+function pathTo(leaf: Call, byId: ReadonlyMap<number, Call>): Step[] {
+  const path: Step[] = [{ call: leaf, tokens: leaf.context.length + leaf.ids.length, own: true }];
+  let own = true;
+  for (let call = leaf; call.parent !== undefined; ) {
+    const parent = byId.get(call.parent);
+    if (parent === undefined)
+      throw new RangeError(`Call ${call.id} continues call ${call.parent}, which is not there`);
+    own &&= call.kept === undefined;
+    path.push({ call: parent, tokens: parent.context.length + parent.ids.length, own });
+    if (call.kept !== undefined) return keep(path, call.kept, parent, byId);
+    call = parent;
+  }
+  return path.reverse();
+}
+
+/** The path so far, of which its last call's prompt and completion give only their first `kept` tokens. */
+function keep(path: Step[], kept: number, parent: Call, byId: ReadonlyMap<number, Call>): Step[] {
+  path.pop();
+  let left = kept;
+  const prefix: Step[] = [];
+  for (const step of pathTo(parent, byId)) {
+    if (left <= 0) break;
+    prefix.push({ call: step.call, tokens: Math.min(step.tokens, left), own: false });
+    left -= step.tokens;
+  }
+  return [...prefix, ...path.reverse()];
+}
+
+function fill(
+  path: readonly Step[],
+  marked: ReadonlySet<number>,
+  turnOf: ReadonlyMap<number, number>,
+): Pick<Sample, 'ids_T' | 'mask_T' | 'logprobs_T' | 'turn_T'> {
+  const length = path.reduce((sum, { tokens }) => sum + tokens, 0);
+  const ids_T = new Int32Array(length);
+  const mask_T = new Uint8Array(length);
+  const logprobs_T = new Float32Array(length);
+  const turn_T = new Int32Array(length).fill(-1);
+  let at = 0;
+  for (const { call, tokens } of path) {
+    const { context, ids, logprobs } = call;
+    const read = Math.min(tokens, context.length);
+    ids_T.set(read === context.length ? context : context.subarray(0, read), at);
+    const written = tokens - read;
+    const first = at + read;
+    ids_T.set(written === ids.length ? ids : ids.subarray(0, written), first);
+    if (marked.has(call.id)) {
+      mask_T.fill(1, first, first + written);
+      logprobs_T.set(logprobs, first);
+      turn_T.fill(turnOf.get(call.id) ?? -1, first, first + written);
+    }
+    at += tokens;
+  }
+  return { ids_T, mask_T, logprobs_T, turn_T };
 }

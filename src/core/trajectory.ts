@@ -1,72 +1,163 @@
-/** What happened in an episode, as one role saw it. Everything later (credit, samples, viewer) is computed from this. */
+/**
+ * A trajectory is one role of an episode, as credit sees it: its turns, in order, through the prefix that a branch shares.
+ *
+ * A turn is a transition of the role with the call that it names. The role's other calls (plans, summaries, answers of a
+ * context strategy) join the next named call of their conversation, else of the role, else the last turn. A reward in
+ * another role's transition goes to the role's turn before it, a score to its last. A trained role without transitions has
+ * one turn.
+ */
 
-import type { Json } from './json.ts';
-import type { Message } from './messages.ts';
+import type { Call, Episode, Group, Role, Transition } from './episode.ts';
+import { keyText } from './episode-key.ts';
 import type { StopReason } from './stop.ts';
 
-/** One completion sampled by the policy, and what came back for it. */
 export interface Turn {
-  readonly kind: 'act' | 'summarize' | 'plan' | 'reflect';
-  /** Key of the state the turn acted in; equal keys are the same state. */
-  readonly anchor: string;
-  /** Messages shown for the first time before this turn. */
-  readonly messages: readonly Message[];
-  /**
-   * Token ids fed between the previous completion and this one. Where `extendsPrevious` is false they are the whole
-   * prompt, because the previous prompt + completion is no longer its prefix.
-   */
-  readonly contextIds: readonly number[];
-  readonly extendsPrevious: boolean;
-  /** Ids the policy sampled, exactly as sampled. */
-  readonly ids: readonly number[];
-  /** Log-probability of each id at sampling time, same length as `ids`. */
-  readonly logprobs: readonly number[];
-  /** False where a script, a person or an opponent acted: never trained on by policy gradients. */
-  readonly sampled: boolean;
-  /** Why it cannot be trained on, where it was recorded from an agent and something stands against it. */
-  readonly untrainable?: string;
-  readonly text: string;
-  /** What should have been thought before the action, where a corrector found the thought of `text` wrong. */
-  readonly correctedThought?: string;
-  /** How the completion ended: a stop token, the length limit, or it was not generated token by token. */
-  readonly finish: 'stop' | 'length' | 'none';
+  /** What the environment did; absent where a trained role took no step. */
+  readonly transition: Transition | undefined;
+  /** The role's calls that led to it, in order. */
+  readonly calls: readonly Call[];
+  /** What the role earned from it until its next one. */
   readonly reward: number;
-  /** Whether the environment accepted the action. */
-  readonly valid: boolean;
-  readonly info?: Json;
-  /** Time spent waiting for the policy and for the environment. */
-  readonly policyMs: number;
-  readonly environmentMs: number;
 }
 
-/** How many tokens of it the policy sampled: none where a script or an opponent wrote it, so that credit goes to nobody. */
-export function sampledTokens({ sampled, ids }: Turn): number {
-  return sampled ? ids.length : 0;
-}
-
-/** The turns of one role in one episode. */
 export interface Trajectory {
-  /** Unique in the run: `<step>/<group>/<member>` and the role where there are several. */
+  /** The episode's key as text, with the role where there are several. Unique in a run. */
   readonly id: string;
   readonly groupId: string;
-  readonly role: string;
-  /** Version of the weights that sampled it. */
-  readonly policyVersion: number;
+  readonly role: Role;
+  readonly episode: Episode;
+  /** Calls of all roles from the start, those of the prefix included. */
+  readonly calls: readonly Call[];
   readonly turns: readonly Turn[];
-  readonly stop: StopReason;
-  /** The episode's return for this role: the sum of its rewards. */
   readonly outcome: number;
   readonly success: boolean;
-  /** The trajectory that it branched from, and how many of its first turns are copies of that one’s. */
+  readonly stop: StopReason;
+  /** The id of the trajectory that it branched from, and how many of its first turns are that one's. */
   readonly parent?: string;
   readonly sharedTurns?: number;
-  /** What failed, for `failed:*` and `timeout`. */
-  readonly failure?: string;
 }
 
-/** Trajectories that share a task, start state and role: what group-relative methods compare. */
-export interface Group {
+/** One role of a group: what group-relative methods compare. */
+export interface RoleGroup {
   readonly id: string;
-  readonly task: Json;
+  readonly role: Role;
+  readonly group: Group;
   readonly members: readonly Trajectory[];
+}
+
+/** Calls and transitions of an episode from the start. */
+export interface Chain {
+  readonly calls: readonly Call[];
+  readonly transitions: readonly Transition[];
+}
+
+/** Whether policy gradients learn from it. */
+export const isTrained = (call: Call): boolean => call.trainable === true;
+
+/** How many of the turn's tokens a policy sampled: none where a script or an opponent wrote it. */
+export function sampledTokens({ calls }: Turn): number {
+  return calls.reduce((sum, call) => sum + (isTrained(call) ? call.ids.length : 0), 0);
+}
+
+/** The call that the turn's transition names. */
+export function actOf({ transition, calls }: Turn): Call | undefined {
+  return transition?.call === undefined ? undefined : calls.find(({ id }) => id === transition.call);
+}
+
+/** An episode with the calls and transitions of its prefix. @throws RangeError where the prefix is not in the group */
+export function chainOf(group: Group, episode: Episode): Chain {
+  const { branchedFrom } = episode;
+  if (branchedFrom === undefined) return episode;
+  const wanted = keyText(branchedFrom.episode);
+  const origin = group.members.find(({ key }) => keyText(key) === wanted);
+  if (origin === undefined) {
+    throw new RangeError(
+      `Episode ${keyText(episode.key)} branched from ${wanted}, which is not in its group`,
+    );
+  }
+  const prefix = chainOf(group, origin);
+  return {
+    calls: [...prefix.calls.slice(0, branchedFrom.calls), ...episode.calls],
+    transitions: [...prefix.transitions.slice(0, branchedFrom.transition + 1), ...episode.transitions],
+  };
+}
+
+/** The roles of each group, one after another, each with its trajectories in the order of the members. */
+export function roleGroups(groups: readonly Group[]): RoleGroup[] {
+  return groups.flatMap((group) => {
+    const roles = Object.keys(group.members[0]?.outcome ?? {});
+    const id = `${group.step}/${group.group}`;
+    const chains = group.members.map((episode) => chainOf(group, episode));
+    return roles.map((role) => ({
+      id: roles.length > 1 ? `${id}/${role}` : id,
+      role,
+      group,
+      members: group.members.map((episode, member) =>
+        trajectoryOf(episode, role, chains[member]!, id, roles.length > 1),
+      ),
+    }));
+  });
+}
+
+function trajectoryOf(
+  episode: Episode,
+  role: Role,
+  chain: Chain,
+  groupId: string,
+  several: boolean,
+): Trajectory {
+  const { branchedFrom } = episode;
+  const idOf = (key: Episode['key']): string => (several ? `${keyText(key)}/${role}` : keyText(key));
+  return {
+    id: idOf(episode.key),
+    groupId,
+    role,
+    episode,
+    calls: chain.calls,
+    turns: turnsOf(episode, role, chain),
+    outcome: episode.outcome[role] ?? 0,
+    success: episode.success[role] ?? false,
+    stop: episode.stop,
+    ...(branchedFrom && {
+      parent: idOf(branchedFrom.episode),
+      sharedTurns: chain.transitions
+        .slice(0, branchedFrom.transition + 1)
+        .filter((transition) => transition.role === role).length,
+    }),
+  };
+}
+
+function turnsOf(episode: Episode, role: Role, { calls, transitions }: Chain): Turn[] {
+  const own = transitions.filter((transition) => transition.role === role);
+  const mine = calls.filter((call) => call.role === role);
+  const count = own.length > 0 ? own.length : mine.some(isTrained) ? 1 : 0;
+  if (count === 0) return [];
+  const turnOf = turnOfCalls(mine, own);
+  const ofTurn = Array.from({ length: count }, (): Call[] => []);
+  for (const call of mine) ofTurn[turnOf.get(call.id)!]!.push(call);
+  const rewards = new Array<number>(count).fill(0);
+  let turn = -1;
+  for (const transition of transitions) {
+    if (transition.role === role) turn++;
+    rewards[Math.max(0, turn)]! += transition.rewards[role] ?? 0;
+  }
+  for (const score of episode.scores ?? []) rewards[count - 1]! += score.rewards[role] ?? 0;
+  return ofTurn.map((called, k) => ({ transition: own[k], calls: called, reward: rewards[k]! }));
+}
+
+/** The turn of each call: see the head of this file. Walks backwards, so that the next named call is at hand. */
+function turnOfCalls(calls: readonly Call[], transitions: readonly Transition[]): Map<number, number> {
+  const named = new Map<number, number>();
+  for (const [k, { call }] of transitions.entries()) if (call !== undefined) named.set(call, k);
+  const turns = new Map<number, number>();
+  const nextOf = new Map<string, number>();
+  let next = Math.max(0, transitions.length - 1);
+  for (const { id, conversation } of [...calls].reverse()) {
+    const k = named.get(id);
+    turns.set(id, k ?? nextOf.get(conversation) ?? next);
+    if (k === undefined) continue;
+    nextOf.set(conversation, k);
+    next = k;
+  }
+  return turns;
 }

@@ -7,22 +7,22 @@
  */
 
 import { populationStd } from '../core/statistics.ts';
-import type { Group } from '../core/trajectory.ts';
+import type { RoleGroup } from '../core/trajectory.ts';
 
 /** Smallest standard deviation of outcomes that counts as a difference. */
 const SMALLEST_SPREAD = 1e-3;
 
-function spread({ members }: Group): number {
+function spread({ members }: RoleGroup): number {
   return members.length < 2 ? 0 : populationStd(members.map(({ outcome }) => outcome));
 }
 
 /** The groups whose members did not all earn the same, in their order. */
-export function informative(groups: readonly Group[]): Group[] {
+export function informative(groups: readonly RoleGroup[]): RoleGroup[] {
   return groups.filter((group) => spread(group) > SMALLEST_SPREAD);
 }
 
 /** The share of groups whose outcomes vary most, at least one, in their order. */
-export function mostVaried(groups: readonly Group[], share: number): Group[] {
+export function mostVaried(groups: readonly RoleGroup[], share: number): RoleGroup[] {
   if (share >= 1) return [...groups];
   const order = groups.map((group, index) => ({ index, spread: spread(group) }));
   order.sort((a, b) => b.spread - a.spread || a.index - b.index);

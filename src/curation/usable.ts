@@ -1,23 +1,23 @@
 /** Which trajectories set baselines and are learned from: never those that failed, and no group that failures left too small. */
 
 import { isTrainable } from '../core/stop.ts';
-import type { Group, Trajectory } from '../core/trajectory.ts';
+import type { RoleGroup, Trajectory } from '../core/trajectory.ts';
 
 export interface UsableGroups {
-  readonly groups: readonly Group[];
+  readonly groups: readonly RoleGroup[];
   /** Episodes left out because they failed, timed out or were cancelled. */
   readonly failedEpisodes: number;
   /** Groups left out because fewer than the minimum survived. */
   readonly droppedGroups: number;
 }
 
-export function keepUsable(groups: readonly Group[], minimumMembers: number): UsableGroups {
+export function keepUsable(groups: readonly RoleGroup[], minimumMembers: number): UsableGroups {
   const usable = groups.map((group) => ({
     ...group,
     members: group.members.filter((member) => isTrainable(member.stop) && member.turns.length > 0),
   }));
   const kept = usable.filter((group) => group.members.length >= minimumMembers);
-  const count = (list: readonly Group[]): number =>
+  const count = (list: readonly RoleGroup[]): number =>
     list.reduce((sum, { members }) => sum + members.length, 0);
   return {
     groups: kept,
@@ -27,7 +27,7 @@ export function keepUsable(groups: readonly Group[], minimumMembers: number): Us
 }
 
 /** Share of groups whose members all have the same return: they teach group-relative methods nothing. */
-export function constantShare(groups: readonly Group[]): number {
+export function constantShare(groups: readonly RoleGroup[]): number {
   if (groups.length === 0) return 0;
   const constant = (members: readonly Trajectory[]): boolean =>
     members.every(({ outcome }) => outcome === members[0]!.outcome);

@@ -8,8 +8,8 @@
  * 3. Whether it ends is the rollout's; agents whose code plays their own episodes decide that themselves.
  */
 
-import type { Trajectory } from '../core/trajectory.ts';
+import { actOf, type Trajectory } from '../core/trajectory.ts';
 
 export function hasVoidTurn({ turns }: Pick<Trajectory, 'turns'>): boolean {
-  return turns.some(({ sampled, valid }) => sampled && !valid);
+  return turns.some((turn) => actOf(turn)?.trainable === true && !turn.transition?.valid);
 }

@@ -5,11 +5,12 @@
  * episode needs (deadlines, limits, failures, tokens) belongs to the rollout.
  */
 
+import type { Split } from '../core/episode.ts';
 import type { Json } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 
-export type Split = 'train' | 'validation' | 'test';
+export type { Split } from '../core/episode.ts';
 
 /** A numbered set of tasks: the same index gives the same task, for ever. */
 export interface TaskSet<Task> {

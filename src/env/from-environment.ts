@@ -2,7 +2,7 @@
 
 import { canonicalJson, type Json } from '../core/json.ts';
 import { type Message, user } from '../core/messages.ts';
-import { Rng } from '../core/rng.ts';
+import type { Rng } from '../core/rng.ts';
 import { checkMessages, checkReward, checkState, episodeOver } from './checks.ts';
 import type { Environment } from './environment.ts';
 import type { ActionProtocol } from './protocol.ts';
@@ -11,25 +11,32 @@ import { AGENT, type Role, type Session, type StepResult } from './session.ts';
 import { tagProtocol } from './tag-protocol.ts';
 import type { PlayerKind, World } from './world.ts';
 
+/** Where an episode is. */
+interface Present<State> {
+  readonly state: State;
+  readonly messages: readonly Message[];
+  readonly done: boolean;
+  readonly steps: number;
+}
+
 /** An episode of a pure environment. The same task, random stream and actions give the same episode. */
 export class EnvironmentSession<State extends Json = Json> implements Session {
   readonly roles: readonly Role[] = [AGENT];
   readonly #environment: Environment<Json, State>;
-  readonly #rng: Rng;
+  /** Each step draws from a stream of its own, so that what one uses up never shifts the next. */
+  readonly #chance: Rng;
+  #steps: number;
   #state: State;
   #messages: readonly Message[];
   #done: boolean;
 
-  constructor(
-    environment: Environment<Json, State>,
-    rng: Rng,
-    present: { readonly state: State; readonly messages: readonly Message[]; readonly done: boolean },
-  ) {
+  constructor(environment: Environment<Json, State>, rng: Rng, present: Present<State>) {
     this.#environment = environment;
-    this.#rng = rng;
+    this.#chance = rng;
     this.#state = present.state;
     this.#messages = present.messages;
     this.#done = present.done;
+    this.#steps = present.steps;
   }
 
   get state(): State {
@@ -53,13 +60,14 @@ export class EnvironmentSession<State extends Json = Json> implements Session {
     signal.throwIfAborted();
     const name = this.#environment.name;
     if (this.#done) throw episodeOver(name);
-    const next = this.#environment.step(this.#state, action, this.#rng);
+    const next = this.#environment.step(this.#state, action, this.#chance.at(this.#steps));
     const reward = checkReward(name, next.reward);
     const state = checkState(name, next.state);
     const silentEnd = next.done && next.observation === '';
     this.#messages = checkMessages(name, silentEnd ? [] : [user(next.observation)]);
     this.#state = state;
     this.#done = next.done;
+    this.#steps++;
     return {
       rewards: { [AGENT]: reward },
       done: next.done,
@@ -71,10 +79,11 @@ export class EnvironmentSession<State extends Json = Json> implements Session {
 
   /** A copy with the same future chance: forks differ only where their actions do. */
   async fork(): Promise<Session> {
-    return new EnvironmentSession(this.#environment, new Rng(this.#rng.state), {
+    return new EnvironmentSession(this.#environment, this.#chance, {
       state: this.#state,
       messages: this.#messages,
       done: this.#done,
+      steps: this.#steps,
     });
   }
 
@@ -108,12 +117,13 @@ export function fromEnvironment<Task extends Json, State extends Json>(
     ...(environment.facts && { facts: environment.facts }),
     protocol: options.protocol ?? (environment.correctThought ? tagProtocol : rawProtocol),
     tasks: (split) => environment.tasks(split),
-    async open(task, rng, startRng = rng) {
+    async open(task, rng, startRng = rng.fork('start')) {
       const start = environment.start(task as Task, startRng);
       return new EnvironmentSession(environment, rng, {
         state: checkState(environment.name, start.state),
         messages: checkMessages(environment.name, start.messages),
         done: false,
+        steps: 0,
       });
     },
     script(session, kind, rng) {

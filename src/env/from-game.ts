@@ -3,7 +3,7 @@
 import { TurnwiseError } from '../core/errors.ts';
 import { canonicalJson, type Json } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
-import { Rng } from '../core/rng.ts';
+import type { Rng } from '../core/rng.ts';
 import { checkMessages, checkReward, checkState, episodeOver } from './checks.ts';
 import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
@@ -15,13 +15,16 @@ import type { PlayerKind, World } from './world.ts';
 export class GameSession<State extends Json = Json> implements Session {
   readonly roles: readonly Role[];
   readonly #game: Game<Json, State>;
-  readonly #rng: Rng;
+  /** Each step draws from a stream of its own, so that what one uses up never shifts the next. */
+  readonly #chance: Rng;
+  #steps: number;
   #state: State;
 
-  constructor(game: Game<Json, State>, rng: Rng, state: State) {
+  constructor(game: Game<Json, State>, rng: Rng, state: State, steps = 0) {
     this.roles = game.roles;
     this.#game = game;
-    this.#rng = rng;
+    this.#chance = rng;
+    this.#steps = steps;
     this.#state = state;
   }
 
@@ -46,12 +49,13 @@ export class GameSession<State extends Json = Json> implements Session {
     const name = this.#game.name;
     const mover = this.toMove();
     if (mover === undefined) throw episodeOver(name);
-    const next = this.#game.step(this.#state, mover, action, this.#rng);
+    const next = this.#game.step(this.#state, mover, action, this.#chance.at(this.#steps));
     for (const [role, reward] of Object.entries(next.rewards)) {
       if (!this.roles.includes(role)) throw unknownRole(name, role, this.roles);
       checkReward(name, reward, role);
     }
     this.#state = checkState(name, next.state);
+    this.#steps++;
     return {
       rewards: next.rewards,
       done: next.done,
@@ -63,7 +67,7 @@ export class GameSession<State extends Json = Json> implements Session {
 
   /** A copy with the same future chance: forks differ only where their actions do. */
   async fork(): Promise<Session> {
-    return new GameSession(this.#game, new Rng(this.#rng.state), this.#state);
+    return new GameSession(this.#game, this.#chance, this.#state, this.#steps);
   }
 
   render(): string {
@@ -97,7 +101,7 @@ export function fromGame<Task extends Json, State extends Json>(
     game: game as unknown as Game,
     protocol: options.protocol ?? rawProtocol,
     tasks: (split) => game.tasks(split),
-    async open(task, rng, startRng = rng) {
+    async open(task, rng, startRng = rng.fork('start')) {
       return new GameSession(game, rng, checkState(game.name, game.start(task as Task, startRng)));
     },
     script(session, kind, rng) {

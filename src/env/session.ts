@@ -1,9 +1,10 @@
 /** A live episode: what the rollout drives, whether behind it is a pure reducer, a game, a sandbox or a remote server. */
 
+import type { Role } from '../core/episode.ts';
 import type { Json } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
 
-export type Role = string;
+export type { Role } from '../core/episode.ts';
 
 /** The role's name wherever there is only one. */
 export const AGENT: Role = 'agent';

@@ -1,8 +1,9 @@
 /** Held-out evaluation: every task once, sampled and greedy, with intervals. */
 
+import type { Episode, Group } from '../core/episode.ts';
 import { mean, sampleStd, wilsonInterval } from '../core/statistics.ts';
-import type { StopReason } from '../core/stop.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import { isTrainable, type StopReason } from '../core/stop.ts';
+import { chainOf } from '../core/trajectory.ts';
 import type { Split } from '../env/environment.ts';
 import { tasksOf } from '../env/split.ts';
 import { type CollectOptions, collectGroups } from '../rollout/collect.ts';
@@ -22,7 +23,7 @@ export interface EvaluationResult {
 
 export interface Evaluation {
   readonly result: EvaluationResult;
-  readonly trajectories: readonly Trajectory[];
+  readonly groups: readonly Group[];
 }
 
 /**
@@ -31,20 +32,24 @@ export interface Evaluation {
  * @throws TurnwiseError `split-empty`
  */
 export async function evaluate(
-  options: CollectOptions & { readonly split: Split; readonly tasks: number; readonly label: string },
+  options: CollectOptions & { readonly split: Split; readonly tasks: number; readonly step: number },
 ): Promise<Evaluation> {
   const set = tasksOf(options.world, options.split);
   const tasks = Math.min(options.tasks, set.size * repeatsOf(set.size, options.tasks));
   const groups = await collectGroups(
     Array.from({ length: tasks }, (_, index) => ({
-      id: `${options.label}/${index}`,
+      step: options.step,
+      // Every evaluation has the same chance, so that before and after differ in the policy alone.
+      drawsAs: 0,
+      group: index,
+      split: options.split,
+      index: index % set.size,
       task: set.at(index % set.size),
       members: 1,
     })),
     options,
   );
-  const trajectories = groups.flatMap((group) => group.members);
-  return { result: summarise(trajectories), trajectories };
+  return { result: summarise(groups), groups };
 }
 
 /** Small task sets (25 mazes) are played over and over, whole rounds at a time, so that every task weighs the same. */
@@ -52,14 +57,22 @@ function repeatsOf(size: number, tasks: number): number {
   return size < tasks ? Math.floor(tasks / size) : 1;
 }
 
-/** Failed, timed-out and cancelled episodes are counted in `stops` and left out of everything else. */
-export function summarise(trajectories: readonly Trajectory[]): EvaluationResult {
+/**
+ * Every role of every episode counts once. Failed, timed-out and cancelled episodes are counted in `stops` and left out of
+ * everything else.
+ */
+export function summarise(groups: readonly Group[]): EvaluationResult {
+  const played = groups.flatMap((group) =>
+    group.members.flatMap((episode) =>
+      Object.keys(episode.outcome).map((role) => ({ episode, role, turns: turnsOf(group, episode, role) })),
+    ),
+  );
   const stops: Partial<Record<StopReason, number>> = {};
-  for (const { stop } of trajectories) stops[stop] = (stops[stop] ?? 0) + 1;
-  const usable = trajectories.filter(({ stop }) => !/^(failed|timeout|cancelled)/.test(stop));
+  for (const { episode } of played) stops[episode.stop] = (stops[episode.stop] ?? 0) + 1;
+  const usable = played.filter(({ episode }) => isTrainable(episode.stop));
   const count = usable.length;
-  const successes = usable.filter(({ success }) => success).length;
-  const outcomes = usable.map(({ outcome }) => outcome);
+  const successes = usable.filter(({ episode, role }) => episode.success[role]).length;
+  const outcomes = usable.map(({ episode, role }) => episode.outcome[role] ?? 0);
   const average = count === 0 ? 0 : mean(outcomes);
   const half = count < 2 ? 0 : (1.96 * sampleStd(outcomes)) / Math.sqrt(count);
   const interval = wilsonInterval(successes, count);
@@ -69,7 +82,11 @@ export function summarise(trajectories: readonly Trajectory[]): EvaluationResult
     successInterval: [interval.low, interval.high],
     return: average,
     returnInterval: [average - half, average + half],
-    turns: count === 0 ? 0 : usable.reduce((sum, { turns }) => sum + turns.length, 0) / count,
+    turns: count === 0 ? 0 : usable.reduce((sum, { turns }) => sum + turns, 0) / count,
     stops,
   };
+}
+
+function turnsOf(group: Group, episode: Episode, role: string): number {
+  return chainOf(group, episode).transitions.filter((transition) => transition.role === role).length;
 }

@@ -4,12 +4,24 @@
  * @module
  */
 
+export type {
+  ByRole,
+  Call,
+  Episode,
+  EpisodeKey,
+  Group,
+  Place,
+  Role,
+  Split,
+  Transition,
+} from '../core/episode.ts';
 export { TurnwiseError } from '../core/errors.ts';
 export type { Json, JsonObject } from '../core/json.ts';
 export { assistant, type Message, system, user } from '../core/messages.ts';
 export { Rng } from '../core/rng.ts';
+export { type Sample, samplesOf } from '../core/sample.ts';
 export { isTrainable, type StopReason } from '../core/stop.ts';
-export type { Group, Trajectory, Turn } from '../core/trajectory.ts';
+export { type RoleGroup, roleGroups, type Trajectory, type Turn } from '../core/trajectory.ts';
 export {
   type Agent,
   type AgentDefinition,
@@ -22,7 +34,6 @@ export {
 export {
   defineEnvironment,
   type Environment,
-  type Split,
   type Step,
   type TaskSet,
 } from '../env/environment.ts';

@@ -31,7 +31,7 @@ export interface ChatRendererOptions {
 
 export interface ChatRenderer extends Renderer {
   /** The message that sampled ids say: content, reasoning, tool calls. */
-  message(ids: readonly number[]): Message;
+  message(ids: ArrayLike<number>): Message;
   /** The message that a completion's text says. */
   read(text: string): Message;
 }
@@ -76,8 +76,10 @@ export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOpti
       promptText + (messages.at(-1)?.content ?? '') + (stop === undefined ? '' : tokenizer.decode([stop]))
     );
   };
-  const text = (ids: readonly number[]): string =>
-    tokenizer.decode(stopsAt(ids) === undefined ? ids : ids.slice(0, -1));
+  const text = (sampled: ArrayLike<number>): string => {
+    const ids = Array.from(sampled);
+    return tokenizer.decode(stopsAt(ids) === undefined ? ids : ids.slice(0, -1));
+  };
 
   return {
     stopIds,

@@ -26,10 +26,10 @@ export interface Prompt {
 export function continued(
   prompt: Prompt,
   messages: readonly Message[],
-  completion: { readonly ids: readonly number[]; readonly text: string },
+  completion: { readonly ids: ArrayLike<number>; readonly text: string },
 ): History {
   return {
-    ids: [...prompt.promptIds, ...completion.ids],
+    ids: [...prompt.promptIds, ...Array.from(completion.ids)],
     messages: [...messages, assistant(completion.text)],
     ...(prompt.text === undefined ? {} : { promptText: prompt.text }),
   };
@@ -45,9 +45,16 @@ export interface Renderer {
   /** The ids a policy would have sampled to write `text`. */
   completionIds(text: string): number[];
   /** The text of sampled ids, without the token that ends the turn. */
-  text(ids: readonly number[]): string;
+  text(ids: ArrayLike<number>): string;
   /** The part of a completion's text that action protocols read: without reasoning, tool calls in the protocol's form. */
   answer(text: string): string;
+}
+
+/** The ids without the mark that closes a completion. */
+export function withoutEnd(ids: ArrayLike<number>): number[] {
+  const list = Array.from(ids);
+  if (list.at(-1) === END_ID) list.pop();
+  return list;
 }
 
 /**
@@ -69,7 +76,7 @@ export function wordRenderer(tokenizer: WordTokenizer, maxWords: number): Render
       };
     },
     completionIds: (text) => (marked ? [...tokenizer.encode(text), END_ID] : tokenizer.encode(text)),
-    text: (ids) => tokenizer.decode(ids.at(-1) === END_ID ? ids.slice(0, -1) : ids),
+    text: (ids) => tokenizer.decode(withoutEnd(ids)),
     answer: (text) => text,
   };
 }

@@ -7,7 +7,7 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { ConversationRenderer, Reply, ToolDeclaration } from './conversation.ts';
-import type { History, Prompt } from './renderer.ts';
+import { type History, type Prompt, withoutEnd } from './renderer.ts';
 import { ACT_ID, END_ID, type WordTokenizer } from './word-tokenizer.ts';
 
 const CALL = '<call>';
@@ -36,7 +36,7 @@ export function wordChatRenderer(tokenizer: WordTokenizer, maxWords: number): Co
     forcedIds: ({ name }) => tokenizer.encode(name === undefined ? CALL : `${CALL} ${name}`),
     textIds: (text) => tokenizer.encode(text),
     completionIds: (text) => [...tokenizer.encode(text), END_ID],
-    text: (ids) => tokenizer.decode(ids.at(-1) === END_ID ? ids.slice(0, -1) : ids),
+    text: (ids) => tokenizer.decode(withoutEnd(ids)),
     answer: (text) => text,
     read: parseReply,
   };

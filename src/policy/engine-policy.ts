@@ -8,9 +8,19 @@ import type { SampleRequest, SampleResult, Sampler } from './sampler.ts';
 /** Episodes that go on before the event loop has its turn: about two milliseconds of small environments. */
 const STEPS_AT_ONCE = 32;
 
+/** The name of the player whose weights are trained. */
+export const LEARNER = 'learner';
+
+/** A result, the version of the weights that gave it, and when its batch was sent. */
+interface Served {
+  readonly result: SampleResult;
+  readonly version: number;
+  readonly sentMs: number;
+}
+
 interface Waiting {
   readonly request: SampleRequest;
-  readonly resolve: (result: SampleResult) => void;
+  readonly resolve: (served: Served) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -22,10 +32,12 @@ export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lock
     const batch = waiting.sort((a, b) => (a.request.conversation < b.request.conversation ? -1 : 1));
     waiting = [];
     lockstep.resume(batch.length);
+    const { version } = engine;
+    const sentMs = performance.now();
     engine.sample(batch.map(({ request }) => request)).then(
       async (results) => {
         for (const [index, { resolve }] of batch.entries()) {
-          resolve(results[index]!);
+          resolve({ result: results[index]!, version, sentMs });
           // Each episode now takes its step; a large batch must not keep timers and the terminal waiting for all.
           if (index % STEPS_AT_ONCE === STEPS_AT_ONCE - 1) await new Promise(setImmediate);
         }
@@ -37,11 +49,12 @@ export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lock
   };
 
   return {
-    get version() {
-      return engine.version;
+    get author() {
+      return { kind: 'policy', name: LEARNER, version: engine.version } as const;
     },
     complete: async ({ conversation, promptIds, sampling, seedKey }) => {
-      const result = await new Promise<SampleResult>((resolve, reject) => {
+      const asked = performance.now();
+      const { result, version, sentMs } = await new Promise<Served>((resolve, reject) => {
         waiting.push({
           request: {
             conversation,
@@ -63,7 +76,9 @@ export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lock
         logprobs: result.logprobs,
         text: renderer.text(result.ids),
         finish: result.finish,
-        sampled: true,
+        by: { kind: 'policy', name: LEARNER, version },
+        trainable: true,
+        waitMs: sentMs - asked,
       };
     },
     release: (conversation) => {

@@ -1,17 +1,8 @@
 /** Things that complete a prompt: a trained model, a script, a person, a remote model. */
 
+import type { Author, EpisodeKey, Finish, Role, Sampling, Untrainable } from '../core/episode.ts';
 import type { Message } from '../core/messages.ts';
-import type { Role, Session } from '../env/session.ts';
-
-export interface SamplingOptions {
-  /** 0 is greedy. */
-  readonly temperature: number;
-  /** Keep the smallest set of tokens whose probabilities sum to at least this; 1 keeps all. */
-  readonly topP: number;
-  /** Keep the k most probable tokens; 0 keeps all. */
-  readonly topK: number;
-  readonly maxTokens: number;
-}
+import type { Session } from '../env/session.ts';
 
 /** What a policy that reads a prompt is asked. */
 export interface PromptRequest {
@@ -23,28 +14,31 @@ export interface PromptRequest {
   readonly messages: readonly Message[];
   /** The whole prompt as token ids, for policies that read ids. */
   readonly promptIds: readonly number[];
-  readonly sampling: SamplingOptions;
+  readonly sampling: Sampling;
   readonly signal: AbortSignal;
 }
 
 export interface CompletionRequest extends PromptRequest {
+  readonly key: EpisodeKey;
   readonly role: Role;
   /** The live episode, for scripted players only. A trained policy never looks. */
   readonly session: Session;
 }
 
 export interface Completion {
-  readonly ids: readonly number[];
-  readonly logprobs: readonly number[];
+  readonly ids: Int32Array;
+  readonly logprobs: Float32Array;
   readonly text: string;
-  readonly finish: 'stop' | 'length' | 'none';
-  /** Whether a trained policy sampled it. */
-  readonly sampled: boolean;
+  readonly finish: Finish;
+  readonly by: Author;
+  readonly trainable: true | Untrainable;
+  /** Milliseconds that it waited for others before anything was computed. */
+  readonly waitMs?: number;
 }
 
 export interface Policy {
-  /** Version of the weights behind it. */
-  readonly version: number;
+  /** Who completes, with which weights. */
+  readonly author: Author;
   complete(request: CompletionRequest): Promise<Completion>;
   /** The conversation is over: its cache may go. */
   release?(conversation: string): void;

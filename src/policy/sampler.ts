@@ -16,9 +16,9 @@ export interface SampleRequest {
 }
 
 export interface SampleResult {
-  readonly ids: readonly number[];
+  readonly ids: Int32Array;
   /** Log-probability of each sampled id under the untruncated distribution at the sampling temperature (at 1 when greedy). */
-  readonly logprobs: readonly number[];
+  readonly logprobs: Float32Array;
   readonly finish: 'stop' | 'length';
 }
 

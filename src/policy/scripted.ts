@@ -1,5 +1,6 @@
 /** Policies that follow an environment's scripts: demonstrators, with mistakes mixed in. */
 
+import type { EpisodeKey } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import { Rng } from '../core/rng.ts';
 import type { PlayerKind, World } from '../env/world.ts';
@@ -7,8 +8,8 @@ import type { Renderer } from '../model/renderer.ts';
 import type { CompletionRequest, Policy } from './policy.ts';
 
 export interface ScriptedOptions {
-  /** Who plays an episode, given its name. */
-  readonly player: (conversation: string) => PlayerKind;
+  /** Who plays an episode. */
+  readonly player: (key: EpisodeKey) => PlayerKind;
   /** Probability of a uniformly random legal move instead. */
   readonly randomRate: number;
   /** Turns the script's text into ids; without it completions carry no ids. */
@@ -25,10 +26,10 @@ async function thoughtOf(world: World, { session, messages }: CompletionRequest,
 /** A policy that plays `world` by its scripts. Its completions are not `sampled`: only imitation learns from them. */
 export function scriptedPolicy(world: World, options: ScriptedOptions): Policy {
   return {
-    version: 0,
+    author: { kind: 'script', name: 'script', version: 0 },
     complete: async (request) => {
       const rng = Rng.of('script', request.seedKey);
-      const wanted = rng.chance(options.randomRate) ? 'random' : options.player(request.conversation);
+      const wanted = rng.chance(options.randomRate) ? 'random' : options.player(request.key);
       const action =
         (await world.script?.(request.session, wanted, rng)) ??
         (await world.script?.(request.session, 'expert', rng));
@@ -40,8 +41,15 @@ export function scriptedPolicy(world: World, options: ScriptedOptions): Policy {
         });
       }
       const text = `${await thoughtOf(world, request, rng)}${world.protocol.format(action)}`;
-      const ids = options.renderer?.completionIds(text) ?? [];
-      return { ids, logprobs: ids.map(() => 0), text, finish: 'none', sampled: false };
+      const ids = Int32Array.from(options.renderer?.completionIds(text) ?? []);
+      return {
+        ids,
+        logprobs: new Float32Array(ids.length),
+        text,
+        finish: 'none',
+        by: { kind: 'script', name: wanted, version: 0 },
+        trainable: 'scripted',
+      };
     },
   };
 }

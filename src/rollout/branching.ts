@@ -15,8 +15,9 @@
  * 4. AEPO's penalty counts branches of an episode; the paper counts those in a row.
  */
 
+import type { Episode, Group } from '../core/episode.ts';
 import { Rng } from '../core/rng.ts';
-import type { Group, Trajectory, Turn } from '../core/trajectory.ts';
+import { actOf, roleGroups, type Trajectory, type Turn } from '../core/trajectory.ts';
 import { type CollectOptions, episodeOf, type GroupRequest, gather, playEpisodes } from './collect.ts';
 import type { EpisodeRequest, Fork } from './episode.ts';
 
@@ -37,7 +38,7 @@ export interface Branching {
 export type BranchingOptions = CollectOptions & { readonly branching: Branching };
 
 interface Played {
-  readonly trajectories: readonly Trajectory[];
+  readonly episode: Episode;
   readonly forks: readonly Fork[];
 }
 
@@ -53,7 +54,7 @@ export async function collectBranches(
   const played = await playFresh(requests, (group) => [0, first[group]!], options);
   if (branching.balance > 0) {
     const fresh = requests.map(({ members }, group) =>
-      freshMembers(balancedShare(branching.balance, played[group]![0]!.trajectories), members),
+      freshMembers(balancedShare(branching.balance, trajectoriesOf(played[group]!)), members),
     );
     const more = await playFresh(requests, (group) => [first[group]!, fresh[group]!], options);
     for (const [group, episodes] of more.entries()) played[group]!.push(...episodes);
@@ -61,17 +62,15 @@ export async function collectBranches(
   const branches = requests.flatMap((request, group): EpisodeRequest[] => {
     const own = played[group]!;
     const left = request.members - own.length;
-    const forks = chooseForks(own, branching, left, Rng.of('branches', seed, request.id));
+    const rng = Rng.of('branches', seed, request.drawsAs ?? request.step, request.group);
+    const forks = chooseForks(own, branching, left, rng);
     return Array.from({ length: left }, (_, index) => ({
-      ...episodeOf(request, own.length + index),
+      ...episodeOf(request, own.length + index, options),
       ...(forks[index] && { from: forks[index] }),
     }));
   });
   const grown = await playEpisodes(branches, options);
-  return gather(
-    requests,
-    inOrder(requests, [...played.flat().flatMap(({ trajectories }) => trajectories), ...grown.flat()]),
-  );
+  return gather(requests, [...played.flat().map(({ episode }) => episode), ...grown]);
 }
 
 /** Play full trees: `width` episodes from the start, and at every later turn so many branches, up to the group's size. */
@@ -94,7 +93,10 @@ export async function collectTrees(
     if (wanted.every((forks) => forks.length === 0)) break;
     const branches = await playKeeping(
       requests.flatMap((request, group) =>
-        wanted[group]!.map((from, index) => ({ ...episodeOf(request, played[group]!.length + index), from })),
+        wanted[group]!.map((from, index) => ({
+          ...episodeOf(request, played[group]!.length + index, options),
+          from,
+        })),
       ),
       options,
     );
@@ -106,11 +108,14 @@ export async function collectTrees(
   }
   return gather(
     requests,
-    inOrder(
-      requests,
-      played.flat().flatMap(({ trajectories }) => trajectories),
-    ),
+    played.flat().map(({ episode }) => episode),
   );
+}
+
+/** The roles of episodes of one group, episode after episode. */
+function trajectoriesOf(played: readonly Pick<Played, 'episode'>[]): Trajectory[] {
+  const members = played.map(({ episode }) => episode);
+  return roleGroups([{ step: 0, group: 0, members }]).flatMap((group) => group.members);
 }
 
 /** The places to branch at, at most `count` of them; a place occurs as often as it is branched. */
@@ -120,12 +125,19 @@ export function chooseForks(
   count: number,
   rng: Rng,
 ): Fork[] {
+  const trajectories = trajectoriesOf(played);
   const places = rng.shuffle(
-    played.flatMap(({ trajectories, forks }, episode) =>
+    played.flatMap(({ episode: { key }, forks }, episode) =>
       forks.map((fork) => ({
         episode,
         fork,
-        score: alpha + beta * unsureness(trajectories, fork),
+        score:
+          alpha +
+          beta *
+            unsureness(
+              trajectories.filter((trajectory) => trajectory.episode.key === key),
+              fork,
+            ),
         taken: 0,
       })),
     ),
@@ -152,7 +164,7 @@ export function chooseForks(
 function unsureness(trajectories: readonly Trajectory[], fork: Fork): number {
   for (const { role, turns } of fork.seats) {
     const own = trajectories.find((trajectory) => trajectory.role === role);
-    const after = own?.turns[turns.length];
+    const after = own?.turns[turns];
     // The role that moved next is the one whose messages grew last; with one role it is that one.
     if (own && after && fork.session.toMove() === role) return surprise(after) - surprise(own.turns[0]!);
   }
@@ -160,8 +172,9 @@ function unsureness(trajectories: readonly Trajectory[], fork: Fork): number {
 }
 
 /** Minus the mean log-probability of the sampled tokens: an unbiased estimate of the entropy per token. */
-function surprise({ logprobs }: Turn): number {
-  return logprobs.length === 0 ? 0 : -logprobs.reduce((sum, logprob) => sum + logprob, 0) / logprobs.length;
+function surprise(turn: Turn): number {
+  const logprobs = actOf(turn)?.logprobs ?? [];
+  return logprobs.length === 0 ? 0 : -sumOf(logprobs) / logprobs.length;
 }
 
 /** σ(balance · (H_1 - mean of later H)): much surprise at the question asks for fresh episodes, at results for branches. */
@@ -185,7 +198,9 @@ async function playFresh(
   const counts = requests.map((_, group) => Math.max(0, range(group)[1] - range(group)[0]));
   const played = await playKeeping(
     requests.flatMap((request, group) =>
-      Array.from({ length: counts[group]! }, (_, index) => episodeOf(request, range(group)[0] + index)),
+      Array.from({ length: counts[group]! }, (_, index) =>
+        episodeOf(request, range(group)[0] + index, options),
+      ),
     ),
     options,
   );
@@ -203,15 +218,13 @@ async function playKeeping(episodes: readonly EpisodeRequest[], options: Collect
     episodes.map((episode, index) => ({ ...episode, onFork: (fork) => forks[index]!.push(fork) })),
     options,
   );
-  return results.map((trajectories, index) => ({ trajectories, forks: forks[index]! }));
+  return results.map((episode, index) => ({ episode, forks: forks[index]! }));
 }
 
-const turnsOf = ({ seats }: Fork): number => seats.reduce((sum, { turns }) => sum + turns.length, 0);
+const turnsOf = ({ seats }: Fork): number => seats.reduce((sum, { turns }) => sum + turns, 0);
 
-/** Group by group, and within a group as they were numbered. */
-function inOrder(requests: readonly GroupRequest[], trajectories: readonly Trajectory[]): Trajectory[] {
-  const place = new Map(requests.map(({ id }, index) => [id, index]));
-  const groupOf = ({ groupId, role }: Trajectory): number =>
-    place.get(groupId) ?? place.get(groupId.slice(0, -role.length - 1)) ?? 0;
-  return [...trajectories].sort((a, b) => groupOf(a) - groupOf(b));
+function sumOf(numbers: ArrayLike<number>): number {
+  let sum = 0;
+  for (let index = 0; index < numbers.length; index++) sum += numbers[index]!;
+  return sum;
 }

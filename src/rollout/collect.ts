@@ -1,15 +1,16 @@
 /** Many episodes at once, gathered into groups. */
 
 import { setMaxListeners } from 'node:events';
+import type { Episode, EpisodeKey, Group, Split } from '../core/episode.ts';
+import { keyText } from '../core/episode-key.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { isTrainable } from '../core/stop.ts';
-import type { Group, Trajectory } from '../core/trajectory.ts';
 import type { Lockstep } from '../policy/lockstep.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 
-/** One episode, as one trajectory for each role. */
-export type Play = (request: EpisodeRequest, options: EpisodeOptions) => Promise<Trajectory[]>;
+/** One episode. */
+export type Play = (request: EpisodeRequest, options: EpisodeOptions) => Promise<Episode>;
 
 export interface CollectOptions extends EpisodeOptions {
   readonly lockstep: Lockstep;
@@ -21,36 +22,47 @@ export interface CollectOptions extends EpisodeOptions {
 }
 
 export interface GroupRequest {
-  readonly id: string;
+  /** The step that asks, and the number of the group in it. */
+  readonly step: number;
+  readonly group: number;
+  readonly split: Split;
+  /** Index of the task. */
+  readonly index: number;
   readonly task: Json;
   /** Episodes of the task (G). */
   readonly members: number;
+  /** Names the random streams in place of `step`: evaluations at different steps draw alike. */
+  readonly drawsAs?: number;
 }
 
-/** Play every group's episodes. Groups come back in the order they were asked for, one for each task and role. */
+/** Play every group's episodes. Groups come back in the order they were asked for. */
 export async function collectGroups(
   requests: readonly GroupRequest[],
   options: CollectOptions,
 ): Promise<Group[]> {
   const episodes = requests.flatMap((group) =>
-    Array.from({ length: group.members }, (_, member) => episodeOf(group, member)),
+    Array.from({ length: group.members }, (_, member) => episodeOf(group, member, options)),
   );
-  const results = await playEpisodes(episodes, options);
-  return gather(requests, results.flat());
+  return gather(requests, await playEpisodes(episodes, options));
 }
 
 /** One of a group's episodes. */
-export function episodeOf({ id, task }: GroupRequest, member: number): EpisodeRequest {
-  return { id: `${id}/${member}`, groupId: id, task };
+export function episodeOf(
+  { step, group, split, index, task, drawsAs }: GroupRequest,
+  member: number,
+  { world }: Pick<EpisodeOptions, 'world'>,
+): EpisodeRequest {
+  const key: EpisodeKey = { step, environment: world.name, split, task: index, group, member };
+  return { key, task, ...(drawsAs !== undefined && { drawsAs: { ...key, step: drawsAs } }) };
 }
 
-/** Play episodes, so many at once; per episode its trajectories, one for each role. */
+/** Play episodes, so many at once. They come back in the order of the requests. */
 export async function playEpisodes(
   episodes: readonly EpisodeRequest[],
   options: CollectOptions,
-): Promise<Trajectory[][]> {
+): Promise<Episode[]> {
   const { lockstep, signal, play = runEpisode } = options;
-  const results: Trajectory[][] = new Array(episodes.length);
+  const results: Episode[] = new Array(episodes.length);
   let next = 0;
   let done = 0;
   const worker = async (): Promise<void> => {
@@ -70,27 +82,24 @@ export async function playEpisodes(
   return results;
 }
 
-/** Trajectories by group, in the order of the requests and, where there are several roles, of the roles. */
-export function gather(requests: readonly GroupRequest[], trajectories: readonly Trajectory[]): Group[] {
-  const tasks = new Map(requests.map(({ id, task }) => [id, task]));
-  const groups = new Map<string, { id: string; task: Json; members: Trajectory[] }>();
-  for (const trajectory of trajectories) {
-    const { groupId, role } = trajectory;
-    const task = tasks.get(groupId) ?? tasks.get(groupId.slice(0, -role.length - 1)) ?? null;
-    const group = groups.get(groupId) ?? { id: groupId, task, members: [] };
-    group.members.push(trajectory);
-    groups.set(groupId, group);
-  }
-  return [...groups.values()];
+/** The groups that were asked for, each with its episodes in the order of their members. */
+export function gather(requests: readonly GroupRequest[], episodes: readonly Episode[]): Group[] {
+  const members = new Map(requests.map(({ group }) => [group, [] as Episode[]]));
+  for (const episode of episodes) members.get(episode.key.group)?.push(episode);
+  return requests.map(({ step, group }) => ({
+    step,
+    group,
+    members: members.get(group)!.sort((a, b) => a.key.member - b.key.member),
+  }));
 }
 
 /** Episodes that failed, timed out or were cancelled, by what they said: for warnings. */
-export function failuresOf(episodes: readonly Trajectory[]): Map<string, number> {
+export function failuresOf(episodes: readonly Episode[]): Map<string, number> {
   const failures = new Map<string, number>();
-  for (const { id, stop, failure = '' } of episodes) {
+  for (const { key, stop, failure = '' } of episodes) {
     if (isTrainable(stop)) continue;
     const place = /(<episode>|\S+\/\d+\/\d+)( turn \d+)?/;
-    const general = failure.replaceAll(id, '<episode>').replace(place, '<episode>');
+    const general = failure.replaceAll(keyText(key), '<episode>').replace(place, '<episode>');
     const text = `${stop}: ${general}`;
     failures.set(text, (failures.get(text) ?? 0) + 1);
   }

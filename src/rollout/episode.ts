@@ -1,17 +1,21 @@
 /** One episode: the policy and a session take turns until something ends it. Failures become data, never rewards. */
 
+import type { ByRole, Episode, EpisodeKey, Role, Sampling } from '../core/episode.ts';
+import { keyParts, keyText } from '../core/episode-key.ts';
 import type { Json } from '../core/json.ts';
+import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import type { StopReason } from '../core/stop.ts';
-import type { Trajectory, Turn } from '../core/trajectory.ts';
+import { parseFacts } from '../env/facts.ts';
 import { NO_ACTION, tellProblem } from '../env/protocol.ts';
-import type { Role, Session } from '../env/session.ts';
+import type { Session, StepResult } from '../env/session.ts';
 import type { World } from '../env/world.ts';
 import { continued, type History, type Renderer } from '../model/renderer.ts';
-import type { Policy, SamplingOptions } from '../policy/policy.ts';
+import type { Policy } from '../policy/policy.ts';
 import { type AgentNames, addressed } from './agent-names.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { ContextStrategy } from './context.ts';
+import { type Prefix, Recorder, tenths } from './recorder.ts';
 import type { Watch } from './watchdog.ts';
 
 export interface EpisodeOptions {
@@ -19,7 +23,7 @@ export interface EpisodeOptions {
   readonly policy: Policy;
   readonly renderer: Renderer;
   readonly context: ContextStrategy;
-  readonly sampling: Omit<SamplingOptions, 'maxTokens'>;
+  readonly sampling: Omit<Sampling, 'maxTokens'>;
   readonly maxTurns: number;
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;
@@ -35,19 +39,19 @@ export interface EpisodeOptions {
 }
 
 export interface EpisodeRequest {
-  readonly id: string;
-  readonly groupId: string;
+  readonly key: EpisodeKey;
   readonly task: Json;
-  /** Go on from here instead of starting; the turns before are copied. */
+  /** Names its random streams in place of its own key: evaluations at different steps draw alike. */
+  readonly drawsAs?: EpisodeKey;
+  /** Go on from here instead of starting. */
   readonly from?: Fork;
-  /** Told before every turn but the first, where the session can be copied. */
+  /** Told after every transition but the last, where the session can be copied. */
   readonly onFork?: (fork: Fork) => void;
 }
 
 /** A place in an episode from which others can go on. */
 export interface Fork {
-  /** The episode. */
-  readonly id: string;
+  readonly prefix: Prefix;
   readonly session: Session;
   readonly seats: readonly Seat[];
 }
@@ -55,56 +59,51 @@ export interface Fork {
 /** What one role has done so far. */
 export interface Seat {
   readonly role: Role;
-  readonly turns: Turn[];
+  /** Turns taken. */
+  turns: number;
   /** What it was shown and wrote so far. */
   past: History;
-  outcome: number;
-  success: boolean;
+  /** Its last call. */
+  lastCall: number | undefined;
   /** What was wrong with the form of the last completion; the agent is told before its next turn. */
   problem: string | undefined;
 }
 
-/** Play one episode. Returns one trajectory for each role; never throws for what happens inside the episode. */
-export async function runEpisode(request: EpisodeRequest, options: EpisodeOptions): Promise<Trajectory[]> {
-  const { world, policy, turnTimeoutMs } = options;
+/** Play one episode. Never throws for what happens inside the episode. */
+export async function runEpisode(request: EpisodeRequest, options: EpisodeOptions): Promise<Episode> {
+  const { world, policy, turnTimeoutMs, seed } = options;
+  const { from, key, drawsAs = key } = request;
   const boundary = new Boundary(options.signal, options.watch);
-  const { from } = request;
+  const recorder = new Recorder(key, request.task, world.roles, policy.author, from?.prefix);
   const seats = new Map<Role, Seat>(
     from
-      ? from.seats.map((seat) => [seat.role, copyOf(seat)])
-      : world.roles.map((role) => [
-          role,
-          {
-            role,
-            turns: [],
-            past: { ids: [], messages: [] },
-            outcome: 0,
-            success: false,
-            problem: undefined,
-          },
-        ]),
+      ? from.seats.map((seat) => [seat.role, { ...seat }])
+      : world.roles.map((role) => [role, newSeat(role)]),
   );
   let session: Session | undefined;
   let stop: StopReason = 'done';
   let failure: string | undefined;
+  let closing: ByRole<readonly Message[]> | undefined;
   try {
     // Members of a group share the start; what happens by chance afterwards is each episode's own.
-    const rng = Rng.of('environment', options.seed, request.id);
-    const startRng = Rng.of('start', options.seed, request.groupId);
+    const { environment, split, task, step, group } = drawsAs;
+    const chance = Rng.of('chance', seed, ...keyParts(drawsAs));
+    const start = Rng.of('start', seed, environment, split, task, step, group);
     const opened = await boundary.step('environment', `opening ${world.name}`, turnTimeoutMs, () =>
-      from?.session.fork ? from.session.fork() : world.open(request.task, rng, startRng),
+      from?.session.fork ? from.session.fork() : world.open(request.task, chance, start),
     );
     session = opened;
     for (let role = opened.toMove(); role !== undefined; role = opened.toMove()) {
       const seat = seats.get(role)!;
-      if (seat.turns.length >= options.maxTurns) {
+      if (seat.turns >= options.maxTurns) {
         stop = 'turn-limit';
         break;
       }
-      await offerFork(request, opened, seats);
-      stop = await takeTurn(seat, seats, opened, boundary, request, options);
+      await offerFork(request, opened, seats, recorder);
+      stop = await takeTurn(seat, recorder, opened, boundary, request, options);
       if (stop !== 'done') break;
     }
+    closing = lastWords(opened, world.roles);
   } catch (error) {
     if (!(error instanceof EpisodeEnd)) throw error;
     stop = error.stop;
@@ -112,129 +111,164 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   } finally {
     boundary.close();
     await closeQuietly(session, turnTimeoutMs);
-    for (const role of world.roles) policy.release?.(conversationOf(request, world, role));
+    for (const role of world.roles) policy.release?.(conversationOf(key, role));
   }
-  return [...seats.values()].map((seat) => ({
-    id: conversationOf(request, world, seat.role),
-    groupId: world.roles.length > 1 ? `${request.groupId}/${seat.role}` : request.groupId,
-    role: seat.role,
-    policyVersion: policy.version,
-    turns: seat.turns,
-    stop,
-    outcome: seat.outcome,
-    success: seat.success,
-    ...(from && {
-      parent: conversationOf(from, world, seat.role),
-      sharedTurns: from.seats.find(({ role }) => role === seat.role)!.turns.length,
-    }),
-    ...(failure === undefined ? {} : { failure }),
-  }));
+  return recorder.finish(stop, failure, closing);
 }
 
-function copyOf(seat: Seat): Seat {
-  return { ...seat, turns: [...seat.turns] };
+function newSeat(role: Role): Seat {
+  return { role, turns: 0, past: { ids: [], messages: [] }, lastCall: undefined, problem: undefined };
 }
 
 /** Tell whoever asked that others can go on from here. */
 async function offerFork(
-  { id, onFork }: EpisodeRequest,
+  { onFork }: EpisodeRequest,
   session: Session,
   seats: ReadonlyMap<Role, Seat>,
+  recorder: Recorder,
 ): Promise<void> {
-  const all = [...seats.values()];
-  if (!onFork || !session.fork || all.every(({ turns }) => turns.length === 0)) return;
-  onFork({ id, session: await session.fork(), seats: all.map(copyOf) });
+  if (!onFork || !session.fork || recorder.nextTransition === 0) return;
+  onFork({
+    prefix: recorder.prefix(),
+    session: await session.fork(),
+    seats: [...seats.values()].map((seat) => ({ ...seat })),
+  });
 }
 
 /** One turn of `seat`: context, completion, action, what came back. Returns 'done' while the episode may go on. */
 async function takeTurn(
   seat: Seat,
-  seats: ReadonlyMap<Role, Seat>,
+  recorder: Recorder,
   session: Session,
   boundary: Boundary,
-  request: EpisodeRequest,
+  { key, drawsAs = key }: EpisodeRequest,
   options: EpisodeOptions,
 ): Promise<StopReason> {
   const { world, policy, renderer } = options;
-  const where = `${request.id} turn ${seat.turns.length}`;
+  const { role } = seat;
+  const where = `${keyText(key)} turn ${seat.turns}`;
   const { observed, anchor } = await boundary.step('environment', `observing ${where}`, undefined, () => ({
     observed:
-      seat.problem === undefined
-        ? session.observe(seat.role)
-        : tellProblem(seat.problem, session.observe(seat.role)),
-    anchor: session.anchor(seat.role),
+      seat.problem === undefined ? session.observe(role) : tellProblem(seat.problem, session.observe(role)),
+    anchor: session.anchor(role),
   }));
-  const name = seat.turns.length === 0 ? options.names?.[seat.role] : undefined;
+  const name = seat.turns === 0 ? options.names?.[role] : undefined;
   const fresh = name === undefined ? observed : addressed(observed, name);
-  const context = options.context.next(seat.past, fresh, renderer);
-  const room = options.contextLength - context.promptIds.length;
+  const prompt = options.context.next(seat.past, fresh, renderer);
+  const room = options.contextLength - prompt.promptIds.length;
   if (room < 1) return 'context-overflow';
 
-  const conversation = conversationOf(request, world, seat.role);
-  const started = performance.now();
+  const id = recorder.nextCall;
+  const at = recorder.now();
+  const began = performance.now();
   const messages = [...seat.past.messages, ...fresh];
+  const sampling = { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) };
   const completion = await boundary.step('policy', `completing ${where}`, undefined, (inner) =>
     policy.complete({
-      conversation,
-      seedKey: `${options.seed}/${conversation}/${seat.turns.length}`,
+      key,
+      conversation: conversationOf(key, role),
+      seedKey: [options.seed, ...keyParts(drawsAs), id].join('/'),
       messages,
-      promptIds: context.promptIds,
-      sampling: { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) },
-      role: seat.role,
+      promptIds: prompt.promptIds,
+      sampling,
+      role,
       session,
       signal: inner,
     }),
   );
   const answered = performance.now();
+  const waitMs = completion.waitMs ?? 0;
   const parsed = world.protocol.parse(renderer.answer(completion.text));
+  recorder.call({
+    id,
+    conversation: role,
+    ...continuation(seat, prompt.extendsPrevious),
+    role,
+    by: completion.by,
+    purpose: 'act',
+    sampling,
+    context: Int32Array.from(prompt.contextIds),
+    ids: completion.ids,
+    logprobs: completion.logprobs,
+    messages: fresh,
+    text: completion.text,
+    ...(parsed.ok ? {} : { problem: parsed.problem }),
+    finish: completion.finish,
+    trainable: completion.trainable,
+    at,
+    waitMs: tenths(waitMs),
+    policyMs: tenths(answered - began - waitMs),
+  });
+
   const action = parsed.ok ? parsed.action : NO_ACTION;
+  const acted = recorder.now();
   const result = await boundary.step('environment', `stepping ${where}`, options.turnTimeoutMs, (inner) =>
     session.step(action, inner),
   );
-  for (const [role, reward] of Object.entries(result.rewards)) {
-    if (!Number.isFinite(reward)) {
-      throw new EpisodeEnd(
-        'failed:environment',
-        `${where}: the reward of ${role} is ${reward}, not a finite number`,
-      );
-    }
-  }
-
   const valid = result.valid && parsed.ok;
-  seat.turns.push({
-    kind: 'act',
-    anchor,
-    messages: fresh,
-    contextIds: context.contextIds,
-    extendsPrevious: context.extendsPrevious,
-    ids: completion.ids,
-    logprobs: completion.logprobs,
-    sampled: completion.sampled,
-    text: completion.text,
-    finish: completion.finish,
-    reward: 0,
-    valid,
-    ...(result.info === undefined ? {} : { info: result.info }),
-    policyMs: answered - started,
-    environmentMs: performance.now() - answered,
-  });
+  recorder.transition(
+    {
+      call: id,
+      role,
+      anchor,
+      action,
+      valid,
+      rewards: finite(result.rewards, where),
+      ...(await boundary.step('environment', `reading the facts of ${where}`, undefined, () => said(result))),
+      at: acted,
+      environmentMs: tenths(performance.now() - answered),
+    },
+    result.done ? result.success : undefined,
+  );
+  seat.turns++;
+  seat.lastCall = id;
   seat.problem = parsed.ok ? undefined : parsed.problem;
-  seat.past = continued(context, messages, completion);
-  for (const other of seats.values()) {
-    const reward = result.rewards[other.role] ?? 0;
-    other.outcome += reward;
-    if (result.done) other.success = result.success[other.role] ?? false;
-    // A reward belongs to the role's latest turn: what it did last before the reward arrived.
-    const last = other.turns.at(-1);
-    if (last && reward !== 0) other.turns[other.turns.length - 1] = { ...last, reward: last.reward + reward };
-  }
-  const isVoid = completion.sampled && !valid;
+  seat.past = continued(prompt, messages, completion);
+  const isVoid = completion.trainable === true && !valid;
   return options.stopsAtVoidTurn && isVoid && !result.done ? 'invalid-action' : 'done';
 }
 
-/** Names one role's side of an episode. */
-function conversationOf(request: Pick<EpisodeRequest, 'id'>, world: World, role: Role): string {
-  return world.roles.length > 1 ? `${request.id}/${role}` : request.id;
+/** How the call hangs together with the role's last one. */
+function continuation({ lastCall }: Seat, extendsLast: boolean) {
+  if (lastCall === undefined) return {};
+  return extendsLast ? { parent: lastCall } : ({ newPath: 'window' } as const);
+}
+
+function finite(rewards: ByRole<number>, where: string): ByRole<number> {
+  for (const [role, reward] of Object.entries(rewards)) {
+    if (Number.isFinite(reward)) continue;
+    throw new EpisodeEnd(
+      'failed:environment',
+      `${where}: the reward of ${role} is ${reward}, not a finite number`,
+    );
+  }
+  return rewards;
+}
+
+/** What the environment said of the step: facts that credit may read, and the rest as a note. */
+function said({ info }: StepResult): object {
+  if (info === undefined) return {};
+  if (typeof info !== 'object' || info === null || !('credit' in info)) return { notes: { info } };
+  const { credit, ...rest } = info;
+  return {
+    facts: parseFacts(credit as Json, 'The step'),
+    ...(Object.keys(rest).length > 0 && { notes: { info: rest } }),
+  };
+}
+
+/** What each role would read next; nothing where the environment cannot say. */
+function lastWords(session: Session, roles: readonly Role[]): ByRole<readonly Message[]> | undefined {
+  try {
+    const words = roles.map((role) => [role, session.observe(role)] as const);
+    return words.some(([, messages]) => messages.length > 0) ? Object.fromEntries(words) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names one role's side of an episode in the sampler's cache. */
+function conversationOf(key: EpisodeKey, role: Role): string {
+  return `${keyText(key)}/${role}`;
 }
 
 /** A session that cannot be closed must not undo the episode that it served. */

@@ -1,10 +1,10 @@
 /** Demonstrations: episodes played by an environment's scripts, with mistakes mixed in so that something is left to learn. */
 
+import type { Call, Episode, EpisodeKey, Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import { isTrainable } from '../core/stop.ts';
-import type { Group, Trajectory } from '../core/trajectory.ts';
 import { tasksOf } from '../env/split.ts';
 import type { World } from '../env/world.ts';
 import { continued, type History, type Renderer } from '../model/renderer.ts';
@@ -42,12 +42,12 @@ const textOnly: Renderer = {
   answer: (text) => text,
 };
 
-/** Who plays the demonstration of that name. */
+/** Who plays this demonstration. */
 export function demonstrator(
-  conversation: string,
+  { group }: EpisodeKey,
   { seed, beginnerShare }: Pick<DemonstrationOptions, 'seed' | 'beginnerShare'>,
 ): 'expert' | 'beginner' {
-  const beginner = Rng.of('beginner', seed, conversation.split('/')[1] ?? '').chance(beginnerShare);
+  const beginner = Rng.of('beginner', seed, group).chance(beginnerShare);
   return beginner ? 'beginner' : 'expert';
 }
 
@@ -56,10 +56,13 @@ export function demonstrator(
  *
  * @throws TurnwiseError `no-demonstrations` where none is left, `no-script`, `split-empty`
  */
-export async function demonstrate(world: World, options: DemonstrationOptions): Promise<Trajectory[]> {
+export async function demonstrate(world: World, options: DemonstrationOptions): Promise<Group[]> {
   const tasks = tasksOf(world, 'train');
   const requests = Array.from({ length: options.demonstrations }, (_, index) => ({
-    id: `demonstration/${index}`,
+    step: 0,
+    group: index,
+    split: 'train' as const,
+    index: index % tasks.size,
     task: tasks.at(index % tasks.size),
     members: 1,
   }));
@@ -68,7 +71,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
       ...(names && { names }),
       world,
       policy: scriptedPolicy(world, {
-        player: (conversation) => demonstrator(conversation, options),
+        player: (key) => demonstrator(key, options),
         randomRate: options.randomRate,
       }),
       renderer: textOnly,
@@ -93,8 +96,11 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
     }
   } else groups.push(...(await play(requests)));
   const usable = groups
-    .flatMap((group) => group.members)
-    .filter((trajectory) => isTrainable(trajectory.stop) && trajectory.turns.length > 0);
+    .map((group) => ({
+      ...group,
+      members: group.members.filter(({ stop, calls }) => isTrainable(stop) && calls.length > 0),
+    }))
+    .filter(({ members }) => members.length > 0);
   if (usable.length === 0) throw noDemonstrations(world, groups);
   return usable;
 }
@@ -116,7 +122,7 @@ function noDemonstrations(world: World, groups: readonly Group[]): TurnwiseError
  * @param further words that are needed besides
  */
 export function learnVocabulary(
-  demonstrations: readonly Trajectory[],
+  demonstrations: readonly Group[],
   textOf: (message: Message) => string = ({ content }) => content,
   further: readonly string[] = [],
 ): {
@@ -125,37 +131,56 @@ export function learnVocabulary(
 } {
   const texts = new Set<string>(further);
   let maxActionWords = 1;
-  for (const { turns } of demonstrations) {
-    for (const turn of turns) {
-      texts.add(turn.text);
-      for (const message of turn.messages) texts.add(textOf(message));
-      maxActionWords = Math.max(maxActionWords, turn.text.trim().split(/\s+/).length);
-    }
+  for (const { text, messages } of demonstrations.flatMap(callsOf)) {
+    texts.add(text);
+    for (const message of messages) texts.add(textOf(message));
+    maxActionWords = Math.max(maxActionWords, text.trim().split(/\s+/).length);
   }
   return { tokenizer: WordTokenizer.fromTexts(texts), maxActionWords };
 }
 
-/** The demonstration as the policy would have seen and written it, token by token. */
-export function renderDemonstration(
-  demonstration: Trajectory,
-  renderer: Renderer,
-  strategy: ContextStrategy,
-): Trajectory {
-  let past: History = { ids: [], messages: [] };
-  const turns = demonstration.turns.map((turn) => {
-    // An agent's further conversations begin anew.
-    if (!turn.extendsPrevious) past = { ids: [], messages: [] };
-    const context = strategy.next(past, turn.messages, renderer);
-    const completion = renderer.completionIds(turn.text);
-    const shown = [...past.messages, ...turn.messages];
-    past = continued(context, shown, { ids: completion, text: turn.text });
+/** All completions of a group's episodes. */
+export const callsOf = ({ members }: Group): readonly Call[] => members.flatMap(({ calls }) => calls);
+
+/** The same episode, with everything that was written in it to be learned from, whoever wrote it. */
+export function asTrained(episode: Episode): Episode {
+  return { ...episode, calls: episode.calls.map((call) => ({ ...call, trainable: true })) };
+}
+
+/** The group as the policy would have seen and written it, token by token. */
+export function renderDemonstrations(group: Group, renderer: Renderer, strategy: ContextStrategy): Group {
+  return { ...group, members: group.members.map((episode) => rendered(episode, renderer, strategy)) };
+}
+
+function rendered(episode: Episode, renderer: Renderer, strategy: ContextStrategy): Episode {
+  const ofCall = new Map<number, History>();
+  const ofConversation = new Map<string, { readonly history: History; readonly call: number }>();
+  const calls = episode.calls.map((call): Call => {
+    const { id, conversation, messages, text, parent: _, kept: __, newPath, ...rest } = call;
+    // What a window cut off comes before; what has no parent otherwise begins anew.
+    const before =
+      call.parent !== undefined
+        ? { history: ofCall.get(call.parent), call: call.parent }
+        : newPath === 'window'
+          ? ofConversation.get(conversation)
+          : undefined;
+    const past = before?.history ?? { ids: [], messages: [] };
+    const prompt = strategy.next(past, messages, renderer);
+    const ids = renderer.completionIds(text);
+    const history = continued(prompt, [...past.messages, ...messages], { ids, text });
+    ofCall.set(id, history);
+    ofConversation.set(conversation, { history, call: id });
     return {
-      ...turn,
-      contextIds: context.contextIds,
-      extendsPrevious: context.extendsPrevious,
-      ids: completion,
-      logprobs: completion.map(() => 0),
+      ...rest,
+      id,
+      conversation,
+      messages,
+      text,
+      ...(before && (prompt.extendsPrevious ? { parent: before.call } : { newPath: 'window' })),
+      context: Int32Array.from(prompt.contextIds),
+      ids: Int32Array.from(ids),
+      logprobs: new Float32Array(ids.length),
     };
   });
-  return { ...demonstration, turns };
+  return { ...episode, calls };
 }

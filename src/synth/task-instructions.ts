@@ -1,7 +1,8 @@
 /** What a model that can read is told of a task: what it is, how an action is written, and which actions there are. */
 
-import type { Trajectory } from '../core/trajectory.ts';
+import type { Group } from '../core/episode.ts';
 import type { World } from '../env/world.ts';
+import { callsOf } from './demonstrations.ts';
 
 /** More would teach nothing new, and every episode reads them again. */
 const MOST_EXAMPLES = 64;
@@ -10,10 +11,11 @@ const MOST_EXAMPLES = 64;
  * The system message for `world`, with the actions seen in `demonstrations` as examples. Empty where the environment opens
  * with a system message of its own: then it has said what it wants to say.
  */
-export function taskInstructions(world: World, demonstrations: readonly Trajectory[]): string {
-  if (demonstrations.some(({ turns }) => turns[0]?.messages[0]?.role === 'system')) return '';
+export function taskInstructions(world: World, demonstrations: readonly Group[]): string {
+  const calls = demonstrations.flatMap(callsOf);
+  if (calls.some(({ messages }) => messages[0]?.role === 'system')) return '';
   const counts = new Map<string, number>();
-  for (const { text } of demonstrations.flatMap(({ turns }) => turns)) {
+  for (const { text } of calls) {
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   const order = new Intl.Collator('en', { numeric: true });

@@ -2,10 +2,10 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
-import { buildSamples, type Sample } from '../core/sample.ts';
+import { type Sample, samplesOfTrajectory } from '../core/sample.ts';
 import { sampledTokens, type Trajectory } from '../core/trajectory.ts';
-import { factsOf } from '../credit/facts.ts';
 import type { CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
+import { creditTrajectory } from '../credit/view.ts';
 import type { TokenRow } from '../engine/engine.ts';
 import { type Aggregation, tokenWeights } from '../objective/weights.ts';
 
@@ -16,7 +16,7 @@ export interface Candidate {
 }
 
 export function candidatesOf(trajectories: readonly Trajectory[]): Candidate[] {
-  return trajectories.map((trajectory) => ({ trajectory, samples: buildSamples(trajectory) }));
+  return trajectories.map((trajectory) => ({ trajectory, samples: samplesOfTrajectory(trajectory) }));
 }
 
 /** What was scored about the tokens of each sample of a trajectory, for methods that need it. */
@@ -35,37 +35,18 @@ export function creditInput(
   rewardScale: number,
   { values, entropies, bonuses }: SampleScores = {},
 ): CreditTrajectory {
-  const { id, groupId, role, outcome, success, stop, parent, sharedTurns } = trajectory;
   const valuesOf = values && byTurn(samples, values);
   const entropiesOf = entropies && byTurn(samples, entropies);
   const bonusesOf = bonuses && byTurn(samples, bonuses);
-  const bonus_K = trajectory.turns.map((_, turn) => sumOf(bonusesOf?.get(turn) ?? []));
-  const facts = trajectory.turns.map(({ info }, turn) => factsOf(info, `Turn ${turn} of ${id}`));
-  return {
-    id,
-    groupId,
-    role,
-    episode: episodeOf(trajectory),
-    outcome: outcome * rewardScale + sumOf(bonus_K),
-    success,
-    ...(parent !== undefined && { parent, sharedTurns: sharedTurns ?? 0 }),
-    ...((stop === 'token-limit' || stop === 'context-overflow') && { overlong: true }),
-    ...Object.assign({}, ...facts.map((fact) => fact.trajectory)),
-    turns: trajectory.turns.map((turn, index) => {
-      const { dense, counterfactual, ...rest } = facts[index]!.turn;
-      return {
-        reward: turn.reward * rewardScale + bonus_K[index]!,
-        tokens: sampledTokens(turn),
-        anchor: turn.anchor,
-        valid: turn.valid,
-        ...rest,
-        ...(dense && { dense: dense.map((reward) => reward * rewardScale) }),
-        ...(counterfactual !== undefined && { counterfactual: counterfactual * rewardScale }),
-        ...(valuesOf && { values: valuesOf.get(index) ?? [] }),
-        ...(entropiesOf && { entropies: entropiesOf.get(index) ?? [] }),
-      };
-    }),
-  };
+  return creditTrajectory(
+    trajectory,
+    rewardScale,
+    trajectory.turns.map((_, k) => ({
+      ...(valuesOf && { values: valuesOf.get(k) ?? [] }),
+      ...(entropiesOf && { entropies: entropiesOf.get(k) ?? [] }),
+      ...(bonusesOf && { bonus: sumOf(bonusesOf.get(k) ?? []) }),
+    })),
+  );
 }
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
@@ -82,11 +63,6 @@ function byTurn(samples: readonly Sample[], numbers: readonly Float32Array[]): M
     }
   }
   return found;
-}
-
-/** The episode that roles share: where there are several, each trajectory's id ends with its role. */
-function episodeOf({ id, role }: Trajectory): string {
-  return id.endsWith(`/${role}`) ? id.slice(0, -role.length - 1) : id;
 }
 
 /** A sample with its per-token training targets; `weight` is set when minibatches are made. */

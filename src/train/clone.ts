@@ -1,12 +1,13 @@
 /** The warm start: behaviour cloning of demonstrations, loss on the demonstrated actions only. */
 
+import type { Group } from '../core/episode.ts';
 import { Rng } from '../core/rng.ts';
-import { buildSamples } from '../core/sample.ts';
+import { samplesOfTrajectory } from '../core/sample.ts';
 import { scheduleFactor } from '../core/schedule.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import { roleGroups } from '../core/trajectory.ts';
 import { crossEntropy } from '../objective/cross-entropy.ts';
 import { tokenWeights } from '../objective/weights.ts';
-import { renderDemonstration } from '../synth/demonstrations.ts';
+import { renderDemonstrations } from '../synth/demonstrations.ts';
 import type { Metrics } from './events.ts';
 import type { Learner } from './learner.ts';
 
@@ -14,15 +15,16 @@ const SCHEDULE = { kind: 'cosine', warmupSteps: 20, finalFraction: 0.1 } as cons
 
 export async function clone(
   learner: Learner,
-  demonstrations: readonly Trajectory[],
+  demonstrations: readonly Group[],
   report: (step: number, metrics: Metrics) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { config, engine, renderer, context } = learner;
   const { steps, batch, learningRate } = config.clone;
-  const samples = demonstrations.flatMap((demonstration) =>
-    buildSamples(renderDemonstration(demonstration, renderer, context), () => true),
-  );
+  const rendered = demonstrations.map((group) => renderDemonstrations(group, renderer, context));
+  const samples = roleGroups(rendered)
+    .flatMap(({ members }) => members)
+    .flatMap((demonstration) => samplesOfTrajectory(demonstration, () => true));
   const rng = Rng.of('clone', config.seed);
   const objective = crossEntropy();
   for (let step = 0; step < steps && !signal.aborted; step++) {

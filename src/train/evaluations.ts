@@ -19,20 +19,22 @@ export async function evaluateBoth(
   io: RunIo,
 ): Promise<Evaluations> {
   const { evaluation } = learner.config;
-  const play = async (temperature: number, name: string) =>
+  const play = async (temperature: number) =>
     evaluate({
       ...playOptions(learner, io.signal),
       split: 'test',
-      // The same episodes' chance in every evaluation, so that before and after differ in the policy alone.
-      label: `evaluation-${name}`,
+      step,
       tasks: label === 'during' ? evaluation.tasks : evaluation.finalTasks,
       sampling: { temperature, topP: 1, topK: 0 },
       onEpisode: reportEpisodes(io, 'evaluate'),
     });
-  const sampled = await play(1, 'sampled');
-  const greedy = await play(0, 'greedy');
+  const sampled = await play(1);
+  const greedy = await play(0);
   io.event({ type: 'evaluation', step, label, sampled: sampled.result, greedy: greedy.result });
-  if (label !== 'during') await io.rollouts(`evaluation-${label}`, sampled.trajectories);
+  if (label !== 'during') {
+    io.rollouts(step, sampled.groups, 'sampled');
+    io.rollouts(step, greedy.groups, 'greedy');
+  }
   return { sampled: sampled.result, greedy: greedy.result };
 }
 

@@ -1,22 +1,25 @@
 /** How a recipe learns: the contract between the loop, which plays and keeps, and what turns episodes into weights. */
 
-import type { Group, Trajectory } from '../core/trajectory.ts';
+import type { EpisodeKey, Role } from '../core/episode.ts';
+import type { RoleGroup } from '../core/trajectory.ts';
 import type { CreditState } from '../credit/rollouts.ts';
 import type { Metrics } from './events.ts';
 import type { Learner } from './learner.ts';
-import type { Credited } from './rollout-record.ts';
+import type { Credited } from './stored-credit.ts';
 
-/** An episode that is kept to be learned from again; plain JSON, so that checkpoints hold it. */
-export interface Replayed extends Trajectory {
+/** One role of an episode that is kept to be learned from again, by its key: the store has it. Plain JSON. */
+export type Kept = {
+  readonly episode: EpisodeKey;
+  readonly role: Role;
   /** Its advantage when it was played, for methods that replay by it. */
   readonly advantage?: number;
-}
+};
 
 /** What a way of learning remembers from step to step; plain JSON. */
 export interface Memory {
   readonly creditState: CreditState;
   /** Oldest first. Where a run plays no episodes, the recorded ones that it learns from. */
-  readonly replay: readonly Replayed[];
+  readonly replay: readonly Kept[];
 }
 
 /** Which step this is, of so many over which learning rates decay. */
@@ -40,7 +43,7 @@ export interface Update {
 /** Learn from the usable groups of one step, and from what is remembered. */
 export type Learn = (
   learner: Learner,
-  groups: readonly Group[],
+  groups: readonly RoleGroup[],
   moment: Moment,
   memory: Memory,
 ) => Promise<Update>;

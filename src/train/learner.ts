@@ -1,6 +1,8 @@
 /** Everything a run works with: the task, the model's words, the engine, and how reward becomes a gradient. */
 
-import type { Trajectory } from '../core/trajectory.ts';
+import type { Group } from '../core/episode.ts';
+import { samplesOfTrajectory } from '../core/sample.ts';
+import { roleGroups } from '../core/trajectory.ts';
 import type { Credit } from '../credit/rollouts.ts';
 import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -15,7 +17,8 @@ import { agentNames } from '../rollout/agent-names.ts';
 import type { CollectOptions, Play } from '../rollout/collect.ts';
 import { type ContextStrategy, fullContext, latestContext } from '../rollout/context.ts';
 import type { Watch } from '../rollout/watchdog.ts';
-import { learnVocabulary, renderDemonstration } from '../synth/demonstrations.ts';
+import { learnVocabulary, renderDemonstrations } from '../synth/demonstrations.ts';
+import type { Archive } from './archive.ts';
 import type { TrainConfig } from './config.ts';
 import type { ModelCard, SmallModelCard } from './model-card.ts';
 import type { Recipe } from './recipes/recipe.ts';
@@ -31,6 +34,8 @@ export interface Learner {
   /** A model of its own for values, where the recipe has one. */
   readonly critic?: Engine;
   readonly credit: Credit;
+  /** Episodes that are learned from again. */
+  readonly archive: Archive;
   /** Sees steps of an environment that never return. */
   readonly watch: Watch;
   /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
@@ -39,7 +44,7 @@ export interface Learner {
 
 /** Decide the model's words and shape from demonstrations. */
 export function designModel(
-  demonstrations: readonly Trajectory[],
+  demonstrations: readonly Group[],
   config: TrainConfig,
   recipe: Recipe,
   world: World,
@@ -50,7 +55,7 @@ export function designModel(
   const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
   const context = contextOf(config, world);
   const longest = Math.max(
-    ...demonstrations.map((d) => promptLength(renderDemonstration(d, renderer, context))),
+    ...demonstrations.map((group) => longestSample(renderDemonstrations(group, renderer, context))),
   );
   const { width, heads, layers, hidden } = config.model;
   // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
@@ -103,14 +108,11 @@ export function contextOf(config: TrainConfig, world: World): ContextStrategy {
 }
 
 /** Tokens of the longest sequence the policy would have seen. */
-function promptLength({ turns }: Trajectory): number {
-  let longest = 0;
-  let length = 0;
-  for (const turn of turns) {
-    length = (turn.extendsPrevious ? length : 0) + turn.contextIds.length + turn.ids.length;
-    longest = Math.max(longest, length);
-  }
-  return longest;
+function longestSample(group: Group): number {
+  const samples = roleGroups([group])
+    .flatMap(({ members }) => members)
+    .flatMap((trajectory) => samplesOfTrajectory(trajectory, () => true));
+  return Math.max(0, ...samples.map(({ ids_T }) => ids_T.length));
 }
 
 export function createLearner(parts: Omit<Learner, 'context' | 'credit'>): Learner {

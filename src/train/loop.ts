@@ -4,8 +4,9 @@
  * Knows nothing of files, terminals or processes: what happens is reported through `io`.
  */
 
+import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import { roleGroups } from '../core/trajectory.ts';
 import { type TaskPool, updatePool } from '../curation/revisit.ts';
 import { constantShare, keepUsable } from '../curation/usable.ts';
 import { failuresOf } from '../rollout/collect.ts';
@@ -13,12 +14,12 @@ import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
 import { type Evaluations, evaluateBoth, reportEpisodes } from './evaluations.ts';
 import type { Metrics, ProgressEvent, RunSummary, StoredEvent } from './events.ts';
-import type { Memory, Replayed } from './learn.ts';
+import type { Kept, Memory } from './learn.ts';
 import type { Learner } from './learner.ts';
 import { rolloutMetrics } from './metrics.ts';
 import { curate, playStep } from './play-step.ts';
-import type { Credited } from './rollout-record.ts';
 import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
+import { withCredit } from './stored-credit.ts';
 import { playedTasks } from './tasks.ts';
 import { updatePolicy } from './update.ts';
 import { updateWarnings } from './warnings.ts';
@@ -41,12 +42,9 @@ export interface TrainState {
 }
 
 /** Demonstrations to imitate; or, where the engine holds weights that did so before, what they were found to be worth. */
-export type Beginning = (
-  | { readonly demonstrations: readonly Trajectory[] }
-  | { readonly before: Evaluations }
-) & {
+export type Beginning = ({ readonly demonstrations: readonly Group[] } | { readonly before: Evaluations }) & {
   /** Recorded episodes to learn from, where the run plays none. */
-  readonly recorded?: readonly Replayed[];
+  readonly recorded?: readonly Kept[];
 };
 
 export const initialState: TrainState = {
@@ -65,12 +63,8 @@ export const initialState: TrainState = {
 export interface RunIo {
   event(event: StoredEvent): void;
   progress(event: ProgressEvent): void;
-  /** Store the episodes of a step with their credit; `label` names evaluations. */
-  rollouts(
-    label: string,
-    trajectories: readonly Trajectory[],
-    credited?: ReadonlyMap<string, Credited>,
-  ): Promise<void>;
+  /** Store the episodes of a step, with their credit; or of an evaluation after it. */
+  rollouts(step: number, groups: readonly Group[], evaluation?: 'sampled' | 'greedy'): void;
   checkpoint(step: number, state: TrainState): Promise<void>;
   /** Seconds since some start. */
   now(): number;
@@ -130,13 +124,14 @@ export async function train(
     const planned = plannedSteps(config, state);
     // 1. Act: every group plays one task several times with the present weights.
     const stepBegan = io.now();
-    const { groups, tasks } = await timed('rollout', () =>
-      playStep(learner, step, state.pool, { signal: io.signal, onEpisode: reportEpisodes(io, 'train') }),
+    const groups = await timed('rollout', () =>
+      playStep(learner, step + 1, state.pool, { signal: io.signal, onEpisode: reportEpisodes(io, 'train') }),
     );
     const rolloutSeconds = io.now() - stepBegan;
 
     // 2. Curate: what failed is counted and warned of, and teaches nothing.
-    const usable = keepUsable(groups, config.rollout.minimumMembers);
+    learner.archive.add(groups);
+    const usable = keepUsable(roleGroups(groups), config.rollout.minimumMembers);
     const learned = curate(learner, usable.groups);
     for (const [message, count] of failuresOf(groups.flatMap(({ members }) => members))) {
       io.event({
@@ -156,20 +151,20 @@ export async function train(
     const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 
     // 4. Report, evaluate, keep.
-    const trajectories = groups.flatMap(({ members }) => members);
-    const counts = rolloutMetrics(trajectories);
+    learner.archive.keepOnly(update.memory.replay);
+    const counts = rolloutMetrics(groups);
     state = {
       ...state,
       step: step + 1,
       memory: update.memory,
-      pool: updatePool(state.pool, playedTasks(usable.groups, tasks)),
+      pool: updatePool(state.pool, playedTasks(usable.groups)),
       average: selfPlay?.average ?? null,
       tokens: {
         sampled: state.tokens.sampled + counts['tokens/sampled']!,
         trained: state.tokens.trained + update.trainedTokens,
         forward: state.tokens.forward + counts['tokens/forward']!,
       },
-      episodes: state.episodes + trajectories.length,
+      episodes: state.episodes + counts['episodes/total']!,
       turns: state.turns + counts['turns/total']!,
     };
     const trainSeconds = io.now() - trainBegan;
@@ -190,8 +185,12 @@ export async function train(
     };
     io.event({ type: 'step', step: step + 1, steps: plannedSteps(config, state), metrics });
     const last = spentShare(config, state) >= 1;
-    if (groups.length > 0 && config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)) {
-      await io.rollouts(String(step + 1), trajectories, update.credited);
+    const isReplayed = update.memory.replay.length > 0;
+    if (
+      groups.length > 0 &&
+      (isReplayed || (config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)))
+    ) {
+      io.rollouts(step + 1, withCredit(groups, update.credited, step + 1));
     }
     if (!last && config.evaluation.every > 0 && (step + 1) % config.evaluation.every === 0) {
       await measure('during', step + 1);

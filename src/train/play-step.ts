@@ -1,36 +1,29 @@
 /** The episodes of one step: a round of tasks, and with dynamic sampling more rounds until enough groups say something. */
 
-import type { Group } from '../core/trajectory.ts';
+import type { Group } from '../core/episode.ts';
+import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
 import { informative, mostVaried } from '../curation/informative.ts';
 import type { TaskPool } from '../curation/revisit.ts';
 import { collectGroups } from '../rollout/collect.ts';
 import { type Learner, playOptions, playsEpisodes } from './learner.ts';
-import { chooseTasks, requestsFor } from './tasks.ts';
+import { chooseTasks } from './tasks.ts';
 
-export interface PlayedStep {
-  readonly groups: readonly Group[];
-  /** Task index of each group. */
-  readonly tasks: ReadonlyMap<string, number>;
-}
-
+/** @param step that asks, from 1 */
 export async function playStep(
   learner: Learner,
   step: number,
   pool: TaskPool,
   io: { readonly signal: AbortSignal; readonly onEpisode: (done: number, total: number) => void },
-): Promise<PlayedStep> {
+): Promise<readonly Group[]> {
   const { config, recipe } = learner;
-  if (!playsEpisodes(learner)) return { groups: [], tasks: new Map() };
+  if (!playsEpisodes(learner)) return [];
   const { resample } = config.curation;
   const play = recipe.play ?? collectGroups;
-  const tasks = new Map<string, number>();
   const groups: Group[] = [];
   for (let round = 0; round <= resample; round++) {
-    if (round > 0 && informative(groups).length >= wanted(learner)) break;
-    const chosen = chooseTasks(learner, step, round === 0 ? pool : [], round);
-    for (const [id, task] of chosen) tasks.set(id, task);
+    if (round > 0 && informative(roleGroups(groups)).length >= wanted(learner)) break;
     groups.push(
-      ...(await play(requestsFor(learner, chosen), {
+      ...(await play(chooseTasks(learner, step, round === 0 ? pool : [], round), {
         ...playOptions(learner, io.signal, step),
         branching: config.branching,
         stopsAtVoidTurn: config.curation.voidTurns === 'stop',
@@ -38,14 +31,14 @@ export async function playStep(
       })),
     );
   }
-  return { groups, tasks };
+  return groups;
 }
 
 /** What of the usable groups is learned from. */
 export function curate(
   learner: Pick<Learner, 'config' | 'world'>,
-  groups: readonly Group[],
-): readonly Group[] {
+  groups: readonly RoleGroup[],
+): readonly RoleGroup[] {
   const { resample, variedShare } = learner.config.curation;
   const chosen = resample > 0 ? informative(groups).slice(0, wanted(learner)) : groups;
   return mostVaried(chosen, variedShare);

@@ -1,7 +1,7 @@
 /** Which tasks a step plays: fresh ones, and some of those that were not solved before. */
 
 import { Rng } from '../core/rng.ts';
-import type { Group, Trajectory } from '../core/trajectory.ts';
+import type { RoleGroup, Trajectory } from '../core/trajectory.ts';
 import { drawFromPool, type TaskPool } from '../curation/revisit.ts';
 import type { GroupRequest } from '../rollout/collect.ts';
 import type { Learner } from './learner.ts';
@@ -10,43 +10,55 @@ import type { Learner } from './learner.ts';
 const ROUND_STRIDE = 2 ** 20;
 
 /**
- * Task index of each group of a step: some not solved before, the rest fresh ones (a random selection of finite sets).
+ * The groups of a step: some tasks not solved before, the rest fresh ones. Finite sets are gone through in shuffled epochs.
  * Further rounds of the same step choose others.
+ *
+ * @param step that asks, from 1
  */
 export function chooseTasks(
   { config, world }: Pick<Learner, 'config' | 'world'>,
   step: number,
   pool: TaskPool,
   round = 0,
-): Map<string, number> {
-  const { tasks, revisit } = config.rollout;
-  const { size } = world.tasks('train');
-  const rng = Rng.of('tasks', config.seed, step, ...(round > 0 ? [round] : []));
-  const again = drawFromPool(pool, Math.round(revisit * tasks), rng);
-  const fresh = (index: number): number =>
-    Number.isFinite(size) ? rng.int(size) : (step + round * ROUND_STRIDE) * tasks + index;
-  return new Map(
-    Array.from({ length: tasks }, (_, index) => [
-      `${step}/${round * tasks + index}`,
-      again[index] ?? fresh(index),
-    ]),
-  );
-}
-
-export function requestsFor(
-  { config, world }: Pick<Learner, 'config' | 'world'>,
-  tasks: ReadonlyMap<string, number>,
 ): GroupRequest[] {
+  const { tasks, revisit, group: members } = config.rollout;
   const set = world.tasks('train');
-  return [...tasks].map(([id, task]) => ({ id, task: set.at(task), members: config.rollout.group }));
+  const rng = Rng.of('tasks', config.seed, step, round);
+  const again = drawFromPool(pool, Math.round(revisit * tasks), rng);
+  const inEpoch = epochs(set.size, config.seed);
+  return Array.from({ length: tasks }, (_, index) => {
+    const place = (step - 1 + round * ROUND_STRIDE) * tasks + index;
+    const task = again[index] ?? (Number.isFinite(set.size) ? inEpoch(place) : place);
+    return {
+      step,
+      group: round * tasks + index,
+      split: 'train',
+      index: task,
+      task: set.at(task),
+      members,
+    };
+  });
 }
 
-/** The episodes of each task. Games have none: one side always fails, so nothing there is ever solved. */
-export function playedTasks(
-  groups: readonly Group[],
-  tasks: ReadonlyMap<string, number>,
-): Map<number, readonly Trajectory[]> {
+/** The task at a place of an endless list of shuffled epochs. */
+function epochs(size: number, seed: number): (place: number) => number {
+  const shuffled = new Map<number, readonly number[]>();
+  return (place) => {
+    const epoch = Math.floor(place / size);
+    const order =
+      shuffled.get(epoch) ?? Rng.of('epoch', seed, epoch).shuffle(Array.from({ length: size }, (_, i) => i));
+    shuffled.set(epoch, order);
+    return order[place % size]!;
+  };
+}
+
+/** The episodes of each task, by its index. Games have none: one side always fails, so nothing there is ever solved. */
+export function playedTasks(groups: readonly RoleGroup[]): Map<number, readonly Trajectory[]> {
   return new Map(
-    groups.flatMap(({ id, members }) => (tasks.has(id) ? [[tasks.get(id)!, members] as const] : [])),
+    groups.flatMap(({ members }) => {
+      const first = members[0]?.episode;
+      if (!first || typeof first.key.task !== 'number' || Object.keys(first.outcome).length > 1) return [];
+      return [[first.key.task, members] as const];
+    }),
   );
 }

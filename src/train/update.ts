@@ -1,7 +1,7 @@
 /** The policy update of one step: credit, samples, minibatches, gradients. */
 
 import { Rng } from '../core/rng.ts';
-import type { Group } from '../core/trajectory.ts';
+import type { RoleGroup } from '../core/trajectory.ts';
 import type { CreditState, CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
 import { hasVoidTurn } from '../curation/void-turns.ts';
 import { explainedVariance } from '../objective/value.ts';
@@ -36,7 +36,7 @@ export interface CreditedGroups {
 /** Advantages: what each turn or token was worth, compared within its group or against the critic. */
 export async function creditGroups(
   learner: Learner,
-  groups: readonly Group[],
+  groups: readonly RoleGroup[],
   { creditState }: Memory,
 ): Promise<CreditedGroups> {
   const { config } = learner;
@@ -57,7 +57,7 @@ export async function creditGroups(
 /** Learn from the groups of one step by policy gradient. */
 export async function updatePolicy(
   learner: Learner,
-  groups: readonly Group[],
+  groups: readonly RoleGroup[],
   moment: Moment,
   memory: Memory,
 ): Promise<Update> {

@@ -1,12 +1,12 @@
 /** What a run warns of after a step: an update that learned nothing, and a sampler that is not what is trained. */
 
-import type { Group } from '../core/trajectory.ts';
+import type { RoleGroup } from '../core/trajectory.ts';
 import { constantShare } from '../curation/usable.ts';
 import type { StoredEvent } from './events.ts';
 import type { Update } from './learn.ts';
 
 /** The warnings of one step, counted from 1. */
-export function updateWarnings(step: number, update: Update, groups: readonly Group[]): StoredEvent[] {
+export function updateWarnings(step: number, update: Update, groups: readonly RoleGroup[]): StoredEvent[] {
   const gap = update.metrics['policy/kl_sample_train'] ?? 0;
   return [
     ...(update.updates === 0 ? [nothingLearned(step, update, groups)] : []),
@@ -31,7 +31,7 @@ function samplerDiffers(step: number, gap: number): StoredEvent {
 }
 
 /** A step that learned nothing says so, and why. */
-function nothingLearned(step: number, { why }: Update, groups: readonly Group[]): StoredEvent {
+function nothingLearned(step: number, { why }: Update, groups: readonly RoleGroup[]): StoredEvent {
   const constant = Math.round(100 * constantShare(groups));
   const reason =
     groups.length === 0

@@ -7,7 +7,6 @@ import { type CollectOptions, failuresOf } from '../../rollout/collect.ts';
 import { appendLines, latestRun } from '../../store/runs.ts';
 import type { ProgressEvent } from '../../train/events.ts';
 import { playOptions } from '../../train/learner.ts';
-import { rolloutRecord } from '../../train/rollout-record.ts';
 import { openBlackBox, runsHere } from '../black-box.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { painter } from '../console.ts';
@@ -71,22 +70,18 @@ export const evalCommand: Command<typeof options> = defineCommand({
       display.show(event);
     };
     const failures = new Map<string, number>();
-    const play = async (temperature: number, label: string): Promise<EvaluationResult> => {
-      const { result, trajectories } = await evaluate({
+    const play = async (temperature: number): Promise<EvaluationResult> => {
+      const { result, groups } = await evaluate({
         ...player.options(),
         split,
         tasks,
-        // The chance of the run's own evaluations, so that equal numbers of tasks give equal figures.
-        label: `evaluation-${label}`,
+        step: step ?? 0,
         sampling: { temperature, topP: 1, topK: 0 },
         onEpisode: progress,
       });
-      if (record !== undefined)
-        appendLines(
-          record,
-          trajectories.map((episode) => rolloutRecord(episode)),
-        );
-      for (const [failure, count] of failuresOf(trajectories)) {
+      const episodes = groups.flatMap(({ members }) => members);
+      if (record !== undefined) appendLines(record, episodes);
+      for (const [failure, count] of failuresOf(episodes)) {
         failures.set(failure, (failures.get(failure) ?? 0) + count);
       }
       if (result.episodes === 0) throw nothingMeasured(player.name, failures);
@@ -96,7 +91,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
       display.show({ type: 'phase', phase: 'evaluate' });
       const results: { readonly label: string; readonly result: EvaluationResult }[] = [];
       for (const [label, temperature] of player.ways) {
-        results.push({ label, result: await play(temperature, label) });
+        results.push({ label, result: await play(temperature) });
       }
       display.close();
       for (const [failure, count] of failures) {

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
+import { roleGroups } from '../../core/trajectory.ts';
 import { taskOf } from '../../env/split.ts';
 import type { World } from '../../env/world.ts';
 import { collectGroups } from '../../rollout/collect.ts';
@@ -104,16 +105,17 @@ async function watch(
         `\n${paint('bold', `${environment}, ${split} task ${task}`)} ${paint('dim', `played by ${name}`)}\n`,
       );
       const groups = await collectGroups(
-        [{ id: `watch/${task}`, task: taskOf(learner.world, split, task), members: 1 }],
+        [{ step: 0, group: task, split, index: task, task: taskOf(learner.world, split, task), members: 1 }],
         {
           ...usual,
           policy: narratedPolicy(usual.policy, console, console.interactive ? pause : 0),
           sampling: { ...usual.sampling, temperature: greedy ? 0 : usual.sampling.temperature },
         },
       );
-      for (const { role, success, outcome, stop, failure, turns } of groups.flatMap(
+      for (const { role, success, outcome, stop, episode, turns } of roleGroups(groups).flatMap(
         (group) => group.members,
       )) {
+        const { failure } = episode;
         const several = learner.world.roles.length > 1;
         const mark = success ? paint('green', '✓ solved') : paint('red', '✗ not solved');
         const reason = stop === 'done' ? '' : `, ${stop}${failure === undefined ? '' : `: ${failure}`}`;

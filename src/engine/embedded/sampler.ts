@@ -230,7 +230,11 @@ export class Sampler {
     const full = request.promptIds.length + job.ids.length >= this.#options.contextLength;
     if (!stopped && !full && job.ids.length < request.maxTokens) return;
     slot.job = undefined;
-    job.resolve({ ids: job.ids, logprobs: job.logprobs, finish: stopped ? 'stop' : 'length' });
+    job.resolve({
+      ids: Int32Array.from(job.ids),
+      logprobs: Float32Array.from(job.logprobs),
+      finish: stopped ? 'stop' : 'length',
+    });
   }
 
   /** Swaps rows so that `slots` have the rows from `firstRow` on, without gaps; returns them by row. */

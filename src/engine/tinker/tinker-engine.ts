@@ -124,7 +124,7 @@ export class TinkerEngine implements Engine {
       checkSequences(output.sequences, members.length, parameters.maxTokens);
       for (const [index, member] of members.entries()) {
         const { tokens, logprobs, finish } = output.sequences[index]!;
-        results[member] = { ids: tokens, logprobs, finish };
+        results[member] = { ids: Int32Array.from(tokens), logprobs: Float32Array.from(logprobs), finish };
       }
     });
     return results;

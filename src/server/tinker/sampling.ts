@@ -35,7 +35,13 @@ export async function sampleOn(lend: Lend, source: ModelSource, body: SampleBody
     return results;
   });
   const sequences = sampled
-    .map(({ ids, logprobs, finish }): SampledSequence => ({ tokens: ids, logprobs, finish }))
+    .map(
+      ({ ids, logprobs, finish }): SampledSequence => ({
+        tokens: Array.from(ids),
+        logprobs: Array.from(logprobs),
+        finish,
+      }),
+    )
     .map((sequence) => (stopTexts.length > 0 ? cutAtText(sequence, stopTexts, source.decode!) : sequence));
   // The engine tells log-probabilities at the temperature that it sampled with, the API those at temperature 1.
   const isPlain = parameters.temperature === 0 || parameters.temperature === 1;

@@ -12,9 +12,10 @@ import { Rng } from '../../core/rng.ts';
 import type { Engine, TokenRow } from '../../engine/engine.ts';
 import { archerAdvantage, archerHeads, archerTargets } from '../../objective/archer.ts';
 import type { Objective } from '../../objective/objective.ts';
+import type { Replayed } from '../archive.ts';
 import { minibatches } from '../batch.ts';
 import { GradientSteps } from '../gradient-steps.ts';
-import type { Learn, Moment, Replayed } from '../learn.ts';
+import type { Learn, Moment } from '../learn.ts';
 import type { Learner } from '../learner.ts';
 import { updateOf } from './preferences.ts';
 import { draw, remember } from './replay.ts';
@@ -50,16 +51,17 @@ export function actorCritic(method: ActorCritic): Learn {
     const { config } = learner;
     const critic = learner.critic!;
     const replay = remember(memory, groups, config);
+    const kept = await learner.archive.recall(replay);
     const rng = Rng.of('replay', config.seed, moment.step);
     const warmingUp = moment.step < config.critic.warmupSteps;
     const fitted =
       replay.length > 0 && (warmingUp || !method.criticRests)
-        ? await fitCritic(learner, critic, method, replay, moment, rng)
+        ? await fitCritic(learner, critic, method, kept, moment, rng)
         : undefined;
     const steps = new GradientSteps(learner, moment);
     let figures: Readonly<Record<string, number>> = {};
     if (replay.length > 0 && !warmingUp) {
-      const { rows, metrics } = await method.actorStep(learner, critic, replay, rng);
+      const { rows, metrics } = await method.actorStep(learner, critic, kept, rng);
       figures = metrics;
       const objective = method.actorObjective(learner);
       for (let epoch = 0; epoch < config.optimizer.epochs && rows.length > 0; epoch++) {

@@ -1,8 +1,9 @@
 /** What an environment's scripted expert does in the tasks of a step. */
 
-import type { Group, Trajectory } from '../../core/trajectory.ts';
+import { type RoleGroup, roleGroups, type Trajectory } from '../../core/trajectory.ts';
 import { scriptedPolicy } from '../../policy/scripted.ts';
 import { collectGroups } from '../../rollout/collect.ts';
+import { asTrained } from '../../synth/demonstrations.ts';
 import { type Learner, playOptions } from '../learner.ts';
 
 /**
@@ -11,19 +12,17 @@ import { type Learner, playOptions } from '../learner.ts';
  */
 export async function playExpert(
   learner: Learner,
-  groups: readonly Group[],
+  groups: readonly RoleGroup[],
 ): Promise<ReadonlyMap<string, Trajectory>> {
   const { world, renderer } = learner;
-  const requests = groups.map(({ id, task }) => ({ id, task, members: 1 }));
+  const requests = groups.map(({ group: { step, group }, members }) => {
+    const { key, task } = members[0]!.episode;
+    return { step, group, split: key.split, index: key.task as number, task, members: 1 };
+  });
   const played = await collectGroups(requests, {
     ...playOptions(learner, new AbortController().signal),
     policy: scriptedPolicy(world, { player: () => 'expert', randomRate: 0, renderer }),
   });
-  return new Map(
-    played.flatMap(({ id, members }) => members.map((episode) => [id, recorded(episode)] as const)),
-  );
-}
-
-function recorded(episode: Trajectory): Trajectory {
-  return { ...episode, turns: episode.turns.map((turn) => ({ ...turn, sampled: true })) };
+  const recorded = roleGroups(played.map((group) => ({ ...group, members: group.members.map(asTrained) })));
+  return new Map(recorded.map(({ id, members }) => [id, members[0]!]));
 }

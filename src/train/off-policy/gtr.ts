@@ -11,8 +11,10 @@
  */
 
 import { z } from 'zod';
+import type { Episode, Group } from '../../core/episode.ts';
+import { keyText } from '../../core/episode-key.ts';
 import { Rng } from '../../core/rng.ts';
-import type { Group, Trajectory } from '../../core/trajectory.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
 import { combine } from '../../objective/combine.ts';
 import { gtr } from '../../objective/imitation-mix.ts';
 import { explainedVariance, valueLoss } from '../../objective/value.ts';
@@ -22,8 +24,8 @@ import { type CollectOptions, collectGroups, type GroupRequest } from '../../rol
 import type { Learn } from '../learn.ts';
 import { creditGroups } from '../update.ts';
 import { learnBeside, withConstant } from './mixtures.ts';
-import { draw, lean } from './replay.ts';
-import { correctionRows, weighThoughts } from './thoughts.ts';
+import { draw, keptAs } from './replay.ts';
+import { CORRECTION, correctedThought, correctionRows, weighThoughts } from './thoughts.ts';
 
 export const gtrOptions = z.strictObject({
   ...gtr.schema.shape,
@@ -43,18 +45,19 @@ export async function playCorrected(
   const corrections = new Map<string, (string | undefined)[]>();
   const { policy } = options;
   const asking: Policy = {
-    get version() {
-      return policy.version;
+    get author() {
+      return policy.author;
     },
     complete: async (request) => {
       const completion = await policy.complete(request);
-      const { conversation, messages, session } = request;
-      const ofEpisode = corrections.get(conversation) ?? [];
-      corrections.set(conversation, ofEpisode);
+      const { key, messages, session } = request;
+      const name = keyText(key);
+      const ofEpisode = corrections.get(name) ?? [];
+      corrections.set(name, ofEpisode);
       const rng = Rng.of('thought', request.seedKey);
       const thought = (options.world.protocol.thought?.(completion.text) ?? '').trim();
       const turn = { session, messages, thought, rng };
-      const where = `correcting ${conversation} turn ${ofEpisode.length}`;
+      const where = `correcting ${name} turn ${ofEpisode.length}`;
       const corrected = await inTime(options, where, () => options.world.correctThought?.(turn) ?? thought);
       ofEpisode.push(corrected === thought ? undefined : corrected);
       return completion;
@@ -64,7 +67,9 @@ export async function playCorrected(
   const groups = await collectGroups(requests, { ...options, policy: asking });
   return groups.map((group) => ({
     ...group,
-    members: group.members.map((episode) => withCorrections(episode, corrections.get(episode.id) ?? [])),
+    members: group.members.map((episode) =>
+      withCorrections(episode, corrections.get(keyText(episode.key)) ?? []),
+    ),
   }));
 }
 
@@ -82,16 +87,18 @@ async function inTime<T>(
   }
 }
 
-function withCorrections(episode: Trajectory, corrections_K: readonly (string | undefined)[]): Trajectory {
-  const turns = episode.turns.map((turn, k) => {
-    const correctedThought = corrections_K[k];
-    return correctedThought === undefined ? turn : { ...turn, correctedThought };
+function withCorrections(episode: Episode, corrections_K: readonly (string | undefined)[]): Episode {
+  const transitions = episode.transitions.map((transition, k) => {
+    const thought = corrections_K[k];
+    return thought === undefined
+      ? transition
+      : { ...transition, notes: { ...transition.notes, [CORRECTION]: thought } };
   });
-  return { ...episode, turns };
+  return { ...episode, transitions };
 }
 
 const isCorrected = ({ turns }: Trajectory): boolean =>
-  turns.some(({ correctedThought }) => correctedThought !== undefined);
+  turns.some((turn) => correctedThought(turn) !== undefined);
 
 /** PPO with its critic on the episodes of the step; beside it corrections, drawn from those of all steps that are kept. */
 export const learnGtr: Learn = async (learner, groups, moment, memory) => {
@@ -104,7 +111,8 @@ export const learnGtr: Learn = async (learner, groups, moment, memory) => {
   );
   const episodes = groups.flatMap(({ members }) => members);
   const corrected = episodes.filter(isCorrected);
-  const replay = [...memory.replay, ...corrected.map(lean)].slice(-config.replay.size);
+  const replay = [...memory.replay, ...corrected.map(keptAs)].slice(-config.replay.size);
+  const kept = await learner.archive.recall(replay);
   const warmingUp = moment.step < valueWarmup;
   const value = valueLoss({ valueCoefficient, valueClip });
   const update = await learnBeside(
@@ -115,12 +123,12 @@ export const learnGtr: Learn = async (learner, groups, moment, memory) => {
     { creditState: credited.state, replay },
     warmingUp ? value : combine([gtr(options), value]),
     (fresh, rng) => {
-      const drawn = warmingUp ? [] : draw(replay, config.replay.batch, rng);
+      const drawn = warmingUp ? [] : draw(kept, config.replay.batch, rng);
       return [...withConstant(fresh, 'imitation', 0), ...correctionRows(drawn, learner)];
     },
   );
   const turns = episodes.flatMap((episode) => episode.turns);
-  const wrong = turns.filter(({ correctedThought }) => correctedThought !== undefined);
+  const wrong = turns.filter((turn) => correctedThought(turn) !== undefined);
   return {
     ...update,
     metrics: {

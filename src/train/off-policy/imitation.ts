@@ -3,8 +3,9 @@
 import { Rng } from '../../core/rng.ts';
 import type { TokenRow } from '../../engine/engine.ts';
 import type { Objective } from '../../objective/objective.ts';
+import type { Replayed } from '../archive.ts';
 import { GradientSteps } from '../gradient-steps.ts';
-import type { Learn, Replayed } from '../learn.ts';
+import type { Learn } from '../learn.ts';
 import type { Learner } from '../learner.ts';
 import { updateOf } from './preferences.ts';
 import { draw, remember } from './replay.ts';
@@ -23,7 +24,8 @@ export function learnFromReplay(method: ReplayMethod): Learn {
   return async (learner, groups, moment, memory) => {
     const { config } = learner;
     const replay = remember(memory, groups, config);
-    const eligible = method.eligible?.(learner, replay) ?? replay;
+    const kept = await learner.archive.recall(replay);
+    const eligible = method.eligible?.(learner, kept) ?? kept;
     const objective = method.objective(learner);
     const rng = Rng.of('replay', config.seed, moment.step);
     const steps = new GradientSteps(learner, moment);

@@ -4,18 +4,19 @@
  */
 
 import { Rng } from '../../core/rng.ts';
-import type { Group } from '../../core/trajectory.ts';
+import type { RoleGroup } from '../../core/trajectory.ts';
 import type { TokenRow } from '../../engine/engine.ts';
 import { sftRl } from '../../objective/imitation-mix.ts';
 import type { Objective } from '../../objective/objective.ts';
 import { isReplayed, recalibratedAdvantage, selfImitation } from '../../objective/self-imitation.ts';
+import type { Replayed } from '../archive.ts';
 import { type CreditedSample, minibatches, trainingRows } from '../batch.ts';
 import { GradientSteps } from '../gradient-steps.ts';
-import type { Learn, Memory, Moment, Replayed, Update } from '../learn.ts';
+import type { Kept, Learn, Memory, Moment, Update } from '../learn.ts';
 import type { Learner } from '../learner.ts';
 import { type CreditedGroups, creditGroups } from '../update.ts';
 import { updateOf } from './preferences.ts';
-import { byGroup, draw, lean } from './replay.ts';
+import { byGroup, draw, keptAs } from './replay.ts';
 import { averagedRows, onTurns, recordedOf } from './rows.ts';
 
 /** Rows with further channels of one number on all tokens. */
@@ -70,10 +71,11 @@ export const learnSpear: Learn = async (learner, groups, moment, memory) => {
   const credited = await creditGroups(learner, groups, memory);
   const { options } = config.objective;
   const { replayAge, ...loss } = options as typeof options & { readonly replayAge: number };
-  const means = byGroup(memory.replay).map(meanOutcome);
-  const good = memory.replay.filter(
-    ({ advantage = 0, outcome, policyVersion }) =>
-      learner.engine.version - policyVersion <= replayAge &&
+  const replay = await learner.archive.recall(memory.replay);
+  const means = byGroup(replay).map(meanOutcome);
+  const good = replay.filter(
+    ({ advantage = 0, outcome, episode }) =>
+      moment.step + 1 - episode.key.step <= replayAge &&
       isReplayed(advantage, recalibratedAdvantage(outcome, means)),
   );
   const kept = [...memory.replay, ...remembered(credited)].slice(-config.replay.size);
@@ -102,16 +104,16 @@ export const learnSpear: Learn = async (learner, groups, moment, memory) => {
   return { ...update, metrics: { ...update.metrics, 'replay/eligible': good.length } };
 };
 
-function meanOutcome({ members }: Group): number {
+function meanOutcome({ members }: RoleGroup): number {
   return members.reduce((sum, { outcome }) => sum + outcome, 0) / members.length;
 }
 
 /** The episodes with their advantages: the mean over their turns. */
-function remembered({ candidates, credits }: CreditedGroups): Replayed[] {
+function remembered({ candidates, credits }: CreditedGroups): Kept[] {
   return candidates.map(({ trajectory }, index) => {
     const { turnAdvantages_K } = credits[index]!;
     const sum = turnAdvantages_K.reduce((total, advantage) => total + advantage, 0);
-    return { ...lean(trajectory), advantage: sum / Math.max(1, turnAdvantages_K.length) };
+    return { ...keptAs(trajectory), advantage: sum / Math.max(1, turnAdvantages_K.length) };
   });
 }
 
@@ -119,6 +121,7 @@ function remembered({ candidates, credits }: CreditedGroups): Replayed[] {
 export const learnMixed: Learn = async (learner, groups, moment, memory) => {
   const { config } = learner;
   const credited = await creditGroups(learner, groups, memory);
+  const replay = await learner.archive.recall(memory.replay);
   return learnBeside(
     learner,
     moment,
@@ -128,7 +131,7 @@ export const learnMixed: Learn = async (learner, groups, moment, memory) => {
     sftRl(config.objective.options),
     (fresh, rng) => [
       ...withConstant(fresh, 'imitation', 0),
-      ...imitated(draw(memory.replay, config.replay.batch, rng)),
+      ...imitated(draw(replay, config.replay.batch, rng)),
     ],
   );
 };

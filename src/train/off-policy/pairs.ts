@@ -1,11 +1,12 @@
 /** Which episodes or turns are compared: how examples of preference are made from the episodes of a task. */
 
-import type { Group, Trajectory, Turn } from '../../core/trajectory.ts';
+import { promptOf } from '../../core/sample.ts';
+import { actOf, type RoleGroup, type Trajectory } from '../../core/trajectory.ts';
 import { agentQPairs, etoPair } from '../../objective/pairs.ts';
 import { type Example, turnSide, wholeSide } from './preferences.ts';
 
 /** The best and the worst episode of every task in which they differ. */
-export function bestAndWorst(groups: readonly Group[]): Example[] {
+export function bestAndWorst(groups: readonly RoleGroup[]): Example[] {
   return groups.flatMap(({ members }) => {
     const sorted = [...members].sort((a, b) => b.outcome - a.outcome);
     const [best, worst] = [sorted[0], sorted.at(-1)];
@@ -15,14 +16,14 @@ export function bestAndWorst(groups: readonly Group[]): Example[] {
 }
 
 /** Every episode on its own, worth 1 where it succeeded and -1 where it did not. */
-export function judged(groups: readonly Group[]): Example[] {
+export function judged(groups: readonly RoleGroup[]): Example[] {
   return groups
     .flatMap(({ members }) => members)
     .map((episode) => [wholeSide(episode, episode.success ? 1 : -1)] as const);
 }
 
 /** Episodes of a task two by two, in the order in which they were played. Equal rewards stay. */
-export function twoByTwo(groups: readonly Group[], rewardScale: number): Example[] {
+export function twoByTwo(groups: readonly RoleGroup[], rewardScale: number): Example[] {
   const side = (episode: Trajectory) => wholeSide(episode, episode.outcome * rewardScale);
   return groups.flatMap(({ members }) =>
     members.flatMap((first, index) => {
@@ -74,11 +75,10 @@ export function siblingTurns(members: readonly Trajectory[], threshold: number):
 }
 
 /** For each turn, all that the policy had seen before it, and what it then sampled. */
-function path({ turns }: Trajectory): { node: string; action: string; turn: number }[] {
-  let seen: readonly number[] = [];
-  return turns.flatMap((turn: Turn, index) => {
-    const node = [...(turn.extendsPrevious ? seen : []), ...turn.contextIds];
-    seen = [...node, ...turn.ids];
-    return turn.sampled ? [{ node: node.join(), action: turn.ids.join(), turn: index }] : [];
+function path({ turns, calls }: Trajectory): { node: string; action: string; turn: number }[] {
+  return turns.flatMap((turn, index) => {
+    const act = actOf(turn);
+    if (act?.trainable !== true) return [];
+    return [{ node: promptOf(act, calls).join(), action: act.ids.join(), turn: index }];
   });
 }

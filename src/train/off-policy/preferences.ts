@@ -1,7 +1,7 @@
 /** Learning from sequences that are compared or judged: pairs of a better and a worse one, or single ones. */
 
 import { Rng } from '../../core/rng.ts';
-import type { Group, Trajectory } from '../../core/trajectory.ts';
+import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
 import type { TokenRow } from '../../engine/engine.ts';
 import type { Objective } from '../../objective/objective.ts';
 import { minibatches } from '../batch.ts';
@@ -24,7 +24,7 @@ export interface Preferences {
   /** The examples that the episodes of some tasks make. */
   readonly examples: (
     learner: Learner,
-    groups: readonly Group[],
+    groups: readonly RoleGroup[],
   ) => Promise<readonly Example[]> | readonly Example[];
   readonly objective: (learner: Learner) => Objective;
   /** Whose log-probabilities `referenceLogprobs` are: the kept copy's, or the policy's before this update. */
@@ -36,7 +36,7 @@ export interface Preferences {
 /** From the groups of the step, or where there are none from tasks drawn from what was recorded. */
 export function learnFromPreferences(preferences: Preferences): Learn {
   return async (learner, groups, moment, memory) => {
-    const compared = comparedGroups(learner, groups, moment, memory);
+    const compared = await comparedGroups(learner, groups, moment, memory);
     const examples = await preferences.examples(learner, compared);
     const judged = await withReference(learner, examples, preferences.reference);
     const { minibatches: parts, epochs } = learner.config.optimizer;
@@ -72,14 +72,18 @@ export function updateOf(
   };
 }
 
-function comparedGroups(
-  { config }: Learner,
-  groups: readonly Group[],
+async function comparedGroups(
+  { config, archive }: Learner,
+  groups: readonly RoleGroup[],
   { step }: Moment,
   { replay }: Memory,
-): readonly Group[] {
+): Promise<readonly RoleGroup[]> {
   if (config.data === '') return groups;
-  return draw(byGroup(replay), config.replay.batch, Rng.of('replay', config.seed, step));
+  return draw(
+    byGroup(await archive.recall(replay)),
+    config.replay.batch,
+    Rng.of('replay', config.seed, step),
+  );
 }
 
 /** The whole of an episode as one side. */

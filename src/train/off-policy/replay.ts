@@ -1,23 +1,23 @@
 /** What is kept to be learned from again, and how it is drawn. */
 
 import type { Rng } from '../../core/rng.ts';
-import type { Group, Trajectory } from '../../core/trajectory.ts';
+import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
 import type { TrainConfig } from '../config.ts';
-import type { Memory, Replayed } from '../learn.ts';
+import type { Kept, Memory } from '../learn.ts';
 
 /** The latest `replay.size` episodes, those of this step among them; where the run plays none, all that was recorded. */
 export function remember(
   { replay }: Memory,
-  groups: readonly Group[],
+  groups: readonly RoleGroup[],
   { replay: { size } }: TrainConfig,
-): readonly Replayed[] {
+): readonly Kept[] {
   if (groups.length === 0) return replay;
-  return [...replay, ...groups.flatMap(({ members }) => members.map(lean))].slice(-size);
+  return [...replay, ...groups.flatMap(({ members }) => members.map(keptAs))].slice(-size);
 }
 
-/** What learning reads of an episode: not the messages, which are in the ids, nor what else the environment said. */
-export function lean({ turns, ...episode }: Trajectory): Replayed {
-  return { ...episode, turns: turns.map(({ info: _, ...turn }) => ({ ...turn, messages: [] })) };
+/** How an episode is remembered. */
+export function keptAs({ episode, role }: Trajectory): Kept {
+  return { episode: episode.key, role };
 }
 
 /** `count` of the items, none twice; all where there are fewer. */
@@ -28,13 +28,18 @@ export function draw<T>(items: readonly T[], count: number, rng: Rng): T[] {
   return [...chosen].map((index) => items[index]!);
 }
 
-/** Episodes of the same task, start and role, in the order in which the first of each was played; tasks are not kept. */
-export function byGroup(episodes: readonly Trajectory[]): Group[] {
+/** Episodes of the same task, start and role, in the order in which the first of each was played. */
+export function byGroup(episodes: readonly Trajectory[]): RoleGroup[] {
   const groups = new Map<string, Trajectory[]>();
   for (const episode of episodes) {
-    const group = groups.get(episode.groupId);
+    const id = `${episode.groupId}/${episode.role}`;
+    const group = groups.get(id);
     if (group) group.push(episode);
-    else groups.set(episode.groupId, [episode]);
+    else groups.set(id, [episode]);
   }
-  return [...groups].map(([id, members]) => ({ id, task: null, members }));
+  return [...groups].map(([id, members]) => {
+    const { role, episode } = members[0]!;
+    const { step, group } = episode.key;
+    return { id, role, group: { step, group, members: members.map((member) => member.episode) }, members };
+  });
 }

@@ -1,6 +1,6 @@
 /** Recorded episodes as rows of numbers by token. */
 
-import { buildSamples, type Sample } from '../../core/sample.ts';
+import { type Sample, samplesOfTrajectory } from '../../core/sample.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import type { TokenRow } from '../../engine/engine.ts';
 import { tokenWeights } from '../../objective/weights.ts';
@@ -12,7 +12,7 @@ export interface Recorded {
 }
 
 export function recordedOf(episodes: readonly Trajectory[]): Recorded[] {
-  return episodes.map((episode) => ({ episode, samples: buildSamples(episode) }));
+  return episodes.map((episode) => ({ episode, samples: samplesOfTrajectory(episode) }));
 }
 
 /** A row of a sum over sequences: weight 1 on the sampled tokens of the turns that count. */

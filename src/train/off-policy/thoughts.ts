@@ -1,6 +1,7 @@
 /** Thoughts before actions, as tokens: which of them write the thought, and what a corrected one is as a row to imitate. */
 
-import type { Trajectory } from '../../core/trajectory.ts';
+import { promptOf } from '../../core/sample.ts';
+import { actOf, type Trajectory, type Turn } from '../../core/trajectory.ts';
 import type { TokenRow } from '../../engine/engine.ts';
 import type { ActionProtocol } from '../../env/protocol.ts';
 import type { Renderer } from '../../model/renderer.ts';
@@ -9,13 +10,14 @@ import type { Learner } from '../learner.ts';
 
 /** How many of the ids write the thought; a token that reaches into the action is the action's. */
 export function thoughtLength(
-  ids: readonly number[],
+  ids: ArrayLike<number>,
   { text }: Pick<Renderer, 'text'>,
   { thought }: Pick<ActionProtocol, 'thought'>,
 ): number {
   const written = thought?.(text(ids)).length ?? 0;
   let length = 0;
-  while (length < ids.length && text(ids.slice(0, length + 1)).length <= written) length++;
+  const list = Array.from(ids);
+  while (length < list.length && text(list.slice(0, length + 1)).length <= written) length++;
   return length;
 }
 
@@ -39,22 +41,32 @@ export function correctionRows(
 }
 
 interface Correction {
-  readonly prompt: readonly number[];
+  readonly prompt: Int32Array;
   readonly thought: readonly number[];
 }
 
+/** The note of a transition that says what should have been thought before its action. */
+export const CORRECTION = 'gtr/thought';
+
+/** What should have been thought, where a corrector found the thought of the turn wrong. */
+export function correctedThought({ transition }: Turn): string | undefined {
+  const note = transition?.notes?.[CORRECTION];
+  return typeof note === 'string' ? note : undefined;
+}
+
 function correctionsOf(
-  { turns }: Trajectory,
+  { turns, calls }: Trajectory,
   { renderer, world, engine }: Pick<Learner, 'renderer' | 'world' | 'engine'>,
 ): Correction[] {
-  let before: readonly number[] = [];
-  return turns.flatMap(({ extendsPrevious, contextIds, ids, text, correctedThought }) => {
-    const prompt = extendsPrevious ? [...before, ...contextIds] : contextIds;
-    before = [...prompt, ...ids];
-    if (correctedThought === undefined) return [];
+  return turns.flatMap((turn) => {
+    const corrected = correctedThought(turn);
+    const act = actOf(turn);
+    if (corrected === undefined || act === undefined) return [];
+    const prompt = promptOf(act, calls);
+    const { text } = act;
     // Together with the action that the policy took, since a tokenizer may join what meets.
     const action = text.slice(world.protocol.thought?.(text).length ?? 0);
-    const written = renderer.completionIds(`${correctedThought} ${action}`);
+    const written = renderer.completionIds(`${corrected} ${action}`);
     const thought = written
       .slice(0, thoughtLength(written, renderer, world.protocol))
       .filter((id) => !renderer.stopIds.includes(id));
@@ -71,10 +83,12 @@ export function weighThoughts(
   weight: number,
 ): CreditedSample {
   if (weight === 1) return item;
-  const left_K = turns.map(({ ids, text }) => {
+  const left_K = turns.map((turn) => {
+    const act = actOf(turn);
+    if (act === undefined) return 0;
     // Where no action was found, all that was written is answered for.
-    const acts = world.protocol.parse(renderer.answer(text)).ok;
-    return acts ? thoughtLength(ids, renderer, world.protocol) : 0;
+    const acts = world.protocol.parse(renderer.answer(act.text)).ok;
+    return acts ? thoughtLength(act.ids, renderer, world.protocol) : 0;
   });
   const advantages_T = item.advantages_T.map((advantage, token) => {
     const turn = item.sample.turn_T[token]!;

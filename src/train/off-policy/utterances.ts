@@ -39,7 +39,8 @@ export function utterancesOf(episodes: readonly Trajectory[], rewardScale: numbe
     });
     let next: Utterance | undefined;
     for (const { turn, row, start, end } of places.reverse()) {
-      const { reward, valid } = episode.turns[turn]!;
+      const { reward, transition } = episode.turns[turn]!;
+      const valid = transition?.valid ?? true;
       next = { row, start, end, reward: reward * rewardScale, valid, ...(next && { next }) };
       turns.push(next);
     }

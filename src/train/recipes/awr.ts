@@ -3,7 +3,7 @@
 import { advantageWeighted } from '../../objective/advantage-weighted.ts';
 import { combine } from '../../objective/combine.ts';
 import { valueLoss } from '../../objective/value.ts';
-import type { Replayed } from '../learn.ts';
+import type { Replayed } from '../archive.ts';
 import type { Learner } from '../learner.ts';
 import { learnFromReplay } from '../off-policy/imitation.ts';
 import { averagedRows, onTurns, recordedOf, turnReturns } from '../off-policy/rows.ts';

@@ -1,7 +1,7 @@
 /** A recipe: a named composition of credit, objective and schedule, with its source and defaults. */
 
 import type { z } from 'zod';
-import type { Group } from '../../core/trajectory.ts';
+import type { Group } from '../../core/episode.ts';
 import type { CreditField } from '../../credit/fields.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { CollectOptions, GroupRequest } from '../../rollout/collect.ts';

@@ -22,7 +22,7 @@ export const refuel: Recipe = {
   play: playTwins,
   learn: learnFromPreferences({
     examples: ({ config }, groups) =>
-      groups.flatMap(({ members }) => twinPairs(members, config.credit.rewardScale)),
+      groups.flatMap(({ members }) => twinPairs(members, config.rollout.group, config.credit.rewardScale)),
     objective: ({ config }) => objective(config.objective.options),
     reference: 'kept',
     why: 'no twin differs from its first',

@@ -3,7 +3,7 @@
 import { combine } from '../../objective/combine.ts';
 import { crossEntropy } from '../../objective/cross-entropy.ts';
 import { ilql as ilqlObjective, mcReturns as returnsObjective } from '../../objective/ilql.ts';
-import type { Replayed } from '../learn.ts';
+import type { Replayed } from '../archive.ts';
 import type { Learner } from '../learner.ts';
 import { learnFromReplay } from '../off-policy/imitation.ts';
 import { averagedRows, onTurnEnds, recordedOf } from '../off-policy/rows.ts';

@@ -1,0 +1,92 @@
+/** What credit methods read of a group: the trajectories of a role, as little of them as credit needs. */
+
+import type { Group, Role } from '../core/episode.ts';
+import { keyText } from '../core/episode-key.ts';
+import type { Facts, TrajectoryFacts } from '../core/facts.ts';
+import { isTrained, roleGroups, sampledTokens, type Trajectory, type Turn } from '../core/trajectory.ts';
+import type { CreditTrajectory, CreditTurn } from './rollouts.ts';
+
+/** The trajectories of one role of a group, in the order of the members; roles that did nothing have none. */
+export function creditView(group: Group, role: Role): CreditTrajectory[] {
+  return roleGroups([group])
+    .filter((roles) => roles.role === role)
+    .flatMap(({ members }) => members)
+    .filter(({ turns }) => turns.length > 0)
+    .map((trajectory) => creditTrajectory(trajectory));
+}
+
+/** What was scored about the tokens of a turn, and what is added to its reward. */
+export interface TurnScores {
+  readonly values?: readonly number[];
+  readonly entropies?: readonly number[];
+  readonly bonus?: number;
+}
+
+/** @param rewardScale rewards, and facts that are rewards, are multiplied by it */
+export function creditTrajectory(
+  trajectory: Trajectory,
+  rewardScale = 1,
+  scores_K: readonly TurnScores[] = [],
+): CreditTrajectory {
+  const { id, groupId, role, episode, outcome, success, stop, parent, sharedTurns } = trajectory;
+  const bonus = scores_K.reduce((sum, scores) => sum + (scores.bonus ?? 0), 0);
+  return {
+    id,
+    groupId,
+    role,
+    episode: keyText(episode.key),
+    outcome: outcome * rewardScale + bonus,
+    success,
+    ...(parent !== undefined && { parent, sharedTurns: sharedTurns ?? 0 }),
+    ...((stop === 'token-limit' || stop === 'context-overflow') && { overlong: true }),
+    ...Object.assign({}, ...trajectory.turns.map(({ transition }) => ofTrajectory(transition?.facts))),
+    turns: trajectory.turns.map((turn, k) => creditTurn(turn, rewardScale, scores_K[k])),
+  };
+}
+
+function creditTurn(
+  turn: Turn,
+  rewardScale: number,
+  { values, entropies, bonus = 0 }: TurnScores = {},
+): CreditTurn {
+  const { dense, counterfactual, ...rest } = ofTurn(turn.transition?.facts);
+  return {
+    reward: turn.reward * rewardScale + bonus,
+    tokens: sampledTokens(turn),
+    anchor: turn.transition?.anchor ?? '',
+    valid: turn.transition?.valid ?? true,
+    ...rest,
+    ...(dense && { dense: dense.map((reward) => reward * rewardScale) }),
+    ...(counterfactual !== undefined && { counterfactual: counterfactual * rewardScale }),
+    ...(values && { values }),
+    ...(entropies && { entropies }),
+  };
+}
+
+const OF_TRAJECTORY: readonly (keyof TrajectoryFacts)[] = [
+  'game',
+  'entityShare',
+  'goldenCalls',
+  'neededCalls',
+  'mode',
+];
+
+function ofTrajectory(facts: Facts = {}): TrajectoryFacts {
+  const found: Record<string, unknown> = {};
+  for (const name of OF_TRAJECTORY) if (facts[name] !== undefined) found[name] = facts[name];
+  return found;
+}
+
+function ofTurn({
+  game: _,
+  entityShare: __,
+  goldenCalls: ___,
+  neededCalls: ____,
+  mode: _____,
+  ...turn
+}: Facts = {}) {
+  return turn;
+}
+
+/** Whether a turn has tokens that policy gradients learn from. */
+export const isSampled = ({ calls }: Turn): boolean => calls.some(isTrained);

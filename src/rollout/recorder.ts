@@ -1,0 +1,92 @@
+/** Writes the record of an episode while it is played: calls, transitions, what each role earned. */
+
+import type { Author, ByRole, Call, Episode, EpisodeKey, Place, Role, Transition } from '../core/episode.ts';
+import type { Json } from '../core/json.ts';
+import type { Message } from '../core/messages.ts';
+import type { StopReason } from '../core/stop.ts';
+
+/** The prefix that a branch shares with the episode that it goes on from. */
+export interface Prefix {
+  readonly place: Place;
+  /** Calls up to there. */
+  readonly calls: number;
+  readonly outcome: ByRole<number>;
+}
+
+export class Recorder {
+  readonly #key: EpisodeKey;
+  readonly #task: Json;
+  readonly #prefix: Prefix | undefined;
+  readonly #calls: Call[] = [];
+  readonly #transitions: Transition[] = [];
+  readonly #outcome: Record<Role, number>;
+  readonly #success: Record<Role, boolean>;
+  readonly #seats: Record<Role, { player: string; version: number }>;
+  readonly #began: number = performance.now();
+
+  constructor(key: EpisodeKey, task: Json, roles: readonly Role[], player: Author, prefix?: Prefix) {
+    this.#key = key;
+    this.#task = task;
+    this.#prefix = prefix;
+    this.#outcome = Object.fromEntries(roles.map((role) => [role, prefix?.outcome[role] ?? 0]));
+    this.#success = Object.fromEntries(roles.map((role) => [role, false]));
+    const seat = { player: player.name, version: player.version };
+    this.#seats = Object.fromEntries(roles.map((role) => [role, seat]));
+  }
+
+  /** Milliseconds since the episode's start. */
+  now(): number {
+    return tenths(performance.now() - this.#began);
+  }
+
+  /** The id of the next call. */
+  get nextCall(): number {
+    return (this.#prefix?.calls ?? 0) + this.#calls.length;
+  }
+
+  /** The number of the next transition, counted through the prefix. */
+  get nextTransition(): number {
+    return (this.#prefix === undefined ? 0 : this.#prefix.place.transition + 1) + this.#transitions.length;
+  }
+
+  call(call: Call): void {
+    this.#calls.push(call);
+  }
+
+  /** @param success who succeeded, where the episode is over */
+  transition(transition: Transition, success?: ByRole<boolean>): void {
+    this.#transitions.push(transition);
+    for (const [role, reward] of Object.entries(transition.rewards)) {
+      if (role in this.#outcome) this.#outcome[role]! += reward;
+    }
+    if (success) for (const role of Object.keys(this.#success)) this.#success[role] = success[role] ?? false;
+  }
+
+  /** What a branch that goes on from here shares. */
+  prefix(): Prefix {
+    return {
+      place: { episode: this.#key, transition: this.nextTransition - 1 },
+      calls: this.nextCall,
+      outcome: { ...this.#outcome },
+    };
+  }
+
+  finish(stop: StopReason, failure?: string, closing?: ByRole<readonly Message[]>): Episode {
+    return {
+      key: this.#key,
+      task: this.#task,
+      calls: this.#calls,
+      transitions: this.#transitions,
+      tools: {},
+      seats: this.#seats,
+      ...(this.#prefix && { branchedFrom: { ...this.#prefix.place, calls: this.#prefix.calls } }),
+      ...(closing && { closing }),
+      outcome: this.#outcome,
+      success: this.#success,
+      stop,
+      ...(failure === undefined ? {} : { failure }),
+    };
+  }
+}
+
+export const tenths = (ms: number): number => Math.round(ms * 10) / 10;
