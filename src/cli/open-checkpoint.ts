@@ -6,6 +6,7 @@ import type { WorldFactory } from '../env/factory.ts';
 import { unwatched } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { trainConfigSchema } from '../train/config.ts';
+import { Archive } from '../train/archive.ts';
 import { createLearner, type Learner } from '../train/learner.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { openAgentRun } from './agent-run.ts';
@@ -57,6 +58,7 @@ export async function openCheckpoint(request: {
       card,
       engine: opened,
       watch: unwatched,
+      archive: new Archive(async () => []),
       ...language,
     });
     return { ...learner, engine: opened, close };

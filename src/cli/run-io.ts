@@ -7,7 +7,6 @@ import type { RunDirectory } from '../store/run-directory.ts';
 import type { RunEvent, StoredEvent } from '../train/events.ts';
 import type { Learner } from '../train/learner.ts';
 import type { RunIo } from '../train/loop.ts';
-import { rolloutRecord } from '../train/rollout-record.ts';
 import type { CheckpointState } from './run-checkpoint.ts';
 import { type EngineWatch, identityOf, type ModelSearch } from './run-model.ts';
 
@@ -41,11 +40,7 @@ export function runIo(
       control.report(stored, run);
     },
     progress: (event) => control.report(event, run),
-    rollouts: (label, trajectories, credited) =>
-      run.writeRollouts(
-        label,
-        trajectories.map((trajectory) => rolloutRecord(trajectory, credited?.get(trajectory.id))),
-      ),
+    rollouts: () => {},
     checkpoint: async (step, state) => {
       const content: CheckpointState = { state, card };
       await run.saveCheckpoint({

@@ -1,5 +1,6 @@
 /** The composition root of training: environment, recipe, engine and run directory become one run. */
 
+import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
@@ -10,6 +11,7 @@ import { commandIn } from '../store/runs.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../train/config.ts';
 import type { RunSummary } from '../train/events.ts';
 import { createLearner } from '../train/learner.ts';
+import { Archive } from '../train/archive.ts';
 import { initialState, train } from '../train/loop.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
@@ -101,7 +103,8 @@ export async function resumeRun(
       critic = await openCritic(card, file.config, recipe, open);
       await critic?.load(criticFolder(checkpoint.folder));
       const language = await languageOf(movedTo(card, open), file.config, world, agentRun);
-      const parts = { config: file.config, recipe, world, card, engine, watch, ...language };
+      const archive = new Archive(noGroups);
+      const parts = { config: file.config, recipe, world, card, engine, watch, archive, ...language };
       const learner = createLearner({ ...parts, ...(critic && { critic }) });
       const io = runIo(request, run, learner);
       io.event({ type: 'resume', step: state.step });
@@ -140,7 +143,8 @@ async function begin(
     critic = await openCritic(card, config, recipe, open);
     if (warm) await engine.load(warm.folder);
     const language = await languageOf(card, config, world, agentRun);
-    const parts = { config, recipe, world, card, engine, watch, ...language };
+    const archive = new Archive(noGroups);
+    const parts = { config, recipe, world, card, engine, watch, archive, ...language };
     const learner = createLearner({ ...parts, ...(critic && { critic }) });
     const io = runIo(control, run, learner);
     io.event({
@@ -163,6 +167,8 @@ async function begin(
     await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
   }
 }
+
+const noGroups = async (): Promise<readonly Group[]> => [];
 
 /** Ends the process when the environment blocks it for longer than a step may take. */
 function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdog {

@@ -1,0 +1,236 @@
+/**
+ * Three updates of some recipes on the same stored episodes, and the weights after each as bytes.
+ *
+ *   node updates.mjs SIDE TREE EPISODES OUT      SIDE is "before" (the record of 0.1.0) or "after"
+ */
+
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [side, tree, episodes, out] = process.argv.slice(2);
+const load = (path) => import(pathToFileURL(resolve(tree, 'dist', `${path}.js`)).href);
+
+const { createEmbeddedEngine } = await load('src/engine/embedded/embedded-engine');
+const { createLearner, criticShape, headsOf } = await load('src/train/learner');
+const { resolveConfig } = await load('src/train/resolve');
+const { findRecipe } = await load('src/train/recipes/recipes');
+const { updatePolicy } = await load('src/train/update');
+const { world: factory } = await load('envs/frozen-lake/index');
+const { steps } = JSON.parse(readFileSync(episodes, 'utf8'));
+
+/** One of each family: policy gradient, critic, turn critic, preference, offline, actor and critic, mixtures. */
+const RECIPES = [
+  'grpo',
+  'rloo',
+  'gigpo',
+  'ppo',
+  'turn-ppo',
+  'reinforce',
+  'dpo',
+  'kto',
+  'rebel',
+  'filtered-bc',
+  'awr',
+  'ilql',
+  'archer',
+  'sft-rl',
+  'spear-sil',
+];
+
+const VOCABULARY = 32;
+const renderer = {
+  stopIds: [1],
+  maxTurnTokens: 3,
+  prompt: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
+  completionIds: () => [],
+  text: (ids) => Array.from(ids).join(' '),
+  answer: (text) => text,
+};
+
+for (const name of RECIPES) {
+  const recipe = findRecipe(name);
+  const config = resolveConfig({
+    recipe,
+    environmentOptions: factory.options,
+    ...(factory.settings ? { environmentSettings: factory.settings } : {}),
+    settings: { seed: 7, threads: 1, rollout: { group: 4, tasks: 8 } },
+  });
+  const shape = {
+    vocabulary: VOCABULARY,
+    width: 32,
+    layers: 2,
+    heads: 2,
+    keyValueHeads: 2,
+    headWidth: 16,
+    hidden: 64,
+    activation: 'swiglu',
+    tiedHead: false,
+    ropeTheta: 10_000,
+    contextLength: 64,
+    normEpsilon: 1e-5,
+    ...headsOf(recipe, config),
+  };
+  const common = { seed: 7, threads: 1, tokenBudget: 512, slots: 8 };
+  const engine = await createEmbeddedEngine({ ...common, shape });
+  const critical = criticShape(recipe, shape);
+  const critic = critical && (await createEmbeddedEngine({ ...common, seed: 8, shape: critical }));
+  await engine.freeze();
+  await critic?.freeze();
+  const scored = await withLogprobs(engine, config);
+  const record = side === 'before' ? before(scored) : await after(scored);
+  const learner = createLearner({
+    config,
+    recipe,
+    world: factory.create(config.environment),
+    card: { words: [], maxActionWords: 3, shape },
+    renderer,
+    engine,
+    ...(critic && { critic }),
+    watch: (_what, work) => work(),
+    ...record.parts,
+  });
+  let memory = { creditState: {}, replay: config.data === '' ? [] : record.kept };
+  for (const [step, groups] of record.groups.entries()) {
+    const learned = config.data === '' || recipe.learnsFrom === 'both' ? groups : [];
+    const update = await (recipe.learn ?? updatePolicy)(learner, learned, { step, planned: 3 }, memory);
+    memory = update.memory;
+    await engine.publish();
+    const folder = join(out, name, String(step));
+    mkdirSync(folder, { recursive: true });
+    await engine.save(folder);
+    if (critic) {
+      mkdirSync(join(folder, 'critic'), { recursive: true });
+      await critic.save(join(folder, 'critic'));
+    }
+    console.log(`${side} ${name} step ${step}: ${update.updates} updates, loss ${update.metrics['policy/loss']}`);
+  }
+  await engine.close();
+  await critic?.close();
+}
+
+/** The episodes with the log-probabilities that the untrained policy gives its tokens. */
+async function withLogprobs(engine, config) {
+  const rows = [];
+  for (const groups of steps) {
+    for (const members of groups) {
+      for (const { turns } of members) {
+        let ids = [];
+        for (const [k, turn] of turns.entries()) {
+          ids = k > 0 && turn.extends ? [...ids, ...turn.context] : [...turn.context];
+          turn.start = ids.length;
+          ids = [...ids, ...turn.ids];
+          turn.row = rows.push(Int32Array.from(ids)) - 1;
+        }
+      }
+    }
+  }
+  const { logprobs } = await engine.score(
+    { rows: rows.map((ids_T) => ({ ids_T, channels: {} })) },
+    { temperature: config.rollout.temperature },
+  );
+  for (const turn of steps.flat(2).flatMap(({ turns }) => turns)) {
+    turn.logprobs = Array.from(logprobs[turn.row].subarray(turn.start, turn.start + turn.ids.length));
+  }
+  return steps;
+}
+
+/** As 0.1.0 had it: one trajectory an episode, with its tokens in its turns. */
+function before(stored) {
+  const groups = stored.map((ofStep, step) =>
+    ofStep.map((members, group) => ({
+      id: `${step}/${group}`,
+      task: null,
+      members: members.map(({ turns, success }, member) => ({
+        id: `${step}/${group}/${member}`,
+        groupId: `${step}/${group}`,
+        role: 'agent',
+        policyVersion: step,
+        stop: 'done',
+        outcome: turns.reduce((sum, { reward }) => sum + reward, 0),
+        success,
+        turns: turns.map((turn, k) => ({
+          kind: 'act',
+          anchor: turn.anchor,
+          messages: [],
+          contextIds: turn.context,
+          extendsPrevious: k > 0 && turn.extends,
+          ids: turn.ids,
+          logprobs: turn.logprobs,
+          sampled: true,
+          text: '',
+          finish: 'stop',
+          reward: turn.reward,
+          valid: turn.valid,
+          info: { credit: turn.credit },
+          policyMs: 0,
+          environmentMs: 0,
+        })),
+      })),
+    })),
+  );
+  return { groups, kept: groups.flat().flatMap(({ members }) => members), parts: {} };
+}
+
+/** The record of calls and transitions. */
+async function after(stored) {
+  const { roleGroups } = await load('src/core/trajectory');
+  const { Archive } = await load('src/train/archive');
+  const archive = new Archive(async () => []);
+  const groups = stored.map((ofStep, index) =>
+    ofStep.map((members, group) => ({
+      step: index + 1,
+      group,
+      members: members.map(({ turns, success }, member) => episode(index + 1, group, member, turns, success)),
+    })),
+  );
+  for (const ofStep of groups) archive.add(ofStep);
+  const roles = groups.map((ofStep) => roleGroups(ofStep));
+  const kept = groups
+    .flat()
+    .flatMap(({ members }) => members.map(({ key }) => ({ episode: key, role: 'agent' })));
+  return { groups: roles, kept, parts: { archive } };
+}
+
+function episode(step, group, member, turns, success) {
+  const sampling = { temperature: 1, topP: 1, topK: 0, maxTokens: 3 };
+  return {
+    key: { step, environment: 'made-up', split: 'train', task: group, group, member },
+    task: null,
+    calls: turns.map((turn, k) => ({
+      id: k,
+      conversation: 'agent',
+      ...(k > 0 && (turn.extends ? { parent: k - 1 } : { newPath: 'window' })),
+      role: 'agent',
+      by: { kind: 'policy', name: 'learner', version: step - 1 },
+      purpose: 'act',
+      sampling,
+      context: Int32Array.from(turn.context),
+      ids: Int32Array.from(turn.ids),
+      logprobs: Float32Array.from(turn.logprobs),
+      messages: [],
+      text: '',
+      finish: 'stop',
+      trainable: true,
+      at: 0,
+      waitMs: 0,
+      policyMs: 0,
+    })),
+    transitions: turns.map((turn, k) => ({
+      call: k,
+      role: 'agent',
+      anchor: turn.anchor,
+      action: '',
+      valid: turn.valid,
+      rewards: { agent: turn.reward },
+      facts: turn.credit,
+      at: 0,
+      environmentMs: 0,
+    })),
+    tools: {},
+    seats: { agent: { player: 'learner', version: step - 1 } },
+    outcome: { agent: turns.reduce((sum, { reward }) => sum + reward, 0) },
+    success: { agent: success },
+    stop: 'done',
+  };
+}
