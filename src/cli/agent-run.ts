@@ -2,6 +2,7 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
+import { delegateTo } from '../engine/delegate.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Agent } from '../env/agent.ts';
 import type { ConversationRenderer } from '../model/conversation.ts';
@@ -64,25 +65,14 @@ export async function openAgentRun(agent: Agent): Promise<AgentRun> {
 
 /** The engine, whose weights now change only when no call is under way, and with which the agent's gateway ends. */
 export function besideAgent(engine: Engine, { gateway, close }: AgentRun): Engine {
-  return {
-    get version() {
-      return engine.version;
-    },
-    capabilities: engine.capabilities,
-    sample: (requests) => engine.sample(requests),
-    release: (conversations) => engine.release(conversations),
-    score: (batch, options) => engine.score(batch, options),
-    forwardBackward: (batch, objective, options) => engine.forwardBackward(batch, objective, options),
-    optimStep: (options) => engine.optimStep(options),
+  return delegateTo(engine, {
     publish: () => gateway.exclusively(() => engine.publish()),
-    freeze: (rate) => engine.freeze(rate),
-    save: (folder) => engine.save(folder),
     load: (folder, options) => gateway.exclusively(() => engine.load(folder, options)),
     close: async () => {
       await close();
       await engine.close();
     },
-  };
+  });
 }
 
 function noTeacher(agent: Agent): TurnwiseError {

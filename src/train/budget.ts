@@ -5,8 +5,8 @@ import type { TrainConfig } from './config.ts';
 export interface Spent {
   /** Steps taken. */
   readonly step: number;
-  readonly tokens: { readonly forward: number; readonly trained: number };
-  /** Spent acting and learning; counted only where minutes are limited. */
+  readonly tokens: number;
+  /** Spent acting and learning. */
   readonly seconds: number;
 }
 
@@ -17,7 +17,7 @@ export function spentShare({ steps, budget }: Limits, { step, tokens, seconds }:
   const share = (spent: number, limit: number): number => (limit === 0 ? 0 : spent / limit);
   return Math.max(
     steps === 0 ? 1 : step / steps,
-    share(tokens.forward + tokens.trained, budget.tokens),
+    share(tokens, budget.tokens),
     share(seconds, budget.minutes * 60),
   );
 }

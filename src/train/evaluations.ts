@@ -1,7 +1,7 @@
 /** What a policy is worth on held-out tasks, and what is told of it. */
 
 import { evaluate } from '../eval/evaluate.ts';
-import type { EvaluationResult, Phase } from './events.ts';
+import type { EvaluationResult, Phase, Spend } from './events.ts';
 import { type Learner, playOptions } from './learner.ts';
 import type { RunIo } from './loop.ts';
 
@@ -16,6 +16,7 @@ export async function evaluateBoth(
   learner: Learner,
   label: 'before' | 'during' | 'after',
   step: number,
+  spent: Spend,
   io: RunIo,
 ): Promise<Evaluations> {
   const { evaluation } = learner.config;
@@ -30,7 +31,7 @@ export async function evaluateBoth(
     });
   const sampled = await play(1);
   const greedy = await play(0);
-  io.event({ type: 'evaluation', step, label, sampled: sampled.result, greedy: greedy.result });
+  io.event({ type: 'evaluation', step, label, sampled: sampled.result, greedy: greedy.result, spent });
   if (label !== 'during') {
     io.rollouts(step, sampled.groups, 'sampled');
     io.rollouts(step, greedy.groups, 'greedy');

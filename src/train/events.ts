@@ -7,6 +7,18 @@ export type { EvaluationResult } from '../eval/evaluate.ts';
 /** Metric paths (docs/metrics.md) to numbers. Anything under time/, speed/ and loop/ may differ between two equal runs. */
 export type Metrics = Readonly<Record<string, number>>;
 
+/** What a run has spent on learning so far; evaluations are not counted. */
+export interface Spend {
+  /** Episodes played, those that failed or were left out among them. */
+  readonly episodes: number;
+  /** Steps of environments, in branches and twins too. */
+  readonly turns: number;
+  /** Tokens sampled, read as prompts, scored and trained on. */
+  readonly tokens: number;
+  /** Spent acting and learning. */
+  readonly seconds: number;
+}
+
 export type Phase = 'demonstrate' | 'clone' | 'evaluate' | 'train' | 'finish';
 
 export interface RunSummary {
@@ -43,13 +55,20 @@ export type StoredEvent =
     }
   | { readonly type: 'phase'; readonly phase: Phase; readonly steps?: number }
   | { readonly type: 'clone'; readonly step: number; readonly steps: number; readonly metrics: Metrics }
-  | { readonly type: 'step'; readonly step: number; readonly steps: number; readonly metrics: Metrics }
+  | {
+      readonly type: 'step';
+      readonly step: number;
+      readonly steps: number;
+      readonly metrics: Metrics;
+      readonly spent: Spend;
+    }
   | {
       readonly type: 'evaluation';
       readonly step: number;
       readonly label: 'before' | 'during' | 'after';
       readonly sampled: EvaluationResult;
       readonly greedy: EvaluationResult;
+      readonly spent: Spend;
     }
   | { readonly type: 'resume'; readonly step: number }
   | { readonly type: 'warning'; readonly code: string; readonly message: string }

@@ -5,6 +5,7 @@ import { samplesOfTrajectory } from '../core/sample.ts';
 import { roleGroups } from '../core/trajectory.ts';
 import type { Credit } from '../credit/rollouts.ts';
 import { composeCredit } from '../credit/shaping/shapings.ts';
+import { countingScores } from '../engine/delegate.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { World } from '../env/world.ts';
 import type { DecoderShape } from '../model/decoder.ts';
@@ -36,6 +37,8 @@ export interface Learner {
   readonly credit: Credit;
   /** Episodes that are learned from again. */
   readonly archive: Archive;
+  /** Tokens that the engine was asked to score so far. */
+  scoredTokens(): number;
   /** Sees steps of an environment that never return. */
   readonly watch: Watch;
   /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
@@ -115,10 +118,16 @@ function longestSample(group: Group): number {
   return Math.max(0, ...samples.map(({ ids_T }) => ids_T.length));
 }
 
-export function createLearner(parts: Omit<Learner, 'context' | 'credit'>): Learner {
+export function createLearner(parts: Omit<Learner, 'context' | 'credit' | 'scoredTokens'>): Learner {
   const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
+  let scored = 0;
+  const engine = countingScores(parts.engine, (tokens) => {
+    scored += tokens;
+  });
   return {
     ...parts,
+    engine,
+    scoredTokens: () => scored,
     context: contextOf(parts.config, parts.world),
     credit: composeCredit({ method, options, shape }).credit,
   };

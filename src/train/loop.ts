@@ -13,7 +13,7 @@ import { failuresOf } from '../rollout/collect.ts';
 import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
 import { type Evaluations, evaluateBoth, reportEpisodes } from './evaluations.ts';
-import type { Metrics, ProgressEvent, RunSummary, StoredEvent } from './events.ts';
+import type { Metrics, ProgressEvent, RunSummary, Spend, StoredEvent } from './events.ts';
 import type { Kept, Memory } from './learn.ts';
 import type { Learner } from './learner.ts';
 import { rolloutMetrics } from './metrics.ts';
@@ -34,11 +34,14 @@ export interface TrainState {
   /** The average of all strategies so far, in self-play. */
   readonly average: AverageStrategy | null;
   readonly before: Evaluations | null;
-  readonly tokens: { readonly sampled: number; readonly trained: number; readonly forward: number };
+  readonly tokens: {
+    readonly sampled: number;
+    readonly trained: number;
+    readonly forward: number;
+    readonly scored: number;
+  };
   readonly episodes: number;
   readonly turns: number;
-  /** Spent acting and learning, where minutes are limited; otherwise 0, so that equal runs have equal states. */
-  readonly seconds: number;
 }
 
 /** Demonstrations to imitate; or, where the engine holds weights that did so before, what they were found to be worth. */
@@ -53,10 +56,9 @@ export const initialState: TrainState = {
   pool: [],
   average: null,
   before: null,
-  tokens: { sampled: 0, trained: 0, forward: 0 },
+  tokens: { sampled: 0, trained: 0, forward: 0, scored: 0 },
   episodes: 0,
   turns: 0,
-  seconds: 0,
 };
 
 /** Where a run tells what happens, and keeps what must last. */
@@ -74,12 +76,17 @@ export interface RunIo {
   stopRequested(): boolean;
 }
 
-/** Train from `start` to the end. How it begins is read only at the start of a run. */
+/**
+ * Train from `start` to the end. How it begins is read only at the start of a run.
+ *
+ * @param spentSeconds acting and learning before `start`: no part of the state, so that equal runs have equal states
+ */
 export async function train(
   learner: Learner,
   start: TrainState,
   beginning: Beginning,
   io: RunIo,
+  spentSeconds = 0,
 ): Promise<RunSummary> {
   const { config, critic, engine, recipe } = learner;
   const began = io.now();
@@ -91,10 +98,17 @@ export async function train(
     return result;
   };
   const measure = (label: 'before' | 'during' | 'after', step: number) =>
-    timed('evaluate', () => evaluateBoth(learner, label, step, io));
+    timed('evaluate', () => evaluateBoth(learner, label, step, spent(), io));
   // The tree knows nothing of names.
   const tree = config.rollout.exchangeEvery > 0 ? undefined : treeOf(learner.world);
   let state = start;
+  let learningSeconds = spentSeconds;
+  const spent = (): Spend => ({
+    episodes: state.episodes,
+    turns: state.turns,
+    tokens: state.tokens.forward + state.tokens.trained + state.tokens.scored,
+    seconds: learningSeconds,
+  });
 
   if (state.before === null) {
     if ('demonstrations' in beginning) {
@@ -108,7 +122,7 @@ export async function train(
         ),
       );
     } else {
-      io.event({ type: 'evaluation', step: 0, label: 'before', ...beginning.before });
+      io.event({ type: 'evaluation', step: 0, label: 'before', ...beginning.before, spent: spent() });
     }
     if (config.objective.klCoefficient > 0 || recipe.frozen) await engine.freeze();
     await critic?.freeze();
@@ -119,9 +133,11 @@ export async function train(
     await io.checkpoint(0, state);
   }
 
-  while (spentShare(config, state) < 1) {
+  const budget = () => ({ step: state.step, ...spent() });
+  while (spentShare(config, budget()) < 1) {
     const { step } = state;
-    const planned = plannedSteps(config, state);
+    const planned = plannedSteps(config, budget());
+    const scoredBefore = learner.scoredTokens();
     // 1. Act: every group plays one task several times with the present weights.
     const stepBegan = io.now();
     const groups = await timed('rollout', () =>
@@ -163,13 +179,14 @@ export async function train(
         sampled: state.tokens.sampled + counts['tokens/sampled']!,
         trained: state.tokens.trained + update.trainedTokens,
         forward: state.tokens.forward + counts['tokens/forward']!,
+        scored: state.tokens.scored + learner.scoredTokens() - scoredBefore,
       },
       episodes: state.episodes + counts['episodes/total']!,
       turns: state.turns + counts['turns/total']!,
     };
     const trainSeconds = io.now() - trainBegan;
     const stepSeconds = io.now() - stepBegan;
-    if (config.budget.minutes > 0) state = { ...state, seconds: state.seconds + stepSeconds };
+    learningSeconds += stepSeconds;
     const metrics: Metrics = {
       ...counts,
       'groups/constant_share': constantShare(usable.groups),
@@ -183,8 +200,14 @@ export async function train(
       'speed/sample_tokens_per_s': counts['tokens/forward']! / Math.max(rolloutSeconds, 1e-9),
       'speed/train_tokens_per_s': update.trainedTokens / trainSeconds,
     };
-    io.event({ type: 'step', step: step + 1, steps: plannedSteps(config, state), metrics });
-    const last = spentShare(config, state) >= 1;
+    io.event({
+      type: 'step',
+      step: step + 1,
+      steps: plannedSteps(config, budget()),
+      metrics,
+      spent: spent(),
+    });
+    const last = spentShare(config, budget()) >= 1;
     const isReplayed = update.memory.replay.length > 0;
     if (
       groups.length > 0 &&

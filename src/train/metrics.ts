@@ -18,9 +18,13 @@ export function rolloutMetrics(groups: readonly Group[]): Metrics {
   const metrics: Record<string, number> = {
     'reward/mean': share(sum(usable.map(({ outcome }) => outcome)), usable.length),
     'reward/success': share(usable.filter(({ success }) => success).length, usable.length),
-    'episodes/total': trajectories.length,
+    'episodes/total': groups.reduce((total, { members }) => total + members.length, 0),
+    'turns/total': groups.reduce(
+      (total, { members }) =>
+        total + members.reduce((turns, { transitions }) => turns + transitions.length, 0),
+      0,
+    ),
     'turns/mean': share(turns.length, usable.length),
-    'turns/total': played.length,
     'turns/invalid_share': share(
       turns.filter(({ transition }) => transition?.valid === false).length,
       turns.length,

@@ -17,13 +17,19 @@ const [commit = 'f3693a9'] = process.argv.slice(2);
 const work = mkdtempSync(join(tmpdir(), 'before-after-'));
 const tree = join(work, 'before');
 const run = (command, args, cwd = top) =>
-  execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 30 });
+  execFileSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 2 ** 30,
+  });
 const node = (...args) => run(process.execPath, args);
 
 run('git', ['worktree', 'add', '--quiet', '--detach', tree, commit]);
 try {
   const sameLock =
-    readFileSync(join(top, 'package-lock.json'), 'utf8') === readFileSync(join(tree, 'package-lock.json'), 'utf8');
+    readFileSync(join(top, 'package-lock.json'), 'utf8') ===
+    readFileSync(join(tree, 'package-lock.json'), 'utf8');
   if (sameLock) cpSync(join(top, 'node_modules'), join(tree, 'node_modules'), { recursive: true });
   else run('npm', ['ci'], tree);
   run('npm', ['run', 'build'], tree);
@@ -43,7 +49,12 @@ function compareCredit() {
   const sides = [tree, top].map((side) => join(side, 'dist/src/cli/main.js'));
   const methods = readdirSync(join(tree, 'src/credit'))
     .filter((file) => file.endsWith('.ts') && !file.includes('.test'))
-    .flatMap((file) => readFileSync(join(tree, 'src/credit', file), 'utf8').match(/creditMethod\(\s*\{\s*name: '([^']+)'/g) ?? [])
+    .flatMap(
+      (file) =>
+        readFileSync(join(tree, 'src/credit', file), 'utf8').match(
+          /creditMethod\(\s*\{\s*name: '([^']+)'/g,
+        ) ?? [],
+    )
     .map((text) => text.split("'")[1]);
   return methods.filter((method) => {
     const [before, after] = sides.map((main) =>
@@ -70,7 +81,9 @@ function compareUpdates() {
     );
     const unequal = files.filter((file) => {
       const other = join(work, 'after', recipe, file);
-      return !existsSync(other) || !readFileSync(join(work, 'before', recipe, file)).equals(readFileSync(other));
+      return (
+        !existsSync(other) || !readFileSync(join(work, 'before', recipe, file)).equals(readFileSync(other))
+      );
     });
     console.log(`update ${recipe}: ${files.length - unequal.length} of ${files.length} files equal`);
     if (unequal.length > 0) differing.push(recipe);

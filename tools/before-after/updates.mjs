@@ -103,7 +103,9 @@ for (const name of RECIPES) {
       mkdirSync(join(folder, 'critic'), { recursive: true });
       await critic.save(join(folder, 'critic'));
     }
-    console.log(`${side} ${name} step ${step}: ${update.updates} updates, loss ${update.metrics['policy/loss']}`);
+    console.log(
+      `${side} ${name} step ${step}: ${update.updates} updates, loss ${update.metrics['policy/loss']}`,
+    );
   }
   await engine.close();
   await critic?.close();

@@ -1,0 +1,34 @@
+/** An engine that does some things in its own way, and everything else as another does. */
+
+import type { Engine } from './engine.ts';
+
+/** @param own what is not passed on */
+export function delegateTo(engine: Engine, own: Partial<Omit<Engine, 'version' | 'capabilities'>>): Engine {
+  return {
+    get version() {
+      return engine.version;
+    },
+    capabilities: engine.capabilities,
+    sample: (requests) => engine.sample(requests),
+    release: (conversations) => engine.release(conversations),
+    score: (batch, options) => engine.score(batch, options),
+    forwardBackward: (batch, objective, options) => engine.forwardBackward(batch, objective, options),
+    optimStep: (options) => engine.optimStep(options),
+    publish: () => engine.publish(),
+    freeze: (rate) => engine.freeze(rate),
+    save: (folder) => engine.save(folder),
+    load: (folder, options) => engine.load(folder, options),
+    close: () => engine.close(),
+    ...own,
+  };
+}
+
+/** The same engine, telling how many tokens it is asked to score. */
+export function countingScores(engine: Engine, count: (tokens: number) => void): Engine {
+  return delegateTo(engine, {
+    score: (batch, options) => {
+      count(batch.rows.reduce((sum, { ids_T }) => sum + ids_T.length, 0));
+      return engine.score(batch, options);
+    },
+  });
+}
