@@ -1,14 +1,14 @@
 /** Joins an agent to the policy that learns: a gateway of its own, which nobody else can reach. */
 
+import { keyParts } from '../core/episode-key.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
 import { delegateTo } from '../engine/delegate.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Agent } from '../env/agent.ts';
 import type { ConversationRenderer } from '../model/conversation.ts';
 import type { PromptPolicy } from '../policy/policy.ts';
 import type { Play } from '../rollout/collect.ts';
-import { agentEpisodes } from '../server/gateway/agent-episodes.ts';
+import { type AgentEpisodesOptions, agentEpisodes } from '../server/gateway/agent-episodes.ts';
 import type { ChatModel } from '../server/gateway/chat-model.ts';
 import { Gateway } from '../server/gateway/gateway.ts';
 import { policyModel } from '../server/gateway/policy-model.ts';
@@ -34,28 +34,22 @@ export async function openAgentRun(agent: Agent): Promise<AgentRun> {
     upstreamModel(parseUpstream(text, name, process.env.OPENAI_API_KEY)),
   );
   const gateway = await new Gateway().start();
+  const playing = (model: AgentEpisodesOptions['model']): Play =>
+    agentEpisodes({ agent, gateway, foreign, model });
   return {
     gateway,
     demonstrations: ({ seed, clone }) => {
       const teach = agent.demonstrate;
       if (!teach) throw noTeacher(agent);
-      return agentEpisodes({
-        agent,
-        gateway,
-        foreign,
-        model: ({ id, task }: { readonly id: string; readonly task: Json }) =>
-          teacherModel(teach, task, demonstrator(id, { ...clone, seed }), `${seed}/${id}`),
-      });
+      return playing(({ key, task }) =>
+        teacherModel(teach, task, demonstrator(key, { ...clone, seed }), [seed, ...keyParts(key)].join('/')),
+      );
     },
     playWith: (renderer) => (policy) =>
-      agentEpisodes({
-        agent,
-        gateway,
-        foreign,
-        model: (_request, { contextLength, sampling }) =>
-          policyModel({ policy, renderer, contextLength, sampling }),
-      }),
-    playBlackBox: (model) => agentEpisodes({ agent, gateway, foreign, model: () => model }),
+      playing((_request, { contextLength, sampling }) =>
+        policyModel({ policy, renderer, contextLength, sampling }),
+      ),
+    playBlackBox: (model) => playing(() => model),
     close: async () => {
       await gateway.stop();
       await agent.close?.();

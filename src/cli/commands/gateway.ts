@@ -2,22 +2,18 @@
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import { canonicalJson, type Json } from '../../core/json.ts';
 import { Rng } from '../../core/rng.ts';
 import type { StopReason } from '../../core/stop.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
-import { AGENT } from '../../env/session.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
 import { POLICY_NAME, policyModel } from '../../server/gateway/policy-model.ts';
-import type { SessionRecord } from '../../server/gateway/recorded-call.ts';
-import { turnsOf } from '../../server/gateway/trajectories.ts';
+import { SessionKeys } from '../../server/gateway/session-keys.ts';
+import { episodeOf, recordText, type SessionRecord } from '../../server/gateway/session-record.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
 import { appendLines } from '../../store/runs.ts';
 import { conversationRendererOf } from '../../train/model-card.ts';
-import { rolloutRecord } from '../../train/rollout-record.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { findEnvironment } from '../environments.ts';
 import { openCheckpoint } from '../open-checkpoint.ts';
@@ -47,8 +43,9 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
   ],
   async run({ arguments: { run }, options: given, console, interrupts }) {
     const { policy, record, host, port, maxCalls, leaseMs } = given;
-    const { model, close } =
+    const { model, environment, close } =
       policy === undefined ? await trained(run, given, interrupts.signal) : elsewhere(policy);
+    const keys = record === undefined ? undefined : await SessionKeys.after(record, environment);
     let sessions = 0;
     const gateway = await new Gateway({
       host,
@@ -61,7 +58,9 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
         maxCalls,
       }),
       onEnd: (ended) => {
-        if (record !== undefined) appendLines(record, [rolloutRecord(trajectoryOf(ended, model.version))]);
+        if (record === undefined || keys === undefined) return;
+        const about = { key: keys.next(ended.task), version: model.version, stop: stopOf(ended) };
+        appendLines(record, [JSON.parse(recordText(episodeOf(ended, about)))]);
       },
     }).start();
     try {
@@ -81,12 +80,14 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
 
 interface Served {
   readonly model: ChatModel;
+  /** What episodes that are kept are said to be of. */
+  readonly environment: string;
   close(): Promise<void>;
 }
 
 function elsewhere(policy: string): Served {
   const upstream = parseUpstream(policy, POLICY_NAME, process.env.OPENAI_API_KEY);
-  return { model: upstreamModel(upstream), close: async () => {} };
+  return { model: upstreamModel(upstream), environment: 'gateway', close: async () => {} };
 }
 
 async function trained(
@@ -110,7 +111,11 @@ async function trained(
   // Nobody is waited for: each call is sampled when it comes.
   const policy = enginePolicy(learner.engine, renderer, new Lockstep());
   const { contextLength } = learner.engine.capabilities;
-  return { model: policyModel({ policy, renderer, contextLength }), close: () => learner.close() };
+  return {
+    model: policyModel({ policy, renderer, contextLength }),
+    environment: learner.world.name,
+    close: () => learner.close(),
+  };
 }
 
 function nothingToServe(seen: string): TurnwiseError {
@@ -123,21 +128,7 @@ function nothingToServe(seen: string): TurnwiseError {
 }
 
 /** A session without a reward has no outcome to learn from: it counts as cancelled, and one whose lease ran out as late. */
-function trajectoryOf(record: SessionRecord, policyVersion: number): Trajectory {
-  const { id, status, task, reward, success, calls } = record;
-  const stop: StopReason = status === 'expired' ? 'timeout' : reward === undefined ? 'cancelled' : 'done';
-  const turns = turnsOf(calls);
-  const last = turns.at(-1);
-  if (last && reward !== undefined) turns[turns.length - 1] = { ...last, reward };
-  return {
-    id,
-    // Sessions of equal tasks are a group.
-    groupId: task === undefined ? id : canonicalJson(task as Json),
-    role: AGENT,
-    policyVersion,
-    turns,
-    stop,
-    outcome: reward ?? 0,
-    success: success ?? (reward ?? 0) > 0,
-  };
+function stopOf({ status, reward }: SessionRecord): StopReason {
+  if (status === 'expired') return 'timeout';
+  return reward === undefined ? 'cancelled' : 'done';
 }

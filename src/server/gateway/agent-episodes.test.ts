@@ -1,17 +1,15 @@
 /** Episodes of agents: what they become, and whose fault it is when they fail. */
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Episode, EpisodeKey } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import { buildSamples } from '../../core/sample.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
 import { type AgentDefinition, type AgentEpisode, defineAgent } from '../../env/agent.ts';
-import { fromAgent } from '../../env/from-agent.ts';
 import type { PromptRequest } from '../../policy/policy.ts';
-import { fullContext } from '../../rollout/context.ts';
 import { unwatched } from '../../rollout/watchdog.ts';
 import { agentEpisodes } from './agent-episodes.ts';
 import { Gateway } from './gateway.ts';
 import { policyModel } from './policy-model.ts';
+import { pathsOf } from './testing/rebuild.ts';
 import { rendererOf, scriptedTokens } from './testing/scripted-policy.ts';
 
 const renderer = rendererOf('who is ada one two three');
@@ -21,11 +19,25 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-async function ask(episode: AgentEpisode, content: string, before: object[] = []): Promise<string> {
+const key: EpisodeKey = {
+  step: 1,
+  environment: 'tested',
+  split: 'train',
+  task: 0,
+  group: 2,
+  member: 3,
+};
+
+async function ask(
+  episode: AgentEpisode,
+  content: string,
+  before: object[] = [],
+  more: object = {},
+): Promise<string> {
   const response = await fetch(`${episode.baseURL}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${episode.apiKey}` },
-    body: JSON.stringify({ model: episode.model, messages: [...before, { role: 'user', content }] }),
+    body: JSON.stringify({ model: episode.model, messages: [...before, { role: 'user', content }], ...more }),
     signal: episode.signal,
   });
   const body = (await response.json()) as {
@@ -45,7 +57,7 @@ async function play(
     readonly contextLength?: number;
     readonly signal?: AbortSignal;
   } = {},
-): Promise<Trajectory> {
+): Promise<Episode> {
   const agent = defineAgent({ name: 'tested', tasks: () => [1], run });
   const policy = scriptedTokens(renderer, options.say ?? (() => 'one two'));
   const episode = agentEpisodes({
@@ -54,13 +66,9 @@ async function play(
     model: (_request, { contextLength, sampling }) =>
       policyModel({ policy, renderer, contextLength, sampling }),
   });
-  const [trajectory] = await episode(
-    { id: '0/0/0', groupId: '0/0', task: 1 },
+  const played = await episode(
+    { key, task: 1 },
     {
-      world: fromAgent(agent),
-      policy,
-      renderer,
-      context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: options.maxTurns ?? 8,
       contextLength: options.contextLength ?? 64,
@@ -71,12 +79,12 @@ async function play(
     },
   );
   expect(gateway.sessions).toEqual([]);
-  return trajectory!;
+  return played;
 }
 
 describe('an episode', () => {
-  test('is one trajectory: its conversations are its samples, and its reward comes last', async () => {
-    const trajectory = await play(async (episode) => {
+  test('is its calls and a transition for each act, and its reward comes last', async () => {
+    const episode = await play(async (episode) => {
       const first = await ask(episode, 'who');
       await ask(episode, 'is', [
         { role: 'user', content: 'who' },
@@ -85,15 +93,79 @@ describe('an episode', () => {
       await ask(episode, 'ada');
       return { reward: 0.5, success: true, info: { note: 'fine' } };
     });
-    expect(trajectory).toMatchObject({ stop: 'done', outcome: 0.5, success: true, policyVersion: 7 });
-    expect(trajectory.turns.map(({ reward }) => reward)).toEqual([0, 0, 0.5]);
-    expect(trajectory.turns.at(-1)!.info).toMatchObject({ result: { note: 'fine' } });
-    const samples = buildSamples(trajectory);
-    expect(samples.map(({ mask_T }) => mask_T.reduce((sum, mark) => sum + mark, 0))).toEqual([6, 3]);
-    for (const { ids_T, mask_T, logprobs_T } of samples) {
-      for (const [token, mark] of mask_T.entries()) expect(logprobs_T[token] !== 0).toBe(mark === 1);
-      expect(renderer.text([...ids_T])).toContain('<user>');
-    }
+    expect(episode).toMatchObject({
+      key,
+      task: 1,
+      stop: 'done',
+      seats: { agent: { player: 'learner', version: 7 } },
+      outcome: { agent: 0.5 },
+      success: { agent: true },
+    });
+    expect(episode).not.toHaveProperty('failure');
+    expect(pathsOf(episode.calls)).toEqual([[0, 1], [2]]);
+    expect(episode.calls.map(({ conversation }) => conversation)).toEqual(['1/2/3/0', '1/2/3/0', '1/2/3/1']);
+    expect(episode.transitions.map(({ call, rewards }) => [call, rewards.agent])).toEqual([
+      [0, 0],
+      [1, 0],
+      [2, 0.5],
+    ]);
+    expect(episode.transitions[2]).toMatchObject({
+      role: 'agent',
+      action: 'one two',
+      valid: true,
+      notes: { info: { note: 'fine' } },
+    });
+    expect(new Set(episode.transitions.map(({ anchor }) => anchor)).size).toBe(3);
+  });
+
+  test('closes its transitions in the order of time, whatever conversation they belong to', async () => {
+    const slow = (text: string, ms: number) => ({ text, ms });
+    const said = [slow('one', 0), slow('two', 60), slow('three', 20), slow('one two', 0)];
+    const episode = await play(
+      async (episode) => {
+        const first = await ask(episode, 'who');
+        const before = [
+          { role: 'user', content: 'who' },
+          { role: 'assistant', content: first },
+        ];
+        await Promise.all([
+          ask(episode, 'ada'),
+          new Promise((resolve) => setTimeout(resolve, 10)).then(() => ask(episode, 'is')),
+        ]);
+        await ask(episode, 'three', before);
+        return { reward: 1 };
+      },
+      {
+        say: () => {
+          const { text, ms } = said.shift()!;
+          return new Promise((resolve) => setTimeout(() => resolve(text), ms));
+        },
+      },
+    );
+    expect(episode.calls.map(({ id, parent }) => [id, parent])).toEqual([
+      [0, undefined],
+      [1, undefined],
+      [2, undefined],
+      [3, 0],
+    ]);
+    expect(episode.transitions.map(({ call, rewards }) => [call, rewards.agent])).toEqual([
+      [0, 0],
+      [2, 0],
+      [1, 0],
+      [3, 1],
+    ]);
+    const times = episode.transitions.map(({ at }) => at);
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect(episode.transitions.every(({ environmentMs }) => environmentMs >= 0)).toBe(true);
+  });
+
+  test('has a transition of its own for its reward, where the agent asked nothing', async () => {
+    const { calls, transitions, outcome } = await play(async () => ({ reward: 2 }));
+    expect(calls).toEqual([]);
+    expect(outcome).toEqual({ agent: 2 });
+    expect(transitions).toMatchObject([{ rewards: { agent: 2 } }]);
+    expect(transitions[0]).not.toHaveProperty('call');
+    expect((await play(async () => ({ reward: 0 }))).transitions).toEqual([]);
   });
 
   test('samples as the run says, whatever the agent’s code says', async () => {
@@ -124,8 +196,8 @@ describe('an episode', () => {
   });
 
   test('succeeds by default when its reward is above 0', async () => {
-    expect((await play(async () => ({ reward: 0.1 }))).success).toBe(true);
-    expect((await play(async () => ({ reward: 0 }))).success).toBe(false);
+    expect((await play(async () => ({ reward: 0.1 }))).success).toEqual({ agent: true });
+    expect((await play(async () => ({ reward: 0 }))).success).toEqual({ agent: false });
   });
 });
 
@@ -187,10 +259,10 @@ describe('failures are typed, and never rewards', () => {
       'turn-limit',
     ],
   ])('%s', async (_case, run, options, stop) => {
-    const trajectory = await play(run, options);
-    expect(trajectory.stop).toBe(stop);
-    expect(trajectory.outcome).toBe(0);
-    expect(trajectory.failure).toBeTruthy();
+    const episode = await play(run, options);
+    expect(episode.stop).toBe(stop);
+    expect(episode.outcome).toEqual({ agent: 0 });
+    expect(episode.failure).toBeTruthy();
   });
 
   test('waiting for the policy is not doing nothing', async () => {
@@ -232,6 +304,82 @@ describe('failures are typed, and never rewards', () => {
       return { reward: 1 };
     });
     await expect(late!()).rejects.toThrow('was closed');
+  });
+});
+
+describe('what the policy said and the agent could not go on with', () => {
+  const strict = async (episode: AgentEpisode, more: object = {}): Promise<{ reward: number }> => {
+    const answer = await ask(episode, 'who', [], more);
+    throw new Error(`cannot read ${answer}`);
+  };
+  const json = { response_format: { type: 'json_object' } };
+
+  test.each<[string, AgentDefinition['run'], string]>([
+    ['was cut', (episode) => strict(episode, { max_tokens: 1 }), 'it was cut by its length limit'],
+    ['has not the form that was asked for', (episode) => strict(episode, json), 'the answer is not JSON'],
+    [
+      'is a call that cannot be read',
+      (episode) => strict(episode, { tools: [{ type: 'function', function: { name: 'look' } }] }),
+      'there is no tool "one"',
+    ],
+  ])('%s: an invalid action, which counts and is learned from', async (_case, run, problem) => {
+    const episode = await play(run, { say: () => '<call> one' });
+    expect(episode).toMatchObject({
+      stop: 'invalid-action',
+      outcome: { agent: 0 },
+      success: { agent: false },
+    });
+    expect(episode.failure).toMatch(`call 0: ${problem}; the agent threw: cannot read`);
+    expect(episode.calls).toHaveLength(1);
+    expect(episode.transitions).toMatchObject([{ call: 0, rewards: { agent: 0 } }]);
+  });
+
+  test('the error may name the reward', async () => {
+    const episode = await play(async (episode) => {
+      await ask(episode, 'who', [], json);
+      throw Object.assign(new Error('no'), { reward: -0.5 });
+    });
+    expect(episode).toMatchObject({ stop: 'invalid-action', outcome: { agent: -0.5 } });
+    expect(episode.transitions).toMatchObject([{ rewards: { agent: -0.5 } }]);
+  });
+
+  test.each<[string, AgentDefinition['run'], string]>([
+    ['a well-formed answer', (episode) => strict(episode), 'failed:environment'],
+    [
+      'an answer after which it asked again',
+      async (episode) => {
+        await ask(episode, 'who', [], json);
+        return strict(episode);
+      },
+      'failed:environment',
+    ],
+    [
+      'a malformed answer, where its error names another origin',
+      async (episode) => {
+        await ask(episode, 'who', [], json);
+        throw new TurnwiseError('sandbox-lost', { what: 'x', fields: { origin: 'tool' } });
+      },
+      'failed:tool',
+    ],
+    [
+      'a malformed answer, where it returns no reward',
+      async (episode) => {
+        await ask(episode, 'who', [], json);
+        return { reward: Number.NaN };
+      },
+      'failed:environment',
+    ],
+  ])('not %s', async (_case, run, stop) => {
+    expect((await play(run)).stop).toBe(stop);
+  });
+
+  test('nor a call of the model that failed', async () => {
+    const said = [async () => 'one', () => Promise.reject(new Error('no weights'))];
+    const run = async (episode: AgentEpisode) => {
+      await ask(episode, 'who', [], json);
+      return strict(episode);
+    };
+    expect((await play(run, { say: () => said.shift()!() })).stop).toBe('failed:policy');
   });
 });
 

@@ -1,57 +1,72 @@
-/** Episodes of an agent: its own code runs, the gateway answers and records, and what comes out is a trajectory. */
+/** Episodes of an agent: its own code runs, and the gateway answers and records what becomes of it. */
 
+import type { Episode, EpisodeKey } from '../../core/episode.ts';
+import { keyParts, keyText } from '../../core/episode-key.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import { findNonJson } from '../../core/json.ts';
+import { findNonJson, type Json } from '../../core/json.ts';
 import type { StopReason } from '../../core/stop.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
 import type { Agent, AgentResult } from '../../env/agent.ts';
-import { AGENT } from '../../env/session.ts';
 import { Boundary, EpisodeEnd } from '../../rollout/boundary.ts';
-import type { EpisodeOptions, EpisodeRequest } from '../../rollout/episode.ts';
+import type { EpisodeOptions } from '../../rollout/episode.ts';
+import { failureOf, faultOf, InvalidAction } from './agent-failure.ts';
 import type { ChatModel } from './chat-model.ts';
 import type { Gateway } from './gateway.ts';
 import type { GatewaySession } from './session.ts';
-import { turnsOf } from './trajectories.ts';
+import { episodeOf } from './session-record.ts';
+
+export interface AgentEpisodeRequest {
+  readonly key: EpisodeKey;
+  readonly task: Json;
+  /** Names its random streams in place of its own key. */
+  readonly drawsAs?: EpisodeKey;
+}
+
+/** What an agent's episode reads of the rollout's settings. */
+export type AgentEpisodeOptions = Pick<
+  EpisodeOptions,
+  'sampling' | 'maxTurns' | 'contextLength' | 'turnTimeoutMs' | 'seed' | 'signal' | 'watch'
+>;
 
 export interface AgentEpisodesOptions {
   readonly agent: Agent;
   readonly gateway: Gateway;
   /** What answers the calls of an episode. */
-  readonly model: (request: EpisodeRequest, options: EpisodeOptions) => ChatModel;
+  readonly model: (request: AgentEpisodeRequest, options: AgentEpisodeOptions) => ChatModel;
   readonly foreign?: readonly ChatModel[];
 }
 
+type Result = Required<Pick<AgentResult, 'reward' | 'success'>> & AgentResult;
+
 /**
- * Plays one episode of the agent. All its conversations become one trajectory, whose samples they are, so that each
- * episode counts once in its group and its reward is credited to all of them.
+ * Plays one episode of the agent. All its conversations are calls of one episode, which counts once in its group and whose
+ * reward is credited to all of them.
  */
 export function agentEpisodes({
   agent,
   gateway,
   model,
   foreign = [],
-}: AgentEpisodesOptions): (request: EpisodeRequest, options: EpisodeOptions) => Promise<Trajectory[]> {
+}: AgentEpisodesOptions): (request: AgentEpisodeRequest, options: AgentEpisodeOptions) => Promise<Episode> {
   return async (request, options) => {
+    const { key, task, drawsAs = key } = request;
     const boundary = new Boundary(options.signal, options.watch);
     const chatModel = model(request, options);
+    const { version } = chatModel;
     const session = gateway.open({
-      name: request.id,
-      seed: options.seed,
+      name: keyText(key),
+      seed: [options.seed, ...keyParts(drawsAs)].join('/'),
       model: chatModel,
       foreign,
       maxCalls: options.maxTurns,
-      task: request.task,
+      task,
     });
     let stop: StopReason = 'done';
     let failure: string | undefined;
-    let result: Required<Pick<AgentResult, 'reward' | 'success'>> & AgentResult = {
-      reward: 0,
-      success: false,
-    };
+    let result: Result = { reward: 0, success: false };
     try {
       result = await boundary.step(
         'environment',
-        `running ${agent.name} on ${request.id}`,
+        `running ${agent.name} on ${keyText(key)}`,
         undefined,
         (signal) => run(agent, gateway, session, request, options.turnTimeoutMs, signal),
       );
@@ -59,32 +74,17 @@ export function agentEpisodes({
       if (!(error instanceof EpisodeEnd)) throw error;
       stop = error.stop;
       failure = error.message;
+      if (error instanceof InvalidAction) result = { reward: error.reward, success: false };
     } finally {
       boundary.close();
-      gateway.end(session.id, { reward: result.reward, success: result.success });
+      gateway.end(session.id, result);
     }
-    const turns = turnsOf(session.record().calls);
-    const last = turns.at(-1);
-    if (last) {
-      const info = {
-        ...(last.info as object),
-        ...(result.info === undefined ? {} : { result: result.info }),
-      };
-      turns[turns.length - 1] = { ...last, reward: result.reward, info };
-    }
-    return [
-      {
-        id: request.id,
-        groupId: request.groupId,
-        role: AGENT,
-        policyVersion: chatModel.version,
-        turns,
-        stop,
-        outcome: result.reward,
-        success: result.success,
-        ...(failure === undefined ? {} : { failure }),
-      },
-    ];
+    return episodeOf(session.record(), {
+      key,
+      version,
+      stop,
+      ...(failure !== undefined && { failure }),
+    });
   };
 }
 
@@ -92,15 +92,16 @@ async function run(
   agent: Agent,
   gateway: Gateway,
   session: GatewaySession,
-  { id, task }: EpisodeRequest,
+  { key, task }: AgentEpisodeRequest,
   idleLimitMs: number,
   cancelled: AbortSignal,
-): Promise<Required<Pick<AgentResult, 'reward' | 'success'>> & AgentResult> {
+): Promise<Result> {
   const over = new AbortController();
   const signal = AbortSignal.any([cancelled, over.signal]);
-  const idle = watchIdleness(session, idleLimitMs, `${agent.name} on ${id}`);
+  const idle = watchIdleness(session, idleLimitMs, `${agent.name} on ${keyText(key)}`);
+  let result: AgentResult;
   try {
-    const result = await Promise.race([
+    result = await Promise.race([
       agent.run({
         task,
         baseURL: gateway.baseURL(session),
@@ -110,26 +111,14 @@ async function run(
       }),
       idle.expired,
     ]);
-    if (session.fault !== undefined) throw fault(session.fault);
-    return checkResult(agent, result);
   } catch (error) {
-    if (error instanceof EpisodeEnd) throw error;
-    // What the agent says of a failed call is only its echo.
-    if (session.fault !== undefined) throw fault(session.fault);
-    const message = error instanceof Error ? error.message : String(error);
-    if (session.overflowed) throw new EpisodeEnd('context-overflow', message, error);
-    if (session.limited) throw new EpisodeEnd('turn-limit', message, error);
-    throw error;
+    throw failureOf(error, session);
   } finally {
     idle.stop();
     over.abort();
   }
-}
-
-/** An error of our own says what it is, and may end the run; anything else is the policy's failure. */
-function fault(error: unknown): unknown {
-  if (TurnwiseError.isInstance(error)) return error;
-  return new EpisodeEnd('failed:policy', error instanceof Error ? error.message : String(error), error);
+  if (session.fault !== undefined) throw faultOf(session.fault);
+  return checkResult(agent, result);
 }
 
 /** Within the longest idleness. */
@@ -164,10 +153,7 @@ function watchIdleness(
   return { expired, stop: () => clearTimeout(timer) };
 }
 
-function checkResult(
-  agent: Agent,
-  result: AgentResult,
-): Required<Pick<AgentResult, 'reward' | 'success'>> & AgentResult {
+function checkResult(agent: Agent, result: AgentResult): Result {
   const reward: unknown = result?.reward;
   if (typeof reward !== 'number' || !Number.isFinite(reward)) {
     throw new TurnwiseError('reward-not-finite', {
@@ -186,5 +172,6 @@ function checkResult(
       fields: { environment: agent.name },
     });
   }
-  return { ...result, reward, success: result.success ?? reward > 0 };
+  const { success = reward > 0, info } = result;
+  return { reward, success, ...(info !== undefined && { info }) };
 }

@@ -6,11 +6,12 @@ import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import type { Json } from '../../core/json.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
-import { type CallRequest, readChatCall, readTextCall } from './call-request.ts';
+import { type CallRequest, PURPOSE_HEADER, readChatCall, readPurpose, readTextCall } from './call-request.ts';
 import { type ResponseContext, streamedResponse, wholeResponse } from './chat-response.ts';
 import type { Gateway } from './gateway.ts';
 import { checkFormat } from './response-format.ts';
 import type { AnsweredChoice, GatewaySession } from './session.ts';
+import { recordText, type SessionRecord } from './session-record.ts';
 
 const creation = z.strictObject({
   task: z.json().optional(),
@@ -66,7 +67,7 @@ export function gatewayApp(gateway: Gateway): Hono {
       201,
     );
   });
-  app.get('/sessions/:id', (context) => context.json(sessionOf(context, gateway, true).record()));
+  app.get('/sessions/:id', (context) => recordResponse(sessionOf(context, gateway, true).record()));
   const end = async (context: Context): Promise<Response> => {
     const session = sessionOf(context, gateway, true);
     const { reward, success, info } = checked(ending, await readBody(context, {}));
@@ -75,7 +76,7 @@ export function gatewayApp(gateway: Gateway): Hono {
       ...(success === undefined ? {} : { success }),
       ...(info === undefined ? {} : { info: info as Json }),
     });
-    return context.json(record);
+    return recordResponse(record);
   };
   app.delete('/sessions/:id', end);
   app.post('/sessions/:id/close', end);
@@ -109,7 +110,8 @@ async function answer(
   read: (body: unknown) => CallRequest,
 ): Promise<Response> {
   const session = sessionOf(context, gateway);
-  const call = read(await readBody(context));
+  const purpose = readPurpose(context.req.header(PURPOSE_HEADER));
+  const call = { ...read(await readBody(context)), ...purpose };
   const choices = await gateway.call(session.id, call, context.req.raw.signal);
   const about: ResponseContext = {
     id: `${call.kind === 'chat' ? 'chatcmpl' : 'cmpl'}-${session.id.slice(8)}-${choices[0]!.call.id}`,
@@ -117,6 +119,10 @@ async function answer(
     call,
   };
   return call.stream ? streamed(choices, about) : Response.json(wholeResponse(choices, about));
+}
+
+function recordResponse(record: SessionRecord): Response {
+  return new Response(recordText(record), { headers: { 'content-type': 'application/json' } });
 }
 
 function streamed(choices: readonly AnsweredChoice[], about: ResponseContext): Response {

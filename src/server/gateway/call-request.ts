@@ -1,10 +1,10 @@
 /** What a client asked for, read from the bodies of /chat/completions and /completions. Nothing is ignored in silence. */
 
 import { z } from 'zod';
+import type { Sampling } from '../../core/episode.ts';
 import { nearest } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
-import type { Message } from '../../core/messages.ts';
-import type { ToolDeclaration } from '../../model/conversation.ts';
+import type { Message, ToolDeclaration } from '../../core/messages.ts';
 import { type ApiError, badRequest } from './api-error.ts';
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
@@ -17,6 +17,8 @@ export type ResponseFormat =
 /** What both kinds of calls have in common. */
 interface CallBase {
   readonly model: string;
+  /** What the client declares the call to be for. */
+  readonly purpose?: string;
   /** Completions wanted (n). */
   readonly choices: number;
   readonly stop: readonly string[];
@@ -179,6 +181,30 @@ export function readTextCall(body: unknown): TextCall {
     maxTokens: given.max_tokens ?? 16,
     logprobs: given.logprobs !== null && given.logprobs !== undefined,
     prompt: given.prompt,
+  };
+}
+
+/** The header in which a client declares what a call is for. */
+export const PURPOSE_HEADER = 'x-turnwise-purpose';
+
+/** @throws ApiError 400 for what cannot be a name */
+export function readPurpose(given: string | undefined): { readonly purpose?: string } {
+  if (given === undefined) return {};
+  if (/^[a-z][a-z0-9-]{0,31}$/.test(given)) return { purpose: given };
+  throw badRequest(
+    'invalid_purpose',
+    'The purpose of a call is up to 32 lower-case letters, digits and hyphens, such as "act" or "summarize".',
+    PURPOSE_HEADER,
+  );
+}
+
+/** As it was asked for, with the API's defaults. */
+export function requestedSampling({ temperature, topP, topK, maxTokens }: CallRequest): Sampling {
+  return {
+    temperature: temperature ?? 1,
+    topP: topP ?? 1,
+    topK: topK ?? 0,
+    maxTokens: maxTokens ?? Number.POSITIVE_INFINITY,
   };
 }
 

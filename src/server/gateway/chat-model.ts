@@ -1,10 +1,9 @@
 /** What answers the calls of a session: the policy, a scripted teacher, or a server elsewhere. */
 
-import type { Message } from '../../core/messages.ts';
-import type { Reply } from '../../model/conversation.ts';
+import type { Author, Sampling, Untrainable } from '../../core/episode.ts';
+import type { Message, Reply } from '../../core/messages.ts';
 import type { History } from '../../model/renderer.ts';
 import type { CallRequest } from './call-request.ts';
-import type { Untrainable } from './recorded-call.ts';
 
 export interface ModelRequest {
   readonly call: CallRequest;
@@ -32,15 +31,16 @@ export interface ModelAnswer {
   readonly text: string;
   readonly finish: 'stop' | 'length';
   /** Empty where the model does not tell. */
-  readonly promptIds: readonly number[];
-  readonly ids: readonly number[];
-  readonly logprobs: readonly number[];
+  readonly promptIds: Int32Array;
+  readonly ids: Int32Array;
+  readonly logprobs: Float32Array;
   /** What a call that continues this one is given back. */
   readonly history: History;
   readonly tokens: { readonly prompt: number; readonly completion: number };
-  /** Text of each sampled token, for clients that ask for log-probabilities. */
-  readonly tokenTexts?: readonly string[];
-  readonly temperature: number | undefined;
+  /** The sampled tokens as text, for clients that ask for log-probabilities. */
+  readonly told?: readonly { readonly token: string; readonly logprob: number }[];
+  /** How it was sampled. */
+  readonly sampling: Sampling;
   readonly untrainable?: Untrainable;
 }
 
@@ -48,6 +48,8 @@ export interface ChatModel {
   /** The name that clients ask for. */
   readonly name: string;
   readonly version: number;
+  /** Who writes its answers. */
+  readonly author: Pick<Author, 'kind' | 'name'>;
   /** @throws ApiError for requests that cannot be answered; anything else is a failure of the model */
   answer(request: ModelRequest): Promise<ModelAnswer>;
   /** These conversations are over. */

@@ -15,14 +15,17 @@ export function wholeResponse(choices: readonly AnsweredChoice[], context: Respo
   const { call } = context;
   return {
     ...head(choices, context, call.kind === 'chat' ? 'chat.completion' : 'text_completion'),
-    ...(call.returnTokenIds && call.kind === 'chat' && { prompt_token_ids: choices[0]!.call.promptIds }),
+    ...(call.returnTokenIds &&
+      call.kind === 'chat' && {
+        prompt_token_ids: [...choices[0]!.answer.promptIds],
+      }),
     choices: choices.map((choice, index) => ({
       index,
       ...(call.kind === 'chat' ? { message: wireMessage(choice) } : { text: choice.message.content }),
       logprobs: call.logprobs ? logprobsOf(choice, call.kind) : null,
       finish_reason: finishReason(choice),
-      ...(call.returnTokenIds && { token_ids: choice.call.ids }),
-      ...(call.returnTokenIds && call.kind === 'text' && { prompt_token_ids: choice.call.promptIds }),
+      ...(call.returnTokenIds && { token_ids: [...choice.call.ids] }),
+      ...(call.returnTokenIds && call.kind === 'text' && { prompt_token_ids: [...choice.answer.promptIds] }),
     })),
     usage: usageOf(choices),
   };
@@ -44,7 +47,7 @@ export function* streamedResponse(
       ...more,
       choices: [{ index, ...(chat ? { delta: part } : part), logprobs: null, finish_reason: finish }],
     });
-    const ids = call.returnTokenIds ? { prompt_token_ids: choice.call.promptIds } : {};
+    const ids = call.returnTokenIds ? { prompt_token_ids: [...choice.answer.promptIds] } : {};
     if (chat) yield chunk({ role: 'assistant', content: '' }, null, ids);
     for (const piece of pieces(choice.message.reasoning ?? '')) yield chunk({ reasoning_content: piece });
     for (const piece of pieces(choice.message.content))
@@ -67,7 +70,7 @@ export function* streamedResponse(
           ...(chat ? { delta: {} } : { text: '' }),
           logprobs: call.logprobs ? logprobsOf(choice, call.kind) : null,
           finish_reason: finishReason(choice),
-          ...(call.returnTokenIds && { token_ids: choice.call.ids }),
+          ...(call.returnTokenIds && { token_ids: [...choice.call.ids] }),
         },
       ],
     };
@@ -81,14 +84,19 @@ function head(
   { id, created, call }: ResponseContext,
   object: string,
 ): object {
-  const { policyVersion, valid, untrainable } = choices[0]!.call;
+  const { by, problem, trainable, newPath } = choices[0]!.call;
   return {
     id,
     object,
     created,
     model: call.model,
-    system_fingerprint: `version-${policyVersion}`,
-    turnwise: { policy_version: policyVersion, valid, ...(untrainable && { untrainable }) },
+    system_fingerprint: `version-${by.version}`,
+    turnwise: {
+      policy_version: by.version,
+      valid: problem === undefined,
+      ...(newPath !== undefined && { new_path: newPath }),
+      ...(trainable !== true && { untrainable: trainable }),
+    },
   };
 }
 
@@ -120,14 +128,18 @@ function usageOf(choices: readonly AnsweredChoice[]): object {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
 }
 
-function logprobsOf({ call, answer }: AnsweredChoice, kind: CallRequest['kind']): object {
-  const tokens = answer.tokenTexts ?? [];
+function logprobsOf({ answer: { told = [] } }: AnsweredChoice, kind: CallRequest['kind']): object {
   if (kind === 'text') {
-    return { tokens, token_logprobs: call.logprobs, top_logprobs: null, text_offset: null };
+    return {
+      tokens: told.map(({ token }) => token),
+      token_logprobs: told.map(({ logprob }) => logprob),
+      top_logprobs: null,
+      text_offset: null,
+    };
   }
-  const content = tokens.map((token, index) => ({
+  const content = told.map(({ token, logprob }) => ({
     token,
-    logprob: call.logprobs[index]!,
+    logprob,
     bytes: [...Buffer.from(token)],
     top_logprobs: [],
   }));

@@ -5,8 +5,8 @@ import { pretrainedConversation } from '../../model/pretrained-conversation.ts';
 import { parityLanguage } from '../../model/testing/parity-data.ts';
 import { policyModel } from './policy-model.ts';
 import { type Body, chat, gateway, LOOK, renderer, setUp, stopGateway } from './testing/open-gateway.ts';
+import { pathsOf, promptsOf } from './testing/rebuild.ts';
 import { scriptedTokens } from './testing/scripted-policy.ts';
-import { turnsOf } from './trajectories.ts';
 
 afterEach(stopGateway);
 
@@ -36,15 +36,38 @@ describe('/chat/completions', () => {
     const { post, session } = await setUp();
     await post('/chat/completions', chat('who is ada'));
     const [call] = session.record().calls;
+    const messages = [{ role: 'user', content: 'who is ada' }] as const;
     expect(call).toMatchObject({
-      policyVersion: 7,
-      promptIds: renderer.prompt({ ids: [], messages: [] }, [{ role: 'user', content: 'who is ada' }])
-        .promptIds,
-      ids: renderer.completionIds('hello there'),
-      logprobs: [-1, -2, -3],
+      id: 0,
+      conversation: 'episode/0',
+      role: 'agent',
+      by: { kind: 'policy', name: 'learner', version: 7 },
+      purpose: 'act',
+      sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 17 },
+      context: Int32Array.from(renderer.prompt({ ids: [], messages: [] }, messages).promptIds),
+      ids: Int32Array.from(renderer.completionIds('hello there')),
+      logprobs: Float32Array.of(-1, -2, -3),
+      messages,
       text: 'hello there',
+      reply: { content: 'hello there', toolCalls: [] },
+      finish: 'stop',
+      trainable: true,
     });
-    expect(call).not.toHaveProperty('untrainable');
+    for (const absent of ['parent', 'kept', 'newPath', 'tools', 'problem', 'parts']) {
+      expect(call).not.toHaveProperty(absent);
+    }
+  });
+
+  test('a call may say what it is for; it becomes a transition where it is an act', async () => {
+    const { post, session } = await setUp();
+    await post('/chat/completions', chat('who'), { 'x-turnwise-purpose': 'summarize' });
+    await post('/chat/completions', chat('who'));
+    const { calls, transitions } = session.record();
+    expect(calls.map(({ purpose }) => purpose)).toEqual(['summarize', 'act']);
+    expect(transitions.map(({ call }) => call)).toEqual([1]);
+    const { status, body } = await post('/chat/completions', chat('who'), { 'x-turnwise-purpose': 'To Act' });
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ code: 'invalid_purpose', param: 'x-turnwise-purpose' });
   });
 
   test('tool calls: what the policy wrote is parsed, and the next prompt extends it token for token', async () => {
@@ -66,14 +89,14 @@ describe('/chat/completions', () => {
         { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'two' },
       ],
     });
-    const { calls, trajectories } = session.record();
-    expect(trajectories).toEqual([['call-0', 'call-1']]);
+    const { calls, tools } = session.record();
     const [one, two] = calls;
-    expect(two!.promptIds.slice(0, one!.promptIds.length + one!.ids.length)).toEqual([
-      ...one!.promptIds,
-      ...one!.ids,
-    ]);
-    expect(turnsOf(calls).map(({ extendsPrevious }) => extendsPrevious)).toEqual([false, true]);
+    expect(two).toMatchObject({ parent: 0, conversation: one!.conversation });
+    expect(two).not.toHaveProperty('kept');
+    expect(two!.messages).toMatchObject([{ role: 'tool', content: 'two' }]);
+    expect(renderer.text([...two!.context])).toBe('<tool> two <act>');
+    expect(one!.tools).toBe(two!.tools);
+    expect(tools).toEqual({ [one!.tools!]: [{ ...LOOK.function, description: '' }] });
   });
 
   test('tool_choice: a forced call begins with context that was not sampled; "none" reads no calls', async () => {
@@ -85,8 +108,8 @@ describe('/chat/completions', () => {
       arguments: '{"person":"ada"}',
     });
     const [call] = session.record().calls;
-    expect(renderer.text(call!.promptIds.slice(-2))).toBe('<call> look');
-    expect(call!.ids).toEqual(renderer.completionIds('person: ada'));
+    expect(renderer.text([...call!.context].slice(-2))).toBe('<call> look');
+    expect([...call!.ids]).toEqual(renderer.completionIds('person: ada'));
     const { body: none } = await post(
       '/chat/completions',
       chat('who', { tools: [LOOK], tool_choice: 'none' }),
@@ -94,12 +117,16 @@ describe('/chat/completions', () => {
     expect(none.choices[0].message).toEqual({ role: 'assistant', content: 'person: ada', refusal: null });
   });
 
-  test('n choices are completions of one prompt, each a trajectory of its own', async () => {
+  test('n choices are calls of one parent', async () => {
     const answers = ['one', 'two', 'three'];
     const { post, session, policy } = await setUp(() => answers.shift()!);
     const { body } = await post('/chat/completions', chat('who', { n: 3, temperature: 0.5, top_p: 0.9 }));
     expect(body.choices.map((choice: Body) => choice.message.content)).toEqual(['one', 'two', 'three']);
-    expect(session.record().trajectories).toEqual([['call-0'], ['call-1'], ['call-2']]);
+    expect(session.record().calls.map(({ id, parent }) => [id, parent])).toEqual([
+      [0, undefined],
+      [1, undefined],
+      [2, undefined],
+    ]);
     expect(new Set(policy.requests.map(({ seedKey }) => seedKey)).size).toBe(3);
     expect(policy.requests[0]!.sampling).toMatchObject({ temperature: 0.5, topP: 0.9 });
   });
@@ -109,8 +136,8 @@ describe('/chat/completions', () => {
     const { body } = await post('/chat/completions', chat('who', { stop: ['stop'] }));
     expect(body.choices[0]).toMatchObject({ message: { content: 'one two' }, finish_reason: 'stop' });
     const [call] = session.record().calls;
-    expect(renderer.text(call!.ids)).toBe('one two stop');
-    expect(call!.logprobs).toEqual([-1, -2, -3]);
+    expect(renderer.text([...call!.ids])).toBe('one two stop');
+    expect([...call!.logprobs]).toEqual([-1, -2, -3]);
     // The next prompt closes the turn that was cut.
     await post('/chat/completions', {
       model: 'policy',
@@ -120,7 +147,7 @@ describe('/chat/completions', () => {
         { role: 'user', content: 'who' },
       ],
     });
-    expect(session.record().trajectories).toEqual([['call-0', 'call-1']]);
+    expect(pathsOf(session.record().calls)).toEqual([[0, 1]]);
   });
 
   test('max_tokens, logprobs and token ids', async () => {
@@ -196,13 +223,8 @@ test('streaming: the same record as without, in chunks that add up to the same a
   expect(chunks.at(-2).choices[0].finish_reason).toBe('tool_calls');
   expect(chunks.at(-1)).toMatchObject({ choices: [], usage: body.usage });
   const [one, two] = session.record().calls;
-  expect({ ...two, id: '', conversation: '', policyMs: 0, environmentMs: 0 }).toEqual({
-    ...one,
-    id: '',
-    conversation: '',
-    policyMs: 0,
-    environmentMs: 0,
-  });
+  const own = { id: 0, conversation: '', at: 0, waitMs: 0, policyMs: 0 };
+  expect({ ...two, ...own }).toEqual({ ...one, ...own });
 });
 
 test('what a model thinks is apart from what it says, whole and streamed, and is no edit where it is left out', async () => {
@@ -230,8 +252,10 @@ test('what a model thinks is apart from what it says, whole and streamed, and is
   ];
   await post('/chat/completions', { model: 'policy', messages });
   const last = session.record().calls.at(-1)!;
-  expect(last.untrainable).toBeUndefined();
-  expect(last.fresh).toEqual([{ role: 'user', content: 'why' }]);
+  // Two equal answers: it goes on from the first. The template drops old reasoning, so a path of its own begins.
+  expect(last).toMatchObject({ parent: 0, newPath: 'rewritten', trainable: true });
+  expect(last.messages).toEqual([{ role: 'user', content: 'why' }]);
+  expect(promptsOf(session.record().calls).get(2)).toEqual(policy.requests[2]!.promptIds);
 });
 
 describe('/completions and /models', () => {
@@ -244,10 +268,11 @@ describe('/completions and /models', () => {
     });
     await post('/completions', { model: 'policy', prompt: 'who isone two three', max_tokens: 8 });
     const { calls } = session.record();
-    const ids = [...calls[1]!.promptIds, ...calls[1]!.ids, ...renderer.textIds('ada')];
+    const ids = [...promptsOf(calls).get(1)!, ...calls[1]!.ids, ...renderer.textIds('ada')];
     await post('/completions', { model: 'policy', prompt: ids, max_tokens: 8 });
-    expect(session.record().trajectories).toEqual([['call-0', 'call-1', 'call-2']]);
-    expect(session.record().calls[2]!.promptIds).toEqual(ids);
+    expect(pathsOf(session.record().calls)).toEqual([[0, 1, 2]]);
+    expect(promptsOf(session.record().calls).get(2)).toEqual(ids);
+    expect(renderer.text([...session.record().calls[2]!.context])).toBe('ada');
   });
 
   test('lists the models', async () => {

@@ -4,6 +4,7 @@ import type { Message } from '../../core/messages.ts';
 import { Conversations } from './conversations.ts';
 
 const user = (content: string): Message => ({ role: 'user', content });
+const system = (content: string): Message => ({ role: 'system', content });
 const said = (content: string): Message => ({ role: 'assistant', content });
 const called = (id: string, name = 'look'): Message => ({
   role: 'assistant',
@@ -12,15 +13,17 @@ const called = (id: string, name = 'look'): Message => ({
 });
 const result = (toolCallId: string, content: string): Message => ({ role: 'tool', content, toolCallId });
 
+const LOOK = { name: 'look', description: '', parameters: {} };
+
 describe('what a request continues', () => {
   test('the latest answer that it begins with', () => {
     const known = new Conversations<string>();
     known.add([user('q')], [], said('a'), 'first');
     known.add([user('q'), said('a'), user('r')], [], said('b'), 'second');
     const found = known.find([user('q'), said('a'), user('r'), said('b'), user('s')], []);
-    expect(found).toMatchObject({ previous: 'second', fresh: [user('s')], edited: false });
-    expect(known.find([user('q'), said('a'), user('other')], []).previous).toBe('first');
-    expect(known.find([user('new')], [])).toMatchObject({ previous: undefined, edited: false });
+    expect(found).toMatchObject({ parent: 'second', base: 'second', fresh: [user('s')], change: undefined });
+    expect(known.find([user('q'), said('a'), user('other')], []).parent).toBe('first');
+    expect(known.find([user('new')], [])).toMatchObject({ parent: undefined, change: undefined });
   });
 
   test('whatever order the keys of arguments are in, and whatever white space was trimmed', () => {
@@ -32,38 +35,127 @@ describe('what a request continues', () => {
       content: '',
       toolCalls: [{ id: '1', name: 'look', arguments: { b: 2, a: 1 } }],
     };
-    expect(known.find([user('q'), reordered, result('1', 'x')], []).previous).toBe('call');
-    expect(known.find([user('w'), said('a'), user('x')], []).previous).toBe('words');
+    expect(known.find([user('q'), reordered, result('1', 'x')], []).parent).toBe('call');
+    expect(known.find([user('w'), said('a'), user('x')], []).parent).toBe('words');
   });
 
-  test('of equal answers the one whose calls came back', () => {
+  test('of equal answers the one whose calls came back, else the one that was offered the same tools', () => {
     const known = new Conversations<string>();
     known.add([user('q')], [], called('1'), 'one');
     known.add([user('q')], [], called('2'), 'two');
-    expect(known.find([user('q'), called('2'), result('2', 'x')], []).previous).toBe('two');
-    expect(known.find([user('q'), called('1'), result('1', 'x')], []).previous).toBe('one');
+    expect(known.find([user('q'), called('2'), result('2', 'x')], []).parent).toBe('two');
+    expect(known.find([user('q'), called('1'), result('1', 'x')], []).parent).toBe('one');
+    known.add([user('w')], [], said('a'), 'bare');
+    known.add([user('w')], [LOOK], said('a'), 'with tools');
+    const next = [user('w'), said('a'), user('x')];
+    expect(known.find(next, [LOOK])).toMatchObject({ parent: 'with tools', change: undefined });
+    expect(known.find(next, [])).toMatchObject({ parent: 'bare', change: undefined });
   });
 
-  test('other tools are another prompt', () => {
+  test('also words that the policy never said, after something that it did: they are context', () => {
     const known = new Conversations<string>();
-    known.add([user('q')], [{ name: 'look', description: '', parameters: {} }], said('a'), 'first');
-    expect(known.find([user('q'), said('a'), user('r')], []).previous).toBeUndefined();
+    known.add([user('q')], [], said('a'), 'first');
+    const messages = [user('q'), said('a'), said('never'), user('r')];
+    expect(known.find(messages, [])).toMatchObject({
+      parent: 'first',
+      base: 'first',
+      change: undefined,
+      fresh: messages.slice(2),
+    });
   });
 });
 
-describe('edited history', () => {
+describe('a client that changed what was said', () => {
   const known = new Conversations<string>();
-  known.add([user('q')], [], said('a'), 'first');
-  known.add([user('q'), said('a'), user('r')], [], said('b'), 'second');
+  const turns = [system('be'), user('q'), said('a'), user('r'), said('b'), user('s')];
+  known.add(turns.slice(0, 2), [LOOK], said('a'), 'first');
+  known.add(turns.slice(0, 4), [LOOK], said('b'), 'second');
+  known.add(turns, [LOOK], called('7'), 'third');
+  const cleared = [...turns.slice(0, 3), user('cleared'), said('b'), user('s')];
+
+  test.each<[string, Message[], string, string, Message[]]>([
+    [
+      'an answer',
+      [...turns.slice(0, 2), said('x'), user('r')],
+      'first',
+      'foreign-words',
+      [said('x'), user('r')],
+    ],
+    [
+      'a later one',
+      [...turns.slice(0, 4), said('x'), user('s')],
+      'second',
+      'foreign-words',
+      [said('x'), user('s')],
+    ],
+    [
+      'by leaving out what was between',
+      [...turns.slice(0, 2), said('b'), user('r')],
+      'second',
+      'dropped',
+      [user('r')],
+    ],
+    ['a question under an answer', cleared, 'second', 'rewritten', [user('cleared'), user('s')]],
+    [
+      'by leaving the first turn out',
+      [system('be'), user('r'), said('b'), user('s')],
+      'second',
+      'dropped',
+      [user('s')],
+    ],
+    [
+      'by a summary in place of the first turns',
+      [system('be'), user('so far: a'), user('s'), called('7'), result('7', 'x')],
+      'third',
+      'rewritten',
+      [user('so far: a'), result('7', 'x')],
+    ],
+    [
+      'its system message',
+      [system('do'), ...turns.slice(1)],
+      'second',
+      'system-changed',
+      [system('do'), user('s')],
+    ],
+    ['by leaving the system message out', turns.slice(1), 'second', 'system-changed', [user('s')]],
+  ])('%s', (_case, messages, parent, change, fresh) => {
+    expect(known.find(messages, [LOOK])).toMatchObject({ parent, change, fresh });
+  });
+
+  test('its tools', () => {
+    expect(known.find(turns, [])).toMatchObject({
+      parent: 'second',
+      base: 'second',
+      change: 'tools-changed',
+      fresh: [user('s')],
+    });
+  });
+
+  test('what stands before the change can be kept as it was sampled', () => {
+    expect(known.find(cleared, [LOOK])).toMatchObject({ base: 'first', rest: cleared.slice(3) });
+  });
 
   test.each([
-    ['an answer was changed', [user('q'), said('changed'), user('r')], true],
-    ['a later one was', [user('q'), said('a'), user('r'), said('changed'), user('s')], true],
-    ['a question under an answer was', [user('q'), said('a'), user('changed'), said('b'), user('s')], true],
-    ['the first question was, so that it is a new conversation', [user('changed'), user('s')], false],
-    ['it begins with an example', [user('example'), said('its answer'), user('q')], false],
-  ])('%s', (_case, messages, edited) => {
-    expect(known.find(messages, [])).toMatchObject({ edited, ...(edited && { previous: undefined }) });
+    ['the first question was changed, so that it is a new conversation', [user('changed'), user('s')]],
+    ['it begins with an example', [user('example'), said('its answer'), user('q')]],
+    [
+      'an example says by chance what the policy said elsewhere',
+      [system('be'), user('z'), said('b'), user('q')],
+    ],
+  ])('or none: %s', (_case, messages) => {
+    expect(known.find(messages, [LOOK])).toMatchObject({
+      parent: undefined,
+      change: undefined,
+      fresh: messages,
+    });
+  });
+
+  test('or none: examples stand before every question, and the policy has said one of their answers', () => {
+    const examples = [user('x'), said('yes'), user('y'), said('no')];
+    const classifier = new Conversations<number>();
+    classifier.add([...examples, user('1')], [], said('no'), 1);
+    classifier.add([...examples, user('2')], [], said('yes'), 2);
+    expect(classifier.find([...examples, user('3')], []).parent).toBeUndefined();
   });
 });
 
@@ -86,9 +178,9 @@ test('property: continuing any answer finds exactly it, however the tree branche
       }
       for (const messages of nodes.slice(1)) {
         const found = known.find([...messages, user('next')], []);
-        expect(found.previous).toBe(seen.get(JSON.stringify(messages)));
+        expect(found.parent).toBe(seen.get(JSON.stringify(messages)));
         expect(found.fresh).toEqual([user('next')]);
-        expect(found.edited).toBe(false);
+        expect(found.change).toBeUndefined();
       }
     }),
   );

@@ -1,83 +1,192 @@
-/** Finds the completion that a request continues, by comparing messages: nothing is ever decoded or encoded for it. */
+/**
+ * Finds the call that a request goes on from, by comparing messages: nothing is ever decoded or encoded for it. Where the
+ * client changed what was said before, says which call it went on from and what it changed.
+ */
 
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import type { NewPath } from '../../core/episode.ts';
 import { canonicalJson, type Json } from '../../core/json.ts';
-import type { Message } from '../../core/messages.ts';
-import type { ToolDeclaration } from '../../model/conversation.ts';
+import type { Message, ToolDeclaration } from '../../core/messages.ts';
 
 export interface Continuation<Entry> {
-  /** The latest completion that the request's messages begin with. */
-  readonly previous: Entry | undefined;
-  /** The messages after it: all of them where nothing is continued. */
+  /** The call that the request goes on from. Absent: a conversation of its own. */
+  readonly parent: Entry | undefined;
+  /** What the client changed of it. Absent: nothing, the request begins with its request and its answer. */
+  readonly change: NewPath | undefined;
+  /** Messages that are new since the parent. */
   readonly fresh: readonly Message[];
-  /** Where the policy answered, the client now says that it said something else. */
-  readonly edited: boolean;
-  /** Hash of the whole request. */
+  /** The latest call that the request begins with, request and answer: its tokens can be kept. */
+  readonly base: Entry | undefined;
+  /** Messages after `base`. */
+  readonly rest: readonly Message[];
+  /** Hash of the whole request, tools included. */
   readonly key: string;
 }
 
+/** A request and its answer, as hashes of its messages. */
+interface Answered<Entry> {
+  readonly entry: Entry;
+  readonly tools: string;
+  readonly messages: readonly string[];
+}
+
+interface Read {
+  readonly tools: string;
+  readonly messages: readonly string[];
+  /** Of the first messages, as many as the index says. */
+  readonly chains: readonly string[];
+}
+
 export class Conversations<Entry> {
-  /** By the hash of a request and its answer. Equal answers to equal requests are kept in order. */
-  readonly #answers: Map<string, Entry[]> = new Map();
-  readonly #requests: Set<string> = new Set();
+  /** By the messages of a request and its answer. Equal answers to equal requests are kept in order. */
+  readonly #answers: Lists<Answered<Entry>> = new Map();
+  /** By the messages of a request. */
+  readonly #requests: Lists<Answered<Entry>> = new Map();
+  /** By the answer alone. */
+  readonly #said: Lists<Answered<Entry>> = new Map();
+  readonly #byCallId: Map<string, Answered<Entry>> = new Map();
 
   find(messages: readonly Message[], tools: readonly ToolDeclaration[]): Continuation<Entry> {
-    const hash = opening(tools);
-    let previous: Entry | undefined;
-    let freshFrom = 0;
-    let edited = false;
-    let before = hash.copy().digest('hex');
+    const read = readRequest(messages, tools);
+    let base: Answered<Entry> | undefined;
+    let begins = 0;
     for (const [index, message] of messages.entries()) {
-      hash.update(textOf(message));
-      const key = hash.copy().digest('hex');
-      if (message.role === 'assistant') {
-        const answer = this.#take(key, message);
-        if (answer !== undefined) {
-          previous = answer;
-          freshFrom = index + 1;
-        } else if (this.#requests.has(before)) {
-          edited = true;
-        } else if (previous !== undefined) {
-          // Something that the policy never said follows something that it did.
-          edited = true;
-        }
-      }
-      before = key;
+      if (message.role !== 'assistant') continue;
+      const found = this.#take(read.chains[index + 1]!, message, read.tools);
+      if (found) [base, begins] = [found, index + 1];
     }
-    if (edited) return { previous: undefined, fresh: messages, edited, key: before };
-    return { previous, fresh: messages.slice(freshFrom), edited, key: before };
+    const rest = messages.slice(begins);
+    const common = { base: base?.entry, rest, key: keyOf(tools, messages) };
+    const edited = this.#editedFrom(messages, read, begins);
+    if (edited) return { ...common, ...edited };
+    const change = base && base.tools !== read.tools ? 'tools-changed' : undefined;
+    return { ...common, parent: base?.entry, change, fresh: rest };
   }
 
   /** Remember that this request was answered so. `answer` is the message as the client was given it. */
   add(request: readonly Message[], tools: readonly ToolDeclaration[], answer: Message, entry: Entry): void {
-    const hash = opening(tools);
-    for (const message of request) hash.update(textOf(message));
-    this.#requests.add(hash.copy().digest('hex'));
-    const key = hash.update(textOf(answer)).digest('hex');
-    const entries = this.#answers.get(key);
-    if (entries) entries.push(entry);
-    else this.#answers.set(key, [entry]);
-    for (const id of idsOf(answer)) this.#byCallId.set(id, entry);
+    const { messages, chains, tools: declared } = readRequest([...request, answer], tools);
+    const answered = { entry, tools: declared, messages };
+    append(this.#answers, chains.at(-1)!, answered);
+    append(this.#requests, chains.at(-2)!, answered);
+    append(this.#said, messages.at(-1)!, answered);
+    for (const id of idsOf(answer)) this.#byCallId.set(id, answered);
   }
 
-  readonly #byCallId: Map<string, Entry> = new Map();
-
-  /** Of equal answers the one whose tool calls have the ids that came back; the first one where there are no calls. */
-  #take(key: string, message: Message): Entry | undefined {
-    const entries = this.#answers.get(key);
-    if (entries === undefined) return undefined;
+  /** Of equal answers the one whose calls came back; else one that was offered the same tools; else the first. */
+  #take(chain: string, message: Message, tools: string): Answered<Entry> | undefined {
+    const answers = this.#answers.get(chain);
+    if (answers === undefined) return undefined;
     for (const id of idsOf(message)) {
       const named = this.#byCallId.get(id);
-      if (named !== undefined && entries.includes(named)) return named;
+      if (named !== undefined && answers.includes(named)) return named;
     }
-    return entries[0];
+    return answers.find((answer) => answer.tools === tools) ?? answers[0];
+  }
+
+  /**
+   * The call whose conversation was edited into this request, where the messages from `begins` on have words of an assistant
+   * and the last of them that we know of is an answer in another place, or stands where another answer was given.
+   */
+  #editedFrom(
+    messages: readonly Message[],
+    read: Read,
+    begins: number,
+  ): Pick<Continuation<Entry>, 'parent' | 'change' | 'fresh'> | undefined {
+    for (let index = messages.length - 1; index >= begins; index--) {
+      if (messages[index]!.role !== 'assistant') continue;
+      const origin = this.#giverOf(messages[index]!, index, read) ?? this.#answererOf(index, read);
+      if (origin === undefined) continue;
+      const known = new Set(origin.messages);
+      const same = sharedLength(read.messages, origin.messages);
+      const fresh = messages.filter((_, at) => at >= same && (at > index || !known.has(read.messages[at]!)));
+      return { parent: origin.entry, change: this.#changeOf(read, index, origin), fresh };
+    }
+    return undefined;
+  }
+
+  /** Who gave this answer, before another history. Few words may have been said anywhere: more than they must agree. */
+  #giverOf(message: Message, index: number, read: Read): Answered<Entry> | undefined {
+    const named = idsOf(message).flatMap((id) => this.#byCallId.get(id) ?? []);
+    if (named.length > 0) return named.at(-1);
+    let best: Answered<Entry> | undefined;
+    let most = [0, 0];
+    const history = read.messages.slice(0, index + 1);
+    for (const answer of this.#said.get(read.messages[index]!) ?? []) {
+      const after = sharedLength([...history].reverse(), [...answer.messages].reverse());
+      const before = sharedLength(history, answer.messages);
+      const related = after > 1 || before > systemsOf(history).length;
+      // All of it stood before its question already: words of the client, such as examples.
+      const given = before === history.length;
+      if (!related || given || after < most[0]! || (after === most[0] && before < most[1]!)) continue;
+      best = answer;
+      most = [after, before];
+    }
+    return best;
+  }
+
+  /** Who was asked what stands before this place, and answered otherwise. */
+  #answererOf(index: number, { chains, tools }: Read): Answered<Entry> | undefined {
+    const asked = this.#requests.get(chains[index]!) ?? [];
+    return asked.findLast((request) => request.tools === tools) ?? asked.at(-1);
+  }
+
+  #changeOf({ tools, messages }: Read, index: number, origin: Answered<Entry>): NewPath {
+    if (tools !== origin.tools) return 'tools-changed';
+    const history = messages.slice(0, index + 1);
+    if (systemsOf(history).join() !== systemsOf(origin.messages).join()) return 'system-changed';
+    if (isPartOf(history, origin.messages)) return 'dropped';
+    const changed = history[sharedLength(history, origin.messages)]!;
+    return changed.startsWith('assistant') && !this.#said.has(changed) ? 'foreign-words' : 'rewritten';
   }
 }
 
+type Lists<Value> = Map<string, Value[]>;
+
+function append<Value>(lists: Lists<Value>, key: string, value: Value): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+function readRequest(request: readonly Message[], tools: readonly ToolDeclaration[]): Read {
+  const messages = request.map((message) => `${message.role}:${sha256(textOf(message))}`);
+  const chains = [''];
+  for (const message of messages) chains.push(sha256(`${chains.at(-1)}\n${message}`));
+  return { tools: toolsKey(tools), messages, chains };
+}
+
+/** Names a set of declarations. */
+export const toolsKey = (tools: readonly ToolDeclaration[]): string => sha256(toolsText(tools));
+
+const toolsText = (tools: readonly ToolDeclaration[]): string => canonicalJson(tools as unknown as Json);
+
+function keyOf(tools: readonly ToolDeclaration[], messages: readonly Message[]): string {
+  const hash = createHash('sha256').update(toolsText(tools));
+  for (const message of messages) hash.update(textOf(message));
+  return hash.digest('hex');
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
 const idsOf = ({ toolCalls = [] }: Message): string[] => toolCalls.map(({ id }) => id);
 
-function opening(tools: readonly ToolDeclaration[]): Hash {
-  return createHash('sha256').update(canonicalJson(tools as unknown as Json));
+function systemsOf(messages: readonly string[]): readonly string[] {
+  const end = messages.findIndex((message) => !message.startsWith('system'));
+  return end < 0 ? messages : messages.slice(0, end);
+}
+
+function sharedLength(a: readonly string[], b: readonly string[]): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
+/** Whether `whole` has all of `part`, in its order. */
+function isPartOf(part: readonly string[], whole: readonly string[]): boolean {
+  let at = 0;
+  for (const message of whole) if (part[at] === message) at++;
+  return at === part.length;
 }
 
 /** Ids of calls are left out: they are the gateway’s own, and say nothing. So is white space at the ends, which clients trim. */

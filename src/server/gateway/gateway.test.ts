@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { Gateway } from './gateway.ts';
-import type { SessionRecord } from './recorded-call.ts';
+import type { SessionRecord } from './session-record.ts';
 import { type Body, chat, gateway, setUp, stopGateway } from './testing/open-gateway.ts';
 
 afterEach(stopGateway);
@@ -143,13 +143,18 @@ describe('sessions over HTTP', () => {
     expect(answer.status).toBe(200);
     expect((await ask('GET', `/sessions/${body.id}`, body.api_key)).body).toMatchObject({
       status: 'open',
-      trajectories: [['call-0']],
+      calls: [{ id: 0, ids: expect.any(Array), logprobs: [-1, -2] }],
     });
     const closed = await ask('DELETE', `/sessions/${body.id}`, body.api_key, {
       reward: 0.5,
       info: { why: 'half' },
     });
-    expect(closed.body).toMatchObject({ status: 'closed', reward: 0.5, info: { why: 'half' } });
+    expect(closed.body).toMatchObject({
+      status: 'closed',
+      reward: 0.5,
+      info: { why: 'half' },
+      transitions: [{ call: 0, action: 'one', rewards: { agent: 0.5 }, notes: { info: { why: 'half' } } }],
+    });
     expect((await ask('POST', `/sessions/${body.id}/close`, body.api_key)).body.error.code).toBe(
       'session_not_found',
     );
@@ -207,7 +212,10 @@ describe('while weights change', () => {
     await expect.poll(() => finish.length).toBe(2);
     finish[1]!();
     await second;
-    expect(session.record().calls.map(({ policyVersion }) => policyVersion)).toEqual([7, 8]);
+    const { calls, transitions } = session.record();
+    expect(calls.map(({ by }) => by.version)).toEqual([7, 8]);
+    expect(calls[1]!.at).toBeLessThan(transitions[0]!.at);
+    expect(calls[1]!.waitMs).toBeGreaterThan(0);
   });
 
   test('closing a session frees whoever waits for its calls', async () => {

@@ -11,7 +11,6 @@ import { ApiError } from './api-error.ts';
 import { gatewayApp } from './app.ts';
 import type { CallRequest } from './call-request.ts';
 import { RateLimit } from './rate-limit.ts';
-import type { SessionRecord } from './recorded-call.ts';
 import {
   type AnsweredChoice,
   GatewaySession,
@@ -19,6 +18,7 @@ import {
   type SessionOptions,
   sessionOver,
 } from './session.ts';
+import type { SessionRecord } from './session-record.ts';
 
 export interface GatewayLimits {
   readonly bodyBytes: number;
@@ -194,6 +194,7 @@ export class Gateway {
     const waitSeconds = rate.take(performance.now());
     if (waitSeconds > 0) throw tooFast(this.limits.callsPerSecond, waitSeconds);
     session.running++;
+    const askedMs = performance.now();
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(tooLate(this.limits.callTimeoutMs)), this.limits.callTimeoutMs);
     const signal = AbortSignal.any([hungUp, late.signal]);
@@ -201,7 +202,7 @@ export class Gateway {
       while (this.#pause) await orAborted(this.#pause, signal);
       this.#running++;
       try {
-        return await session.answer(request, signal);
+        return await session.answer(request, signal, askedMs);
       } finally {
         this.#running--;
         if (this.#running === 0) this.#drained?.();

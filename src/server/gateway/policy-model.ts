@@ -4,11 +4,14 @@ import type { ConversationRenderer, ForcedCall } from '../../model/conversation.
 import { continued, type Prompt } from '../../model/renderer.ts';
 import type { PromptPolicy, SamplingOptions } from '../../policy/policy.ts';
 import { ApiError, badRequest } from './api-error.ts';
-import type { CallRequest } from './call-request.ts';
+import { type CallRequest, requestedSampling } from './call-request.ts';
 import type { ChatModel, ModelAnswer, ModelRequest } from './chat-model.ts';
 
 /** The name under which clients ask for the policy. */
 export const POLICY_NAME = 'policy';
+
+/** The player behind it, as records name it. */
+export const LEARNER = 'learner';
 
 export interface PolicyModelOptions {
   readonly policy: PromptPolicy;
@@ -26,6 +29,7 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
   const { policy, renderer } = options;
   return {
     name: POLICY_NAME,
+    author: { kind: 'policy', name: LEARNER },
     get version() {
       return policy.version;
     },
@@ -39,24 +43,29 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
     const { call, conversation, history, fresh } = request;
     const forced = forcedIds(call, renderer);
     const prompt = promptOf(request, renderer);
-    const promptIds = [...prompt.promptIds, ...forced];
+    const promptIds = forced.length === 0 ? prompt.promptIds : [...prompt.promptIds, ...forced];
     const room = contextLength - promptIds.length;
     if (promptIds.length === 0) throw badRequest('empty_prompt', 'The prompt has no tokens.', 'prompt');
     if (room < 1) throw overflow(promptIds.length, contextLength);
-    const sampling = options.sampling ?? requestedSampling(call);
+    const sampling = {
+      ...(options.sampling ?? requestedSampling(call)),
+      maxTokens: Math.min(call.maxTokens ?? room, renderer.maxTurnTokens, room),
+    };
     const seeded = options.sampling === undefined && call.seed !== undefined;
     const completion = await policy.complete({
       conversation,
       seedKey: seeded ? `request/${call.seed}/${request.contentKey}` : request.seedKey,
       messages: call.kind === 'chat' ? call.messages : [],
       promptIds,
-      sampling: { ...sampling, maxTokens: Math.min(call.maxTokens ?? room, renderer.maxTurnTokens, room) },
+      sampling,
       signal: request.signal,
     });
-    const cut = cutAtStop(completion.ids, call.stop, renderer);
-    const ids = completion.ids.slice(0, cut?.tokens);
+    const sampled = Array.from(completion.ids);
+    const cut = cutAtStop(sampled, call.stop, renderer);
+    const ids = sampled.slice(0, cut?.tokens);
+    const logprobs = Float32Array.from(completion.logprobs).slice(0, ids.length);
     const text = cut?.text ?? renderer.text(ids);
-    const whole = `${forcedText(forced, completion.ids, renderer)}${text}`;
+    const whole = `${forcedText(forced, sampled, renderer)}${text}`;
     return {
       reply:
         call.kind === 'chat'
@@ -64,13 +73,15 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
           : { content: whole, toolCalls: [] },
       text,
       finish: cut || completion.finish === 'none' ? 'stop' : completion.finish,
-      promptIds,
-      ids,
-      logprobs: completion.logprobs.slice(0, ids.length),
+      promptIds: Int32Array.from(promptIds),
+      ids: Int32Array.from(ids),
+      logprobs,
       history: continued({ ...prompt, promptIds }, [...history.messages, ...fresh], { ids, text: whole }),
       tokens: { prompt: promptIds.length, completion: ids.length },
-      ...(call.logprobs && { tokenTexts: ids.map((id) => renderer.text([id])) }),
-      temperature: sampling.temperature,
+      ...(call.logprobs && {
+        told: ids.map((id, index) => ({ token: renderer.text([id]), logprob: logprobs[index]! })),
+      }),
+      sampling,
     };
   }
 }
@@ -103,10 +114,6 @@ function forcedText(
   if (forced.length === 0) return '';
   const whole = renderer.text([...forced, ...ids]);
   return whole.slice(0, whole.length - renderer.text(ids).length);
-}
-
-function requestedSampling({ temperature, topP, topK }: CallRequest): Omit<SamplingOptions, 'maxTokens'> {
-  return { temperature: temperature ?? 1, topP: topP ?? 1, topK: topK ?? 0 };
 }
 
 /**

@@ -9,17 +9,22 @@ import type { Reply } from '../../model/conversation.ts';
 import { badRequest } from './api-error.ts';
 import type { ResponseFormat } from './call-request.ts';
 
-/** Calls of tools are no answer yet, so they fit. */
-export function fitsFormat({ content, toolCalls }: Reply, format: ResponseFormat): boolean {
-  if (format.type === 'text' || toolCalls.length > 0) return true;
+/** What is wrong with the answer's form. Calls of tools are no answer yet, so nothing is wrong with theirs. */
+export function formatProblem({ content, toolCalls }: Reply, format: ResponseFormat): string | undefined {
+  if (format.type === 'text' || toolCalls.length > 0) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(content);
   } catch {
-    return false;
+    return 'the answer is not JSON';
   }
-  if (format.type === 'json_schema') return schemaOf(format.schema).safeParse(value).success;
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (format.type === 'json_schema') {
+    return schemaOf(format.schema).safeParse(value).success
+      ? undefined
+      : 'the answer does not fit the schema';
+  }
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? undefined : 'the answer is not a JSON object';
 }
 
 /** @throws ApiError 400 for a schema that cannot be checked */

@@ -1,19 +1,18 @@
 /** One episode as the gateway sees it: what was asked, what was answered, and how the calls hang together. */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Call } from '../../core/episode.ts';
 import { nearest } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import type { Message } from '../../core/messages.ts';
-import type { History } from '../../model/renderer.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
-import type { CallRequest, ChatCall } from './call-request.ts';
+import { type Asked, CallRecorder, type CallTimes, type Placement } from './call-recorder.ts';
+import type { CallRequest } from './call-request.ts';
 import { type ChatModel, type ModelAnswer, NO_HISTORY } from './chat-model.ts';
-import { type Continuation, Conversations } from './conversations.ts';
-import { continues, extendsExactly, promptMessages, textOf } from './exact-continuations.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
-import type { RecordedCall, SessionRecord } from './recorded-call.ts';
-import { fitsFormat } from './response-format.ts';
-import { chainCalls, countUntrainable } from './trajectories.ts';
+import { formatProblem } from './response-format.ts';
+import { countUntrainable, type SessionRecord } from './session-record.ts';
+import { ACT, transitionsOf } from './transitions.ts';
 
 export interface SessionOptions {
   /** Names all randomness and every conversation of the session. */
@@ -29,7 +28,7 @@ export interface SessionOptions {
 
 /** One answered choice: the record, and what the client is given. */
 export interface AnsweredChoice {
-  readonly call: RecordedCall;
+  readonly call: Call;
   readonly answer: ModelAnswer;
   /** As the client reads it, with ids for the calls. */
   readonly message: Message;
@@ -55,13 +54,11 @@ export class GatewaySession {
   /** Calls under way, those that are held back included. */
   running = 0;
   readonly #options: SessionOptions;
-  readonly #calls: RecordedCall[] = [];
-  readonly #conversations = new Conversations<RecordedCall>();
-  readonly #histories: Map<string, History> = new Map();
-  readonly #continued: Set<string> = new Set();
-  readonly #names: Set<string> = new Set();
+  readonly #recorder: CallRecorder;
   readonly #asked: Map<string, number> = new Map();
   readonly #ended = new AbortController();
+  readonly #openedMs = performance.now();
+  #closedMs: number | undefined;
   #status: SessionRecord['status'] = 'open';
   #end: SessionEnd = {};
   #accepted = 0;
@@ -69,6 +66,7 @@ export class GatewaySession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    this.#recorder = new CallRecorder(options.name);
   }
 
   get status(): SessionRecord['status'] {
@@ -84,8 +82,17 @@ export class GatewaySession {
     return given.length === own.length && timingSafeEqual(given, own);
   }
 
-  /** Answer a call and record it. The signal is the client's: it hung up. @throws ApiError */
-  async answer(call: CallRequest, hungUp: AbortSignal): Promise<AnsweredChoice[]> {
+  /**
+   * Answer a call and record it. The signal is the client's: it hung up.
+   *
+   * @param askedMs when it came, by `performance.now()`
+   * @throws ApiError
+   */
+  async answer(
+    call: CallRequest,
+    hungUp: AbortSignal,
+    askedMs: number = performance.now(),
+  ): Promise<AnsweredChoice[]> {
     if (this.#status !== 'open') throw sessionOver(this.id);
     const model = this.#modelOf(call.model);
     if (this.#accepted >= this.#options.maxCalls) {
@@ -96,38 +103,36 @@ export class GatewaySession {
       );
     }
     this.#accepted++;
-    const waitedMs = performance.now() - this.lastActiveMs;
     try {
       const signal = AbortSignal.any([hungUp, this.#ended.signal]);
-      const placed = this.#place(call, model);
-      const conversations = Array.from({ length: call.choices }, () =>
-        this.#conversationFor(placed.previous),
-      );
-      const history = (placed.previous && this.#histories.get(placed.previous.id)) ?? NO_HISTORY;
+      const placed = this.#recorder.place(call, model);
+      const asked = this.#recorder.ask(placed, call.choices);
       const began = performance.now();
+      const { version } = model;
       const answers = await untilAborted(
         Promise.all(
-          conversations.map((conversation, choice) =>
+          asked.map(({ conversation }, choice) =>
             model.answer({
               call,
               conversation,
               seedKey: this.#seedKey(placed.key, choice),
               contentKey: choiceKey(placed.key, choice),
-              history,
-              fresh: placed.fresh,
-              freshText: placed.freshText,
+              history: placed.base?.history ?? NO_HISTORY,
+              fresh: placed.rest,
+              freshText: placed.restText,
               signal,
             }),
           ),
         ),
         signal,
       );
-      const policyMs = performance.now() - began;
+      const times = {
+        at: askedMs - this.#openedMs,
+        waitMs: began - askedMs,
+        policyMs: performance.now() - began,
+      };
       return answers.map((answer, choice) =>
-        this.#record(call, model, placed, conversations[choice]!, answer, {
-          policyMs,
-          environmentMs: waitedMs,
-        }),
+        this.#record(call, model, placed, asked[choice]!, answer, { ...times, version }),
       );
     } catch (error) {
       if (error instanceof ApiError) {
@@ -144,20 +149,25 @@ export class GatewaySession {
     if (this.#status !== 'open') return;
     this.#status = status;
     this.#end = end;
+    this.#closedMs = performance.now();
     this.#ended.abort(sessionOver(this.id));
-    for (const model of this.models) model.release?.([...this.#names]);
+    for (const model of this.models) model.release?.([...this.#recorder.conversations]);
   }
 
   record(): SessionRecord {
     const { task } = this.#options;
+    const recorded = this.#recorder.calls;
+    const calls = recorded.map(({ call }) => call);
+    const at = (this.#closedMs ?? performance.now()) - this.#openedMs;
     return {
       id: this.id,
       status: this.#status,
       ...(task === undefined ? {} : { task }),
       ...this.#end,
-      calls: [...this.#calls],
-      trajectories: chainCalls(this.#calls).map((chain) => chain.map(({ id }) => id)),
-      untrainable: countUntrainable(this.#calls),
+      calls,
+      transitions: transitionsOf(recorded, { ...this.#end, at }),
+      tools: { ...this.#recorder.tools },
+      untrainable: countUntrainable(calls),
     };
   }
 
@@ -172,34 +182,6 @@ export class GatewaySession {
     );
   }
 
-  /** What the call continues. Other models than the policy have no tokens to continue. */
-  #place(call: CallRequest, model: ChatModel): Placed {
-    if (call.kind === 'chat') {
-      const found = this.#conversations.find(call.messages, call.tools);
-      const own = found.previous?.model === model.name ? found.previous : undefined;
-      return { ...found, previous: own, fresh: own ? found.fresh : call.messages, freshText: '' };
-    }
-    const { prompt } = call;
-    const key = typeof prompt === 'string' ? prompt : prompt.join(' ');
-    const before = this.#calls.findLast(
-      (earlier) => earlier.model === model.name && continues(prompt, earlier),
-    );
-    const freshText = typeof prompt === 'string' ? prompt.slice(before ? textOf(before).length : 0) : '';
-    const fresh: Message[] = typeof prompt === 'string' ? [{ role: 'user', content: freshText }] : [];
-    return { previous: before, fresh, freshText, edited: false, key };
-  }
-
-  /** The first call that continues another shares its conversation, and so its cache; others have their own. */
-  #conversationFor(previous: RecordedCall | undefined): string {
-    if (previous && !this.#continued.has(previous.id)) {
-      this.#continued.add(previous.id);
-      return previous.conversation;
-    }
-    const name = `${this.#options.name}/${this.#names.size}`;
-    this.#names.add(name);
-    return name;
-  }
-
   /** Named by what was asked, not by when: calls at the same time draw the same numbers in whatever order they come. */
   #seedKey(key: string, choice: number): string {
     const times = this.#asked.get(key) ?? 0;
@@ -210,10 +192,10 @@ export class GatewaySession {
   #record(
     call: CallRequest,
     model: ChatModel,
-    placed: Placed,
-    conversation: string,
+    placed: Placement,
+    asked: Asked,
     answer: ModelAnswer,
-    times: Pick<RecordedCall, 'policyMs' | 'environmentMs'>,
+    { version, ...times }: CallTimes & { readonly version: number },
   ): AnsweredChoice {
     const reply =
       call.kind === 'chat' && !call.parallelToolCalls
@@ -229,45 +211,31 @@ export class GatewaySession {
       ...(reply.reasoning !== undefined && { reasoning: reply.reasoning }),
       ...(toolCalls.length > 0 && { toolCalls }),
     };
-    const untrainable =
-      model !== this.#options.model ? 'foreign-model' : placed.edited ? 'edited-history' : answer.untrainable;
-    const { previous } = placed;
-    const record: RecordedCall = {
-      id: `call-${this.#calls.length}`,
-      kind: call.kind,
-      conversation,
-      ...(previous && extendsExactly(answer.promptIds, previous) && { previous: previous.id }),
-      model: model.name,
-      policyVersion: model.version,
-      messages: call.kind === 'chat' ? call.messages : promptMessages(call.prompt),
-      fresh: placed.fresh,
-      tools: call.kind === 'chat' ? call.tools.map(({ name }) => name) : [],
-      anchor: placed.key.slice(0, 16),
-      promptIds: answer.promptIds,
-      ids: answer.ids,
-      logprobs: answer.logprobs,
-      text: answer.text,
-      reply,
-      finish: answer.finish,
-      temperature: answer.temperature,
-      valid: reply.problem === undefined && (call.kind === 'text' || fitsFormat(reply, call.responseFormat)),
-      ...(untrainable && { untrainable }),
-      ...times,
-    };
-    this.#calls.push(record);
-    this.#histories.set(record.id, answer.history);
-    if (call.kind === 'chat') this.#remember(call, message, record);
-    return { call: record, answer, message };
-  }
-
-  #remember({ messages, tools }: ChatCall, message: Message, record: RecordedCall): void {
-    this.#conversations.add(messages, tools, message, record);
+    const problem =
+      reply.problem ?? (call.kind === 'chat' ? formatProblem(reply, call.responseFormat) : undefined);
+    const own = model === this.#options.model;
+    const recorded = this.#recorder.add(
+      call,
+      model,
+      placed,
+      asked,
+      answer,
+      { reply, message, problem },
+      {
+        ...times,
+        by: { ...model.author, version },
+        purpose: call.purpose ?? (own ? ACT : CONSULT),
+        trainable: own ? (answer.untrainable ?? true) : 'other-model',
+      },
+    );
+    return { call: recorded.call, answer, message };
   }
 }
 
-const choiceKey = (key: string, choice: number): string => (choice === 0 ? key : `${key}/${choice}`);
+/** The purpose of calls to other models, which are no acts of the agent, where the client declares none. */
+const CONSULT = 'consult';
 
-type Placed = Continuation<RecordedCall> & { readonly freshText: string };
+const choiceKey = (key: string, choice: number): string => (choice === 0 ? key : `${key}/${choice}`);
 
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {

@@ -6,6 +6,7 @@ import type { Agent } from '../../env/agent.ts';
 import type { PlayerKind } from '../../env/world.ts';
 import { parseReply, writeReply } from '../../model/word-chat.ts';
 import { badRequest } from './api-error.ts';
+import { requestedSampling } from './call-request.ts';
 import { type ChatModel, NO_HISTORY } from './chat-model.ts';
 import { POLICY_NAME } from './policy-model.ts';
 
@@ -19,6 +20,7 @@ export function teacherModel(
   return {
     name: POLICY_NAME,
     version: 0,
+    author: { kind: 'script', name: player },
     answer: async ({ call, seedKey: callKey }) => {
       if (call.kind === 'text') {
         throw badRequest('unsupported_parameter', 'A teacher answers /chat/completions only.');
@@ -36,12 +38,12 @@ export function teacherModel(
         reply: parseReply(text, call.tools),
         text,
         finish: 'stop',
-        promptIds: [],
-        ids: [],
-        logprobs: [],
+        promptIds: new Int32Array(),
+        ids: new Int32Array(),
+        logprobs: new Float32Array(),
         history: NO_HISTORY,
         tokens: { prompt: 0, completion: 0 },
-        temperature: undefined,
+        sampling: requestedSampling(call),
         untrainable: 'scripted',
       };
     },

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { Gateway } from './gateway.ts';
 import { policyModel } from './policy-model.ts';
 import type { GatewaySession } from './session.ts';
+import { pathsOf } from './testing/rebuild.ts';
 import { rendererOf, scriptedTokens } from './testing/scripted-policy.ts';
 import { parseUpstream, type UpstreamOptions, upstreamModel } from './upstream-model.ts';
 
@@ -109,7 +110,13 @@ test('a black box: what was asked goes through, the answer comes back, and nothi
   expect(JSON.parse(seen!.body)).not.toHaveProperty('return_token_ids');
   expect(session.record()).toMatchObject({
     untrainable: { 'no-token-ids': 1 },
-    calls: [{ valid: true, temperature: 0.3 }],
+    calls: [
+      {
+        by: { kind: 'model', name: `there@${new URL(url).host}`, version: 0 },
+        trainable: 'no-token-ids',
+        sampling: { temperature: 0.3 },
+      },
+    ],
   });
 });
 
@@ -128,11 +135,11 @@ test('a server that tells token ids: calls are recorded for training and chained
   });
   const { body } = await ask(hello);
   await ask([...hello, body.choices[0].message, { role: 'user', content: 'is' }]);
-  const { calls, trajectories, untrainable } = session.record();
+  const { calls, untrainable } = session.record();
   expect(untrainable).toEqual({});
-  expect(trajectories).toEqual([['call-0', 'call-1']]);
-  expect(calls.map(({ promptIds, ids, logprobs }) => ({ promptIds, ids, logprobs }))).toEqual(
-    inner.record().calls.map(({ promptIds, ids, logprobs }) => ({ promptIds, ids, logprobs })),
+  expect(pathsOf(calls)).toEqual([[0, 1]]);
+  expect(calls.map(({ context, ids, logprobs }) => ({ context, ids, logprobs }))).toEqual(
+    inner.record().calls.map(({ context, ids, logprobs }) => ({ context, ids, logprobs })),
   );
 });
 
@@ -150,7 +157,7 @@ test.each([
   expect((await ask(hello)).status).toBe(200);
   expect(session.record()).toMatchObject({
     untrainable: { 'no-token-ids': 1 },
-    calls: [{ ids: [], logprobs: [] }],
+    calls: [{ context: new Int32Array(), ids: new Int32Array(), logprobs: new Float32Array() }],
   });
 });
 

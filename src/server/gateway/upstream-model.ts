@@ -10,7 +10,7 @@ import type { Message } from '../../core/messages.ts';
 import type { Reply } from '../../model/conversation.ts';
 import { writeReply } from '../../model/word-chat.ts';
 import { ApiError } from './api-error.ts';
-import type { CallRequest } from './call-request.ts';
+import { type CallRequest, requestedSampling } from './call-request.ts';
 import { type ChatModel, type ModelAnswer, type ModelRequest, NO_HISTORY } from './chat-model.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
 
@@ -50,6 +50,7 @@ const wireAnswer = z.object({
           .object({
             content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish(),
             token_logprobs: numbers.nullish(),
+            tokens: z.array(z.string()).nullish(),
           })
           .nullish(),
         token_ids: numbers.nullish(),
@@ -66,6 +67,7 @@ export function upstreamModel(options: UpstreamOptions): ChatModel {
   return {
     name: options.name,
     version: 0,
+    author: { kind: 'model', name: `${options.model}@${hostOf(options.url)}` },
     answer: async (request) => {
       const path = request.call.kind === 'chat' ? '/chat/completions' : '/completions';
       const body = await post(
@@ -235,16 +237,21 @@ function readAnswer(body: unknown, { call }: ModelRequest, { url, tokenIds }: Up
     text: writeReply(reply),
     finish: choice.finish_reason === 'length' ? 'length' : 'stop',
     // Half of it would be worse than nothing: rows must have one log-probability for each id.
-    promptIds: complete ? promptIds : [],
-    ids: complete ? ids : [],
-    logprobs: complete || call.logprobs ? logprobs : [],
+    promptIds: Int32Array.from(complete ? promptIds : []),
+    ids: Int32Array.from(complete ? ids : []),
+    logprobs: Float32Array.from(complete ? logprobs : []),
     history: NO_HISTORY,
     tokens: {
       prompt: usage?.prompt_tokens ?? promptIds.length,
       completion: usage?.completion_tokens ?? ids.length,
     },
-    ...(call.logprobs && { tokenTexts: content.map(({ token }) => token) }),
-    temperature: call.temperature,
+    ...(call.logprobs && {
+      told: logprobs.map((logprob, index) => ({
+        token: content[index]?.token ?? choice.logprobs?.tokens?.[index] ?? '',
+        logprob,
+      })),
+    }),
+    sampling: requestedSampling(call),
     ...(complete ? {} : { untrainable: 'no-token-ids' as const }),
   };
 }
@@ -267,6 +274,9 @@ function replyOf(message: z.output<typeof wireAnswer>['choices'][number]['messag
   }
   return { content, ...reasoning, toolCalls };
 }
+
+/** Without what an address may carry before an @. */
+const hostOf = (url: string): string => new URL(url).host;
 
 function upstreamFailed(url: string, seen: string, cause?: unknown): TurnwiseError {
   return new TurnwiseError('upstream-failed', {

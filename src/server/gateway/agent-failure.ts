@@ -1,0 +1,54 @@
+/** Why an agent's episode ended that its code did not bring to an end: the policy's doing, a limit, or the code itself. */
+
+import type { Call } from '../../core/episode.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { EpisodeEnd } from '../../rollout/boundary.ts';
+import type { GatewaySession } from './session.ts';
+import { ACT, answeredAt } from './transitions.ts';
+
+/** The agent's code could not go on with what the policy said. It counts and is learned from, like any other outcome. */
+export class InvalidAction extends EpisodeEnd {
+  readonly reward: number;
+
+  constructor(call: Call, error: unknown) {
+    const what = call.problem ?? 'it was cut by its length limit';
+    super('invalid-action', `call ${call.id}: ${what}; the agent threw: ${messageOf(error)}`, error);
+    this.reward = rewardOf(error);
+  }
+}
+
+/** @returns what to throw in place of the error that the agent's code threw */
+export function failureOf(error: unknown, session: GatewaySession): unknown {
+  if (error instanceof EpisodeEnd) return error;
+  // What the agent says of a failed call is only its echo.
+  if (session.fault !== undefined) return faultOf(session.fault);
+  if (session.overflowed) return new EpisodeEnd('context-overflow', messageOf(error), error);
+  if (session.limited) return new EpisodeEnd('turn-limit', messageOf(error), error);
+  // Who names an origin knows better: a broken tool is one, whatever the policy said before.
+  const origin = TurnwiseError.isInstance(error) ? error.fields.origin : undefined;
+  const broken = origin === undefined || origin === 'environment' ? brokenEnd(session) : undefined;
+  return broken ? new InvalidAction(broken, error) : error;
+}
+
+/** An error of our own says what it is, and may end the run; anything else is the policy's failure. */
+export function faultOf(error: unknown): unknown {
+  if (TurnwiseError.isInstance(error)) return error;
+  return new EpisodeEnd('failed:policy', messageOf(error), error);
+}
+
+/** An act that was cut or malformed, and after whose answer the agent asked for no other. */
+function brokenEnd(session: GatewaySession): Call | undefined {
+  const acts = session.record().calls.filter(({ purpose }) => purpose === ACT);
+  const latest = Math.max(...acts.map(({ at }) => at));
+  return acts.findLast(
+    (call) => (call.problem !== undefined || call.finish === 'length') && answeredAt(call) >= latest,
+  );
+}
+
+/** The reward that an error names, else 0. */
+function rewardOf(error: unknown): number {
+  const reward = (error as { readonly reward?: unknown } | null | undefined)?.reward;
+  return typeof reward === 'number' && Number.isFinite(reward) ? reward : 0;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,67 @@
+/** A session after its end, or as it stands: what HTTP answers, what is kept, and the episode that it was. */
+
+import type { Call, Episode, EpisodeKey, Transition, Untrainable } from '../../core/episode.ts';
+import type { Json } from '../../core/json.ts';
+import type { ToolDeclaration } from '../../core/messages.ts';
+import type { StopReason } from '../../core/stop.ts';
+import { AGENT } from '../../env/session.ts';
+import { LEARNER } from './policy-model.ts';
+
+export interface SessionRecord {
+  readonly id: string;
+  readonly status: 'open' | 'closed' | 'expired';
+  readonly task?: Json;
+  readonly reward?: number;
+  readonly success?: boolean;
+  readonly info?: Json;
+  /** In the order of asking. */
+  readonly calls: readonly Call[];
+  /** In the order of time. */
+  readonly transitions: readonly Transition[];
+  /** What was declared, by the keys that calls have. */
+  readonly tools: Readonly<Record<string, readonly ToolDeclaration[]>>;
+  /** How many calls are not trained on, by reason. */
+  readonly untrainable: Readonly<Partial<Record<Untrainable, number>>>;
+}
+
+export interface EpisodeAbout {
+  readonly key: EpisodeKey;
+  /** Of the weights, when the episode began. */
+  readonly version: number;
+  readonly stop: StopReason;
+  readonly failure?: string;
+}
+
+export function episodeOf(
+  { task = null, calls, transitions, tools, reward = 0, success }: SessionRecord,
+  { key, version, stop, failure }: EpisodeAbout,
+): Episode {
+  return {
+    key,
+    task,
+    calls,
+    transitions,
+    tools,
+    seats: { [AGENT]: { player: LEARNER, version } },
+    outcome: { [AGENT]: reward },
+    success: { [AGENT]: success ?? reward > 0 },
+    stop,
+    ...(failure !== undefined && { failure }),
+  };
+}
+
+export function countUntrainable(calls: readonly Call[]): Partial<Record<Untrainable, number>> {
+  const counts: Partial<Record<Untrainable, number>> = {};
+  for (const { trainable } of calls) {
+    if (trainable !== true) counts[trainable] = (counts[trainable] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** A record or an episode as JSON: typed arrays become arrays, and numbers that JSON cannot write become their names. */
+export function recordText(record: SessionRecord | Episode): string {
+  return JSON.stringify(record, (_key, value: unknown) => {
+    if (value instanceof Int32Array || value instanceof Float32Array) return [...value];
+    return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+  });
+}
