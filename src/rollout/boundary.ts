@@ -147,7 +147,7 @@ export class Boundary {
 
   #failStray(what: string, error: unknown): boolean {
     if (this.#closed) return false;
-    const message = `${what}: an error in code that nobody awaited: ${thrownText(error)}`;
+    const message = `${what}: unhandled error in background work: ${thrownText(error)}`;
     this.#stray ??= new EpisodeEnd('failed:environment', message);
     // A completion under way goes on: it shares a batch with those of other episodes.
     for (const [end, { origin }] of [...this.#enders]) if (!isOurs(origin)) end(this.#stray);
