@@ -13,13 +13,15 @@ export interface Surroundings {
   readonly version: string;
   readonly console: Console;
   readonly interrupts: Interrupts;
+  /** Does the work of a command with whatever must hold around it. */
+  readonly around?: (work: () => Promise<void>) => Promise<void>;
 }
 
 /** Run a command line. Never throws: errors are shown, and become an exit code. */
 export async function runCommandLine(words: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { console } = surroundings;
+  const { console, around = (work) => work() } = surroundings;
   try {
-    await dispatch(words, surroundings);
+    await around(() => dispatch(words, surroundings));
     return 0;
   } catch (error) {
     console.writeError(errorText(error, words.includes('--json'), console));

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
+
 /** The `turnwise` command. */
 
+import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
 import { runCommandLine } from './command-line.ts';
 import { compareCommand } from './commands/compare.ts';
 import { creditCommand } from './commands/credit.ts';
@@ -25,7 +27,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-process.exitCode = await runCommandLine(process.argv.slice(2), {
+const console = processConsole();
+const interrupts = processInterrupts();
+
+const code = await runCommandLine(process.argv.slice(2), {
   commands: [
     trainCommand,
     resumeCommand,
@@ -42,6 +47,18 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
     serveCommand,
   ],
   version,
-  console: processConsole(),
-  interrupts: processInterrupts(),
+  console,
+  interrupts,
+  around: (work) =>
+    withUserCode(interrupts.signal, async (_signal, strays) => {
+      await work();
+      const told = strays.take();
+      if (told !== undefined) console.writeError(`warning: ${told}\n`);
+    }),
 });
+
+// Everything is written; what user code has left running (an interval, an open connection) must not keep the process.
+for (const stream of [process.stdout, process.stderr]) {
+  await new Promise<void>((resolve) => stream.write('', () => resolve()));
+}
+process.exit(code);

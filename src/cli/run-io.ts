@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Json } from '../core/json.ts';
+import type { StrayErrors } from '../rollout/guard/node/stray-errors.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import type { RunEvent, StoredEvent } from '../train/events.ts';
 import type { Learner } from '../train/learner.ts';
@@ -19,6 +20,8 @@ export interface RunControl extends Pick<ModelSearch, 'onDownload'> {
   readonly signal: AbortSignal;
   /** Asked after every step: stop where everything is kept? */
   readonly stopRequested: () => boolean;
+  /** Errors of user code that nobody awaited: a warning before the event of the step in which they came. */
+  readonly strays?: StrayErrors;
 }
 
 /** Says that a server lets us wait, and why: it is no part of the run's history. */
@@ -33,11 +36,15 @@ export function runIo(
 ): RunIo {
   const lag = monitorEventLoopDelay({ resolution: 5 });
   lag.enable();
+  const tell = (event: StoredEvent): void => {
+    run.events.append(event);
+    control.report(event, run);
+  };
   return {
     event: (event) => {
-      const stored = event.type === 'step' ? withLag(event, lag) : event;
-      run.events.append(stored);
-      control.report(stored, run);
+      const message = event.type === 'warning' ? undefined : control.strays?.take();
+      if (message !== undefined) tell({ type: 'warning', code: 'stray-errors', message });
+      tell(event.type === 'step' ? withLag(event, lag) : event);
     },
     progress: (event) => control.report(event, run),
     rollouts: () => {},

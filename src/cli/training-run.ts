@@ -5,6 +5,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
+import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
 import { startWatchdog, type Watchdog } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
@@ -41,8 +42,17 @@ export interface StartRequest extends RunControl {
   readonly name?: string;
 }
 
+export interface ResumeRequest extends RunControl {
+  readonly name: string;
+  readonly findFactory: (name: string) => Promise<WorldFactory>;
+}
+
 /** Train from the beginning. */
-export async function startRun(request: StartRequest): Promise<RunSummary> {
+export function startRun(request: StartRequest): Promise<RunSummary> {
+  return withUserCode(request.signal, (signal, strays) => start({ ...request, signal, strays }));
+}
+
+async function start(request: StartRequest): Promise<RunSummary> {
   const { factory, root } = request;
   const { recipe, config, world } = prepareRun(factory, findRecipe(request.recipe), request.settings);
   const open = await openBase(config, request);
@@ -63,12 +73,11 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
 }
 
 /** Continue a run from its last checkpoint, or from its beginning where it has none yet. */
-export async function resumeRun(
-  request: RunControl & {
-    readonly name: string;
-    readonly findFactory: (name: string) => Promise<WorldFactory>;
-  },
-): Promise<RunSummary> {
+export function resumeRun(request: ResumeRequest): Promise<RunSummary> {
+  return withUserCode(request.signal, (signal, strays) => goOn({ ...request, signal, strays }));
+}
+
+async function goOn(request: ResumeRequest): Promise<RunSummary> {
   const run = RunDirectory.openForWriting({ root: request.root, name: request.name, version });
   try {
     const file = run.readConfig(trainConfigSchema);

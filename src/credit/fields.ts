@@ -1,8 +1,8 @@
 /** Every field of the rollout file, with what it means and what holds without it: read by the parser and by the docs. */
 
 import { z } from 'zod';
-import type { Json } from '../core/json.ts';
 import type { StopReason } from '../core/stop.ts';
+import { trajectoryFacts, turnFacts } from '../env/facts.ts';
 import { AGENT } from '../env/session.ts';
 
 const stopReasons = [
@@ -26,11 +26,6 @@ const name = z
   .transform(String);
 
 const count = z.number().int().min(0);
-const share = z.number().min(0).max(1);
-const call = z.object({
-  name: z.string(),
-  arguments: z.record(z.string(), z.json() as z.ZodType<Json>).default({}),
-});
 
 export const turnFields = {
   reward: z.number().default(0).describe('Reward of the turn; without it 0.'),
@@ -56,46 +51,8 @@ export const turnFields = {
     .optional()
     .describe('Short for `entropies`: the same entropy at every sampled token.'),
   observationTokens: count.optional().describe('Number of tokens that the environment wrote after the turn.'),
-  dense: z
-    .union([z.array(z.number()), z.number().transform((only) => [only])], {
-      error: 'Invalid input: expected a number or a list of numbers',
-    })
-    .optional()
-    .describe(
-      'Intermediate reward that is not part of the outcome; a list where there are several, the most important first.',
-    ),
   valid: z.boolean().optional().describe('Whether the environment accepted the action; without it true.'),
-  answerProbability: share
-    .optional()
-    .describe(
-      'Probability of the true answer given what the policy had seen before the turn (mean over its tokens).',
-    ),
-  informationGain: z
-    .number()
-    .optional()
-    .describe('Gain in (log-)probability of the true answer by the turn, where it is known directly.'),
-  calls: z
-    .array(call)
-    .optional()
-    .describe('Tool calls of the turn: `[{"name": "search", "arguments": {"q": "x"}}]`.'),
-  progress: z.number().optional().describe('Share of the outcome that an estimator attributes to the turn.'),
-  features: z.array(z.number()).optional().describe('What the estimator of progress sees of the turn.'),
-  answer: z
-    .string()
-    .optional()
-    .describe('The answer that the turn tried; an empty one does not count as a try.'),
-  correct: z
-    .boolean()
-    .optional()
-    .describe('Whether that answer was right; without it whether the reward is above 0.'),
-  actionCount: count.optional().describe('Number of actions in the turn; without it 1.'),
-  effectiveActions: count.optional().describe('Number of them that changed the state of the environment.'),
-  labelCorrect: z.boolean().optional().describe('Whether a feedback turn labelled the response rightly.'),
-  wellFormed: z.boolean().optional().describe('Whether a feedback turn kept to its format; without it true.'),
-  counterfactual: z
-    .number()
-    .optional()
-    .describe('Outcome of a continuation from the same state in which this turn was replaced by another.'),
+  ...turnFacts,
 };
 
 export const rolloutFields = {
@@ -104,7 +61,7 @@ export const rolloutFields = {
   ),
   id: name.describe('Tells the trajectories of a group and role apart. Required.'),
   role: name.default(AGENT).describe('Whose trajectory it is; without it `agent`.'),
-  game: z.string().optional().describe('Keeps moving baselines of several environments apart.'),
+  game: trajectoryFacts.game,
   episode: name
     .optional()
     .describe(
@@ -131,14 +88,9 @@ export const rolloutFields = {
     .describe(
       'Whether it was cut off for its length; without it whether `stop` is `token-limit` or `context-overflow`.',
     ),
-  entityShare: share
-    .optional()
-    .describe('Share of the true entities of the question that the reasoning mentions.'),
-  goldenCalls: z
-    .array(call)
-    .optional()
-    .describe('Tool calls of an expert on this task, like `turns[].calls`.'),
-  neededCalls: count.optional().describe('Number of tool calls an expert needs for this task; without it 0.'),
+  entityShare: trajectoryFacts.entityShare,
+  goldenCalls: trajectoryFacts.goldenCalls,
+  neededCalls: trajectoryFacts.neededCalls,
   parent: name
     .optional()
     .describe('The `id` of the trajectory of the same group that this one branched from.'),
@@ -147,10 +99,7 @@ export const rolloutFields = {
     .number()
     .optional()
     .describe('Its advantage when it was sampled; marks a trajectory from a replay buffer.'),
-  mode: z
-    .string()
-    .optional()
-    .describe('How the question was answered, such as `instant`, `reasoning`, `agentic`.'),
+  mode: trajectoryFacts.mode,
   turns: z.array(z.looseObject(turnFields)).describe('The turns, in order. Required.'),
 };
 

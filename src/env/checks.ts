@@ -3,6 +3,7 @@
 import { TurnwiseError } from '../core/errors.ts';
 import { findNonJson } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
+import { valueText } from '../core/safe-text.ts';
 
 /** Longest observation, in characters of one step's messages together. */
 export const OBSERVATION_LIMIT = 1_000_000;
@@ -23,30 +24,54 @@ export function checkState<State>(name: string, state: State): State {
   return state;
 }
 
-export function checkReward(name: string, reward: number, role?: string): number {
-  if (Number.isFinite(reward)) return reward;
-  const forRole = role === undefined ? '' : ` for role "${role}"`;
+/** Of one step. Larger ones say nothing that a smaller one could not, and their sums overflow. */
+export const LARGEST_REWARD = 1e12;
+
+export function checkReward(name: string, reward: unknown, role?: string): number {
+  if (typeof reward === 'number' && Math.abs(reward) <= LARGEST_REWARD) return reward;
+  const returned = `"${name}" returned a reward${role === undefined ? '' : ` for role "${role}"`}`;
+  const fields = { environment: name, ...(role === undefined ? {} : { role }) };
+  if (Number.isFinite(reward)) {
+    throw new TurnwiseError('reward-too-large', {
+      what: `${returned} whose sums would overflow`,
+      seen: valueText(reward),
+      allowed: `numbers from -${LARGEST_REWARD} to ${LARGEST_REWARD}`,
+      next: 'Scale the rewards down.',
+      fields,
+    });
+  }
   throw new TurnwiseError('reward-not-finite', {
-    what: `"${name}" returned a reward${forRole} that is not a finite number`,
-    seen: String(reward),
+    what: `${returned} that is not a finite number`,
+    seen: valueText(reward),
     allowed: 'any finite number',
     next: 'Look for a division by zero or a missing field in its step function.',
-    fields: { environment: name, ...(role === undefined ? {} : { role }) },
+    fields,
+  });
+}
+
+/** What a reducer's step gave back is an object; its fields are checked where they are read. */
+export function checkStep<Step extends object>(name: string, step: Step): Step {
+  if (typeof step === 'object' && step !== null) return step;
+  throw new TurnwiseError('environment-reply', {
+    what: `The step function of "${name}" returned no step`,
+    seen: valueText(step),
+    allowed: 'an object with the next state and what came of the action',
+    fields: { environment: name },
   });
 }
 
 export function checkMessages(name: string, messages: readonly Message[]): readonly Message[] {
+  if (!Array.isArray(messages)) {
+    throw notText(name, 'no list of messages', valueText(messages), 'an array of messages');
+  }
   let length = 0;
-  for (const message of messages) {
-    if (typeof message.content !== 'string') {
-      throw new TurnwiseError('observation-not-text', {
-        what: `"${name}" returned an observation that is not a string`,
-        seen: message.content === null ? 'null' : typeof message.content,
-        allowed: 'a string, which may be empty',
-        fields: { environment: name },
-      });
+  for (const message of messages as readonly (Message | null | undefined)[]) {
+    const content: unknown = message?.content;
+    if (typeof content !== 'string') {
+      const seen = content === null ? 'null' : typeof content;
+      throw notText(name, 'an observation that is not a string', seen, 'a string, which may be empty');
     }
-    length += message.content.length;
+    length += content.length;
   }
   if (length <= OBSERVATION_LIMIT) return messages;
   throw new TurnwiseError('observation-too-long', {
@@ -55,6 +80,15 @@ export function checkMessages(name: string, messages: readonly Message[]): reado
     allowed: `at most ${OBSERVATION_LIMIT}`,
     next: 'Shorten or summarise it in the environment.',
     fields: { environment: name, length, limit: OBSERVATION_LIMIT },
+  });
+}
+
+function notText(name: string, returned: string, seen: string, allowed: string): TurnwiseError {
+  return new TurnwiseError('observation-not-text', {
+    what: `"${name}" returned ${returned}`,
+    seen,
+    allowed,
+    fields: { environment: name },
   });
 }
 

@@ -3,7 +3,7 @@
 import { canonicalJson, type Json } from '../core/json.ts';
 import { type Message, user } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
-import { checkMessages, checkReward, checkState, episodeOver } from './checks.ts';
+import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';
 import type { Environment } from './environment.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
@@ -60,7 +60,7 @@ export class EnvironmentSession<State extends Json = Json> implements Session {
     signal.throwIfAborted();
     const name = this.#environment.name;
     if (this.#done) throw episodeOver(name);
-    const next = this.#environment.step(this.#state, action, this.#chance.at(this.#steps));
+    const next = checkStep(name, this.#environment.step(this.#state, action, this.#chance.at(this.#steps)));
     const reward = checkReward(name, next.reward);
     const state = checkState(name, next.state);
     const silentEnd = next.done && next.observation === '';

@@ -4,7 +4,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import { canonicalJson, type Json } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
-import { checkMessages, checkReward, checkState, episodeOver } from './checks.ts';
+import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';
 import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
@@ -49,7 +49,7 @@ export class GameSession<State extends Json = Json> implements Session {
     const name = this.#game.name;
     const mover = this.toMove();
     if (mover === undefined) throw episodeOver(name);
-    const next = this.#game.step(this.#state, mover, action, this.#chance.at(this.#steps));
+    const next = checkStep(name, this.#game.step(this.#state, mover, action, this.#chance.at(this.#steps)));
     for (const [role, reward] of Object.entries(next.rewards)) {
       if (!this.roles.includes(role)) throw unknownRole(name, role, this.roles);
       checkReward(name, reward, role);

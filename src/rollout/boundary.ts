@@ -1,7 +1,9 @@
 /** The one place where failures inside an episode are given an origin and a deadline. Authors throw plain errors. */
 
 import { TurnwiseError } from '../core/errors.ts';
+import { isThenable, thrownText, tried } from '../core/safe-text.ts';
 import type { FailureOrigin, StopReason } from '../core/stop.ts';
+import { inScope, type Scope, strayErrorsTold } from './guard/scope.ts';
 import type { Watch } from './watchdog.ts';
 
 /** An episode cannot go on; carries the stop reason it ends with. */
@@ -19,13 +21,27 @@ const FATAL_CODES = new Set(['engine-failed', 'non-finite-logits', 'no-script', 
 
 const ORIGINS: readonly FailureOrigin[] = ['policy', 'environment', 'tool', 'grader', 'engine'];
 
+/** Longest message of an error that says what is allowed, in characters. Others are cut at `TEXT_LIMIT`. */
+const KNOWN_TEXT_LIMIT = 2000;
+
+/** Longest wait for a session to close once the run was asked to stop. */
+const HURRIED_MS = 1000;
+
+/** Whether the code is ours: its errors that nobody awaited are no environment's. */
+const isOurs = (origin: FailureOrigin): boolean => origin === 'policy' || origin === 'engine';
+
 /** Where steps of one episode may fail. Listens for Ctrl-C once, whatever the number of steps. */
 export class Boundary {
   readonly #signal: AbortSignal;
   readonly #watch: Watch;
-  /** Tells the step under way to stop. */
-  #abort: (() => void) | undefined;
-  readonly #onAbort = (): void => this.#abort?.();
+  /** Ends what is under way, each with what it is called. */
+  readonly #enders = new Map<(end: EpisodeEnd) => void, { origin: FailureOrigin; what: string }>();
+  /** Code that nobody awaited failed. */
+  #stray: EpisodeEnd | undefined;
+  #closed = false;
+  readonly #onAbort = (): void => {
+    for (const [end, { what }] of [...this.#enders]) end(cancelled(what));
+  };
 
   constructor(signal: AbortSignal, watch: Watch) {
     this.#signal = signal;
@@ -34,7 +50,18 @@ export class Boundary {
   }
 
   close(): void {
+    this.#closed = true;
     this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  /** Run something that answers at once and may fail. A throw becomes `failed:<origin>`. */
+  call<T>(origin: FailureOrigin, what: string, work: () => T): T {
+    this.#checkOpen(what);
+    try {
+      return this.#enter(origin, what, work);
+    } catch (error) {
+      throw endOf(origin, what, error);
+    }
   }
 
   /**
@@ -45,34 +72,100 @@ export class Boundary {
     origin: FailureOrigin,
     what: string,
     timeoutMs: number | undefined,
-    work: (signal: AbortSignal) => Promise<T> | T,
+    work: (signal: AbortSignal) => PromiseLike<T> | T,
   ): Promise<T> {
-    if (this.#signal.aborted) throw cancelled(what);
+    this.#checkOpen(what);
     const controller = new AbortController();
     let timer: NodeJS.Timeout | undefined;
+    let ender: ((end: EpisodeEnd) => void) | undefined;
     try {
-      const result = this.#watch(what, () => work(controller.signal));
-      if (!(result instanceof Promise)) return result;
+      const result = this.#enter(origin, what, () => work(controller.signal));
+      if (!isThenable(result)) return result;
       const ended = new Promise<never>((_, reject) => {
-        this.#abort = () => {
-          controller.abort();
-          reject(this.#signal.aborted ? cancelled(what) : late(what, timeoutMs!));
+        const end = (because: EpisodeEnd): void => {
+          reject(because);
+          // A listener that throws does so in the scope of whoever listens.
+          this.#enter(origin, what, () => controller.abort());
         };
-        if (timeoutMs !== undefined) timer = setTimeout(this.#abort, timeoutMs);
+        this.#enders.set(end, { origin, what });
+        ender = end;
+        if (timeoutMs !== undefined) timer = setTimeout(() => end(late(what, timeoutMs)), timeoutMs);
       });
-      return await Promise.race([result, ended]);
+      const settled = await Promise.race([result, ended]);
+      if (this.#stray && !isOurs(origin)) throw this.#stray;
+      return settled;
     } catch (error) {
-      if (error instanceof EpisodeEnd) throw error;
-      const known = TurnwiseError.isInstance(error) ? error : undefined;
-      if (known && FATAL_CODES.has(known.code)) throw known;
-      const named = ORIGINS.find((candidate) => candidate === known?.fields.origin);
-      const message = error instanceof Error ? error.message : String(error);
-      throw new EpisodeEnd(`failed:${named ?? origin}`, `${what}: ${message}`, error);
+      throw endOf(origin, what, error);
     } finally {
       clearTimeout(timer);
-      this.#abort = undefined;
+      if (ender) this.#enders.delete(ender);
     }
   }
+
+  /** Do what must be done even when everything else failed. Waits for it, but not for ever; never throws. */
+  async quietly(what: string, timeoutMs: number, work: () => unknown): Promise<void> {
+    // A timer that holds the process: work that never settles may be all that is left of it.
+    let timer: NodeJS.Timeout | undefined;
+    let hurry: (() => void) | undefined;
+    try {
+      const result = this.#enter('environment', what, work);
+      if (!isThenable(result)) return;
+      const enough = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMs);
+        hurry = () => {
+          clearTimeout(timer);
+          timer = setTimeout(resolve, Math.min(timeoutMs, HURRIED_MS));
+        };
+        if (this.#signal.aborted) hurry();
+        else this.#signal.addEventListener('abort', hurry);
+      });
+      await Promise.race([result, enough]);
+    } catch {
+      // The episode is over; what it was worth does not depend on this.
+    } finally {
+      clearTimeout(timer);
+      if (hurry) this.#signal.removeEventListener('abort', hurry);
+    }
+  }
+
+  /** Waits until code that nobody awaited has had its chance to fail, and throws what it failed with. */
+  async settled(): Promise<void> {
+    await strayErrorsTold();
+    if (this.#stray) throw this.#stray;
+  }
+
+  #checkOpen(what: string): void {
+    if (this.#signal.aborted) throw cancelled(what);
+    if (this.#stray) throw this.#stray;
+  }
+
+  #enter<T>(origin: FailureOrigin, what: string, work: () => T): T {
+    if (isOurs(origin)) return this.#watch(what, work);
+    const scope: Scope = { what, fail: (error) => this.#failStray(what, error) };
+    return this.#watch(what, () => inScope(scope, work));
+  }
+
+  #failStray(what: string, error: unknown): boolean {
+    if (this.#closed) return false;
+    const message = `${what}: unhandled error in background work: ${thrownText(error)}`;
+    this.#stray ??= new EpisodeEnd('failed:environment', message);
+    // A completion under way goes on: it shares a batch with those of other episodes.
+    for (const [end, { origin }] of [...this.#enders]) if (!isOurs(origin)) end(this.#stray);
+    return true;
+  }
+}
+
+/** How an episode ends in which `error` was thrown. Throws what must end the run. */
+function endOf(origin: FailureOrigin, what: string, error: unknown): EpisodeEnd {
+  const end = tried(() => (error instanceof EpisodeEnd ? error : undefined), undefined);
+  if (end) return end;
+  const known = tried(() => (TurnwiseError.isInstance(error) ? error : undefined), undefined);
+  if (known && isOurs(origin) && FATAL_CODES.has(known.code)) throw known;
+  const said: unknown = tried(() => known?.fields.origin, undefined);
+  const named = ORIGINS.find((candidate) => candidate === said) ?? origin;
+  const text = thrownText(error, known ? KNOWN_TEXT_LIMIT : undefined);
+  const cause = tried(() => (error instanceof Error ? error : undefined), undefined);
+  return new EpisodeEnd(`failed:${named}`, `${what}: ${text}`, cause);
 }
 
 function cancelled(what: string): EpisodeEnd {

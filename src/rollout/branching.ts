@@ -19,7 +19,7 @@ import type { Episode, Group } from '../core/episode.ts';
 import { Rng } from '../core/rng.ts';
 import { actOf, roleGroups, type Trajectory, type Turn } from '../core/trajectory.ts';
 import { type CollectOptions, episodeOf, type GroupRequest, gather, playEpisodes } from './collect.ts';
-import type { EpisodeRequest, Fork } from './episode.ts';
+import { closeForks, type EpisodeRequest, type Fork } from './episode.ts';
 
 export interface Branching {
   /** Share of a group's episodes that start afresh. */
@@ -70,6 +70,7 @@ export async function collectBranches(
     }));
   });
   const grown = await playEpisodes(branches, options);
+  await closeForks(played.flat().flatMap(({ forks }) => forks));
   return gather(requests, [...played.flat().map(({ episode }) => episode), ...grown]);
 }
 
@@ -106,6 +107,7 @@ export async function collectTrees(
       next += forks.length;
     }
   }
+  await closeForks(played.flat().flatMap(({ forks }) => forks));
   return gather(
     requests,
     played.flat().map(({ episode }) => episode),
@@ -166,7 +168,7 @@ function unsureness(trajectories: readonly Trajectory[], fork: Fork): number {
     const own = trajectories.find((trajectory) => trajectory.role === role);
     const after = own?.turns[turns];
     // The role that moved next is the one whose messages grew last; with one role it is that one.
-    if (own && after && fork.session.toMove() === role) return surprise(after) - surprise(own.turns[0]!);
+    if (own && after && fork.role === role) return surprise(after) - surprise(own.turns[0]!);
   }
   return 0;
 }

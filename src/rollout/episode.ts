@@ -6,15 +6,14 @@ import type { Json } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import type { StopReason } from '../core/stop.ts';
-import { parseFacts } from '../env/facts.ts';
 import { NO_ACTION, tellProblem } from '../env/protocol.ts';
-import type { Session, StepResult } from '../env/session.ts';
 import type { World } from '../env/world.ts';
 import { continued, type History, type Renderer } from '../model/renderer.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type AgentNames, addressed } from './agent-names.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { ContextStrategy } from './context.ts';
+import { GuardedSession } from './guard/guarded-session.ts';
 import { type Prefix, Recorder, tenths } from './recorder.ts';
 import type { Watch } from './watchdog.ts';
 
@@ -52,7 +51,9 @@ export interface EpisodeRequest {
 /** A place in an episode from which others can go on. */
 export interface Fork {
   readonly prefix: Prefix;
-  readonly session: Session;
+  /** Who acts next. */
+  readonly role: Role;
+  readonly session: GuardedSession;
   readonly seats: readonly Seat[];
 }
 
@@ -80,7 +81,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
       ? from.seats.map((seat) => [seat.role, { ...seat }])
       : world.roles.map((role) => [role, newSeat(role)]),
   );
-  let session: Session | undefined;
+  let session: GuardedSession | undefined;
   let stop: StopReason = 'done';
   let failure: string | undefined;
   let closing: ByRole<readonly Message[]> | undefined;
@@ -89,28 +90,30 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     const { environment, split, task, step, group } = drawsAs;
     const chance = Rng.of('chance', seed, ...keyParts(drawsAs));
     const start = Rng.of('start', seed, environment, split, task, step, group);
-    const opened = await boundary.step('environment', `opening ${world.name}`, turnTimeoutMs, () =>
-      from?.session.fork ? from.session.fork() : world.open(request.task, chance, start),
-    );
-    session = opened;
-    for (let role = opened.toMove(); role !== undefined; role = opened.toMove()) {
+    const guard = { world, boundary, timeoutMs: turnTimeoutMs, place: keyText(key) };
+    session = from
+      ? await from.session.fork(guard)
+      : await GuardedSession.open({ task: request.task, rng: chance, startRng: start }, guard);
+    for (let role = session.toMove(); role !== undefined; role = session.toMove()) {
       const seat = seats.get(role)!;
       if (seat.turns >= options.maxTurns) {
         stop = 'turn-limit';
         break;
       }
-      await offerFork(request, opened, seats, recorder);
-      stop = await takeTurn(seat, recorder, opened, boundary, request, options);
+      session.place = `${keyText(key)} turn ${seat.turns}`;
+      await offerFork(request, role, session, seats, recorder);
+      stop = await takeTurn(seat, recorder, session, boundary, request, options);
       if (stop !== 'done') break;
     }
-    closing = lastWords(opened, world.roles);
+    closing = lastWords(session, world.roles);
+    await boundary.settled();
   } catch (error) {
     if (!(error instanceof EpisodeEnd)) throw error;
     stop = error.stop;
     failure = error.message;
   } finally {
+    await session?.close();
     boundary.close();
-    await closeQuietly(session, turnTimeoutMs);
     for (const role of world.roles) policy.release?.(conversationOf(key, role));
   }
   return recorder.finish(stop, failure, closing);
@@ -123,13 +126,15 @@ function newSeat(role: Role): Seat {
 /** Tell whoever asked that others can go on from here. */
 async function offerFork(
   { onFork }: EpisodeRequest,
-  session: Session,
+  role: Role,
+  session: GuardedSession,
   seats: ReadonlyMap<Role, Seat>,
   recorder: Recorder,
 ): Promise<void> {
-  if (!onFork || !session.fork || recorder.nextTransition === 0) return;
+  if (!onFork || !session.canFork || recorder.nextTransition === 0) return;
   onFork({
     prefix: recorder.prefix(),
+    role,
     session: await session.fork(),
     seats: [...seats.values()].map((seat) => ({ ...seat })),
   });
@@ -139,19 +144,16 @@ async function offerFork(
 async function takeTurn(
   seat: Seat,
   recorder: Recorder,
-  session: Session,
+  session: GuardedSession,
   boundary: Boundary,
   { key, drawsAs = key }: EpisodeRequest,
   options: EpisodeOptions,
 ): Promise<StopReason> {
-  const { world, policy, renderer } = options;
+  const { policy, renderer } = options;
   const { role } = seat;
-  const where = `${keyText(key)} turn ${seat.turns}`;
-  const { observed, anchor } = await boundary.step('environment', `observing ${where}`, undefined, () => ({
-    observed:
-      seat.problem === undefined ? session.observe(role) : tellProblem(seat.problem, session.observe(role)),
-    anchor: session.anchor(role),
-  }));
+  const shown = session.observe(role);
+  const observed = seat.problem === undefined ? shown : tellProblem(seat.problem, shown);
+  const anchor = session.anchor(role);
   const name = seat.turns === 0 ? options.names?.[role] : undefined;
   const fresh = name === undefined ? observed : addressed(observed, name);
   const prompt = options.context.next(seat.past, fresh, renderer);
@@ -163,7 +165,7 @@ async function takeTurn(
   const began = performance.now();
   const messages = [...seat.past.messages, ...fresh];
   const sampling = { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) };
-  const completion = await boundary.step('policy', `completing ${where}`, undefined, (inner) =>
+  const completion = await boundary.step('policy', `completing ${session.place}`, undefined, (inner) =>
     policy.complete({
       key,
       conversation: conversationOf(key, role),
@@ -172,13 +174,13 @@ async function takeTurn(
       promptIds: prompt.promptIds,
       sampling,
       role,
-      session,
+      session: session.inner,
       signal: inner,
     }),
   );
   const answered = performance.now();
   const waitMs = completion.waitMs ?? 0;
-  const parsed = world.protocol.parse(renderer.answer(completion.text));
+  const parsed = session.parse(renderer.answer(completion.text));
   recorder.call({
     id,
     conversation: role,
@@ -202,9 +204,7 @@ async function takeTurn(
 
   const action = parsed.ok ? parsed.action : NO_ACTION;
   const acted = recorder.now();
-  const result = await boundary.step('environment', `stepping ${where}`, options.turnTimeoutMs, (inner) =>
-    session.step(action, inner),
-  );
+  const result = await session.step(action);
   const valid = result.valid && parsed.ok;
   recorder.transition(
     {
@@ -213,8 +213,9 @@ async function takeTurn(
       anchor,
       action,
       valid,
-      rewards: finite(result.rewards, where),
-      ...(await boundary.step('environment', `reading the facts of ${where}`, undefined, () => said(result))),
+      rewards: result.rewards,
+      ...(result.facts && { facts: result.facts }),
+      ...(result.info !== undefined && { notes: { info: result.info } }),
       at: acted,
       environmentMs: tenths(performance.now() - answered),
     },
@@ -234,30 +235,8 @@ function continuation({ lastCall }: Seat, extendsLast: boolean) {
   return extendsLast ? { parent: lastCall } : ({ newPath: 'window' } as const);
 }
 
-function finite(rewards: ByRole<number>, where: string): ByRole<number> {
-  for (const [role, reward] of Object.entries(rewards)) {
-    if (Number.isFinite(reward)) continue;
-    throw new EpisodeEnd(
-      'failed:environment',
-      `${where}: the reward of ${role} is ${reward}, not a finite number`,
-    );
-  }
-  return rewards;
-}
-
-/** What the environment said of the step: facts that credit may read, and the rest as a note. */
-function said({ info }: StepResult): object {
-  if (info === undefined) return {};
-  if (typeof info !== 'object' || info === null || !('credit' in info)) return { notes: { info } };
-  const { credit, ...rest } = info;
-  return {
-    facts: parseFacts(credit as Json, 'The step'),
-    ...(Object.keys(rest).length > 0 && { notes: { info: rest } }),
-  };
-}
-
 /** What each role would read next; nothing where the environment cannot say. */
-function lastWords(session: Session, roles: readonly Role[]): ByRole<readonly Message[]> | undefined {
+function lastWords(session: GuardedSession, roles: readonly Role[]): ByRole<readonly Message[]> | undefined {
   try {
     const words = roles.map((role) => [role, session.observe(role)] as const);
     return words.some(([, messages]) => messages.length > 0) ? Object.fromEntries(words) : undefined;
@@ -271,9 +250,7 @@ function conversationOf(key: EpisodeKey, role: Role): string {
   return `${keyText(key)}/${role}`;
 }
 
-/** A session that cannot be closed must not undo the episode that it served. */
-async function closeQuietly(session: Session | undefined, timeoutMs: number): Promise<void> {
-  if (!session) return;
-  const late = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref());
-  await Promise.race([session.close().catch(() => {}), late]);
+/** Close what others could go on from, once nobody will. */
+export async function closeForks(forks: readonly Fork[]): Promise<void> {
+  await Promise.all(forks.map(({ session }) => session.close()));
 }

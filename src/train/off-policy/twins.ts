@@ -18,7 +18,7 @@ import {
   gather,
   playEpisodes,
 } from '../../rollout/collect.ts';
-import type { EpisodeRequest, Fork } from '../../rollout/episode.ts';
+import { closeForks, type EpisodeRequest, type Fork } from '../../rollout/episode.ts';
 import { type Example, turnSide } from './preferences.ts';
 
 /** Groups with every episode, and after them a twin of each that has turns: its member number is higher by the group's size. */
@@ -47,6 +47,7 @@ export async function playTwins(
     }),
     options,
   );
+  await closeForks(forks.flat());
   return gather(requests, [...firsts, ...twins]);
 }
 

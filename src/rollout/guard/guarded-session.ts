@@ -1,0 +1,195 @@
+/**
+ * A session behind its boundary: whatever its author's code does, each call gives back what it may, checked and copied, or
+ * throws an `EpisodeEnd` that names the call. Sessions that arrive after their deadline are closed when they come.
+ */
+
+import type { Json } from '../../core/json.ts';
+import type { Message } from '../../core/messages.ts';
+import type { Rng } from '../../core/rng.ts';
+import type { ParsedAction } from '../../env/protocol.ts';
+import {
+  type CheckedStep,
+  checkedMessages,
+  checkedParse,
+  checkedRole,
+  checkedSession,
+  checkedStep,
+  checkedText,
+} from '../../env/replies.ts';
+import type { Role, Session } from '../../env/session.ts';
+import type { PlayerKind, ThoughtToCorrect, World } from '../../env/world.ts';
+import type { Boundary } from '../boundary.ts';
+
+export interface GuardOptions {
+  readonly world: World;
+  /** Of the episode that the session serves. */
+  readonly boundary: Boundary;
+  /** Longest that opening, a step, copying, a script and closing may each take. */
+  readonly timeoutMs: number;
+  /** Names the episode and its turn in messages. */
+  readonly place: string;
+}
+
+export interface OpenRequest {
+  readonly task: Json;
+  readonly rng: Rng;
+  readonly startRng?: Rng;
+}
+
+export class GuardedSession {
+  /** The author's own, for those who must have it: policies that follow scripts. Calls to it are not guarded. */
+  readonly inner: Session;
+  /** Whether it can be copied. */
+  readonly canFork: boolean;
+  /** Names the episode and its turn in messages. */
+  place: string;
+  readonly #world: World;
+  readonly #boundary: Boundary;
+  readonly #timeoutMs: number;
+  readonly #roles: readonly Role[];
+  #closed = false;
+
+  private constructor(inner: Session, canFork: boolean, { world, boundary, timeoutMs, place }: GuardOptions) {
+    this.inner = inner;
+    this.canFork = canFork;
+    this.place = place;
+    this.#world = world;
+    this.#boundary = boundary;
+    this.#timeoutMs = timeoutMs;
+    this.#roles = world.roles;
+  }
+
+  /** @throws EpisodeEnd, as all methods but `close` */
+  static open({ task, rng, startRng }: OpenRequest, options: GuardOptions): Promise<GuardedSession> {
+    const { world } = options;
+    return GuardedSession.#make(`opening ${world.name}`, 'open()', options, () =>
+      world.open(task, rng, startRng),
+    );
+  }
+
+  /** Who acts now; undefined when the episode is over. */
+  toMove(): Role | undefined {
+    return this.#call('asking for the mover of', () => checkedRole(this.inner.toMove(), this.#roles));
+  }
+
+  observe(role: Role): readonly Message[] {
+    return this.#call('observing', () => checkedMessages(this.inner.observe(role)));
+  }
+
+  anchor(role: Role): string {
+    return this.#call('naming the state of', () => checkedText('anchor()', this.inner.anchor(role)));
+  }
+
+  /** Find the action in what the policy wrote. */
+  parse(text: string): ParsedAction {
+    return this.#call('reading the action of', () => checkedParse(this.#world.protocol.parse(text)));
+  }
+
+  /** What stands before the action; undefined where the protocol does not tell thoughts from actions. */
+  thought(text: string): string | undefined {
+    return this.#call('reading the thought of', () => {
+      const { protocol } = this.#world;
+      return protocol.thought && checkedText('protocol.thought()', protocol.thought(text));
+    });
+  }
+
+  step(action: string): Promise<CheckedStep> {
+    return this.#step(
+      'stepping',
+      (signal) => this.inner.step(action, signal),
+      (result) => checkedStep(result, this.#world.name, this.#roles),
+    );
+  }
+
+  /** An independent copy, which ends with the episode of `under`. Sessions that cannot be copied end the episode. */
+  fork(under: Partial<GuardOptions> = {}): Promise<GuardedSession> {
+    const options: GuardOptions = {
+      world: this.#world,
+      boundary: this.#boundary,
+      timeoutMs: this.#timeoutMs,
+      place: this.place,
+      ...under,
+    };
+    return GuardedSession.#make(`copying ${this.place}`, 'fork()', options, () => this.inner.fork?.());
+  }
+
+  /** A picture of the state for people, where there is one. */
+  render(): string | undefined {
+    return this.#call('drawing', () => {
+      const picture: unknown = this.inner.render?.();
+      return picture === undefined ? undefined : checkedText('render()', picture);
+    });
+  }
+
+  /** What a scripted player does now; undefined where there is no such player. */
+  script(kind: PlayerKind, rng: Rng): Promise<string | undefined> {
+    return this.#step(
+      'asking the script in',
+      () => this.#world.script?.(this.inner, kind, rng),
+      (action) => (action === undefined ? undefined : checkedText('script()', action)),
+    );
+  }
+
+  /** The thought that is right there; `thought` where the world corrects none. */
+  correctThought(turn: Omit<ThoughtToCorrect, 'session'>): Promise<string> {
+    return this.#step(
+      'correcting the thought in',
+      () => this.#world.correctThought?.({ ...turn, session: this.inner }) ?? turn.thought,
+      (thought) => checkedText('correctThought()', thought),
+    );
+  }
+
+  /** Waits for the author's `close`, at most as long as for a step. Never throws; a second call does nothing. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#boundary.quietly(`closing ${this.place}`, this.#timeoutMs, () => this.inner.close());
+  }
+
+  #call<T>(doing: string, work: () => T): T {
+    return this.#boundary.call('environment', `${doing} ${this.place}`, work);
+  }
+
+  async #step<T>(
+    doing: string,
+    work: (signal: AbortSignal) => unknown,
+    check: (value: unknown) => T,
+  ): Promise<T> {
+    const what = `${doing} ${this.place}`;
+    // In a box, since promises read `then` of what they are given, and that may throw outside the boundary.
+    const box = await this.#boundary.step('environment', what, this.#timeoutMs, async (signal) => ({
+      value: await work(signal),
+    }));
+    return this.#boundary.call('environment', what, () => check(box.value));
+  }
+
+  /** A session that `make` gives, guarded; closed as soon as it is there where nobody waits for it any more. */
+  static async #make(
+    what: string,
+    call: string,
+    options: GuardOptions,
+    make: () => unknown,
+  ): Promise<GuardedSession> {
+    const { boundary, timeoutMs } = options;
+    let made: unknown;
+    let abandoned = false;
+    const discard = (): Promise<void> =>
+      boundary.quietly(`closing what came of ${what}`, timeoutMs, () =>
+        (made as Session | undefined)?.close(),
+      );
+    try {
+      await boundary.step('environment', what, timeoutMs, async () => {
+        made = await make();
+        if (abandoned) await discard();
+      });
+      return boundary.call('environment', what, () => {
+        const inner = checkedSession(call, made);
+        return new GuardedSession(inner, typeof inner.fork === 'function', options);
+      });
+    } catch (error) {
+      abandoned = true;
+      if (made !== undefined) await discard();
+      throw error;
+    }
+  }
+}
