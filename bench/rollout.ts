@@ -17,10 +17,19 @@ export interface RolloutFigure {
 const TURNS = 40;
 const EPISODES = 4096;
 
+const author = { kind: 'policy', name: 'wall', version: 0 } as const;
+
 /** A policy that answers at once, so that everything measured is overhead: it bumps into a wall for 40 turns. */
 const wall: Policy = {
-  version: 0,
-  complete: async () => ({ ids: [1], logprobs: [0], text: 'up', finish: 'length', sampled: true }),
+  author,
+  complete: async () => ({
+    ids: Int32Array.of(1),
+    logprobs: Float32Array.of(0),
+    text: 'up',
+    finish: 'length',
+    by: author,
+    trainable: true,
+  }),
 };
 
 const SEVEN_WORDS = [1, 2, 3, 4, 5, 6, 7];
@@ -30,7 +39,15 @@ export async function benchRollout(): Promise<RolloutFigure[]> {
   const tasks = world.tasks('train');
   const run = async (concurrency: number): Promise<RolloutFigure> => {
     const started = performance.now();
-    const groups = await collectGroups([{ id: 'bench', task: tasks.at(0), members: EPISODES }], {
+    const request = {
+      step: 1,
+      group: 0,
+      split: 'train',
+      index: 0,
+      task: tasks.at(0),
+      members: EPISODES,
+    } as const;
+    const groups = await collectGroups([request], {
       world,
       policy: wall,
       renderer: {
@@ -59,7 +76,7 @@ export async function benchRollout(): Promise<RolloutFigure[]> {
     const elapsedMs = performance.now() - started;
     const turns = groups
       .flatMap(({ members }) => members)
-      .reduce((sum, member) => sum + member.turns.length, 0);
+      .reduce((sum, member) => sum + member.transitions.length, 0);
     return {
       concurrency,
       episodesPerSecond: (1000 * EPISODES) / elapsedMs,

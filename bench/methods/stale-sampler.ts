@@ -14,6 +14,7 @@ import { wordRenderer } from '../../src/model/renderer.ts';
 import { WordTokenizer } from '../../src/model/word-tokenizer.ts';
 import { unwatched } from '../../src/rollout/watchdog.ts';
 import { demonstrate } from '../../src/synth/demonstrations.ts';
+import { Archive } from '../../src/train/archive.ts';
 import type { TrainSettings } from '../../src/train/config.ts';
 import type { Metrics } from '../../src/train/events.ts';
 import { createLearner, designModel } from '../../src/train/learner.ts';
@@ -68,7 +69,7 @@ export async function staleSamplerRun({
         return trainer.version;
       },
       sample: async (requests) => {
-        if (requests[0]?.conversation.startsWith('evaluation-')) {
+        if (requests[0]?.conversation.startsWith('test/')) {
           await trainer.publish();
           return trainer.sample(requests);
         }
@@ -87,7 +88,16 @@ export async function staleSamplerRun({
       close: () => trainer.close(),
     };
     const renderer = wordRenderer(new WordTokenizer(card.words), card.maxActionWords);
-    const learner = createLearner({ config, recipe, world, card, engine, renderer, watch: unwatched });
+    const learner = createLearner({
+      config,
+      recipe,
+      world,
+      card,
+      engine,
+      renderer,
+      watch: unwatched,
+      archive: new Archive(async () => []),
+    });
     const beginning = { demonstrations };
     const summary = await train(learner, initialState, beginning, {
       event: (event) => {
@@ -95,6 +105,7 @@ export async function staleSamplerRun({
       },
       progress: () => {},
       rollouts: async () => {},
+      evaluation: async () => {},
       checkpoint: async () => {},
       now: () => performance.now() / 1000,
       signal,
@@ -118,7 +129,7 @@ async function divergencesOf(
   }));
   const { logprobs } = await trainer.score({ rows }, { temperature: 1 });
   return results.flatMap(({ logprobs: sampled }, index) =>
-    sampled.map((logprob, token) => {
+    Array.from(sampled, (logprob, token) => {
       const x = logprobs[index]![requests[index]!.promptIds.length + token]! - logprob;
       return Math.exp(x) - 1 - x;
     }),

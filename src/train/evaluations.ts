@@ -1,5 +1,6 @@
 /** What a policy is worth on held-out tasks, and what is told of it. */
 
+import type { Group } from '../core/episode.ts';
 import { evaluate } from '../eval/evaluate.ts';
 import type { EvaluationResult, Phase, Spend } from './events.ts';
 import { type Learner, playOptions } from './learner.ts';
@@ -9,6 +10,12 @@ import type { RunIo } from './loop.ts';
 export interface Evaluations {
   readonly sampled: EvaluationResult;
   readonly greedy: EvaluationResult;
+}
+
+/** The episodes of an evaluation. */
+export interface Played {
+  readonly sampled: readonly Group[];
+  readonly greedy: readonly Group[];
 }
 
 /** Play held-out tasks at temperature 1 and greedily; report and keep the episodes. */
@@ -32,10 +39,7 @@ export async function evaluateBoth(
   const sampled = await play(1);
   const greedy = await play(0);
   io.event({ type: 'evaluation', step, label, sampled: sampled.result, greedy: greedy.result, spent });
-  if (label !== 'during') {
-    io.rollouts(step, sampled.groups, 'sampled');
-    io.rollouts(step, greedy.groups, 'greedy');
-  }
+  await io.evaluation(step, { sampled: sampled.groups, greedy: greedy.groups });
   return { sampled: sampled.result, greedy: greedy.result };
 }
 

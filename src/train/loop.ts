@@ -12,7 +12,7 @@ import { constantShare, keepUsable } from '../curation/usable.ts';
 import { failuresOf } from '../rollout/collect.ts';
 import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
-import { type Evaluations, evaluateBoth, reportEpisodes } from './evaluations.ts';
+import { type Evaluations, evaluateBoth, type Played, reportEpisodes } from './evaluations.ts';
 import type { Metrics, ProgressEvent, RunSummary, Spend, StoredEvent } from './events.ts';
 import type { Kept, Memory } from './learn.ts';
 import type { Learner } from './learner.ts';
@@ -65,8 +65,10 @@ export const initialState: TrainState = {
 export interface RunIo {
   event(event: StoredEvent): void;
   progress(event: ProgressEvent): void;
-  /** Store the episodes of a step, with their credit; or of an evaluation after it. */
-  rollouts(step: number, groups: readonly Group[], evaluation?: 'sampled' | 'greedy'): void;
+  /** Store the episodes of a step, with their credit. */
+  rollouts(step: number, groups: readonly Group[]): Promise<void>;
+  /** Store the episodes of an evaluation after a step. */
+  evaluation(step: number, played: Played): Promise<void>;
   checkpoint(step: number, state: TrainState): Promise<void>;
   /** Seconds since some start. */
   now(): number;
@@ -213,7 +215,7 @@ export async function train(
       groups.length > 0 &&
       (isReplayed || (config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)))
     ) {
-      io.rollouts(step + 1, withCredit(groups, update.credited, step + 1));
+      await io.rollouts(step + 1, withCredit(groups, update.credited, step + 1));
     }
     if (!last && config.evaluation.every > 0 && (step + 1) % config.evaluation.every === 0) {
       await measure('during', step + 1);

@@ -63,13 +63,10 @@ export function measureOf(histories: readonly RunHistory[]): Measure {
 
 export function runCurve(history: RunHistory, measure: Measure): RunCurve {
   const { evaluations, steps } = history;
-  const spent = new Map([[0, { turns: 0, tokens: 0 }]]);
-  let [turns, tokens] = [0, 0];
-  for (const { step, metrics } of steps) {
-    turns += metrics['turns/total'] ?? 0;
-    tokens += (metrics['tokens/forward'] ?? 0) + (metrics['tokens/trained'] ?? 0);
-    spent.set(step, { turns, tokens });
-  }
+  const spent = new Map([
+    [0, { turns: 0, tokens: 0 }],
+    ...steps.map(({ step, spent: { turns, tokens } }) => [step, { turns, tokens }] as const),
+  ]);
   const points: RunPoint[] =
     measure.kind === 'exploitability'
       ? gameCurve(history).map(({ step, average }) => ({ step, ...spent.get(step)!, value: average }))

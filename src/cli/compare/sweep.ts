@@ -121,14 +121,15 @@ type StepEvent = Extract<StoredEvent, { readonly type: 'step' }>;
 /** From events of one run to what is shown of it. */
 class Tracker {
   readonly #job: Job;
-  #spent: Spent = { step: 0, tokens: { forward: 0, trained: 0 }, seconds: 0 };
-  #turns = 0;
+  #turnsBefore = 0;
   share = 0;
 
   constructor(job: Job, earlier: readonly StepEvent[]) {
     this.#job = job;
-    for (const { step, metrics } of earlier) this.#add(step, metrics);
-    this.#turns = 0;
+    const last = earlier.at(-1);
+    if (last === undefined) return;
+    this.#turnsBefore = last.spent.turns;
+    this.share = this.#shareAt(last);
   }
 
   take(event: StoredEvent): Partial<JobStatus> | undefined {
@@ -137,8 +138,8 @@ class Tracker {
         if (this.#job.kind === 'start') this.share = (0.9 * event.step) / event.steps;
         return { share: this.share };
       case 'step':
-        this.#add(event.step, event.metrics);
-        return { share: this.share, turns: this.#turns };
+        this.share = this.#shareAt(event);
+        return { share: this.share, turns: event.spent.turns - this.#turnsBefore };
       case 'evaluation':
         return { success: event.sampled.success };
       default:
@@ -146,17 +147,7 @@ class Tracker {
     }
   }
 
-  #add(step: number, metrics: Metrics): void {
-    const { tokens, seconds } = this.#spent;
-    this.#turns += metrics['turns/total'] ?? 0;
-    this.#spent = {
-      step,
-      tokens: {
-        forward: tokens.forward + (metrics['tokens/forward'] ?? 0),
-        trained: tokens.trained + (metrics['tokens/trained'] ?? 0),
-      },
-      seconds: seconds + (metrics['time/step_s'] ?? 0),
-    };
-    this.share = Math.min(1, spentShare(this.#job.config, this.#spent));
+  #shareAt({ step, spent }: StepEvent): number {
+    return Math.min(1, spentShare(this.#job.config, { step, ...spent }));
   }
 }

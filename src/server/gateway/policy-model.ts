@@ -1,8 +1,9 @@
 /** The policy behind a chat API: rendered by extension, sampled by the engine, parsed back, never encoded twice. */
 
+import type { Sampling } from '../../core/episode.ts';
 import type { ConversationRenderer, ForcedCall } from '../../model/conversation.ts';
 import { continued, type Prompt } from '../../model/renderer.ts';
-import type { PromptPolicy, SamplingOptions } from '../../policy/policy.ts';
+import type { PromptPolicy } from '../../policy/policy.ts';
 import { ApiError, badRequest } from './api-error.ts';
 import { type CallRequest, requestedSampling } from './call-request.ts';
 import type { ChatModel, ModelAnswer, ModelRequest } from './chat-model.ts';
@@ -22,7 +23,7 @@ export interface PolicyModelOptions {
    * Set where a run decides how its policy explores: what requests say of temperature, top_p, top_k and seed is then
    * left aside. A fixed temperature or seed in the agent's code would otherwise make all episodes of a group the same.
    */
-  readonly sampling?: Omit<SamplingOptions, 'maxTokens'>;
+  readonly sampling?: Omit<Sampling, 'maxTokens'>;
 }
 
 export function policyModel(options: PolicyModelOptions): ChatModel {
@@ -31,7 +32,7 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
     name: POLICY_NAME,
     author: { kind: 'policy', name: LEARNER },
     get version() {
-      return policy.version;
+      return policy.author.version;
     },
     answer: (request) => answer(request, options),
     release: (conversations) => {
