@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CreditTrajectory } from '../credit/rollouts.ts';
 import { creditView } from '../credit/view.ts';
 import type { Episode, Group, Place, Role } from './episode.ts';
 import { keyText } from './episode-key.ts';
@@ -21,7 +20,8 @@ import { actOf, chainOf, roleGroups, sampledTokens, type Trajectory } from './tr
 
 /** The ids of each turn's calls. */
 const callsOf = ({ turns }: Trajectory): number[][] => turns.map(({ calls }) => calls.map(({ id }) => id));
-const rewardsOf = ({ turns }: Pick<CreditTrajectory, 'turns'>): number[] => turns.map(({ reward }) => reward);
+const rewardsOf = ({ turns }: { readonly turns: readonly { readonly reward: number }[] }): number[] =>
+  turns.map(({ reward }) => reward);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /** What samples and credit say of the same episodes: tokens of each turn, and what the turns earned. */
