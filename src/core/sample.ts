@@ -38,8 +38,9 @@ export function samplesOfTrajectory(
 ): Sample[] {
   const { calls, role, episode } = trajectory;
   const byId = new Map(calls.map((call) => [call.id, call]));
-  const extended = new Set(
-    calls.flatMap(({ parent, kept }) => (parent !== undefined && kept === undefined ? [parent] : [])),
+  const extended = extendedBy(
+    calls.filter((call) => call.role === role),
+    byId,
   );
   const turnOf = new Map(trajectory.turns.flatMap((turn, k) => turn.calls.map(({ id }) => [id, k])));
   const marked = new Set<number>();
@@ -47,7 +48,10 @@ export function samplesOfTrajectory(
   for (const leaf of calls) {
     if (leaf.role !== role || extended.has(leaf.id)) continue;
     const path = pathTo(leaf, byId);
-    const fresh = path.filter(({ call, own }) => own && learned(call) && !marked.has(call.id));
+    const fresh = path.filter(
+      ({ call, own }) =>
+        own && call.role === role && call.ids.length > 0 && learned(call) && !marked.has(call.id),
+    );
     if (fresh.length === 0) continue;
     for (const { call } of fresh) marked.add(call.id);
     samples.push({
@@ -57,6 +61,21 @@ export function samplesOfTrajectory(
     });
   }
   return samples;
+}
+
+/** The calls that some of these go on from without a cut. What others than the role go on from is a leaf of the role. */
+function extendedBy(calls: readonly Call[], byId: ReadonlyMap<number, Call>): ReadonlySet<number> {
+  const extended = new Set<number>();
+  for (const last of calls) {
+    for (
+      let call: Call | undefined = last;
+      call?.parent !== undefined && call.kept === undefined && !extended.has(call.parent);
+      call = byId.get(call.parent)
+    ) {
+      extended.add(call.parent);
+    }
+  }
+  return extended;
 }
 
 /** The prompt of a call, token by token. */

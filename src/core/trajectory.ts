@@ -85,7 +85,7 @@ export function chainOf(group: Group, episode: Episode): Chain {
 /** The roles of each group, one after another, each with its trajectories in the order of the members. */
 export function roleGroups(groups: readonly Group[]): RoleGroup[] {
   return groups.flatMap((group) => {
-    const roles = Object.keys(group.members[0]?.outcome ?? {});
+    const roles = [...new Set(group.members.flatMap(({ outcome }) => Object.keys(outcome)))];
     const id = `${group.step}/${group.group}`;
     const chains = group.members.map((episode) => chainOf(group, episode));
     return roles.map((role) => ({

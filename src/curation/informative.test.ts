@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import type { Group, Trajectory } from '../core/trajectory.ts';
+import { madeGroup, playedEpisode, trajectoryOf } from '../core/testing/made-episodes.ts';
+import { type RoleGroup, roleGroups, type Trajectory } from '../core/trajectory.ts';
 import { informative, mostVaried } from './informative.ts';
 import { hasVoidTurn } from './void-turns.ts';
 
-const group = (id: string, ...outcomes: number[]): Group => ({
-  id,
-  task: null,
-  members: outcomes.map((outcome) => ({ outcome }) as unknown as Trajectory),
-});
-const ids = (groups: readonly Group[]): string[] => groups.map(({ id }) => id);
+const group = (id: string, ...outcomes: number[]): RoleGroup => {
+  const episodes = outcomes.map((reward, member) => playedEpisode(member, [{ reward }]));
+  return { ...roleGroups([madeGroup(...episodes)])[0]!, id };
+};
+const ids = (groups: readonly RoleGroup[]): string[] => groups.map(({ id }) => id);
 
 test('unanimous groups, single episodes and rounding are no difference', () => {
   const groups = [
@@ -29,8 +29,16 @@ test('the groups that vary most are kept in their order, and never none', () => 
 });
 
 test('a turn without a usable action is void where the policy wrote it', () => {
-  const turns = (...list: [sampled: boolean, valid: boolean][]) =>
-    ({ turns: list.map(([sampled, valid]) => ({ sampled, valid })) }) as unknown as Trajectory;
+  const turns = (...list: [trained: boolean, valid: boolean][]): Trajectory =>
+    trajectoryOf(
+      playedEpisode(
+        0,
+        list.map(([trained, valid]) => ({
+          call: { trainable: trained || 'scripted' },
+          transition: { valid },
+        })),
+      ),
+    );
   expect(hasVoidTurn(turns([true, true], [true, false]))).toBe(true);
   expect(hasVoidTurn(turns([true, true], [false, false]))).toBe(false);
 });

@@ -1,12 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Episode } from '../core/episode.ts';
 import { isTrainable, type StopReason } from '../core/stop.ts';
-import type { Group, Trajectory } from '../core/trajectory.ts';
+import { madeGroup, playedEpisode } from '../core/testing/made-episodes.ts';
+import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
 import { constantShare, keepUsable } from './usable.ts';
 
-const trajectory = (stop: StopReason, outcome = 0, turns = 1): Trajectory =>
-  ({ stop, outcome, turns: new Array(turns).fill({}) }) as unknown as Trajectory;
-const group = (...members: readonly Trajectory[]): Group => ({ id: 'g', task: null, members });
+const episode = (stop: StopReason, reward = 0, turns = 1): Episode =>
+  playedEpisode(
+    0,
+    Array.from({ length: turns }, () => ({ reward })),
+    { stop },
+  );
+const group = (...members: readonly Episode[]): RoleGroup =>
+  roleGroups([madeGroup(...members.map((own, member) => ({ ...own, key: { ...own.key, member } })))])[0] ?? {
+    id: '1/0',
+    role: 'agent',
+    group: madeGroup(),
+    members: [],
+  };
 
 const BAD: readonly StopReason[] = [
   'timeout',
@@ -22,7 +34,7 @@ describe('what failed is never learned from', () => {
     const stops = fc.array(fc.array(fc.constantFrom(...BAD, ...GOOD), { minLength: 1, maxLength: 6 }));
     fc.assert(
       fc.property(stops, fc.integer({ min: 1, max: 4 }), (groups, minimum) => {
-        const all = groups.map((members) => group(...members.map((stop) => trajectory(stop, 100))));
+        const all = groups.map((members) => group(...members.map((stop) => episode(stop, 100))));
         const { groups: kept, failedEpisodes, droppedGroups } = keepUsable(all, minimum);
         const stopsKept = kept.flatMap(({ members }) => members.map(({ stop }) => stop));
         expect(stopsKept.every(isTrainable)).toBe(true);
@@ -34,20 +46,20 @@ describe('what failed is never learned from', () => {
   });
 
   test('nor an episode in which the agent never acted', () => {
-    const { groups } = keepUsable([group(trajectory('done'), trajectory('context-overflow', 0, 0))], 1);
+    const { groups } = keepUsable([group(episode('done'), episode('context-overflow', 0, 0))], 1);
     expect(groups[0]!.members).toHaveLength(1);
   });
 
   test('a group that failures left too small is dropped as a whole', () => {
-    const small = group(trajectory('done', 1), trajectory('timeout', 0));
+    const small = group(episode('done', 1), episode('timeout', 0));
     expect(keepUsable([small], 2)).toEqual({ groups: [], failedEpisodes: 1, droppedGroups: 1 });
     expect(keepUsable([small], 1).groups).toHaveLength(1);
   });
 });
 
 test('groups whose members all earned the same are counted', () => {
-  const same = group(trajectory('done', 1), trajectory('done', 1));
-  const different = group(trajectory('done', 1), trajectory('done', 0));
+  const same = group(episode('done', 1), episode('done', 1));
+  const different = group(episode('done', 1), episode('done', 0));
   expect(constantShare([same, different, different, same, same])).toBe(0.6);
   expect(constantShare([])).toBe(0);
 });

@@ -15,7 +15,11 @@ function recorder(): Sampler & { readonly batches: string[][] } {
     batches,
     sample: async (requests: readonly SampleRequest[]) => {
       batches.push(requests.map(({ conversation }) => conversation));
-      return requests.map(() => ({ ids: [4], logprobs: [0], finish: 'length' as const }));
+      return requests.map(() => ({
+        ids: Int32Array.of(4),
+        logprobs: Float32Array.of(0),
+        finish: 'length' as const,
+      }));
     },
     release: async () => {},
   };

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { user } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import { byPolicy, playedEpisode, trajectoriesOf, trajectoryOf } from '../core/testing/made-episodes.ts';
+import { actOf, type Trajectory } from '../core/trajectory.ts';
 import { defineEnvironment } from '../env/environment.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
 import { wordRenderer } from '../model/renderer.ts';
@@ -31,12 +32,19 @@ const tokenizer = new WordTokenizer([...SPECIAL_TOKENS, 'go', 'a', 'b']);
 
 /** Says a or b by the seed; the turns after the first surprise it more. */
 const policy: Policy = {
-  version: 1,
+  author: byPolicy(),
   complete: async ({ seedKey, promptIds }) => {
     const text = Rng.of(seedKey).next() < 0.5 ? 'a' : 'b';
     const later = promptIds.length > 4;
     const ids = tokenizer.encode(text);
-    return { ids, logprobs: ids.map(() => (later ? -1.5 : -0.5)), text, finish: 'stop', sampled: true };
+    return {
+      ids: Int32Array.from(ids),
+      logprobs: Float32Array.from(ids, () => (later ? -1.5 : -0.5)),
+      text,
+      finish: 'stop',
+      by: byPolicy(),
+      trainable: true,
+    };
   },
 };
 
@@ -52,7 +60,7 @@ const branching: Branching = {
 
 async function play(collect: typeof collectBranches, members: number, given: Partial<Branching> = {}) {
   stepped = 0;
-  const groups = await collect([{ id: '0/0', task: 0, members }], {
+  const groups = await collect([{ step: 1, group: 0, split: 'train', index: 0, task: 0, members }], {
     world: fromEnvironment(counting),
     policy,
     renderer: wordRenderer(tokenizer, 1),
@@ -68,10 +76,10 @@ async function play(collect: typeof collectBranches, members: number, given: Par
     concurrency: 8,
     branching: { ...branching, ...given },
   });
-  return groups[0]!.members;
+  return trajectoriesOf(groups[0]!);
 }
 
-const saidOf = ({ turns }: Trajectory): string => turns.map(({ text }) => text).join('');
+const saidOf = ({ turns }: Trajectory): string => turns.map((turn) => actOf(turn)!.text).join('');
 
 describe('branches', () => {
   test('go on from where their parent was, and only what is new is played', async () => {
@@ -117,8 +125,14 @@ test('a tree of width two over three turns has eight leaves and fourteen turns',
 });
 
 test('the more the question surprises and the less the results do, the more episodes start afresh', () => {
-  const episode = (...surprises: number[]) =>
-    [{ turns: surprises.map((surprise) => ({ logprobs: [-surprise] })) }] as unknown as Trajectory[];
+  const episode = (...surprises: number[]) => [
+    trajectoryOf(
+      playedEpisode(
+        0,
+        surprises.map((surprise) => ({ call: { logprobs: [-surprise] } })),
+      ),
+    ),
+  ];
   // σ(0.4) and σ(-0.4): with 16 episodes 9.579 and 6.421.
   expect(16 * balancedShare(1, episode(0.9, 0.4, 0.6))).toBeCloseTo(9.579, 3);
   expect(16 * balancedShare(1, episode(0.3, 0.7))).toBeCloseTo(6.421, 3);

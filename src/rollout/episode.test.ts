@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Episode } from '../core/episode.ts';
 import type { Json } from '../core/json.ts';
 import { user } from '../core/messages.ts';
-import { buildSamples } from '../core/sample.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import { promptOf, samplesOfTrajectory } from '../core/sample.ts';
+import { byPolicy, madeKey, trajectoryOf } from '../core/testing/made-episodes.ts';
 import { defineEnvironment, type Environment } from '../env/environment.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
 import type { Session } from '../env/session.ts';
@@ -46,13 +47,20 @@ const renderer = wordRenderer(tokenizer, 1);
 function sayer(words: readonly string[]): Policy & { readonly requests: CompletionRequest[] } {
   const requests: CompletionRequest[] = [];
   return {
-    version: 7,
+    author: byPolicy('sayer', 7),
     requests,
     complete: async (request) => {
       const text = words[requests.length % words.length]!;
       requests.push(request);
       const ids = tokenizer.encode(text);
-      return { ids, logprobs: ids.map(() => -0.5), text, finish: 'length', sampled: true };
+      return {
+        ids: Int32Array.from(ids),
+        logprobs: Float32Array.from(ids, () => -0.5),
+        text,
+        finish: 'length',
+        by: byPolicy('sayer', 7),
+        trainable: true,
+      };
     },
   };
 }
@@ -72,21 +80,27 @@ const options = (world: World, policy: Policy, more: Partial<EpisodeOptions> = {
   ...more,
 });
 
-const play = async (world: World, policy: Policy, more: Partial<EpisodeOptions> = {}): Promise<Trajectory> =>
-  (await runEpisode({ id: '0/0/0', groupId: '0/0', task: null }, options(world, policy, more)))[0]!;
+const play = (world: World, policy: Policy, more: Partial<EpisodeOptions> = {}): Promise<Episode> =>
+  runEpisode({ key: madeKey(), task: null }, options(world, policy, more));
+
+const rewardsOf = ({ transitions }: Episode): unknown[] => transitions.map(({ rewards }) => rewards.agent);
 
 test('an episode ends at a void turn where it is told to, with what was paid until then', async () => {
   const words = ['up', 'dance', 'up', 'up'];
   const on = await play(counter(), sayer(words));
-  expect(on).toMatchObject({ stop: 'done', success: true, outcome: 0.25 });
+  expect(on).toMatchObject({ stop: 'done', success: { agent: true }, outcome: { agent: 0.25 } });
   const stopped = await play(counter(), sayer(words), { stopsAtVoidTurn: true });
-  expect(stopped).toMatchObject({ stop: 'invalid-action', success: false, outcome: -0.5 });
-  expect(stopped.turns.map(({ valid }) => valid)).toEqual([true, false]);
+  expect(stopped).toMatchObject({
+    stop: 'invalid-action',
+    success: { agent: false },
+    outcome: { agent: -0.5 },
+  });
+  expect(stopped.transitions.map(({ valid }) => valid)).toEqual([true, false]);
   // A script's mistake is no void turn, and the environment's own end is its end.
   const scripted = { ...sayer(words) };
   const complete: Policy['complete'] = async (request) => ({
     ...(await scripted.complete(request)),
-    sampled: false,
+    trainable: 'scripted',
   });
   expect(await play(counter(), { ...scripted, complete }, { stopsAtVoidTurn: true })).toMatchObject({
     stop: 'done',
@@ -99,27 +113,37 @@ test('an episode ends at a void turn where it is told to, with what was paid unt
 
 test('an agent with a name reads it once, before anything else', async () => {
   const policy = sayer(['up']);
-  const trajectory = await play(counter(), policy, { names: { agent: 'agent2' } });
-  expect(trajectory.turns.map(({ messages }) => messages[0]!.content)).toEqual([
-    'agent2 at 0',
-    'at 1',
-    'at 2',
-  ]);
+  const episode = await play(counter(), policy, { names: { agent: 'agent2' } });
+  expect(episode.calls.map(({ messages }) => messages[0]!.content)).toEqual(['agent2 at 0', 'at 1', 'at 2']);
   expect(policy.requests.at(-1)!.messages[0]!.content).toBe('agent2 at 0');
-  expect(trajectory.turns[0]!.anchor).toBe((await play(counter(), sayer(['up']))).turns[0]!.anchor);
+  expect(episode.transitions[0]!.anchor).toBe((await play(counter(), sayer(['up']))).transitions[0]!.anchor);
 });
 
-test('an episode records turns, rewards and the reason it ended', async () => {
-  const trajectory = await play(counter(), sayer(['up', 'stay', 'up', 'up']));
-  expect(trajectory).toMatchObject({ stop: 'done', success: true, outcome: 0.25, policyVersion: 7 });
-  expect(trajectory.turns.map(({ reward }) => reward)).toEqual([-0.25, -0.25, -0.25, 1]);
-  expect(trajectory.turns[1]!.messages).toEqual([user('at 1')]);
+test('an episode records calls, transitions, rewards, who played and the reason it ended', async () => {
+  const episode = await play(counter(), sayer(['up', 'stay', 'up', 'up']));
+  expect(episode).toMatchObject({
+    stop: 'done',
+    success: { agent: true },
+    outcome: { agent: 0.25 },
+    seats: { agent: { player: 'sayer', version: 7 } },
+  });
+  expect(rewardsOf(episode)).toEqual([-0.25, -0.25, -0.25, 1]);
+  expect(episode.calls.map(({ by }) => by.version)).toEqual([7, 7, 7, 7]);
+  expect(episode.calls.map(({ id, parent }) => [id, parent])).toEqual([
+    [0, undefined],
+    [1, 0],
+    [2, 1],
+    [3, 2],
+  ]);
+  expect(episode.transitions.map(({ call }) => call)).toEqual([0, 1, 2, 3]);
+  expect(episode.closing).toEqual({ agent: [user('at 3')] });
+  expect(episode.calls[1]!.messages).toEqual([user('at 1')]);
 });
 
 test('an action that is not valid is marked, and the episode goes on', async () => {
-  const trajectory = await play(counter(), sayer(['3', 'up', 'up', 'up']));
-  expect(trajectory.turns.map(({ valid }) => valid)).toEqual([false, true, true, true]);
-  expect(trajectory.stop).toBe('done');
+  const episode = await play(counter(), sayer(['3', 'up', 'up', 'up']));
+  expect(episode.transitions.map(({ valid }) => valid)).toEqual([false, true, true, true]);
+  expect(episode.stop).toBe('done');
 });
 
 test('limits end an episode with their own reasons', async () => {
@@ -133,9 +157,11 @@ test('an environment that throws is a failure with an origin, not a reward', asy
       throw new Error('the lake has melted');
     },
   });
-  const trajectory = await play(throwing, sayer(['up']));
-  expect(trajectory).toMatchObject({ stop: 'failed:environment', outcome: 0, turns: [] });
-  expect(trajectory.failure).toMatchInlineSnapshot(`"stepping 0/0/0 turn 0: the lake has melted"`);
+  const episode = await play(throwing, sayer(['up']));
+  expect(episode).toMatchObject({ stop: 'failed:environment', outcome: { agent: 0 }, transitions: [] });
+  // What the policy wrote is kept; it led to nothing.
+  expect(episode.calls.map(({ text }) => text)).toEqual(['up']);
+  expect(episode.failure).toMatchInlineSnapshot(`"stepping 1/0/0 turn 0: the lake has melted"`);
 });
 
 test('rewards that are not finite, and states that are not JSON, fail where they are born', async () => {
@@ -173,9 +199,9 @@ test('a step that never answers ends as a timeout and is told to stop', async ()
       return hung;
     },
   };
-  const trajectory = await play(hanging, sayer(['up']));
-  expect(trajectory.stop).toBe('timeout');
-  expect(trajectory.failure).toMatchInlineSnapshot(`"stepping 0/0/0 turn 0 took longer than 50 ms"`);
+  const episode = await play(hanging, sayer(['up']));
+  expect(episode.stop).toBe('timeout');
+  expect(episode.failure).toMatchInlineSnapshot(`"stepping 1/0/0 turn 0 took longer than 50 ms"`);
   expect(told).toBe(true);
 });
 
@@ -198,16 +224,12 @@ test('members of a group share a random start, and nothing else of chance', asyn
   });
   const [first, second] = await Promise.all(
     [0, 1].map((member) =>
-      runEpisode(
-        { id: `0/0/${member}`, groupId: '0/0', task: null },
-        options(world, sayer(['up']), { maxTurns: 2 }),
-      ),
+      runEpisode({ key: madeKey({ member }), task: null }, options(world, sayer(['up']), { maxTurns: 2 })),
     ),
   );
-  const shown = (trajectories: Trajectory[] | undefined): string[] =>
-    trajectories![0]!.turns.map(({ messages }) => messages[0]!.content);
-  expect(shown(first)[0]).toBe(shown(second)[0]);
-  expect(shown(first)[1]).not.toBe(shown(second)[1]);
+  const shown = ({ calls }: Episode): string[] => calls.map(({ messages }) => messages[0]!.content);
+  expect(shown(first!)[0]).toBe(shown(second!)[0]);
+  expect(shown(first!)[1]).not.toBe(shown(second!)[1]);
 });
 
 const words = fc.array(fc.constantFrom('up', 'stay', '3'), { minLength: 1, maxLength: 8 });
@@ -216,20 +238,21 @@ test('property: masks are 1 exactly on sampled tokens, and samples are what the 
   await fc.assert(
     fc.asyncProperty(words, fc.boolean(), async (script, remember) => {
       const policy = sayer(script);
-      const trajectory = await play(counter(), policy, { context: remember ? fullContext : latestContext });
-      const samples = buildSamples(trajectory);
-      const sampledTokens = trajectory.turns.flatMap((turn) => turn.ids);
+      const episode = await play(counter(), policy, { context: remember ? fullContext : latestContext });
+      const samples = samplesOfTrajectory(trajectoryOf(episode));
+      const sampledTokens = episode.calls.flatMap(({ ids }) => [...ids]);
       const marked = samples.flatMap(({ ids_T, mask_T }) => [...ids_T].filter((_, t) => mask_T[t] === 1));
       expect(marked).toEqual(sampledTokens);
       // Up to each completion, a sample is exactly the prompt that was sent.
+      expect(policy.requests).toHaveLength(episode.calls.length);
       for (const [index, { promptIds }] of policy.requests.entries()) {
-        if (index >= trajectory.turns.length) continue;
         const sample = samples.find(({ turn_T }) => turn_T.includes(index))!;
         const begins = sample.turn_T.indexOf(index);
         expect([...sample.ids_T.slice(0, begins)]).toEqual(promptIds);
-        expect(sample.ids_T[begins]).toBe(trajectory.turns[index]!.ids[0]);
+        expect(sample.ids_T[begins]).toBe(episode.calls[index]!.ids[0]);
+        expect([...promptOf(episode.calls[index]!, episode.calls)]).toEqual(promptIds);
       }
-      expect(samples).toHaveLength(remember ? 1 : trajectory.turns.length);
+      expect(samples).toHaveLength(remember ? 1 : episode.calls.length);
     }),
     { numRuns: 60 },
   );

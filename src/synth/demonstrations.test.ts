@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { world as kuhnPoker } from '../../envs/kuhn-poker/index.ts';
+import type { Call, Episode, Group } from '../core/episode.ts';
+import { keyText } from '../core/episode-key.ts';
 import { user } from '../core/messages.ts';
 import { defineEnvironment, type Environment } from '../env/environment.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
@@ -11,7 +13,7 @@ import {
   type DemonstrationOptions,
   demonstrate,
   learnVocabulary,
-  renderDemonstration,
+  renderDemonstrations,
 } from './demonstrations.ts';
 
 type Walk = { readonly start: number; readonly at: number };
@@ -44,6 +46,17 @@ const stairs = (parts: Partial<Environment<number, Walk>> = {}): World =>
     }),
   );
 
+const episodesOf = (groups: readonly Group[]): Episode[] => groups.flatMap(({ members }) => members);
+const callsIn = (groups: readonly Group[]): Call[] => episodesOf(groups).flatMap(({ calls }) => calls);
+const lengths = (groups: readonly Group[]): number[] => episodesOf(groups).map(({ calls }) => calls.length);
+/** What each role read first, episode after episode. */
+const openings = (groups: readonly Group[]): string[] =>
+  episodesOf(groups).flatMap(({ calls }) =>
+    [...new Set(calls.map(({ role }) => role))].map(
+      (role) => calls.find((call) => call.role === role)!.messages[0]!.content,
+    ),
+  );
+
 const options: DemonstrationOptions = {
   demonstrations: 9,
   beginnerShare: 0,
@@ -59,7 +72,7 @@ test('agents that exchange roles are shown in all of them, and else have no name
   const poker = kuhnPoker.create({ rules: false });
   const opened = async (exchanges: boolean): Promise<string[]> => {
     const played = await demonstrate(poker, { ...options, demonstrations: 4, exchanges });
-    const names = played.map(({ turns }) => turns[0]!.messages[0]!.content.split(' ').slice(0, 2).join(' '));
+    const names = openings(played).map((words) => words.split(' ').slice(0, 2).join(' '));
     return [...new Set(names)].sort();
   };
   expect(await opened(true)).toEqual(['agent1 first', 'agent1 second', 'agent2 first', 'agent2 second']);
@@ -68,36 +81,36 @@ test('agents that exchange roles are shown in all of them, and else have no name
 
 test('the expert alone plays every task in turn, and what it writes is not sampled', async () => {
   const played = await demonstrate(stairs(), options);
-  expect(played.map(({ turns }) => turns.length)).toEqual([3, 2, 1, 3, 2, 1, 3, 2, 1]);
-  expect(played.every(({ success }) => success)).toBe(true);
-  expect(played.flatMap(({ turns }) => turns).every(({ sampled }) => !sampled)).toBe(true);
+  expect(lengths(played)).toEqual([3, 2, 1, 3, 2, 1, 3, 2, 1]);
+  expect(episodesOf(played).every(({ success }) => success.agent)).toBe(true);
+  expect(callsIn(played).every(({ trainable }) => trainable === 'scripted')).toBe(true);
 });
 
 test('beginners and random moves are mixed in, in about the shares asked for, and the same for the same seed', async () => {
   const many = { ...options, demonstrations: 300 };
   const beginners = await demonstrate(stairs(), { ...many, beginnerShare: 0.5 });
-  const stumbled = beginners.filter(({ turns }) => turns[0]!.text === 'go down').length;
+  const stumbled = episodesOf(beginners).filter(({ calls }) => calls[0]!.text === 'go down').length;
   expect(stumbled).toBeGreaterThan(105);
   expect(stumbled).toBeLessThan(195);
   const random = await demonstrate(stairs(), { ...many, randomRate: 1 });
-  const texts = random.flatMap(({ turns }) => turns.map(({ text }) => text));
+  const texts = callsIn(random).map(({ text }) => text);
   expect(texts.filter((text) => text === 'go up').length / texts.length).toBeCloseTo(0.5, 1);
   const withoutTimes = (list: typeof random): unknown =>
-    list.map(({ id, turns }) => [id, turns.map(({ text }) => text)]);
+    episodesOf(list).map(({ key, calls }) => [keyText(key), calls.map(({ text }) => text)]);
   expect(withoutTimes(await demonstrate(stairs(), { ...many, randomRate: 1 }))).toEqual(withoutTimes(random));
 });
 
 test('where thoughts can be told from actions, scripts write the right one before theirs', async () => {
   const thinking = stairs({ correctThought: ({ at }) => `at ${at}` });
-  const [first] = await demonstrate(thinking, { ...options, demonstrations: 1 });
-  expect(first!.turns.map(({ text }) => text)).toEqual([
+  const first = await demonstrate(thinking, { ...options, demonstrations: 1 });
+  expect(callsIn(first).map(({ text }) => text)).toEqual([
     'at 0 <action>go up</action>',
     'at 1 <action>go up</action>',
     'at 2 <action>go up</action>',
   ]);
   const { thought: _, ...protocol } = thinking.protocol;
-  const [plain] = await demonstrate({ ...thinking, protocol }, { ...options, demonstrations: 1 });
-  expect(plain!.turns[0]!.text).toBe('<action>go up</action>');
+  const plain = await demonstrate({ ...thinking, protocol }, { ...options, demonstrations: 1 });
+  expect(callsIn(plain)[0]!.text).toBe('<action>go up</action>');
 });
 
 test('episodes that fail are left out', async () => {
@@ -107,7 +120,7 @@ test('episodes that fail are left out', async () => {
       return { state: { start, at: start }, messages: [user(`at:${start}`)] };
     },
   });
-  expect((await demonstrate(brittle, options)).map(({ turns }) => turns.length)).toEqual([3, 1, 3, 1, 3, 1]);
+  expect(lengths(await demonstrate(brittle, options))).toEqual([3, 1, 3, 1, 3, 1]);
 });
 
 test('an environment without a script is refused', async () => {
@@ -127,14 +140,20 @@ test('a rendered demonstration is what the policy would have seen and written', 
   const demonstration = (await demonstrate(stairs(), options))[0]!;
   const { tokenizer, maxActionWords } = learnVocabulary([demonstration]);
   const renderer = wordRenderer(tokenizer, maxActionWords);
-  const read = (ids: readonly number[]): string => tokenizer.decode(ids);
-  const full = renderDemonstration(demonstration, renderer, fullContext);
-  expect(full.turns.map(({ contextIds, ids }) => [read(contextIds), read(ids)])).toEqual([
+  const read = (ids: ArrayLike<number>): string => tokenizer.decode(Array.from(ids));
+  const full = renderDemonstrations(demonstration, renderer, fullContext);
+  expect(callsIn([full]).map(({ context, ids }) => [read(context), read(ids)])).toEqual([
     ['at:0 <act>', 'go up <end>'],
     ['at:1 <act>', 'go up <end>'],
     ['at:2 <act>', 'go up <end>'],
   ]);
-  expect(full.turns.map(({ extendsPrevious }) => extendsPrevious)).toEqual([false, true, true]);
-  const latest = renderDemonstration(demonstration, renderer, latestContext);
-  expect(latest.turns.map(({ extendsPrevious }) => extendsPrevious)).toEqual([false, false, false]);
+  expect(callsIn([full]).map(({ parent }) => parent)).toEqual([undefined, 0, 1]);
+  const latest = renderDemonstrations(demonstration, renderer, latestContext);
+  expect(callsIn([latest]).map(({ parent, newPath }) => [parent, newPath])).toEqual([
+    [undefined, undefined],
+    [undefined, 'window'],
+    [undefined, 'window'],
+  ]);
+  // What was rendered with a window is rendered anew from all that was said.
+  expect(renderDemonstrations(latest, renderer, fullContext)).toEqual(full);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../core/rng.ts';
-import type { SampleRequest } from '../engine.ts';
+import type { SampleRequest, SampleResult } from '../../policy/sampler.ts';
 import type { EmbeddedEngine } from './embedded-engine.ts';
 import { adam, engineOf, likelihood, randomBatch, request, stir, tiny } from './testing/tiny-engine.ts';
 
@@ -8,7 +8,7 @@ import { adam, engineOf, likelihood, randomBatch, request, stir, tiny } from './
 async function expectScored(
   engine: EmbeddedEngine,
   prompt: readonly number[],
-  { ids, logprobs }: { readonly ids: readonly number[]; readonly logprobs: readonly number[] },
+  { ids, logprobs }: Pick<SampleResult, 'ids' | 'logprobs'>,
   temperature = 1,
 ): Promise<void> {
   const ids_T = Int32Array.from([...prompt, ...ids]);

@@ -37,13 +37,13 @@ describe('the dialect of `id`', () => {
       '/step': (_, count) => ({ observation: `step ${count}`, reward: count, done: count === 1 }),
       '/close': () => true,
     });
-    const trajectory = await play(world, ['<action>get 1 wood</action>', 'I think <action>craft</action>']);
-    expect(trajectory).toMatchObject({ stop: 'done', success: true, outcome: 1 });
-    expect(trajectory.turns[0]!.messages).toEqual([
+    const episode = await play(world, ['<action>get 1 wood</action>', 'I think <action>craft</action>']);
+    expect(episode).toMatchObject({ stop: 'done', success: { agent: true }, outcome: { agent: 1 } });
+    expect(episode.calls[0]!.messages).toEqual([
       system(world.protocol.instructions!),
       user('Goal: craft a stick.'),
     ]);
-    expect(trajectory.turns[1]!.messages).toEqual([user('step 0')]);
+    expect(episode.calls[1]!.messages).toEqual([user('step 0')]);
     expect(posts(seen)).toEqual([
       ['/create', {}],
       ['/reset', { id: 4, data_idx: 0 }],
@@ -76,7 +76,10 @@ describe('the dialect of `id`', () => {
       '/step': () => ({ observation: 'ok', reward: 60, score: 60, done: true }),
       '/close': () => true,
     });
-    expect(await play(world, ['<action>focus</action>'])).toMatchObject({ success: false, outcome: 60 });
+    expect(await play(world, ['<action>focus</action>'])).toMatchObject({
+      success: { agent: false },
+      outcome: { agent: 60 },
+    });
   });
 
   test('wordle is mounted under a prefix, and names its tasks by seed', async () => {
@@ -85,7 +88,7 @@ describe('the dialect of `id`', () => {
       '/wordle/reset': () => ({ observation: '' }),
       '/wordle/step': () => ({ observation: 'ggggg', reward: 0, done: true }),
     });
-    expect(await play(world, ['<action>s a l e t</action>'])).toMatchObject({ success: true });
+    expect(await play(world, ['<action>s a l e t</action>'])).toMatchObject({ success: { agent: true } });
     expect(posts(seen)[1]).toEqual(['/wordle/reset', { id: 2, seed: 0 }]);
   });
 });
@@ -98,8 +101,8 @@ describe('the dialect of `env_idx`', () => {
       '/step': () => ({ state: 'thanks', reward: 0.5, done: true, info: null }),
     });
     expect(await play(world, ['<action>click[buy now]</action>'])).toMatchObject({
-      outcome: 0.5,
-      success: false,
+      outcome: { agent: 0.5 },
+      success: { agent: false },
     });
     expect(posts(seen)).toEqual([
       ['/create', {}],
@@ -119,7 +122,10 @@ describe('the dialect of `env_idx`', () => {
       '/step': () => ({ observation: 'end', reward: 1, terminated: false, truncated: true, info: {} }),
       '/close': () => ({ closed: 'yes' }),
     });
-    expect(await play(world, ['<action>stop [3]</action>'])).toMatchObject({ stop: 'done', success: true });
+    expect(await play(world, ['<action>stop [3]</action>'])).toMatchObject({
+      stop: 'done',
+      success: { agent: true },
+    });
     expect(await play(world, ['<action>stop [3]</action>'])).toMatchObject({ stop: 'failed:environment' });
   });
 
@@ -149,9 +155,9 @@ describe('failures are failures, not rewards', () => {
     ['a bare string', () => 'boom', 'text, reward and done'],
   ])('%s', async (_, step, seen) => {
     const { world } = await gym('textcraft', { ...good, '/step': step });
-    const trajectory = await play(world, ['<action>x</action>']);
-    expect(trajectory).toMatchObject({ stop: 'failed:environment', turns: [] });
-    expect(trajectory.failure).toContain(seen);
+    const episode = await play(world, ['<action>x</action>']);
+    expect(episode).toMatchObject({ stop: 'failed:environment', transitions: [] });
+    expect(episode.failure).toContain(seen);
   });
 
   test('a name that AgentGym does not have', async () => {

@@ -99,16 +99,16 @@ describe('our own protocol', () => {
       (response, count) => (count < 4 ? step(response, count) : sendJson(response, last)),
       seen === '600 ms' ? 600 : PATIENCE_MS,
     );
-    const trajectory = await play(world, ['up']);
-    expect(trajectory).toMatchObject({ stop: 'failed:environment', outcome: 0, turns: [] });
-    expect(trajectory.failure).toContain(seen);
+    const episode = await play(world, ['up']);
+    expect(episode).toMatchObject({ stop: 'failed:environment', outcome: { agent: 0 }, transitions: [] });
+    expect(episode.failure).toContain(seen);
   });
 
   test('an answer that is lost once is asked for again, with the same key', async () => {
     const { world, seen } = await breaking((response, count) =>
       count === 0 ? response.destroy() : sendJson(response, last),
     );
-    expect(await play(world, ['up'])).toMatchObject({ stop: 'done', outcome: 1 });
+    expect(await play(world, ['up'])).toMatchObject({ stop: 'done', outcome: { agent: 1 } });
     const steps = seen.filter(({ path }) => path.endsWith('/step'));
     expect(steps).toHaveLength(2);
     expect(steps[0]!.body).toEqual(steps[1]!.body);
@@ -176,17 +176,17 @@ describe('OpenEnv', () => {
     ['a socket that is cut at once', [undefined], 'broke off'],
     ['a state instead of an observation', [opening, { type: 'state', data: {} }], 'of type state'],
   ])('%s', async (_, answers, seen) => {
-    const trajectory = await play(await openEnv(answers, seen === '400 ms' ? 400 : PATIENCE_MS), ['up']);
-    expect(trajectory).toMatchObject({ stop: 'failed:environment', outcome: 0, turns: [] });
-    expect(trajectory.failure).toContain(seen);
+    const episode = await play(await openEnv(answers, seen === '400 ms' ? 400 : PATIENCE_MS), ['up']);
+    expect(episode).toMatchObject({ stop: 'failed:environment', outcome: { agent: 0 }, transitions: [] });
+    expect(episode.failure).toContain(seen);
   });
 
   test('an action that the server refuses is invalid, and the episode goes on', async () => {
     const refusal = { type: 'error', data: { message: 'Invalid message', code: 'VALIDATION_ERROR' } };
     const end = { type: 'observation', data: { observation: { text: 'end' }, reward: true, done: true } };
-    const trajectory = await play(await openEnv([opening, refusal, end]), ['up']);
-    expect(trajectory).toMatchObject({ stop: 'done', outcome: 1, success: true });
-    expect(trajectory.turns.map(({ valid }) => valid)).toEqual([false, true]);
+    const episode = await play(await openEnv([opening, refusal, end]), ['up']);
+    expect(episode).toMatchObject({ stop: 'done', outcome: { agent: 1 }, success: { agent: true } });
+    expect(episode.transitions.map(({ valid }) => valid)).toEqual([false, true]);
   });
 
   test('a server without room says so, and the episode fails with what to do', async () => {
@@ -194,8 +194,8 @@ describe('OpenEnv', () => {
       type: 'error',
       data: { message: 'full', code: 'CAPACITY_REACHED', active_sessions: 1, max_sessions: 1 },
     };
-    const trajectory = await play(await openEnv([full], 400), ['up']);
-    expect(trajectory.failure).toContain('rollout.concurrency');
+    const episode = await play(await openEnv([full], 400), ['up']);
+    expect(episode.failure).toContain('rollout.concurrency');
   });
 
   test('actions of several fields are tool calls', async () => {

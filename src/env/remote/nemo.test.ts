@@ -81,13 +81,13 @@ describe('an episode', () => {
     expect([world.tasks('train').size, world.tasks('validation').size, world.tasks('test').size]).toEqual([
       8, 2, 2,
     ]);
-    const trajectory = await play(world, [call(2, 2), '4']);
-    expect(trajectory).toMatchObject({ stop: 'done', success: true, outcome: 1 });
-    const [opening, second] = trajectory.turns;
+    const episode = await play(world, [call(2, 2), '4']);
+    expect(episode).toMatchObject({ stop: 'done', success: { agent: true }, outcome: { agent: 1 } });
+    const [opening, second] = episode.calls;
     expect(opening!.messages.map(({ role }) => role)).toEqual(['system', 'user']);
     expect(opening!.messages[0]!.content).toMatch(/^You can call these tools:\n(.|\n)*\n\nBe short\.$/);
     expect(second!.messages).toMatchObject([{ role: 'tool', content: '4' }]);
-    expect(second!.info).toEqual({ reward_components: { exact: 1 } });
+    expect(episode.transitions[1]!.notes).toEqual({ info: { reward_components: { exact: 1 } } });
     expect(seen.map(({ path }) => path)).toEqual(['/', '/seed_session', '/add', '/verify']);
     expect(seen.at(-1)!.headers.cookie).toBe('session=two; side=1');
     expect(seen.at(-1)!.body).toMatchObject({
@@ -106,24 +106,24 @@ describe('an episode', () => {
 
   test('what a tool refuses is for the agent to read; a call that cannot be read reaches no route', async () => {
     const { world, seen } = await nemo();
-    const trajectory = await play(world, [call(101, 1), '<tool_call>{"name":"ad"}</tool_call>', '5']);
-    expect(trajectory).toMatchObject({ stop: 'done', success: false, outcome: 0 });
-    expect(trajectory.turns[1]!.messages[0]!.content).toContain('too large');
-    expect(trajectory.turns[2]!.messages[0]!.content).toContain('Did you mean "add"?');
-    expect(trajectory.turns.map(({ valid }) => valid)).toEqual([true, false, true]);
+    const episode = await play(world, [call(101, 1), '<tool_call>{"name":"ad"}</tool_call>', '5']);
+    expect(episode).toMatchObject({ stop: 'done', success: { agent: false }, outcome: { agent: 0 } });
+    expect(episode.calls[1]!.messages[0]!.content).toContain('too large');
+    expect(episode.calls[2]!.messages[0]!.content).toContain('Did you mean "add"?');
+    expect(episode.transitions.map(({ valid }) => valid)).toEqual([true, false, true]);
     expect(seen.filter(({ path }) => path === '/add')).toHaveLength(1);
   });
 
   test('what was done by the last turn is verified', async () => {
     const { world } = await nemo(doubling, { maxTurns: 2 });
-    expect(await play(world, [call(2, 2)])).toMatchObject({ stop: 'done', outcome: 0 });
+    expect(await play(world, [call(2, 2)])).toMatchObject({ stop: 'done', outcome: { agent: 0 } });
   });
 });
 
 describe('failures have their origin', () => {
   test('a tool that breaks down, and a verifier that says no number or that its number means nothing', async () => {
     const { world } = await nemo();
-    expect(await play(world, [call(-1, 1)])).toMatchObject({ stop: 'failed:tool', turns: [] });
+    expect(await play(world, [call(-1, 1)])).toMatchObject({ stop: 'failed:tool', transitions: [] });
     const mute = await nemo((request, response) =>
       request.path === '/verify' ? sendJson(response, { reward: 'high' }) : doubling(request, response),
     );
@@ -135,7 +135,7 @@ describe('failures have their origin', () => {
       ),
     );
     const masked = await play(lost.world, ['4']);
-    expect(masked).toMatchObject({ stop: 'failed:grader', turns: [] });
+    expect(masked).toMatchObject({ stop: 'failed:grader', transitions: [] });
     expect(masked.failure).toContain('judge away');
     const closed = await nemo((_, response) => sendJson(response, 'down', 503));
     expect(await play(closed.world, ['4'])).toMatchObject({ stop: 'failed:environment' });

@@ -3,7 +3,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Trajectory } from '../../core/trajectory.ts';
+import type { Episode } from '../../core/episode.ts';
+import { byPolicy, madeKey } from '../../core/testing/made-episodes.ts';
 import { runEpisode } from '../../rollout/episode.ts';
 import { unwatched } from '../../rollout/watchdog.ts';
 import type { World } from '../world.ts';
@@ -56,17 +57,24 @@ export async function play(
   world: World,
   words: readonly string[],
   task: unknown = undefined,
-): Promise<Trajectory> {
+): Promise<Episode> {
   let turn = 0;
-  const [trajectory] = await runEpisode(
-    { id: 'e', groupId: 'g', task: (task ?? world.tasks('train').at(0)) as never },
+  return runEpisode(
+    { key: madeKey(), task: (task ?? world.tasks('train').at(0)) as never },
     {
       world,
       policy: {
-        version: 0,
+        author: byPolicy(),
         complete: async () => {
           const text = words[turn++ % words.length]!;
-          return { ids: [1], logprobs: [0], text, finish: 'stop', sampled: true };
+          return {
+            ids: Int32Array.of(1),
+            logprobs: Float32Array.of(0),
+            text,
+            finish: 'stop',
+            by: byPolicy(),
+            trainable: true,
+          };
         },
       },
       renderer: {
@@ -87,5 +95,4 @@ export async function play(
       watch: unwatched,
     },
   );
-  return trajectory!;
 }
