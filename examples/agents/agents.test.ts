@@ -1,23 +1,21 @@
 /** Every example agent runs, with its own client, against the gateway; what it did is recorded as it would be trained. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Call, Episode } from '../../src/core/episode.ts';
 import type { Rng } from '../../src/core/rng.ts';
-import { buildSamples } from '../../src/core/sample.ts';
-import type { Trajectory } from '../../src/core/trajectory.ts';
 import type { Agent } from '../../src/env/agent.ts';
-import { fromAgent } from '../../src/env/from-agent.ts';
 import type { ConversationRenderer, Reply } from '../../src/model/conversation.ts';
 import { pretrainedConversation } from '../../src/model/pretrained-conversation.ts';
 import { parityLanguage } from '../../src/model/testing/parity-data.ts';
 import { CHAT_WORDS, messageText, wordChatRenderer, writeReply } from '../../src/model/word-chat.ts';
 import { WordTokenizer } from '../../src/model/word-tokenizer.ts';
-import { fullContext } from '../../src/rollout/context.ts';
 import { unwatched } from '../../src/rollout/watchdog.ts';
 import { agentEpisodes } from '../../src/server/gateway/agent-episodes.ts';
 import type { ChatModel } from '../../src/server/gateway/chat-model.ts';
 import { Gateway } from '../../src/server/gateway/gateway.ts';
 import { policyModel } from '../../src/server/gateway/policy-model.ts';
 import { teacherModel } from '../../src/server/gateway/teacher-model.ts';
+import { promptsOf } from '../../src/server/gateway/testing/rebuild.ts';
 import { type ScriptedTokens, scriptedTokens } from '../../src/server/gateway/testing/scripted-policy.ts';
 import { agent as aiSdk } from './ai-sdk.ts';
 import { agent as aiSdkStream } from './ai-sdk-stream.ts';
@@ -35,16 +33,11 @@ afterAll(async () => {
   for (const agent of agents) await agent.close?.();
 });
 
-async function play(agent: Agent, index: number, model: ChatModel): Promise<Trajectory> {
+async function play(agent: Agent, index: number, model: ChatModel): Promise<Episode> {
   const task = agent.tasks('train').at(index);
-  const world = fromAgent(agent);
-  const [trajectory] = await agentEpisodes({ agent, gateway, model: () => model })(
-    { id: `example/${index}`, groupId: 'example', task },
+  return agentEpisodes({ agent, gateway, model: () => model })(
+    { key: { step: 0, environment: agent.name, split: 'train', task: index, group: index, member: 0 }, task },
     {
-      world,
-      policy: { version: 0, complete: () => Promise.reject(new Error('not asked')) },
-      renderer: wordChatRenderer(WordTokenizer.fromTexts([]), 1),
-      context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: 20,
       contextLength: 256,
@@ -54,8 +47,9 @@ async function play(agent: Agent, index: number, model: ChatModel): Promise<Traj
       watch: unwatched,
     },
   );
-  return trajectory!;
 }
+
+const extending = ({ parent, kept }: Call): boolean => parent !== undefined && kept === undefined;
 
 const teacher = (agent: Agent, index: number): ChatModel =>
   teacherModel(agent.demonstrate!, agent.tasks('train').at(index), 'expert', `example/${index}`);
@@ -79,28 +73,35 @@ const pretrained = pretrainedConversation(language, { maxTurnTokens: 256 });
 
 describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_name, agent) => {
   test('is taught through the gateway', async () => {
-    const episodes: Trajectory[] = [];
+    const episodes: Episode[] = [];
     for (let index = 0; index < 8; index++) episodes.push(await play(agent, index, teacher(agent, index)));
     expect(episodes.map(({ stop, failure }) => failure ?? stop)).toEqual(episodes.map(() => 'done'));
-    expect(episodes.filter(({ success }) => success).length).toBeGreaterThanOrEqual(3);
-    const turns = episodes.flatMap((episode) => episode.turns);
-    expect(turns.some(({ text }) => text.startsWith('<call> '))).toBe(true);
-    expect(turns.every(({ sampled }) => !sampled)).toBe(true);
+    expect(episodes.filter(({ success }) => success.agent).length).toBeGreaterThanOrEqual(3);
+    const calls = episodes.flatMap((episode) => episode.calls);
+    expect(calls.some(({ text }) => text.startsWith('<call> '))).toBe(true);
+    expect(new Set(calls.map(({ trainable }) => trainable))).toEqual(new Set(['scripted']));
+    expect(calls[0]).toMatchObject({ by: { kind: 'script', name: 'expert', version: 0 }, finish: 'none' });
   });
 
   test('acts by sampled tokens, which are trained exactly as they were sampled', async () => {
     const taught = await play(agent, 1, teacher(agent, 1));
-    const texts = taught.turns.flatMap((turn) => [turn.text, ...turn.messages.map(messageText)]);
+    const texts = taught.calls.flatMap((call) => [call.text, ...call.messages.map(messageText)]);
     const renderer = wordChatRenderer(WordTokenizer.fromTexts([...CHAT_WORDS, ...texts]), 16);
     const policy = knowing(agent, renderer, writeReply);
     const acted = await play(agent, 1, policyModel({ policy, renderer, contextLength: 256 }));
-    expect(acted).toMatchObject({ stop: 'done', outcome: 1, success: true });
-    const samples = buildSamples(acted);
-    expect(samples).toHaveLength(acted.turns.filter(({ extendsPrevious }) => !extendsPrevious).length);
-    const sampled = samples.flatMap(({ ids_T, mask_T }) =>
-      [...ids_T].filter((_, token) => mask_T[token] === 1),
+    expect(acted).toMatchObject({ stop: 'done', outcome: { agent: 1 }, success: { agent: true } });
+    // Every call goes on from another token for token, or begins a conversation.
+    expect(acted.calls.filter((call) => !extending(call)).every(({ parent }) => parent === undefined)).toBe(
+      true,
     );
-    expect(sampled).toEqual(acted.turns.flatMap(({ text }) => renderer.completionIds(text)));
+    expect(acted.calls.map(({ ids }) => [...ids])).toEqual(
+      acted.calls.map(({ text }) => renderer.completionIds(text)),
+    );
+    const prompts = promptsOf(acted.calls);
+    const asked = policy.requests.map(({ promptIds }) => [...promptIds].join());
+    expect(acted.calls.map(({ id }) => prompts.get(id)!.join()).sort()).toEqual(asked.sort());
+    expect(acted.transitions).toHaveLength(acted.calls.length);
+    expect(acted.transitions.at(-1)!.rewards).toEqual({ agent: 1 });
   });
 
   test('acts through the chat template of a pretrained model, in that model’s own form of calls', async () => {
@@ -108,15 +109,15 @@ describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_name,
       [content, ...toolCalls.map((call) => `<tool_call>\n${JSON.stringify(call)}\n</tool_call>`)].join(''),
     );
     const acted = await play(agent, 1, policyModel({ policy, renderer: pretrained, contextLength: 8192 }));
-    expect(acted).toMatchObject({ stop: 'done', outcome: 1, success: true });
-    const [first, second] = acted.turns;
-    expect(language.tokenizer.decode(first!.contextIds)).toMatch(
+    expect(acted).toMatchObject({ stop: 'done', outcome: { agent: 1 }, success: { agent: true } });
+    const first = acted.calls[0]!;
+    const second = acted.calls.find(extending)!;
+    expect(language.tokenizer.decode([...first.context])).toMatch(
       /<tools>[\s\S]*"name"[\s\S]*<\|im_start\|>user/,
     );
-    expect(second).toMatchObject({ extendsPrevious: true });
-    expect(language.tokenizer.decode(second!.contextIds)).toContain('<tool_response>');
-    expect(acted.turns.flatMap(({ ids }) => ids)).toEqual(
-      acted.turns.flatMap(({ text }) => pretrained.completionIds(text)),
+    expect(language.tokenizer.decode([...second.context])).toContain('<tool_response>');
+    expect(acted.calls.map(({ ids }) => [...ids])).toEqual(
+      acted.calls.map(({ text }) => pretrained.completionIds(text)),
     );
   });
 });

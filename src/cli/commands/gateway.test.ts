@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { SessionKeys } from '../../server/gateway/session-keys.ts';
 import { runCommandLine } from '../command-line.ts';
 import { memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';
 import { evalCommand } from './eval.ts';
@@ -101,13 +102,18 @@ test('sessions over HTTP, kept when they end; Ctrl-C ends the gateway', async ()
   expect(await served).toBe(0);
   const [closed, left] = lines(record).map((line) => JSON.parse(line) as object);
   expect(closed).toMatchObject({
-    groupId: '{"number":2}',
+    key: { step: 0, environment: 'gateway', split: 'train', group: 0, member: 0 },
+    task: { number: 2 },
     stop: 'done',
-    outcome: 0.5,
-    success: true,
-    turns: [{ text: '2', untrainable: 'no-token-ids', reward: 0.5 }],
+    outcome: { agent: 0.5 },
+    success: { agent: true },
+    calls: [{ id: 0, text: '2', trainable: 'no-token-ids', ids: [], messages: ask.messages }],
+    transitions: [{ call: 0, action: '2', rewards: { agent: 0.5 } }],
   });
-  expect(left).toMatchObject({ stop: 'cancelled', turns: [] });
+  expect(left).toMatchObject({ key: { group: 1, member: 0 }, stop: 'cancelled', calls: [] });
+  const keys = await SessionKeys.after(record, 'gateway');
+  expect(keys.next({ number: 2 })).toMatchObject({ group: 0, member: 1 });
+  expect(keys.next({ number: 3 })).toMatchObject({ group: 2, member: 0 });
   await expect(fetch(`${address}/health`)).rejects.toThrow();
 });
 

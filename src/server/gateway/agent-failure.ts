@@ -3,8 +3,9 @@
 import type { Call } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { EpisodeEnd } from '../../rollout/boundary.ts';
+import { ACT } from './purpose.ts';
 import type { GatewaySession } from './session.ts';
-import { ACT, answeredAt } from './transitions.ts';
+import { answeredAt } from './transitions.ts';
 
 /** The agent's code could not go on with what the policy said. It counts and is learned from, like any other outcome. */
 export class InvalidAction extends EpisodeEnd {

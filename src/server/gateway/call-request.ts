@@ -184,20 +184,6 @@ export function readTextCall(body: unknown): TextCall {
   };
 }
 
-/** The header in which a client declares what a call is for. */
-export const PURPOSE_HEADER = 'x-turnwise-purpose';
-
-/** @throws ApiError 400 for what cannot be a name */
-export function readPurpose(given: string | undefined): { readonly purpose?: string } {
-  if (given === undefined) return {};
-  if (/^[a-z][a-z0-9-]{0,31}$/.test(given)) return { purpose: given };
-  throw badRequest(
-    'invalid_purpose',
-    'The purpose of a call is up to 32 lower-case letters, digits and hyphens, such as "act" or "summarize".',
-    PURPOSE_HEADER,
-  );
-}
-
 /** As it was asked for, with the API's defaults. */
 export function requestedSampling({ temperature, topP, topK, maxTokens }: CallRequest): Sampling {
   return {

@@ -205,7 +205,7 @@ describe.each<[string, ConversationRenderer]>([
           1,
         ]);
       }),
-      { numRuns: 50, seed: 11 },
+      { numRuns: 30, seed: 11 },
     );
     for (const reason of ['rewritten', 'dropped', 'system-changed', 'foreign-words']) {
       expect([...reasons]).toContain(reason);

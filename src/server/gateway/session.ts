@@ -10,9 +10,10 @@ import { type Asked, CallRecorder, type CallTimes, type Placement } from './call
 import type { CallRequest } from './call-request.ts';
 import { type ChatModel, type ModelAnswer, NO_HISTORY } from './chat-model.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
+import { ACT, CONSULT } from './purpose.ts';
 import { formatProblem } from './response-format.ts';
 import { countUntrainable, type SessionRecord } from './session-record.ts';
-import { ACT, transitionsOf } from './transitions.ts';
+import { transitionsOf } from './transitions.ts';
 
 export interface SessionOptions {
   /** Names all randomness and every conversation of the session. */
@@ -231,9 +232,6 @@ export class GatewaySession {
     return { call: recorded.call, answer, message };
   }
 }
-
-/** The purpose of calls to other models, which are no acts of the agent, where the client declares none. */
-const CONSULT = 'consult';
 
 const choiceKey = (key: string, choice: number): string => (choice === 0 ? key : `${key}/${choice}`);
 

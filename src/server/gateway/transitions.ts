@@ -3,9 +3,7 @@
 import type { Call, Transition } from '../../core/episode.ts';
 import type { Json } from '../../core/json.ts';
 import { AGENT } from '../../env/session.ts';
-
-/** The purpose of a call whose answer is an action of the agent. */
-export const ACT = 'act';
+import { ACT } from './purpose.ts';
 
 /** How the session ended, or what is known of it so far. */
 export interface AgentEnd {
