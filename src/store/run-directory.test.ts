@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -329,6 +330,8 @@ describe('lock', () => {
     writeFileSync(lock, JSON.stringify({ pid: 2 ** 22 + 1, host }));
     open(run.name).close();
     writeFileSync(lock, '');
+    expect(message(() => open(run.name))).toContain('a lock that changes hands');
+    utimesSync(lock, 1e9, 1e9);
     open(run.name).close();
     writeFileSync(lock, JSON.stringify({ pid: process.pid, host }));
     open(run.name).close();
