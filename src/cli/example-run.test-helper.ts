@@ -137,5 +137,5 @@ export async function writeExampleRun(root: string, name: string, finished = tru
   for (const event of exampleEvents(finished)) run.events.append(event);
   await run.writeRollouts('evaluation-before', [{ id: 'evaluation/0', ...failedEpisode }]);
   await run.writeRollouts('evaluation-after', [{ id: 'evaluation/0', ...solvedEpisode }]);
-  run.close();
+  await run.close();
 }

@@ -68,7 +68,7 @@ async function start(request: StartRequest): Promise<RunSummary> {
   try {
     return await begin(request, run, world, recipe, config, open);
   } finally {
-    run.close();
+    await run.close();
   }
 }
 
@@ -86,12 +86,12 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
     const world = factory.create(factory.options.parse(file.config.environment));
     const checkpoint = run.checkpoints.steps().length > 0 ? await ownCheckpoint(run) : undefined;
     if (!checkpoint) {
-      run.events.truncate(0);
+      run.rewind(undefined);
       return await begin(request, run, world, recipe, file.config, await openBase(file.config, request));
     }
     const { state, card } = checkpoint.state as unknown as CheckpointState;
     // A budget may end a run before the last of its steps; and where the last checkpoint was lost, an earlier one goes on.
-    const last = run.events.read().at(-1);
+    const last = run.events.last();
     if (last?.type === 'finish' && last.summary.steps === state.step) {
       throw new TurnwiseError('run-finished', {
         what: `The run "${run.name}" has finished`,
@@ -99,7 +99,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
         next: `See it with "${commandIn(request.root, `runs show ${run.name}`)}"`,
       });
     }
-    run.rewind(checkpoint);
+    const warnings = run.rewind(checkpoint);
     const open = await reopenBase(card, request);
     const agentRun = world.agent && (await openAgentRun(world.agent));
     const { watch, close } = watchdog(request.root, run, file.config);
@@ -117,12 +117,13 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       const learner = createLearner({ ...parts, ...(critic && { critic }) });
       const io = runIo(request, run, learner);
       io.event({ type: 'resume', step: state.step });
+      for (const warning of warnings) io.event(warning);
       return await train(learner, state, { demonstrations: [] }, io);
     } finally {
       await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
     }
   } finally {
-    run.close();
+    await run.close();
   }
 }
 

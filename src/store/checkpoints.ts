@@ -10,7 +10,7 @@ import type { Json } from '../core/json.ts';
 import { writeError } from '../core/write-error.ts';
 import type { Disk } from './disk.ts';
 
-const formatVersion = 1;
+const formatVersion = 2;
 const manifestName = 'manifest.json';
 const stateName = 'state.json';
 /** Folders under this prefix are unfinished or on their way out: a killed process may leave them behind. */
@@ -25,7 +25,9 @@ const manifestSchema = z.strictObject({
   step: z.int().min(0),
   /** What the weights belong to: model shape and vocabulary. Only an equal identity can load them. */
   identity: z.string(),
-  /** Length of the event log when it was written. */
+  /** Generation of the run that wrote it. */
+  generation: z.int().min(1),
+  /** Length of the event log, flushed, when it was written. */
   eventBytes: z.int().min(0),
   files: z.array(z.strictObject({ name: z.string(), bytes: z.int(), sha256: z.string() })),
 });
@@ -44,6 +46,7 @@ export interface Checkpoint {
 export interface SaveRequest {
   readonly step: number;
   readonly identity: string;
+  readonly generation: number;
   readonly eventBytes: number;
   /** How many of the newest checkpoints stay. */
   readonly keep: number;
@@ -91,7 +94,8 @@ export class Checkpoints {
    *
    * @throws TurnwiseError `disk-full`, `disk-failed`
    */
-  async save({ step, identity, eventBytes, keep, state, write }: SaveRequest): Promise<CheckpointManifest> {
+  async save(request: SaveRequest): Promise<CheckpointManifest> {
+    const { step, identity, generation, eventBytes, keep, state, write } = request;
     const temporary = join(this.folder, `${temporaryPrefix}${step}`);
     const target = join(this.folder, String(step));
     try {
@@ -108,6 +112,7 @@ export class Checkpoints {
         run: this.#run,
         step,
         identity,
+        generation,
         eventBytes,
         files,
       };

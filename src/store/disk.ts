@@ -3,7 +3,10 @@
 import {
   appendFileSync,
   closeSync,
+  constants,
+  copyFileSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -13,16 +16,23 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errnoOf } from '../core/write-error.ts';
 
 export interface Disk {
   makeFolder(path: string): void;
-  /** Append whole lines; returns when the operating system has them (they survive a killed process). */
-  append(path: string, text: string): void;
+  /** Append whole lines or records; returns when the operating system has them (they survive a killed process). */
+  append(path: string, content: string | Uint8Array): void;
   /** Create a file that must not exist yet (EEXIST otherwise). */
   createFile(path: string, text: string): void;
   /** Replace a file as a whole: after a crash there is the old one or the new one, never a part. */
-  replaceFile(path: string, text: string): void;
-  /** Like `replaceFile`, without holding up the event loop. */
+  replaceFile(path: string, content: string | Uint8Array): void;
+  /** Give a file a second name that must not exist yet (EEXIST otherwise): the name appears with all its content. */
+  link(from: string, to: string): void;
+  /** Write a file chunk by chunk and flush it, without holding up the event loop. */
+  writeChunks(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Change bytes of a file in place. */
+  patch(path: string, changes: readonly Change[]): void;
+  /** @deprecated Stored episodes are gzip members now (`RolloutWriter`). */
   replaceLines(path: string, lines: Iterable<string>): Promise<void>;
   truncate(path: string, bytes: number): void;
   rename(from: string, to: string): void;
@@ -31,11 +41,17 @@ export interface Disk {
   flush(path: string): Promise<void>;
 }
 
+/** Bytes to be written over others, from the byte `at` on. */
+export interface Change {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
+
 const chunkCharacters = 64 * 1024;
 
 export const realDisk: Disk = {
   makeFolder: (path) => void mkdirSync(path, { recursive: true }),
-  append: (path, text) => appendFileSync(path, text),
+  append: (path, content) => appendFileSync(path, content),
   createFile(path, text) {
     const file = openSync(path, 'wx');
     try {
@@ -44,17 +60,44 @@ export const realDisk: Disk = {
       closeSync(file);
     }
   },
-  replaceFile(path, text) {
+  replaceFile(path, content) {
     const temporary = `${path}.tmp`;
     const file = openSync(temporary, 'w');
     try {
-      for (let rest = Buffer.from(text); rest.length > 0; ) rest = rest.subarray(writeSync(file, rest));
+      let rest = typeof content === 'string' ? Buffer.from(content) : content;
+      while (rest.length > 0) rest = rest.subarray(writeSync(file, rest));
       fsyncSync(file);
     } finally {
       closeSync(file);
     }
     renameSync(temporary, path);
     flushFolder(dirname(path));
+  },
+  link(from, to) {
+    try {
+      linkSync(from, to);
+    } catch (error) {
+      // Some file systems have no links.
+      if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errnoOf(error) ?? '')) throw error;
+      copyFileSync(from, to, constants.COPYFILE_EXCL);
+    }
+  },
+  async writeChunks(path, chunks) {
+    const file = await open(path, 'w');
+    try {
+      for await (const chunk of chunks) await file.appendFile(chunk);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  },
+  patch(path, changes) {
+    const file = openSync(path, 'r+');
+    try {
+      for (const { at, bytes } of changes) writeSync(file, bytes, 0, bytes.length, at);
+    } finally {
+      closeSync(file);
+    }
   },
   async replaceLines(path, lines) {
     const temporary = `${path}.tmp`;

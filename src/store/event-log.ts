@@ -1,31 +1,66 @@
-/** The append-only log of a run: one JSON object a line. The last line may be cut short by a killed process. */
+/** The log of a run as its writer sees it: append-only, one JSON object a line. Reading: log-lines.ts. */
 
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { TurnwiseError } from '../core/errors.ts';
+import { existsSync } from 'node:fs';
 import { writeError } from '../core/write-error.ts';
 import type { StoredEvent } from '../train/events.ts';
 import type { Disk } from './disk.ts';
+import { exactJson } from './exact-json.ts';
+import { readEventFile, readEvents, type TimedEvent } from './log-lines.ts';
 
-/** An event as it is stored: with the time it was written (ISO 8601). */
-export type TimedEvent = StoredEvent & { readonly time: string };
+export type { TimedEvent } from './log-lines.ts';
+
+export interface EventLogOptions {
+  readonly path: string;
+  readonly disk: Disk;
+  /** The command that continues the run, for error messages. */
+  readonly continueWith: string;
+  /** Told of every event, after it is stored. */
+  readonly onAppend?: (event: TimedEvent) => void;
+}
+
+/** What the next event says first: that a generation begins with it, or that an unfinished line before it is void. */
+interface Opening {
+  readonly generation?: number;
+  readonly keeps: number;
+  readonly from?: number;
+}
+
+/** What of a checkpoint the log must know. */
+export interface SeenByCheckpoint {
+  readonly step: number;
+  readonly eventBytes: number;
+  readonly generation: number;
+}
+
+/** Where the log ends: its length, and its length up to the end of its last whole line. */
+interface End {
+  readonly bytes: number;
+  readonly wholeBytes: number;
+  readonly generation: number;
+}
+
+type Warning = Extract<StoredEvent, { readonly type: 'warning' }>;
 
 export class EventLog {
   readonly path: string;
-  readonly #disk: Disk;
-  readonly #continueWith: string;
-  #bytes: number;
+  readonly #options: EventLogOptions;
+  /** Known once it is needed: who only reads need not. */
+  #end: End | undefined;
+  #opening: Opening | undefined;
 
-  /** @param continueWith the command that continues the run, for error messages */
-  constructor(path: string, disk: Disk, continueWith: string) {
-    this.path = path;
-    this.#disk = disk;
-    this.#continueWith = continueWith;
-    this.#bytes = existsSync(path) ? statSync(path).size : 0;
+  constructor(options: EventLogOptions) {
+    this.path = options.path;
+    this.#options = options;
   }
 
-  /** Length of the log: what a checkpoint remembers, so that a resumed run can cut what came after. */
+  /** Length of the log up to its last whole event: what a checkpoint remembers. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#known().wholeBytes;
+  }
+
+  /** Of the run: 1, and one more after every resume. */
+  get generation(): number {
+    return this.#known().generation;
   }
 
   /**
@@ -34,77 +69,80 @@ export class EventLog {
    * @throws TurnwiseError `disk-full`, `disk-failed`: the log then ends where it ended before
    */
   append(event: StoredEvent): TimedEvent {
-    const stored: TimedEvent = { ...event, time: new Date().toISOString() };
-    const line = `${JSON.stringify(stored)}\n`;
+    const { disk, continueWith, onAppend } = this.#options;
+    const { bytes, wholeBytes, generation } = this.#known();
+    const cut = wholeBytes < bytes;
+    const opening = this.#opening ?? (cut ? { keeps: wholeBytes } : undefined);
+    const names = event.type === 'start' || event.type === 'resume';
+    const stored: TimedEvent = {
+      ...event,
+      ...(names && { generation }),
+      ...opening,
+      time: new Date().toISOString(),
+    };
+    // A line of its own, also after what a killed process left of the last one.
+    const line = `${cut ? '\n' : ''}${exactJson(stored)}\n`;
     try {
-      this.#disk.append(this.path, line);
+      disk.append(this.path, line);
     } catch (error) {
-      if (existsSync(this.path)) this.#disk.truncate(this.path, this.#bytes);
+      if (existsSync(this.path)) disk.truncate(this.path, bytes);
       const kept = 'All events before this one are kept, and so is the last checkpoint';
-      throw writeError(error, this.path, kept, `continue with: ${this.#continueWith}`);
+      throw writeError(error, this.path, kept, `continue with: ${continueWith}`);
     }
-    this.#bytes += Buffer.byteLength(line);
+    const end = bytes + Buffer.byteLength(line);
+    this.#end = { bytes: end, wholeBytes: end, generation };
+    this.#opening = undefined;
+    onAppend?.(stored);
     return stored;
   }
 
-  /** Cut everything after the first `bytes` bytes. */
-  truncate(bytes: number): void {
-    if (bytes > this.#bytes) {
-      throw new TurnwiseError('checkpoint-corrupt', {
-        what: 'The event log is shorter than the checkpoint says',
-        seen: `${this.#bytes} bytes in ${this.path}`,
-        allowed: `at least ${bytes} bytes`,
-        next: 'Resume from an earlier checkpoint by deleting this one, or restore the file',
-        fields: { path: this.path, bytes: this.#bytes, expected: bytes },
-      });
+  /**
+   * Go on from a checkpoint, or from nothing: the next event begins a generation, and nothing after what the checkpoint
+   * saw counts any more. A damaged or shortened log is no reason to give up intact weights.
+   *
+   * @returns warnings to be stored after that event
+   */
+  openGeneration(checkpoint?: SeenByCheckpoint): Warning[] {
+    const { damaged } = readEventFile(this.path);
+    const end = this.#known();
+    const { wholeBytes } = end;
+    const generation = Math.max(end.generation, checkpoint?.generation ?? 0) + 1;
+    this.#end = { ...end, generation };
+    const expected = checkpoint?.eventBytes ?? 0;
+    const keeps = Math.min(expected, wholeBytes);
+    this.#opening = { generation, keeps, from: checkpoint?.step ?? -1 };
+    const warnings = checkpoint
+      ? damaged.map(({ line }) => `line ${line} of the event log is not JSON; the run goes on without it`)
+      : [];
+    if (wholeBytes < expected) {
+      const lost = expected - wholeBytes;
+      warnings.push(
+        `the event log is ${lost} bytes shorter than the checkpoint says; the weights are whole, and the run goes on from them`,
+      );
     }
-    if (bytes === this.#bytes) return;
-    // A checkpoint of another run may remember a length that falls into the middle of a line here.
-    if (bytes > 0 && readFileSync(this.path)[bytes - 1] !== 0x0a) {
-      throw new TurnwiseError('checkpoint-foreign', {
-        what: 'The event log has no line that ends where the checkpoint says',
-        seen: `byte ${bytes} of ${this.path} is in the middle of a line`,
-        next: 'Resume from a checkpoint of this run: delete this one',
-        fields: { path: this.path, bytes },
-      });
-    }
-    this.#disk.truncate(this.path, bytes);
-    this.#bytes = bytes;
+    return warnings.map((message) => ({ type: 'warning', code: 'events-damaged', message }));
   }
 
-  /** Cut a last line that a killed process left unfinished. */
-  repair(): void {
-    if (!existsSync(this.path)) return;
-    const end = readFileSync(this.path).lastIndexOf(0x0a) + 1;
-    if (end < this.#bytes) this.truncate(end);
+  /** The newest event that counts, also in a log that is damaged. */
+  last(): TimedEvent | undefined {
+    return readEventFile(this.path).lines.findLast(({ replaced }) => !replaced)?.event;
   }
 
-  /** All whole events, oldest first. */
+  /** Flush the log to the device. */
+  async flush(): Promise<void> {
+    if (existsSync(this.path)) await this.#options.disk.flush(this.path);
+  }
+
+  /** The events that count, oldest first. @throws TurnwiseError `events-corrupt` */
   read(): TimedEvent[] {
     return readEvents(this.path);
   }
-}
 
-/**
- * All whole events of a log; an unfinished last line is left out.
- *
- * @throws TurnwiseError `events-corrupt` where a whole line is not JSON
- */
-export function readEvents(path: string): TimedEvent[] {
-  if (!existsSync(path)) return [];
-  const lines = readFileSync(path, 'utf8').split('\n');
-  lines.pop();
-  return lines.map((line, index) => {
-    try {
-      return JSON.parse(line) as TimedEvent;
-    } catch (cause) {
-      throw new TurnwiseError('events-corrupt', {
-        what: 'The event log of this run has a line that is not JSON',
-        seen: `${path}, line ${index + 1}: ${line.slice(0, 60)}`,
-        next: 'Restore the file, or delete that line if the rest is wanted for reading only',
-        fields: { path, line: index + 1 },
-        cause,
-      });
-    }
-  });
+  #known(): End {
+    if (this.#end) return this.#end;
+    const { bytes, wholeBytes, generations } = readEventFile(this.path);
+    const generation = Math.max(1, ...generations.map((one) => one.generation));
+    this.#end = { bytes, wholeBytes, generation };
+    return this.#end;
+  }
 }

@@ -1,7 +1,17 @@
-/** A lock file with a process id, so that two processes never write one run. */
+/**
+ * A lock file, so that two processes never write one run. No instant gives it to two of them, not even where the process
+ * that held it is gone:
+ *
+ * - A lock appears with its content (a link to a finished file), so nobody ever reads half of one.
+ * - A stale lock is replaced only by the process that owns the *right* to replace it: a second file, named for the token of
+ *   the stale lock, taken in the same way. Tokens are never used twice, so whoever owns the right, and still finds that
+ *   token in the lock, is alone.
+ */
 
-import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { TurnwiseError } from '../core/errors.ts';
 import { errnoOf } from '../core/write-error.ts';
 import type { Disk } from './disk.ts';
@@ -9,10 +19,19 @@ import type { Disk } from './disk.ts';
 interface Holder {
   readonly pid: number;
   readonly host: string;
+  /** Names this lock and no other. */
+  readonly token: string;
+  /** When the process started, in ticks of the system: a later process may have the same id. Linux; otherwise null. */
+  readonly started: string | null;
 }
 
 /** Locks held by this process: its own id in a file it does not hold is left over from an earlier process. */
 const held = new Set<string>();
+
+/** An unreadable file younger than this may be in the making, where the file system has no links. */
+const youngMs = 500;
+/** Ids of no process: of a file that nobody can read, and of one that may be in the making. */
+const [nobody, somebody] = [0, -1];
 
 /**
  * Take the lock at `path`; the lock of a process that is gone is taken over.
@@ -21,59 +40,117 @@ const held = new Set<string>();
  * @throws TurnwiseError `run-busy` while another process (or another part of this one) holds it
  */
 export function takeLock(path: string, run: string, disk: Disk): () => void {
-  const mine: Holder = { pid: process.pid, host: hostname() };
-  for (let attempt = 0; ; attempt++) {
+  const token = randomBytes(8).toString('hex');
+  const mine: Holder = { pid: process.pid, host: hostname(), token, started: processStart(process.pid) };
+  const ticket = `${path}.${token}`;
+  try {
+    disk.createFile(ticket, JSON.stringify(mine));
+    const other = own(path, ticket, disk);
+    if (other) throw busy(path, run, other);
+  } finally {
+    disk.remove(ticket);
+  }
+  held.add(path);
+  removeLeftOvers(path, disk);
+  return () => {
+    if (held.delete(path) && readHolder(path)?.token === token) disk.remove(path);
+  };
+}
+
+/** Make the file at `path` ours. @returns who keeps it from us, or undefined when it is ours */
+function own(path: string, ticket: string, disk: Disk): Holder | undefined {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    if (created(ticket, path, disk)) return undefined;
+    const holder = readHolder(path);
+    if (holder === undefined) continue;
+    if (isHolding(holder, path)) return holder;
+    const right = `${path}.${holder.token}`;
+    const other = own(right, ticket, disk);
+    if (other) return other;
     try {
-      disk.createFile(path, JSON.stringify(mine));
-      held.add(path);
-      return () => {
-        if (held.delete(path)) disk.remove(path);
-      };
-    } catch (error) {
-      if (errnoOf(error) !== 'EEXIST') throw error;
-      const holder = readHolder(path);
-      if (attempt > 2 || (holder !== undefined && isHolding(holder, path))) throw busy(path, run, holder);
-      disk.remove(path);
+      if (readHolder(path)?.token !== holder.token) continue;
+      const copy = `${ticket}.copy`;
+      disk.link(ticket, copy);
+      disk.rename(copy, path);
+      return undefined;
+    } finally {
+      disk.remove(right);
     }
   }
+  return { pid: somebody, host: hostname(), token: '', started: null };
 }
 
-function readHolder(path: string): Holder | undefined {
+function created(ticket: string, path: string, disk: Disk): boolean {
   try {
-    const holder = JSON.parse(readFileSync(path, 'utf8')) as Partial<Holder>;
-    return typeof holder.pid === 'number' ? { pid: holder.pid, host: String(holder.host) } : undefined;
-  } catch {
-    return undefined;
+    disk.link(ticket, path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
   }
 }
 
-function isHolding({ pid, host }: Holder, path: string): boolean {
+/** Undefined where there is no file. One that cannot be read belongs to nobody, and is named by its place on the disk. */
+function readHolder(path: string): Holder | undefined {
+  try {
+    const { mtimeMs, ino } = statSync(path);
+    const text = readFileSync(path, 'utf8');
+    let seen: Partial<Holder> | null = null;
+    try {
+      seen = JSON.parse(text) as Partial<Holder> | null;
+    } catch {
+      // Named below.
+    }
+    const token = /^\w+$/.test(seen?.token ?? '') ? seen!.token! : `${ino}-${Math.round(mtimeMs * 1000)}`;
+    const started = seen?.started ?? null;
+    if (typeof seen?.pid === 'number') return { pid: seen.pid, host: String(seen.host), token, started };
+    const young = Math.abs(Date.now() - mtimeMs) < youngMs;
+    return { pid: young ? somebody : nobody, host: hostname(), token, started: null };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function isHolding({ pid, host, started }: Holder, path: string): boolean {
   if (host !== hostname()) return true;
   if (pid === process.pid) return held.has(path);
+  if (pid <= 0) return pid === somebody;
   try {
     process.kill(pid, 0);
-    return !isZombie(pid);
   } catch (error) {
     return errnoOf(error) === 'EPERM';
   }
+  const now = processStart(pid);
+  return now !== 'ended' && (started === null || now === null || now === started);
 }
 
-/** Whether a process has ended and only its parent has not noticed: signals still reach it. Linux; false elsewhere. */
-function isZombie(pid: number): boolean {
+/** Start of a process, or `ended` where only its parent has not noticed that it has; null where nobody says. */
+function processStart(pid: number): string | null {
   try {
-    const afterName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)!;
-    return /^ [ZX]/.test(afterName);
+    const [state, ...rest] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+    return state === 'Z' || state === 'X' ? 'ended' : rest[18]!;
   } catch {
-    return false;
+    return null;
   }
 }
 
-function busy(path: string, run: string, holder: Holder | undefined): TurnwiseError {
-  const where = holder && holder.host !== hostname() ? ` on ${holder.host}` : '';
+/** Tickets and rights of processes that were killed while they took the lock. Only its holder may clear them away. */
+function removeLeftOvers(path: string, disk: Disk): void {
+  for (const name of readdirSync(dirname(path))) {
+    if (!name.startsWith(`${basename(path)}.`)) continue;
+    const file = join(dirname(path), name);
+    const holder = readHolder(file);
+    if (holder && !isHolding(holder, file)) disk.remove(file);
+  }
+}
+
+function busy(path: string, run: string, holder: Holder): TurnwiseError {
+  const where = holder.host !== hostname() ? ` on ${holder.host}` : '';
   return new TurnwiseError('run-busy', {
     what: `Run "${run}" is being written by another process`,
-    seen: holder ? `process ${holder.pid}${where}` : 'a lock that changes hands',
+    seen: holder.pid > 0 ? `process ${holder.pid}${where}` : 'a lock that changes hands',
     next: `Wait until it ends or stop it; if it no longer exists, delete ${path}`,
-    fields: { run, path, pid: holder?.pid ?? 0 },
+    fields: { run, path, pid: holder.pid },
   });
 }

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -68,16 +69,16 @@ async function saveStep(run: RunDirectory, step: number, keep = 2): Promise<void
 }
 
 describe('names', () => {
-  it('takes the next free number, also after a run in the middle was deleted', () => {
-    create().close();
-    create().close();
+  it('takes the next free number, also after a run in the middle was deleted', async () => {
+    await create().close();
+    await create().close();
     rmSync(join(root, 'maze-rloo-1'), { recursive: true });
     expect(create().name).toBe('maze-rloo-3');
     expect(runNames(root)).toEqual(['maze-rloo-2', 'maze-rloo-3']);
   });
 
-  it('refuses an existing name and says how to continue', () => {
-    create({ name: 'first' }).close();
+  it('refuses an existing name and says how to continue', async () => {
+    await create({ name: 'first' }).close();
     expect(message(() => create({ name: 'first' }))).toMatchInlineSnapshot(
       `"run-exists: A run named "first" already exists. Seen: runs/first. Continue it with "turnwise resume first --runs runs", choose another --name, or delete the folder."`,
     );
@@ -89,8 +90,8 @@ describe('names', () => {
     );
   });
 
-  it('names the nearest run when one is unknown', () => {
-    create().close();
+  it('names the nearest run when one is unknown', async () => {
+    await create().close();
     expect(message(() => open('maze-rlo-1'))).toMatchInlineSnapshot(
       `"run-unknown: There is no run named "maze-rlo-1" in runs. Allowed: maze-rloo-1. Did you mean "maze-rloo-1"?"`,
     );
@@ -108,12 +109,12 @@ describe('configuration', () => {
     });
   });
 
-  it('says so when another version wrote keys that this one does not have', () => {
-    create({ name: 'old' }).close();
+  it('says so when another version wrote keys that this one does not have', async () => {
+    await create({ name: 'old' }).close();
     const run = RunDirectory.openForReading({ root, name: 'old', version: '2.0.0' });
     const renamed = z.strictObject({ updates: z.int() });
     expect(message(() => run.readConfig(renamed))).toMatchInlineSnapshot(
-      `"config-version: The configuration of this run was written by another version. Seen: Turnwise 1.0.0: updates: Invalid input: expected number, received undefined; Unrecognized key: "steps" (runs/old/config.json). Allowed: format 1 of Turnwise 2.0.0. Continue the run with the version that started it, or start a new run with this one."`,
+      `"config-version: The configuration of this run was written by another version. Seen: Turnwise 1.0.0: updates: Invalid input: expected number, received undefined; Unrecognized key: "steps" (runs/old/config.json). Allowed: format 2 of Turnwise 2.0.0. Continue the run with the version that started it, or start a new run with this one."`,
     );
   });
 
@@ -124,7 +125,19 @@ describe('configuration', () => {
       JSON.stringify({ format: 'turnwise-run', formatVersion: 9, turnwise: '4.0.0' }),
     );
     expect(message(() => run.readConfig(schema))).toMatchInlineSnapshot(
-      `"config-version: The configuration of this run was written by another version. Seen: format 9 of Turnwise 4.0.0 (runs/maze-rloo-1/config.json). Allowed: format 1 of Turnwise 1.0.0. Continue the run with the version that started it, or start a new run with this one."`,
+      `"config-version: The configuration of this run was written by another version. Seen: format 9 of Turnwise 4.0.0 (runs/maze-rloo-1/config.json). Allowed: format 2 of Turnwise 1.0.0. Continue the run with the version that started it, or start a new run with this one."`,
+    );
+  });
+
+  it('refuses a run of an earlier format with one sentence', async () => {
+    const run = create();
+    await run.close();
+    writeFileSync(
+      join(run.path, 'config.json'),
+      JSON.stringify({ format: 'turnwise-run', formatVersion: 1, turnwise: '0.1.0' }),
+    );
+    expect(message(() => open(run.name))).toMatchInlineSnapshot(
+      `"config-version: Turnwise 0.1.0 wrote this run in format 1, which only that version reads: show or continue the run with it, or start a new one."`,
     );
   });
 
@@ -147,12 +160,12 @@ describe('events', () => {
     expect(events[0]!.time).toMatch(/^\d{4}-\d\d-\d\dT/);
   });
 
-  it('leaves out an unfinished last line when reading, and cuts it when writing goes on', () => {
+  it('leaves out an unfinished last line when reading, and cuts it when writing goes on', async () => {
     const run = create();
     run.events.append(warning('whole'));
     appendFileSync(run.events.path, '{"type":"warning","mess');
     expect(run.events.read()).toHaveLength(1);
-    run.close();
+    await run.close();
     const again = open(run.name);
     again.events.append(warning('next'));
     expect(again.events.read()).toHaveLength(2);
@@ -214,7 +227,7 @@ describe('checkpoints', () => {
     await saveStep(run, 1);
     fault = 'rename';
     await messageOf(saveStep(run, 2));
-    run.close();
+    await run.close();
     const folder = run.checkpoints.folder;
     expect(readdirSync(folder)).toEqual(['.unfinished-2', '1']);
     const again = open(run.name);
@@ -297,46 +310,49 @@ describe('checkpoints', () => {
   it('rewinds to what the checkpoint saw', async () => {
     const run = create();
     run.events.append(warning('before'));
-    await run.writeRollouts(1, []);
     await saveStep(run, 1);
     run.events.append(warning('after'));
-    await run.writeRollouts(2, []);
-    run.rewind(await run.checkpoints.open());
-    expect(run.events.read()).toHaveLength(1);
-    expect(run.rolloutSteps()).toEqual([1]);
-    run.events.append(warning('again'));
-    expect(run.events.read()).toHaveLength(2);
+    const bytes = run.events.bytes;
+    expect(run.rewind(await run.checkpoints.open())).toEqual([]);
+    run.events.append({ type: 'resume', step: 1 });
+    expect(run.events.read()).toMatchObject([
+      { message: 'before' },
+      { type: 'resume', generation: 2, from: 1 },
+    ]);
+    expect(run.events.bytes).toBeGreaterThan(bytes);
   });
 });
 
 describe('lock', () => {
-  it('lets one writer in', () => {
+  it('lets one writer in', async () => {
     const run = create();
     const pid = String(process.pid);
     expect(message(() => open(run.name)).replace(pid, 'PID')).toMatchInlineSnapshot(
       `"run-busy: Run "maze-rloo-1" is being written by another process. Seen: process PID. Wait until it ends or stop it; if it no longer exists, delete runs/maze-rloo-1/run.lock."`,
     );
-    run.close();
-    open(run.name).close();
+    await run.close();
+    await open(run.name).close();
     expect(existsSync(join(run.path, 'run.lock'))).toBe(false);
   });
 
-  it('takes over from a process that is gone, and from an unreadable lock', () => {
+  it('takes over from a process that is gone, and from an unreadable lock', async () => {
     const run = create();
-    run.close();
+    await run.close();
     const lock = join(run.path, 'run.lock');
-    const { host } = { host: readHost(run) };
+    const host = await readHost(run);
     writeFileSync(lock, JSON.stringify({ pid: 2 ** 22 + 1, host }));
-    open(run.name).close();
+    await open(run.name).close();
     writeFileSync(lock, '');
-    open(run.name).close();
+    expect(message(() => open(run.name))).toContain('a lock that changes hands');
+    utimesSync(lock, 1e9, 1e9);
+    await open(run.name).close();
     writeFileSync(lock, JSON.stringify({ pid: process.pid, host }));
-    open(run.name).close();
+    await open(run.name).close();
   });
 
-  it('does not take over from another machine', () => {
+  it('does not take over from another machine', async () => {
     const run = create();
-    run.close();
+    await run.close();
     writeFileSync(join(run.path, 'run.lock'), JSON.stringify({ pid: 7, host: 'elsewhere' }));
     expect(message(() => open(run.name))).toMatchInlineSnapshot(
       `"run-busy: Run "maze-rloo-1" is being written by another process. Seen: process 7 on elsewhere. Wait until it ends or stop it; if it no longer exists, delete runs/maze-rloo-1/run.lock."`,
@@ -349,10 +365,10 @@ describe('lock', () => {
   });
 });
 
-function readHost(run: RunDirectory): string {
+async function readHost(run: RunDirectory): Promise<string> {
   const again = open(run.name);
   const { host } = JSON.parse(readFileSync(join(run.path, 'run.lock'), 'utf8')) as { host: string };
-  again.close();
+  await again.close();
   return host;
 }
 

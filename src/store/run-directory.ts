@@ -1,17 +1,28 @@
-/** One run on disk: its configuration, events, rollouts and checkpoints. */
+/** One run on disk: its configuration, events, metrics, stored episodes, evaluations and checkpoints. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
-import { errnoOf, writeError } from '../core/write-error.ts';
+import { writeError } from '../core/write-error.ts';
+import type { StoredEvent } from '../train/events.ts';
 import { type Checkpoint, type CheckpointManifest, Checkpoints } from './checkpoints.ts';
 import { type Disk, realDisk } from './disk.ts';
+import { type EvaluatedTasks, readEvaluatedTasks, writeEvaluatedTasks } from './evaluation-tasks.ts';
 import { EventLog } from './event-log.ts';
+import { isAfter } from './generations.ts';
+import { IndexFile } from './index-file.ts';
 import { takeLock } from './lock.ts';
-import { parseRunFile, type RunFile, serializeRunFile } from './run-file.ts';
-import { commandIn, runNames, unknownRun } from './runs.ts';
+import { readEventFile } from './log-lines.ts';
+import { type MetricRow, MetricsFile, readMetrics } from './metrics-file.ts';
+import { indexName, rebuildIndex, repairIndex } from './reindex.ts';
+import { RolloutReader } from './rollout-reader.ts';
+import { type EvaluationGroups, RolloutWriter } from './rollout-writer.ts';
+import { parseRunFile, type RunFile, refuseOldFormat, serializeRunFile } from './run-file.ts';
+import { checkName, claimName } from './run-name.ts';
+import { commandIn, unknownRun } from './runs.ts';
+import type { ShardOrigin } from './shard.ts';
+import { keepTokenizer, type TokenizerSource } from './tokenizer-file.ts';
 
 export interface CreateRun<Config> {
   /** The folder that holds all runs. */
@@ -56,6 +67,8 @@ export class RunDirectory {
   readonly #resume: string;
   readonly #disk: Disk;
   readonly #unlock: (() => void) | undefined;
+  readonly #metrics: MetricsFile;
+  #rollouts: RolloutWriter | undefined;
 
   private constructor({ root, name, version, disk = realDisk }: OpenRun, forWriting: boolean) {
     this.name = name;
@@ -65,7 +78,14 @@ export class RunDirectory {
     this.#resume = commandIn(root, `resume ${name}`);
     this.#disk = disk;
     this.#unlock = forWriting ? takeLock(join(this.path, 'run.lock'), name, disk) : undefined;
-    this.events = new EventLog(join(this.path, 'events.jsonl'), disk, this.#resume);
+    const eventsPath = join(this.path, 'events.jsonl');
+    this.#metrics = new MetricsFile(this.#metricsPath, eventsPath, disk);
+    this.events = new EventLog({
+      path: eventsPath,
+      disk,
+      continueWith: this.#resume,
+      onAppend: (event) => this.#writing(this.#metricsPath, () => this.#metrics.add(event)),
+    });
     this.checkpoints = new Checkpoints({
       folder: join(this.path, 'checkpoints'),
       run: name,
@@ -101,17 +121,17 @@ export class RunDirectory {
   /**
    * Take the lock of an existing run, and remove what a killed process left unfinished.
    *
-   * @throws TurnwiseError `run-unknown`, `run-busy`
+   * @throws TurnwiseError `run-unknown`, `run-busy`, `config-version` for a run of an earlier format
    */
   static openForWriting(request: OpenRun): RunDirectory {
     requireRun(request);
     const run = new RunDirectory(request, true);
-    run.events.repair();
     run.checkpoints.clean();
+    run.#writing(run.#rolloutsFolder, () => run.#repairRollouts());
     return run;
   }
 
-  /** @throws TurnwiseError `run-unknown` */
+  /** @throws TurnwiseError `run-unknown`, `config-version` for a run of an earlier format */
   static openForReading(request: OpenRun): RunDirectory {
     requireRun(request);
     return new RunDirectory(request, false);
@@ -130,6 +150,7 @@ export class RunDirectory {
   /**
    * Store rollouts, one JSON value a line; an earlier file of that label is replaced as a whole.
    *
+   * @deprecated `storeRollouts` gives a writer of groups.
    * @param label a step, or the name of an evaluation
    */
   async writeRollouts(label: number | string, rollouts: Iterable<Json | object>): Promise<void> {
@@ -145,7 +166,7 @@ export class RunDirectory {
     }
   }
 
-  /** Steps whose rollouts are stored, oldest first. */
+  /** Steps whose rollouts are stored, oldest first. @deprecated `readRollouts().index.steps()` */
   rolloutSteps(): number[] {
     const folder = join(this.path, 'rollouts');
     if (!existsSync(folder)) return [];
@@ -155,7 +176,7 @@ export class RunDirectory {
       .sort((a, b) => a - b);
   }
 
-  /** The file of the rollouts stored under `label`, where there is one. */
+  /** The file of the rollouts stored under `label`, where there is one. @deprecated `readRollouts()` */
   rolloutsPath(label: number | string): string | undefined {
     const path = join(this.path, 'rollouts', `${label}.jsonl`);
     return existsSync(path) ? path : undefined;
@@ -177,26 +198,136 @@ export class RunDirectory {
     return path;
   }
 
-  /** Save a checkpoint that remembers how long the event log is now. */
-  saveCheckpoint(checkpoint: RunCheckpoint): Promise<CheckpointManifest> {
-    return this.checkpoints.save({ ...checkpoint, eventBytes: this.events.bytes });
+  /** Keep what the token ids of this run mean. @returns the hash that `storeRollouts` takes */
+  keepTokenizer(source: TokenizerSource): string {
+    const path = join(this.path, 'tokenizer.json');
+    return this.#writing(path, () => keepTokenizer(this.path, source, this.#disk));
   }
 
-  /** Forget everything written after `checkpoint`: events, rollouts and later checkpoints. Without one: everything. */
-  rewind(checkpoint: Checkpoint | undefined): void {
+  /** Say what the episodes of this run are made of, once, after the generation is known and before any are stored. */
+  storeRollouts(origin: ShardOrigin): RolloutWriter {
+    this.#rollouts = new RolloutWriter({
+      ...origin,
+      folder: this.#rolloutsFolder,
+      generation: this.events.generation,
+      disk: this.#disk,
+      failed: (error, path) => writeError(error, path, this.#keptSoFar(), `continue with: ${this.#resume}`),
+    });
+    return this.#rollouts;
+  }
+
+  /** Store an evaluation: its episodes, and how each task went. */
+  async storeEvaluation(step: number, groups: EvaluationGroups): Promise<void> {
+    if (!this.#rollouts) throw new Error('storeRollouts comes before storeEvaluation');
+    const folder = this.#evaluationsFolder;
+    this.#writing(folder, () => writeEvaluatedTasks(folder, step, groups, this.#disk));
+    await this.#rollouts.writeEvaluation(step, groups);
+  }
+
+  /** The stored episodes as they are now. */
+  readRollouts(): RolloutReader {
+    return RolloutReader.open(this.#rolloutsFolder, readEventFile(this.events.path).generations);
+  }
+
+  /** How each task of the evaluation after a step went, where that is known. */
+  readEvaluation(step: number): EvaluatedTasks | undefined {
+    return readEvaluatedTasks(this.#evaluationsFolder, step);
+  }
+
+  /** All metrics, oldest first, also those of replaced stretches. */
+  readMetrics(): MetricRow[] {
+    return readMetrics(this.#metricsPath, this.events.path);
+  }
+
+  /** Build what is derived anew: the index of the episodes and the table of metrics. @returns records of the index */
+  reindex(): number {
+    return this.#writing(this.path, () => {
+      this.#metrics.rebuild();
+      this.#disk.makeFolder(this.#rolloutsFolder);
+      const { generations } = readEventFile(this.events.path);
+      return rebuildIndex(this.#index, this.#rolloutsFolder, generations);
+    });
+  }
+
+  /**
+   * Save a checkpoint that names how much of the event log it has seen. Everything that was stored before is on the device
+   * first.
+   */
+  async saveCheckpoint(checkpoint: RunCheckpoint): Promise<CheckpointManifest> {
+    await this.#rollouts?.settled();
+    const { bytes: eventBytes, generation } = this.events;
+    try {
+      await this.events.flush();
+    } catch (error) {
+      throw writeError(error, this.events.path, this.#keptSoFar(), `continue with: ${this.#resume}`);
+    }
+    return this.checkpoints.save({ ...checkpoint, eventBytes, generation });
+  }
+
+  /**
+   * Go on from a checkpoint, or from nothing: a new generation. What was written after the checkpoint no longer counts; it
+   * stays on disk until it is written again.
+   *
+   * @returns warnings, to be stored after the `resume` (or `start`) event, which comes next
+   */
+  rewind(checkpoint: Checkpoint | undefined): readonly StoredEvent[] {
     const last = checkpoint?.step ?? -1;
-    this.events.truncate(checkpoint?.manifest.eventBytes ?? 0);
+    const warnings = this.events.openGeneration(checkpoint?.manifest);
+    this.#writing(this.#index.path, () => this.#index.markReplaced(({ shard }) => isAfter(shard, last)));
     for (const step of this.rolloutSteps().filter((step) => step > last)) {
       this.#disk.remove(join(this.path, 'rollouts', `${step}.jsonl`));
     }
     for (const step of this.checkpoints.steps().filter((step) => step > last)) {
       this.checkpoints.remove(step);
     }
+    return warnings;
   }
 
-  /** Give the lock back. */
-  close(): void {
-    this.#unlock?.();
+  /**
+   * Wait for what is still being stored, and give the lock back.
+   *
+   * @throws TurnwiseError `disk-full`, `disk-failed` where episodes could not be stored
+   */
+  async close(): Promise<void> {
+    try {
+      if (this.#rollouts) await this.#rollouts.settled();
+    } finally {
+      this.#unlock?.();
+    }
+  }
+
+  get #metricsPath(): string {
+    return join(this.path, 'metrics.bin');
+  }
+
+  get #rolloutsFolder(): string {
+    return join(this.path, 'rollouts');
+  }
+
+  get #evaluationsFolder(): string {
+    return join(this.path, 'evaluations');
+  }
+
+  get #index(): IndexFile {
+    return new IndexFile(join(this.#rolloutsFolder, indexName), this.#disk);
+  }
+
+  /** Remove files that a killed process left unfinished, and index those that it left out. */
+  #repairRollouts(): void {
+    const folder = this.#rolloutsFolder;
+    if (!existsSync(folder)) return;
+    for (const name of readdirSync(folder)) {
+      if (name.endsWith('.tmp')) this.#disk.remove(join(folder, name));
+    }
+    repairIndex(this.#index, folder, readEventFile(this.events.path).generations);
+  }
+
+  #writing<T>(path: string, write: () => T): T {
+    try {
+      return write();
+    } catch (error) {
+      throw writeError(error, path, this.#keptSoFar(), `continue with: ${this.#resume}`);
+    }
   }
 
   #keptSoFar(): string {
@@ -208,46 +339,14 @@ export class RunDirectory {
 }
 
 function requireRun({ root, name }: OpenRun): void {
-  if (!existsSync(join(root, name, 'config.json'))) throw unknownRun(root, name);
-}
-
-function checkName(name: string): void {
-  if (/^[A-Za-z0-9][A-Za-z0-9._+-]*$/.test(name)) return;
-  throw new TurnwiseError('run-name', {
-    what: 'The run name cannot be a folder name',
-    seen: JSON.stringify(name),
-    allowed: 'letters, digits, ".", "_", "+" and "-", starting with a letter or digit',
-    next: 'Choose another name',
-  });
-}
-
-/** Gives the folder `starting` the wanted name, or the next free number. */
-function claimName(root: string, starting: string, request: CreateRun<unknown>, disk: Disk): string {
-  const { name, environment, label = environment, recipe } = request;
-  // An address such as openenv:ws://host:8000 makes no folder name.
-  const prefix = `${label.replaceAll(/[^\w.-]+/g, '-')}-${recipe}-`;
-  const numbers = runNames(root)
-    .filter((other) => other.startsWith(prefix))
-    .map((other) => Number(other.slice(prefix.length)))
-    .filter(Number.isInteger);
-  for (let number = Math.max(0, ...numbers) + 1; ; number++) {
-    const candidate = name ?? `${prefix}${number}`;
-    try {
-      // Fails where the folder exists, unless it is empty.
-      disk.rename(starting, join(root, candidate));
-      return candidate;
-    } catch (error) {
-      if (!['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes(errnoOf(error) ?? '')) throw error;
-      if (name !== undefined) throw runExists(root, name);
-    }
+  const path = join(root, name, 'config.json');
+  if (!existsSync(path)) throw unknownRun(root, name);
+  let content: unknown;
+  try {
+    content = JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    // `readConfig` says so, where somebody needs it.
+    return;
   }
-}
-
-function runExists(root: string, name: string): TurnwiseError {
-  return new TurnwiseError('run-exists', {
-    what: `A run named "${name}" already exists`,
-    seen: join(root, name),
-    next: `Continue it with "${commandIn(root, `resume ${name}`)}", choose another --name, or delete the folder`,
-    fields: { run: name },
-  });
+  refuseOldFormat(content);
 }

@@ -3,7 +3,9 @@
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 
-const formatVersion = 1;
+const formatVersion = 2;
+/** Of runs whose episodes were lists of turns. */
+const oldFormatVersion = 1;
 
 export interface RunFile<Config = unknown> {
   /** Version of Turnwise that started the run. */
@@ -45,6 +47,7 @@ export function parseRunFile<Schema extends z.ZodType>(
   const outer = envelope.safeParse(content);
   if (!outer.success) {
     const seen = content as { format?: unknown; formatVersion?: unknown; turnwise?: unknown } | null;
+    refuseOldFormat(content);
     if (seen?.format === 'turnwise-run' && seen.formatVersion !== formatVersion) {
       throw otherVersion(
         path,
@@ -60,6 +63,16 @@ export function parseRunFile<Schema extends z.ZodType>(
   const problem = describe(config.error);
   if (turnwise !== version) throw otherVersion(path, `Turnwise ${turnwise}: ${problem}`, version);
   throw corrupt(path, problem, config.error);
+}
+
+/** @throws TurnwiseError `config-version` for a run whose files this version does not read at all */
+export function refuseOldFormat(content: unknown): void {
+  const { format, formatVersion: seen, turnwise } = (content ?? {}) as Record<string, unknown>;
+  if (format !== 'turnwise-run' || seen !== oldFormatVersion) return;
+  const written = `Turnwise ${String(turnwise)} wrote this run in format ${oldFormatVersion}`;
+  throw new TurnwiseError('config-version', {
+    what: `${written}, which only that version reads: show or continue the run with it, or start a new one`,
+  });
 }
 
 function otherVersion(path: string, seen: string, version: string): TurnwiseError {

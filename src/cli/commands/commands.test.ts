@@ -256,7 +256,7 @@ describe('a watched run', () => {
         report(event, run);
       }
     });
-    run.close();
+    await run.close();
     const lines = console.output().split('\n');
     expect(lines[0]).toBe('reinforcement learning, 4 steps');
     expect(lines[1]!.length).toBeLessThanOrEqual(80);

@@ -69,5 +69,5 @@ function writeRun(root: string, name: string, curve: readonly number[]): void {
     seconds: { clone: 0, rollout: 0, train: 0, evaluate: 0, total: 0 },
   };
   run.events.append({ type: 'finish', summary });
-  run.close();
+  void run.close();
 }
