@@ -1,9 +1,13 @@
 /** A made-up run, for tests of what people are shown. */
 
+import type { Group } from '../core/episode.ts';
+import { madeCall, madeEpisode, madeKey, madeTransition } from '../core/testing/made-episodes.ts';
+import { roleGroups } from '../core/trajectory.ts';
 import type { TimedEvent } from '../store/event-log.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import type { EvaluationResult, StoredEvent } from '../train/events.ts';
 import type { Episode } from './episode-text.ts';
+import { shown } from './run-examples.ts';
 
 export function evaluation(success: number, reward = success): EvaluationResult {
   return {
@@ -24,6 +28,12 @@ export function exampleEvents(finished = true): StoredEvent[] {
     greedy: evaluation(Math.min(0.96, success + 0.3)),
   }));
   const [before, during, after] = results as [(typeof results)[0], (typeof results)[0], (typeof results)[0]];
+  const spentAt = (steps: number) => ({
+    episodes: 256 * steps,
+    turns: 1350 * steps,
+    tokens: 13_000 * steps,
+    seconds: 36 * steps,
+  });
   const step = (number: number, success: number): StoredEvent => ({
     type: 'step',
     step: number,
@@ -37,6 +47,7 @@ export function exampleEvents(finished = true): StoredEvent[] {
       'speed/sample_tokens_per_s': 12_300,
       'speed/train_tokens_per_s': 6100,
     },
+    spent: spentAt(number),
   });
   const start: StoredEvent[] = [
     {
@@ -50,25 +61,25 @@ export function exampleEvents(finished = true): StoredEvent[] {
       identity: '0123456789abcdef',
       version: '0.1.0',
     },
-    { type: 'evaluation', step: 0, label: 'before', ...before },
+    { type: 'evaluation', step: 0, label: 'before', ...before, spent: spentAt(0) },
     step(1, 0.5),
     { type: 'warning', code: 'nothing-learned', message: 'step 1: no update was made' },
     step(2, 0.7),
-    { type: 'evaluation', step: 2, label: 'during', ...during },
+    { type: 'evaluation', step: 2, label: 'during', ...during, spent: spentAt(2) },
   ];
   if (!finished) return start;
   return [
     ...start,
     step(3, 0.85),
     step(4, 0.93),
-    { type: 'evaluation', step: 4, label: 'after', ...after },
+    { type: 'evaluation', step: 4, label: 'after', ...after, spent: spentAt(4) },
     {
       type: 'finish',
       summary: {
         before,
         after,
         steps: 4,
-        tokens: { sampled: 4800, trained: 16_000, forward: 36_000 },
+        tokens: { sampled: 4800, trained: 16_000, forward: 36_000, scored: 0 },
         episodes: 1024,
         turns: 5400,
         seconds: { clone: 6.2, rollout: 61, train: 82, evaluate: 12, total: 163 },
@@ -84,45 +95,41 @@ export function timed(events: readonly StoredEvent[]): TimedEvent[] {
   }));
 }
 
-export const failedEpisode: Episode = {
-  turns: [
-    {
-      messages: [{ role: 'user', content: 'rows+1 cols+0 left:free down:hole' }],
-      text: 'down',
-      reward: 0,
-      valid: true,
-    },
-  ],
-  outcome: 0,
-  success: false,
-  stop: 'done',
-};
+/** What was read, what was written, and what came of it. */
+const turn = (number: number, read: string, text: string, reward: number, valid = true) => ({
+  call: madeCall(number, 1, {
+    messages: [{ role: 'user', content: read }],
+    text,
+    ...(number > 0 && { parent: number - 1 }),
+  }),
+  transition: madeTransition(number, reward, { action: text, valid }),
+});
 
-export const solvedEpisode: Episode = {
-  turns: [
-    {
-      messages: [{ role: 'user', content: 'rows+1 cols+0 left:free down:hole' }],
-      text: 'jump',
-      reward: -0.1,
-      valid: false,
-    },
-    {
-      messages: [{ role: 'user', content: 'invalid rows+1 cols+0 left:free down:hole' }],
-      text: 'left',
-      reward: 0,
-      valid: true,
-    },
-    {
-      messages: [{ role: 'user', content: 'rows+1 cols+1 right:free down:free' }],
-      text: 'down',
-      reward: 1,
-      valid: true,
-    },
+const played = (step: number, success: boolean, turns: readonly ReturnType<typeof turn>[]): Group => ({
+  step,
+  group: 0,
+  members: [
+    madeEpisode(
+      0,
+      turns.map(({ call }) => call),
+      turns.map(({ transition }) => transition),
+      { key: madeKey({ step, split: 'test' }), success: { agent: success } },
+    ),
   ],
-  outcome: 0.9,
-  success: true,
-  stop: 'done',
-};
+});
+
+const failed = (step: number): Group =>
+  played(step, false, [turn(0, 'rows+1 cols+0 left:free down:hole', 'down', 0)]);
+
+const solved = (step: number): Group =>
+  played(step, true, [
+    turn(0, 'rows+1 cols+0 left:free down:hole', 'jump', -0.1, false),
+    turn(1, 'invalid rows+1 cols+0 left:free down:hole', 'left', 0),
+    turn(2, 'rows+1 cols+1 right:free down:free', 'down', 1),
+  ]);
+
+export const failedEpisode: Episode = shown(roleGroups([failed(0)])[0]!.members[0]!);
+export const solvedEpisode: Episode = shown(roleGroups([solved(4)])[0]!.members[0]!);
 
 /** The run as a folder under `root`, with one evaluation episode before and after. */
 export async function writeExampleRun(root: string, name: string, finished = true): Promise<void> {
@@ -135,7 +142,8 @@ export async function writeExampleRun(root: string, name: string, finished = tru
     config: { seed: 1, steps: finished ? 4 : 8 },
   });
   for (const event of exampleEvents(finished)) run.events.append(event);
-  await run.writeRollouts('evaluation-before', [{ id: 'evaluation/0', ...failedEpisode }]);
-  await run.writeRollouts('evaluation-after', [{ id: 'evaluation/0', ...solvedEpisode }]);
+  run.storeRollouts({ world: { source: 'frozen-lake', options: {}, version: null }, tokenizer: null });
+  await run.storeEvaluation(0, { sampled: [failed(0)], greedy: [] });
+  await run.storeEvaluation(4, { sampled: [solved(4)], greedy: [] });
   await run.close();
 }

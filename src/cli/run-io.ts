@@ -2,8 +2,10 @@
 
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { z } from 'zod';
 import type { Json } from '../core/json.ts';
 import type { StrayErrors } from '../rollout/guard/node/stray-errors.ts';
+import type { RolloutWriter } from '../store/rollout-writer.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import type { RunEvent, StoredEvent } from '../train/events.ts';
 import type { Learner } from '../train/learner.ts';
@@ -33,21 +35,24 @@ export function runIo(
   control: RunControl,
   run: RunDirectory,
   { engine, critic, card, config }: Learner,
-): RunIo {
+): RunIo & { readonly writer: RolloutWriter } {
   const lag = monitorEventLoopDelay({ resolution: 5 });
   lag.enable();
   const tell = (event: StoredEvent): void => {
     run.events.append(event);
     control.report(event, run);
   };
+  const writer = storeOf(run, { card, config });
   return {
+    writer,
     event: (event) => {
       const message = event.type === 'warning' ? undefined : control.strays?.take();
       if (message !== undefined) tell({ type: 'warning', code: 'stray-errors', message });
       tell(event.type === 'step' ? withLag(event, lag) : event);
     },
     progress: (event) => control.report(event, run),
-    rollouts: () => {},
+    rollouts: (step, groups) => writer.write(step, groups),
+    evaluation: (step, played) => run.storeEvaluation(step, played),
     checkpoint: async (step, state) => {
       const content: CheckpointState = { state, card };
       await run.saveCheckpoint({
@@ -65,6 +70,19 @@ export function runIo(
     signal: control.signal,
     stopRequested: control.stopRequested,
   };
+}
+
+/** Where a run stores its episodes, and what their tokens mean. Asked once, when the run's generation is known. */
+export function storeOf(
+  run: RunDirectory,
+  { card, config }: Pick<Learner, 'card' | 'config'>,
+): RolloutWriter {
+  const { environment: source } = run.readConfig(z.unknown());
+  const tokenizer = run.keepTokenizer('words' in card ? { words: card.words } : { folder: card.base.folder });
+  return run.storeRollouts({
+    world: { source, options: config.environment as Json, version: null },
+    tokenizer,
+  });
 }
 
 /** Where a checkpoint keeps the critic's own model. */

@@ -1,6 +1,5 @@
 /** The composition root of training: environment, recipe, engine and run directory become one run. */
 
-import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
@@ -19,7 +18,7 @@ import { findRecipe } from '../train/recipes/recipes.ts';
 import { besideAgent, openAgentRun } from './agent-run.ts';
 import { languageOf, movedTo } from './policy-language.ts';
 import { prepareRun } from './prepare-run.ts';
-import { recordedEpisodes } from './recorded-episodes.ts';
+import { dataOf, keptOf, recordedGroups } from './recorded-episodes.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
 import { playDemonstrations } from './run-demonstrations.ts';
 import { criticFolder, type RunControl, runIo, waitingReport } from './run-io.ts';
@@ -112,13 +111,13 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       critic = await openCritic(card, file.config, recipe, open);
       await critic?.load(criticFolder(checkpoint.folder));
       const language = await languageOf(movedTo(card, open), file.config, world, agentRun);
-      const archive = new Archive(noGroups);
+      const archive = new Archive((keys) => run.readRollouts().read(keys));
       const parts = { config: file.config, recipe, world, card, engine, watch, archive, ...language };
       const learner = createLearner({ ...parts, ...(critic && { critic }) });
       const io = runIo(request, run, learner);
       io.event({ type: 'resume', step: state.step });
       for (const warning of warnings) io.event(warning);
-      return await train(learner, state, { demonstrations: [] }, io);
+      return await train(learner, state, { demonstrations: [] }, io, spentSeconds(run, state.step));
     } finally {
       await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
     }
@@ -153,7 +152,7 @@ async function begin(
     critic = await openCritic(card, config, recipe, open);
     if (warm) await engine.load(warm.folder);
     const language = await languageOf(card, config, world, agentRun);
-    const archive = new Archive(noGroups);
+    const archive = new Archive((keys) => run.readRollouts().read(keys));
     const parts = { config, recipe, world, card, engine, watch, archive, ...language };
     const learner = createLearner({ ...parts, ...(critic && { critic }) });
     const io = runIo(control, run, learner);
@@ -170,15 +169,21 @@ async function begin(
       identity: identityOf(card),
       version,
     });
-    const recorded = recordedEpisodes(control.root, learner, demonstrations);
+    const recorded = recordedGroups(learner, await dataOf(control.root, learner, demonstrations));
+    if (recorded.length > 0) await io.writer.writeRecorded(recorded);
+    archive.add(recorded);
     const beginning = warm ? { before: warm.before } : { demonstrations };
-    return await train(learner, initialState, { ...beginning, recorded }, io);
+    return await train(learner, initialState, { ...beginning, recorded: keptOf(recorded) }, io);
   } finally {
     await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
   }
 }
 
-const noGroups = async (): Promise<readonly Group[]> => [];
+/** Seconds that the run has spent learning up to a step, by its own events. */
+function spentSeconds(run: RunDirectory, step: number): number {
+  const known = run.events.read().findLast((event) => event.type === 'step' && event.step <= step);
+  return known?.type === 'step' ? known.spent.seconds : 0;
+}
 
 /** Ends the process when the environment blocks it for longer than a step may take. */
 function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdog {

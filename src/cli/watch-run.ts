@@ -55,7 +55,7 @@ export async function watchRun(
   const history = runHistory(run.events.read());
   const curvePath = run.writeText('curve.svg', curveOf(run.name, history));
   if (options.json) return;
-  const examples = runExamples(run);
+  const examples = await runExamples(run);
   const input = {
     run: run.name,
     ...fileOf(run),

@@ -25,8 +25,13 @@ export interface RunSummary {
   readonly before: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult };
   readonly after: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult };
   readonly steps: number;
-  /** Tokens: sampled by the policy, and trained on. */
-  readonly tokens: { readonly sampled: number; readonly trained: number; readonly forward: number };
+  /** Tokens sampled by the policy, trained on, read and sampled, and scored. */
+  readonly tokens: {
+    readonly sampled: number;
+    readonly trained: number;
+    readonly forward: number;
+    readonly scored: number;
+  };
   readonly episodes: number;
   readonly turns: number;
   /** Seconds by phase; of this process only when the run was resumed. */

@@ -101,7 +101,7 @@ function list(root: string, json: boolean, console: Console): void {
   console.write(`${table(columns, rows, paint).join('\n')}\n`);
 }
 
-function show(run: RunDirectory, root: string, json: boolean, console: Console): void {
+async function show(run: RunDirectory, root: string, json: boolean, console: Console): Promise<void> {
   const history = runHistory(run.events.read());
   if (json) {
     const { before, evaluations, finish } = history;
@@ -112,7 +112,7 @@ function show(run: RunDirectory, root: string, json: boolean, console: Console):
     );
     return;
   }
-  const examples = runExamples(run);
+  const examples = await runExamples(run);
   const curvePath = join(run.path, 'curve.svg');
   const curve = existsSync(curvePath) ? { curvePath } : {};
   console.write(

@@ -47,23 +47,19 @@ function writeRun(root: string, name: string, curve: readonly number[]): void {
   const results = curve.map((success) => ({ sampled: evaluation(success), greedy: evaluation(success) }));
   for (const [step, result] of results.entries()) {
     const last = step === curve.length - 1;
+    const spent = { episodes: 10 * step, turns: 100 * step, tokens: 1000 * step, seconds: step };
     if (step > 0) {
-      const metrics = {
-        'turns/total': 100,
-        'tokens/forward': 600,
-        'tokens/trained': 400,
-        'time/step_s': 0.5 * step,
-      };
-      run.events.append({ type: 'step', step, steps: curve.length - 1, metrics });
+      const metrics = { 'time/step_s': 0.5 * step };
+      run.events.append({ type: 'step', step, steps: curve.length - 1, metrics, spent });
     }
     const label = step === 0 ? 'before' : last ? 'after' : 'during';
-    run.events.append({ type: 'evaluation', step, label, ...result });
+    run.events.append({ type: 'evaluation', step, label, ...result, spent });
   }
   const summary = {
     before: results[0]!,
     after: results.at(-1)!,
     steps: curve.length - 1,
-    tokens: { sampled: 0, trained: 0, forward: 0 },
+    tokens: { sampled: 0, trained: 0, forward: 0, scored: 0 },
     episodes: 0,
     turns: 0,
     seconds: { clone: 0, rollout: 0, train: 0, evaluate: 0, total: 0 },

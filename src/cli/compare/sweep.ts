@@ -2,8 +2,8 @@
 
 import { RunDirectory } from '../../store/run-directory.ts';
 import { runNames } from '../../store/runs.ts';
-import { type Spent, spentShare } from '../../train/budget.ts';
-import type { Metrics, StoredEvent } from '../../train/events.ts';
+import { spentShare } from '../../train/budget.ts';
+import type { StoredEvent } from '../../train/events.ts';
 import { runHistory } from '../run-history.ts';
 import { version } from '../version.ts';
 import type { Children, Problem } from './child-run.ts';

@@ -26,6 +26,8 @@ interface Sampled {
   readonly ids: readonly number[];
 }
 
+const author = { kind: 'policy', name: 'learner', version: 1 } as const;
+
 /** Says another word each time (so that tokens tell where they come from), or one of two (so that answers are equal). */
 function randomPolicy(
   renderer: ConversationRenderer,
@@ -35,7 +37,7 @@ function randomPolicy(
 ): PromptPolicy {
   let count = 0;
   return {
-    version: 1,
+    author,
     complete: async ({ promptIds, sampling }) => {
       const word = WORDS[distinct ? count++ % WORDS.length : rng.int(2)]!;
       const thought = rng.chance(0.2) && renderer === pretrained ? '<think>\nhm\n</think>\n\n' : '';
@@ -43,7 +45,14 @@ function randomPolicy(
       const ids = all.slice(0, Math.min(sampling.maxTokens, rng.chance(0.1) ? all.length - 1 : all.length));
       for (let wait = rng.int(4); wait > 0; wait--) await new Promise(setImmediate);
       sampled.push({ prompt: [...promptIds], ids });
-      return { ids, logprobs: ids.map(() => -1), text: renderer.text(ids), finish: 'stop', sampled: true };
+      return {
+        ids: Int32Array.from(ids),
+        logprobs: new Float32Array(ids.length).fill(-1),
+        text: renderer.text(ids),
+        finish: 'stop',
+        by: author,
+        trainable: true,
+      };
     },
   };
 }

@@ -6,7 +6,6 @@ import { WordTokenizer } from '../../../model/word-tokenizer.ts';
 import type { PromptPolicy, PromptRequest } from '../../../policy/policy.ts';
 
 export interface ScriptedTokens extends PromptPolicy {
-  version: number;
   readonly requests: PromptRequest[];
 }
 
@@ -15,6 +14,8 @@ export function rendererOf(words: string): ConversationRenderer {
   return wordChatRenderer(WordTokenizer.fromTexts([...CHAT_WORDS, words]), 16);
 }
 
+const author = { kind: 'policy', name: 'learner', version: 7 } as const;
+
 /** Answers with `say(request)`; log-probabilities are −1, −2, … so that mixing them up shows. */
 export function scriptedTokens(
   renderer: ConversationRenderer,
@@ -22,7 +23,7 @@ export function scriptedTokens(
 ): ScriptedTokens {
   const requests: PromptRequest[] = [];
   return {
-    version: 7,
+    author,
     requests,
     complete: async (request) => {
       requests.push(request);
@@ -30,11 +31,12 @@ export function scriptedTokens(
       const ids = renderer.completionIds(text).slice(0, request.sampling.maxTokens);
       const stopped = renderer.stopIds.includes(ids.at(-1)!);
       return {
-        ids,
-        logprobs: ids.map((_, index) => -1 - index),
+        ids: Int32Array.from(ids),
+        logprobs: Float32Array.from(ids, (_, index) => -1 - index),
         text,
         finish: stopped ? 'stop' : 'length',
-        sampled: true,
+        by: author,
+        trainable: true,
       };
     },
   };
