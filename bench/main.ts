@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|credit [NAME …]|methods [NAME …]|tinker|env-server [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|credit [NAME …]|methods [NAME …]|store|tinker|env-server [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -8,6 +8,7 @@ import { benchEnvironmentServer } from './env-server.ts';
 import { benchMemory } from './memory.ts';
 import { benchMethods } from './methods/main.ts';
 import { benchRollout } from './rollout.ts';
+import { benchStore } from './store.ts';
 import { benchTinker } from './tinker.ts';
 
 const machine = {
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   rollout: async () => ({ maze40: await benchRollout() }),
   memory: () => benchMemory(),
   credit: async (names) => ({ credit4096x50: benchCredit(names) }),
+  store: () => benchStore(),
   tinker: () => benchTinker(),
   'env-server': benchEnvironmentServer,
   methods: (names) =>

@@ -15,6 +15,7 @@ import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-hel
 import { Rng } from '../src/core/rng.ts';
 import { chatRenderer } from '../src/model/chat-renderer.ts';
 import { loadPretrainedLanguage } from '../src/model/pretrained-language.ts';
+import { readEvents } from '../src/store/log-lines.ts';
 
 const parity = new URL('hf-parity/', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-pretrained-'));
@@ -72,11 +73,10 @@ const train = (name: string, more: Readonly<Record<string, string | number>> = {
   turnwise('train', 'guess-number', '--model', model, '--name', name, ...settings(more));
 
 const events = (name: string): string =>
-  readFileSync(join(runs, name, 'events.jsonl'), 'utf8')
-    .split('\n')
-    .filter((line) => line.includes('"type":"step"'))
-    .map((line) =>
-      JSON.stringify(JSON.parse(line), (key, value: unknown) =>
+  readEvents(join(runs, name, 'events.jsonl'))
+    .filter(({ type }) => type === 'step')
+    .map((event) =>
+      JSON.stringify(event, (key, value: unknown) =>
         key === 'time' || /^(time|speed|loop)\//.test(key) ? undefined : value,
       ),
     )

@@ -12,6 +12,7 @@ import { trainCommand } from '../src/cli/commands/train.ts';
 import { checkpointSource, randomSource, type ServedSource } from '../src/cli/served-model.ts';
 import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
 import { type Listening, listenTinker } from '../src/server/tinker/listen.ts';
+import { readEvents } from '../src/store/log-lines.ts';
 
 const parity = new URL('hf-parity/', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-tinker-run-'));
@@ -71,10 +72,7 @@ interface Event {
 }
 
 function eventsOf(run: string): Event[] {
-  const lines = readFileSync(join(runs, run, 'events.jsonl'), 'utf8')
-    .trim()
-    .split('\n');
-  return lines.map((line) => JSON.parse(line) as Event);
+  return readEvents(join(runs, run, 'events.jsonl'));
 }
 
 test('an adapter on a pretrained model of the server, with a reference policy there as well', async () => {

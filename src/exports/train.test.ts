@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { defineEnvironment } from '../env/environment.ts';
+import { readEvents } from '../store/log-lines.ts';
 import type { TrainSettings } from '../train/config.ts';
 import { resume, train } from './train.ts';
 
@@ -43,16 +44,19 @@ const settings: TrainSettings = {
 
 /** The events of a run without times and without how it began. */
 function history(name: string): unknown[] {
-  return readFileSync(join(runs, name, 'events.jsonl'), 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line, (key, value: unknown) => (isTiming(key) ? undefined : value)) as object)
+  return readEvents(join(runs, name, 'events.jsonl'))
+    .map(
+      (event) =>
+        JSON.parse(JSON.stringify(event), (key, value: unknown) =>
+          isTiming(key) ? undefined : value,
+        ) as object,
+    )
     .filter((event) => !('type' in event) || !['clone', 'resume'].includes(event.type as string))
     .filter((event) => !('phase' in event && event.phase === 'clone'));
 }
 
 const isTiming = (key: string): boolean =>
-  key === 'time' || key === 'seconds' || key === 'run' || /^(time|speed|loop)\//.test(key);
+  ['time', 'seconds', 'run', 'generation', 'keeps', 'from'].includes(key) || /^(time|speed|loop)\//.test(key);
 
 const codeOf = (work: Promise<unknown>): Promise<string> =>
   work.then(

@@ -2,7 +2,7 @@
 
 import type { Episode, EpisodeKey, Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import { exactJson, exactNumber } from './exact-json.ts';
+import { exactJson, exactNumber } from '../core/exact-json.ts';
 
 /** What an episode was played for. `recorded`: somebody else played it, and the run learns from it. */
 export type EpisodeLabel = 'training' | 'sampled' | 'greedy' | 'recorded';

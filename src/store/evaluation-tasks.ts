@@ -3,9 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Group, Role } from '../core/episode.ts';
+import { exactJson, exactNumber } from '../core/exact-json.ts';
 import { rolesOf, turnsOf } from './describe-episode.ts';
 import type { Disk } from './disk.ts';
-import { exactJson, exactNumber } from './exact-json.ts';
 import type { EvaluationGroups } from './rollout-writer.ts';
 
 const format = 'turnwise-evaluation';

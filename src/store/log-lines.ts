@@ -5,8 +5,8 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { TurnwiseError } from '../core/errors.ts';
+import { exactNumber } from '../core/exact-json.ts';
 import type { StoredEvent } from '../train/events.ts';
-import { exactNumber } from './exact-json.ts';
 import type { Generation } from './generations.ts';
 
 /** An event as it is stored. */

@@ -194,23 +194,6 @@ describe('events', () => {
   });
 });
 
-describe('rollouts', () => {
-  it('replaces the file of a step as a whole', async () => {
-    const run = create();
-    await run.writeRollouts(2, [{ id: 'a' }, { id: 'b' }]);
-    await run.writeRollouts(2, [{ id: 'c' }]);
-    expect(readFileSync(join(run.path, 'rollouts', '2.jsonl'), 'utf8')).toBe('{"id":"c"}\n');
-    expect(run.rolloutSteps()).toEqual([2]);
-  });
-
-  it('reports a full disk', async () => {
-    const run = create({ disk: faultyDisk(() => 'replaceLines') });
-    expect(await messageOf(run.writeRollouts(1, [{ id: 'a' }]))).toMatchInlineSnapshot(
-      `"disk-full: The disk is full. Seen: ENOSPC while writing runs/maze-rloo-1/rollouts/1.jsonl. All events are kept. Free some space, then continue with: turnwise resume maze-rloo-1 --runs runs."`,
-    );
-  });
-});
-
 describe('checkpoints', () => {
   it('keeps the newest, and reads them back verified', async () => {
     const run = create();

@@ -147,41 +147,6 @@ export class RunDirectory {
     return parseRunFile(readFileSync(path, 'utf8'), path, this.#version, schema);
   }
 
-  /**
-   * Store rollouts, one JSON value a line; an earlier file of that label is replaced as a whole.
-   *
-   * @deprecated `storeRollouts` gives a writer of groups.
-   * @param label a step, or the name of an evaluation
-   */
-  async writeRollouts(label: number | string, rollouts: Iterable<Json | object>): Promise<void> {
-    const path = join(this.path, 'rollouts', `${label}.jsonl`);
-    const lines = function* (): Iterable<string> {
-      for (const rollout of rollouts) yield JSON.stringify(rollout);
-    };
-    try {
-      this.#disk.makeFolder(join(this.path, 'rollouts'));
-      await this.#disk.replaceLines(path, lines());
-    } catch (error) {
-      throw writeError(error, path, this.#keptSoFar(), `continue with: ${this.#resume}`);
-    }
-  }
-
-  /** Steps whose rollouts are stored, oldest first. @deprecated `readRollouts().index.steps()` */
-  rolloutSteps(): number[] {
-    const folder = join(this.path, 'rollouts');
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder)
-      .flatMap((name) => /^(\d+)\.jsonl$/.exec(name)?.[1] ?? [])
-      .map(Number)
-      .sort((a, b) => a - b);
-  }
-
-  /** The file of the rollouts stored under `label`, where there is one. @deprecated `readRollouts()` */
-  rolloutsPath(label: number | string): string | undefined {
-    const path = join(this.path, 'rollouts', `${label}.jsonl`);
-    return existsSync(path) ? path : undefined;
-  }
-
   /** Write a file for people beside the events, such as the curve. */
   writeText(name: string, text: string): string {
     const path = join(this.path, name);
@@ -274,9 +239,6 @@ export class RunDirectory {
     const last = checkpoint?.step ?? -1;
     const warnings = this.events.openGeneration(checkpoint?.manifest);
     this.#writing(this.#index.path, () => this.#index.markReplaced(({ shard }) => isAfter(shard, last)));
-    for (const step of this.rolloutSteps().filter((step) => step > last)) {
-      this.#disk.remove(join(this.path, 'rollouts', `${step}.jsonl`));
-    }
     for (const step of this.checkpoints.steps().filter((step) => step > last)) {
       this.checkpoints.remove(step);
     }

@@ -3,7 +3,9 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { nearest, TurnwiseError } from '../core/errors.ts';
+import { exactJson } from '../core/exact-json.ts';
 import { shellWord } from '../core/shell.ts';
+import { refuseOldFormat } from './run-file.ts';
 
 /** Names of the runs in a folder, in alphabetical order with numbers counted as numbers. */
 export function runNames(root: string): string[] {
@@ -17,6 +19,16 @@ export function runNames(root: string): string[] {
     )
     .map((entry) => entry.name)
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+}
+
+/** Whether a run was written in a format that this version does not read, so that lists leave it out. */
+export function isOfOldFormat(root: string, name: string): boolean {
+  try {
+    refuseOldFormat(JSON.parse(readFileSync(join(root, name, 'config.json'), 'utf8')));
+    return false;
+  } catch (error) {
+    return TurnwiseError.isInstance(error);
+  }
 }
 
 /** `turnwise resume NAME` as it must be typed for the runs in `root`: `--runs` is left out only for the usual folder. */
@@ -43,7 +55,7 @@ export function latestRun(root: string, environment: string): string | undefined
 /** Append to a file outside of any run, one JSON value a line. @throws TurnwiseError `disk-failed` */
 export function appendLines(path: string, values: readonly unknown[]): void {
   try {
-    appendFileSync(path, values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+    appendFileSync(path, values.map((value) => `${exactJson(value)}\n`).join(''));
   } catch (cause) {
     throw new TurnwiseError('disk-failed', {
       what: `Nothing could be appended to ${path}`,

@@ -5,9 +5,9 @@
 
 import { promisify } from 'node:util';
 import { crc32, gunzip, gzip, inflateRawSync } from 'node:zlib';
+import { exactJson } from '../core/exact-json.ts';
 import type { Json } from '../core/json.ts';
 import { invalidRollouts, parseEpisode, type StoredEpisode } from './episode-line.ts';
-import { exactJson } from './exact-json.ts';
 
 export const rolloutsFormatVersion = 2;
 

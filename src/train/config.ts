@@ -289,7 +289,7 @@ export const trainConfigSchema = z.strictObject({
   optimizer: optimizer.prefault({}),
   evaluation: evaluation.prefault({}),
   checkpoint: checkpoint.prefault({}),
-  rolloutLog: z.int().min(0).default(10).describe('Steps between stored rollouts; 0 stores none'),
+  rolloutLog: z.int().min(0).default(1).describe('Steps between stored rollouts; 0 stores none'),
 });
 
 export type TrainConfig = z.output<typeof trainConfigSchema>;

@@ -137,7 +137,7 @@ describe('envs', () => {
     expect(output).toContain('slip=0 ');
     expect(output).toContain('One episode of the expert');
     expect(output).toContain('✓ solved');
-    const { output: json } = await turnwise('envs', 'frozen-lake', '--json', '--set', 'slip=0.5');
+    const { output: json } = await turnwise('envs', 'frozen-lake', '--json', '--set', 'slip=0.1');
     expect(JSON.parse(json)).toMatchObject({
       name: 'frozen-lake',
       tasks: { train: null },

@@ -1,11 +1,14 @@
 /** `turnwise credit`: advantages of stored rollouts by any method. */
 
+import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { creditMethods, findCreditMethod } from '../../credit/methods.ts';
 import { isNameOf } from '../../credit/names.ts';
 import { readRollouts } from '../../credit/read-rollouts.ts';
 import { creditReport, creditTable } from '../../credit/report.ts';
 import { findRewardShaping, rewardShapings } from '../../credit/shaping/shapings.ts';
+import { storedRollouts } from '../../credit/stored-rollouts.ts';
+import { readEpisodeFile } from '../../store/read-episodes.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { applySettings } from '../settings.ts';
 
@@ -13,7 +16,11 @@ const options = z.strictObject({
   method: z
     .string()
     .describe(`How rewards become advantages: ${creditMethods.map(({ name }) => name).join(', ')}`),
-  rollouts: z.string().describe('JSON or JSONL file of trajectories, such as runs/NAME/rollouts/1.jsonl'),
+  rollouts: z
+    .string()
+    .describe(
+      'Stored episodes, such as runs/NAME/rollouts/1.jsonl.gz, or a JSON or JSONL file of trajectories',
+    ),
   shape: z
     .array(z.string())
     .default([])
@@ -37,7 +44,7 @@ export const creditCommand: Command<typeof options> = defineCommand({
     return creditMethods.find((method) => named !== undefined && isNameOf(named, method))?.options;
   },
   examples: [
-    'turnwise credit --method grpo --rollouts runs/frozen-lake-rloo-1/rollouts/1.jsonl',
+    'turnwise credit --method grpo --rollouts runs/frozen-lake-rloo-1/rollouts/1.jsonl.gz',
     'turnwise credit --method gigpo --rollouts mine.jsonl --set gamma=0.9 --json',
     'turnwise credit --method grpo --shape ufo --set ufo.lambda=0.2 --rollouts mine.jsonl',
     'turnwise credit --method gae --help',
@@ -56,7 +63,8 @@ export const creditCommand: Command<typeof options> = defineCommand({
         return [name, applySettings(schema, {}, own, name)];
       }),
     );
-    const stored = await readRollouts(rollouts);
+    const groups = existsSync(rollouts) ? readEpisodeFile(rollouts) : undefined;
+    const stored = groups ? storedRollouts(groups) : await readRollouts(rollouts);
     const report = creditReport(method, settings, stored, shapes);
     console.write(json ? `${JSON.stringify(report)}\n` : `${creditTable(report, stored)}\n`);
   },

@@ -61,8 +61,8 @@ test('a model elsewhere is measured on an environment, and its episodes are kept
   const kept = lines(record);
   // Four tasks, sampled and greedy.
   expect(kept).toHaveLength(8);
-  const { turns } = JSON.parse(kept[0]!) as { turns: readonly object[] };
-  expect(turns[0]).toMatchObject({ text: '2', sampled: false, ids: [] });
+  const { calls } = JSON.parse(kept[0]!) as { calls: readonly object[] };
+  expect(calls[0]).toMatchObject({ text: '2', trainable: 'other-model', ids: [] });
   expect(kept.join('')).not.toContain('secret');
 });
 

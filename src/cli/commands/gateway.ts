@@ -10,7 +10,7 @@ import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
 import { POLICY_NAME, policyModel } from '../../server/gateway/policy-model.ts';
 import { SessionKeys } from '../../server/gateway/session-keys.ts';
-import { episodeOf, recordText, type SessionRecord } from '../../server/gateway/session-record.ts';
+import { episodeOf, type SessionRecord } from '../../server/gateway/session-record.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
 import { appendLines } from '../../store/runs.ts';
 import { conversationRendererOf } from '../../train/model-card.ts';
@@ -60,7 +60,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
       onEnd: (ended) => {
         if (record === undefined || keys === undefined) return;
         const about = { key: keys.next(ended.task), version: model.version, stop: stopOf(ended) };
-        appendLines(record, [JSON.parse(recordText(episodeOf(ended, about)))]);
+        appendLines(record, [episodeOf(ended, about)]);
       },
     }).start();
     try {

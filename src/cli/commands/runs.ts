@@ -1,4 +1,4 @@
-/** `turnwise runs`: list the runs of a folder, show one, compare two. */
+/** `turnwise runs`: list the runs of a folder, show one, compare two, build the index of one anew. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { differences } from '../../core/differences.ts';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
-import { commandIn, runNames } from '../../store/runs.ts';
+import { commandIn, isOfOldFormat, runNames } from '../../store/runs.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { comparison } from '../comparison.ts';
 import { type Console, painter } from '../console.ts';
@@ -24,13 +24,13 @@ const options = z.strictObject({
   json: z.boolean().default(false).describe('Print JSON'),
 });
 
-const actions = ['list', 'show', 'compare'] as const;
+const actions = ['list', 'show', 'compare', 'reindex'] as const;
 
 export const runsCommand: Command<typeof options> = defineCommand({
   name: 'runs',
-  summary: 'List runs, show one, or compare two',
+  summary: 'List runs, show one, compare two, or rebuild the index of one',
   arguments: [
-    { name: 'action', description: 'list, show or compare; default: list', required: false },
+    { name: 'action', description: 'list, show, compare or reindex; default: list', required: false },
     { name: 'run', description: 'Name of a run', required: false },
     { name: 'other', description: 'Name of the run to compare with', required: false },
   ],
@@ -39,6 +39,7 @@ export const runsCommand: Command<typeof options> = defineCommand({
     'turnwise runs',
     'turnwise runs show frozen-lake-rloo-1',
     'turnwise runs compare frozen-lake-rloo-1 frozen-lake-grpo-1',
+    'turnwise runs reindex frozen-lake-rloo-1',
   ],
   async run({ arguments: { action = 'list', run, other }, options: { runs: root, json }, console }) {
     const open = (name: string | undefined): RunDirectory => {
@@ -52,6 +53,9 @@ export const runsCommand: Command<typeof options> = defineCommand({
         return show(open(run), root, json, console);
       case 'compare':
         return compare(open(run), open(other), json, console);
+      case 'reindex':
+        if (run === undefined) throw missingRun(root, action);
+        return reindex(root, run, json, console);
       default:
         throw unknownAction(action);
     }
@@ -59,7 +63,8 @@ export const runsCommand: Command<typeof options> = defineCommand({
 });
 
 function list(root: string, json: boolean, console: Console): void {
-  const runs = runNames(root).map((name) => {
+  const names = runNames(root).filter((name) => !isOfOldFormat(root, name));
+  const runs = names.map((name) => {
     const directory = RunDirectory.openForReading({ root, name, version });
     return { name, history: runHistory(directory.events.read()) };
   });
@@ -99,6 +104,21 @@ function list(root: string, json: boolean, console: Console): void {
     { title: 'time', align: 'right' },
   ] as const;
   console.write(`${table(columns, rows, paint).join('\n')}\n`);
+}
+
+async function reindex(root: string, name: string, json: boolean, console: Console): Promise<void> {
+  const run = RunDirectory.openForWriting({ root, name, version });
+  try {
+    const records = run.reindex();
+    const steps = run.readRollouts().index.steps();
+    console.write(
+      json
+        ? `${JSON.stringify({ name, records, steps })}\n`
+        : `${name}: ${records} index records, ${steps.length} stored steps; metrics rebuilt from the event log\n`,
+    );
+  } finally {
+    await run.close();
+  }
 }
 
 async function show(run: RunDirectory, root: string, json: boolean, console: Console): Promise<void> {
@@ -157,7 +177,8 @@ function describe(name: string, { start, before, evaluations, finish, steps }: R
 
 function missingRun(root: string, action: string): TurnwiseError {
   return new TurnwiseError('argument-missing', {
-    what: action === 'compare' ? 'turnwise runs compare needs two runs' : 'turnwise runs show needs a run',
+    what:
+      action === 'compare' ? 'turnwise runs compare needs two runs' : `turnwise runs ${action} needs a run`,
     next: `List runs with: ${commandIn(root, 'runs')}`,
     fields: { command: 'runs' },
   });

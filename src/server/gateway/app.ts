@@ -4,6 +4,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
+import { exactJson } from '../../core/exact-json.ts';
 import type { Json } from '../../core/json.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
 import { type CallRequest, readChatCall, readTextCall } from './call-request.ts';
@@ -12,7 +13,7 @@ import type { Gateway } from './gateway.ts';
 import { PURPOSE_HEADER, readPurpose } from './purpose.ts';
 import { checkFormat } from './response-format.ts';
 import type { AnsweredChoice, GatewaySession } from './session.ts';
-import { recordText, type SessionRecord } from './session-record.ts';
+import type { SessionRecord } from './session-record.ts';
 
 const creation = z.strictObject({
   task: z.json().optional(),
@@ -123,7 +124,7 @@ async function answer(
 }
 
 function recordResponse(record: SessionRecord): Response {
-  return new Response(recordText(record), { headers: { 'content-type': 'application/json' } });
+  return new Response(exactJson(record), { headers: { 'content-type': 'application/json' } });
 }
 
 function streamed(choices: readonly AnsweredChoice[], about: ResponseContext): Response {

@@ -199,7 +199,7 @@ describe('while weights change', () => {
     const order: string[] = [];
     const change = gateway().exclusively(async () => {
       order.push('change');
-      policy.version = 8;
+      policy.author = { ...policy.author, version: 8 };
     });
     const second = post('/chat/completions', chat('who'));
     await expect.poll(() => session.running).toBe(2);

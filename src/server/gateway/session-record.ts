@@ -57,11 +57,3 @@ export function countUntrainable(calls: readonly Call[]): Partial<Record<Untrain
   }
   return counts;
 }
-
-/** A record or an episode as JSON: typed arrays become arrays, and numbers that JSON cannot write become their names. */
-export function recordText(record: SessionRecord | Episode): string {
-  return JSON.stringify(record, (_key, value: unknown) => {
-    if (value instanceof Int32Array || value instanceof Float32Array) return [...value];
-    return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
-  });
-}

@@ -1,11 +1,13 @@
 /** A policy without weights, for tests: it says what it is told to say, token by token. */
 
+import type { Author } from '../../../core/episode.ts';
 import type { ConversationRenderer } from '../../../model/conversation.ts';
 import { CHAT_WORDS, wordChatRenderer } from '../../../model/word-chat.ts';
 import { WordTokenizer } from '../../../model/word-tokenizer.ts';
 import type { PromptPolicy, PromptRequest } from '../../../policy/policy.ts';
 
 export interface ScriptedTokens extends PromptPolicy {
+  author: Author;
   readonly requests: PromptRequest[];
 }
 
@@ -14,16 +16,14 @@ export function rendererOf(words: string): ConversationRenderer {
   return wordChatRenderer(WordTokenizer.fromTexts([...CHAT_WORDS, words]), 16);
 }
 
-const author = { kind: 'policy', name: 'learner', version: 7 } as const;
-
 /** Answers with `say(request)`; log-probabilities are −1, −2, … so that mixing them up shows. */
 export function scriptedTokens(
   renderer: ConversationRenderer,
   say: (request: PromptRequest) => string | Promise<string>,
 ): ScriptedTokens {
   const requests: PromptRequest[] = [];
-  return {
-    author,
+  const policy: ScriptedTokens = {
+    author: { kind: 'policy', name: 'learner', version: 7 },
     requests,
     complete: async (request) => {
       requests.push(request);
@@ -35,9 +35,10 @@ export function scriptedTokens(
         logprobs: Float32Array.from(ids, (_, index) => -1 - index),
         text,
         finish: stopped ? 'stop' : 'length',
-        by: author,
+        by: policy.author,
         trainable: true,
       };
     },
   };
+  return policy;
 }
