@@ -116,7 +116,7 @@ describe('advantages', () => {
     const trajectory = played([{ context: 1, written: 2, sampled: true, extendsPrevious: false }]);
     const credit = { id: trajectory.id, turnAdvantages_K: [advantage as number] };
     expect(() => spreadCredit(only(trajectory), credit)).toThrow(
-      /gave token 0 of turn 0 of 1\/0\/0 no usable advantage/,
+      /gave token 0 of 1\/0\/0, in turn 0, no usable advantage/,
     );
   });
 });
@@ -137,6 +137,44 @@ describe('what credit reads', () => {
         { reward: 5, tokens: 2, values: [7, 8] },
       ],
     });
+  });
+
+  test('tokens of a turn stand in the order of its calls, whichever samples they are in', () => {
+    // Two conversations take turns until something comes of it: one turn of all, on two paths.
+    const inB = { conversation: 'b' };
+    const trajectory = trajectoryOf(
+      madeEpisode(
+        0,
+        [
+          madeCall(0, [10, 11], { context: [1] }),
+          madeCall(1, [20], { context: [2], ...inB }),
+          madeCall(2, [30], { context: [3], parent: 0 }),
+          madeCall(3, [40], { context: [4], parent: 1, ...inB }),
+        ],
+        [madeTransition(3, 1)],
+      ),
+    );
+    const candidate = only(trajectory);
+    expect(candidate.samples.map(({ ids_T }) => [...ids_T])).toEqual([
+      [1, 10, 11, 3, 30],
+      [2, 20, 4, 40],
+    ]);
+    const values = candidate.samples.map(({ ids_T }) => Float32Array.from(ids_T));
+    expect(creditInput(candidate, 1, { values }).turns).toMatchObject([{ values: [10, 11, 20, 30, 40] }]);
+    const spread = spreadCredit(candidate, {
+      id: trajectory.id,
+      turnAdvantages_K: [0],
+      tokenAdvantages_T: Float64Array.of(10, 11, 20, 30, 40),
+      returns_T: Float64Array.of(1, 2, 3, 4, 5),
+    });
+    expect(spread.map(({ advantages_T }) => [...advantages_T])).toEqual([
+      [0, 10, 11, 0, 30],
+      [0, 20, 0, 40],
+    ]);
+    expect(spread.map(({ returns_T }) => [...returns_T!])).toEqual([
+      [0, 1, 2, 0, 4],
+      [0, 3, 0, 5],
+    ]);
   });
 
   test('what the environment says of a turn, in units of the scaled reward', () => {
