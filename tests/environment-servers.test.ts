@@ -1,4 +1,7 @@
-/** Environments on the other side of a wire are the same environments: equal episodes, and equal training, bit for bit. */
+/**
+ * Environments on the other side of a wire are the same environments: equal episodes, and equal training, bit for bit, where
+ * they go by the same name. The name is part of an episode's key, and so of its chance.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +12,8 @@ import { world as guessNumber } from '../envs/guess-number/index.ts';
 import { world as jsTasks } from '../envs/js-tasks/index.ts';
 import { world as kuhnPoker } from '../envs/kuhn-poker/index.ts';
 import { startRun } from '../src/cli/training-run.ts';
+import type { Episode } from '../src/core/episode.ts';
 import type { Json } from '../src/core/json.ts';
-import type { Trajectory } from '../src/core/trajectory.ts';
 import type { WorldFactory } from '../src/env/factory.ts';
 import { connectOpenEnv } from '../src/env/remote/openenv.ts';
 import { connectTurnwise } from '../src/env/remote/turnwise.ts';
@@ -42,12 +45,15 @@ async function serve(world: World): Promise<{ http: string; ws: string; server: 
   return { http: `http://127.0.0.1:${server.port}`, ws: `ws://127.0.0.1:${server.port}`, server };
 }
 
-/** Episodes by scripts, without what the clock said. */
-async function play(world: World, script: World = world): Promise<unknown[]> {
+/** Episodes by scripts, without their tasks and what the clock said. */
+async function play(world: World, script: World = world): Promise<Timeless[]> {
   const tasks = world.tasks('test');
   const groups = await collectGroups(
     Array.from({ length: 12 }, (_, index) => ({
-      id: `play/${index}`,
+      step: 1,
+      group: index,
+      split: 'test' as const,
+      index: index % tasks.size,
       task: tasks.at(index % tasks.size) as Json,
       members: 2,
     })),
@@ -77,9 +83,15 @@ async function play(world: World, script: World = world): Promise<unknown[]> {
   return groups.flatMap(({ members }) => members).map(withoutTimes);
 }
 
-function withoutTimes({ turns, ...rest }: Trajectory): unknown {
-  return { ...rest, turns: turns.map(({ policyMs: _, environmentMs: __, ...turn }) => turn) };
+/** A task is the server's own: behind a wire only its number is known, which is in the key. */
+function withoutTimes({ calls, transitions, task: _, ...rest }: Episode) {
+  return {
+    ...rest,
+    calls: calls.map(({ at: _, waitMs: __, policyMs: ___, ...call }) => call),
+    transitions: transitions.map(({ at: _, environmentMs: __, ...transition }) => transition),
+  };
 }
+type Timeless = ReturnType<typeof withoutTimes>;
 
 describe('our own protocol', () => {
   test.each([
@@ -90,9 +102,9 @@ describe('our own protocol', () => {
   ])('plays the same episodes: %s', async (_, factory: WorldFactory, options) => {
     const local = create(factory, options);
     const { http, server } = await serve(local);
-    const remote = create((await connectTurnwise('remote', http)) as WorldFactory);
-    const episodes = (await play(local)) as Trajectory[];
-    expect(episodes.some(({ turns }) => turns.length > 1)).toBe(true);
+    const remote = create((await connectTurnwise(local.name, http)) as WorldFactory);
+    const episodes = await play(local);
+    expect(episodes.some(({ transitions }) => transitions.length > 1)).toBe(true);
     expect(await play(remote)).toEqual(episodes);
     expect(server.openSessions()).toBe(0);
   });
@@ -101,7 +113,7 @@ describe('our own protocol', () => {
     const slippery = create(frozenLake as WorldFactory, { slip: 0.2 });
     const { http } = await serve(slippery);
     const local: WorldFactory = { ...(frozenLake as WorldFactory), create: () => slippery };
-    const remote = (await connectTurnwise('turnwise:lake', http)) as WorldFactory;
+    const remote = (await connectTurnwise(slippery.name, http)) as WorldFactory;
     expect(await train(remote, 'remote')).toEqual(await train(local, 'local'));
   });
 });
@@ -116,26 +128,28 @@ describe('OpenEnv', () => {
   test('plays the same episodes over its WebSocket', async () => {
     const local = create(frozenLake as WorldFactory, { slip: 0.3 });
     const { ws, server } = await serve(local);
-    const remote = create((await connectOpenEnv('openenv:lake', ws)) as WorldFactory, { maxTurns: 12 });
-    const episodes = (await play(reciting(local))) as Trajectory[];
-    const distant = (await play(reciting(remote))) as Trajectory[];
+    const remote = create((await connectOpenEnv(local.name, ws)) as WorldFactory, { maxTurns: 12 });
+    const episodes = await play(reciting(local));
+    const distant = await play(reciting(remote));
     // Anchors are the server's own; over OpenEnv the client makes them from what it was shown. Facts stay at the server.
-    const shown = (list: readonly Trajectory[]): unknown =>
-      list.map(({ turns, ...rest }) => ({
+    const shown = (list: readonly Timeless[]): unknown =>
+      list.map(({ transitions, ...rest }) => ({
         ...rest,
-        turns: turns.map(({ anchor: _, info: __, ...turn }) => turn),
+        transitions: transitions.map(({ anchor: _, facts: __, notes: ___, ...transition }) => transition),
       }));
     expect(shown(distant)).toEqual(shown(episodes));
-    expect(episodes[0]!.turns[0]!.info).toMatchObject({ credit: {} });
-    expect(distant.some(({ turns }) => turns.some(({ info }) => info !== undefined))).toBe(false);
-    expect(distant.some(({ success }) => success)).toBe(true);
+    expect(episodes[0]!.transitions[0]!.facts).toBeDefined();
+    expect(distant.some(({ transitions }) => transitions.some(({ facts, notes }) => facts ?? notes))).toBe(
+      false,
+    );
+    expect(distant.some(({ success }) => success.agent)).toBe(true);
     await until(() => server.openSessions() === 0);
   });
 
   test('trains to the same numbers', { timeout: 60_000 }, async () => {
     const slippery = create(frozenLake as WorldFactory, { slip: 0.2 });
     const { ws } = await serve(slippery);
-    const distant = await connectOpenEnv('openenv:lake', ws);
+    const distant = await connectOpenEnv(slippery.name, ws);
     const remote = create(distant as WorldFactory, { maxTurns: slippery.maxTurns });
     const factoryOf = (world: World): WorldFactory => ({
       ...(frozenLake as WorldFactory),

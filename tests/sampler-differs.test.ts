@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Group, Trajectory } from '../src/core/trajectory.ts';
+import type { Episode } from '../src/core/episode.ts';
+import { madeGroup, playedEpisode } from '../src/core/testing/made-episodes.ts';
+import { roleGroups } from '../src/core/trajectory.ts';
 import { findCreditMethod } from '../src/credit/methods.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { Engine } from '../src/engine/engine.ts';
@@ -26,7 +28,7 @@ const shape = {
 } as const;
 
 /** Episodes of one turn, sampled by the engine as it is. */
-async function episodes(engine: Engine): Promise<Trajectory[]> {
+async function episodes(engine: Engine): Promise<Episode[]> {
   const requests = Array.from({ length: 8 }, (_, index) => ({
     conversation: `c${index}`,
     promptIds: [1, 2, 3 + (index % 4)],
@@ -38,40 +40,17 @@ async function episodes(engine: Engine): Promise<Trajectory[]> {
     seed: `s${index}`,
   }));
   const results = await engine.sample(requests);
-  return results.map(({ ids, logprobs }, index) => ({
-    id: `0/0/${index}`,
-    groupId: '0/0',
-    role: 'agent',
-    policyVersion: 1,
-    stop: 'done',
-    outcome: index % 2,
-    success: index % 2 > 0,
-    turns: [
-      {
-        kind: 'act',
-        anchor: '',
-        messages: [],
-        contextIds: requests[index]!.promptIds,
-        extendsPrevious: false,
-        ids,
-        logprobs,
-        sampled: true,
-        text: '',
-        finish: 'length',
-        reward: index % 2,
-        valid: true,
-        policyMs: 0,
-        environmentMs: 0,
-      },
-    ],
-  }));
+  return results.map(({ ids, logprobs }, index) => {
+    const call = { context: requests[index]!.promptIds, logprobs };
+    return playedEpisode(index, [{ written: ids, reward: index % 2, call }]);
+  });
 }
 
-async function learn(engine: Engine, members: readonly Trajectory[]) {
+async function learn(engine: Engine, members: readonly Episode[]) {
   const config = trainConfigSchema.parse({ optimizer: { minibatches: 1 } });
   const credit = findCreditMethod('rloo').create({}).credit;
   const learner = { config, engine, recipe: rloo, credit } as unknown as Learner;
-  const groups: Group[] = [{ id: '0/0', task: null, members }];
+  const groups = roleGroups([madeGroup(...members)]);
   const update = await updatePolicy(
     learner,
     groups,

@@ -14,6 +14,8 @@ export interface Sample {
   readonly logprobs_T: Float32Array;
   /** Index of the turn of credit that sampled the token, -1 elsewhere. */
   readonly turn_T: Int32Array;
+  /** Id of the call that sampled the token, -1 elsewhere. */
+  readonly call_T: Int32Array;
 }
 
 /**
@@ -126,12 +128,13 @@ function fill(
   path: readonly Step[],
   marked: ReadonlySet<number>,
   turnOf: ReadonlyMap<number, number>,
-): Pick<Sample, 'ids_T' | 'mask_T' | 'logprobs_T' | 'turn_T'> {
+): Pick<Sample, 'ids_T' | 'mask_T' | 'logprobs_T' | 'turn_T' | 'call_T'> {
   const length = path.reduce((sum, { tokens }) => sum + tokens, 0);
   const ids_T = new Int32Array(length);
   const mask_T = new Uint8Array(length);
   const logprobs_T = new Float32Array(length);
   const turn_T = new Int32Array(length).fill(-1);
+  const call_T = new Int32Array(length).fill(-1);
   let at = 0;
   for (const { call, tokens } of path) {
     const { context, ids, logprobs } = call;
@@ -144,8 +147,9 @@ function fill(
       mask_T.fill(1, first, first + written);
       logprobs_T.set(logprobs, first);
       turn_T.fill(turnOf.get(call.id) ?? -1, first, first + written);
+      call_T.fill(call.id, first, first + written);
     }
     at += tokens;
   }
-  return { ids_T, mask_T, logprobs_T, turn_T };
+  return { ids_T, mask_T, logprobs_T, turn_T, call_T };
 }

@@ -6,13 +6,16 @@ import type { Facts, TrajectoryFacts } from '../core/facts.ts';
 import { isTrained, roleGroups, sampledTokens, type Trajectory, type Turn } from '../core/trajectory.ts';
 import type { CreditTrajectory, CreditTurn } from './rollouts.ts';
 
-/** The trajectories of one role of a group, in the order of the members; roles that did nothing have none. */
+/**
+ * The trajectories of one role of a group, in the order of the members; roles that did nothing have none. Of stored episodes,
+ * with what was scored about their tokens when they were learned from.
+ */
 export function creditView(group: Group, role: Role): CreditTrajectory[] {
   return roleGroups([group])
     .filter((roles) => roles.role === role)
     .flatMap(({ members }) => members)
     .filter(({ turns }) => turns.length > 0)
-    .map((trajectory) => creditTrajectory(trajectory));
+    .map((trajectory) => creditTrajectory(trajectory, 1, storedScores(trajectory)));
 }
 
 /** What was scored about the tokens of a turn, and what is added to its reward. */
@@ -20,6 +23,19 @@ export interface TurnScores {
   readonly values?: readonly number[];
   readonly entropies?: readonly number[];
   readonly bonus?: number;
+}
+
+function storedScores({ episode, role, turns }: Trajectory): TurnScores[] {
+  const { values, entropies } = episode.credit?.[role] ?? {};
+  let end = 0;
+  return turns.map((turn) => {
+    const first = end;
+    end += sampledTokens(turn);
+    return {
+      ...(values && { values: values.slice(first, end) }),
+      ...(entropies && { entropies: entropies.slice(first, end) }),
+    };
+  });
 }
 
 /** @param rewardScale rewards, and facts that are rewards, are multiplied by it */

@@ -3,7 +3,13 @@ import type { Group } from '../core/episode.ts';
 import { keyText } from '../core/episode-key.ts';
 import { user } from '../core/messages.ts';
 import type { StopReason } from '../core/stop.ts';
-import { madeGroup, playedEpisode } from '../core/testing/made-episodes.ts';
+import {
+  madeCall,
+  madeEpisode,
+  madeGroup,
+  madeTransition,
+  playedEpisode,
+} from '../core/testing/made-episodes.ts';
 import { defineEnvironment } from '../env/environment.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
 import { wordRenderer } from '../model/renderer.ts';
@@ -47,7 +53,7 @@ describe('a summary', () => {
 
   test('counts every role of an episode, and the turns of a branch from the start', () => {
     const root = playedEpisode(0, [{}, {}, {}]);
-    const branch = playedEpisode(1, [{ call: { parent: 1 } }], {
+    const branch = madeEpisode(1, [madeCall(2, 1, { parent: 1 })], [madeTransition(2)], {
       branchedFrom: { episode: root.key, transition: 1, calls: 2 },
     });
     expect(summarise([madeGroup(root, branch)])).toMatchObject({ episodes: 2, turns: 3 });

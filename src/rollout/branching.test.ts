@@ -94,6 +94,7 @@ describe('branches', () => {
       expect(branch.turns.slice(0, shared)).toEqual(parent.turns.slice(0, shared));
       expect(branch.turns).toHaveLength(3);
       expect(branch.outcome).toBe(3);
+      expect(branch.turns.map(({ reward }) => reward)).toEqual([0, 1, 2]);
     }
     const copied = branches.reduce((sum, { sharedTurns = 0 }) => sum + sharedTurns, 0);
     expect(stepped).toBe(8 * 3 - copied);

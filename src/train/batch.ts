@@ -3,7 +3,7 @@
 import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
 import { type Sample, samplesOfTrajectory } from '../core/sample.ts';
-import { sampledTokens, type Trajectory } from '../core/trajectory.ts';
+import { isTrained, type Trajectory } from '../core/trajectory.ts';
 import type { CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
 import { creditTrajectory } from '../credit/view.ts';
 import type { TokenRow } from '../engine/engine.ts';
@@ -31,17 +31,17 @@ export interface SampleScores {
 
 /** What credit reads of a trajectory: what happened in it, what the environment said, and what was scored. */
 export function creditInput(
-  { trajectory, samples }: Candidate,
+  candidate: Candidate,
   rewardScale: number,
   { values, entropies, bonuses }: SampleScores = {},
 ): CreditTrajectory {
-  const valuesOf = values && byTurn(samples, values);
-  const entropiesOf = entropies && byTurn(samples, entropies);
-  const bonusesOf = bonuses && byTurn(samples, bonuses);
+  const valuesOf = values && byTurn(candidate, values);
+  const entropiesOf = entropies && byTurn(candidate, entropies);
+  const bonusesOf = bonuses && byTurn(candidate, bonuses);
   return creditTrajectory(
-    trajectory,
+    candidate.trajectory,
     rewardScale,
-    trajectory.turns.map((_, k) => ({
+    candidate.trajectory.turns.map((_, k) => ({
       ...(valuesOf && { values: valuesOf.get(k) ?? [] }),
       ...(entropiesOf && { entropies: entropiesOf.get(k) ?? [] }),
       ...(bonusesOf && { bonus: sumOf(bonusesOf.get(k) ?? []) }),
@@ -51,18 +51,23 @@ export function creditInput(
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
-/** Numbers of sampled tokens, by the turn that sampled them. */
-function byTurn(samples: readonly Sample[], numbers: readonly Float32Array[]): Map<number, number[]> {
-  const found = new Map<number, number[]>();
+/** Numbers of sampled tokens, by the turn that sampled them; in a turn call after call, whichever samples these are in. */
+function byTurn(
+  { trajectory, samples }: Candidate,
+  numbers: readonly Float32Array[],
+): Map<number, readonly number[]> {
+  const ofCall = new Map<number, number[]>();
   for (const [index, sample] of samples.entries()) {
-    for (const [token, turn] of sample.turn_T.entries()) {
-      if (turn < 0) continue;
-      const list = found.get(turn) ?? [];
+    for (const [token, call] of sample.call_T.entries()) {
+      if (call < 0) continue;
+      const list = ofCall.get(call) ?? [];
       list.push(numbers[index]![token]!);
-      found.set(turn, list);
+      ofCall.set(call, list);
     }
   }
-  return found;
+  return new Map(
+    trajectory.turns.map(({ calls }, turn) => [turn, calls.flatMap(({ id }) => ofCall.get(id) ?? [])]),
+  );
 }
 
 /** A sample with its per-token training targets; `weight` is set when minibatches are made. */
@@ -83,20 +88,20 @@ export function spreadCredit(
   credit: TrajectoryCredit,
   values?: readonly Float32Array[],
 ): CreditedSample[] {
-  const nextToken = new Array<number>(trajectory.turns.length).fill(0);
-  const firstToken = firstTokens(trajectory);
+  const next = firstTokens(trajectory);
   return samples.map((sample, index) => {
     const advantages_T = new Float32Array(sample.ids_T.length);
     const returns_T = credit.returns_T && new Float32Array(sample.ids_T.length);
     let live = false;
     for (const [token, turn] of sample.turn_T.entries()) {
       if (turn < 0) continue;
-      const position = nextToken[turn]!++;
-      const place = firstToken[turn]! + position;
+      const call = sample.call_T[token]!;
+      const place = next.get(call)!;
+      next.set(call, place + 1);
       const advantage = credit.tokenAdvantages_T?.[place] ?? credit.turnAdvantages_K[turn];
       if (advantage === undefined || !Number.isFinite(advantage)) {
         throw new TurnwiseError('advantage-not-finite', {
-          what: `The credit method gave token ${position} of turn ${turn} of ${trajectory.id} no usable advantage`,
+          what: `The credit method gave token ${place} of ${trajectory.id}, in turn ${turn}, no usable advantage`,
           seen: String(advantage),
           allowed: 'a finite number for every sampled token',
           next: 'Check the method with `turnwise credit` on the stored rollouts',
@@ -116,14 +121,15 @@ export function spreadCredit(
   });
 }
 
-/** Where each turn's tokens begin among all that the policy sampled in the trajectory. */
-function firstTokens({ turns }: Trajectory): number[] {
+/** Where each call's tokens begin among all that the policy sampled in the trajectory: turn after turn, call after call. */
+function firstTokens({ turns }: Trajectory): Map<number, number> {
+  const first = new Map<number, number>();
   let next = 0;
-  return turns.map((turn) => {
-    const first = next;
-    next += sampledTokens(turn);
-    return first;
-  });
+  for (const call of turns.flatMap(({ calls }) => calls.filter(isTrained))) {
+    first.set(call.id, next);
+    next += call.ids.length;
+  }
+  return first;
 }
 
 /** Cut the samples into `count` random parts of nearly equal size; none is empty. */

@@ -138,8 +138,11 @@ export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'reci
   return config.data === '' || recipe.learnsFrom === 'both';
 }
 
-/** How this learner's policy plays in a step; evaluation changes the temperature, and has the agents in their first roles. */
-export function playOptions(learner: Learner, signal: AbortSignal, step = 0): CollectOptions {
+/**
+ * How this learner's policy plays in a step, counted from 1; evaluation changes the temperature, and has the agents in their
+ * first roles.
+ */
+export function playOptions(learner: Learner, signal: AbortSignal, step = 1): CollectOptions {
   const { config, engine, renderer, world } = learner;
   const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs, exchangeEvery } = config.rollout;
   const lockstep = new Lockstep();
@@ -154,7 +157,7 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 0): Co
     maxTurns: maxTurns === 0 ? world.maxTurns : maxTurns,
     contextLength: engine.capabilities.contextLength,
     turnTimeoutMs,
-    ...(exchangeEvery > 0 && { names: agentNames(world.roles, Math.floor(step / exchangeEvery)) }),
+    ...(exchangeEvery > 0 && { names: agentNames(world.roles, Math.floor((step - 1) / exchangeEvery)) }),
     seed: config.seed,
     signal,
     watch: learner.watch,

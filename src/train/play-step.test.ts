@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Group, Trajectory } from '../core/trajectory.ts';
+import type { Group } from '../core/episode.ts';
+import { madeKey, playedEpisode } from '../core/testing/made-episodes.ts';
+import { roleGroups } from '../core/trajectory.ts';
+import type { GroupRequest } from '../rollout/collect.ts';
 import { trainConfigSchema } from './config.ts';
 import { type Learner, playOptions } from './learner.ts';
 import { curate, playStep } from './play-step.ts';
@@ -13,11 +16,14 @@ function learnerOf(resample: number, outcomes: (group: number) => number[]): Lea
     engine: { capabilities: { contextLength: 10 }, version: 1 },
     renderer: { stopIds: [] },
     recipe: {
-      play: async (requests: readonly { id: string; task: number }[]): Promise<Group[]> =>
-        requests.map(({ id, task }) => {
-          const given = outcomes(Number(id.split('/')[1]));
-          return { id, task, members: given.map((outcome) => ({ outcome }) as unknown as Trajectory) };
-        }),
+      play: async (requests: readonly GroupRequest[]): Promise<Group[]> =>
+        requests.map(({ step, group, index: task }) => ({
+          step,
+          group,
+          members: outcomes(group).map((reward, member) =>
+            playedEpisode(member, [{ reward }], { key: madeKey({ step, group, task, member }) }),
+          ),
+        })),
     },
   } as unknown as Learner;
 }
@@ -26,27 +32,21 @@ const io = { signal: new AbortController().signal, onEpisode: () => {} };
 
 test('rounds are played until a full batch of groups differs, and that batch is learned from', async () => {
   const learner = learnerOf(5, (group) => (group % 3 === 2 ? [0, 1] : [1, 1]));
-  const { groups, tasks } = await playStep(learner, 0, [], io);
-  expect(groups.map(({ id }) => id)).toEqual(['0/0', '0/1', '0/2', '0/3', '0/4', '0/5']);
-  expect(curate(learner, groups).map(({ id }) => id)).toEqual(['0/2', '0/5']);
-  expect(new Set(tasks.values()).size).toBe(6);
+  const groups = await playStep(learner, 1, [], io);
+  expect(groups.map(({ step, group }) => [step, group])).toEqual(
+    [0, 1, 2, 3, 4, 5].map((group) => [1, group]),
+  );
+  expect(curate(learner, roleGroups(groups)).map(({ id }) => id)).toEqual(['1/2', '1/5']);
+  expect(new Set(groups.map(({ members }) => members[0]!.key.task)).size).toBe(6);
 });
 
 test('not more rounds than allowed, and without dynamic sampling one', async () => {
-  expect(
-    (
-      await playStep(
-        learnerOf(2, () => [1, 1]),
-        0,
-        [],
-        io,
-      )
-    ).groups,
-  ).toHaveLength(6);
+  const rounds = learnerOf(2, () => [1, 1]);
+  expect(await playStep(rounds, 1, [], io)).toHaveLength(6);
   const plain = learnerOf(0, () => [1, 1]);
-  const { groups } = await playStep(plain, 0, [], io);
+  const groups = await playStep(plain, 1, [], io);
   expect(groups).toHaveLength(2);
-  expect(curate(plain, groups)).toHaveLength(2);
+  expect(curate(plain, roleGroups(groups))).toHaveLength(2);
 });
 
 test('episodes that are learned from end at void turns where the run says so', async () => {
@@ -62,7 +62,7 @@ test('episodes that are learned from end at void turns where the run says so', a
       return [];
     };
     const curation = { ...config.curation, voidTurns };
-    await playStep({ ...rest, config: { ...config, curation }, recipe: { ...recipe, play } }, 0, [], io);
+    await playStep({ ...rest, config: { ...config, curation }, recipe: { ...recipe, play } }, 1, [], io);
     expect(seen).toEqual([stops]);
   }
 });
@@ -80,7 +80,7 @@ test('agents exchange roles every so many steps, and have no names where they ne
     config: { ...config, rollout: { ...config.rollout, exchangeEvery } },
     recipe: { ...recipe, play },
   });
-  for (let step = 0; step < 5; step++) await playStep(learner(2), step, [], io);
+  for (let step = 1; step <= 5; step++) await playStep(learner(2), step, [], io);
   await playStep(learner(0), 7, [], io);
   const own = { first: 'agent1', second: 'agent2' };
   const exchanged = { first: 'agent2', second: 'agent1' };

@@ -32,8 +32,7 @@ export function withCredit(
 }
 
 function storedCredit({ credit, input }: Credited, step: number): StoredCredit {
-  const values = input.turns.flatMap((turn) => turn.values ?? []);
-  const entropies = input.turns.flatMap((turn) => turn.entropies ?? []);
+  const { turns } = input;
   return {
     inBaseline: true,
     inLoss: true,
@@ -41,7 +40,9 @@ function storedCredit({ credit, input }: Credited, step: number): StoredCredit {
     trainedIn: step,
     advantages_K: credit.turnAdvantages_K,
     ...(credit.tokenAdvantages_T && { advantages_T: Array.from(credit.tokenAdvantages_T) }),
-    ...(values.length > 0 && { values }),
-    ...(entropies.length > 0 && { entropies }),
+    ...(turns.some(({ values }) => values) && { values: turns.flatMap(({ values = [] }) => values) }),
+    ...(turns.some(({ entropies }) => entropies) && {
+      entropies: turns.flatMap(({ entropies = [] }) => entropies),
+    }),
   };
 }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Episode } from '../core/episode.ts';
 import type { StopReason } from '../core/stop.ts';
-import type { Group, Trajectory } from '../core/trajectory.ts';
+import { madeGroup, playedEpisode } from '../core/testing/made-episodes.ts';
+import { roleGroups } from '../core/trajectory.ts';
 import { findCreditMethod } from '../credit/methods.ts';
 import { keepUsable } from '../curation/usable.ts';
 import { type FakeEngine, fakeEngine } from '../engine/fake-engine.test-helper.ts';
@@ -9,41 +11,16 @@ import type { Learner } from './learner.ts';
 import { rloo } from './recipes/rloo.ts';
 import { updatePolicy } from './update.ts';
 
-/** One turn; its only sampled token is the trajectory's number. */
-const trajectory = (number: number, outcome: number, stop: StopReason = 'done'): Trajectory => ({
-  id: `0/0/${number}`,
-  groupId: '0/0',
-  role: 'agent',
-  policyVersion: 1,
-  stop,
-  outcome,
-  success: outcome > 0,
-  turns: [
-    {
-      kind: 'act',
-      anchor: '',
-      messages: [],
-      contextIds: [4],
-      extendsPrevious: false,
-      ids: [number],
-      logprobs: [-1],
-      sampled: true,
-      text: '',
-      finish: 'length',
-      reward: outcome,
-      valid: true,
-      policyMs: 0,
-      environmentMs: 0,
-    },
-  ],
-});
+/** One turn; its only sampled token is the number of the episode. */
+const episode = (number: number, reward: number, stop: StopReason = 'done'): Episode =>
+  playedEpisode(number, [{ written: [number], reward, call: { context: [4] } }], { stop });
 
 async function learnFrom(
-  members: readonly Trajectory[],
+  members: readonly Episode[],
   settings: TrainSettings = {},
 ): Promise<{ readonly engine: FakeEngine; readonly metrics: Readonly<Record<string, number>> }> {
   const engine = fakeEngine();
-  const groups: Group[] = [{ id: '0/0', task: null, members }];
+  const groups = roleGroups([madeGroup(...members)]);
   const config = trainConfigSchema.parse({ optimizer: { minibatches: 1 }, ...settings });
   const credit = findCreditMethod('rloo').create({}).credit;
   const learner = { config, engine, recipe: rloo, credit } as unknown as Learner;
@@ -66,9 +43,9 @@ const lessons = ({ learned }: FakeEngine): ReadonlyMap<number, readonly [number,
   );
 
 test('a failed, late or cancelled episode changes neither the baseline nor the loss, whatever it earned', async () => {
-  const usable = [trajectory(10, 1), trajectory(11, 0), trajectory(12, 0)];
+  const usable = [episode(10, 1), episode(11, 0), episode(12, 0)];
   const failed = (['failed:environment', 'timeout', 'cancelled', 'failed:tool'] as const).map((stop, index) =>
-    trajectory(20 + index, 1000, stop),
+    episode(20 + index, 1000, stop),
   );
   const alone = await learnFrom(usable);
   const together = await learnFrom([
@@ -93,19 +70,19 @@ test('a failed, late or cancelled episode changes neither the baseline nor the l
 });
 
 test('the same mistake without curation would be seen by this test', async () => {
-  const engine = (await learnFrom([trajectory(10, 1), trajectory(11, 0), trajectory(20, 1000)])).engine;
+  const engine = (await learnFrom([episode(10, 1), episode(11, 0), episode(20, 1000)])).engine;
   expect(lessons(engine).get(10)![0]).toBe(-499);
 });
 
 test('samples that teach nothing are left out of the passes, unless entropy or KL counts them', async () => {
-  const equal = [trajectory(10, 1), trajectory(11, 1)];
+  const equal = [episode(10, 1), episode(11, 1)];
   expect((await learnFrom(equal)).engine.learned).toEqual([]);
   const counted = await learnFrom(equal, { objective: { entropyCoefficient: 0.01 } });
   expect([...lessons(counted.engine).keys()].sort()).toEqual([10, 11]);
 });
 
 test('each part of an epoch is one optimizer step, and every sample is in each epoch once', async () => {
-  const members = Array.from({ length: 7 }, (_, index) => trajectory(10 + index, index));
+  const members = Array.from({ length: 7 }, (_, index) => episode(10 + index, index));
   const { engine } = await learnFrom(members, { optimizer: { minibatches: 3, epochs: 2 } });
   expect(engine.learned).toHaveLength(6);
   const seen = (parts: readonly (readonly { readonly ids_T: Int32Array }[])[]): number[] =>

@@ -1,38 +1,33 @@
 import { expect, test } from 'vitest';
-import type { Trajectory } from '../../core/trajectory.ts';
+import type { Episode } from '../../core/episode.ts';
+import {
+  type MadeTurn,
+  madeCall,
+  madeEpisode,
+  madeGroup,
+  madeKey,
+  madeTransition,
+  playedEpisode,
+  trajectoriesOf,
+  trajectoryOf,
+} from '../../core/testing/made-episodes.ts';
+import { roleGroups } from '../../core/trajectory.ts';
 import { againstExpert, bestAndWorst, judged, siblingTurns, twoByTwo } from './pairs.ts';
 import type { Example, Side } from './preferences.ts';
 import { remember } from './replay.ts';
 import { twinPairs } from './twins.ts';
 
 /** Each turn samples one token after the token 1; all of the outcome comes with the last. */
-const episode = (id: string, tokens: readonly number[], outcome: number, more = {}): Trajectory => ({
-  id,
-  groupId: 'g',
-  role: 'agent',
-  policyVersion: 0,
-  stop: 'done',
-  outcome,
-  success: outcome > 0.5,
-  turns: tokens.map((token, turn) => ({
-    kind: 'act',
-    anchor: '',
-    messages: [],
-    contextIds: [1],
-    extendsPrevious: turn > 0,
-    ids: [token],
-    logprobs: [-1],
-    sampled: true,
-    text: '',
-    finish: 'length',
+const turnsOf = (tokens: readonly number[], outcome: number): MadeTurn[] =>
+  tokens.map((token, turn) => ({
+    written: [token],
     reward: turn === tokens.length - 1 ? outcome : 0,
-    valid: true,
-    policyMs: 0,
-    environmentMs: 0,
-  })),
-  ...more,
-});
-const group = (members: readonly Trajectory[]) => [{ id: 'g', task: null, members }];
+    call: { context: [1] },
+  }));
+const episode = (member: number, tokens: readonly number[], outcome: number): Episode =>
+  playedEpisode(member, turnsOf(tokens, outcome), { success: { agent: outcome > 0.5 } });
+const group = (members: readonly Episode[]) => roleGroups([madeGroup(...members)]);
+const views = (members: readonly Episode[]) => trajectoriesOf(madeGroup(...members));
 
 /** The tokens that count on a side, and what it earned. */
 const seen = ({ rows, reward }: Side) => ({
@@ -44,18 +39,18 @@ const seen = ({ rows, reward }: Side) => ({
 const shown = (examples: readonly Example[]) => examples.map((example) => example.map(seen));
 
 test('the best episode of a task is paired with the worst, and none where all are alike', () => {
-  const members = [episode('a', [5, 6], 0.3), episode('b', [7, 6], 1), episode('c', [5], 0)];
+  const members = [episode(0, [5, 6], 0.3), episode(1, [7, 6], 1), episode(2, [5], 0)];
   expect(shown(bestAndWorst(group(members)))).toEqual([
     [
       { counted: [7, 6], reward: 1 },
       { counted: [5], reward: 0 },
     ],
   ]);
-  expect(bestAndWorst(group([members[0]!, { ...members[1]!, outcome: 0.3 }]))).toEqual([]);
+  expect(bestAndWorst(group([members[0]!, episode(1, [7, 6], 0.3)]))).toEqual([]);
 });
 
 test('KTO judges by success, and REBEL keeps pairs of equal rewards, scaled', () => {
-  const members = [episode('a', [5], 0.4), episode('b', [6], 0.4), episode('c', [7], 1)];
+  const members = [episode(0, [5], 0.4), episode(1, [6], 0.4), episode(2, [7], 1)];
   expect(shown(judged(group(members))).map(([side]) => side!.reward)).toEqual([-1, -1, 1]);
   expect(shown(twoByTwo(group(members), 10))).toEqual([
     [
@@ -66,9 +61,11 @@ test('KTO judges by success, and REBEL keeps pairs of equal rewards, scaled', ()
 });
 
 test('the higher return is preferred, be it the expert’s or not; ties make no pair', () => {
-  const expert = episode('expert', [9], 0.8);
-  const members = [episode('a', [5], 0.2), episode('b', [6], 0.8), episode('c', [7], 1)];
-  expect(shown(againstExpert(members, expert)).map((sides) => sides.map(({ counted }) => counted))).toEqual([
+  const expert = trajectoryOf(episode(0, [9], 0.8));
+  const members = [episode(0, [5], 0.2), episode(1, [6], 0.8), episode(2, [7], 1)];
+  expect(
+    shown(againstExpert(views(members), expert)).map((sides) => sides.map(({ counted }) => counted)),
+  ).toEqual([
     [[9], [5]],
     [[7], [9]],
   ]);
@@ -76,13 +73,13 @@ test('the higher return is preferred, be it the expert’s or not; ties make no 
 
 test('siblings are turns that saw the same tokens; each is worth the mean outcome of the episodes that took it', () => {
   const members = [
-    episode('a', [5, 6], 1),
-    episode('b', [5, 7], 0),
-    episode('c', [8, 6], 0),
-    episode('d', [8, 7], 0.2),
+    episode(0, [5, 6], 1),
+    episode(1, [5, 7], 0),
+    episode(2, [8, 6], 0),
+    episode(3, [8, 7], 0.2),
   ];
   // At the root 5 is worth 0.5 and 8 is worth 0.1; below 5 the actions 6 and 7 differ by 1, below 8 by 0.2.
-  expect(shown(siblingTurns(members, 0.3))).toEqual([
+  expect(shown(siblingTurns(views(members), 0.3))).toEqual([
     [
       { counted: [5], reward: 0.5 },
       { counted: [8], reward: 0.1 },
@@ -95,21 +92,41 @@ test('siblings are turns that saw the same tokens; each is worth the mean outcom
 });
 
 test('a twin is compared at the turn from which it differs, by the rewards of the rest', () => {
-  const first = episode('a', [5, 6, 7], 1);
-  const twin = episode('a/twin', [5, 8], 0, { parent: 'a', sharedTurns: 1 });
-  const same = episode('b/twin', [5, 6, 9], 0, { parent: 'a', sharedTurns: 1 });
-  expect(shown(twinPairs([first, twin, same], 2))).toEqual([
+  const first = episode(0, [5, 6, 7], 1);
+  const other = episode(1, [5, 6, 7], 1);
+  /** Goes on after the first turn with these tokens. */
+  const branch = (member: number, origin: Episode, tokens: readonly number[]): Episode =>
+    madeEpisode(
+      member,
+      tokens.map((token, index) => madeCall(index + 1, [token], { context: [1], parent: index })),
+      tokens.map((_, index) => madeTransition(index + 1)),
+      { branchedFrom: { episode: origin.key, transition: 0, calls: 1 } },
+    );
+  // In a group of two the twin of member 0 is member 2; that of member 1 took the same action.
+  const members = [first, other, branch(2, first, [8]), branch(3, other, [6, 9])];
+  expect(shown(twinPairs(views(members), 2, 2))).toEqual([
     [
       { counted: [6], reward: 2 },
       { counted: [8], reward: 0 },
     ],
   ]);
+  // One that started afresh is compared at the first turn; one whose first failed, with nothing.
+  const afresh = episode(2, [7], 0.5);
+  expect(shown(twinPairs(views([first, other, afresh]), 2, 2))).toEqual([
+    [
+      { counted: [5], reward: 2 },
+      { counted: [7], reward: 1 },
+    ],
+  ]);
+  expect(twinPairs(views([other, afresh]), 2, 2)).toEqual([]);
 });
 
-test('the latest episodes are kept, without what was said; recorded ones stay as they are', () => {
-  const memory = { creditState: {}, replay: [episode('a', [5], 0), episode('b', [5], 0)] };
+test('the latest episodes are kept, by their keys; recorded ones stay as they are', () => {
+  const key = (member: number) => ({ episode: madeKey({ member }), role: 'agent' });
+  const memory = { creditState: {}, replay: [key(0), key(1)] };
   const config = { replay: { size: 2 } } as Parameters<typeof remember>[2];
-  const kept = remember(memory, group([episode('c', [6], 1)]), config);
-  expect(kept.map(({ id }) => id)).toEqual(['b', 'c']);
+  const kept = remember(memory, group([episode(2, [6], 1)]), config);
+  expect(kept).toEqual([key(1), key(2)]);
+  expect(JSON.parse(JSON.stringify(kept))).toEqual(kept);
   expect(remember(memory, [], config)).toBe(memory.replay);
 });

@@ -1,12 +1,21 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Trajectory, Turn } from '../../core/trajectory.ts';
+import { samplesOfTrajectory } from '../../core/sample.ts';
+import {
+  type MadeTurn,
+  madeCall,
+  madeEpisode,
+  madeTransition,
+  playedEpisode,
+  trajectoryOf,
+} from '../../core/testing/made-episodes.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
 import { tagProtocol } from '../../env/tag-protocol.ts';
 import { wordRenderer } from '../../model/renderer.ts';
 import { WordTokenizer } from '../../model/word-tokenizer.ts';
 import type { CreditedSample } from '../batch.ts';
 import type { Learner } from '../learner.ts';
-import { correctionRows, thoughtLength, weighThoughts } from './thoughts.ts';
+import { CORRECTION, correctionRows, thoughtLength, weighThoughts } from './thoughts.ts';
 
 const tokenizer = WordTokenizer.fromTexts(['see near far <action>go</action> <action>stay</action>']);
 const renderer = wordRenderer(tokenizer, 3);
@@ -17,36 +26,14 @@ const learner = {
 } as unknown as Learner;
 const words = (ids: Iterable<number>): string => tokenizer.decode([...ids]);
 
-const turn = (text: string, correctedThought?: string): Turn => {
-  const ids = renderer.completionIds(text);
-  return {
-    kind: 'act',
-    anchor: '',
-    messages: [],
-    contextIds: tokenizer.encode('see'),
-    extendsPrevious: false,
-    ids,
-    logprobs: ids.map(() => -1),
-    sampled: true,
-    text,
-    ...(correctedThought !== undefined && { correctedThought }),
-    finish: 'stop',
-    reward: 0,
-    valid: true,
-    policyMs: 0,
-    environmentMs: 0,
-  };
-};
-const episode = (...turns: readonly Turn[]): Trajectory => ({
-  id: '0/0/0',
-  groupId: '0/0',
-  role: 'agent',
-  policyVersion: 0,
-  turns,
-  stop: 'done',
-  outcome: 0,
-  success: false,
+const turn = (text: string, correctedThought?: string, more: Partial<MadeTurn> = {}): MadeTurn => ({
+  written: renderer.completionIds(text),
+  anew: true,
+  ...more,
+  call: { context: tokenizer.encode('see'), text, ...more.call },
+  transition: { ...(correctedThought !== undefined && { notes: { [CORRECTION]: correctedThought } }) },
 });
+const episode = (...turns: readonly MadeTurn[]): Trajectory => trajectoryOf(playedEpisode(0, turns));
 
 test('a thought ends where the action begins, and is all there is where no action does', () => {
   const length = (text: string): number => thoughtLength(renderer.completionIds(text), renderer, tagProtocol);
@@ -71,7 +58,7 @@ test('a token that reaches into the action belongs to the action, whatever the t
 });
 
 test('a corrected thought is imitated after what the policy had seen and done; other turns are not', () => {
-  const extended = { ...turn('far <action>stay</action>', 'see near'), extendsPrevious: true };
+  const extended = turn('far <action>stay</action>', 'see near', { anew: false });
   const rows = correctionRows([episode(turn('near <action>go</action>'), extended)], learner);
   expect(rows.map(({ ids_T }) => words(ids_T))).toEqual(['see near <action>go</action> <end> see see near']);
   expect([...rows[0]!.channels.imitation!]).toEqual([0, 0, 0, 0, 0, 0.5, 0.5]);
@@ -88,18 +75,38 @@ test('shares of imitation are over all rows; what does not fit the context is le
     [0, 0.25],
     [0, 0.25, 0.25, 0.25],
   ]);
-  const long = { ...turn('far <action>go</action>', 'near'), contextIds: new Array<number>(12).fill(5) };
+  const long = turn('far <action>go</action>', 'near', { call: { context: new Array<number>(12).fill(5) } });
   expect(correctionRows([episode(long)], learner)).toEqual([]);
 });
 
 test('thoughts have a share of the advantage, actions all of it; so has everything where no action was found', () => {
   const turns = [turn('see near <action>go</action>'), turn('see near')];
-  const turn_T = Int32Array.of(-1, 0, 0, 0, 0, -1, 1, 1, 1);
+  const call_T = Int32Array.of(-1, 0, 0, 0, 0, -1, 1, 1, 1);
   const item = {
-    sample: { turn_T },
-    advantages_T: Float32Array.from(turn_T, (index) => (index < 0 ? 0 : 2)),
+    sample: { call_T },
+    advantages_T: Float32Array.from(call_T, (index) => (index < 0 ? 0 : 2)),
   } as unknown as CreditedSample;
   const weighed = weighThoughts(item, episode(...turns), learner, 0.25);
   expect([...weighed.advantages_T]).toEqual([0, 0.5, 0.5, 2, 2, 0, 2, 2, 2]);
   expect(weighThoughts(item, episode(...turns), learner, 1)).toBe(item);
+});
+
+test('a plan before the act is no thought of it: it has all of its advantage', () => {
+  const ids = (text: string): number[] => renderer.completionIds(text);
+  const acted = 'near <action>go</action>';
+  const planned = trajectoryOf(
+    madeEpisode(
+      0,
+      [
+        madeCall(0, ids('far'), { purpose: 'plan', text: 'far' }),
+        madeCall(1, ids(acted), { parent: 0, text: acted }),
+      ],
+      [madeTransition(1)],
+    ),
+  );
+  const [sample] = samplesOfTrajectory(planned);
+  const advantages_T = Float32Array.from(sample!.mask_T);
+  const item: CreditedSample = { sample: sample!, advantages_T, live: true };
+  expect(words(sample!.ids_T.filter((_, token) => sample!.call_T[token] === 1))).toBe(`${acted} <end>`);
+  expect([...weighThoughts(item, planned, learner, 0.25).advantages_T]).toEqual([0, 1, 1, 0, 0.25, 1, 1]);
 });

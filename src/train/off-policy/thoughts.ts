@@ -83,16 +83,20 @@ export function weighThoughts(
   weight: number,
 ): CreditedSample {
   if (weight === 1) return item;
-  const left_K = turns.map((turn) => {
-    const act = actOf(turn);
-    if (act === undefined) return 0;
-    // Where no action was found, all that was written is answered for.
-    const acts = world.protocol.parse(renderer.answer(act.text)).ok;
-    return acts ? thoughtLength(act.ids, renderer, world.protocol) : 0;
-  });
+  const left = new Map(
+    turns.flatMap((turn) => {
+      const act = actOf(turn);
+      // Where no action was found, all that was written is answered for.
+      if (act === undefined || !world.protocol.parse(renderer.answer(act.text)).ok) return [];
+      return [[act.id, thoughtLength(act.ids, renderer, world.protocol)] as const];
+    }),
+  );
   const advantages_T = item.advantages_T.map((advantage, token) => {
-    const turn = item.sample.turn_T[token]!;
-    return turn >= 0 && left_K[turn]!-- > 0 ? weight * advantage : advantage;
+    const call = item.sample.call_T[token]!;
+    const more = left.get(call) ?? 0;
+    if (more <= 0) return advantage;
+    left.set(call, more - 1);
+    return weight * advantage;
   });
   return { ...item, advantages_T };
 }
