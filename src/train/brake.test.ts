@@ -16,7 +16,9 @@ test('the third step in a row in which everything failed ends the run', () => {
   const first = brake(0, failed, options);
   const second = brake(first, failed, options);
   expect([first, second]).toEqual([1, 2]);
-  expect(() => brake(second, failed, options)).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: Every episode of 3 steps in a row failed. Seen: 13 × failed:environment: b in the last step, of 16 episodes. Allowed: fewer than 3 such steps (rollout.failureLimit). Start the server again, then continue with: turnwise resume first.]`);
+  expect(() => brake(second, failed, options)).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: Every episode of 3 steps in a row failed. Seen: 13 × failed:environment: b in the last step, of 16 episodes. Allowed: fewer than 3 such steps (rollout.failureLimit). Start the server again, then continue with: turnwise resume first.]`,
+  );
 });
 
 test('one episode that worked releases it; a step that plays nothing changes nothing', () => {
