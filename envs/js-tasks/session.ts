@@ -40,7 +40,7 @@ export class JsSession implements Session {
   readonly #wording: Wording;
   readonly #sandbox: Sandbox;
   #snapshot = '';
-  #unseen: readonly Message[];
+  #messages: readonly Message[];
   /** What the last call said. */
   #last = '';
   #verdict: 'right' | 'wrong' | undefined;
@@ -53,7 +53,7 @@ export class JsSession implements Session {
     this.task = task;
     this.#wording = wording;
     this.#sandbox = sandbox;
-    this.#unseen = wording.opening(task);
+    this.#messages = wording.opening(task);
   }
 
   /** Raises what the sandbox raises when the sandbox itself fails. */
@@ -72,9 +72,7 @@ export class JsSession implements Session {
   }
 
   observe(): readonly Message[] {
-    const messages = this.#unseen;
-    this.#unseen = [];
-    return messages;
+    return this.#messages;
   }
 
   anchor(): string {
@@ -109,7 +107,7 @@ export class JsSession implements Session {
       },
     });
     this.#last = said ?? this.#wording.invalid;
-    this.#unseen = [this.#wording.tell(this.#last)];
+    this.#messages = [this.#wording.tell(this.#last)];
     const success = this.#verdict === 'right';
     return {
       rewards: { [AGENT]: success ? 1 : 0 },
@@ -144,7 +142,7 @@ export class JsSession implements Session {
   async fork(): Promise<Session> {
     const copy = new JsSession(this.task, this.#wording, this.#sandbox.fork());
     copy.#snapshot = this.#snapshot;
-    copy.#unseen = this.#unseen;
+    copy.#messages = this.#messages;
     copy.#last = this.#last;
     copy.#verdict = this.#verdict;
     copy.#answer = this.#answer;

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
 import { factsOf } from '../../src/credit/facts.ts';
-import { brokenLaw } from '../../src/env/environment-laws.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
 import { maze, STARTS, world } from './index.ts';
 
@@ -132,12 +131,10 @@ describe('tasks', () => {
   });
 });
 
-describe('laws', () => {
-  it('hold under random play, which always ends', async () => {
+describe('random play', () => {
+  it('ends within the turns', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(10_000), fc.constantFrom(1, 12, 40), async (seed, maxTurns) => {
-        const limited = maze({ ...defaults, maxTurns });
-        expect(await brokenLaw(limited, limited.tasks('train').at(seed), seed)).toBeUndefined();
         const played = await playEpisode(world.create({ ...defaults, maxTurns }), STARTS[0]!, seed, 'random');
         expect(played.done).toBe(true);
       }),

@@ -3,7 +3,7 @@
 import type { Group, Role } from '../core/episode.ts';
 import { keyText } from '../core/episode-key.ts';
 import type { Facts, TrajectoryFacts } from '../core/facts.ts';
-import { isTrained, roleGroups, sampledTokens, type Trajectory, type Turn } from '../core/trajectory.ts';
+import { roleGroups, sampledTokens, type Trajectory, type Turn } from '../core/trajectory.ts';
 import type { CreditTrajectory, CreditTurn } from './rollouts.ts';
 
 /**
@@ -25,7 +25,8 @@ export interface TurnScores {
   readonly bonus?: number;
 }
 
-function storedScores({ episode, role, turns }: Trajectory): TurnScores[] {
+/** What was scored about the tokens of a stored trajectory when it was learned from. */
+export function storedScores({ episode, role, turns }: Trajectory): TurnScores[] {
   const { values, entropies } = episode.credit?.[role] ?? {};
   let end = 0;
   return turns.map((turn) => {
@@ -103,6 +104,3 @@ function ofTurn({
 }: Facts = {}) {
   return turn;
 }
-
-/** Whether a turn has tokens that policy gradients learn from. */
-export const isSampled = ({ calls }: Turn): boolean => calls.some(isTrained);

@@ -1,48 +1,145 @@
-/** What every pure environment promises, as one check that its tests can run over many seeds. */
+/** What every environment, game and world promises, as one check that tests can run over many seeds. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalJson, type Json } from '../core/json.ts';
+import { canonicalJson, findNonJson, type Json } from '../core/json.ts';
 import { Rng } from '../core/rng.ts';
 import type { Environment } from './environment.ts';
 import { fromEnvironment } from './from-environment.ts';
 import { NO_ACTION } from './protocol.ts';
+import { checkedMessages, checkedRole, checkedSession, checkedStep, checkedText } from './replies.ts';
+import type { Role, Session } from './session.ts';
+import type { World } from './world.ts';
 
 /** Things a policy may write that no environment should take for an action. */
 const NONSENSE = [NO_ACTION, 'xyzzy', '<unk>', '  ', 'left right', '"', '{"name":1}', '-1', '1e3', '\u0000'];
 
+/** A promise that was broken. */
+class Broken extends Error {}
+
 /**
  * Play `task` with a mixture of legal actions and nonsense, and return the first broken promise, or undefined:
- * nothing throws, the turn limit suffices to end the episode, the state survives JSON, nonsense is invalid and leaves
- * the anchor alone, a fork given the same action goes the same way, and the same seed gives the same transcript.
+ * nothing throws, every reply is one that a rollout accepts, nonsense is invalid and leaves the anchor alone, asking twice
+ * gives the same, a copy given the same action goes the same way, what a copy does leaves the original alone, and the same
+ * seed and actions give the same transcript.
  */
-export async function brokenLaw<Task extends Json, State extends Json>(
+export function brokenLaw<Task extends Json, State extends Json>(
   environment: Environment<Task, State>,
   task: Task,
   seed: string | number,
 ): Promise<string | undefined> {
-  const world = fromEnvironment(environment);
-  const transcripts: string[] = [];
-  for (const _ of [1, 2]) {
-    const choices = Rng.of('laws', seed);
-    const session = await world.open(task, Rng.of('world', seed));
-    const signal = new AbortController().signal;
-    const transcript: Json[] = [];
-    for (let turn = 0; session.toMove() !== undefined && turn < world.maxTurns; turn++) {
-      const nonsense = choices.chance(0.2);
-      const action = nonsense ? choices.pick(NONSENSE) : await world.script?.(session, 'random', choices);
-      if (action === undefined) return 'actions(state) is missing';
-      const before = session.anchor('agent');
-      const twin = await session.fork?.();
-      const result = await session.step(action, signal);
-      if (!isDeepStrictEqual(await twin?.step(action, signal), result)) return 'a fork went another way';
-      if (twin?.anchor('agent') !== session.anchor('agent')) return 'a fork reached another state';
-      if (!nonsense && !result.valid) return `the legal action ${JSON.stringify(action)} was invalid`;
-      if (nonsense && result.valid) return `${JSON.stringify(action)} was taken for an action`;
-      if (nonsense && !result.done && session.anchor('agent') !== before) return 'an invalid action moved';
-      if (result.done !== (session.toMove() === undefined)) return 'done and toMove disagree';
-      transcript.push([action, result.rewards, session.observe('agent').map((message) => message.content)]);
-    }
-    transcripts.push(canonicalJson(transcript));
+  return brokenWorldLaw(fromEnvironment(environment), task, seed);
+}
+
+/** As `brokenLaw`, for any world with scripted random players. */
+export async function brokenWorldLaw(
+  world: World,
+  task: Json,
+  seed: string | number,
+): Promise<string | undefined> {
+  const path = findNonJson(task);
+  if (path !== undefined) return `the task is not plain JSON at ${path}`;
+  const written = canonicalJson(task);
+  try {
+    const first = await transcript(world, task, seed);
+    const second = await transcript(world, task, seed, first.actions);
+    if (!isDeepStrictEqual(first, second)) return 'the same seed gave two transcripts';
+    return canonicalJson(task) === written ? undefined : 'playing changed the task';
+  } catch (error) {
+    if (error instanceof Broken) return error.message;
+    throw error;
   }
-  return transcripts[0] === transcripts[1] ? undefined : 'the same seed gave two transcripts';
+}
+
+interface Transcript {
+  readonly actions: string[];
+  readonly results: unknown[];
+}
+
+/** Play with `actions`; or with random ones, which it gives back. */
+async function transcript(
+  world: World,
+  task: Json,
+  seed: string | number,
+  actions?: readonly string[],
+): Promise<Transcript> {
+  const choices = Rng.of('laws', seed);
+  const told: Transcript = { actions: [], results: [] };
+  const used = new Map<Role, number>();
+  const session = checkedSession('open()', await world.open(task, Rng.of('world', seed)));
+  try {
+    for (;;) {
+      const before = look(world, session);
+      const { mover } = before;
+      const turns = used.get(mover ?? '') ?? 0;
+      told.results.push(before);
+      if (mover === undefined || turns >= world.maxTurns) return told;
+      used.set(mover, turns + 1);
+      const turn = told.actions.length;
+      const given = actions?.[turn];
+      const action = given ?? (await choose(world, session, choices));
+      told.actions.push(action);
+      const result = await stepWithCopies(world, session, action, choices);
+      const after = look(world, session);
+      const nonsense = NONSENSE.includes(action);
+      if (!nonsense && !result.valid)
+        throw new Broken(`the legal action ${JSON.stringify(action)} was invalid`);
+      if (nonsense && result.valid) throw new Broken(`${JSON.stringify(action)} was taken for an action`);
+      if (nonsense && !result.done && after.anchors[mover] !== before.anchors[mover]) {
+        throw new Broken('an invalid action moved');
+      }
+      if (result.done !== (after.mover === undefined)) throw new Broken('done and toMove disagree');
+      told.results.push(result);
+    }
+  } finally {
+    await session.close();
+  }
+}
+
+/** Nonsense, or what the policy's text for a random legal action is read as. */
+async function choose(world: World, session: Session, choices: Rng): Promise<string> {
+  if (choices.chance(0.2)) return choices.pick(NONSENSE);
+  const action = await world.script?.(session, 'random', choices);
+  if (action === undefined) throw new Broken('actions(state) is missing');
+  const parsed = world.protocol.parse(world.protocol.format(action));
+  if (!parsed.ok) throw new Broken(`the protocol cannot read what it wrote for ${JSON.stringify(action)}`);
+  return parsed.action;
+}
+
+/** Take a step; first in a copy, and another step in another, where the session can be copied. */
+async function stepWithCopies(world: World, session: Session, action: string, choices: Rng) {
+  const { signal } = new AbortController();
+  const step = async (of: Session) => checkedStep(await of.step(action, signal), world.name, world.roles);
+  const twin = await session.fork?.();
+  const other = await session.fork?.();
+  try {
+    const before = look(world, session);
+    const otherAction = other && (await choose(world, other, choices.fork('other')));
+    if (otherAction !== undefined) await other?.step(otherAction, signal);
+    const expected = twin && (await step(twin));
+    if (!isDeepStrictEqual(look(world, session), before))
+      throw new Broken('what a copy did changed the original');
+    const result = await step(session);
+    if (!twin) return result;
+    if (!isDeepStrictEqual(expected, result)) throw new Broken('a fork went another way');
+    if (!isDeepStrictEqual(look(world, twin), look(world, session)))
+      throw new Broken('a fork reached another state');
+    return result;
+  } finally {
+    await Promise.all([twin?.close(), other?.close()]);
+  }
+}
+
+/** All that can be asked without a step, asked twice. */
+function look(world: World, session: Session) {
+  const once = () => ({
+    mover: checkedRole(session.toMove(), world.roles),
+    anchors: Object.fromEntries(
+      world.roles.map((role) => [role, checkedText('anchor()', session.anchor(role))]),
+    ),
+    messages: world.roles.map((role) => checkedMessages(session.observe(role))),
+    picture: session.render?.(),
+  });
+  const first = once();
+  if (!isDeepStrictEqual(once(), first)) throw new Broken('asked twice, it gave two answers');
+  return first;
 }

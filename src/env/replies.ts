@@ -27,7 +27,8 @@ export function refused(call: string, seen: string, allowed: string): TurnwiseEr
     what: `${call} returned an invalid value`,
     seen,
     allowed,
-    fields: { call },
+    // Also where a policy that follows scripts meets it.
+    fields: { call, origin: 'environment' },
   });
 }
 

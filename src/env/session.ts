@@ -23,7 +23,7 @@ export interface Session {
   readonly roles: readonly Role[];
   /** Who acts now; undefined when the episode is over. */
   toMove(): Role | undefined;
-  /** What `role` has not been shown yet. Called once before each of its turns, and once at the end. */
+  /** What `role` reads before its turn, and at the end. Asked twice without a step between, it gives the same. */
   observe(role: Role): readonly Message[];
   /** Key of the present state, as `role` can know it. */
   anchor(role: Role): string;

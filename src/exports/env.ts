@@ -7,7 +7,7 @@ export {
   type Step,
   type TaskSet,
 } from '../env/environment.ts';
-export { brokenLaw } from '../env/environment-laws.ts';
+export { brokenLaw, brokenWorldLaw } from '../env/environment-laws.ts';
 export { defineWorld, type WorldFactory } from '../env/factory.ts';
 export { fromEnvironment } from '../env/from-environment.ts';
 export { fromGame } from '../env/from-game.ts';

@@ -3,6 +3,7 @@
 import type { EpisodeKey } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import { Rng } from '../core/rng.ts';
+import { checkedText } from '../env/replies.ts';
 import type { PlayerKind, World } from '../env/world.ts';
 import type { Renderer } from '../model/renderer.ts';
 import type { CompletionRequest, Policy } from './policy.ts';
@@ -40,7 +41,8 @@ export function scriptedPolicy(world: World, options: ScriptedOptions): Policy {
           next: 'Give it solve() (and actions()), or start from a checkpoint instead of demonstrations',
         });
       }
-      const text = `${await thoughtOf(world, request, rng)}${world.protocol.format(action)}`;
+      const written = world.protocol.format(checkedText('script()', action));
+      const text = `${await thoughtOf(world, request, rng)}${checkedText('protocol.format()', written)}`;
       const ids = Int32Array.from(options.renderer?.completionIds(text) ?? []);
       return {
         ids,

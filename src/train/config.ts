@@ -98,6 +98,11 @@ const rollout = z.strictObject({
   concurrency: count.default(256).describe('Episodes under way at once'),
   turnTimeoutMs: count.default(20_000).describe('Deadline of one environment step, in milliseconds'),
   minimumMembers: count.default(2).describe('A group with fewer usable episodes is dropped'),
+  failureLimit: z
+    .int()
+    .min(0)
+    .default(3)
+    .describe('Steps in a row in which every episode failed, after which the run stops; 0 never stops it'),
 });
 
 const curation = z.strictObject({

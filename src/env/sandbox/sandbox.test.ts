@@ -149,6 +149,27 @@ describe('limits', () => {
   });
 });
 
+describe('a program cannot void its own episode', () => {
+  test.each([
+    ['throw { toString: 1, valueOf: 2 }', '{"toString":1,"valueOf":2}'],
+    ['Promise.reject({ toString: 1, valueOf: 2 })', '{"toString":1,"valueOf":2}'],
+    ['throw Object.assign(new Error("x"), { name: { toString: 1 } })', 'Error: x'],
+    ['throw Promise.resolve(1)', '{}'],
+    ['throw new Proxy({}, { get() { throw 1; } })', 'Error: what was thrown cannot be shown'],
+    ['throw { get message() { for (;;); } }', 'TimeLimit'],
+    ['var f = async () => { for (;;) await 1 }; f()', 'TimeLimit'],
+    ['var f = () => { for (let i = 0; i < 1e3; i++) Promise.resolve().then(f) }; f()', 'Limit'],
+    ['var f = async () => { try { for (;;) await f() } catch { f() } finally { f() } }; f()', ''],
+  ])('%s is an answer', async (code, error) => {
+    const sandbox = createSandbox(brief);
+    await outputs(sandbox, 'let kept = 1');
+    const said = await sandbox.evaluate(code, signal);
+    expect(said.error).toContain(error);
+    expect(await outputs(sandbox, 'kept')).toEqual(['1']);
+    sandbox.close();
+  });
+});
+
 describe('sandboxes', () => {
   test('share no globals and no prototypes', async () => {
     const [a, b] = [createSandbox(limits), createSandbox(limits)];

@@ -96,6 +96,8 @@ class WorkerSandbox implements Sandbox {
     if (reply.kind === 'broken' && reply.reason === 'time') return { output: '', error: this.#outOfTime() };
     if (reply.kind === 'broken' && reply.reason === 'stack')
       return { output: '', error: 'InternalError: stack overflow; the call was undone' };
+    if (reply.kind === 'broken' && reply.reason === 'crash')
+      return { output: '', error: 'InternalError: the interpreter crashed; the call was undone' };
     throw new TurnwiseError('sandbox-failed', {
       what: 'The sandbox failed',
       seen: reply.kind === 'ready' ? 'an answer to nothing' : reply.error,

@@ -33,8 +33,12 @@ export type SandboxReply =
   | { readonly kind: 'limit'; readonly limit: 'time' | 'memory'; readonly output: string }
   /** A call of `history` no longer ends as it did. */
   | { readonly kind: 'history-failed'; readonly error: string }
-  /** The interpreter itself broke and is gone. */
-  | { readonly kind: 'broken'; readonly reason: 'time' | 'stack' | 'other'; readonly error: string };
+  /** The interpreter itself broke and is gone: `crash` where the program broke it. */
+  | {
+      readonly kind: 'broken';
+      readonly reason: 'time' | 'stack' | 'crash' | 'other';
+      readonly error: string;
+    };
 
 /** An instance of the interpreter's program, with a memory of its own. */
 export interface SandboxMachine {
@@ -57,6 +61,8 @@ export function serveSandboxes(
     readonly context: QuickJSContext;
     /** Takes the value of a call and gives all its output. */
     readonly finish: QuickJSHandle;
+    /** Takes what was thrown and gives it in words. */
+    readonly tell: QuickJSHandle;
   }
   interface Outcome {
     readonly output: string;
@@ -110,21 +116,34 @@ export function serveSandboxes(
       t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
       return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
     };
-    return (value) => {
+    const told = (thrown) => {
+      if (typeof thrown === 'object' && thrown !== null) {
+        const { name, message } = thrown;
+        if (typeof message === 'string') return (typeof name === 'string' ? name : 'Error') + ': ' + message;
+      }
+      return show(thrown, false);
+    };
+    const tell = (thrown) => {
+      try { return slice(told(thrown), 0, limit); }
+      catch { return 'Error: what was thrown cannot be shown'; }
+    };
+    const finish = (value) => {
       if (value !== undefined) write(show(value, true));
       const output = dropped > 0 ? printed + '\\n… ' + dropped + ' more characters' : printed;
       printed = '';
       dropped = 0;
       return output;
     };
+    return { finish, tell };
   }`;
 
   const remove = (sandbox: number): void => {
     const interpreter = interpreters.get(sandbox);
     if (interpreter === undefined) return;
-    const { machine, context, runtime, finish } = interpreter;
+    const { machine, context, runtime, finish, tell } = interpreter;
     interpreters.delete(sandbox);
     finish.dispose();
+    tell.dispose();
     context.dispose();
     runtime.dispose();
     idle.set(machine.maximumBytes, [...(idle.get(machine.maximumBytes) ?? []), machine]);
@@ -142,16 +161,17 @@ export function serveSandboxes(
     const context = runtime.newContext({ intrinsics: INTRINSICS });
     const limit = context.newNumber(outputLimit);
     const install = context.unwrapResult(context.evalCode(`(${prelude})`, 'prelude'));
-    const finish = context.unwrapResult(context.callFunction(install, context.undefined, limit));
-    limit.dispose();
-    install.dispose();
-    const interpreter = { machine, runtime, context, finish };
+    const functions = context.unwrapResult(context.callFunction(install, context.undefined, limit));
+    const finish = context.getProp(functions, 'finish');
+    const tell = context.getProp(functions, 'tell');
+    for (const handle of [limit, install, functions]) handle.dispose();
+    const interpreter = { machine, runtime, context, finish, tell };
     interpreters.set(sandbox, interpreter);
     return interpreter;
   };
 
   const run = (
-    { machine, runtime, context, finish }: Interpreter,
+    { machine, runtime, context, finish, tell }: Interpreter,
     code: string,
     limits: SandboxLimits,
   ): Outcome => {
@@ -167,13 +187,10 @@ export function serveSandboxes(
     let output = '';
     let error: string | undefined;
     const fail = (thrown: QuickJSHandle): void => {
-      const copy: unknown = context.dump(thrown);
-      const { name, message } = (typeof copy === 'object' && copy !== null ? copy : {}) as Record<
-        string,
-        unknown
-      >;
-      const text = typeof message === 'string' ? `${name ?? 'Error'}: ${message}` : String(copy);
-      error = text.slice(0, limits.outputLimit);
+      // Told inside, where getters and toString of a hostile value can throw only at the program itself.
+      const text = context.callFunction(tell, context.undefined, thrown);
+      error = text.error ? 'Error: what was thrown cannot be shown' : context.getString(text.value);
+      text.dispose();
       thrown.dispose();
     };
     const finishWith = (value: QuickJSHandle): void => {
@@ -208,7 +225,8 @@ export function serveSandboxes(
     if (history !== undefined) {
       const interpreter = await create(sandbox, limits);
       for (const earlier of history) {
-        const { limit } = run(interpreter, earlier, limits);
+        // A call that just fitted its time once must fit again, on a machine that is busier now.
+        const { limit } = run(interpreter, earlier, { ...limits, timeLimitMs: 4 * limits.timeLimitMs });
         if (limit === undefined) continue;
         interpreters.delete(sandbox);
         return {
@@ -217,7 +235,17 @@ export function serveSandboxes(
         };
       }
     }
-    const { output, error, limit } = run(interpreters.get(sandbox)!, code, limits);
+    let outcome: Outcome;
+    try {
+      outcome = run(interpreters.get(sandbox)!, code, limits);
+    } catch (error) {
+      // The interpreter is C compiled to WebAssembly: deep nesting (of a text to parse, say) can exhaust the host's stack
+      // half-way through anything, and a flood of jobs its memory, so its module is never used again.
+      interpreters.delete(sandbox);
+      const reason = String(error).includes('call stack') ? 'stack' : 'crash';
+      return { kind: 'broken', reason, error: String(error) };
+    }
+    const { output, error, limit } = outcome;
     if (limit === undefined) return { kind: 'result', output, ...(error === undefined ? {} : { error }) };
     if (limit === 'time') remove(sandbox);
     else interpreters.delete(sandbox);
@@ -229,12 +257,9 @@ export function serveSandboxes(
       if (request.kind === 'close') remove(request.sandbox);
       else port.postMessage(await evaluate(request));
     } catch (error) {
-      // The interpreter is C compiled to WebAssembly: deep nesting (of a text to parse, say) can exhaust the host's
-      // stack half-way through anything, so its module is never used again.
       interpreters.delete(request.sandbox);
-      const reason = String(error).includes('call stack') ? 'stack' : 'other';
       if (request.kind !== 'close')
-        port.postMessage({ kind: 'broken', reason, error: String(error) } satisfies SandboxReply);
+        port.postMessage({ kind: 'broken', reason: 'other', error: String(error) } satisfies SandboxReply);
     }
   });
   port.postMessage({ kind: 'ready' } satisfies SandboxReply);
