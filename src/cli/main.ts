@@ -45,3 +45,6 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   console: processConsole(),
   interrupts: processInterrupts(),
 });
+
+// The command is done: nothing that it left open may outlive a request to terminate.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit());

@@ -122,7 +122,7 @@ async function watch(
       }
     }
   } finally {
-    await learner.engine.close();
+    await learner.close();
   }
 }
 
