@@ -1,14 +1,15 @@
 /** The routes of the Tinker API: bodies in, statuses out. */
 
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { decodeForwardBackwardRequest } from '../../wire/tinker/protobuf.ts';
+import { decodeForwardBackwardRequest, forwardBackwardNumbers } from '../../wire/tinker/protobuf.ts';
 import { PROTOBUF } from '../../wire/tinker/shapes.ts';
 import { tarOf } from '../../wire/tinker/tar.ts';
+import { sameSecret } from '../guard/secrets.ts';
+import { type Call, callOf, jsonOf } from './bodies.ts';
 import { type CheckpointPlace, type ListedCheckpoint, parsePath, pathOf } from './checkpoints.ts';
 import { invalid, messageOf, statusOf, unauthorized } from './refusals.ts';
 import * as requests from './requests.ts';
@@ -28,7 +29,7 @@ export interface AppOptions {
 }
 
 export const appOptions: AppOptions = {
-  bodyBytes: 64 * 2 ** 20,
+  bodyBytes: 32 * 2 ** 20,
   pollMs: 30_000,
   chunkLength: 1024,
 };
@@ -46,33 +47,47 @@ export function tinkerApp(server: TinkerServer, given: Partial<AppOptions> = {})
   app.get('/', (context) => context.json({ name: 'turnwise', api: '/api/v1' }));
   app.get('/api/v1/healthz', (context) => context.json({ status: 'ok' }));
   app.use('/api/v1/*', async (context, next) => {
-    if (options.apiKey !== undefined && !sameKey(context.req.header('x-api-key'), options.apiKey))
+    if (options.apiKey !== undefined && !sameSecret(context.req.header('x-api-key') ?? '', options.apiKey))
       throw unauthorized();
     await next();
   });
 
-  const post = (route: string, handle: (body: unknown, call: Call) => object | Promise<object>): void => {
+  const post: Post = (route, handle) => {
     app.post(`/api/v1/${route}`, async (context) => {
       const call = await callOf(context, route);
       return context.json(await handle(jsonOf(call.bytes), call));
     });
   };
+  /** Requests with numbers, which those after them wait for. */
+  const train: Post = (route, handle) =>
+    post(route, async (body, call) => {
+      try {
+        return await handle(body, call);
+      } catch (error) {
+        server.refuse(body, error);
+        throw error;
+      }
+    });
   sessionRoutes(app, server, post, options.chunkLength);
   post('create_model', (body, { fingerprint }) => server.createModel(body, fingerprint));
   post('get_info', (body) => describeModel(server.model(read(requests.modelIdSchema, body).model_id)));
-  post('forward', (body, { fingerprint }) => server.pass(requests.readPass(body, true), fingerprint));
+  train('forward', (body, { fingerprint }) => server.pass(requests.readPass(body, true), fingerprint));
   app.post('/api/v1/forward_backward', async (context) => {
     const { bytes, fingerprint } = await callOf(context, 'forward_backward');
-    const isProtobuf = context.req.header('content-type')?.includes(PROTOBUF);
-    const request = isProtobuf
-      ? decodeForwardBackwardRequest(bytes)
-      : requests.readPass(jsonOf(bytes), false);
-    return context.json(server.pass(withoutZero(request), fingerprint));
+    const isProtobuf = context.req.header('content-type')?.includes(PROTOBUF) ?? false;
+    const body = isProtobuf ? undefined : jsonOf(bytes);
+    try {
+      const request = isProtobuf ? decodeForwardBackwardRequest(bytes) : requests.readPass(body, false);
+      return context.json(server.pass(withoutZero(request), fingerprint));
+    } catch (error) {
+      server.refuse(body ?? forwardBackwardNumbers(bytes), error);
+      throw error;
+    }
   });
-  post('optim_step', (body, { fingerprint }) => server.optimStep(body, fingerprint));
-  post('save_weights', (body, { fingerprint }) => server.saveWeights(body, fingerprint));
-  post('save_weights_for_sampler', (body, { fingerprint }) => server.saveForSampler(body, fingerprint));
-  post('load_weights', (body, { fingerprint }) => server.loadWeights(body, fingerprint));
+  train('optim_step', (body, { fingerprint }) => server.optimStep(body, fingerprint));
+  train('save_weights', (body, { fingerprint }) => server.saveWeights(body, fingerprint));
+  train('save_weights_for_sampler', (body, { fingerprint }) => server.saveForSampler(body, fingerprint));
+  train('load_weights', (body, { fingerprint }) => server.loadWeights(body, fingerprint));
   post('unload_model', (body) => server.unloadModel(body));
   post('create_sampling_session', (body, { fingerprint }) => server.createSamplingSession(body, fingerprint));
   post('asample', (body, { fingerprint }) => server.sample(body, fingerprint));
@@ -97,13 +112,6 @@ export function tinkerApp(server: TinkerServer, given: Partial<AppOptions> = {})
 
 /** What the engine keeps beside the weights, and no other program reads. */
 const ownFiles: ReadonlySet<string> = new Set(['optimizer.safetensors', 'frozen.safetensors']);
-
-interface Call {
-  readonly bytes: Uint8Array;
-  /** Equal for a request that is sent again. */
-  readonly fingerprint: string;
-  readonly idempotencyKey: string | undefined;
-}
 
 type Post = (route: string, handle: (body: unknown, call: Call) => object | Promise<object>) => void;
 
@@ -249,26 +257,6 @@ function describeCheckpoint(checkpoint: ListedCheckpoint): object {
   };
 }
 
-async function callOf(context: Context, route: string): Promise<Call> {
-  const encoding = context.req.header('content-encoding');
-  if (encoding !== undefined && encoding !== 'identity')
-    throw invalid('Bodies are read as they are', `content-encoding ${encoding}`, 'no compression');
-  const bytes = new Uint8Array(await context.req.arrayBuffer());
-  return {
-    bytes,
-    fingerprint: createHash('sha256').update(route).update('\0').update(bytes).digest('base64'),
-    idempotencyKey: context.req.header('x-idempotency-key'),
-  };
-}
-
-function jsonOf(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch (error) {
-    throw invalid('The body is not JSON', messageOf(error));
-  }
-}
-
 /** In protobuf a number that was not given is 0. */
 function withoutZero<T extends { readonly seqId?: number }>(request: T): T {
   if (request.seqId !== 0) return request;
@@ -278,9 +266,4 @@ function withoutZero<T extends { readonly seqId?: number }>(request: T): T {
 
 function tooLarge(bytes: number): (context: Context) => Response {
   return (context) => context.json({ detail: `The body is too large. Allowed: ${bytes} bytes.` }, 413);
-}
-
-function sameKey(given: string | undefined, expected: string): boolean {
-  const digest = (key: string): Buffer => createHash('sha256').update(key).digest();
-  return timingSafeEqual(digest(given ?? ''), digest(expected));
 }

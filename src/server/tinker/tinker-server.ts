@@ -8,7 +8,7 @@ import { Futures, type Result } from './futures.ts';
 import { type ServerLimits, serverLimits } from './limits.ts';
 import type { AdapterKind, ModelSource } from './model-source.ts';
 import { preparePass, runPass } from './passes.ts';
-import { conflict, gone, invalid, tooMany, unknown } from './refusals.ts';
+import { conflict, invalid, statusOf, tooMany, unknown } from './refusals.ts';
 import * as requests from './requests.ts';
 import { read } from './requests.ts';
 import { passResult, pending, sampleResult, samplesPending } from './results.ts';
@@ -17,6 +17,9 @@ import { SamplingSessions, type SamplingSource } from './sampling-sessions.ts';
 import { type ModelCard, ServedModel } from './served-model.ts';
 import { ServedWeights } from './served-weights.ts';
 import { Sessions } from './sessions.ts';
+
+/** Statuses of requests that will not do any better when they are sent again. */
+const refusals: ReadonlySet<number> = new Set([404, 422]);
 
 export class TinkerServer {
   readonly source: ModelSource;
@@ -163,9 +166,10 @@ export class TinkerServer {
   unloadModel(body: unknown): object {
     const { model_id } = read(requests.modelIdSchema, body);
     const model = this.#model(model_id);
-    const requestId = this.#open(model.card.sessionId);
+    const requestId = this.#open(model.card.sessionId, true);
     const done = async (): Promise<Result> => {
       await model.unload();
+      this.#forgetUnloaded();
       return { json: { model_id, status: 'unloaded', type: 'unload_model' } };
     };
     this.futures.follow(requestId, done());
@@ -203,12 +207,17 @@ export class TinkerServer {
     return samplesPending(requestId, request.num_samples);
   }
 
-  /** The work goes on where it has begun; its result is dropped. */
+  /** Samples go on where they have begun, and their result is dropped; what changes a model is not called off. */
   cancel(body: unknown): object {
-    const { request_id } = read(requests.futureSchema, body);
-    if (this.futures.isPending(request_id))
-      this.futures.fail(request_id, gone('The request was cancelled', request_id, 'Send it again'));
+    this.futures.cancel(read(requests.futureSchema, body).request_id);
     return {};
+  }
+
+  /** Nobody waits for a training request that was refused. */
+  refuse(request: unknown, error: unknown): void {
+    if (!refusals.has(statusOf(error))) return;
+    const numbers = requests.numbersSchema.safeParse(request);
+    if (numbers.success) this.models.get(numbers.data.model_id)?.sequence.refuse(numbers.data.seq_id);
   }
 
   /** Models of sessions that have gone silent, and results that nobody read, are given up. */
@@ -262,7 +271,7 @@ export class TinkerServer {
     const known = this.#creations.get(modelId);
     if (known?.fingerprint === fingerprint) return known.requestId;
     if (known !== undefined) throw conflict('The number of the model was used for another', modelId);
-    const requestId = this.#open(sessionId);
+    const requestId = this.#open(sessionId, true);
     this.#creations.set(modelId, { fingerprint, requestId });
     const loaded = [...this.models.values()].filter(({ isUnloaded }) => !isUnloaded).length;
     const engine =
@@ -279,7 +288,12 @@ export class TinkerServer {
     const card = { ...owner, baseModel, isLora, adapter };
     const model = new ServedModel(card, engine, this.#limits);
     this.models.set(modelId, model);
-    engine.catch(() => model.unload());
+    // One that could not be made is forgotten, metadata and all; what was asked of it meanwhile still says why.
+    engine.catch(() => {
+      this.models.delete(modelId);
+      this.#creations.delete(modelId);
+      return model.unload();
+    });
     const result = engine.then(
       (): Result => ({
         json: {
@@ -294,6 +308,16 @@ export class TinkerServer {
     return requestId;
   }
 
+  /** Unloaded models are told of for a while: the oldest are forgotten first. */
+  #forgetUnloaded(): void {
+    const unloaded = [...this.models].filter(([, model]) => model.isUnloaded);
+    for (const [modelId] of unloaded.slice(0, Math.max(0, unloaded.length - this.#limits.keptUnloaded))) {
+      this.models.delete(modelId);
+      this.#creations.delete(modelId);
+      void this.checkpoints.deleteEphemeral(modelId).catch(() => undefined);
+    }
+  }
+
   #train(
     model: ServedModel,
     seqId: number | null | undefined,
@@ -301,7 +325,7 @@ export class TinkerServer {
     work: (engine: Engine) => Promise<Result>,
   ): object {
     const requestId = model.sequence.enter(seqId ?? undefined, fingerprint, {
-      open: () => this.#open(model.card.sessionId),
+      open: () => this.#open(model.card.sessionId, true),
       start: (id) => this.futures.follow(id, model.inTurn(work)),
       fail: (id, error) => this.futures.fail(id, error),
     });
@@ -309,7 +333,7 @@ export class TinkerServer {
   }
 
   #sample(owner: string, source: SamplingSource, request: requests.SampleBody): string {
-    const requestId = this.#open(owner);
+    const requestId = this.#open(owner, false);
     const lend: Lend = async (trained, work) =>
       source.kind === 'inflight'
         ? work(await this.#model(source.modelId).liveEngine())
@@ -330,9 +354,9 @@ export class TinkerServer {
     if (name !== this.source.name) throw unknown('Base model', name, this.source.name);
   }
 
-  #open(owner: string): string {
+  #open(owner: string, keeps: boolean): string {
     if (this.futures.size >= this.#limits.mostFutures)
       throw tooMany('Too many requests are under way', String(this.futures.size), 'Read the results of some');
-    return this.futures.open(owner);
+    return this.futures.open(owner, keeps);
   }
 }

@@ -96,6 +96,24 @@ export function decodeForwardBackwardRequest(body: Uint8Array): ForwardBackwardR
   return { ...request, data, lossConfig };
 }
 
+/** Which request it is, whatever the rest of it holds; nothing where even that cannot be read. */
+export function forwardBackwardNumbers(body: Uint8Array): { model_id?: string; seq_id?: number } {
+  const numbers: { model_id?: string; seq_id?: number } = {};
+  try {
+    fields(body, {
+      1: (reader) => {
+        numbers.model_id = reader.string();
+      },
+      2: (reader) => {
+        numbers.seq_id = reader.int32();
+      },
+    });
+  } catch {
+    // The error that is raised for the whole of it says what is wrong.
+  }
+  return numbers;
+}
+
 function readDatum(body: Uint8Array): Datum {
   const chunks: Int32Array[] = [];
   const inputs: Record<string, NumberArray> = {};
