@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { blaming, excerpt, invalidAnswer } from './http.ts';
+import { keyHeaders } from './key.ts';
 
 const answerShape = z.discriminatedUnion('type', [
   z.object({
@@ -41,7 +42,11 @@ export class OpenEnvSocket {
 
   private constructor(url: string, timeoutMs: number) {
     this.#url = url;
-    this.#socket = new WebSocket(url, { maxPayload: MESSAGE_LIMIT, handshakeTimeout: timeoutMs });
+    this.#socket = new WebSocket(url, {
+      maxPayload: MESSAGE_LIMIT,
+      handshakeTimeout: timeoutMs,
+      headers: keyHeaders(),
+    });
     this.#socket.on('message', (raw) => this.#receive(raw.toString()));
     this.#socket.on('error', (error) => this.#fail(error));
     this.#socket.on('close', (code) => this.#fail(new Error(`closed with code ${code}`)));

@@ -9,6 +9,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { scriptRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
+import { jsonProblem } from '../guard/json-limits.ts';
 import { askScript } from './ask-script.ts';
 import { openEpisode } from './open-episode.ts';
 import {
@@ -88,6 +89,8 @@ export function serveOpenEnvSocket(socket: WebSocket, world: World, table: Sessi
 
   const answer = async (raw: string): Promise<void> => {
     let value: unknown;
+    const problem = jsonProblem(raw);
+    if (problem !== undefined) return refuse('INVALID_JSON', `The message ${problem}`);
     try {
       value = JSON.parse(raw);
     } catch {

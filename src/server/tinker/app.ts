@@ -3,23 +3,28 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { decodeForwardBackwardRequest, forwardBackwardNumbers } from '../../wire/tinker/protobuf.ts';
 import { PROTOBUF } from '../../wire/tinker/shapes.ts';
 import { tarOf } from '../../wire/tinker/tar.ts';
-import { sameSecret } from '../guard/secrets.ts';
+import { guard, requireKey } from '../guard/guard.ts';
 import { type Call, callOf, jsonOf } from './bodies.ts';
 import { type CheckpointPlace, type ListedCheckpoint, parsePath, pathOf } from './checkpoints.ts';
-import { invalid, messageOf, statusOf, unauthorized } from './refusals.ts';
+import { invalid, messageOf, statusOf } from './refusals.ts';
 import * as requests from './requests.ts';
 import { read } from './requests.ts';
 import type { ServedModel } from './served-model.ts';
 import type { TinkerServer } from './tinker-server.ts';
 
+type App = Hono<{ Bindings: HttpBindings }>;
+
 export interface AppOptions {
   /** What clients must send as `x-api-key`; without it any key will do. */
   readonly apiKey?: string;
+  /** Names by which clients reach the server, beside those of this machine. */
+  readonly allowHosts?: readonly string[];
   /** Longest body, in bytes. */
   readonly bodyBytes: number;
   /** How long a question for a result is held. */
@@ -34,21 +39,21 @@ export const appOptions: AppOptions = {
   chunkLength: 1024,
 };
 
-export function tinkerApp(server: TinkerServer, given: Partial<AppOptions> = {}): Hono {
+export function tinkerApp(server: TinkerServer, given: Partial<AppOptions> = {}): App {
   const options = { ...appOptions, ...given };
-  const app = new Hono();
+  const app: App = new Hono();
   app.onError((error, context) => {
     const status = statusOf(error);
     if (status === 429) context.header('retry-after', '1');
     return context.json({ detail: messageOf(error) }, status as 500);
   });
   app.notFound((context) => context.json({ detail: 'Not Found' }, 404));
+  app.use(guard({ allowHosts: options.allowHosts ?? [], bodyTypes: ['application/json', PROTOBUF] }));
   app.use(bodyLimit({ maxSize: options.bodyBytes, onError: tooLarge(options.bodyBytes) }));
   app.get('/', (context) => context.json({ name: 'turnwise', api: '/api/v1' }));
   app.get('/api/v1/healthz', (context) => context.json({ status: 'ok' }));
   app.use('/api/v1/*', async (context, next) => {
-    if (options.apiKey !== undefined && !sameSecret(context.req.header('x-api-key') ?? '', options.apiKey))
-      throw unauthorized();
+    if (options.apiKey !== undefined) requireKey(context.env.incoming.headers, options.apiKey);
     await next();
   });
 
@@ -115,7 +120,7 @@ const ownFiles: ReadonlySet<string> = new Set(['optimizer.safetensors', 'frozen.
 
 type Post = (route: string, handle: (body: unknown, call: Call) => object | Promise<object>) => void;
 
-function sessionRoutes(app: Hono, server: TinkerServer, post: Post, chunkLength: number): void {
+function sessionRoutes(app: App, server: TinkerServer, post: Post, chunkLength: number): void {
   const { source } = server;
   post('client/config', () => ({
     pjwt_auth_enabled: false,
@@ -152,7 +157,7 @@ function sessionRoutes(app: Hono, server: TinkerServer, post: Post, chunkLength:
   });
 }
 
-function checkpointRoutes(app: Hono, server: TinkerServer, post: Post): void {
+function checkpointRoutes(app: App, server: TinkerServer, post: Post): void {
   const { checkpoints } = server;
   post('weights_info', async (body) => {
     const place = parsePath(read(requests.weightsInfoSchema, body).tinker_path, 'weights');
