@@ -3,6 +3,7 @@
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
+import { jsonProblem } from '../../core/json-limits.ts';
 import { blaming, excerpt, invalidAnswer } from './http.ts';
 import { keyHeaders } from './key.ts';
 
@@ -118,6 +119,11 @@ export class OpenEnvSocket {
 
   #receive(text: string): void {
     let value: unknown;
+    const problem = jsonProblem(text);
+    if (problem !== undefined) {
+      this.#fail(invalidAnswer(this.#call, `an answer that ${problem}`));
+      return;
+    }
     try {
       value = JSON.parse(text);
     } catch {

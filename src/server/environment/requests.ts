@@ -6,8 +6,8 @@ import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
+import { jsonProblem } from '../../core/json-limits.ts';
 import { guard, requireKey } from '../guard/guard.ts';
-import { jsonProblem } from '../guard/json-limits.ts';
 
 /** Largest body of a request, in bytes. */
 export const BODY_LIMIT = 4 * 1024 * 1024;

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
-import { jsonProblem } from '../guard/json-limits.ts';
+import { jsonProblem } from '../../core/json-limits.ts';
 import { invalid, messageOf } from './refusals.ts';
 
 export interface Call {

@@ -4,17 +4,18 @@ import type { Engine } from '../../engine/engine.ts';
 import { LogprobEvaluator } from '../../objective/at-logprobs.ts';
 import type { ForwardBackwardRequest } from '../../wire/tinker/shapes.ts';
 import { type CheckpointPlace, Checkpoints, parsePath, pathOf } from './checkpoints.ts';
+import { Creation } from './creation.ts';
 import { Futures, type Result } from './futures.ts';
 import { type ServerLimits, serverLimits } from './limits.ts';
-import type { AdapterKind, ModelSource } from './model-source.ts';
+import type { ModelSource } from './model-source.ts';
 import { preparePass, runPass } from './passes.ts';
-import { conflict, invalid, statusOf, tooMany, unknown } from './refusals.ts';
+import { invalid, statusOf, tooMany, unknown } from './refusals.ts';
 import * as requests from './requests.ts';
 import { read } from './requests.ts';
 import { passResult, pending, sampleResult, samplesPending } from './results.ts';
 import { type Lend, sampleOn } from './sampling.ts';
 import { SamplingSessions, type SamplingSource } from './sampling-sessions.ts';
-import { type ModelCard, ServedModel } from './served-model.ts';
+import type { ServedModel } from './served-model.ts';
 import { ServedWeights } from './served-weights.ts';
 import { Sessions } from './sessions.ts';
 
@@ -27,12 +28,11 @@ export class TinkerServer {
   readonly futures: Futures;
   readonly checkpoints: Checkpoints;
   readonly models = new Map<string, ServedModel>();
+  readonly #creation: Creation;
   readonly #limits: ServerLimits;
   readonly #weights: ServedWeights;
   readonly #evaluator = new LogprobEvaluator();
   readonly #sampling = new SamplingSessions();
-  /** Requests that made a model, by model: sent again they are the same. */
-  readonly #creations = new Map<string, { readonly fingerprint: string; readonly requestId: string }>();
   readonly #sweeper: NodeJS.Timeout;
 
   constructor(source: ModelSource, folder: string, limits: Partial<ServerLimits> = {}) {
@@ -41,6 +41,7 @@ export class TinkerServer {
     this.sessions = new Sessions(this.#limits);
     this.futures = new Futures(this.#limits);
     this.checkpoints = new Checkpoints(folder);
+    this.#creation = new Creation(source, this.models, this.futures, this.checkpoints, this.#limits);
     const modelOf = (modelId: string) => this.models.get(modelId);
     this.#weights = new ServedWeights(source, this.checkpoints, this.#limits.mostSamplers, modelOf);
     this.#sweeper = setInterval(() => void this.sweep(), Math.min(10_000, this.#limits.sessionTimeoutMs / 4));
@@ -57,7 +58,8 @@ export class TinkerServer {
       throw invalid('This server trains adapters, not whole models', 'rank 0', 'a rank of at least 1');
     const modelId = `${request.session_id}:train:${request.model_seq_id}`;
     const owner = { modelId, sessionId: request.session_id, userMetadata };
-    const requestId = this.#create(owner, fingerprint, adapter, config.seed);
+    const open = () => this.#open(request.session_id, true);
+    const requestId = this.#creation.create(owner, fingerprint, adapter, config.seed, open);
     return {
       ...pending(requestId),
       model_id: modelId,
@@ -132,10 +134,11 @@ export class TinkerServer {
     if (typeof request.session_id === 'string') {
       this.sessions.hear(request.session_id);
       modelId = `${request.session_id}:train:${request.model_seq_id}`;
-      const known = this.#creations.get(modelId);
-      if (known?.fingerprint === fingerprint) return pending(known.requestId);
+      const again = this.#creation.requestOf(modelId, fingerprint);
+      if (again !== undefined) return pending(again);
       const owner = { modelId, sessionId: request.session_id, userMetadata: null };
-      this.#create(owner, `${fingerprint} creation`, { rank, targets }, undefined);
+      const open = () => this.#open(owner.sessionId, true);
+      this.#creation.create(owner, `${fingerprint} creation`, { rank, targets }, undefined, open);
     }
     const model = this.#model(modelId);
     const isAgain = typeof request.seq_id === 'number' && request.seq_id <= model.sequence.count;
@@ -158,7 +161,7 @@ export class TinkerServer {
     });
     if (typeof request.session_id === 'string') {
       const { request_id: requestId } = answer as { request_id: string };
-      this.#creations.set(modelId, { fingerprint, requestId });
+      this.#creation.remember(modelId, fingerprint, requestId);
     }
     return answer;
   }
@@ -169,7 +172,7 @@ export class TinkerServer {
     const requestId = this.#open(model.card.sessionId, true);
     const done = async (): Promise<Result> => {
       await model.unload();
-      this.#forgetUnloaded();
+      this.#creation.forgetUnloaded();
       return { json: { model_id, status: 'unloaded', type: 'unload_model' } };
     };
     this.futures.follow(requestId, done());
@@ -233,8 +236,7 @@ export class TinkerServer {
     this.#sampling.end(sessionId);
     for (const [modelId, model] of this.models) {
       if (model.card.sessionId !== sessionId) continue;
-      this.models.delete(modelId);
-      this.#creations.delete(modelId);
+      this.#creation.forget(modelId);
       await model.unload();
       // A file that is written while its folder is deleted would stay, or fail the deletion.
       await this.#weights.written();
@@ -259,63 +261,6 @@ export class TinkerServer {
     const model = this.model(id);
     this.sessions.hear(model.card.sessionId);
     return model;
-  }
-
-  #create(
-    owner: Pick<ModelCard, 'modelId' | 'sessionId' | 'userMetadata'>,
-    fingerprint: string,
-    adapter: AdapterKind,
-    seed: number | null | undefined,
-  ): string {
-    const { modelId, sessionId } = owner;
-    const known = this.#creations.get(modelId);
-    if (known?.fingerprint === fingerprint) return known.requestId;
-    if (known !== undefined) throw conflict('The number of the model was used for another', modelId);
-    const requestId = this.#open(sessionId, true);
-    this.#creations.set(modelId, { fingerprint, requestId });
-    const loaded = [...this.models.values()].filter(({ isUnloaded }) => !isUnloaded).length;
-    const engine =
-      loaded < this.#limits.mostModels
-        ? this.source.create({ ...adapter, seed: String(seed ?? modelId) })
-        : Promise.reject(
-            tooMany(
-              'There is no room for another model',
-              `${loaded} are loaded`,
-              'Unload one, or let its session end',
-            ),
-          );
-    const { name: baseModel, isLora } = this.source;
-    const card = { ...owner, baseModel, isLora, adapter };
-    const model = new ServedModel(card, engine, this.#limits);
-    this.models.set(modelId, model);
-    // One that could not be made is forgotten, metadata and all; what was asked of it meanwhile still says why.
-    engine.catch(() => {
-      this.models.delete(modelId);
-      this.#creations.delete(modelId);
-      return model.unload();
-    });
-    const result = engine.then(
-      (): Result => ({
-        json: {
-          model_id: modelId,
-          base_model: baseModel,
-          lora_config: { rank: adapter.rank, seed: seed ?? null },
-          type: 'create_model',
-        },
-      }),
-    );
-    this.futures.follow(requestId, result);
-    return requestId;
-  }
-
-  /** Unloaded models are told of for a while: the oldest are forgotten first. */
-  #forgetUnloaded(): void {
-    const unloaded = [...this.models].filter(([, model]) => model.isUnloaded);
-    for (const [modelId] of unloaded.slice(0, Math.max(0, unloaded.length - this.#limits.keptUnloaded))) {
-      this.models.delete(modelId);
-      this.#creations.delete(modelId);
-      void this.checkpoints.deleteEphemeral(modelId).catch(() => undefined);
-    }
   }
 
   #train(
