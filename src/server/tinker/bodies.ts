@@ -1,7 +1,8 @@
 /** Bodies of the Tinker API: read within limits, and told apart from what was sent before. */
 
 import { createHash } from 'node:crypto';
-import type { Context } from 'hono';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context, Hono } from 'hono';
 import { jsonProblem } from '../../core/json-limits.ts';
 import { invalid, messageOf } from './refusals.ts';
 
@@ -11,6 +12,11 @@ export interface Call {
   readonly fingerprint: string;
   readonly idempotencyKey: string | undefined;
 }
+
+export type App = Hono<{ Bindings: HttpBindings }>;
+
+/** Adds a route whose bodies are JSON. */
+export type Post = (route: string, handle: (body: unknown, call: Call) => object | Promise<object>) => void;
 
 export async function callOf(context: Context, route: string): Promise<Call> {
   const encoding = context.req.header('content-encoding');

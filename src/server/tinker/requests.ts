@@ -3,6 +3,7 @@
 import { z } from 'zod';
 
 import type { Datum, ForwardBackwardRequest, NumberArray } from '../../wire/tinker/shapes.ts';
+import { isOneColumn } from '../../wire/tinker/shapes.ts';
 import type { AdapterKind } from './model-source.ts';
 import { numberList, tokenList } from './number-lists.ts';
 import { parseProblem } from './parse-problem.ts';
@@ -33,8 +34,11 @@ const tensor = z
   .object({
     data: numberList,
     dtype: z.enum(['int64', 'float32']),
-    shape: z.array(z.int()).max(1, 'one axis').nullish(),
-    sparse_crow_indices: z.null().optional(),
+    shape: z
+      .array(z.int())
+      .refine(isOneColumn, 'one number for each token; several targets for one token are not trained on here')
+      .nullish(),
+    sparse_crow_indices: z.null('a dense tensor').optional(),
   })
   .transform(
     ({ data, dtype }): NumberArray => (dtype === 'int64' ? Int32Array.from(data) : Float32Array.from(data)),
@@ -127,6 +131,7 @@ export const optimStepSchema = z.object({
 });
 
 const ttl = z.int().positive().nullish();
+export const ttlSchema = z.object({ ttl_seconds: ttl });
 export const saveSchema = z.object({
   model_id: id,
   seq_id: seqId,
@@ -193,8 +198,19 @@ const sampleSchema = z.object({
   prompt_logprobs: z.boolean().nullish(),
   topk_prompt_logprobs: z.int().min(0).nullish(),
   topk_sample_logprobs: z.int().min(0).nullish(),
+  prompt_logprobs_last_n: z.int().min(1).nullish(),
+  target_prompt_logprobs: z.unknown().optional(),
+  prompt_alt_tokens_k: z.int().min(0).nullish(),
 });
 export type SampleBody = z.output<typeof sampleSchema>;
+
+/** They need more of the distribution than the engine tells. */
+const unserved = [
+  'topk_prompt_logprobs',
+  'topk_sample_logprobs',
+  'target_prompt_logprobs',
+  'prompt_alt_tokens_k',
+] as const;
 
 export function readSample(body: unknown): SampleBody {
   const request = read(sampleSchema, body);
@@ -207,10 +223,19 @@ export function readSample(body: unknown): SampleBody {
     );
   if (typeof request.sampling_session_id === 'string' && typeof request.seq_id !== 'string')
     throw invalid('seq_id is missing', undefined, 'a number with every sampling_session_id');
-  if (request.topk_prompt_logprobs || request.topk_sample_logprobs)
+  for (const name of unserved)
+    if (request[name])
+      throw invalid(
+        `${name} is not served here`,
+        JSON.stringify(request[name]).slice(0, 100),
+        'log-probabilities of the tokens themselves: those sampled, and with prompt_logprobs those of the prompt',
+      );
+  const { prompt, prompt_logprobs: hasPrompt, prompt_logprobs_last_n: last } = request;
+  if (typeof last === 'number' && (!hasPrompt || last >= prompt.length))
     throw invalid(
-      'Only the log-probabilities of the tokens themselves are known here',
-      'a request for the top k',
+      'prompt_logprobs_last_n is not usable',
+      hasPrompt ? `${last} of ${prompt.length} tokens` : 'no prompt_logprobs',
+      'prompt_logprobs, and a number below that of the tokens in the prompt',
     );
   return request;
 }

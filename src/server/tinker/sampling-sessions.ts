@@ -58,6 +58,10 @@ export class SamplingSessions {
     return requestId;
   }
 
+  idsOf(sessionId: string): string[] {
+    return [...this.#sessions.values()].filter((each) => each.sessionId === sessionId).map(({ id }) => id);
+  }
+
   end(sessionId: string): void {
     for (const [id, session] of this.#sessions)
       if (session.sessionId === sessionId) this.#sessions.delete(id);

@@ -22,6 +22,8 @@ import { Sessions } from './sessions.ts';
 /** Statuses of requests that will not do any better when they are sent again. */
 const refusals: ReadonlySet<number> = new Set([404, 422]);
 
+const diskSweepMs = 10 * 60_000;
+
 export class TinkerServer {
   readonly source: ModelSource;
   readonly sessions: Sessions;
@@ -34,6 +36,7 @@ export class TinkerServer {
   readonly #evaluator = new LogprobEvaluator();
   readonly #sampling = new SamplingSessions();
   readonly #sweeper: NodeJS.Timeout;
+  #sweptDiskAt = 0;
 
   constructor(source: ModelSource, folder: string, limits: Partial<ServerLimits> = {}) {
     this.source = source;
@@ -94,11 +97,11 @@ export class TinkerServer {
   }
 
   saveWeights(body: unknown, fingerprint: string): object {
-    const { model_id, seq_id, path, overwrite } = read(requests.saveSchema, body);
+    const { model_id, seq_id, path, overwrite, ttl_seconds: ttlSeconds } = read(requests.saveSchema, body);
     const model = this.#model(model_id);
     const place: CheckpointPlace = { modelId: model_id, kind: 'weights', name: path };
     return this.#train(model, seq_id, fingerprint, async (engine) => {
-      await this.#weights.save(model, engine, place, overwrite);
+      await this.#weights.save(model, engine, place, { overwrite, ttlSeconds });
       return { json: { path: pathOf(place), type: 'save_weights' } };
     });
   }
@@ -111,7 +114,7 @@ export class TinkerServer {
     return this.#train(model, request.seq_id, fingerprint, async (engine) => {
       if (typeof request.path === 'string') {
         const place: CheckpointPlace = { modelId, kind: 'sampler_weights', name: request.path };
-        await this.#weights.save(model, engine, place, false);
+        await this.#weights.save(model, engine, place, { ttlSeconds: request.ttl_seconds });
         await model.publish(engine, pathOf(place));
         return { json: { path: pathOf(place), sampling_session_id: null, type } };
       }
@@ -223,9 +226,13 @@ export class TinkerServer {
     if (numbers.success) this.models.get(numbers.data.model_id)?.sequence.refuse(numbers.data.seq_id);
   }
 
-  /** Models of sessions that have gone silent, and results that nobody read, are given up. */
+  /** Models of sessions that have gone silent, results that nobody read, and expired checkpoints are given up. */
   async sweep(): Promise<void> {
     this.futures.sweep();
+    if (performance.now() - this.#sweptDiskAt > diskSweepMs) {
+      this.#sweptDiskAt = performance.now();
+      await this.checkpoints.all();
+    }
     for (const id of this.sessions.expired()) await this.endSession(id);
   }
 
@@ -242,6 +249,13 @@ export class TinkerServer {
       await this.#weights.written();
       await this.checkpoints.deleteEphemeral(modelId);
     }
+  }
+
+  /** What a session holds. @throws TurnwiseError `request-unknown`, `request-gone` */
+  session(id: string): { readonly models: readonly string[]; readonly samplers: readonly string[] } {
+    this.sessions.hear(id);
+    const models = [...this.models.values()].filter(({ card }) => card.sessionId === id);
+    return { models: models.map(({ card }) => card.modelId), samplers: this.#sampling.idsOf(id) };
   }
 
   async close(): Promise<void> {

@@ -13,6 +13,7 @@ import type {
   SampledSequence,
   SampleOutput,
 } from './shapes.ts';
+import { isOneColumn } from './shapes.ts';
 
 const float32 = 1;
 const int64 = 2;
@@ -161,7 +162,11 @@ function readTensor(body: Uint8Array): NumberArray {
       }
     },
   });
-  if (shape.length > 1) throw garbled('a tensor has more than one axis', `[${shape.join(', ')}]`);
+  if (!isOneColumn(shape))
+    throw garbled(
+      'a tensor has several numbers for one token, which are not trained on here',
+      `[${shape.join(', ')}]`,
+    );
   return numbersOf(dense, dtype);
 }
 
