@@ -85,7 +85,9 @@ test('trained and measured through its chat template, tools described', { timeou
     process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
   const before = servers();
   expect(await turnwise('export', 'taught', '--to', join(folder, 'adapter'))).toMatchObject({ code: 0 });
-  expect((await turnwise('play', 'frozen-lake', '--run', 'taught')).errors).toContain('run-other-environment');
+  expect((await turnwise('play', 'frozen-lake', '--run', 'taught')).errors).toContain(
+    'run-other-environment',
+  );
   expect(servers()).toBe(before);
 });
 
