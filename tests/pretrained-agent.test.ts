@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { evalCommand } from '../src/cli/commands/eval.ts';
+import { exportCommand } from '../src/cli/commands/export.ts';
+import { playCommand } from '../src/cli/commands/play.ts';
 import { trainCommand } from '../src/cli/commands/train.ts';
 import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
 import { loadPretrainedLanguage } from '../src/model/pretrained-language.ts';
@@ -28,7 +30,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function turnwise(...line: string[]): Promise<{ code: number; output: string; errors: string }> {
   const console = memoryConsole();
   const code = await runCommandLine([...line, '--runs', join(folder, 'runs')], {
-    commands: [trainCommand, evalCommand],
+    commands: [trainCommand, evalCommand, exportCommand, playCommand],
     version: '0.1.0',
     console,
     interrupts: noInterrupts,
@@ -77,6 +79,16 @@ test('trained and measured through its chat template, tools described', { timeou
   const measured = await turnwise('eval', agent, '--tasks', '2');
   expect(measured).toMatchObject({ code: 0, errors: '' });
   expect(measured.output).toMatch(/sampled +0\.\d+ \(/);
+
+  // The agent's server must end with these commands, or their process never does.
+  const servers = (): number =>
+    process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
+  const before = servers();
+  expect(await turnwise('export', 'taught', '--to', join(folder, 'adapter'))).toMatchObject({ code: 0 });
+  expect((await turnwise('play', 'frozen-lake', '--run', 'taught')).errors).toContain(
+    'run-other-environment',
+  );
+  expect(servers()).toBe(before);
 });
 
 test('a teacher is not imitated by a pretrained model', async () => {

@@ -4,6 +4,7 @@ import type { Template } from '@huggingface/jinja';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
+import { renderWithin } from './limited-template.ts';
 import { parseTemplate, TemplateRefusal, templateFunctions } from './template-corrections.ts';
 
 /** A message as templates know it: `role`, `content`, `tool_calls`, `reasoning_content`, and whatever else they read. */
@@ -44,7 +45,7 @@ export class ChatTemplate {
    */
   render(messages: readonly TemplateMessage[], options: TemplateOptions): string {
     try {
-      return this.#template.render({
+      return renderWithin(this.#template.parsed, {
         ...templateFunctions,
         ...this.#variables,
         ...options.variables,

@@ -3,15 +3,25 @@
 import { once } from 'node:events';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
+import { environmentKeyVariable } from '../../env/remote/key.ts';
 import { type EnvironmentServer, serveEnvironment } from '../../server/environment/serve.ts';
 import { defaultLimits } from '../../server/environment/session-table.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { painter } from '../console.ts';
 import { createWorld, environmentHelp, environmentNames, findEnvironment } from '../environments.ts';
+import { allowHostOption, type ServedKey, servedKey, shownKey } from '../served-key.ts';
 
 const options = z.strictObject({
   port: z.int().min(0).max(65535).default(8700).describe('Port to listen on; 0 takes a free one'),
-  host: z.string().default('127.0.0.1').describe('Address to listen on; 0.0.0.0 is every network'),
+  host: z
+    .string()
+    .default('127.0.0.1')
+    .describe('Address to listen on; 0.0.0.0 is every network. Others than this machine need --key'),
+  allowHost: allowHostOption,
+  key: z
+    .boolean()
+    .default(false)
+    .describe(`Ask clients for a key: that of ${environmentKeyVariable}, or a new one, which is printed`),
   sessions: z.int().min(1).default(defaultLimits.maxSessions).describe('Sessions open at once'),
   lease: z
     .int()
@@ -52,17 +62,21 @@ export const envCommand: Command<typeof options> = defineCommand({
         next: `Did you mean "turnwise env serve ${environment}"?`,
       });
     }
-    const { port, host, sessions, lease, deadline, set, json } = options;
+    const { port, host, allowHost, sessions, lease, deadline, set, json } = options;
+    const key = options.key ? servedKey(environmentKeyVariable, 'tw-') : undefined;
     const factory = await findEnvironment(environment!);
     const server = await serveEnvironment({
       world: createWorld(factory, set),
       port,
       host,
+      allowHosts: allowHost,
+      ...(key && { key: key.value }),
       limits: { maxSessions: sessions, leaseMs: 1000 * lease, stepTimeoutMs: 1000 * deadline },
       ...(factory.settings && { settings: factory.settings }),
     });
-    if (json) console.write(`${JSON.stringify(addresses(server))}\n`);
-    else console.write(greeting(factory.name, server, painter(console.colour)));
+    if (json)
+      console.write(`${JSON.stringify({ ...addresses(server), ...(key?.isNew && { key: key.value }) })}\n`);
+    else console.write(greeting(factory.name, server, key, painter(console.colour)));
     if (!interrupts.signal.aborted) await once(interrupts.signal, 'abort');
     const open = server.openSessions();
     if (!json) console.write(`\nClosing${open > 0 ? ` ${open} open session${open > 1 ? 's' : ''}` : ''}.\n`);
@@ -80,21 +94,20 @@ function addresses({ host, port }: EnvironmentServer): Record<'turnwise' | 'open
   };
 }
 
-function greeting(name: string, server: EnvironmentServer, paint: ReturnType<typeof painter>): string {
+function greeting(
+  name: string,
+  server: EnvironmentServer,
+  key: ServedKey | undefined,
+  paint: ReturnType<typeof painter>,
+): string {
   const { turnwise, openenv, metrics } = addresses(server);
-  const loopback = /^(127\.|localhost$|::1$)/.test(server.host);
   return [
     `${paint('bold', name)} is served. Ctrl-C stops it.`,
     '',
     `  ${paint('dim', 'turnwise')}  turnwise train ${turnwise}`,
     `  ${paint('dim', 'OpenEnv')}   ${openenv.slice('openenv:'.length)}`,
     `  ${paint('dim', 'figures')}   ${metrics}`,
-    ...(loopback
-      ? []
-      : [
-          '',
-          paint('yellow', `Whoever can reach ${server.host}:${server.port} can use it: there are no keys.`),
-        ]),
+    ...(key ? [`  ${paint('dim', 'key')}       ${shownKey(key)}`] : []),
     '',
   ].join('\n');
 }

@@ -35,13 +35,14 @@ export const exportCommand: Command<typeof options> = defineCommand({
         fields: { folder: to },
       });
     }
-    const { engine, card } = await openCheckpoint({
+    const opened = await openCheckpoint({
       root,
       name: name!,
       ...(step !== undefined && { step }),
       findFactory: findEnvironment,
       signal: interrupts.signal,
     });
+    const { engine, card } = opened;
     try {
       if ('words' in card) {
         throw new TurnwiseError('export-unsupported', {
@@ -66,7 +67,8 @@ export const exportCommand: Command<typeof options> = defineCommand({
         : 'AutoModelForCausalLM.from_pretrained(…)';
       console.write(`${adapter ? 'Adapter' : 'Model'} written to ${to}; load it with ${loads}\n`);
     } finally {
-      await engine.close();
+      // Not the engine alone: an agent's run has a server too, which would keep the process alive.
+      await opened.close();
     }
   },
 });

@@ -17,6 +17,7 @@ import { conversationRendererOf } from '../../train/model-card.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { findEnvironment } from '../environments.ts';
 import { openCheckpoint } from '../open-checkpoint.ts';
+import { allowHostOption } from '../served-key.ts';
 
 const options = z.strictObject({
   policy: z
@@ -25,6 +26,7 @@ const options = z.strictObject({
     .describe('A model elsewhere: openai:URL or vllm:URL, with #MODEL; key in OPENAI_API_KEY'),
   record: z.string().optional().describe('File to which ended sessions are appended, as JSON lines'),
   host: z.string().default('127.0.0.1').describe('Address to listen at; the default is this machine alone'),
+  allowHost: allowHostOption,
   port: z.int().min(0).max(65_535).default(8181).describe('Port; 0 takes any free one'),
   maxCalls: z.int().min(1).default(64).describe('Calls of one session'),
   leaseMs: z.int().min(1000).default(600_000).describe('A session ends after so long without a call'),
@@ -42,7 +44,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
     'turnwise gateway --policy vllm:http://localhost:8000/v1#qwen3-8b --port 8181',
   ],
   async run({ arguments: { run }, options: given, console, interrupts }) {
-    const { policy, record, host, port, maxCalls, leaseMs } = given;
+    const { policy, record, host, allowHost, port, maxCalls, leaseMs } = given;
     const { model, environment, close } =
       policy === undefined ? await trained(run, given, interrupts.signal) : elsewhere(policy);
     const keys = record === undefined ? undefined : await SessionKeys.after(record, environment);
@@ -50,6 +52,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
     const gateway = await new Gateway({
       host,
       port,
+      allowHosts: allowHost,
       limits: { leaseMs },
       newSession: () => ({
         name: `gateway/${sessions++}`,

@@ -124,7 +124,7 @@ async function watch(
       }
     }
   } finally {
-    await learner.engine.close();
+    await learner.close();
   }
 }
 

@@ -6,8 +6,9 @@ import { z } from 'zod';
 import { findModel } from '../../model/hub/find-model.ts';
 import { listenTinker } from '../../server/tinker/listen.ts';
 import { type Command, defineCommand } from '../command.ts';
+import { allowHostOption, servedKey, shownKey } from '../served-key.ts';
 import { checkpointSource, randomSource } from '../served-model.ts';
-import { tinkerKey } from '../tinker-key.ts';
+import { tinkerKeyVariable } from '../tinker-key.ts';
 
 const count = z.int().min(1);
 const options = z.strictObject({
@@ -18,7 +19,8 @@ const options = z.strictObject({
     .describe('Checkpoint folder, or owner/name on the hub; models are LoRA adapters on it'),
   name: z.string().optional().describe('Name of the base model; default: that of the folder, or "small"'),
   port: z.int().min(0).max(65_535).default(8765).describe('Port; 0 takes a free one'),
-  host: z.string().default('127.0.0.1').describe('Address to listen on; others than this machine need a key'),
+  host: z.string().default('127.0.0.1').describe('Address to listen on; the default is this machine alone'),
+  allowHost: allowHostOption,
   checkpoints: z.string().default('tinker-checkpoints').describe('Folder for saved weights'),
   models: count.default(4).describe('Models under training at once'),
   sessionTimeout: z.int().min(-1).default(300).describe('Seconds of silence that end a session; -1 is never'),
@@ -55,7 +57,7 @@ export const serveCommand: Command<typeof options> = defineCommand({
             tokenBudget,
             ...(contextLength !== undefined && { contextLength }),
           });
-    const apiKey = tinkerKey();
+    const key = servedKey(tinkerKeyVariable, 'tml-');
     const listening = await listenTinker({
       source,
       folder: settings.checkpoints,
@@ -67,10 +69,10 @@ export const serveCommand: Command<typeof options> = defineCommand({
           ? { sessionTimeoutMs: Number.POSITIVE_INFINITY }
           : { sessionTimeoutMs: 1000 * sessionTimeout }),
       },
-      ...(apiKey !== undefined && { app: { apiKey } }),
+      app: { apiKey: key.value, allowHosts: settings.allowHost },
     });
     console.write(`${source.name} (${source.isLora ? 'LoRA' : 'trained whole'}) at ${listening.url}\n`);
-    console.write(`Key: ${apiKey === undefined ? 'any' : 'that of TINKER_API_KEY'}. Ctrl-C stops.\n`);
+    console.write(`Key: ${shownKey(key)}. Ctrl-C stops.\n`);
     await new Promise<void>((done) => {
       if (signal.aborted) done();
       signal.addEventListener('abort', () => done(), { once: true });

@@ -202,7 +202,9 @@ export class TinkerService {
   /** Weights saved for sampling, as a compressed archive of a PEFT adapter or of a whole model. */
   async downloadCheckpoint(modelId: string, checkpoint: string): Promise<Uint8Array> {
     const route = `/training_runs/${modelId}/checkpoints/${checkpoint}/archive`;
-    return (await this.transport.request(route, { method: 'GET', timeoutMs: 10 * 60_000 })).bytes;
+    return (
+      await this.transport.request(route, { method: 'GET', timeoutMs: 10 * 60_000, mostBytes: 4 * 2 ** 30 })
+    ).bytes;
   }
 
   /** Ends all waiting, calls off what still runs, and lets `unload` free what the session holds; never throws. */

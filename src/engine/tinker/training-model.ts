@@ -1,5 +1,6 @@
 /** A model under training on a Tinker server: requests in one order, in pieces that the server can take, each sent once. */
 
+import { TurnwiseError } from '../../core/errors.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { decodeForwardBackwardOutput, encodeForwardBackwardRequest } from '../../wire/tinker/protobuf.ts';
 import type { Datum, ForwardBackwardOutput } from '../../wire/tinker/shapes.ts';
@@ -45,8 +46,8 @@ const pass = (forwardOnly: boolean): FutureKind<ForwardBackwardOutput> => ({
 export class TrainingModel {
   readonly modelId: string;
   readonly #service: TinkerService;
-  /** JSON is what every server reads; protobuf what the hosted one insists on. */
-  readonly #protobuf: boolean;
+  /** Passes go as protobuf: from the start where that is asked for, otherwise once the server has refused JSON (415). */
+  #protobuf: boolean;
   #sequence = 1;
   /** Requests are submitted one after the other, since not every server sorts by their numbers. */
   #submitted: Promise<unknown> = Promise.resolve();
@@ -163,12 +164,27 @@ export class TrainingModel {
     );
   }
 
-  #submitPass(data: readonly Datum[], loss: Loss, forwardOnly: boolean, seqId: number): Promise<string> {
-    const { modelId } = this;
-    if (this.#protobuf) {
-      const request = { modelId, seqId, data, lossName: loss.name, lossConfig: loss.settings, forwardOnly };
-      return this.#service.submit('/forward_backward', { protobuf: encodeForwardBackwardRequest(request) });
+  async #submitPass(
+    data: readonly Datum[],
+    loss: Loss,
+    forwardOnly: boolean,
+    seqId: number,
+  ): Promise<string> {
+    if (!this.#protobuf) {
+      try {
+        return await this.#submitJsonPass(data, loss, forwardOnly, seqId);
+      } catch (error) {
+        if (!TurnwiseError.isInstance(error) || error.fields.status !== 415) throw error;
+        this.#protobuf = true;
+      }
     }
+    const { modelId } = this;
+    const request = { modelId, seqId, data, lossName: loss.name, lossConfig: loss.settings, forwardOnly };
+    return this.#service.submit('/forward_backward', { protobuf: encodeForwardBackwardRequest(request) });
+  }
+
+  #submitJsonPass(data: readonly Datum[], loss: Loss, forwardOnly: boolean, seqId: number): Promise<string> {
+    const { modelId } = this;
     const input = {
       data: data.map(datumAsJson),
       loss_fn: loss.name,

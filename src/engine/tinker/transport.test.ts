@@ -90,6 +90,18 @@ async function outcome(promise: Promise<unknown>): Promise<string> {
   }
 }
 
+test('answers that are too long or too deep are errors at once, not asked for again', async () => {
+  const long = await scripted({ body: 'x'.repeat(5000) });
+  await expect(transport(long.url).request('/x', { mostBytes: 1000 })).rejects.toThrow(
+    '/x answered at too great a length',
+  );
+  const deep = await scripted({ body: '['.repeat(5_000_000) });
+  await expect(transport(deep.url).json('/x')).rejects.toThrow(
+    '/x gave an answer that is nested deeper than 64',
+  );
+  expect([long.seen.length, deep.seen.length]).toEqual([1, 1]);
+});
+
 describe('answers', () => {
   const ok: Scripted = {};
   test.each<[string, Scripted[], string, number]>([

@@ -13,6 +13,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TurnwiseError } from '../../core/errors.ts';
+import { jsonLimits, jsonProblem } from '../../core/json-limits.ts';
+import { readBody } from '../../core/read-body.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { PROTOBUF } from '../../wire/tinker/shapes.ts';
 import { clientClosed, statusError, unreachable } from './errors.ts';
@@ -60,6 +62,8 @@ export interface Request {
   readonly timeoutMs?: number;
   /** Statuses to hand back instead of raising. */
   readonly expect?: readonly number[];
+  /** Longest answer; default: 256 MiB. */
+  readonly mostBytes?: number;
   /** Fail at the first answer that is no success. */
   readonly once?: boolean;
   /** Fail where there is no connection, as at the very beginning, when nothing is lost by it. */
@@ -75,6 +79,9 @@ export interface Reply {
 const requestTimeoutMs = 60_000;
 const tellEveryMs = 10_000;
 const mostRedirects = 5;
+const answerBytes = 256 * 2 ** 20;
+/** Each of the log-probabilities of likely tokens is a list of its own. */
+const answerLimits = { ...jsonLimits, containers: 10_000_000 };
 /** A question that hung is one that the server would have answered with 408. */
 const nothingYet: Reply = { status: 408, isProtobuf: false, bytes: new Uint8Array(0) };
 
@@ -186,7 +193,7 @@ export class Transport {
   }
 
   async #send(route: string, request: Request): Promise<Reached | Lost> {
-    const { body, protobuf, acceptProtobuf, timeoutMs = requestTimeoutMs } = request;
+    const { body, protobuf, acceptProtobuf, timeoutMs = requestTimeoutMs, mostBytes = answerBytes } = request;
     const timeout = AbortSignal.timeout(timeoutMs);
     const content = protobuf ?? (body === undefined ? undefined : JSON.stringify(body));
     try {
@@ -199,8 +206,12 @@ export class Transport {
         signal: AbortSignal.any([this.#signal, timeout]),
         ...(content !== undefined && { body: content as string | Uint8Array<ArrayBuffer> }),
       });
-      return new Reached(response, new Uint8Array(await response.arrayBuffer()));
+      const bytes = await readBody(response, mostBytes);
+      if (bytes === undefined)
+        throw garbled(`${route} answered at too great a length`, `more than ${mostBytes} bytes`);
+      return new Reached(response, bytes);
     } catch (error) {
+      if (TurnwiseError.isInstance(error)) throw error;
       return new Lost(error, timeout.aborted);
     }
   }
@@ -248,6 +259,8 @@ export function parseJson(reply: Reply, route: string): unknown {
   const text = Buffer.from(reply.bytes).toString('utf8');
   // Some servers delete with a JSON content type and an empty body.
   if (text === '') return {};
+  const problem = jsonProblem(text, answerLimits);
+  if (problem !== undefined) throw garbled(`${route} gave an answer that ${problem}`, text);
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -258,6 +271,7 @@ export function parseJson(reply: Reply, route: string): unknown {
 /** What an error's body says; empty where it says nothing. */
 export function detailOf(bytes: Uint8Array): string {
   const text = Buffer.from(bytes).toString('utf8').trim();
+  if (jsonProblem(text) !== undefined) return text;
   try {
     const { detail, error, message } = JSON.parse(text) as Record<string, unknown>;
     const said = detail ?? error ?? message;

@@ -10,6 +10,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { z } from 'zod';
 import { type ErrorParts, TurnwiseError } from '../../core/errors.ts';
+import { jsonProblem } from '../../core/json-limits.ts';
 import type { FailureOrigin } from '../../core/stop.ts';
 
 /** Longest answer that is read, in bytes. */
@@ -121,6 +122,8 @@ export function parseAnswer<Schema extends z.ZodType>(
   schema: Schema,
 ): z.output<Schema> {
   let value: unknown;
+  const problem = jsonProblem(text);
+  if (problem !== undefined) throw invalidAnswer(call, `an answer that ${problem}`);
   try {
     value = JSON.parse(text);
   } catch {
@@ -173,6 +176,7 @@ export function excerpt(text: string): string {
 
 /** The sentence in an error answer, whichever of the usual shapes it has. */
 function messageOf(text: string): string {
+  if (jsonProblem(text) !== undefined) return text;
   try {
     const { error, detail } = JSON.parse(text) as { error?: { message?: unknown }; detail?: unknown };
     return typeof error?.message === 'string' ? error.message : JSON.stringify(error ?? detail ?? text);

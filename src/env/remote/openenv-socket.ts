@@ -3,7 +3,9 @@
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
+import { jsonProblem } from '../../core/json-limits.ts';
 import { blaming, excerpt, invalidAnswer } from './http.ts';
+import { keyHeaders } from './key.ts';
 
 const answerShape = z.discriminatedUnion('type', [
   z.object({
@@ -41,7 +43,11 @@ export class OpenEnvSocket {
 
   private constructor(url: string, timeoutMs: number) {
     this.#url = url;
-    this.#socket = new WebSocket(url, { maxPayload: MESSAGE_LIMIT, handshakeTimeout: timeoutMs });
+    this.#socket = new WebSocket(url, {
+      maxPayload: MESSAGE_LIMIT,
+      handshakeTimeout: timeoutMs,
+      headers: keyHeaders(),
+    });
     this.#socket.on('message', (raw) => this.#receive(raw.toString()));
     this.#socket.on('error', (error) => this.#fail(error));
     this.#socket.on('close', (code) => this.#fail(new Error(`closed with code ${code}`)));
@@ -113,6 +119,11 @@ export class OpenEnvSocket {
 
   #receive(text: string): void {
     let value: unknown;
+    const problem = jsonProblem(text);
+    if (problem !== undefined) {
+      this.#fail(invalidAnswer(this.#call, `an answer that ${problem}`));
+      return;
+    }
     try {
       value = JSON.parse(text);
     } catch {

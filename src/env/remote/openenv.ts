@@ -14,6 +14,7 @@ import type { PlayerKind, World } from '../world.ts';
 import { demonstratedOptions, withDemonstrations } from './demonstrations.ts';
 import { type Described, settingsOf, taskCount } from './described.ts';
 import { type Answer, callJson, exchange } from './http.ts';
+import { keyHeaders } from './key.ts';
 import { type ActionForm, actionForm, messagesOf } from './openenv-forms.ts';
 import { type OpenEnvAnswer, OpenEnvSocket } from './openenv-socket.ts';
 
@@ -63,7 +64,7 @@ interface Server {
  */
 export async function connectOpenEnv(name: string, address: string): Promise<WorldFactory<OpenEnvOptions>> {
   const base = address.replace(/^ws/, 'http').replace(/(\/ws)?\/*$/, '');
-  const call = { method: 'GET', timeoutMs: CONNECT_TIMEOUT_MS } as const;
+  const call = { method: 'GET', headers: keyHeaders(), timeoutMs: CONNECT_TIMEOUT_MS } as const;
   const schema = await callJson({ ...call, url: `${base}/schema` }, schemaAnswer);
   const { description, turnwise: described } = readMetadata(
     await exchange({ ...call, url: `${base}/metadata` }),

@@ -18,6 +18,7 @@ import { environmentAnswer, scriptAnswer, sessionAnswer, stepAnswer, type WireVi
 import type { PlayerKind, World } from '../world.ts';
 import { type Described, settingsOf, taskCount } from './described.ts';
 import { type Answer, type Call, callJson, exchange, parseAnswer, refused } from './http.ts';
+import { keyHeaders } from './key.ts';
 import { remoteOptions } from './options.ts';
 
 type Task = { readonly split: Split; readonly index: number };
@@ -38,7 +39,7 @@ export async function connectTurnwise(
 ): Promise<WorldFactory<typeof remoteOptions>> {
   const base = url.replace(/\/+$/, '');
   const described = await callJson(
-    { method: 'GET', url: `${base}/v1/environment`, timeoutMs: CONNECT_TIMEOUT_MS },
+    { method: 'GET', url: `${base}/v1/environment`, headers: keyHeaders(), timeoutMs: CONNECT_TIMEOUT_MS },
     environmentAnswer,
   );
   return defineWorld({
@@ -169,7 +170,7 @@ class Client {
       method: 'POST',
       url: `${this.#base}${path}`,
       body,
-      headers: { 'idempotency-key': randomUUID() },
+      headers: { ...keyHeaders(), 'idempotency-key': randomUUID() },
       timeoutMs: this.#timeoutMs,
       ...(signal === undefined ? {} : { signal }),
     };
@@ -180,7 +181,8 @@ class Client {
 
   /** A session that is gone already is closed. */
   async remove(path: string): Promise<void> {
-    const call: Call = { method: 'DELETE', url: `${this.#base}${path}`, timeoutMs: this.#timeoutMs };
+    const url = `${this.#base}${path}`;
+    const call: Call = { method: 'DELETE', url, headers: keyHeaders(), timeoutMs: this.#timeoutMs };
     const answer = await this.#persist(call);
     if (answer.status !== 204 && answer.status !== 404) throw refused(call, answer);
   }

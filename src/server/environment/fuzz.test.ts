@@ -119,14 +119,14 @@ test('1,000 messages over sockets: the same', async () => {
 test('streams that are not HTTP, lie about their length, or break off', async () => {
   const { url, openSessions } = await serve();
   const { port } = new URL(url);
-  const head = 'POST /v1/sessions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+  const head = `POST /v1/sessions HTTP/1.1\r\nhost: localhost:${port}\r\ncontent-type: application/json\r\n`;
   for (const text of [
     'rubbish\r\n\r\n',
     `${head}content-length: 5\r\n\r\n{"index":0}`,
     `${head}content-length: 500\r\n\r\n{"index":0}`,
     `${head}content-length: -1\r\n\r\n`,
     `${head}transfer-encoding: chunked\r\n\r\nzz\r\n`,
-    'GET /ws HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n',
+    `GET /ws HTTP/1.1\r\nhost: localhost:${port}\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n`,
   ]) {
     const stream = connect(Number(port), '127.0.0.1');
     stream.on('error', () => {});

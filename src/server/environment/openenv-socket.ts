@@ -7,6 +7,7 @@ import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { jsonProblem } from '../../core/json-limits.ts';
 import { scriptRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
 import { askScript } from './ask-script.ts';
@@ -88,6 +89,8 @@ export function serveOpenEnvSocket(socket: WebSocket, world: World, table: Sessi
 
   const answer = async (raw: string): Promise<void> => {
     let value: unknown;
+    const problem = jsonProblem(raw);
+    if (problem !== undefined) return refuse('INVALID_JSON', `The message ${problem}`);
     try {
       value = JSON.parse(raw);
     } catch {

@@ -95,7 +95,7 @@ test('a client that vanishes without a word is noticed', async () => {
   const stream = connect(Number(port), '127.0.0.1');
   stream.on('error', () => {});
   stream.write(
-    'GET /ws HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n' +
+    `GET /ws HTTP/1.1\r\nhost: localhost:${port}\r\nupgrade: websocket\r\nconnection: upgrade\r\n` +
       'sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
   );
   await new Promise((resolve) => stream.once('data', resolve));

@@ -1,10 +1,13 @@
 /** What the routes of an environment server share: reading bodies, and errors with real status codes. */
 
+import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
+import { jsonProblem } from '../../core/json-limits.ts';
+import { guard, requireKey } from '../guard/guard.ts';
 
 /** Largest body of a request, in bytes. */
 export const BODY_LIMIT = 4 * 1024 * 1024;
@@ -12,6 +15,9 @@ export const BODY_LIMIT = 4 * 1024 * 1024;
 /** The HTTP status of an error by its code; what the environment itself raises is 500. */
 const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'request-invalid': 400,
+  'request-unauthorized': 401,
+  'request-host': 403,
+  'request-origin': 403,
   'session-unknown': 404,
   'route-unknown': 404,
   'session-busy': 409,
@@ -28,8 +34,24 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'environment-timeout': 504,
 };
 
-/** Make `app` answer errors, unknown routes and oversized bodies in one shape: `{"error": {"code", "message"}}`. */
-export function guardRequests(app: Hono): void {
+export interface RequestOptions {
+  /** Names by which clients reach the server, beside those of this machine. */
+  readonly allowHosts: readonly string[];
+  /** What clients must send, everywhere but at `/health`. */
+  readonly key: string | undefined;
+}
+
+/** Only JSON, so that a page in a browser cannot post here without asking first. */
+export const BODY_TYPES: readonly string[] = ['application/json'];
+
+/**
+ * Make `app` refuse what the guard refuses, and answer errors, unknown routes and oversized bodies in one shape:
+ * `{"error": {"code", "message"}}`.
+ */
+export function guardRequests(
+  app: Hono<{ Bindings: HttpBindings }>,
+  { allowHosts, key }: RequestOptions,
+): void {
   app.onError((error, context) => failure(context, error));
   app.notFound((context) =>
     failure(
@@ -41,6 +63,13 @@ export function guardRequests(app: Hono): void {
       }),
     ),
   );
+  app.use(guard({ allowHosts, bodyTypes: BODY_TYPES }));
+  if (key !== undefined) {
+    app.use(async (context, next) => {
+      if (context.req.path !== '/health') requireKey(context.env.incoming.headers, key);
+      await next();
+    });
+  }
   const tooLarge = (context: Context): Response =>
     failure(
       context,
@@ -59,22 +88,17 @@ export function guardRequests(app: Hono): void {
   });
 }
 
-/** Only JSON, so that a page in a browser cannot post here without asking first. */
+/** @throws TurnwiseError `request-invalid` */
 export async function readBody<Schema extends z.ZodType>(
   context: Context,
   schema: Schema,
 ): Promise<z.output<Schema>> {
-  const type = context.req.header('content-type') ?? '';
-  if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new TurnwiseError('request-type', {
-      what: 'The body of a request must be JSON',
-      seen: type === '' ? 'no content type' : type.slice(0, 100),
-      allowed: 'content-type: application/json',
-    });
-  }
+  const text = await context.req.text();
+  const problem = jsonProblem(text);
+  if (problem !== undefined) throw new TurnwiseError('request-invalid', { what: `The body ${problem}` });
   let value: unknown;
   try {
-    value = JSON.parse(await context.req.text());
+    value = JSON.parse(text);
   } catch (cause) {
     throw new TurnwiseError('request-invalid', { what: 'The body is not JSON', cause });
   }

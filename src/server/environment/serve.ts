@@ -3,16 +3,19 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { WebSocketServer } from 'ws';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { World } from '../../env/world.ts';
+import { givenKey, requireKeyBeyondLoopback } from '../guard/guard.ts';
+import { requestCheck } from '../guard/request-check.ts';
+import { sameSecret } from '../guard/secrets.ts';
 import { openEnvRoutes } from './openenv-routes.ts';
 import { serveOpenEnvSocket } from './openenv-socket.ts';
 import { ownRoutes } from './own-routes.ts';
-import { BODY_LIMIT, guardRequests } from './requests.ts';
+import { BODY_LIMIT, BODY_TYPES, guardRequests, type RequestOptions } from './requests.ts';
 import { defaultLimits, type SessionLimits, SessionTable } from './session-table.ts';
 
 export interface EnvironmentServerOptions {
@@ -21,6 +24,10 @@ export interface EnvironmentServerOptions {
   readonly port: number;
   /** Default: this machine only. */
   readonly host?: string;
+  /** What clients must send; needed for a host that others can reach. Other people's trainers send none. */
+  readonly key?: string;
+  /** Names by which clients reach it, beside those of this machine. */
+  readonly allowHosts?: readonly string[];
   readonly limits?: Partial<SessionLimits>;
   /** Training settings that are handed on to clients. */
   readonly settings?: JsonObject;
@@ -37,16 +44,17 @@ export interface EnvironmentServer {
   close(): Promise<void>;
 }
 
-/** @throws TurnwiseError `port-unavailable` */
+/** @throws TurnwiseError `port-unavailable`, `serve-open` */
 export async function serveEnvironment(options: EnvironmentServerOptions): Promise<EnvironmentServer> {
-  const { world, port, host = '127.0.0.1', settings = {} } = options;
+  const { world, port, host = '127.0.0.1', allowHosts = [], key, settings = {} } = options;
+  requireKeyBeyondLoopback(host, key, 'Start it with --key, or listen on 127.0.0.1');
   const table = new SessionTable({ ...defaultLimits, ...options.limits });
-  const app = new Hono();
-  guardRequests(app);
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  guardRequests(app, { allowHosts, key });
   app.route('/', openEnvRoutes(world, table, settings));
   app.route('/', ownRoutes(world, table, settings));
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
-  const sockets = acceptSockets(server, world, table);
+  const sockets = acceptSockets(server, world, table, { allowHosts, key });
   try {
     await listen(server, port, host);
   } catch (error) {
@@ -73,16 +81,25 @@ export async function serveEnvironment(options: EnvironmentServerOptions): Promi
   };
 }
 
-function acceptSockets(server: Server, world: World, table: SessionTable): WebSocketServer {
+function acceptSockets(
+  server: Server,
+  world: World,
+  table: SessionTable,
+  { allowHosts, key }: RequestOptions,
+): WebSocketServer {
+  const check = requestCheck({ allowHosts, bodyTypes: BODY_TYPES });
   const sockets = new WebSocketServer({ noServer: true, maxPayload: BODY_LIMIT, clientTracking: true });
   server.on('upgrade', (request, stream: Duplex, head) => {
     stream.on('error', () => stream.destroy());
     const refuse = (status: string): void => {
-      stream.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+      stream.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`, () =>
+        stream.destroy(),
+      );
     };
     const path = (request.url ?? '').split('?')[0];
     if (path !== '/ws') return refuse('404 Not Found');
-    if (isForeignPage(request.headers.origin, request.headers.host)) return refuse('403 Forbidden');
+    if (check(request) !== undefined) return refuse('403 Forbidden');
+    if (key !== undefined && !sameSecret(givenKey(request.headers), key)) return refuse('401 Unauthorized');
     sockets.handleUpgrade(request, stream, head, (socket) => {
       if (sockets.clients.size <= table.limits.maxSessions) return serveOpenEnvSocket(socket, world, table);
       table.figures.refused++;
@@ -98,16 +115,6 @@ function acceptSockets(server: Server, world: World, table: SessionTable): WebSo
     });
   });
   return sockets;
-}
-
-/** Whether a browser opened the socket for a page of another site: pages may connect anywhere without asking. */
-function isForeignPage(origin: string | undefined, host: string | undefined): boolean {
-  if (origin === undefined) return false;
-  try {
-    return new URL(origin).host !== host;
-  } catch {
-    return true;
-  }
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -1,11 +1,14 @@
 /** The gateway's routes: keys, bodies, shapes. */
 
-import { timingSafeEqual } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
 import { exactJson } from '../../core/exact-json.ts';
 import type { Json } from '../../core/json.ts';
+import { jsonProblem } from '../../core/json-limits.ts';
+import { givenKey, guard } from '../guard/guard.ts';
+import { sameSecret } from '../guard/secrets.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
 import { type CallRequest, readChatCall, readTextCall } from './call-request.ts';
 import { type ResponseContext, streamedResponse, wholeResponse } from './chat-response.ts';
@@ -25,14 +28,24 @@ const ending = z.strictObject({
   info: z.json().optional(),
 });
 
-const MAX_DEPTH = 64;
+/** What the guard refuses, by its statuses. */
+const guardStatuses: Readonly<Record<string, number>> = {
+  'request-host': 403,
+  'request-origin': 403,
+  'request-type': 415,
+};
 
 export function gatewayApp(gateway: Gateway): Hono {
   const app = new Hono();
-  app.onError((error) => (error instanceof ApiError ? error : internal(error)).toResponse());
+  app.onError((error) =>
+    TurnwiseError.isInstance(error) && error.code in guardStatuses
+      ? refused(error)
+      : (error instanceof ApiError ? error : internal(error)).toResponse(),
+  );
   app.notFound((context) =>
     notFound('unknown_route', `There is nothing at ${context.req.method} ${context.req.path}.`).toResponse(),
   );
+  app.use(guard({ allowHosts: gateway.allowHosts, bodyTypes: ['application/json'] }));
   app.use(
     bodyLimit({
       maxSize: gateway.limits.bodyBytes,
@@ -146,21 +159,15 @@ function streamed(choices: readonly AnsweredChoice[], about: ResponseContext): R
 function sessionOf(context: Context, gateway: Gateway, withGatewayKey = false): GatewaySession {
   const session = gateway.find(context.req.param('id') ?? '');
   const key = keyOf(context);
-  if (session.opens(key) || (withGatewayKey && sameText(key, gateway.key))) return session;
+  if (session.opens(key) || (withGatewayKey && sameSecret(key, gateway.key))) return session;
   throw wrongKey('the key of this session');
 }
 
 function requireKey(context: Context, gateway: Gateway): void {
-  if (!sameText(keyOf(context), gateway.key)) throw wrongKey('the key of this gateway');
+  if (!sameSecret(keyOf(context), gateway.key)) throw wrongKey('the key of this gateway');
 }
 
-const keyOf = (context: Context): string =>
-  /^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1]?.trim() ?? '';
-
-function sameText(given: string, own: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(own)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
+const keyOf = (context: Context): string => givenKey(context.env.incoming.headers);
 
 function wrongKey(which: string): ApiError {
   return new ApiError({
@@ -175,29 +182,13 @@ function wrongKey(which: string): ApiError {
 async function readBody(context: Context, absent?: Json): Promise<unknown> {
   const text = await context.req.text();
   if (text === '' && absent !== undefined) return absent;
-  if (depthOf(text) > MAX_DEPTH)
-    throw badRequest('invalid_json', `The body is nested deeper than ${MAX_DEPTH}.`);
+  const problem = jsonProblem(text);
+  if (problem !== undefined) throw badRequest('invalid_json', `The body ${problem}.`);
   try {
     return JSON.parse(text);
   } catch {
     throw badRequest('invalid_json', 'The body is not JSON.');
   }
-}
-
-/** How deep brackets nest, outside of strings: what walks a value later must not run out of stack. */
-function depthOf(json: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let quoted = false;
-  for (let index = 0; index < json.length; index++) {
-    const character = json[index];
-    if (character === '"') quoted = !quoted;
-    else if (quoted && character === '\\') index++;
-    else if (quoted) continue;
-    else if (character === '[' || character === '{') deepest = Math.max(deepest, ++depth);
-    else if (character === ']' || character === '}') depth--;
-  }
-  return deepest;
 }
 
 function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
@@ -215,4 +206,12 @@ function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.out
 function internal(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error);
   return new ApiError({ status: 500, type: 'server_error', code: 'internal', message });
+}
+
+/** A refusal of the guard in the shape of the API; clients must not repeat it. */
+function refused({ code, message }: TurnwiseError): Response {
+  return Response.json(
+    { error: { message, type: 'permission_error', param: null, code: code.replaceAll('-', '_') } },
+    { status: guardStatuses[code]!, headers: { 'x-should-retry': 'false' } },
+  );
 }

@@ -3,10 +3,10 @@
  * holds calls back while weights change; what is answered is up to the sessions' models.
  */
 
-import { randomBytes } from 'node:crypto';
 import { type ServerType, serve } from '@hono/node-server';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
+import { newKey } from '../guard/secrets.ts';
 import { ApiError } from './api-error.ts';
 import { gatewayApp } from './app.ts';
 import type { CallRequest } from './call-request.ts';
@@ -49,6 +49,8 @@ export interface GatewayOptions {
   readonly port?: number;
   /** For /sessions. Default: a random one. */
   readonly key?: string;
+  /** Names by which clients reach it, beside those of this machine. */
+  readonly allowHosts?: readonly string[];
   /** What sessions made over HTTP talk to; without it there are none. */
   readonly newSession?: () => SessionOptions;
   readonly limits?: Partial<GatewayLimits>;
@@ -68,6 +70,7 @@ interface Held {
 export class Gateway {
   readonly limits: GatewayLimits;
   readonly key: string;
+  readonly allowHosts: readonly string[];
   readonly #options: GatewayOptions;
   readonly #sessions: Map<string, Held> = new Map();
   #server: ServerType | undefined;
@@ -81,7 +84,8 @@ export class Gateway {
   constructor(options: GatewayOptions = {}) {
     this.#options = options;
     this.limits = { ...defaultLimits, ...options.limits };
-    this.key = options.key ?? `tw-${randomBytes(24).toString('base64url')}`;
+    this.key = options.key ?? newKey('tw-');
+    this.allowHosts = options.allowHosts ?? [];
   }
 
   /** Begin to listen. @throws TurnwiseError `port-unusable` */

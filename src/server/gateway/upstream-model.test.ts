@@ -120,6 +120,33 @@ test('a black box: what was asked goes through, the answer comes back, and nothi
   });
 });
 
+test('an answer without end is cut off, and one that is too deep is not parsed', async () => {
+  let sent = 0;
+  const chunk = Buffer.alloc(2 ** 20, '[');
+  const url = await serveRaw((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const more = (): void => {
+      while (sent < 3000 && !response.destroyed) {
+        sent++;
+        if (!response.write(chunk)) return void response.once('drain', more);
+      }
+      response.end();
+    };
+    more();
+  });
+  const { ask } = await front(url);
+  const before = process.memoryUsage().rss;
+  expect((await ask(hello)).body.error.message).toContain('an answer of more than 33554432 bytes');
+  expect(sent).toBeLessThan(200);
+  expect(process.memoryUsage().rss - before).toBeLessThan(300 * 2 ** 20);
+  const deep = await front(await serveRaw(answering('['.repeat(20e6))));
+  expect((await deep.ask(hello)).body.error.message).toContain('an answer that is nested deeper than 64');
+  const long = await front(
+    await serveRaw(answering({ choices: [{ message: { content: 'x'.repeat(40e6) } }] })),
+  );
+  expect((await long.ask(hello)).body.error.message).toContain('an answer of more than 33554432 bytes');
+});
+
 test('a server that tells token ids: calls are recorded for training and chained by exact prefix', async () => {
   // A gateway of ours stands in for it: it answers return_token_ids in vLLM's shape.
   const renderer = rendererOf('who is one two');

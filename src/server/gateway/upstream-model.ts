@@ -6,28 +6,23 @@
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { jsonProblem } from '../../core/json-limits.ts';
 import type { Message } from '../../core/messages.ts';
 import type { Reply } from '../../model/conversation.ts';
 import { writeReply } from '../../model/word-chat.ts';
-import { ApiError } from './api-error.ts';
 import { type CallRequest, requestedSampling } from './call-request.ts';
 import { type ChatModel, type ModelAnswer, type ModelRequest, NO_HISTORY } from './chat-model.ts';
-import { OVERFLOW_CODE } from './policy-model.ts';
+import { type PostOptions, post, upstreamFailed } from './upstream-post.ts';
 
-export interface UpstreamOptions {
+export interface UpstreamOptions extends Omit<PostOptions, 'signal'> {
   /** The name that clients of the gateway ask for. */
   readonly name: string;
   /** Base URL, to which `/chat/completions` is appended. */
   readonly url: string;
   /** The name that the server knows. */
   readonly model: string;
-  readonly apiKey: string | undefined;
   /** Ask for token ids. Servers that do not know the parameter may refuse it. */
   readonly tokenIds: boolean;
-  /** Of one attempt. */
-  readonly timeoutMs?: number;
-  /** Attempts after the first, where the server is busy or fails. */
-  readonly retries?: number;
 }
 
 const numbers = z.array(z.number());
@@ -61,7 +56,6 @@ const wireAnswer = z.object({
   prompt_token_ids: numbers.nullish(),
   usage: z.object({ prompt_tokens: z.number(), completion_tokens: z.number() }).nullish(),
 });
-const wireError = z.object({ error: z.object({ message: z.string(), code: z.unknown().optional() }) });
 
 export function upstreamModel(options: UpstreamOptions): ChatModel {
   return {
@@ -135,88 +129,6 @@ function wireFormat(format: Extract<CallRequest, { kind: 'chat' }>['responseForm
     : format;
 }
 
-interface PostOptions extends UpstreamOptions {
-  readonly signal: AbortSignal;
-}
-
-async function post(url: string, body: object, options: PostOptions): Promise<unknown> {
-  const { apiKey, timeoutMs = 300_000, retries = 3, signal } = options;
-  for (let attempt = 0; ; attempt++) {
-    const deadline = AbortSignal.timeout(timeoutMs);
-    let response: Response;
-    let text: string;
-    try {
-      response = await fetch(url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-        },
-        body: JSON.stringify(body),
-        signal: AbortSignal.any([signal, deadline]),
-      });
-      text = await response.text();
-    } catch (cause) {
-      if (signal.aborted) throw signal.reason;
-      if (attempt < retries && !deadline.aborted) {
-        await pause(attempt, null, signal);
-        continue;
-      }
-      throw upstreamFailed(
-        url,
-        deadline.aborted ? `no answer within ${timeoutMs} ms` : causeOf(cause),
-        cause,
-      );
-    }
-    if (response.ok) return readJson(url, text);
-    if (attempt < retries && (response.status === 429 || response.status >= 500)) {
-      await pause(attempt, response.headers.get('retry-after'), signal);
-      continue;
-    }
-    throw refusal(url, response.status, text);
-  }
-}
-
-/** Half a second, one, two; or what the server says, up to half a minute. */
-async function pause(attempt: number, retryAfter: string | null, signal: AbortSignal): Promise<void> {
-  const told = retryAfter === null ? Number.NaN : Number(retryAfter) * 1000;
-  const waitMs = Number.isFinite(told) ? Math.min(30_000, Math.max(0, told)) : 500 * 2 ** attempt;
-  await new Promise<void>((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    }, waitMs);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-}
-
-function readJson(url: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw upstreamFailed(url, `an answer that is not JSON: ${shorten(text)}`, cause);
-  }
-}
-
-/** A prompt that is too long is the episode's end; every other refusal is a failure. */
-function refusal(url: string, status: number, text: string): Error {
-  let message = shorten(text);
-  try {
-    const { error } = wireError.parse(JSON.parse(text));
-    message = error.message;
-    if (error.code === OVERFLOW_CODE || /maximum context length/i.test(message)) {
-      return new ApiError({ status: 400, type: 'invalid_request_error', code: OVERFLOW_CODE, message });
-    }
-  } catch {
-    // Not in OpenAI's shape: shown as it is.
-  }
-  return upstreamFailed(url, `status ${status}: ${message}`);
-}
-
 function readAnswer(body: unknown, { call }: ModelRequest, { url, tokenIds }: UpstreamOptions): ModelAnswer {
   const checked = wireAnswer.safeParse(body);
   if (!checked.success) {
@@ -262,6 +174,7 @@ function replyOf(message: z.output<typeof wireAnswer>['choices'][number]['messag
   const toolCalls = [];
   for (const { function: made } of message?.tool_calls ?? []) {
     try {
+      if (jsonProblem(made.arguments) !== undefined) throw new SyntaxError('nested too deep');
       toolCalls.push({ name: made.name, arguments: JSON.parse(made.arguments || '{}') as JsonObject });
     } catch {
       return {
@@ -277,24 +190,6 @@ function replyOf(message: z.output<typeof wireAnswer>['choices'][number]['messag
 
 /** Without what an address may carry before an @. */
 const hostOf = (url: string): string => new URL(url).host;
-
-function upstreamFailed(url: string, seen: string, cause?: unknown): TurnwiseError {
-  return new TurnwiseError('upstream-failed', {
-    what: 'The server behind the gateway did not answer as it should',
-    seen: `${seen} (${url})`,
-    next: 'Check its URL, key and model name; the episode fails and is not learned from',
-    fields: { origin: 'policy', url },
-    ...(cause === undefined ? {} : { cause }),
-  });
-}
-
-const causeOf = (error: unknown): string => {
-  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return inner instanceof Error ? inner.message : String(inner);
-};
-
-const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
-
 /**
  * `openai:URL` is a black box, `vllm:URL` a server that tells token ids; `#NAME` after the URL is the model's name there.
  *

@@ -21,6 +21,10 @@ const cardSchema = z.object({
   rank: z.int(),
   targets: z.enum(['attention', 'mlp', 'all']),
   time: z.string(),
+  /** When it is deleted. */
+  expiresAt: z.string().optional(),
+  /** As its owner marked it; whoever has the key of the server may read it anyway. */
+  isPublic: z.boolean().optional(),
 });
 export type CheckpointCard = z.output<typeof cardSchema>;
 
@@ -58,12 +62,21 @@ export class Checkpoints {
   }
 
   async find(place: CheckpointPlace): Promise<CheckpointCard | undefined> {
+    let card: CheckpointCard;
     try {
-      const card = await readFile(join(this.folder(place), cardFile), 'utf8');
-      return cardSchema.parse(JSON.parse(card));
+      card = cardSchema.parse(JSON.parse(await readFile(join(this.folder(place), cardFile), 'utf8')));
     } catch {
       return undefined;
     }
+    if (card.expiresAt === undefined || Date.parse(card.expiresAt) > Date.now()) return card;
+    await this.delete(place);
+    return undefined;
+  }
+
+  /** Changes what is noted of a checkpoint. @throws TurnwiseError `request-unknown` */
+  async mark(place: CheckpointPlace, change: (card: CheckpointCard) => CheckpointCard): Promise<void> {
+    const card = await this.require(place);
+    await writeFile(join(this.folder(place), cardFile), JSON.stringify(change(card)));
   }
 
   /** @throws TurnwiseError `request-unknown` */
@@ -96,6 +109,13 @@ export class Checkpoints {
     return found;
   }
 
+  /** Those of all models, the newest first; whatever has expired is deleted on the way. */
+  async all(): Promise<ListedCheckpoint[]> {
+    const models = await readdir(this.#root).catch(() => []);
+    const listed = await Promise.all(models.map((name) => this.list(name.replaceAll('~', ':'))));
+    return listed.flat().sort((a, b) => b.card.time.localeCompare(a.card.time));
+  }
+
   async files(place: CheckpointPlace): Promise<readonly string[]> {
     return (await readdir(this.folder(place))).filter((name) => name !== cardFile).sort();
   }
@@ -122,6 +142,11 @@ export function parsePath(path: string, kind: 'weights' | 'sampler_weights'): Ch
   if (!isKind || !idPattern.test(modelId ?? '') || !namePattern.test(name ?? ''))
     throw invalid('The path is not one of saved weights', path, `tinker://<model>/${kind}/<name>`);
   return { modelId: modelId!, kind, name: name! };
+}
+
+/** A time from now, as cards have it; undefined for ever. */
+export function expiry(ttlSeconds: number | null | undefined): string | undefined {
+  return ttlSeconds ? new Date(Date.now() + 1000 * ttlSeconds).toISOString() : undefined;
 }
 
 export function pathOf({ modelId, kind, name }: CheckpointPlace): string {

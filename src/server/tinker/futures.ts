@@ -1,6 +1,7 @@
-/** Promises by number: work that was taken, and its result until it was read or nobody came for it. */
+/** Promises by name: work that was taken, and its result until it was read or nobody came for it. */
 
-import { categoryOf, gone, messageOf, unknown } from './refusals.ts';
+import { categoryOf, conflict, gone, messageOf, unknown } from './refusals.ts';
+import { SignedIds } from './signed-ids.ts';
 
 export interface Result {
   readonly json: object;
@@ -10,6 +11,7 @@ export interface Result {
 
 interface Future {
   readonly owner: string;
+  readonly keeps: boolean;
   readonly settled: Promise<void>;
   readonly settle: () => void;
   result: Result | undefined;
@@ -27,7 +29,7 @@ export class Futures {
   readonly #futures = new Map<string, Future>();
   readonly #limits: FutureLimits;
   readonly #now: () => number;
-  #count = 0;
+  readonly #ids = new SignedIds();
 
   constructor(limits: FutureLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
@@ -38,12 +40,16 @@ export class Futures {
     return this.#futures.size;
   }
 
-  /** A number for work that has not begun. `owner` is the session it belongs to. */
-  open(owner: string): string {
-    const id = String(++this.#count);
+  /**
+   * A name for work that has not begun. `owner` is the session it belongs to; with `keeps` the work changes something that lasts,
+   * so that giving it up halfway would leave its traces.
+   */
+  open(owner: string, keeps: boolean): string {
+    const id = this.#ids.next();
     const { promise, resolve } = withResolver();
     this.#futures.set(id, {
       owner,
+      keeps,
       settled: promise,
       settle: resolve,
       result: undefined,
@@ -52,9 +58,16 @@ export class Futures {
     return id;
   }
 
-  isPending(id: string): boolean {
+  /**
+   * Drops the result of work under way; what is done, or not known any more, is left as it is.
+   *
+   * @throws TurnwiseError `request-conflict` where the work changes something that lasts
+   */
+  cancel(id: string): void {
     const future = this.#futures.get(id);
-    return future !== undefined && future.result === undefined;
+    if (future === undefined || future.result !== undefined) return;
+    if (future.keeps) throw conflict('What changes a model cannot be called off', `future ${id}`);
+    this.fail(id, gone('The request was cancelled', `future ${id}`, 'Ask again under another number'));
   }
 
   /** The first result counts; what comes after (a cancelled sample that ends) is dropped. */
@@ -86,8 +99,7 @@ export class Futures {
   async wait(id: string, timeoutMs: number): Promise<Result | undefined> {
     const future = this.#futures.get(id);
     if (future === undefined) {
-      const wasThere = /^[1-9]\d*$/.test(id) && Number(id) <= this.#count;
-      if (!wasThere) throw unknown('Future', id);
+      if (!this.#ids.isOwn(id)) throw unknown('Future', id);
       throw gone('The result is no longer here', `future ${id}`, 'Send the request again');
     }
     if (future.result === undefined) {

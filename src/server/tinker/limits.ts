@@ -11,6 +11,8 @@ export interface ServerLimits extends SessionLimits, FutureLimits, SequenceOptio
   readonly mostSamplers: number;
   /** Snapshots without a name that a model keeps. */
   readonly keptSnapshots: number;
+  /** Unloaded models that are still told of. */
+  readonly keptUnloaded: number;
   /** Futures of one session that are neither done nor read. */
   readonly mostFutures: number;
 }
@@ -25,5 +27,6 @@ export const serverLimits: ServerLimits = {
   mostModels: 4,
   mostSamplers: 2,
   keptSnapshots: 8,
+  keptUnloaded: 64,
   mostFutures: 20_000,
 };

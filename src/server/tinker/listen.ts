@@ -2,6 +2,7 @@
 
 import { serve } from '@hono/node-server';
 import { TurnwiseError } from '../../core/errors.ts';
+import { requireKeyBeyondLoopback } from '../guard/guard.ts';
 import { type AppOptions, tinkerApp } from './app.ts';
 import type { ServerLimits } from './limits.ts';
 import type { ModelSource } from './model-source.ts';
@@ -27,13 +28,7 @@ export interface Listening {
 /** @throws TurnwiseError `serve-open` for a host that others can reach and no key; `serve-port` */
 export async function listenTinker(options: ListenOptions): Promise<Listening> {
   const { source, folder, port, host } = options;
-  if (!isLoopback(host) && options.app?.apiKey === undefined) {
-    throw new TurnwiseError('serve-open', {
-      what: 'A server that others can reach needs a key',
-      seen: `host ${host}`,
-      next: 'Set TINKER_API_KEY, or listen on 127.0.0.1',
-    });
-  }
+  requireKeyBeyondLoopback(host, options.app?.apiKey, 'Give it one, or listen on 127.0.0.1');
   const server = new TinkerServer(source, folder, options.limits);
   const { fetch } = tinkerApp(server, options.app);
   const { listener, taken } = await new Promise<{ listener: ReturnType<typeof serve>; taken: number }>(
@@ -65,8 +60,4 @@ export async function listenTinker(options: ListenOptions): Promise<Listening> {
       await server.close();
     },
   };
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }

@@ -30,13 +30,6 @@ export function tooMany(what: string, seen: string, next: string): TurnwiseError
   return new TurnwiseError('request-too-many', { what, seen, next });
 }
 
-export function unauthorized(): TurnwiseError {
-  return new TurnwiseError('request-unauthorized', {
-    what: 'The key is missing or wrong',
-    next: 'Send the key of this server as x-api-key',
-  });
-}
-
 const statuses: Readonly<Record<string, number>> = {
   'request-invalid': 422,
   'request-unknown': 404,
@@ -44,6 +37,9 @@ const statuses: Readonly<Record<string, number>> = {
   'request-conflict': 409,
   'request-too-many': 429,
   'request-unauthorized': 401,
+  'request-host': 403,
+  'request-origin': 403,
+  'request-type': 415,
   'tinker-garbled': 422,
   'loss-unknown': 422,
   'invalid-objective-option': 422,

@@ -3,7 +3,9 @@
 import { z } from 'zod';
 
 import type { Datum, ForwardBackwardRequest, NumberArray } from '../../wire/tinker/shapes.ts';
+import { isOneColumn } from '../../wire/tinker/shapes.ts';
 import type { AdapterKind } from './model-source.ts';
+import { numberList, tokenList } from './number-lists.ts';
 import { parseProblem } from './parse-problem.ts';
 import { invalid } from './refusals.ts';
 
@@ -17,25 +19,26 @@ const sequence = z
   .min(0)
   .max(2 ** 31 - 1);
 const seqId = sequence.min(1).nullish();
-const token = z
-  .int()
-  .min(0)
-  .max(2 ** 31 - 1);
+/** Counts requests of a sampling session: copies of a client in other processes begin far above what a number can hold. */
+const longSequence = z
+  .union([z.int().min(0), z.string().regex(/^\d{1,20}$/)])
+  .transform((value) => String(value));
 
 const modelInput = z
   .object({
-    chunks: z.array(
-      z.object({ type: z.literal('encoded_text').default('encoded_text'), tokens: z.array(token) }),
-    ),
+    chunks: z.array(z.object({ type: z.literal('encoded_text').default('encoded_text'), tokens: tokenList })),
   })
   .transform(({ chunks }): number[] => chunks.flatMap(({ tokens }) => tokens));
 
 const tensor = z
   .object({
-    data: z.array(z.number()),
+    data: numberList,
     dtype: z.enum(['int64', 'float32']),
-    shape: z.array(z.int()).max(1, 'one axis').nullish(),
-    sparse_crow_indices: z.null().optional(),
+    shape: z
+      .array(z.int())
+      .refine(isOneColumn, 'one number for each token; several targets for one token are not trained on here')
+      .nullish(),
+    sparse_crow_indices: z.null('a dense tensor').optional(),
   })
   .transform(
     ({ data, dtype }): NumberArray => (dtype === 'int64' ? Int32Array.from(data) : Float32Array.from(data)),
@@ -79,7 +82,15 @@ export const createSessionSchema = z.object({ tags: z.array(z.string()).default(
 export const sessionIdSchema = z.object({ session_id: id });
 export const modelIdSchema = z.object({ model_id: id });
 
-const metadata = z.record(z.string(), z.unknown()).nullish();
+/** Which training request it is, where nothing else of it may be readable. */
+export const numbersSchema = z.object({ model_id: id, seq_id: z.int().min(1) });
+
+/** Kept for as long as the session lives, and shown to everybody who lists models. */
+const metadataBytes = 16 * 1024;
+const metadata = z
+  .record(z.string(), z.unknown())
+  .refine((value) => JSON.stringify(value).length <= metadataBytes, `at most ${metadataBytes} bytes of JSON`)
+  .nullish();
 const loraConfig = z.object({
   rank: z.int().min(0).max(4096),
   seed: z.int().nullish(),
@@ -120,6 +131,7 @@ export const optimStepSchema = z.object({
 });
 
 const ttl = z.int().positive().nullish();
+export const ttlSchema = z.object({ ttl_seconds: ttl });
 export const saveSchema = z.object({
   model_id: id,
   seq_id: seqId,
@@ -175,19 +187,30 @@ const sampleSchema = z.object({
   sampling_params: z.object({
     max_tokens: z.int().min(1).nullish(),
     seed: z.int().nullish(),
-    stop: z.union([z.string(), z.array(token), z.array(z.string())]).nullish(),
+    stop: z.union([z.string(), tokenList, z.array(z.string()).max(64)]).nullish(),
     temperature: z.number().min(0).default(1),
     top_k: z.int().min(-1).default(-1),
     top_p: z.number().gt(0).max(1).default(1),
   }),
   sampling_session_id: id.nullish(),
-  seq_id: sequence.nullish(),
+  seq_id: longSequence.nullish(),
   ...samplingSource,
   prompt_logprobs: z.boolean().nullish(),
   topk_prompt_logprobs: z.int().min(0).nullish(),
   topk_sample_logprobs: z.int().min(0).nullish(),
+  prompt_logprobs_last_n: z.int().min(1).nullish(),
+  target_prompt_logprobs: z.unknown().optional(),
+  prompt_alt_tokens_k: z.int().min(0).nullish(),
 });
 export type SampleBody = z.output<typeof sampleSchema>;
+
+/** They need more of the distribution than the engine tells. */
+const unserved = [
+  'topk_prompt_logprobs',
+  'topk_sample_logprobs',
+  'target_prompt_logprobs',
+  'prompt_alt_tokens_k',
+] as const;
 
 export function readSample(body: unknown): SampleBody {
   const request = read(sampleSchema, body);
@@ -198,12 +221,21 @@ export function readSample(body: unknown): SampleBody {
       undefined,
       'sampling_session_id with seq_id, base_model, or model_path',
     );
-  if (typeof request.sampling_session_id === 'string' && typeof request.seq_id !== 'number')
+  if (typeof request.sampling_session_id === 'string' && typeof request.seq_id !== 'string')
     throw invalid('seq_id is missing', undefined, 'a number with every sampling_session_id');
-  if (request.topk_prompt_logprobs || request.topk_sample_logprobs)
+  for (const name of unserved)
+    if (request[name])
+      throw invalid(
+        `${name} is not served here`,
+        JSON.stringify(request[name]).slice(0, 100),
+        'log-probabilities of the tokens themselves: those sampled, and with prompt_logprobs those of the prompt',
+      );
+  const { prompt, prompt_logprobs: hasPrompt, prompt_logprobs_last_n: last } = request;
+  if (typeof last === 'number' && (!hasPrompt || last >= prompt.length))
     throw invalid(
-      'Only the log-probabilities of the tokens themselves are known here',
-      'a request for the top k',
+      'prompt_logprobs_last_n is not usable',
+      hasPrompt ? `${last} of ${prompt.length} tokens` : 'no prompt_logprobs',
+      'prompt_logprobs, and a number below that of the tokens in the prompt',
     );
   return request;
 }

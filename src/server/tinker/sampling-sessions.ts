@@ -15,7 +15,7 @@ export interface SamplingSession {
   readonly fingerprint: string;
   readonly source: SamplingSource;
   /** Requests seen, by number. */
-  readonly requests: Map<number, { readonly fingerprint: string; readonly requestId: string }>;
+  readonly requests: Map<string, { readonly fingerprint: string; readonly requestId: string }>;
 }
 
 /** Requests that are still recognised when they are sent again. */
@@ -46,7 +46,7 @@ export class SamplingSessions {
   }
 
   /** The number that `begin` gives, or that of the same request seen before. */
-  enter(session: SamplingSession, seqId: number, fingerprint: string, begin: () => string): string {
+  enter(session: SamplingSession, seqId: string, fingerprint: string, begin: () => string): string {
     const known = session.requests.get(seqId);
     if (known?.fingerprint === fingerprint) return known.requestId;
     if (known !== undefined)
@@ -56,6 +56,10 @@ export class SamplingSessions {
     if (session.requests.size > mostRemembered)
       session.requests.delete(session.requests.keys().next().value!);
     return requestId;
+  }
+
+  idsOf(sessionId: string): string[] {
+    return [...this.#sessions.values()].filter((each) => each.sessionId === sessionId).map(({ id }) => id);
   }
 
   end(sessionId: string): void {

@@ -48,7 +48,11 @@ export async function sampleOn(lend: Lend, source: ModelSource, body: SampleBody
   const plain = isPlain ? sequences : await withPlainLogprobs(lend, prompt, sequences);
   if (!body.prompt_logprobs) return { sequences: plain };
   const [row] = await scores(lend, [prompt]);
-  return { sequences: plain, promptLogprobs: [null, ...row!.subarray(1)] };
+  const unscored = prompt.length - (body.prompt_logprobs_last_n ?? prompt.length - 1);
+  return {
+    sequences: plain,
+    promptLogprobs: Array.from(row!, (logprob, index) => (index < unscored ? null : logprob)),
+  };
 }
 
 function stopsOf(

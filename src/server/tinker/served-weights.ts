@@ -1,12 +1,23 @@
 /** Where weights to sample from are had: in the engine of their model, on the disk, or on their way there. */
 
 import type { Engine } from '../../engine/engine.ts';
-import { type CheckpointCard, type CheckpointPlace, type Checkpoints, pathOf } from './checkpoints.ts';
+import {
+  type CheckpointCard,
+  type CheckpointPlace,
+  type Checkpoints,
+  expiry,
+  pathOf,
+} from './checkpoints.ts';
 import type { ModelSource } from './model-source.ts';
 import { conflict, gone } from './refusals.ts';
 import { Samplers } from './samplers.ts';
 import type { SamplingSource } from './sampling-sessions.ts';
 import type { ServedModel } from './served-model.ts';
+
+export interface SaveOptions {
+  readonly overwrite?: boolean;
+  readonly ttlSeconds?: number | null | undefined;
+}
 
 export class ServedWeights {
   readonly #checkpoints: Checkpoints;
@@ -27,10 +38,17 @@ export class ServedWeights {
   }
 
   /** Writes a checkpoint under a name; an existing one only with `overwrite`. */
-  async save(model: ServedModel, engine: Engine, place: CheckpointPlace, overwrite: boolean): Promise<void> {
+  async save(
+    model: ServedModel,
+    engine: Engine,
+    place: CheckpointPlace,
+    { overwrite = false, ttlSeconds }: SaveOptions = {},
+  ): Promise<void> {
     if (!overwrite && (await this.#checkpoints.find(place)) !== undefined)
       throw conflict('A checkpoint of that name exists', pathOf(place));
-    await this.#checkpoints.write(place, cardOf(model), (folder) => engine.save(folder));
+    const expiresAt = expiry(ttlSeconds);
+    const card = { ...cardOf(model), ...(expiresAt !== undefined && { expiresAt }) };
+    await this.#checkpoints.write(place, card, (folder) => engine.save(folder));
   }
 
   /**

@@ -4,19 +4,25 @@ import type { Engine } from '../../engine/engine.ts';
 import { LogprobEvaluator } from '../../objective/at-logprobs.ts';
 import type { ForwardBackwardRequest } from '../../wire/tinker/shapes.ts';
 import { type CheckpointPlace, Checkpoints, parsePath, pathOf } from './checkpoints.ts';
+import { Creation } from './creation.ts';
 import { Futures, type Result } from './futures.ts';
 import { type ServerLimits, serverLimits } from './limits.ts';
-import type { AdapterKind, ModelSource } from './model-source.ts';
+import type { ModelSource } from './model-source.ts';
 import { preparePass, runPass } from './passes.ts';
-import { conflict, gone, invalid, tooMany, unknown } from './refusals.ts';
+import { invalid, statusOf, tooMany, unknown } from './refusals.ts';
 import * as requests from './requests.ts';
 import { read } from './requests.ts';
 import { passResult, pending, sampleResult, samplesPending } from './results.ts';
 import { type Lend, sampleOn } from './sampling.ts';
 import { SamplingSessions, type SamplingSource } from './sampling-sessions.ts';
-import { type ModelCard, ServedModel } from './served-model.ts';
+import type { ServedModel } from './served-model.ts';
 import { ServedWeights } from './served-weights.ts';
 import { Sessions } from './sessions.ts';
+
+/** Statuses of requests that will not do any better when they are sent again. */
+const refusals: ReadonlySet<number> = new Set([404, 422]);
+
+const diskSweepMs = 10 * 60_000;
 
 export class TinkerServer {
   readonly source: ModelSource;
@@ -24,13 +30,13 @@ export class TinkerServer {
   readonly futures: Futures;
   readonly checkpoints: Checkpoints;
   readonly models = new Map<string, ServedModel>();
+  readonly #creation: Creation;
   readonly #limits: ServerLimits;
   readonly #weights: ServedWeights;
   readonly #evaluator = new LogprobEvaluator();
   readonly #sampling = new SamplingSessions();
-  /** Requests that made a model, by model: sent again they are the same. */
-  readonly #creations = new Map<string, { readonly fingerprint: string; readonly requestId: string }>();
   readonly #sweeper: NodeJS.Timeout;
+  #sweptDiskAt = 0;
 
   constructor(source: ModelSource, folder: string, limits: Partial<ServerLimits> = {}) {
     this.source = source;
@@ -38,6 +44,7 @@ export class TinkerServer {
     this.sessions = new Sessions(this.#limits);
     this.futures = new Futures(this.#limits);
     this.checkpoints = new Checkpoints(folder);
+    this.#creation = new Creation(source, this.models, this.futures, this.checkpoints, this.#limits);
     const modelOf = (modelId: string) => this.models.get(modelId);
     this.#weights = new ServedWeights(source, this.checkpoints, this.#limits.mostSamplers, modelOf);
     this.#sweeper = setInterval(() => void this.sweep(), Math.min(10_000, this.#limits.sessionTimeoutMs / 4));
@@ -54,7 +61,8 @@ export class TinkerServer {
       throw invalid('This server trains adapters, not whole models', 'rank 0', 'a rank of at least 1');
     const modelId = `${request.session_id}:train:${request.model_seq_id}`;
     const owner = { modelId, sessionId: request.session_id, userMetadata };
-    const requestId = this.#create(owner, fingerprint, adapter, config.seed);
+    const open = () => this.#open(request.session_id, true);
+    const requestId = this.#creation.create(owner, fingerprint, adapter, config.seed, open);
     return {
       ...pending(requestId),
       model_id: modelId,
@@ -89,11 +97,11 @@ export class TinkerServer {
   }
 
   saveWeights(body: unknown, fingerprint: string): object {
-    const { model_id, seq_id, path, overwrite } = read(requests.saveSchema, body);
+    const { model_id, seq_id, path, overwrite, ttl_seconds: ttlSeconds } = read(requests.saveSchema, body);
     const model = this.#model(model_id);
     const place: CheckpointPlace = { modelId: model_id, kind: 'weights', name: path };
     return this.#train(model, seq_id, fingerprint, async (engine) => {
-      await this.#weights.save(model, engine, place, overwrite);
+      await this.#weights.save(model, engine, place, { overwrite, ttlSeconds });
       return { json: { path: pathOf(place), type: 'save_weights' } };
     });
   }
@@ -106,7 +114,7 @@ export class TinkerServer {
     return this.#train(model, request.seq_id, fingerprint, async (engine) => {
       if (typeof request.path === 'string') {
         const place: CheckpointPlace = { modelId, kind: 'sampler_weights', name: request.path };
-        await this.#weights.save(model, engine, place, false);
+        await this.#weights.save(model, engine, place, { ttlSeconds: request.ttl_seconds });
         await model.publish(engine, pathOf(place));
         return { json: { path: pathOf(place), sampling_session_id: null, type } };
       }
@@ -129,10 +137,11 @@ export class TinkerServer {
     if (typeof request.session_id === 'string') {
       this.sessions.hear(request.session_id);
       modelId = `${request.session_id}:train:${request.model_seq_id}`;
-      const known = this.#creations.get(modelId);
-      if (known?.fingerprint === fingerprint) return pending(known.requestId);
+      const again = this.#creation.requestOf(modelId, fingerprint);
+      if (again !== undefined) return pending(again);
       const owner = { modelId, sessionId: request.session_id, userMetadata: null };
-      this.#create(owner, `${fingerprint} creation`, { rank, targets }, undefined);
+      const open = () => this.#open(owner.sessionId, true);
+      this.#creation.create(owner, `${fingerprint} creation`, { rank, targets }, undefined, open);
     }
     const model = this.#model(modelId);
     const isAgain = typeof request.seq_id === 'number' && request.seq_id <= model.sequence.count;
@@ -155,7 +164,7 @@ export class TinkerServer {
     });
     if (typeof request.session_id === 'string') {
       const { request_id: requestId } = answer as { request_id: string };
-      this.#creations.set(modelId, { fingerprint, requestId });
+      this.#creation.remember(modelId, fingerprint, requestId);
     }
     return answer;
   }
@@ -163,9 +172,10 @@ export class TinkerServer {
   unloadModel(body: unknown): object {
     const { model_id } = read(requests.modelIdSchema, body);
     const model = this.#model(model_id);
-    const requestId = this.#open(model.card.sessionId);
+    const requestId = this.#open(model.card.sessionId, true);
     const done = async (): Promise<Result> => {
       await model.unload();
+      this.#creation.forgetUnloaded();
       return { json: { model_id, status: 'unloaded', type: 'unload_model' } };
     };
     this.futures.follow(requestId, done());
@@ -203,17 +213,26 @@ export class TinkerServer {
     return samplesPending(requestId, request.num_samples);
   }
 
-  /** The work goes on where it has begun; its result is dropped. */
+  /** Samples go on where they have begun, and their result is dropped; what changes a model is not called off. */
   cancel(body: unknown): object {
-    const { request_id } = read(requests.futureSchema, body);
-    if (this.futures.isPending(request_id))
-      this.futures.fail(request_id, gone('The request was cancelled', request_id, 'Send it again'));
+    this.futures.cancel(read(requests.futureSchema, body).request_id);
     return {};
   }
 
-  /** Models of sessions that have gone silent, and results that nobody read, are given up. */
+  /** Nobody waits for a training request that was refused. */
+  refuse(request: unknown, error: unknown): void {
+    if (!refusals.has(statusOf(error))) return;
+    const numbers = requests.numbersSchema.safeParse(request);
+    if (numbers.success) this.models.get(numbers.data.model_id)?.sequence.refuse(numbers.data.seq_id);
+  }
+
+  /** Models of sessions that have gone silent, results that nobody read, and expired checkpoints are given up. */
   async sweep(): Promise<void> {
     this.futures.sweep();
+    if (performance.now() - this.#sweptDiskAt > diskSweepMs) {
+      this.#sweptDiskAt = performance.now();
+      await this.checkpoints.all();
+    }
     for (const id of this.sessions.expired()) await this.endSession(id);
   }
 
@@ -224,13 +243,19 @@ export class TinkerServer {
     this.#sampling.end(sessionId);
     for (const [modelId, model] of this.models) {
       if (model.card.sessionId !== sessionId) continue;
-      this.models.delete(modelId);
-      this.#creations.delete(modelId);
+      this.#creation.forget(modelId);
       await model.unload();
       // A file that is written while its folder is deleted would stay, or fail the deletion.
       await this.#weights.written();
       await this.checkpoints.deleteEphemeral(modelId);
     }
+  }
+
+  /** What a session holds. @throws TurnwiseError `request-unknown`, `request-gone` */
+  session(id: string): { readonly models: readonly string[]; readonly samplers: readonly string[] } {
+    this.sessions.hear(id);
+    const models = [...this.models.values()].filter(({ card }) => card.sessionId === id);
+    return { models: models.map(({ card }) => card.modelId), samplers: this.#sampling.idsOf(id) };
   }
 
   async close(): Promise<void> {
@@ -252,48 +277,6 @@ export class TinkerServer {
     return model;
   }
 
-  #create(
-    owner: Pick<ModelCard, 'modelId' | 'sessionId' | 'userMetadata'>,
-    fingerprint: string,
-    adapter: AdapterKind,
-    seed: number | null | undefined,
-  ): string {
-    const { modelId, sessionId } = owner;
-    const known = this.#creations.get(modelId);
-    if (known?.fingerprint === fingerprint) return known.requestId;
-    if (known !== undefined) throw conflict('The number of the model was used for another', modelId);
-    const requestId = this.#open(sessionId);
-    this.#creations.set(modelId, { fingerprint, requestId });
-    const loaded = [...this.models.values()].filter(({ isUnloaded }) => !isUnloaded).length;
-    const engine =
-      loaded < this.#limits.mostModels
-        ? this.source.create({ ...adapter, seed: String(seed ?? modelId) })
-        : Promise.reject(
-            tooMany(
-              'There is no room for another model',
-              `${loaded} are loaded`,
-              'Unload one, or let its session end',
-            ),
-          );
-    const { name: baseModel, isLora } = this.source;
-    const card = { ...owner, baseModel, isLora, adapter };
-    const model = new ServedModel(card, engine, this.#limits);
-    this.models.set(modelId, model);
-    engine.catch(() => model.unload());
-    const result = engine.then(
-      (): Result => ({
-        json: {
-          model_id: modelId,
-          base_model: baseModel,
-          lora_config: { rank: adapter.rank, seed: seed ?? null },
-          type: 'create_model',
-        },
-      }),
-    );
-    this.futures.follow(requestId, result);
-    return requestId;
-  }
-
   #train(
     model: ServedModel,
     seqId: number | null | undefined,
@@ -301,7 +284,7 @@ export class TinkerServer {
     work: (engine: Engine) => Promise<Result>,
   ): object {
     const requestId = model.sequence.enter(seqId ?? undefined, fingerprint, {
-      open: () => this.#open(model.card.sessionId),
+      open: () => this.#open(model.card.sessionId, true),
       start: (id) => this.futures.follow(id, model.inTurn(work)),
       fail: (id, error) => this.futures.fail(id, error),
     });
@@ -309,7 +292,7 @@ export class TinkerServer {
   }
 
   #sample(owner: string, source: SamplingSource, request: requests.SampleBody): string {
-    const requestId = this.#open(owner);
+    const requestId = this.#open(owner, false);
     const lend: Lend = async (trained, work) =>
       source.kind === 'inflight'
         ? work(await this.#model(source.modelId).liveEngine())
@@ -330,9 +313,9 @@ export class TinkerServer {
     if (name !== this.source.name) throw unknown('Base model', name, this.source.name);
   }
 
-  #open(owner: string): string {
+  #open(owner: string, keeps: boolean): string {
     if (this.futures.size >= this.#limits.mostFutures)
       throw tooMany('Too many requests are under way', String(this.futures.size), 'Read the results of some');
-    return this.futures.open(owner);
+    return this.futures.open(owner, keeps);
   }
 }

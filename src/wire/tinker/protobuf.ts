@@ -13,6 +13,7 @@ import type {
   SampledSequence,
   SampleOutput,
 } from './shapes.ts';
+import { isOneColumn } from './shapes.ts';
 
 const float32 = 1;
 const int64 = 2;
@@ -96,6 +97,24 @@ export function decodeForwardBackwardRequest(body: Uint8Array): ForwardBackwardR
   return { ...request, data, lossConfig };
 }
 
+/** Which request it is, whatever the rest of it holds; nothing where even that cannot be read. */
+export function forwardBackwardNumbers(body: Uint8Array): { model_id?: string; seq_id?: number } {
+  const numbers: { model_id?: string; seq_id?: number } = {};
+  try {
+    fields(body, {
+      1: (reader) => {
+        numbers.model_id = reader.string();
+      },
+      2: (reader) => {
+        numbers.seq_id = reader.int32();
+      },
+    });
+  } catch {
+    // The error that is raised for the whole of it says what is wrong.
+  }
+  return numbers;
+}
+
 function readDatum(body: Uint8Array): Datum {
   const chunks: Int32Array[] = [];
   const inputs: Record<string, NumberArray> = {};
@@ -143,7 +162,11 @@ function readTensor(body: Uint8Array): NumberArray {
       }
     },
   });
-  if (shape.length > 1) throw garbled('a tensor has more than one axis', `[${shape.join(', ')}]`);
+  if (!isOneColumn(shape))
+    throw garbled(
+      'a tensor has several numbers for one token, which are not trained on here',
+      `[${shape.join(', ')}]`,
+    );
   return numbersOf(dense, dtype);
 }
 

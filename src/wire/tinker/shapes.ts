@@ -8,6 +8,11 @@ export interface Datum {
 
 export type NumberArray = Float32Array | Int32Array;
 
+/** Whether a tensor of this shape has one number for each token: `[T]`, or `[T, 1]` as clients write one target for each. */
+export function isOneColumn(shape: readonly number[]): boolean {
+  return shape.slice(1).every((length) => length === 1);
+}
+
 export interface ForwardBackwardRequest {
   readonly modelId: string;
   /** Undefined: in order of arrival. */

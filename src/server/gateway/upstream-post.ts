@@ -1,0 +1,121 @@
+/** Questions to a server elsewhere: asked again while it is busy or away, and answers that are cut off where they are too long. */
+
+import { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
+import { jsonProblem } from '../../core/json-limits.ts';
+import { readBody } from '../../core/read-body.ts';
+import { ApiError } from './api-error.ts';
+import { OVERFLOW_CODE } from './policy-model.ts';
+
+const wireError = z.object({ error: z.object({ message: z.string(), code: z.unknown().optional() }) });
+
+export interface PostOptions {
+  readonly apiKey: string | undefined;
+  /** Of one attempt. */
+  readonly timeoutMs?: number;
+  /** Attempts after the first, where the server is busy or fails. */
+  readonly retries?: number;
+  /** Longest answer. */
+  readonly answerBytes?: number;
+  readonly signal: AbortSignal;
+}
+
+/** @throws TurnwiseError `upstream-failed`; ApiError where the prompt is too long; the reason of `signal` */
+export async function post(url: string, body: object, options: PostOptions): Promise<unknown> {
+  const { apiKey, timeoutMs = 300_000, retries = 3, answerBytes = 32 * 2 ** 20, signal } = options;
+  for (let attempt = 0; ; attempt++) {
+    const deadline = AbortSignal.timeout(timeoutMs);
+    let response: Response;
+    let bytes: Uint8Array | undefined;
+    try {
+      response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+        },
+        body: JSON.stringify(body),
+        signal: AbortSignal.any([signal, deadline]),
+      });
+      bytes = await readBody(response, answerBytes);
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason;
+      if (attempt < retries && !deadline.aborted) {
+        await pause(attempt, null, signal);
+        continue;
+      }
+      throw upstreamFailed(
+        url,
+        deadline.aborted ? `no answer within ${timeoutMs} ms` : causeOf(cause),
+        cause,
+      );
+    }
+    if (bytes === undefined) throw upstreamFailed(url, `an answer of more than ${answerBytes} bytes`);
+    const text = new TextDecoder().decode(bytes);
+    if (response.ok) return readJson(url, text);
+    if (attempt < retries && (response.status === 429 || response.status >= 500)) {
+      await pause(attempt, response.headers.get('retry-after'), signal);
+      continue;
+    }
+    throw refusal(url, response.status, text);
+  }
+}
+
+/** Half a second, one, two; or what the server says, up to half a minute. */
+async function pause(attempt: number, retryAfter: string | null, signal: AbortSignal): Promise<void> {
+  const told = retryAfter === null ? Number.NaN : Number(retryAfter) * 1000;
+  const waitMs = Number.isFinite(told) ? Math.min(30_000, Math.max(0, told)) : 500 * 2 ** attempt;
+  await new Promise<void>((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }, waitMs);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function readJson(url: string, text: string): unknown {
+  const problem = jsonProblem(text);
+  if (problem !== undefined) throw upstreamFailed(url, `an answer that ${problem}`);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw upstreamFailed(url, `an answer that is not JSON: ${shorten(text)}`, cause);
+  }
+}
+
+/** A prompt that is too long is the episode's end; every other refusal is a failure. */
+function refusal(url: string, status: number, text: string): Error {
+  let message = shorten(text);
+  try {
+    const { error } = wireError.parse(JSON.parse(text));
+    message = error.message;
+    if (error.code === OVERFLOW_CODE || /maximum context length/i.test(message)) {
+      return new ApiError({ status: 400, type: 'invalid_request_error', code: OVERFLOW_CODE, message });
+    }
+  } catch {
+    // Not in OpenAI's shape: shown as it is.
+  }
+  return upstreamFailed(url, `status ${status}: ${message}`);
+}
+
+export function upstreamFailed(url: string, seen: string, cause?: unknown): TurnwiseError {
+  return new TurnwiseError('upstream-failed', {
+    what: 'The server behind the gateway did not answer as it should',
+    seen: `${seen} (${url})`,
+    next: 'Check its URL, key and model name; the episode fails and is not learned from',
+    fields: { origin: 'policy', url },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+const causeOf = (error: unknown): string => {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return inner instanceof Error ? inner.message : String(inner);
+};
+
+const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
