@@ -54,25 +54,27 @@ export class Boundary {
     this.#signal.removeEventListener('abort', this.#onAbort);
   }
 
-  /** Run something that answers at once and may fail. A throw becomes `failed:<origin>`. */
+  /** Run code of a stranger that answers at once and may fail. A throw becomes `failed:<origin>`. */
   call<T>(origin: FailureOrigin, what: string, work: () => T): T {
     this.#checkOpen(what);
     try {
       return this.#enter(origin, what, work);
     } catch (error) {
-      throw endOf(origin, what, error);
+      throw endOf(origin, what, error, false);
     }
   }
 
   /**
    * Run one step that may fail. A throw becomes `failed:<origin>`, a missed deadline `timeout`, Ctrl-C `cancelled`; the
    * work is told to stop through the signal it is given. An error whose `fields.origin` names an origin keeps that one.
+   * Those that only repeat themselves are thrown on and end the run, unless the work is all a stranger's (`canEndRun`).
    */
   async step<T>(
     origin: FailureOrigin,
     what: string,
     timeoutMs: number | undefined,
     work: (signal: AbortSignal) => PromiseLike<T> | T,
+    canEndRun = true,
   ): Promise<T> {
     this.#checkOpen(what);
     const controller = new AbortController();
@@ -95,7 +97,7 @@ export class Boundary {
       if (this.#stray && !isOurs(origin)) throw this.#stray;
       return settled;
     } catch (error) {
-      throw endOf(origin, what, error);
+      throw endOf(origin, what, error, canEndRun);
     } finally {
       clearTimeout(timer);
       if (ender) this.#enders.delete(ender);
@@ -155,12 +157,12 @@ export class Boundary {
   }
 }
 
-/** How an episode ends in which `error` was thrown. Throws what must end the run. */
-function endOf(origin: FailureOrigin, what: string, error: unknown): EpisodeEnd {
+/** How an episode ends in which `error` was thrown. Throws what must end the run, where it can. */
+function endOf(origin: FailureOrigin, what: string, error: unknown, canEndRun: boolean): EpisodeEnd {
   const end = tried(() => (error instanceof EpisodeEnd ? error : undefined), undefined);
   if (end) return end;
   const known = tried(() => (TurnwiseError.isInstance(error) ? error : undefined), undefined);
-  if (known && isOurs(origin) && FATAL_CODES.has(known.code)) throw known;
+  if (known && canEndRun && FATAL_CODES.has(known.code)) throw known;
   const said: unknown = tried(() => known?.fields.origin, undefined);
   const named = ORIGINS.find((candidate) => candidate === said) ?? origin;
   const text = thrownText(error, known ? KNOWN_TEXT_LIMIT : undefined);

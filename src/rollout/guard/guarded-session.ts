@@ -157,9 +157,8 @@ export class GuardedSession {
   ): Promise<T> {
     const what = `${doing} ${this.place}`;
     // In a box, since promises read `then` of what they are given, and that may throw outside the boundary.
-    const box = await this.#boundary.step('environment', what, this.#timeoutMs, async (signal) => ({
-      value: await work(signal),
-    }));
+    const boxed = async (signal: AbortSignal) => ({ value: await work(signal) });
+    const box = await this.#boundary.step('environment', what, this.#timeoutMs, boxed, false);
     return this.#boundary.call('environment', what, () => check(box.value));
   }
 
@@ -178,10 +177,11 @@ export class GuardedSession {
         (made as Session | undefined)?.close(),
       );
     try {
-      await boundary.step('environment', what, timeoutMs, async () => {
+      const making = async (): Promise<void> => {
         made = await make();
         if (abandoned) await discard();
-      });
+      };
+      await boundary.step('environment', what, timeoutMs, making, false);
       return boundary.call('environment', what, () => {
         const inner = checkedSession(call, made);
         return new GuardedSession(inner, typeof inner.fork === 'function', options);

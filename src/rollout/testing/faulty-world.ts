@@ -10,21 +10,19 @@ import type { World } from '../../env/world.ts';
 import { hostileInfo, hostileThrows, wrongValues } from './hostile-values.ts';
 
 export const FAULTY_CALLS = [
-  ...['open', 'toMove', 'observe', 'anchor', 'step', 'fork', 'render', 'close'],
-  ...['parse', 'thought', 'script'],
+  'open',
+  'toMove',
+  'observe',
+  'anchor',
+  'step',
+  'fork',
+  'render',
+  'close',
+  'parse',
+  'thought',
+  'script',
 ] as const;
-export type FaultyCall =
-  | 'open'
-  | 'toMove'
-  | 'observe'
-  | 'anchor'
-  | 'step'
-  | 'fork'
-  | 'render'
-  | 'close'
-  | 'parse'
-  | 'thought'
-  | 'script';
+export type FaultyCall = (typeof FAULTY_CALLS)[number];
 
 export const FAULTS = [
   'throws',

@@ -1,5 +1,7 @@
 /** Values that break whoever handles them without care. Each is made anew, since some break once. */
 
+import { TurnwiseError } from '../../core/errors.ts';
+
 const revoked = (): object => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
@@ -63,6 +65,7 @@ export const hostileThrows: readonly (() => unknown)[] = [
     },
   }),
   () => ({ [Symbol.for('turnwise.error')]: true, code: 'engine-failed' }),
+  () => new TurnwiseError('engine-failed', { what: 'An environment says so' }),
   () => Symbol('thrown'),
   () => null,
   () => undefined,
