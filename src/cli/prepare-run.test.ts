@@ -28,6 +28,16 @@ test('a method that reads values needs a recipe that trains them', () => {
   );
 });
 
+test('KL in rewards is refused where the method or a shaping would lose it, and the estimators that work are named', () => {
+  const priced = { objective: { klCoefficient: 0.1, klEstimator: 'k1' } } as const;
+  expect(refusal('g-ra', priced)).toMatchInlineSnapshot(`"recipe-unfit: The recipe "g-ra" cannot be used for frozen-lake: it needs a KL penalty in the loss, objective.klEstimator=k2, k3, k3+ (k1 is paid in rewards, and credit method "g-ra" replaces those). The nearest that can is "grpo": each episode against its group, divided by the group’s standard deviation; clipped policy gradient."`);
+  expect(refusal('rloo', { ...priced, credit: { shape: { mind: {} } } })).toContain(
+    'it needs a KL penalty in the loss, objective.klEstimator=k2, k3, k3+ (k1 is paid in rewards, and reward shaping "mind" replaces those)',
+  );
+  expect(refusal('g-ra', { objective: { klCoefficient: 0.1 } })).toBe('served');
+  expect(refusal('rloo', priced)).toBe('served');
+});
+
 test('agents cannot exchange roles where there is one', () => {
   expect(refusal('rloo', { rollout: { exchangeEvery: 5 } })).toContain('an environment with several roles');
 });

@@ -8,6 +8,7 @@ import { meaningOf } from '../../credit/needs.ts';
 import { findRewardShaping } from '../../credit/shaping/shapings.ts';
 import type { EngineAbilities } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
+import { klEstimators } from '../../objective/kl.ts';
 import type { TrainConfig } from '../config.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -80,6 +81,14 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: () => recipe.critic,
     });
   }
+  if (config.objective.klCoefficient > 0 && config.objective.klEstimator === 'k1') {
+    const deaf = deafToPrices(config);
+    needs.push({
+      of: 'recipe',
+      what: `a KL penalty in the loss, objective.klEstimator=${klEstimators.join(', ')} (k1 is paid in rewards, and ${deaf} replaces those)`,
+      met: () => deaf === undefined,
+    });
+  }
   if (recipe.needs?.severalRoles || config.rollout.exchangeEvery > 0) {
     needs.push({
       of: 'environment',
@@ -130,6 +139,13 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
     });
   }
   return needs;
+}
+
+/** The method or shaping, in words, that makes rewards of its own, so that nothing added to them reaches the advantages. */
+function deafToPrices({ credit }: TrainConfig): string | undefined {
+  if (findCreditMethod(credit.method).ownRewards) return `credit method "${credit.method}"`;
+  const shaping = Object.keys(credit.shape).find((name) => findRewardShaping(name).ownRewards);
+  return shaping === undefined ? undefined : `reward shaping "${shaping}"`;
 }
 
 /** What training itself knows of every episode. */
