@@ -60,6 +60,8 @@ export interface Trajectory {
   /** The trajectory that it branched from, and how many of its first turns are copies of that one’s. */
   readonly parent?: string;
   readonly sharedTurns?: number;
+  /** What roles of the episode earned that are left out of the batch, such as one that took no turn. */
+  readonly absentOutcome?: number;
   /** What failed, for `failed:*` and `timeout`. */
   readonly failure?: string;
 }

@@ -6,6 +6,7 @@ import { buildSamples, type Sample } from '../core/sample.ts';
 import { sampledTokens, type Trajectory } from '../core/trajectory.ts';
 import { factsOf } from '../credit/facts.ts';
 import type { CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
+import { episodeOf } from '../curation/absent-roles.ts';
 import type { TokenRow } from '../engine/engine.ts';
 import { type Aggregation, tokenWeights } from '../objective/weights.ts';
 
@@ -35,7 +36,7 @@ export function creditInput(
   rewardScale: number,
   { values, entropies, bonuses }: SampleScores = {},
 ): CreditTrajectory {
-  const { id, groupId, role, outcome, success, stop, parent, sharedTurns } = trajectory;
+  const { id, groupId, role, outcome, success, stop, parent, sharedTurns, absentOutcome } = trajectory;
   const valuesOf = values && byTurn(samples, values);
   const entropiesOf = entropies && byTurn(samples, entropies);
   const bonusesOf = bonuses && byTurn(samples, bonuses);
@@ -48,6 +49,7 @@ export function creditInput(
     episode: episodeOf(trajectory),
     outcome: outcome * rewardScale + sumOf(bonus_K),
     success,
+    ...(absentOutcome !== undefined && { absentOutcome: absentOutcome * rewardScale }),
     ...(parent !== undefined && { parent, sharedTurns: sharedTurns ?? 0 }),
     ...((stop === 'token-limit' || stop === 'context-overflow') && { overlong: true }),
     ...Object.assign({}, ...facts.map((fact) => fact.trajectory)),
@@ -82,11 +84,6 @@ function byTurn(samples: readonly Sample[], numbers: readonly Float32Array[]): M
     }
   }
   return found;
-}
-
-/** The episode that roles share: where there are several, each trajectory's id ends with its role. */
-function episodeOf({ id, role }: Trajectory): string {
-  return id.endsWith(`/${role}`) ? id.slice(0, -role.length - 1) : id;
 }
 
 /** A sample with its per-token training targets; `weight` is set when minibatches are made. */

@@ -6,6 +6,7 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { Trajectory } from '../core/trajectory.ts';
+import { withAbsentRoles } from '../curation/absent-roles.ts';
 import { type TaskPool, updatePool } from '../curation/revisit.ts';
 import { constantShare, keepUsable } from '../curation/usable.ts';
 import { failuresOf } from '../rollout/collect.ts';
@@ -137,7 +138,7 @@ export async function train(
 
     // 2. Curate: what failed is counted and warned of, and teaches nothing.
     const usable = keepUsable(groups, config.rollout.minimumMembers);
-    const learned = curate(learner, usable.groups);
+    const learned = withAbsentRoles(curate(learner, usable.groups), groups);
     for (const [message, count] of failuresOf(groups.flatMap(({ members }) => members))) {
       io.event({
         type: 'warning',

@@ -8,13 +8,14 @@ import { meaningOf } from '../../credit/needs.ts';
 import { findRewardShaping } from '../../credit/shaping/shapings.ts';
 import type { EngineAbilities } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
+import { isZeroSum } from '../../eval/zero-sum.ts';
 import { klEstimators } from '../../objective/kl.ts';
 import type { TrainConfig } from '../config.ts';
 import type { Recipe } from './recipe.ts';
 
 export interface Place {
   readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts' | 'correctThought'> &
-    Partial<Pick<World, 'protocol'>>;
+    Partial<Pick<World, 'protocol' | 'game'>>;
   readonly engine: EngineAbilities;
 }
 
@@ -94,6 +95,13 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       of: 'environment',
       what: 'an environment with several roles',
       met: ({ world }) => world.roles.length > 1,
+    });
+  }
+  if (recipe.needs?.cooperative) {
+    needs.push({
+      of: 'environment',
+      what: 'a game that its roles can win together, not one in which one wins what another loses',
+      met: ({ world }) => world.game === undefined || !isZeroSum(world.game),
     });
   }
   if (recipe.needs?.oneRole) {
