@@ -46,7 +46,9 @@ test('KL in rewards is refused where the method or a shaping would lose it, and 
 
 test('a cooperative recipe is refused for a game in which one wins what the other loses', async () => {
   const poker = await findEnvironment('kuhn-poker');
-  expect(refusal('cory', {}, poker)).toMatchInlineSnapshot(`"recipe-unfit: The recipe "cory" cannot be used for kuhn-poker: it needs a game that its roles can win together, not one in which one wins what another loses. The nearest that can is "rloo": each episode against the mean of the others of its group; clipped policy gradient."`);
+  expect(refusal('cory', {}, poker)).toMatchInlineSnapshot(
+    `"recipe-unfit: The recipe "cory" cannot be used for kuhn-poker: it needs a game that its roles can win together, not one in which one wins what another loses. The nearest that can is "rloo": each episode against the mean of the others of its group; clipped policy gradient."`,
+  );
   expect(refusal('self-play', {}, poker)).toBe('served');
 });
 

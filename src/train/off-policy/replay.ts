@@ -15,6 +15,15 @@ export function remember(
   return [...replay, ...groups.flatMap(({ members }) => members.map(lean))].slice(-size);
 }
 
+/** Those played in the last `age` steps: memory that is sized in steps holds the same time whatever a step plays. */
+export function recent<T extends { readonly policyVersion: number }>(
+  kept: readonly T[],
+  version: number,
+  age: number,
+): readonly T[] {
+  return kept.filter(({ policyVersion }) => version - policyVersion <= age);
+}
+
 /** What learning reads of an episode: not the messages, which are in the ids, nor what else the environment said. */
 export function lean({ turns, ...episode }: Trajectory): Replayed {
   return { ...episode, turns: turns.map(({ info: _, ...turn }) => ({ ...turn, messages: [] })) };
