@@ -1,6 +1,7 @@
 /** Where a command writes and what that place can show; tests give it a buffer. */
 
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { visible, visibleStyled } from '../core/visible.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -14,6 +15,8 @@ export interface Console {
   write(text: string): void;
   /** To standard error: everything else. */
   writeError(text: string): void;
+  /** Move the cursor up over so many lines, and clear the screen from there. */
+  erase(lines: number): void;
 }
 
 const narrowest = 40;
@@ -32,6 +35,24 @@ export function processConsole(): Console {
     colour: (interactive && !refused) || ((env.FORCE_COLOR ?? '0') !== '0' && !refused),
     write: (text) => void stdout.write(text),
     writeError: (text) => void stderr.write(text),
+    erase: (lines) => void stdout.write(eraseSequence(lines)),
+  };
+}
+
+export const eraseSequence = (lines: number): string => `\u001b[${lines}A\u001b[J`;
+
+/** The same place, where nothing that a model, an environment, a server or a file says can steer the terminal. */
+export function safeConsole(console: Console): Console {
+  const clean = (text: string): string => (console.colour ? visibleStyled(text) : visible(text));
+  return {
+    get columns() {
+      return console.columns;
+    },
+    interactive: console.interactive,
+    colour: console.colour,
+    write: (text) => console.write(clean(text)),
+    writeError: (text) => console.writeError(clean(text)),
+    erase: (lines) => console.erase(lines),
   };
 }
 

@@ -17,9 +17,8 @@ export class RepaintedBlock {
 
   /** Replace the block; `above` is text that stays, with its line ends. */
   paint(above: string, block: readonly string[]): void {
-    // Cursor up over the block, then clear to the end of the screen.
-    const erase = this.#lines === 0 ? '' : `\u001b[${this.#lines}A\u001b[J`;
-    this.#console.write(erase + above + block.map((line) => `${line}\n`).join(''));
+    if (this.#lines > 0) this.#console.erase(this.#lines);
+    this.#console.write(above + block.map((line) => `${line}\n`).join(''));
     this.#lines = block.length;
   }
 }

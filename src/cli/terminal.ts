@@ -1,5 +1,6 @@
 /** Shows a run while it runs: a repainted block for a person, plain lines for a log, JSON lines for a program. */
 
+import { visible } from '../core/visible.ts';
 import type { EvaluationResult, ProgressEvent, StoredEvent } from '../train/events.ts';
 import { type Console, type Paint, painter, truncate } from './console.ts';
 import { formatCount, formatInterval, formatScore, formatSeconds } from './format.ts';
@@ -144,7 +145,7 @@ function lastingLine(event: StoredEvent | ProgressEvent, paint: Paint): string |
     case 'evaluation':
       return evaluationLine(event.label, event.step, event.sampled, event.greedy, paint);
     case 'warning':
-      return `${paint('yellow', 'warning')} ${event.message} ${paint('dim', `(${event.code})`)}`;
+      return `${paint('yellow', 'warning')} ${visible(event.message)} ${paint('dim', `(${event.code})`)}`;
     default:
       return undefined;
   }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
+import { visible } from '../../core/visible.ts';
 import { type EvaluationResult, evaluate } from '../../eval/evaluate.ts';
 import { type CollectOptions, failuresOf } from '../../rollout/collect.ts';
 import { appendLines, latestRun } from '../../store/runs.ts';
@@ -100,7 +101,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
       }
       display.close();
       for (const [failure, count] of failures) {
-        console.writeError(`warning: ${count} × ${failure} (left out)\n`);
+        console.writeError(`warning: ${count} × ${visible(failure)} (left out)\n`);
       }
       if (json) {
         const byLabel = Object.fromEntries(results.map(({ label, result }) => [label, result]));
