@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Message } from '../../core/messages.ts';
+import { withoutKey } from '../../core/without-key.ts';
 import type { Reply } from '../../model/conversation.ts';
 import { writeReply } from '../../model/word-chat.ts';
 import { ApiError } from './api-error.ts';
@@ -153,7 +154,7 @@ async function post(url: string, body: object, options: PostOptions): Promise<un
         body: JSON.stringify(body),
         signal: AbortSignal.any([signal, deadline]),
       });
-      text = await response.text();
+      text = withoutKey(await response.text(), apiKey);
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       if (attempt < retries && !deadline.aborted) {
@@ -161,17 +162,18 @@ async function post(url: string, body: object, options: PostOptions): Promise<un
         continue;
       }
       throw upstreamFailed(
+        options,
         url,
         deadline.aborted ? `no answer within ${timeoutMs} ms` : causeOf(cause),
         cause,
       );
     }
-    if (response.ok) return readJson(url, text);
+    if (response.ok) return readJson(options, url, text);
     if (attempt < retries && (response.status === 429 || response.status >= 500)) {
       await pause(attempt, response.headers.get('retry-after'), signal);
       continue;
     }
-    throw refusal(url, response.status, text);
+    throw refusal(options, url, response.status, text);
   }
 }
 
@@ -192,34 +194,36 @@ async function pause(attempt: number, retryAfter: string | null, signal: AbortSi
   });
 }
 
-function readJson(url: string, text: string): unknown {
+function readJson(options: UpstreamOptions, url: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw upstreamFailed(url, `an answer that is not JSON: ${shorten(text)}`, cause);
+    throw upstreamFailed(options, url, `an answer that is not JSON: ${shorten(text)}`, cause);
   }
 }
 
 /** A prompt that is too long is the episode's end; every other refusal is a failure. */
-function refusal(url: string, status: number, text: string): Error {
+function refusal(options: UpstreamOptions, url: string, status: number, text: string): Error {
   let message = shorten(text);
   try {
     const { error } = wireError.parse(JSON.parse(text));
-    message = error.message;
+    // Escapes of JSON may have hidden it.
+    message = withoutKey(error.message, options.apiKey);
     if (error.code === OVERFLOW_CODE || /maximum context length/i.test(message)) {
       return new ApiError({ status: 400, type: 'invalid_request_error', code: OVERFLOW_CODE, message });
     }
   } catch {
     // Not in OpenAI's shape: shown as it is.
   }
-  return upstreamFailed(url, `status ${status}: ${message}`);
+  return upstreamFailed(options, url, `status ${status}: ${message}`);
 }
 
-function readAnswer(body: unknown, { call }: ModelRequest, { url, tokenIds }: UpstreamOptions): ModelAnswer {
+function readAnswer(body: unknown, { call }: ModelRequest, options: UpstreamOptions): ModelAnswer {
+  const { url, tokenIds } = options;
   const checked = wireAnswer.safeParse(body);
   if (!checked.success) {
     const { path, message } = checked.error.issues[0]!;
-    throw upstreamFailed(url, `an answer of another shape: ${path.join('.')}: ${message}`);
+    throw upstreamFailed(options, url, `an answer of another shape: ${path.join('.')}: ${message}`);
   }
   const { choices, usage, prompt_token_ids: sharedPrompt } = checked.data;
   const choice = choices[0]!;
@@ -268,10 +272,15 @@ function replyOf(message: z.output<typeof wireAnswer>['choices'][number]['messag
   return { content, ...reasoning, toolCalls };
 }
 
-function upstreamFailed(url: string, seen: string, cause?: unknown): TurnwiseError {
+function upstreamFailed(
+  { apiKey }: UpstreamOptions,
+  url: string,
+  seen: string,
+  cause?: unknown,
+): TurnwiseError {
   return new TurnwiseError('upstream-failed', {
     what: 'The server behind the gateway did not answer as it should',
-    seen: `${seen} (${url})`,
+    seen: withoutKey(`${seen} (${url})`, apiKey),
     next: 'Check its URL, key and model name; the episode fails and is not learned from',
     fields: { origin: 'policy', url },
     ...(cause === undefined ? {} : { cause }),
