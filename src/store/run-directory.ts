@@ -105,10 +105,17 @@ export class RunDirectory {
    */
   static openForWriting(request: OpenRun): RunDirectory {
     requireRun(request);
-    const run = new RunDirectory(request, true);
-    run.events.repair();
-    run.checkpoints.clean();
-    return run;
+    const { root, name } = request;
+    let run: RunDirectory | undefined;
+    try {
+      run = new RunDirectory(request, true);
+      run.events.repair();
+      run.checkpoints.clean();
+      return run;
+    } catch (error) {
+      run?.close();
+      throw writeError(error, join(root, name), 'Nothing was changed', 'run the same command again');
+    }
   }
 
   /** @throws TurnwiseError `run-unknown` */
