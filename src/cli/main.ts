@@ -25,6 +25,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+const interrupts = processInterrupts();
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   commands: [
     trainCommand,
@@ -43,5 +44,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   ],
   version,
   console: processConsole(),
-  interrupts: processInterrupts(),
+  interrupts,
 });
+// What was dropped may still compute, and nobody waits for it.
+if (interrupts.signal.aborted || process.exitCode === 130) process.stdout.write('', () => process.exit());

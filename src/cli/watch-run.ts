@@ -9,6 +9,7 @@ import type { RunEvent } from '../train/events.ts';
 import type { Invocation } from './command.ts';
 import { curveSvg } from './curve-svg.ts';
 import { formatCount, formatSeconds } from './format.ts';
+import { TERMINATION_GRACE_MS } from './interrupts.ts';
 import { runExamples } from './run-examples.ts';
 import { gameCurve, modelFact, type RunHistory, runHistory } from './run-history.ts';
 import type { RunControl } from './run-io.ts';
@@ -26,28 +27,35 @@ export async function watchRun(
 ): Promise<void> {
   const display = runDisplay(console, { json: options.json, now: () => performance.now() });
   let run: RunDirectory | undefined;
+  const early = new AbortController();
+  const signal = AbortSignal.any([interrupts.signal, early.signal]);
+  let learning = false;
   const stopRequested = interrupts.soften(() => {
-    display.say('Stopping after this step. Ctrl-C again drops the step.');
-  });
+    // Before the first step there is nothing to keep that another start would not make again.
+    if (learning) display.say('Stopping after this step. Ctrl-C again drops the step.');
+    else early.abort();
+  }, TERMINATION_GRACE_MS);
   const report = (event: RunEvent, directory: RunDirectory): void => {
     run = directory;
     display.show(event);
+    learning ||= event.type === 'resume' || (event.type === 'phase' && event.phase === 'train');
     if (event.type === 'phase' && event.phase === 'train') {
       const note = practiceNote(directory);
       if (note !== undefined) display.say(note);
     }
   };
   try {
-    await work({
+    const over = work({
       root: options.runs,
       report,
-      signal: interrupts.signal,
+      signal,
       stopRequested,
       onDownload: downloadTeller(display.say),
     });
+    await Promise.race([over, abandoned(signal)]);
   } catch (error) {
     display.close();
-    if (stopRequested() || interrupts.signal.aborted) throw interrupted(run, options.runs, error);
+    if (stopRequested() || signal.aborted) throw interrupted(run, options.runs, error);
     throw error;
   }
   display.close();
@@ -66,6 +74,19 @@ export async function watchRun(
   };
   console.write(`\n${summaryText(input, console)}`);
 }
+
+/** Rejects a little after the abort: what computes at that moment may not listen, and need not be waited for. */
+function abandoned(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const leave = (): void => {
+      setTimeout(() => reject(signal.reason), LAST_WORDS_MS);
+    };
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+  });
+}
+
+const LAST_WORDS_MS = 500;
 
 const withRevisit = z.looseObject({ rollout: z.looseObject({ revisit: z.number() }) });
 
