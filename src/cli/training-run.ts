@@ -30,6 +30,7 @@ import {
   openEngine,
   reopenBase,
 } from './run-model.ts';
+import { runtime, runtimeWarning } from './runtime-version.ts';
 import { version } from './version.ts';
 
 export interface StartRequest extends RunControl {
@@ -89,6 +90,7 @@ export async function resumeRun(
       });
     }
     run.rewind(checkpoint);
+    const history = run.events.read();
     const open = await reopenBase(card, request);
     const agentRun = world.agent && (await openAgentRun(world.agent));
     const { watch, close } = watchdog(request.root, run, file.config);
@@ -104,7 +106,10 @@ export async function resumeRun(
       const parts = { config: file.config, recipe, world, card, engine, watch, ...language };
       const learner = createLearner({ ...parts, ...(critic && { critic }) });
       const io = runIo(request, run, learner);
-      io.event({ type: 'resume', step: state.step });
+      const computes = file.config.engine === 'embedded';
+      const warning = computes ? runtimeWarning(history) : undefined;
+      io.event({ type: 'resume', step: state.step, ...(computes && { runtime }) });
+      if (warning) io.event(warning);
       return await train(learner, state, { demonstrations: [] }, io);
     } finally {
       await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
@@ -155,6 +160,7 @@ async function begin(
       ...(config.engine === 'tinker' && { server: `${config.tinker.baseModel} at ${config.tinker.baseUrl}` }),
       identity: identityOf(card),
       version,
+      ...(config.engine === 'embedded' && { runtime }),
     });
     const recorded = recordedEpisodes(control.root, learner, demonstrations);
     const beginning = warm ? { before: warm.before } : { demonstrations };

@@ -40,6 +40,8 @@ export type StoredEvent =
       /** Of the model: its shape and words. Checkpoints of another identity do not belong to this run. */
       readonly identity: string;
       readonly version: string;
+      /** What computes, with its version, where this process holds the weights. */
+      readonly runtime?: string;
     }
   | { readonly type: 'phase'; readonly phase: Phase; readonly steps?: number }
   | { readonly type: 'clone'; readonly step: number; readonly steps: number; readonly metrics: Metrics }
@@ -51,7 +53,7 @@ export type StoredEvent =
       readonly sampled: EvaluationResult;
       readonly greedy: EvaluationResult;
     }
-  | { readonly type: 'resume'; readonly step: number }
+  | { readonly type: 'resume'; readonly step: number; readonly runtime?: string }
   | { readonly type: 'warning'; readonly code: string; readonly message: string }
   | { readonly type: 'finish'; readonly summary: RunSummary };
 
