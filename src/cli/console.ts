@@ -1,7 +1,7 @@
 /** Where a command writes and what that place can show; tests give it a buffer. */
 
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { visible, visibleStyled } from '../core/visible.ts';
+import { STYLE, visible, visibleStyled } from '../core/visible.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -101,6 +101,19 @@ export function truncate(text: string, width: number): string {
     kept += character;
   }
   return `${kept}…`;
+}
+
+/** The same for text that may be styled: all styles are kept, so that each that begins also ends. */
+export function truncateStyled(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let room = width - 1;
+  const parts = text.split(STYLE).map((part, index) => {
+    if (index % 2 === 1 || room < 0) return index % 2 === 1 ? part : '';
+    const shown = displayWidth(part) <= room ? part : truncate(`${part}  `, room + 1);
+    room -= displayWidth(shown);
+    return shown;
+  });
+  return parts.join('');
 }
 
 /** Lines of at most `width` characters, broken at spaces; longer words are cut. */

@@ -160,6 +160,7 @@ async function begin(
       ...(config.engine === 'tinker' && { server: `${config.tinker.baseModel} at ${config.tinker.baseUrl}` }),
       identity: identityOf(card),
       version,
+      turnTokens: learner.renderer.maxTurnTokens,
       ...(config.engine === 'embedded' && { runtime }),
     });
     const recorded = recordedEpisodes(control.root, learner, demonstrations);

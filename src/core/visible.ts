@@ -13,7 +13,7 @@ const UNSAFE =
   /\r\n|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** A style of text as `styleText` writes it, such as bold or red; nothing that moves the cursor or hides what follows. */
-const STYLE =
+export const STYLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ESC begins each.
   /(\u001b\[(?:[1-4]|2[234]|3[0-79]|9[0-7])m)/;
 

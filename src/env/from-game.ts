@@ -66,6 +66,11 @@ export class GameSession<State extends Json = Json> implements Session {
     return new GameSession(this.#game, new Rng(this.#rng.state), this.#state);
   }
 
+  actions(): readonly string[] | undefined {
+    const role = this.toMove();
+    return role === undefined ? undefined : this.#game.actions?.(this.#state, role);
+  }
+
   render(): string {
     return this.#game.render?.(this.#state) ?? canonicalJson(this.#state);
   }

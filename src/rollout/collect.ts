@@ -5,6 +5,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { isTrainable } from '../core/stop.ts';
 import type { Group, Trajectory } from '../core/trajectory.ts';
+import { withoutIds } from '../core/without-ids.ts';
 import type { Lockstep } from '../policy/lockstep.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 
@@ -84,14 +85,18 @@ export function gather(requests: readonly GroupRequest[], trajectories: readonly
   return [...groups.values()];
 }
 
-/** Episodes that failed, timed out or were cancelled, by what they said: for warnings. */
+/** Episodes that failed, timed out or were cancelled, by what they said but for ids: for warnings. */
 export function failuresOf(episodes: readonly Trajectory[]): Map<string, number> {
   const failures = new Map<string, number>();
+  const kinds = new Map<string, string>();
   for (const { id, stop, failure = '' } of episodes) {
     if (isTrainable(stop)) continue;
     const place = /(<episode>|\S+\/\d+\/\d+)( turn \d+)?/;
     const general = failure.replaceAll(id, '<episode>').replace(place, '<episode>');
-    const text = `${stop}: ${general}`;
+    const whole = `${stop}: ${general}`;
+    const kind = withoutIds(whole);
+    const text = kinds.get(kind) ?? whole;
+    kinds.set(kind, text);
     failures.set(text, (failures.get(text) ?? 0) + 1);
   }
   return failures;

@@ -40,6 +40,8 @@ export type StoredEvent =
       /** Of the model: its shape and words. Checkpoints of another identity do not belong to this run. */
       readonly identity: string;
       readonly version: string;
+      /** The most that the policy may write in one turn. */
+      readonly turnTokens?: number;
       /** What computes, with its version, where this process holds the weights. */
       readonly runtime?: string;
     }
