@@ -56,6 +56,10 @@ export async function startRun(request: StartRequest): Promise<RunSummary> {
   });
   try {
     return await begin(request, run, world, recipe, config, open);
+  } catch (error) {
+    // Refused before anything happened: such a folder would only stand in the way of good ones.
+    if (TurnwiseError.isInstance(error) && error.code !== 'cancelled' && run.events.bytes === 0) run.remove();
+    throw error;
   } finally {
     run.close();
   }

@@ -201,6 +201,19 @@ export class RunDirectory {
     }
   }
 
+  /** Remove the run, all of it. Renamed first, so that a half-deleted folder is no run. */
+  remove(): void {
+    const leaving = join(this.#root, `.removed-${this.name}-${process.pid}`);
+    try {
+      this.#disk.rename(this.path, leaving);
+      this.#disk.remove(leaving);
+    } catch (error) {
+      throw writeError(error, this.path, 'Some of it may be left', 'run the same command again');
+    } finally {
+      this.close();
+    }
+  }
+
   /** Give the lock back. */
   close(): void {
     this.#unlock?.();

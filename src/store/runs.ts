@@ -19,14 +19,24 @@ export function runNames(root: string): string[] {
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }
 
+/**
+ * Runs that began: those that were refused or killed before they did anything have a folder and no event. Nothing is lost
+ * with them, and nobody wants to see them.
+ */
+export function startedRuns(root: string): string[] {
+  return runNames(root).filter(
+    (name) => (statSync(join(root, name, 'events.jsonl'), { throwIfNoEntry: false })?.size ?? 0) > 0,
+  );
+}
+
 /** `turnwise resume NAME` as it must be typed for the runs in `root`: `--runs` is left out only for the usual folder. */
 export function commandIn(root: string, command: string): string {
   return `turnwise ${command}${root === 'runs' ? '' : ` --runs ${shellWord(root)}`}`;
 }
 
-/** The newest run of this environment (a name, or the path of a file), whatever its state. */
+/** The newest run of this environment (a name, or the path of a file) that began, whatever came of it. */
 export function latestRun(root: string, environment: string): string | undefined {
-  const own = runNames(root).filter((name) => {
+  const own = startedRuns(root).filter((name) => {
     try {
       const file = JSON.parse(readFileSync(join(root, name, 'config.json'), 'utf8')) as {
         environment?: unknown;
