@@ -3,6 +3,7 @@
 import { TurnwiseError } from '../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
+import { testTasksOf } from '../env/practised.ts';
 import type { World } from '../env/world.ts';
 import { startWatchdog, type Watchdog } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
@@ -164,6 +165,7 @@ async function begin(
       ...(config.engine === 'tinker' && { server: `${config.tinker.baseModel} at ${config.tinker.baseUrl}` }),
       identity: identityOf(card),
       version,
+      testTasks: testTasksOf(world),
       turnTokens: learner.renderer.maxTurnTokens,
       ...(config.engine === 'embedded' && { runtime }),
     });

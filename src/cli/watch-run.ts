@@ -14,6 +14,7 @@ import { runExamples } from './run-examples.ts';
 import { gameCurve, modelFact, type RunHistory, runHistory } from './run-history.ts';
 import type { RunControl } from './run-io.ts';
 import { summaryText } from './summary.ts';
+import { taskNoun } from './task-words.ts';
 import { runDisplay } from './terminal.ts';
 
 /**
@@ -94,7 +95,7 @@ const withRevisit = z.looseObject({ rollout: z.looseObject({ revisit: z.number()
 function practiceNote(run: RunDirectory): string | undefined {
   const { revisit } = run.readConfig(withRevisit).config.rollout;
   if (revisit === 0) return undefined;
-  return `  ${Math.round(100 * revisit)}% of these tasks were failed before, so success is below held-out success`;
+  return `  ${Math.round(100 * revisit)}% of these tasks were failed before, so success is below that of evaluations`;
 }
 
 /** The file that a run trained, as a path that can be typed here; nothing for built-in environments. */
@@ -115,6 +116,7 @@ export function curveOf(name: string, history: RunHistory): string {
   return curveSvg({
     title: start ? `${start.environment} · ${start.recipe}` : name,
     subtitle: facts.join(' · '),
+    tasks: taskNoun(start),
     points: evaluations,
     game: gameCurve(history),
   });

@@ -1,4 +1,4 @@
-/** `turnwise eval`: measure a checkpoint, or a model elsewhere, on held-out tasks. */
+/** `turnwise eval`: measure a checkpoint, or a model elsewhere, on test tasks. */
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
@@ -36,7 +36,7 @@ const options = z.strictObject({
 
 export const evalCommand: Command<typeof options> = defineCommand({
   name: 'eval',
-  summary: 'Measure a trained agent on held-out tasks, sampled and greedy',
+  summary: 'Measure a trained agent on test tasks, sampled and greedy',
   arguments: [
     {
       name: 'run',
