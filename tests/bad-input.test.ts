@@ -135,6 +135,24 @@ describe('a run', { timeout: 60_000 }, () => {
     expect(await start(['resume', 'dropped']).ended).toMatchObject({ code: 0, errors: '' });
   });
 
+  test.each([
+    ['while it imitates', ['clone.steps=100000', 'clone.batch=512'], 'imitating', 500],
+    ['within one long step', ['optimizer.epochs=5000', 'rollout.tasks=64'], 'waits for gradient steps', 0],
+  ])('ends within two seconds when it is asked to terminate %s', async (_, settings, phase, laterMs) => {
+    const name = 'terminated';
+    const more = settings.flatMap((setting) => ['--set', setting]);
+    const { child, ended } = start(['train', 'frozen-lake', '--name', name, ...TINY, ...more]);
+    await says(child, phase);
+    await new Promise((resolve) => setTimeout(resolve, laterMs));
+    const began = performance.now();
+    child.kill('SIGTERM');
+    const { code, errors } = await ended;
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect(code).toBe(130);
+    expect(errors).toContain('Go on from');
+    rmSync(join(folder, name), { recursive: true });
+  });
+
   test('may write no more: every event so far is kept, and it goes on when there is room', async () => {
     // Nothing stands in for the disk: the system lets no file grow beyond 35 KiB. Checkpoints fit, a long log does not.
     const settings = [

@@ -1,8 +1,10 @@
 /** From the words after `turnwise` to an exit code. */
 
 import { nearest, TurnwiseError } from '../core/errors.ts';
+import { visible } from '../core/visible.ts';
+import { writeError } from '../core/write-error.ts';
 import type { Command } from './command.ts';
-import { type Console, painter, wrap } from './console.ts';
+import { type Console, painter, safeConsole, wrap } from './console.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { commandHelp, overviewHelp } from './help.ts';
 import type { Interrupts } from './interrupts.ts';
@@ -19,14 +21,23 @@ export interface Surroundings {
 
 /** Run a command line. Never throws: errors are shown, and become an exit code. */
 export async function runCommandLine(words: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { console, around = (work) => work() } = surroundings;
+  const { around = (work) => work() } = surroundings;
+  const console = safeConsole(surroundings.console);
   try {
-    await around(() => dispatch(words, surroundings));
+    await around(() => dispatch(words, { ...surroundings, console }));
     return 0;
-  } catch (error) {
+  } catch (cause) {
+    const error = told(cause);
     console.writeError(errorText(error, words.includes('--json'), console));
     return exitCodeOf(error);
   }
+}
+
+/** A refusal of the file system is no mistake of the program. */
+function told(error: unknown): unknown {
+  const path = error instanceof Error ? (error as NodeJS.ErrnoException).path : undefined;
+  if (path === undefined) return error;
+  return writeError(error, path, 'Nothing more was written', 'run the same command again');
 }
 
 async function dispatch([name, ...line]: readonly string[], surroundings: Surroundings): Promise<void> {
@@ -72,6 +83,6 @@ function errorText(error: unknown, json: boolean, { columns, colour }: Console):
   if (exitCodeOf(error) === 130) return `${known ? error.message : 'Interrupted.'}\n`;
   if (!known)
     return `${paint('red', 'internal error')} ${error instanceof Error ? error.stack : String(error)}\n`;
-  const [first, ...rest] = wrap(`error: ${error.message}`, columns);
+  const [first, ...rest] = wrap(`error: ${visible(error.message)}`, columns);
   return `${[first!.replace('error:', () => paint('red', 'error:')), ...rest].join('\n')}\n${paint('dim', `(${error.code})`)}\n`;
 }

@@ -1,6 +1,7 @@
 /** Where a command writes and what that place can show; tests give it a buffer. */
 
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { STYLE, visible, visibleStyled } from '../core/visible.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -14,6 +15,8 @@ export interface Console {
   write(text: string): void;
   /** To standard error: everything else. */
   writeError(text: string): void;
+  /** Move the cursor up over so many lines, and clear the screen from there. */
+  erase(lines: number): void;
 }
 
 const narrowest = 40;
@@ -32,6 +35,24 @@ export function processConsole(): Console {
     colour: (interactive && !refused) || ((env.FORCE_COLOR ?? '0') !== '0' && !refused),
     write: (text) => void stdout.write(text),
     writeError: (text) => void stderr.write(text),
+    erase: (lines) => void stdout.write(eraseSequence(lines)),
+  };
+}
+
+export const eraseSequence = (lines: number): string => `\u001b[${lines}A\u001b[J`;
+
+/** The same place, where nothing that a model, an environment, a server or a file says can steer the terminal. */
+export function safeConsole(console: Console): Console {
+  const clean = (text: string): string => (console.colour ? visibleStyled(text) : visible(text));
+  return {
+    get columns() {
+      return console.columns;
+    },
+    interactive: console.interactive,
+    colour: console.colour,
+    write: (text) => console.write(clean(text)),
+    writeError: (text) => console.writeError(clean(text)),
+    erase: (lines) => console.erase(lines),
   };
 }
 
@@ -80,6 +101,19 @@ export function truncate(text: string, width: number): string {
     kept += character;
   }
   return `${kept}…`;
+}
+
+/** The same for text that may be styled: all styles are kept, so that each that begins also ends. */
+export function truncateStyled(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let room = width - 1;
+  const parts = text.split(STYLE).map((part, index) => {
+    if (index % 2 === 1 || room < 0) return index % 2 === 1 ? part : '';
+    const shown = displayWidth(part) <= room ? part : truncate(`${part}  `, room + 1);
+    room -= displayWidth(shown);
+    return shown;
+  });
+  return parts.join('');
 }
 
 /** Lines of at most `width` characters, broken at spaces; longer words are cut. */

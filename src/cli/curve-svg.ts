@@ -14,6 +14,8 @@ export interface CurvePoint {
 export interface Curve {
   readonly title: string;
   readonly subtitle: string;
+  /** What the tasks of the evaluations are called. */
+  readonly tasks: string;
   /** Evaluations in order of steps; the first is the warm start. */
   readonly points: readonly CurvePoint[];
   /** In self-play, instead of success: how exploitable the average of all policies and the last one are. */
@@ -59,7 +61,7 @@ function evaluationPanel(
   };
 }
 
-function panelsOf({ points, game }: Curve): Panel[] {
+function panelsOf({ points, game, tasks }: Curve): Panel[] {
   if (game && game.length > 0) {
     return [
       {
@@ -73,7 +75,7 @@ function panelsOf({ points, game }: Curve): Panel[] {
     ];
   }
   const success = evaluationPanel(
-    'Success on held-out tasks',
+    `Success on ${tasks}`,
     points,
     (result) => result.success,
     (result) => result.successInterval,
@@ -82,7 +84,7 @@ function panelsOf({ points, game }: Curve): Panel[] {
   if (returnDiffers(points)) {
     panels.push(
       evaluationPanel(
-        'Return on held-out tasks',
+        `Return on ${tasks}`,
         points,
         (result) => result.return,
         (result) => result.returnInterval,

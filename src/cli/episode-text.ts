@@ -1,6 +1,7 @@
 /** An episode turn by turn, for people. */
 
 import type { Message } from '../core/messages.ts';
+import { visible } from '../core/visible.ts';
 import { type Console, painter, truncate, wrap } from './console.ts';
 import { formatScore } from './format.ts';
 
@@ -60,9 +61,9 @@ export function episodeText(episode: Episode, options: EpisodeTextOptions): stri
 export function turnText(turn: EpisodeTurn, number: number, options: EpisodeTextOptions): string[] {
   const paint = painter(options.colour);
   const width = options.columns - 5;
-  const picture = turn.picture?.trim() ? turn.picture.split('\n') : [];
+  const picture = turn.picture?.trim() ? visible(turn.picture).split('\n') : [];
   const read = turn.messages.flatMap((message) => messageLines(message, width, options.linesPerMessage));
-  const wrote = wrap(turn.text.trim() || '(nothing)', width - 2).slice(0, options.linesPerMessage);
+  const wrote = wrap(visible(turn.text.trim()) || '(nothing)', width - 2).slice(0, options.linesPerMessage);
   const notes = [
     ...(turn.valid ? [] : [paint('red', 'invalid')]),
     ...(turn.reward === 0 ? [] : [paint(turn.reward > 0 ? 'green' : 'yellow', signed(turn.reward))]),
@@ -80,7 +81,7 @@ export function turnText(turn: EpisodeTurn, number: number, options: EpisodeText
 
 function messageLines(message: Message, width: number, limit: number): string[] {
   const label = message.role === 'user' ? '' : `${message.role}: `;
-  const lines = wrap(`${label}${message.content.trimEnd()}`, width);
+  const lines = wrap(visible(`${label}${message.content.trimEnd()}`), width);
   if (lines.length <= limit) return lines;
   return [...lines.slice(0, limit - 1), truncate(`${lines[limit - 1]!} …`, width)];
 }

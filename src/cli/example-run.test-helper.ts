@@ -60,6 +60,7 @@ export function exampleEvents(finished = true): StoredEvent[] {
       vocabulary: 62,
       identity: '0123456789abcdef',
       version: '0.1.0',
+      testTasks: 'held-out',
     },
     { type: 'evaluation', step: 0, label: 'before', ...before, spent: spentAt(0) },
     step(1, 0.5),

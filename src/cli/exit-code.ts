@@ -22,6 +22,7 @@ const usageErrors: ReadonlySet<string> = new Set([
   'policy-unknown',
   'recipe-unfit',
   'recipe-unknown',
+  'removal-unconfirmed',
   'run-exists',
   'run-name',
   'run-unknown',

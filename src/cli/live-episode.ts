@@ -2,6 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Message } from '../core/messages.ts';
+import { visible } from '../core/visible.ts';
 import type { Completion, CompletionRequest, Policy } from '../policy/policy.ts';
 import { type Console, painter } from './console.ts';
 
@@ -43,9 +44,13 @@ export function stateText(
   const lines = [
     '',
     paint('bold', label),
-    ...(picture === undefined ? [] : picture.split('\n').map((line) => `  ${line}`)),
+    ...(picture === undefined
+      ? []
+      : visible(picture)
+          .split('\n')
+          .map((line) => `  ${line}`)),
     ...messages
-      .flatMap(({ content }) => content.trimEnd().split('\n'))
+      .flatMap(({ content }) => visible(content.trimEnd()).split('\n'))
       .map((line) => paint('dim', `  ${line}`)),
   ];
   return `${lines.join('\n')}\n`;
@@ -59,5 +64,5 @@ function actionText({ text, logprobs, trainable }: Completion, { colour }: Conso
     trainable === true && logprobs.length > 0
       ? paint('dim', `   ${(100 * Math.exp(total)).toFixed(0)}% likely`)
       : '';
-  return `  ${paint('cyan', '›')} ${paint('bold', text.trim() || '(nothing)')}${chance}`;
+  return `  ${paint('cyan', '›')} ${paint('bold', visible(text.trim()) || '(nothing)')}${chance}`;
 }

@@ -3,6 +3,7 @@
 import { createInterface } from 'node:readline';
 import type { Json } from '../core/json.ts';
 import { Rng } from '../core/rng.ts';
+import { visible } from '../core/visible.ts';
 import type { Role } from '../env/session.ts';
 import type { World } from '../env/world.ts';
 import { type Console, painter } from './console.ts';
@@ -34,6 +35,21 @@ export function askInput(signal: AbortSignal): { ask: Ask; close(): void } {
   };
 }
 
+/** A line that is not empty: a slip of the finger is no turn. */
+async function askForSomething(ask: Ask, prompt: string): Promise<string | undefined> {
+  for (;;) {
+    const answer = await ask(prompt);
+    if (answer === undefined || answer.trim() !== '') return answer;
+  }
+}
+
+const mostListed = 12;
+
+function listOf(actions: readonly string[]): string {
+  const more = actions.length - mostListed;
+  return `${actions.slice(0, mostListed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
 /**
  * Play one episode: every role is the person. `?` lets the expert move. Ends early when there is no more input.
  *
@@ -59,7 +75,10 @@ export async function playAsPerson(
       used.set(role, turn);
       const label = `${world.roles.length > 1 ? `${role}, ` : ''}turn ${turn} of ${world.maxTurns}`;
       console.write(stateText(label, session.render?.(), session.observe(role), console));
-      const answer = await ask(`  ${paint('cyan', '›')} `);
+      const known = session.actions?.();
+      if (known !== undefined && known.length > 0)
+        console.write(`  ${paint('dim', `possible: ${visible(listOf(known))}`)}\n`);
+      const answer = await askForSomething(ask, `  ${paint('cyan', '›')} `);
       if (answer === undefined) return false;
       const hint =
         answer.trim() === '?' ? await world.script?.(session, 'expert', Rng.of('hint', turn)) : undefined;

@@ -6,9 +6,13 @@ import { prepareRun } from './prepare-run.ts';
 
 const frozenLake = await findEnvironment('frozen-lake');
 
-function refusal(recipe: string, settings: Parameters<typeof prepareRun>[2] = {}): string {
+function refusal(
+  recipe: string,
+  settings: Parameters<typeof prepareRun>[2] = {},
+  environment = frozenLake,
+): string {
   try {
-    prepareRun(frozenLake, findRecipe(recipe), settings);
+    prepareRun(environment, findRecipe(recipe), settings);
     return 'served';
   } catch (error) {
     return `${(error as { code: string }).code}: ${(error as Error).message}`;
@@ -26,6 +30,26 @@ test('a method that reads values needs a recipe that trains them', () => {
   expect(refusal('rloo', { credit: { method: 'gae' } })).toMatchInlineSnapshot(
     `"recipe-unfit: The recipe "rloo" cannot be used for frozen-lake: it needs a recipe that trains a critic (credit method "gae" reads its values). The nearest that can is "ppo": token-level GAE with a value head, skipping observation tokens; clipped policy gradient and value loss."`,
   );
+});
+
+test('KL in rewards is refused where the method or a shaping would lose it, and the estimators that work are named', () => {
+  const priced = { objective: { klCoefficient: 0.1, klEstimator: 'k1' } } as const;
+  expect(refusal('g-ra', priced)).toMatchInlineSnapshot(
+    `"recipe-unfit: The recipe "g-ra" cannot be used for frozen-lake: it needs a KL penalty in the loss, objective.klEstimator=k2, k3, k3+ (k1 is paid in rewards, and credit method "g-ra" replaces those). The nearest that can is "grpo": each episode against its group, divided by the group’s standard deviation; clipped policy gradient."`,
+  );
+  expect(refusal('rloo', { ...priced, credit: { shape: { mind: {} } } })).toContain(
+    'it needs a KL penalty in the loss, objective.klEstimator=k2, k3, k3+ (k1 is paid in rewards, and reward shaping "mind" replaces those)',
+  );
+  expect(refusal('g-ra', { objective: { klCoefficient: 0.1 } })).toBe('served');
+  expect(refusal('rloo', priced)).toBe('served');
+});
+
+test('a cooperative recipe is refused for a game in which one wins what the other loses', async () => {
+  const poker = await findEnvironment('kuhn-poker');
+  expect(refusal('cory', {}, poker)).toMatchInlineSnapshot(
+    `"recipe-unfit: The recipe "cory" cannot be used for kuhn-poker: it needs a game that its roles can win together, not one in which one wins what another loses. The nearest that can is "rloo": each episode against the mean of the others of its group; clipped policy gradient."`,
+  );
+  expect(refusal('self-play', {}, poker)).toBe('served');
 });
 
 test('agents cannot exchange roles where there is one', () => {

@@ -1,6 +1,6 @@
 /** A block of lines at the end of the screen that is painted over, below lines that stay. */
 
-import type { Console, Paint } from './console.ts';
+import { type Console, type Paint, truncateStyled } from './console.ts';
 
 export class RepaintedBlock {
   readonly #console: Console;
@@ -17,9 +17,10 @@ export class RepaintedBlock {
 
   /** Replace the block; `above` is text that stays, with its line ends. */
   paint(above: string, block: readonly string[]): void {
-    // Cursor up over the block, then clear to the end of the screen.
-    const erase = this.#lines === 0 ? '' : `\u001b[${this.#lines}A\u001b[J`;
-    this.#console.write(erase + above + block.map((line) => `${line}\n`).join(''));
+    if (this.#lines > 0) this.#console.erase(this.#lines);
+    // A line that wraps would be two, and the next painting would leave one of them behind.
+    const lines = block.map((line) => `${truncateStyled(line, this.#console.columns)}\n`);
+    this.#console.write(above + lines.join(''));
     this.#lines = block.length;
   }
 }

@@ -8,11 +8,15 @@ const silentAfterMs = 3000;
 
 export const phaseNames: Readonly<Record<Phase, string>> = {
   demonstrate: 'playing demonstrations',
-  clone: 'imitating them',
+  clone: 'imitating demonstrations',
   evaluate: 'evaluating',
   train: 'reinforcement learning',
   finish: 'finishing',
 };
+
+export function imitatesNothing({ phase, steps }: Extract<StoredEvent, { type: 'phase' }>): boolean {
+  return phase === 'clone' && (steps ?? 0) === 0;
+}
 
 export class RunProgress {
   phase: Phase | undefined;
@@ -30,7 +34,8 @@ export class RunProgress {
     this.#eventAt = now;
     switch (event.type) {
       case 'phase':
-        this.#enter(event.phase, 0, event.steps ?? 0, now);
+        // Nothing is imitated where it takes no steps: the evaluation that follows begins.
+        this.#enter(imitatesNothing(event) ? 'evaluate' : event.phase, 0, event.steps ?? 0, now);
         break;
       case 'resume':
         this.#firstStep = event.step;

@@ -132,6 +132,18 @@ describe('applySettings', () => {
     );
   });
 
+  it.each([
+    'optimizer.__proto__.polluted=1',
+    'method.constructor=1',
+    'method.inner={"a":{"prototype":1}}',
+    'method.inner={"__proto__":{"polluted":1}}',
+  ])('refuses names that every object has: %s', (assignment) => {
+    expect(problem(assignment)).toMatch(
+      /^setting-syntax: "\w+" cannot be a part of a key\. Seen: --set .* Allowed: any name but __proto__, constructor, prototype\.$/,
+    );
+    expect({}).not.toHaveProperty('polluted');
+  });
+
   it('refuses what is no assignment', () => {
     expect(problem('seed')).toMatchInlineSnapshot(
       `"setting-syntax: A setting needs a key and a value. Seen: --set seed. Allowed: --set key=value, such as --set steps=50."`,

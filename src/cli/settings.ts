@@ -33,13 +33,36 @@ export function applySettings(
     }
     const key = assignment.slice(0, separator);
     const text = assignment.slice(separator + 1);
+    requireOwnKeys(key.split('.'), assignment);
     const field = fields.get(key);
     if (field === undefined && !open.some((prefix) => prefix === '' || key.startsWith(`${prefix}.`))) {
       throw unknownSetting(key, [...fields.keys()], label);
     }
-    result = setPath(result, key.split('.'), field ? coerce(field, text) : guess(text));
+    const value = field ? coerce(field, text) : guess(text);
+    requireOwnKeys(keysWithin(value), assignment);
+    result = setPath(result, key.split('.'), value);
   }
   return result;
+}
+
+/** Names that mean something to every object of JavaScript. */
+const RESERVED: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
+function requireOwnKeys(keys: readonly string[], assignment: string): void {
+  const reserved = keys.find((key) => RESERVED.includes(key));
+  if (reserved === undefined) return;
+  throw new TurnwiseError('setting-syntax', {
+    what: `"${reserved}" cannot be a part of a key`,
+    seen: `--set ${assignment}`,
+    allowed: `any name but ${RESERVED.join(', ')}`,
+    fields: { key: reserved },
+  });
+}
+
+function keysWithin(value: Json): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.values(value).flatMap(keysWithin);
+  return Array.isArray(value) ? inner : [...Object.keys(value), ...inner];
 }
 
 function unknownSetting(key: string, known: readonly string[], label: string): TurnwiseError {

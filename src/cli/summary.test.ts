@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { StoredEvent } from '../train/events.ts';
 import { displayWidth } from './console.ts';
 import { curveSvg } from './curve-svg.ts';
 import { evaluation, exampleEvents, failedEpisode, solvedEpisode, timed } from './example-run.test-helper.ts';
@@ -151,7 +152,7 @@ describe('curveSvg', () => {
   }
 
   it('is well-formed, whatever the names', () => {
-    const svg = curveSvg({ title: 'a < b & "c"', subtitle: '<script>', points });
+    const svg = curveSvg({ title: 'a < b & "c"', subtitle: '<script>', tasks: 'held-out tasks', points });
     expect(checkWellFormed(svg)).toBeGreaterThan(30);
     expect(svg).toContain('a &lt; b &amp; &quot;c&quot;');
     expect(svg).not.toContain('<script>');
@@ -161,8 +162,10 @@ describe('curveSvg', () => {
 
   it('adds a panel where return says more than success', () => {
     const mazes = points.map((point) => ({ ...point, sampled: evaluation(0.9, -20 + point.step) }));
-    expect(curveSvg({ title: 'maze', subtitle: '', points })).not.toContain('Return on held-out tasks');
-    const svg = curveSvg({ title: 'maze', subtitle: '', points: mazes });
+    expect(curveSvg({ title: 'maze', subtitle: '', tasks: 'held-out tasks', points })).not.toContain(
+      'Return on held-out tasks',
+    );
+    const svg = curveSvg({ title: 'maze', subtitle: '', tasks: 'held-out tasks', points: mazes });
     checkWellFormed(svg);
     expect(svg).toContain('Return on held-out tasks');
     expect(svg).toContain('−20');
@@ -170,14 +173,39 @@ describe('curveSvg', () => {
 
   it('shows exploitability instead in self-play', () => {
     const game = [0.45, 0.3, 0.12].map((average, step) => ({ step: step + 1, average, last: average + 0.1 }));
-    const svg = curveSvg({ title: 'kuhn-poker', subtitle: '', points, game });
+    const svg = curveSvg({ title: 'kuhn-poker', subtitle: '', tasks: 'held-out tasks', points, game });
     checkWellFormed(svg);
     expect(svg).toContain('average 0.12');
     expect(svg).not.toContain('Success');
   });
 
   it('is drawn with one point, and with none', () => {
-    checkWellFormed(curveSvg({ title: 'new', subtitle: '', points: points.slice(0, 1) }));
-    checkWellFormed(curveSvg({ title: 'new', subtitle: '', points: [] }));
+    checkWellFormed(
+      curveSvg({ title: 'new', subtitle: '', tasks: 'held-out tasks', points: points.slice(0, 1) }),
+    );
+    checkWellFormed(curveSvg({ title: 'new', subtitle: '', tasks: 'held-out tasks', points: [] }));
+  });
+});
+
+describe('what was practised is not called held out', () => {
+  const shown = (testTasks: string | undefined): string => {
+    const events = exampleEvents().map((event) =>
+      event.type === 'start' ? ({ ...event, testTasks } as StoredEvent) : event,
+    );
+    const history = runHistory(
+      events.map((event) => ({ ...event, time: '2026-01-01T00:00:00.000Z' })) as never,
+    );
+    return summaryText({ run: 'r', history, root: 'runs' }, { columns: 80, colour: false });
+  };
+  it.each([
+    ['held-out', 'on tasks it never trained on.', 'Held-out tasks'],
+    ['practised', 'on all tasks, which it also practised.', 'All tasks (also practised)'],
+    ['partly', 'on test tasks, some of which it also practised.', 'Test tasks (some also practised)'],
+    [undefined, 'on its test tasks.', 'Test tasks'],
+  ])('%s', (kind, sentence, title) => {
+    const text = shown(kind);
+    expect(text).toContain(`success 0.42 → 0.94 ${sentence}`);
+    expect(text.split('\n')).toContain(title);
+    if (kind !== 'held-out') expect(text).not.toMatch(/held.out|never trained/i);
   });
 });

@@ -8,6 +8,7 @@ import { formatCount, formatInterval, formatScore, formatSeconds } from './forma
 import { plot } from './plot.ts';
 import { gameCurve, modelFact, type RunHistory, returnDiffers, totalOf } from './run-history.ts';
 import { type Column, table } from './table.ts';
+import { onWhichTasks, taskNoun } from './task-words.ts';
 
 export interface SummaryInput {
   readonly run: string;
@@ -33,7 +34,10 @@ export function summaryText(
   const lines = [
     headline(run, history, paint),
     // In self-play every win is also a loss: success is one half, whatever was learned.
-    ...section('Held-out tasks', gameCurve(history).length > 0 ? [] : results(history, paint)),
+    ...section(
+      capital(taskNoun(history.start)),
+      gameCurve(history).length > 0 ? [] : results(history, paint),
+    ),
     ...section('Learning curve', [
       ...curve(history, screen),
       ...(curvePath === undefined ? [] : [paint('dim', `  as a picture: ${curvePath}`)]),
@@ -50,6 +54,8 @@ export function summaryText(
   ];
   return `${lines.join('\n')}\n`;
 }
+
+const capital = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`;
 
 type Screen = Pick<Console, 'columns' | 'colour'>;
 
@@ -74,10 +80,10 @@ function headline(
   const [from, to] = [before.sampled, last.sampled];
   const change = `success ${paint('yellow', formatScore(from.success))} → ${paint(['green', 'bold'], formatScore(to.success))}`;
   if (to.successInterval[0] > from.successInterval[1]) {
-    return `${name}\nThe agent learned: ${change} on tasks it never trained on.`;
+    return `${name}\nThe agent learned: ${change} ${onWhichTasks(start)}.`;
   }
   const verdict = to.successInterval[1] < from.successInterval[0] ? 'it got worse' : 'no clear change';
-  return `${name}\nDone: ${change} on tasks it never trained on, ${verdict}.`;
+  return `${name}\nDone: ${change} ${onWhichTasks(start)}, ${verdict}.`;
 }
 
 /** A row for each way of playing, before and after. */

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { StoredEvent } from '../train/events.ts';
+import { displayWidth } from './console.ts';
 import { exampleEvents } from './example-run.test-helper.ts';
 import { runDisplay } from './terminal.ts';
 import { memoryConsole } from './testing-console.test-helper.ts';
@@ -46,6 +48,71 @@ describe('on a terminal', () => {
     display.close();
     expect(screenOf(console.output())).toHaveLength(5);
     expect(screenOf(console.output()).at(-1)).toBe('');
+  });
+
+  it.each([80, 60, 40])('has no line that wraps at %d columns, however long is left', (columns) => {
+    const console = memoryConsole({ interactive: true, colour: true, columns });
+    let now = 0;
+    const display = runDisplay(console, { json: false, now: () => now });
+    const [step] = exampleEvents(false).filter(({ type }) => type === 'step');
+    display.show({ type: 'phase', phase: 'train', steps: 100_000 });
+    for (let number = 1; number < 4; number++) {
+      now += 3_600_000;
+      display.show({ ...step!, type: 'step', step: number, steps: 100_000 } as StoredEvent);
+    }
+    display.show({ type: 'progress', phase: 'train', done: 3, total: 64, waitingFor: 'x'.repeat(200) });
+    const lines = screenOf(console.output());
+    expect(lines.join('\n')).toMatch(columns < 60 ? /…/ : /\d{5}h/);
+    expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(columns);
+  });
+
+  it('says that demonstrations are imitated only where they are', () => {
+    const shown = (steps: number): string => {
+      const console = memoryConsole({ interactive: true });
+      const log = memoryConsole();
+      for (const place of [console, log]) {
+        const display = runDisplay(place, { json: false, now: () => 0 });
+        display.show({ type: 'phase', phase: 'clone', steps });
+        display.close();
+      }
+      return console.output() + log.output();
+    };
+    expect(shown(50).match(/imitating/g)).toHaveLength(2);
+    expect(shown(0)).not.toContain('imitating');
+  });
+
+  it('tells warnings that differ only in ids once, and how many there were', () => {
+    for (const interactive of [true, false]) {
+      const console = memoryConsole({ interactive });
+      const display = runDisplay(console, { json: false, now: () => 0 });
+      for (let step = 1; step <= 136; step++) {
+        const message = `step ${step}: 3 × failed:environment: session s-${step}f00ba5 of room ${step} is gone`;
+        display.show({ type: 'warning', code: 'episodes-failed', message });
+      }
+      display.show({ type: 'warning', code: 'episodes-failed', message: 'step 9: 1 × timeout: too late' });
+      display.close();
+      expect(
+        console
+          .output()
+          .match(/warning.*/g)!
+          .map((line) => line.trimEnd()),
+      ).toEqual([
+        'warning step 1: 3 × failed:environment: session s-1f00ba5 of room 1 is gone (episodes-failed)',
+        'warning 10 like this: step 10: 3 × failed:environment: session s-10f00ba5 of room 10 is gone (episodes-failed)',
+        'warning 100 like this: step 100: 3 × failed:environment: session s-100f00ba5 of room 100 is gone (episodes-failed)',
+        'warning step 9: 1 × timeout: too late (episodes-failed)',
+        'warning 136 like this: step 1: 3 × failed:environment: session s-1f00ba5 of room 1 is gone (episodes-failed)',
+      ]);
+    }
+  });
+
+  it('says how much may be written in a turn', () => {
+    const console = memoryConsole();
+    const display = runDisplay(console, { json: false, now: () => 0 });
+    const [start] = exampleEvents();
+    display.show({ ...start, turnTokens: 9 } as StoredEvent);
+    display.close();
+    expect(console.output()).toContain('498k parameters\n  at most 9 tokens a turn\n');
   });
 
   it('does not repaint more often than it can be read', () => {

@@ -1,11 +1,12 @@
 /** Shows a run while it runs: a repainted block for a person, plain lines for a log, JSON lines for a program. */
 
 import type { EvaluationResult, ProgressEvent, StoredEvent } from '../train/events.ts';
-import { type Console, type Paint, painter, truncate } from './console.ts';
+import { type Console, displayWidth, type Paint, painter, truncate } from './console.ts';
 import { formatCount, formatInterval, formatScore, formatSeconds } from './format.ts';
 import { paintedBar, RepaintedBlock } from './repaint.ts';
+import { RepeatedWarnings } from './repeated-warnings.ts';
 import { modelFact } from './run-history.ts';
-import { phaseNames, RunProgress } from './run-progress.ts';
+import { imitatesNothing, phaseNames, RunProgress } from './run-progress.ts';
 import { sparkline } from './sparkline.ts';
 
 export interface RunDisplay {
@@ -46,6 +47,7 @@ class StatusBlock implements RunDisplay {
   readonly #paint: Paint;
   readonly #now: () => number;
   readonly #progress = new RunProgress();
+  readonly #warnings: RepeatedWarnings;
   readonly #clock: NodeJS.Timeout;
   readonly #painted: RepaintedBlock;
   #paintedAt = Number.NEGATIVE_INFINITY;
@@ -54,6 +56,7 @@ class StatusBlock implements RunDisplay {
     this.#console = console;
     this.#painted = new RepaintedBlock(console);
     this.#paint = painter(console.colour);
+    this.#warnings = new RepeatedWarnings(this.#paint);
     this.#now = now;
     // So that a long wait is seen to be one.
     this.#clock = setInterval(() => this.#repaint(), 1000).unref();
@@ -62,7 +65,7 @@ class StatusBlock implements RunDisplay {
   show(event: StoredEvent | ProgressEvent): void {
     const now = this.#now();
     this.#progress.take(event, now);
-    const line = lastingLine(event, this.#paint);
+    const line = lastingLine(event, this.#paint, this.#warnings);
     const urgent = line !== undefined || event.type === 'phase';
     if (!urgent && now - this.#paintedAt < repaintEveryMs) return;
     this.#paintBlock(now, line === undefined ? '' : `${line}\n`, event.type === 'finish');
@@ -74,7 +77,8 @@ class StatusBlock implements RunDisplay {
 
   close(): void {
     clearInterval(this.#clock);
-    this.#paintBlock(this.#now(), '', true);
+    const rest = this.#warnings.rest().map((line) => `${line}\n`);
+    this.#paintBlock(this.#now(), rest.join(''), true);
   }
 
   #repaint(): void {
@@ -93,7 +97,6 @@ class StatusBlock implements RunDisplay {
     if (phase === undefined) return [];
     const paint = this.#paint;
     const width = Math.min(this.#console.columns, 80);
-    const barWidth = Math.max(8, width - 54);
     const left = this.#progress.secondsLeft(now);
     const row = (label: string, text: string): string => `  ${paint('dim', label.padEnd(11))}${text}`;
     const series = (label: string, values: readonly number[], range?: readonly [number, number]): string[] =>
@@ -108,11 +111,14 @@ class StatusBlock implements RunDisplay {
     const steady = returns.every((value, index) => Math.abs(value - success[index]!) < 1e-9);
     const rates = speeds(metrics);
     const waiting = truncate(this.#progress.waitsFor(now), width - 14);
+    const doing = `${width < 70 ? phase : phaseNames[phase]}${left === undefined ? '' : paint('dim', `, ${formatSeconds(left)} left`)}`;
+    const after = steps > 0 ? ` ${steps}  ${doing}` : doing;
+    const barWidth = Math.max(8, Math.min(width - 54, width - 13 - displayWidth(after)));
     return [
       '',
       row(
         steps > 0 ? `step ${step}` : 'phase',
-        `${steps > 0 ? `${paintedBar(step / steps, barWidth, paint)} ${steps}  ` : ''}${width < 70 ? phase : phaseNames[phase]}${left === undefined ? '' : paint('dim', `, ${formatSeconds(left)} left`)}`,
+        `${steps > 0 ? paintedBar(step / steps, barWidth, paint) : ''}${after}`,
       ),
       ...(phase === 'train' ? series('success', success, [0, 1]) : []),
       ...(phase === 'train' && !steady ? series('return', returns) : []),
@@ -134,17 +140,26 @@ function speeds(metrics: Readonly<Record<string, number>>): string {
   return parts.join(', ');
 }
 
+/** How long a turn may get: a policy that needs more words than that is cut off, whatever it learns. */
+function turnLimit({ turnTokens }: Extract<StoredEvent, { type: 'start' }>, paint: Paint): string {
+  return turnTokens === undefined ? '' : paint('dim', `\n  at most ${turnTokens} tokens a turn`);
+}
+
 /** What stays on the screen and in a log, whatever else happens. */
-function lastingLine(event: StoredEvent | ProgressEvent, paint: Paint): string | undefined {
+function lastingLine(
+  event: StoredEvent | ProgressEvent,
+  paint: Paint,
+  warnings: RepeatedWarnings,
+): string | undefined {
   switch (event.type) {
     case 'start':
-      return `${paint('bold', event.run)}  ${paint('dim', `${event.environment} · ${event.recipe} · seed ${event.seed} · ${modelFact(event)}`)}`;
+      return `${paint('bold', event.run)}  ${paint('dim', `${event.environment} · ${event.recipe} · seed ${event.seed} · ${modelFact(event)}`)}${turnLimit(event, paint)}`;
     case 'resume':
       return `Going on from the checkpoint of step ${event.step}.`;
     case 'evaluation':
       return evaluationLine(event.label, event.step, event.sampled, event.greedy, paint);
     case 'warning':
-      return `${paint('yellow', 'warning')} ${event.message} ${paint('dim', `(${event.code})`)}`;
+      return warnings.tell(event);
     default:
       return undefined;
   }
@@ -172,12 +187,14 @@ class PlainLines implements RunDisplay {
   readonly #paint: Paint;
   readonly #now: () => number;
   readonly #progress = new RunProgress();
+  readonly #warnings: RepeatedWarnings;
   readonly #clock: NodeJS.Timeout;
   #wroteAt: number;
 
   constructor(console: Console, now: () => number) {
     this.#console = console;
     this.#paint = painter(console.colour);
+    this.#warnings = new RepeatedWarnings(this.#paint);
     this.#now = now;
     this.#wroteAt = now();
     this.#clock = setInterval(() => this.#breakSilence(), lineEveryMs).unref();
@@ -187,8 +204,8 @@ class PlainLines implements RunDisplay {
     const now = this.#now();
     this.#progress.take(event, now);
     const line =
-      lastingLine(event, this.#paint) ??
-      (event.type === 'phase'
+      lastingLine(event, this.#paint, this.#warnings) ??
+      (event.type === 'phase' && !imitatesNothing(event)
         ? `${phaseNames[event.phase]}${event.steps ? `, ${event.steps} steps` : ''}`
         : undefined);
     if (line !== undefined) {
@@ -205,6 +222,7 @@ class PlainLines implements RunDisplay {
 
   close(): void {
     clearInterval(this.#clock);
+    for (const line of this.#warnings.rest()) this.#console.write(`${line}\n`);
   }
 
   #breakSilence(): void {

@@ -1,6 +1,6 @@
 /** A console that remembers what was written, for tests. */
 
-import type { Console } from './console.ts';
+import { type Console, eraseSequence } from './console.ts';
 import type { Interrupts } from './interrupts.ts';
 
 export interface MemoryConsole extends Console {
@@ -23,6 +23,9 @@ export function memoryConsole(
     },
     writeError: (text) => {
       errors += text;
+    },
+    erase: (lines) => {
+      output += eraseSequence(lines);
     },
     output: () => output,
     errors: () => errors,

@@ -3,6 +3,7 @@
 import { TurnwiseError } from '../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
+import { testTasksOf } from '../env/practised.ts';
 import type { World } from '../env/world.ts';
 import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
 import { startWatchdog, type Watchdog } from '../rollout/watchdog.ts';
@@ -32,6 +33,7 @@ import {
   openEngine,
   reopenBase,
 } from './run-model.ts';
+import { runtime, runtimeWarning } from './runtime-version.ts';
 import { version } from './version.ts';
 
 export interface StartRequest extends RunControl {
@@ -66,6 +68,10 @@ async function start(request: StartRequest): Promise<RunSummary> {
   });
   try {
     return await begin(request, run, world, recipe, config, open);
+  } catch (error) {
+    // Refused before anything happened: such a folder would only stand in the way of good ones.
+    if (TurnwiseError.isInstance(error) && error.code !== 'cancelled' && run.events.bytes === 0) run.remove();
+    throw error;
   } finally {
     await run.close();
   }
@@ -99,6 +105,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       });
     }
     const warnings = run.rewind(checkpoint);
+    const history = run.events.read();
     const open = await reopenBase(card, request);
     const agentRun = world.agent && (await openAgentRun(world.agent));
     const { watch, close } = watchdog(request.root, run, file.config);
@@ -115,8 +122,11 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       const parts = { config: file.config, recipe, world, card, engine, watch, archive, ...language };
       const learner = createLearner({ ...parts, ...(critic && { critic }) });
       const io = runIo(request, run, learner);
-      io.event({ type: 'resume', step: state.step });
-      for (const warning of warnings) io.event(warning);
+      const computes = file.config.engine === 'embedded';
+      const warning = computes ? runtimeWarning(history) : undefined;
+      io.event({ type: 'resume', step: state.step, ...(computes && { runtime }) });
+      for (const told of warnings) io.event(told);
+      if (warning) io.event(warning);
       return await train(learner, state, { demonstrations: [] }, io, spentSeconds(run, state.step));
     } finally {
       await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
@@ -168,6 +178,9 @@ async function begin(
       ...(config.engine === 'tinker' && { server: `${config.tinker.baseModel} at ${config.tinker.baseUrl}` }),
       identity: identityOf(card),
       version,
+      testTasks: testTasksOf(world),
+      turnTokens: learner.renderer.maxTurnTokens,
+      ...(config.engine === 'embedded' && { runtime }),
     });
     const recorded = recordedGroups(learner, await dataOf(control.root, learner, demonstrations));
     if (recorded.length > 0) await io.writer.writeRecorded(recorded);

@@ -9,10 +9,12 @@ import type { RunEvent } from '../train/events.ts';
 import type { Invocation } from './command.ts';
 import { curveSvg } from './curve-svg.ts';
 import { formatCount, formatSeconds } from './format.ts';
+import { TERMINATION_GRACE_MS } from './interrupts.ts';
 import { runExamples } from './run-examples.ts';
 import { gameCurve, modelFact, type RunHistory, runHistory } from './run-history.ts';
 import type { RunControl } from './run-io.ts';
 import { summaryText } from './summary.ts';
+import { taskNoun } from './task-words.ts';
 import { runDisplay } from './terminal.ts';
 
 /**
@@ -26,28 +28,35 @@ export async function watchRun(
 ): Promise<void> {
   const display = runDisplay(console, { json: options.json, now: () => performance.now() });
   let run: RunDirectory | undefined;
+  const early = new AbortController();
+  const signal = AbortSignal.any([interrupts.signal, early.signal]);
+  let learning = false;
   const stopRequested = interrupts.soften(() => {
-    display.say('Stopping after this step. Ctrl-C again drops the step.');
-  });
+    // Before the first step there is nothing to keep that another start would not make again.
+    if (learning) display.say('Stopping after this step. Ctrl-C again drops the step.');
+    else early.abort();
+  }, TERMINATION_GRACE_MS);
   const report = (event: RunEvent, directory: RunDirectory): void => {
     run = directory;
     display.show(event);
+    learning ||= event.type === 'resume' || (event.type === 'phase' && event.phase === 'train');
     if (event.type === 'phase' && event.phase === 'train') {
       const note = practiceNote(directory);
       if (note !== undefined) display.say(note);
     }
   };
   try {
-    await work({
+    const over = work({
       root: options.runs,
       report,
-      signal: interrupts.signal,
+      signal,
       stopRequested,
       onDownload: downloadTeller(display.say),
     });
+    await Promise.race([over, abandoned(signal)]);
   } catch (error) {
     display.close();
-    if (stopRequested() || interrupts.signal.aborted) throw interrupted(run, options.runs, error);
+    if (stopRequested() || signal.aborted) throw interrupted(run, options.runs, error);
     throw error;
   }
   display.close();
@@ -67,13 +76,26 @@ export async function watchRun(
   console.write(`\n${summaryText(input, console)}`);
 }
 
+/** Rejects a little after the abort: what computes at that moment may not listen, and need not be waited for. */
+function abandoned(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const leave = (): void => {
+      setTimeout(() => reject(signal.reason), LAST_WORDS_MS);
+    };
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+  });
+}
+
+const LAST_WORDS_MS = 500;
+
 const withRevisit = z.looseObject({ rollout: z.looseObject({ revisit: z.number() }) });
 
 /** Where unsolved tasks come again, success in training stays low while the agent gets better: that is said beforehand. */
 function practiceNote(run: RunDirectory): string | undefined {
   const { revisit } = run.readConfig(withRevisit).config.rollout;
   if (revisit === 0) return undefined;
-  return `  ${Math.round(100 * revisit)}% of these tasks were failed before, so success is below held-out success`;
+  return `  ${Math.round(100 * revisit)}% of these tasks were failed before, so success is below that of evaluations`;
 }
 
 /** The file that a run trained, as a path that can be typed here; nothing for built-in environments. */
@@ -94,6 +116,7 @@ export function curveOf(name: string, history: RunHistory): string {
   return curveSvg({
     title: start ? `${start.environment} · ${start.recipe}` : name,
     subtitle: facts.join(' · '),
+    tasks: taskNoun(start),
     points: evaluations,
     game: gameCurve(history),
   });

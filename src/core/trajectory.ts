@@ -35,6 +35,8 @@ export interface Trajectory {
   /** The id of the trajectory that it branched from, and how many of its first turns are that one's. */
   readonly parent?: string;
   readonly sharedTurns?: number;
+  /** What roles of the episode earned that are left out of the batch, such as one that took no turn. */
+  readonly absentOutcome?: number;
 }
 
 /** One role of a group: what group-relative methods compare. */

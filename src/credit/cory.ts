@@ -21,7 +21,7 @@ A = R, or R - mean of the role's R over the group`,
     'Two copies of a model exchange roles every five steps there. In training here one set of weights is all agents, each of which reads its name first, and they exchange roles every `rollout.exchangeEvery` steps; they are evaluated in the roles that they began with.',
   ],
   needs: [],
-  uses: ['role', 'episode'],
+  uses: ['role', 'episode', 'absentOutcome'],
 };
 
 /** Trajectories of one episode: those with the same `episode`, else the same group and id. */
@@ -40,7 +40,8 @@ export const jointReward: RewardShaping = rewardShaping(
     const sums = new Map<string, number>();
     for (const trajectory of trajectories) {
       const key = episodeKey(trajectory);
-      sums.set(key, (sums.get(key) ?? 0) + trajectory.outcome);
+      // Roles that took no turn are not here, but what they earned is part of the sum.
+      sums.set(key, (sums.get(key) ?? trajectory.absentOutcome ?? 0) + trajectory.outcome);
     }
     const shared = trajectories.map((trajectory) =>
       withBonus(trajectory, sums.get(episodeKey(trajectory))! - trajectory.outcome),

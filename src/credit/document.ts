@@ -62,7 +62,7 @@ function section(heading: string, entry: CreditMethod | RewardShaping, options: 
     deviations.map((deviation, index) => `${index + 1}. ${deviation}`).join('\n'),
     ...(fields.length > 0 ? [fields.join(' ')] : []),
     ...(rows.length > 0 ? [table(['option', 'default', 'values', 'meaning'], rows)] : []),
-    `\`\`\`sh\nturnwise credit ${example ?? exampleOf(entry)} --rollouts mine.jsonl\n\`\`\``,
+    `\`\`\`sh\nturnwise credit ${example ?? exampleOf(entry)} --rollouts examples/rollouts.jsonl\n\`\`\``,
   ];
 }
 

@@ -23,6 +23,7 @@ A_i = (R_i - mean R) / (std R + ε)`,
   ],
   needs: ['entityShare'],
   uses: ['success', 'wellFormed', 'overlong'],
+  ownRewards: true,
 };
 
 const alpha = z.number().min(0).default(0.3).describe('Largest reward of a wrong answer.');

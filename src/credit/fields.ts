@@ -71,6 +71,10 @@ export const rolloutFields = {
     .number()
     .optional()
     .describe('Return of the trajectory; without it the sum of the turn rewards.'),
+  absentOutcome: z
+    .number()
+    .optional()
+    .describe('Outcomes, added up, of roles of the episode that have no trajectory here; without it 0.'),
   success: z
     .boolean()
     .optional()

@@ -23,6 +23,7 @@ A_i = (R_i - mean R) / (std R + ε)`,
   ],
   needs: [],
   uses: ['turns[].dense', 'outcome', 'turns[].reward'],
+  ownRewards: true,
   example: '--method g-ra --set threshold=0.5',
 };
 

@@ -16,7 +16,7 @@ export const igpo: CreditMethod = creditMethod(
       'information gain of each turn and the outcome, compared within the group and summed from the turn on',
     formula: `r_k = log p_k - log p_{k-1} ("log-ratio") or p_k - p_{k-1} ("difference") for turns before the last; r_K = outcome
 p_k = probability of the true answer after turn k
-separate: z = (r - mean) / std, over all gains of the group and over its outcomes apart;   A_k = Σ_{j ≥ k} γ^(j-k) z_j
+separate: z = (r - mean) / (std + ε), over all gains of the group and over its outcomes apart;   A_k = Σ_{j ≥ k} γ^(j-k) z_j
 joint:    the same over gains and outcomes together
 centred:  A_k = Σ_{j ≥ k} γ^(j-k) r_j, minus the mean over the group at the same turn`,
     source: '"Information Gain-based Policy Optimization", arXiv 2510.14967',
@@ -24,12 +24,13 @@ centred:  A_k = Σ_{j ≥ k} γ^(j-k) r_j, minus the mean over the group at the 
       'The second version of the paper (`separate`, `log-ratio`) is the default; the first is `joint` with `gain=difference`, and the released code is nearest to `centred` with `gain=difference`.',
       'The released code subtracts means at the same token index, which misaligns turns of different lengths; `centred` does it at the same turn.',
       'Returns run over turns, not tokens, so observations do not reset them.',
-      'Probabilities are floored at 1e-12 before the logarithm. A standard deviation of 0 gives 0, and so does an outcome or a gain without another one to compare with.',
+      'Probabilities are floored at 1e-12 before the logarithm. Neither version of the paper has ε; it keeps rounding in the probabilities from becoming ±1. An outcome or a gain without another one to compare with gives 0.',
       'A penalty for broken formats is the environment’s: part of the outcome.',
     ],
     level: 'turn',
     needs: ['turns[].answerProbability'],
     uses: ['turns[].informationGain', 'turns[].dense'],
+    ownRewards: true,
     example: '--method igpo --set normalisation=joint --set gain=difference',
   },
   z.strictObject({
@@ -46,16 +47,14 @@ centred:  A_k = Σ_{j ≥ k} γ^(j-k) r_j, minus the mean over the group at the 
       .enum(['sample', 'population'])
       .default('sample')
       .describe('Standard deviation: "sample" divides by n - 1, "population" by n.'),
+    epsilon: z.number().positive().default(1e-6).describe('Added to the standard deviation.'),
   }),
-  ({ normalisation, gain, gamma, std }) =>
+  ({ normalisation, gain, gamma, std, epsilon }) =>
     (trajectories, state) => {
       const starts = turnStarts(trajectories);
       const groups = partitionTurns(trajectories);
       const rewards = flatTurns(trajectories, (trajectory) => turnGains(trajectory, gain));
-      const comparison = {
-        spread: normalisation === 'centred' ? 'none' : std,
-        epsilon: Number.MIN_VALUE,
-      } as const;
+      const comparison = { spread: normalisation === 'centred' ? 'none' : std, epsilon } as const;
       if (normalisation === 'centred') {
         sumToGo(rewards, starts, gamma);
         const sameTurn = both(groups, partitionByPlace(trajectories));

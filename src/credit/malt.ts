@@ -23,6 +23,7 @@ A = 1 where V > threshold, else 0 ("label");   A = V ("value")`,
     level: 'turn',
     needs: [],
     uses: ['parent', 'sharedTurns'],
+    ownRewards: true,
     example: '--method malt --set advantage=value',
   },
   z.strictObject({

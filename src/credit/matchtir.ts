@@ -45,6 +45,7 @@ A_turn,k = D_k = Σ_{j ≥ k} λ^(j-k) r_j against the same turn of the others, 
     level: 'turn',
     needs: [],
     uses: ['turns[].calls', 'goldenCalls', 'turns[].reward'],
+    ownRewards: true,
     example: '--method matchtir --set matching=transport',
   },
   z.strictObject({

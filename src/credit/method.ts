@@ -23,6 +23,8 @@ export interface Description {
   readonly needs: readonly CreditField[];
   /** Further fields it reads where they are there. */
   readonly uses?: readonly CreditField[];
+  /** It replaces or bends the rewards that it is given: what training adds to them, a price of divergence, would be lost. */
+  readonly ownRewards?: true;
   /** Words after `turnwise credit` that show it. */
   readonly example?: string;
 }

@@ -116,6 +116,7 @@ function parseRollout(item: JsonItem, source: string): StoredRollout {
 const trajectoryExtras = [
   'game',
   'episode',
+  'absentOutcome',
   'success',
   'wellFormed',
   'overlong',

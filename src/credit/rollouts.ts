@@ -67,6 +67,8 @@ export interface CreditTrajectory {
   readonly episode?: string;
   /** The return that group methods compare. */
   readonly outcome: number;
+  /** What roles of the episode earned that have no trajectory here. */
+  readonly absentOutcome?: number;
   readonly turns: readonly CreditTurn[];
   readonly success?: boolean;
   readonly wellFormed?: boolean;

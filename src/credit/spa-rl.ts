@@ -34,6 +34,7 @@ A_k = Σ_{j ≥ k} γ^(j-k) r_j, whitened over tokens`,
   ],
   needs: ['turns[].progress'],
   uses: ['turns[].features', 'turns[].anchor', 'turns[].valid'],
+  ownRewards: true,
   example: '--method spa-rl --set gamma=0 --set whiten=false',
 };
 

@@ -45,7 +45,8 @@ export function creditTrajectory(
   rewardScale = 1,
   scores_K: readonly TurnScores[] = [],
 ): CreditTrajectory {
-  const { id, groupId, role, episode, outcome, success, stop, parent, sharedTurns } = trajectory;
+  const { id, groupId, role, episode, outcome, success, stop, parent, sharedTurns, absentOutcome } =
+    trajectory;
   const bonus = scores_K.reduce((sum, scores) => sum + (scores.bonus ?? 0), 0);
   return {
     id,
@@ -54,6 +55,7 @@ export function creditTrajectory(
     episode: keyText(episode.key),
     outcome: outcome * rewardScale + bonus,
     success,
+    ...(absentOutcome !== undefined && { absentOutcome: absentOutcome * rewardScale }),
     ...(parent !== undefined && { parent, sharedTurns: sharedTurns ?? 0 }),
     ...((stop === 'token-limit' || stop === 'context-overflow') && { overlong: true }),
     ...Object.assign({}, ...trajectory.turns.map(({ transition }) => ofTrajectory(transition?.facts))),

@@ -207,6 +207,14 @@ describe('igpo', () => {
     ]);
   });
 
+  test('takes rounding in probabilities for what it is', () => {
+    const noisy = [1e-9, -1e-9].map((noise, index) => ({
+      ...{ groupId: 'g', id: `τ${index}`, outcome: 1 },
+      turns: [{ informationGain: noise }, {}],
+    }));
+    for (const [gain] of advantages('igpo', noisy)) expect(Math.abs(gain!)).toBeLessThan(2e-3);
+  });
+
   test('one turn has only its outcome, and a probability of 0 is survived', () => {
     expectClose(advantages('igpo', rewards([1], [0])), [[half], [-half]]);
     const zero = [

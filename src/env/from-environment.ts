@@ -87,6 +87,10 @@ export class EnvironmentSession<State extends Json = Json> implements Session {
     });
   }
 
+  actions(): readonly string[] | undefined {
+    return this.#done ? undefined : this.#environment.actions?.(this.#state);
+  }
+
   render(): string {
     return this.#environment.render?.(this.#state) ?? canonicalJson(this.#state);
   }

@@ -70,6 +70,11 @@ export class GameSession<State extends Json = Json> implements Session {
     return new GameSession(this.#game, this.#chance, this.#state, this.#steps);
   }
 
+  actions(): readonly string[] | undefined {
+    const role = this.toMove();
+    return role === undefined ? undefined : this.#game.actions?.(this.#state, role);
+  }
+
   render(): string {
     return this.#game.render?.(this.#state) ?? canonicalJson(this.#state);
   }

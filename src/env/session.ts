@@ -31,6 +31,8 @@ export interface Session {
   step(action: string, signal: AbortSignal): Promise<StepResult>;
   /** An independent copy that continues from here, where that is possible. */
   fork?(): Promise<Session>;
+  /** What can be done now, where that is known: people are told. */
+  actions?(): readonly string[] | undefined;
   /** A picture of the state for people. */
   render?(): string;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -97,6 +97,22 @@ test('a soft stop keeps the step under way, and the run goes on from there as if
   );
   await resume(common);
   expect(history('stopped')).toEqual(history('rloo-alone'));
+});
+
+test('a run that goes on with another version of onnxruntime says so, in its history too', async () => {
+  const stop = new AbortController();
+  const common = { environment: echo, runs, name: 'other-kernels' };
+  const stopAtOnce = ({ type }: { readonly type: string }): void => {
+    if (type === 'step') stop.abort();
+  };
+  await codeOf(train({ ...common, settings, onEvent: stopAtOnce, softStop: stop.signal }));
+  const log = join(runs, common.name, 'events.jsonl');
+  const text = readFileSync(log, 'utf8');
+  const [recorded] = /onnxruntime \d+\.\d+\.\d+/.exec(text)!;
+  writeFileSync(log, text.replace(recorded, recorded.replace(/\d/g, '0')));
+  await resume(common);
+  const warnings = history(common.name).filter((event) => (event as { type: string }).type === 'warning');
+  expect(warnings).toMatchObject([{ code: 'runtime-differs' }]);
 });
 
 test('a budget of tokens ends a run after the step that spends it', async () => {

@@ -6,6 +6,7 @@ import { keyText } from '../core/episode-key.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { isTrainable } from '../core/stop.ts';
+import { withoutIds } from '../core/without-ids.ts';
 import type { Lockstep } from '../policy/lockstep.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 
@@ -93,14 +94,18 @@ export function gather(requests: readonly GroupRequest[], episodes: readonly Epi
   }));
 }
 
-/** Episodes that failed, timed out or were cancelled, by what they said: for warnings. */
+/** Episodes that failed, timed out or were cancelled, by what they said but for ids: for warnings. */
 export function failuresOf(episodes: readonly Episode[]): Map<string, number> {
   const failures = new Map<string, number>();
+  const kinds = new Map<string, string>();
   for (const { key, stop, failure = '' } of episodes) {
     if (isTrainable(stop)) continue;
     const place = /(<episode>|\S+\/\d+\/\d+)( turn \d+)?/;
     const general = failure.replaceAll(keyText(key), '<episode>').replace(place, '<episode>');
-    const text = `${stop}: ${general}`;
+    const whole = `${stop}: ${general}`;
+    const kind = withoutIds(whole);
+    const text = kinds.get(kind) ?? whole;
+    kinds.set(kind, text);
     failures.set(text, (failures.get(text) ?? 0) + 1);
   }
   return failures;

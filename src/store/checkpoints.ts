@@ -177,6 +177,8 @@ export class Checkpoints {
     } catch (cause) {
       throw this.#corrupt(step, folder, `${manifestName} is not JSON`, cause);
     }
+    if (typeof content !== 'object' || content === null)
+      throw this.#corrupt(step, folder, `${manifestName} is ${JSON.stringify(content)}, not an object`);
     const { format, formatVersion: version } = content as Partial<CheckpointManifest>;
     if (format !== 'turnwise-checkpoint' || version !== formatVersion) {
       const seen = `format ${String(format)}, version ${String(version)}`;

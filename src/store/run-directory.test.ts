@@ -273,6 +273,10 @@ describe('checkpoints', () => {
     expect(await messageOf(run.checkpoints.open())).toContain('model.safetensors is missing');
     writeFileSync(join(run.checkpoints.folder, '2', 'manifest.json'), '{');
     expect(await messageOf(run.checkpoints.open())).toContain('manifest.json is not JSON');
+    writeFileSync(join(run.checkpoints.folder, '2', 'manifest.json'), 'null');
+    expect(await messageOf(run.checkpoints.open())).toContain(
+      'checkpoint-corrupt: The checkpoint of step 2 of run "maze-rloo-1" is damaged. Seen: manifest.json is null, not an object.',
+    );
   });
 
   it('refuses what was not written for it', async () => {
@@ -361,4 +365,18 @@ it('starts nothing on a full disk', () => {
     `"disk-full: The disk is full. Seen: ENOSPC while writing runs. Nothing was started. Free some space, then run the same command again."`,
   );
   expect(readdirSync(root)).toEqual([]);
+});
+
+it('says that a folder is read-only to whoever wants to go on', async () => {
+  await create().close();
+  expect(
+    message(() =>
+      open(
+        'maze-rloo-1',
+        faultyDisk(() => 'createFile', 'EROFS'),
+      ),
+    ),
+  ).toBe(
+    'disk-failed: The disk refused a write. Seen: EROFS while writing runs/maze-rloo-1. Nothing was changed. Once it can be written, run the same command again.',
+  );
 });

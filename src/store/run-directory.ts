@@ -125,10 +125,17 @@ export class RunDirectory {
    */
   static openForWriting(request: OpenRun): RunDirectory {
     requireRun(request);
-    const run = new RunDirectory(request, true);
-    run.checkpoints.clean();
-    run.#writing(run.#rolloutsFolder, () => run.#repairRollouts());
-    return run;
+    const { root, name } = request;
+    let run: RunDirectory | undefined;
+    try {
+      run = new RunDirectory(request, true);
+      run.checkpoints.clean();
+      run.#repairRollouts();
+      return run;
+    } catch (error) {
+      if (run) run.#unlock?.();
+      throw writeError(error, join(root, name), 'Nothing was changed', 'run the same command again');
+    }
   }
 
   /** @throws TurnwiseError `run-unknown`, `config-version` for a run of an earlier format */
@@ -243,6 +250,19 @@ export class RunDirectory {
       this.checkpoints.remove(step);
     }
     return warnings;
+  }
+
+  /** Remove the run, all of it. Renamed first, so that a half-deleted folder is no run. */
+  remove(): void {
+    const leaving = join(this.#root, `.removed-${this.name}-${process.pid}`);
+    try {
+      this.#disk.rename(this.path, leaving);
+      this.#disk.remove(leaving);
+    } catch (error) {
+      throw writeError(error, this.path, 'Some of it may be left', 'run the same command again');
+    } finally {
+      this.#unlock?.();
+    }
   }
 
   /**

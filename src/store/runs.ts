@@ -21,6 +21,18 @@ export function runNames(root: string): string[] {
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 }
 
+/**
+ * Runs that began and that this version reads: those that were refused or killed before they did anything have a folder and
+ * no event. Nothing is lost with them, and nobody wants to see them.
+ */
+export function startedRuns(root: string): string[] {
+  return runNames(root).filter(
+    (name) =>
+      (statSync(join(root, name, 'events.jsonl'), { throwIfNoEntry: false })?.size ?? 0) > 0 &&
+      !isOfOldFormat(root, name),
+  );
+}
+
 /** Whether a run was written in a format that this version does not read, so that lists leave it out. */
 export function isOfOldFormat(root: string, name: string): boolean {
   try {
@@ -36,9 +48,9 @@ export function commandIn(root: string, command: string): string {
   return `turnwise ${command}${root === 'runs' ? '' : ` --runs ${shellWord(root)}`}`;
 }
 
-/** The newest run of this environment (a name, or the path of a file), whatever its state. */
+/** The newest run of this environment (a name, or the path of a file) that began, whatever came of it. */
 export function latestRun(root: string, environment: string): string | undefined {
-  const own = runNames(root).filter((name) => {
+  const own = startedRuns(root).filter((name) => {
     try {
       const file = JSON.parse(readFileSync(join(root, name, 'config.json'), 'utf8')) as {
         environment?: unknown;

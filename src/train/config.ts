@@ -233,9 +233,9 @@ const optimizer = z.strictObject({
 });
 
 const evaluation = z.strictObject({
-  every: z.int().min(0).default(10).describe('Steps between evaluations on held-out tasks; 0 is never'),
-  tasks: count.default(200).describe('Held-out tasks of an evaluation during training'),
-  finalTasks: count.default(500).describe('Held-out tasks of the evaluations before and after'),
+  every: z.int().min(0).default(10).describe('Steps between evaluations on test tasks; 0 is never'),
+  tasks: count.default(200).describe('Test tasks of an evaluation during training'),
+  finalTasks: count.default(500).describe('Test tasks of the evaluations before and after'),
 });
 
 const budget = z.strictObject({

@@ -1,5 +1,6 @@
 /** What a run reports while it runs. Stored events are the run's history; `progress` is only for whoever watches. */
 
+import type { TestTasks } from '../env/practised.ts';
 import type { EvaluationResult } from '../eval/evaluate.ts';
 
 export type { EvaluationResult } from '../eval/evaluate.ts';
@@ -57,6 +58,12 @@ export type StoredEvent =
       /** Of the model: its shape and words. Checkpoints of another identity do not belong to this run. */
       readonly identity: string;
       readonly version: string;
+      /** Whether the tasks of its evaluations are kept from training. */
+      readonly testTasks?: TestTasks;
+      /** The most that the policy may write in one turn. */
+      readonly turnTokens?: number;
+      /** What computes, with its version, where this process holds the weights. */
+      readonly runtime?: string;
     }
   | { readonly type: 'phase'; readonly phase: Phase; readonly steps?: number }
   | { readonly type: 'clone'; readonly step: number; readonly steps: number; readonly metrics: Metrics }
@@ -75,7 +82,7 @@ export type StoredEvent =
       readonly greedy: EvaluationResult;
       readonly spent: Spend;
     }
-  | { readonly type: 'resume'; readonly step: number }
+  | { readonly type: 'resume'; readonly step: number; readonly runtime?: string }
   | { readonly type: 'warning'; readonly code: string; readonly message: string }
   | { readonly type: 'finish'; readonly summary: RunSummary };
 

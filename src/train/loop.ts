@@ -7,6 +7,7 @@
 import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import { roleGroups } from '../core/trajectory.ts';
+import { withAbsentRoles } from '../curation/absent-roles.ts';
 import { type TaskPool, updatePool } from '../curation/revisit.ts';
 import { constantShare, keepUsable } from '../curation/usable.ts';
 import { failuresOf } from '../rollout/collect.ts';
@@ -149,8 +150,9 @@ export async function train(
 
     // 2. Curate: what failed is counted and warned of, and teaches nothing.
     learner.archive.add(groups);
-    const usable = keepUsable(roleGroups(groups), config.rollout.minimumMembers);
-    const learned = curate(learner, usable.groups);
+    const roles = roleGroups(groups);
+    const usable = keepUsable(roles, config.rollout.minimumMembers);
+    const learned = withAbsentRoles(curate(learner, usable.groups), roles);
     for (const [message, count] of failuresOf(groups.flatMap(({ members }) => members))) {
       io.event({
         type: 'warning',

@@ -295,7 +295,7 @@ describe('play', () => {
     const [frozenLake] = await loadEnvironments();
     const world = frozenLake!.create({ size: 4, holes: 0.2, slip: 0, maxTurns: 12, minimumPath: 3 });
     const console = memoryConsole();
-    const answers = ['fly', ...new Array<string>(11).fill('?')];
+    const answers = ['', '  ', 'fly', ...new Array<string>(11).fill('?')];
     const ask = async (): Promise<string | undefined> => answers.shift();
     const finished = await playAsPerson(
       world,
@@ -307,6 +307,11 @@ describe('play', () => {
     );
     expect(finished).toBe(true);
     expect(console.output()).toContain('not accepted here');
+    // Empty lines were no turns, and what can be done is listed.
+    expect(console.output()).toMatch(
+      /turn 1 of 12\n(?:(?!turn 2).)*possible: left, right, up, down\n(?:(?!turn 2).)*not accepted here\n/s,
+    );
+    expect(console.output().match(/turn 1 of 12/g)).toHaveLength(1);
     expect(console.output()).toContain('the expert plays');
     expect(console.output()).toContain('✓ solved, return 1.00');
     expect(

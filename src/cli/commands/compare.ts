@@ -18,6 +18,7 @@ import { compareRuns } from '../compare/results.ts';
 import { type JobStatus, runSweep } from '../compare/sweep.ts';
 import { sweepDisplay } from '../compare/sweep-display.ts';
 import { environmentNames, findEnvironment } from '../environments.ts';
+import { TERMINATION_GRACE_MS } from '../interrupts.ts';
 import { settingsSchema } from '../run-settings.ts';
 
 const options = z.strictObject({
@@ -77,7 +78,7 @@ export function compareWith(start: () => Children): Command<typeof options> {
       const stopRequested = interrupts.soften(() => {
         display.say('Stopping every run after its step. Ctrl-C again drops the steps.');
         children.stop();
-      });
+      }, TERMINATION_GRACE_MS);
       try {
         const statuses = await runSweep({
           plan,

@@ -1,7 +1,8 @@
-/** `turnwise eval`: measure a checkpoint, or a model elsewhere, on held-out tasks. */
+/** `turnwise eval`: measure a checkpoint, or a model elsewhere, on test tasks. */
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
+import { visible } from '../../core/visible.ts';
 import { type EvaluationResult, evaluate } from '../../eval/evaluate.ts';
 import { type CollectOptions, failuresOf } from '../../rollout/collect.ts';
 import { appendLines, latestRun } from '../../store/runs.ts';
@@ -34,7 +35,7 @@ const options = z.strictObject({
 
 export const evalCommand: Command<typeof options> = defineCommand({
   name: 'eval',
-  summary: 'Measure a trained agent on held-out tasks, sampled and greedy',
+  summary: 'Measure a trained agent on test tasks, sampled and greedy',
   arguments: [
     {
       name: 'run',
@@ -95,7 +96,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
       }
       display.close();
       for (const [failure, count] of failures) {
-        console.writeError(`warning: ${count} × ${failure} (left out)\n`);
+        console.writeError(`warning: ${count} × ${visible(failure)} (left out)\n`);
       }
       if (json) {
         const byLabel = Object.fromEntries(results.map(({ label, result }) => [label, result]));

@@ -30,6 +30,11 @@ const options = z.strictObject({
   port: z.int().min(0).max(65_535).default(8181).describe('Port; 0 takes any free one'),
   maxCalls: z.int().min(1).default(64).describe('Calls of one session'),
   leaseMs: z.int().min(1000).default(600_000).describe('A session ends after so long without a call'),
+  drainMs: z
+    .int()
+    .min(0)
+    .default(25_000)
+    .describe('How long calls under way may take once it is told to stop; telling it again drops them'),
   step: z.int().min(0).optional().describe('Which checkpoint; default: the last'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
 });
@@ -44,7 +49,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
     'turnwise gateway --policy vllm:http://localhost:8000/v1#qwen3-8b --port 8181',
   ],
   async run({ arguments: { run }, options: given, console, interrupts }) {
-    const { policy, record, host, allowHost, port, maxCalls, leaseMs } = given;
+    const { policy, record, host, allowHost, port, maxCalls, leaseMs, drainMs } = given;
     const { model, environment, close } =
       policy === undefined ? await trained(run, given, interrupts.signal) : elsewhere(policy);
     const keys = record === undefined ? undefined : await SessionKeys.after(record, environment);
@@ -66,16 +71,22 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
         appendLines(record, [episodeOf(ended, about)]);
       },
     }).start();
+    const stop = new AbortController();
+    interrupts.soften(() => stop.abort(), drainMs);
     try {
       console.write(`Listening at ${gateway.address}\n  key   ${gateway.key}\n`);
       console.write(
         `  try   curl -X POST ${gateway.address}/sessions -H 'authorization: Bearer ${gateway.key}'\n`,
       );
       await new Promise<void>((resolve) => {
-        interrupts.signal.addEventListener('abort', () => resolve(), { once: true });
+        AbortSignal.any([stop.signal, interrupts.signal]).addEventListener('abort', () => resolve(), {
+          once: true,
+        });
       });
+      const { running } = gateway.state;
+      if (running > 0) console.writeError(`Finishing ${running} calls. Ctrl-C again drops them.\n`);
     } finally {
-      await gateway.stop();
+      await gateway.stop(drainMs, interrupts.signal);
       await close();
     }
   },

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { roleGroups } from '../../core/trajectory.ts';
+import { visible } from '../../core/visible.ts';
 import { taskOf } from '../../env/split.ts';
 import type { World } from '../../env/world.ts';
 import { collectGroups } from '../../rollout/collect.ts';
@@ -118,7 +119,8 @@ async function watch(
         const { failure } = episode;
         const several = learner.world.roles.length > 1;
         const mark = success ? paint('green', '✓ solved') : paint('red', '✗ not solved');
-        const reason = stop === 'done' ? '' : `, ${stop}${failure === undefined ? '' : `: ${failure}`}`;
+        const reason =
+          stop === 'done' ? '' : `, ${stop}${failure === undefined ? '' : `: ${visible(failure)}`}`;
         const head = several ? `${role}: ` : `${mark}, `;
         console.write(`\n  ${head}return ${formatScore(outcome)}, ${turns.length} turns${reason}\n`);
       }

@@ -1,4 +1,4 @@
-/** `turnwise runs`: list the runs of a folder, show one, compare two, build the index of one anew. */
+/** `turnwise runs`: list the runs of a folder, show one, compare two, build the index of one anew, remove one. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,11 +6,13 @@ import { z } from 'zod';
 import { differences } from '../../core/differences.ts';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
-import { commandIn, isOfOldFormat, runNames } from '../../store/runs.ts';
+import { commandIn, startedRuns } from '../../store/runs.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { comparison } from '../comparison.ts';
 import { type Console, painter } from '../console.ts';
 import { formatScore, formatSeconds } from '../format.ts';
+import { askInput } from '../person-play.ts';
+import { removeRun } from '../remove-run.ts';
 import { runExamples } from '../run-examples.ts';
 import { type RunHistory, runHistory } from '../run-history.ts';
 import { sparkline } from '../sparkline.ts';
@@ -22,15 +24,16 @@ import { fileOf } from '../watch-run.ts';
 const options = z.strictObject({
   runs: z.string().default('runs').describe('Folder that holds the runs'),
   json: z.boolean().default(false).describe('Print JSON'),
+  yes: z.boolean().default(false).describe('Remove without asking'),
 });
 
-const actions = ['list', 'show', 'compare', 'reindex'] as const;
+const actions = ['list', 'show', 'compare', 'reindex', 'rm'] as const;
 
 export const runsCommand: Command<typeof options> = defineCommand({
   name: 'runs',
-  summary: 'List runs, show one, compare two, or rebuild the index of one',
+  summary: 'List runs, show one, compare two, rebuild the index of one, or remove one',
   arguments: [
-    { name: 'action', description: 'list, show, compare or reindex; default: list', required: false },
+    { name: 'action', description: 'list, show, compare, reindex or rm; default: list', required: false },
     { name: 'run', description: 'Name of a run', required: false },
     { name: 'other', description: 'Name of the run to compare with', required: false },
   ],
@@ -40,8 +43,10 @@ export const runsCommand: Command<typeof options> = defineCommand({
     'turnwise runs show frozen-lake-rloo-1',
     'turnwise runs compare frozen-lake-rloo-1 frozen-lake-grpo-1',
     'turnwise runs reindex frozen-lake-rloo-1',
+    'turnwise runs rm frozen-lake-rloo-1',
   ],
-  async run({ arguments: { action = 'list', run, other }, options: { runs: root, json }, console }) {
+  async run({ arguments: { action = 'list', run, other }, options, console, interrupts }) {
+    const { runs: root, json, yes } = options;
     const open = (name: string | undefined): RunDirectory => {
       if (name === undefined) throw missingRun(root, action);
       return RunDirectory.openForReading({ root, name, version });
@@ -56,6 +61,8 @@ export const runsCommand: Command<typeof options> = defineCommand({
       case 'reindex':
         if (run === undefined) throw missingRun(root, action);
         return reindex(root, run, json, console);
+      case 'rm':
+        return removeRun(open(run), { root, yes }, console, () => askInput(interrupts.signal));
       default:
         throw unknownAction(action);
     }
@@ -63,8 +70,7 @@ export const runsCommand: Command<typeof options> = defineCommand({
 });
 
 function list(root: string, json: boolean, console: Console): void {
-  const names = runNames(root).filter((name) => !isOfOldFormat(root, name));
-  const runs = names.map((name) => {
+  const runs = startedRuns(root).map((name) => {
     const directory = RunDirectory.openForReading({ root, name, version });
     return { name, history: runHistory(directory.events.read()) };
   });
@@ -177,8 +183,7 @@ function describe(name: string, { start, before, evaluations, finish, steps }: R
 
 function missingRun(root: string, action: string): TurnwiseError {
   return new TurnwiseError('argument-missing', {
-    what:
-      action === 'compare' ? 'turnwise runs compare needs two runs' : `turnwise runs ${action} needs a run`,
+    what: `turnwise runs ${action} needs ${action === 'compare' ? 'two runs' : 'a run'}`,
     next: `List runs with: ${commandIn(root, 'runs')}`,
     fields: { command: 'runs' },
   });

@@ -17,7 +17,7 @@ export function comparisonText(comparison: Comparison, report: string, screen: S
   const lines = [
     `${paint('bold', comparison.name)}  ${paint('dim', `${comparison.environment} · ${seedsText(recipes)}`)}`,
     ...section(measure.title, tableLines(comparison, screen)),
-    ...section('Return on held-out tasks', returnLines(comparison, screen)),
+    ...section(`Return on ${comparison.tasks}`, returnLines(comparison, screen)),
     ...section('Learning curves', curveLines(comparison, screen)),
     ...section('Differences, seed by seed', differenceLines(comparison, screen)),
     ...section('Failed', failureLines(comparison, screen)),

@@ -1,5 +1,6 @@
 /** Finished runs of a comparison, made up, for tests of what is told about them. */
 
+import type { TestTasks } from '../../env/practised.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { findRecipe } from '../../train/recipes/recipes.ts';
 import { findEnvironment } from '../environments.ts';
@@ -23,10 +24,12 @@ export async function examplePlan(root: string, recipes: readonly string[], seed
  * Runs whose evaluations were these successes, one a step, each step worth 100 environment steps and 1000 tokens.
  *
  * @param curves by name of the run; runs that are not named failed
+ * @param testTasks what the runs recorded of the tasks of their evaluations
  */
 export function exampleStatuses(
   plan: Plan,
   curves: Readonly<Record<string, readonly number[]>>,
+  testTasks: TestTasks = 'held-out',
 ): readonly JobStatus[] {
   return plan.jobs.map((job) => {
     const common = { job, share: 1, turns: 0 };
@@ -36,14 +39,17 @@ export function exampleStatuses(
       const problem = { code: 'process-failed', message: 'The process ended with signal SIGKILL' };
       return { ...common, state: 'failed', problem };
     }
-    writeRun(plan.folder, job.name, curve);
+    writeRun(plan.folder, job.name, curve, testTasks);
     return { ...common, state: 'finished' };
   });
 }
 
-function writeRun(root: string, name: string, curve: readonly number[]): void {
+function writeRun(root: string, name: string, curve: readonly number[], testTasks: TestTasks): void {
   const head = { root, name, version: '0.1.0', environment: 'frozen-lake', recipe: 'rloo' };
   const run = RunDirectory.create({ ...head, config: {} });
+  const model = { vocabulary: 62, identity: '0123456789abcdef' };
+  const start = { run: name, environment: 'frozen-lake', recipe: 'rloo', seed: 1, version: '0.1.0' };
+  run.events.append({ type: 'start', ...start, ...model, testTasks });
   const results = curve.map((success) => ({ sampled: evaluation(success), greedy: evaluation(success) }));
   for (const [step, result] of results.entries()) {
     const last = step === curve.length - 1;

@@ -48,9 +48,9 @@ function returnCharts(comparison: Comparison): string {
     ...result,
     seeds: result.seeds.map((seed) => (seed.curve ? { ...seed, curve: byReturn(seed.curve) } : seed)),
   }));
-  const same = { ...comparison, recipes, measure: returnMeasure };
-  return `${chartFigure(same, 'turns', `${returnMeasure.title}, by experience`, experience)}
-${chartFigure(same, 'tokens', `${returnMeasure.title}, by cost`, cost)}`;
+  const same = { ...comparison, recipes, measure: returnMeasure(comparison.tasks) };
+  return `${chartFigure(same, 'turns', `${same.measure.title}, by experience`, experience)}
+${chartFigure(same, 'tokens', `${same.measure.title}, by cost`, cost)}`;
 }
 
 const experience = 'environment steps';
@@ -202,10 +202,10 @@ function seedTable({ recipes, measure }: Comparison): string {
   return htmlTable(columns, rows);
 }
 
-function definitions({ measure, areaEnd }: Comparison): string {
+function definitions({ measure, areaEnd, tasks }: Comparison): string {
   const terms: [string, string][] = [
     measure.kind === 'success'
-      ? ['success', 'Share of held-out tasks that are solved, sampled at temperature 1.']
+      ? ['success', `Share of ${tasks} that are solved, sampled at temperature 1.`]
       : ['exploitability', 'Half of NashConv of the average of all policies so far; 0 is an equilibrium.'],
     ['final', 'Interquartile mean over seeds of the last evaluation, with its 95% bootstrap interval.'],
     [

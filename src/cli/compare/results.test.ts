@@ -122,6 +122,16 @@ test('the terminal shows it within 80 columns', () => {
   `);
 });
 
+test('tasks that were practised are not called held out, in the terminal or on the page', async () => {
+  const small = await examplePlan(mkdtempSync(join(root, 'practised-')), ['rloo'], 1);
+  const practised = compareRuns(small, exampleStatuses(small, { 'rloo-1': rising(0.9) }, 'practised'));
+  const text = comparisonText(practised, 'report.html', { columns: 80, colour: false });
+  const page = reportPage(practised, small, 'turnwise compare');
+  expect(text).toContain('Success on all tasks (also practised)');
+  expect(page).toContain('Share of all tasks (also practised) that are solved');
+  expect(text + page).not.toMatch(/held.out/i);
+});
+
 test('the page stands alone, says what failed, and escapes what it is given', () => {
   const page = reportPage(comparison, plan, 'turnwise compare --set note="<b>&"');
   expect(page).not.toMatch(/https?:|<script|<link|url\(/);

@@ -6,7 +6,7 @@ import { bootstrapInterval, interquartileMean, pairedDifference } from '../../ev
 import { type CurvePoint, collapsed, meanValue, spentToReach } from '../../eval/learning-curve.ts';
 import type { Problem } from './child-run.ts';
 import type { Plan } from './plan.ts';
-import { type Measure, measureOf, type RunCurve, runCurve } from './run-curve.ts';
+import { type Measure, measureOf, type RunCurve, runCurve, tasksOf } from './run-curve.ts';
 import { historyOf, type JobStatus } from './sweep.ts';
 
 /** One run that finished, or the reason why there is none. */
@@ -57,6 +57,8 @@ export interface PairResult {
 export interface Comparison {
   readonly name: string;
   readonly environment: string;
+  /** What the tasks are called: held out, or also practised. */
+  readonly tasks: string;
   readonly measure: Measure;
   /** Environment steps over which areas are taken: as far as every finished run went. */
   readonly areaEnd: number;
@@ -94,7 +96,17 @@ export function compareRuns(plan: Plan, statuses: readonly JobStatus[]): Compari
     recipes.slice(index + 1).flatMap((second) => pairOf(first, second) ?? []),
   );
   const hasReturn = measure.kind === 'success' && curves.some(({ returnDiffers }) => returnDiffers);
-  return { name: plan.name, environment: plan.environment, measure, areaEnd, recipes, pairs, hasReturn };
+  const tasks = tasksOf([...histories.values()]);
+  return {
+    name: plan.name,
+    environment: plan.environment,
+    tasks,
+    measure,
+    areaEnd,
+    recipes,
+    pairs,
+    hasReturn,
+  };
 }
 
 function summarise(

@@ -1,6 +1,7 @@
 /** One finished run as a curve of what it was worth over what it had spent. */
 
 import { gameCurve, type RunHistory, returnDiffers, valuesOf } from '../run-history.ts';
+import { taskNoun } from '../task-words.ts';
 
 /** What recipes are compared by. */
 export interface Measure {
@@ -11,12 +12,12 @@ export interface Measure {
   readonly level?: number;
 }
 
-const success: Measure = {
+const success = (tasks: string): Measure => ({
   kind: 'success',
-  title: 'Success on held-out tasks',
+  title: `Success on ${tasks}`,
   better: 'higher',
   level: 0.8,
-};
+});
 
 /** In self-play every win is also a loss, so that success says nothing. */
 const exploitability: Measure = {
@@ -26,11 +27,11 @@ const exploitability: Measure = {
 };
 
 /** The same curves by return, where it says more than success. */
-export const returnMeasure: Measure = {
+export const returnMeasure = (tasks: string): Measure => ({
   kind: 'return',
-  title: 'Return on held-out tasks',
+  title: `Return on ${tasks}`,
   better: 'higher',
-};
+});
 
 export function byReturn({ points, ...curve }: RunCurve): RunCurve {
   return {
@@ -57,8 +58,15 @@ export interface RunCurve {
   readonly returnDiffers: boolean;
 }
 
+/** What the tasks of the evaluations are called; every run of a comparison has the same. */
+export function tasksOf(histories: readonly RunHistory[]): string {
+  return taskNoun(histories.find(({ start }) => start)?.start);
+}
+
 export function measureOf(histories: readonly RunHistory[]): Measure {
-  return histories.some((history) => gameCurve(history).length > 0) ? exploitability : success;
+  return histories.some((history) => gameCurve(history).length > 0)
+    ? exploitability
+    : success(tasksOf(histories));
 }
 
 export function runCurve(history: RunHistory, measure: Measure): RunCurve {

@@ -18,6 +18,7 @@ export const mind: RewardShaping = rewardShaping(
     ],
     needs: [],
     uses: ['success', 'wellFormed'],
+    ownRewards: true,
     example: '--method grpo --shape mind --set mind.maximumTurns=6',
   },
   z.strictObject({

@@ -20,6 +20,7 @@ stage 1: r_1 ← 0,     later attempts stay`,
     ],
     needs: [],
     uses: ['turns[].reward'],
+    ownRewards: true,
     example: '--method reinforce --shape score --set gamma=0',
   },
   z.strictObject({

@@ -16,6 +16,7 @@ r_last ← r_last - λ·(1 - E/T),   T = answers that are not empty, E = differe
     deviations: ['Replaces all rewards. Without any answer everything is 0. The total may be negative.'],
     needs: ['turns[].answer'],
     uses: ['turns[].correct'],
+    ownRewards: true,
     example: '--method rloo --shape ufo --set ufo.lambda=0.25',
   },
   z.strictObject({

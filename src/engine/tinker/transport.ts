@@ -15,6 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TurnwiseError } from '../../core/errors.ts';
 import { jsonLimits, jsonProblem } from '../../core/json-limits.ts';
 import { readBody } from '../../core/read-body.ts';
+import { withoutKey } from '../../core/without-key.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { PROTOBUF } from '../../wire/tinker/shapes.ts';
 import { clientClosed, statusError, unreachable } from './errors.ts';
@@ -160,7 +161,7 @@ export class Transport {
 
   /** The key taken out of whatever a server may have echoed. */
   #redacted(text: string): string {
-    return this.#apiKey ? text.replaceAll(this.#apiKey, '(key)') : text;
+    return withoutKey(text, this.#apiKey);
   }
 
   async #pause(ms: number, reason: string): Promise<void> {

@@ -55,6 +55,6 @@ export const INDEX_FILE = 'model.safetensors.index.json';
 
 /** The weight files that an index names. */
 export function shardsOf(index: string): string[] {
-  const { weight_map: map } = JSON.parse(index) as { readonly weight_map?: Readonly<Record<string, string>> };
-  return [...new Set(Object.values(map ?? {}))].sort();
+  const content = JSON.parse(index) as { readonly weight_map?: Readonly<Record<string, string>> } | null;
+  return [...new Set(Object.values(content?.weight_map ?? {}))].sort();
 }

@@ -234,3 +234,55 @@ test('a port that is taken', async () => {
   const port = Number(new URL(gateway().address).port);
   await expect(new Gateway({ port }).start()).rejects.toMatchObject({ code: 'port-unusable' });
 });
+
+describe('stopping', () => {
+  const slow = async (ms: number) => {
+    let finish = (): void => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const set = await setUp(async () => {
+      await finished;
+      return 'hello there';
+    });
+    const answer = set.post('/chat/completions', chat('who'));
+    while (gateway().state.running === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    setTimeout(finish, ms).unref();
+    return { ...set, answer };
+  };
+
+  test('gives calls under way the time to be answered, and takes no new ones', async () => {
+    const { answer, post, session } = await slow(300);
+    // A connection that is there already: a server that was closed takes no new one.
+    const idle = await fetch(`${gateway().address}/health`);
+    await idle.text();
+    const began = performance.now();
+    const stopped = gateway().stop(5000);
+    const late = await post('/chat/completions', chat('who')).catch(() => 'refused');
+    expect(late === 'refused' || (late as { status: number }).status === 503).toBe(true);
+    expect((await answer).body.choices[0].message.content).toBe('hello there');
+    await stopped;
+    expect(performance.now() - began).toBeLessThan(2500);
+    expect(session.record().calls).toHaveLength(1);
+  });
+
+  test('cuts them when that time is over, and at once when it is told to hurry', async () => {
+    for (const [drainMs, hurryMs, atMost] of [
+      [200, undefined, 1500],
+      [60_000, 100, 1500],
+    ] as const) {
+      const { answer } = await slow(30_000);
+      const cut = answer.then(
+        ({ status }) => status,
+        () => 'cut',
+      );
+      const hurry = new AbortController();
+      if (hurryMs !== undefined) setTimeout(() => hurry.abort(), hurryMs);
+      const began = performance.now();
+      await gateway().stop(drainMs, hurry.signal);
+      expect(performance.now() - began).toBeGreaterThan(90);
+      expect(performance.now() - began).toBeLessThan(atMost);
+      expect(await cut).not.toBe(200);
+    }
+  });
+});

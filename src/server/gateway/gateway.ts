@@ -80,6 +80,7 @@ export class Gateway {
   /** Resolves when calls may go on; absent while they may. */
   #pause: Promise<void> | undefined;
   #drained: (() => void) | undefined;
+  #stopping = false;
 
   constructor(options: GatewayOptions = {}) {
     this.#options = options;
@@ -130,6 +131,7 @@ export class Gateway {
   /** A session made over HTTP. @throws ApiError */
   create(task: Json | undefined, leaseMs: number | undefined): GatewaySession {
     const { newSession } = this.#options;
+    if (this.#stopping) throw stopping();
     if (!newSession) {
       throw new ApiError({
         status: 409,
@@ -195,6 +197,7 @@ export class Gateway {
   /** One call, within its limits. `hungUp` is the client's. @throws ApiError */
   async call(id: string, request: CallRequest, hungUp: AbortSignal): Promise<AnsweredChoice[]> {
     const { session, rate } = this.#held(id);
+    if (this.#stopping) throw stopping();
     const waitSeconds = rate.take(performance.now());
     if (waitSeconds > 0) throw tooFast(this.limits.callsPerSecond, waitSeconds);
     session.running++;
@@ -244,16 +247,32 @@ export class Gateway {
     return { running: this.#running, paused: this.#pause !== undefined };
   }
 
-  /** End every session and stop listening. */
-  async stop(): Promise<void> {
+  /**
+   * Take no more calls, wait for those under way, then end every session.
+   *
+   * @param drainMs longest wait for calls and for their answers to be sent; 0 drops them
+   * @param hurry aborted: wait no longer
+   */
+  async stop(drainMs = 0, hurry?: AbortSignal): Promise<void> {
     clearInterval(this.#sweep);
-    for (const id of this.sessions) this.end(id);
+    this.#stopping = true;
     const server = this.#server;
-    if (!server) return;
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      if ('closeAllConnections' in server) server.closeAllConnections();
-    });
+    const closed = new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+    if (drainMs > 0 && server && !hurry?.aborted) await this.#drain(closed, drainMs, hurry);
+    for (const id of this.sessions) this.end(id);
+    if (server && 'closeAllConnections' in server) server.closeAllConnections();
+    await closed;
+  }
+
+  /** A server that was closed keeps the connections of calls under way, and those that clients hold for later. */
+  async #drain(closed: Promise<void>, drainMs: number, hurry: AbortSignal | undefined): Promise<void> {
+    const server = this.#server!;
+    const idle = setInterval(() => {
+      if ('closeIdleConnections' in server) server.closeIdleConnections();
+    }, 20);
+    const limits = [AbortSignal.timeout(drainMs), ...(hurry ? [hurry] : [])];
+    await orAborted(closed, AbortSignal.any(limits)).catch(() => undefined);
+    clearInterval(idle);
   }
 }
 
@@ -278,6 +297,15 @@ function tooFast(callsPerSecond: number, waitSeconds: number): ApiError {
     code: 'too_many_calls',
     message: `A session may make ${callsPerSecond} calls a second.`,
     retryAfterSeconds: Math.ceil(waitSeconds),
+  });
+}
+
+function stopping(): ApiError {
+  return new ApiError({
+    status: 503,
+    type: 'server_error',
+    code: 'gateway_stopping',
+    message: 'The gateway is about to stop: it finishes the calls under way and takes no more.',
   });
 }
 

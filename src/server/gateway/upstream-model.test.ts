@@ -239,6 +239,29 @@ describe('a server that fails is a failure of the policy, with its own words', (
   });
 });
 
+describe('a key that the server echoes is in no error text', () => {
+  const apiKey = 'sk-live-"0123456789"';
+  const echoes: readonly (readonly [string, unknown, number])[] = [
+    ['a refusal', { error: { message: `bad key ${apiKey}` } }, 401],
+    ['an overflow', { error: { message: `${apiKey} maximum context length` } }, 400],
+    ['an escaped refusal', JSON.stringify({ error: { message: apiKey } }).replace('sk', '\\u0073k'), 401],
+    ['a page', `<p>${apiKey}${Buffer.from(apiKey).toString('base64')}</p>`, 403],
+    ['what is not JSON, cut within the key', `${'x'.repeat(190)}${apiKey}`, 200],
+    ['another shape', { choices: [{ [apiKey]: 1, logprobs: apiKey }] }, 200],
+  ];
+  test.each(echoes)('%s', async (_, body, status) => {
+    const { ask, session } = await front(await serveRaw(answering(body, status)), { apiKey });
+    const { body: answer } = await ask(hello);
+    for (const text of [
+      JSON.stringify(answer),
+      String(session.fault),
+      String((session.fault as Error | undefined)?.cause),
+    ]) {
+      expect(text).not.toMatch(/sk-live|0123|c2stbGl2/);
+    }
+  });
+});
+
 test('names of servers', () => {
   expect(parseUpstream('openai:http://x:1/v1#a/b', 'policy', undefined)).toMatchObject({
     url: 'http://x:1/v1',

@@ -129,11 +129,12 @@ function wireFormat(format: Extract<CallRequest, { kind: 'chat' }>['responseForm
     : format;
 }
 
-function readAnswer(body: unknown, { call }: ModelRequest, { url, tokenIds }: UpstreamOptions): ModelAnswer {
+function readAnswer(body: unknown, { call }: ModelRequest, options: UpstreamOptions): ModelAnswer {
+  const { url, tokenIds } = options;
   const checked = wireAnswer.safeParse(body);
   if (!checked.success) {
     const { path, message } = checked.error.issues[0]!;
-    throw upstreamFailed(url, `an answer of another shape: ${path.join('.')}: ${message}`);
+    throw upstreamFailed(options, url, `an answer of another shape: ${path.join('.')}: ${message}`);
   }
   const { choices, usage, prompt_token_ids: sharedPrompt } = checked.data;
   const choice = choices[0]!;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { jsonProblem } from '../../core/json-limits.ts';
 import { readBody } from '../../core/read-body.ts';
+import { withoutKey } from '../../core/without-key.ts';
 import { ApiError } from './api-error.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
 
@@ -45,19 +46,21 @@ export async function post(url: string, body: object, options: PostOptions): Pro
         continue;
       }
       throw upstreamFailed(
+        options,
         url,
         deadline.aborted ? `no answer within ${timeoutMs} ms` : causeOf(cause),
         cause,
       );
     }
-    if (bytes === undefined) throw upstreamFailed(url, `an answer of more than ${answerBytes} bytes`);
-    const text = new TextDecoder().decode(bytes);
-    if (response.ok) return readJson(url, text);
+    if (bytes === undefined)
+      throw upstreamFailed(options, url, `an answer of more than ${answerBytes} bytes`);
+    const text = withoutKey(new TextDecoder().decode(bytes), apiKey);
+    if (response.ok) return readJson(options, url, text);
     if (attempt < retries && (response.status === 429 || response.status >= 500)) {
       await pause(attempt, response.headers.get('retry-after'), signal);
       continue;
     }
-    throw refusal(url, response.status, text);
+    throw refusal(options, url, response.status, text);
   }
 }
 
@@ -78,35 +81,39 @@ async function pause(attempt: number, retryAfter: string | null, signal: AbortSi
   });
 }
 
-function readJson(url: string, text: string): unknown {
+function readJson(options: Keyed, url: string, text: string): unknown {
   const problem = jsonProblem(text);
-  if (problem !== undefined) throw upstreamFailed(url, `an answer that ${problem}`);
+  if (problem !== undefined) throw upstreamFailed(options, url, `an answer that ${problem}`);
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw upstreamFailed(url, `an answer that is not JSON: ${shorten(text)}`, cause);
+    throw upstreamFailed(options, url, `an answer that is not JSON: ${shorten(text)}`, cause);
   }
 }
 
 /** A prompt that is too long is the episode's end; every other refusal is a failure. */
-function refusal(url: string, status: number, text: string): Error {
+function refusal(options: Keyed, url: string, status: number, text: string): Error {
   let message = shorten(text);
   try {
     const { error } = wireError.parse(JSON.parse(text));
-    message = error.message;
+    // Escapes of JSON may have hidden it.
+    message = withoutKey(error.message, options.apiKey);
     if (error.code === OVERFLOW_CODE || /maximum context length/i.test(message)) {
       return new ApiError({ status: 400, type: 'invalid_request_error', code: OVERFLOW_CODE, message });
     }
   } catch {
     // Not in OpenAI's shape: shown as it is.
   }
-  return upstreamFailed(url, `status ${status}: ${message}`);
+  return upstreamFailed(options, url, `status ${status}: ${message}`);
 }
 
-export function upstreamFailed(url: string, seen: string, cause?: unknown): TurnwiseError {
+/** Whose key is to be in no message. */
+type Keyed = Pick<PostOptions, 'apiKey'>;
+
+export function upstreamFailed({ apiKey }: Keyed, url: string, seen: string, cause?: unknown): TurnwiseError {
   return new TurnwiseError('upstream-failed', {
     what: 'The server behind the gateway did not answer as it should',
-    seen: `${seen} (${url})`,
+    seen: withoutKey(`${seen} (${url})`, apiKey),
     next: 'Check its URL, key and model name; the episode fails and is not learned from',
     fields: { origin: 'policy', url },
     ...(cause === undefined ? {} : { cause }),

@@ -22,7 +22,12 @@ interface Server {
 }
 const key = 'tml-right';
 const allowHosts = ['box', 'mapped:9000'];
-const echo = { name: 'policy', author: { kind: 'policy', name: 'learner' }, version: 0, answer: () => Promise.reject(new Error('not asked')) };
+const echo = {
+  name: 'policy',
+  author: { kind: 'policy' as const, name: 'learner' },
+  version: 0,
+  answer: () => Promise.reject(new Error('not asked')),
+};
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-guard-'));
 
 async function tinker(): Promise<Server> {

@@ -6,7 +6,8 @@
  * 1. Right thoughts are not imitated, as in the code. Thoughts without an action are corrected too; the code passes them over.
  * 2. The ratio of a token is clipped, not that of the turn. The code weighs the log-probabilities of thoughts within the
  *    ratio of the turn; here `thoughtWeight` is on the advantages of their tokens.
- * 3. The code cuts episodes short whose state cannot lead to success any more, and rewards the form of an answer: an
+ * 3. Corrections are kept for `replayAge` steps, those of the code for ever: checkpoints hold them.
+ * 4. The code cuts episodes short whose state cannot lead to success any more, and rewards the form of an answer: an
  *    environment may do both, the recipe does neither.
  */
 
@@ -24,7 +25,7 @@ import { type CollectOptions, collectGroups, type GroupRequest } from '../../rol
 import type { Learn } from '../learn.ts';
 import { creditGroups } from '../update.ts';
 import { learnBeside, withConstant } from './mixtures.ts';
-import { draw, keptAs } from './replay.ts';
+import { draw, keptAs, recent } from './replay.ts';
 import { CORRECTION, correctedThought, correctionRows, weighThoughts } from './thoughts.ts';
 
 export const gtrOptions = z.strictObject({
@@ -35,6 +36,7 @@ export const gtrOptions = z.strictObject({
     .max(1)
     .default(0.5)
     .describe('Share of its advantage that a turn’s thought has in the policy gradient; its action has all'),
+  replayAge: z.int().min(1).default(10).describe('Steps for which a correction may be imitated'),
 });
 
 /** Play every group's episodes, and ask the corrector about each thought before its action is taken. */
@@ -103,7 +105,7 @@ const isCorrected = ({ turns }: Trajectory): boolean =>
 /** PPO with its critic on the episodes of the step; beside it corrections, drawn from those of all steps that are kept. */
 export const learnGtr: Learn = async (learner, groups, moment, memory) => {
   const { config } = learner;
-  const { thoughtWeight, ...options } = gtrOptions.parse(config.objective.options);
+  const { thoughtWeight, replayAge, ...options } = gtrOptions.parse(config.objective.options);
   const { valueCoefficient, valueClip, valueWarmup } = config.objective;
   const credited = await creditGroups(learner, groups, memory);
   const samples = credited.candidates.flatMap(({ trajectory }, index) =>
@@ -111,7 +113,7 @@ export const learnGtr: Learn = async (learner, groups, moment, memory) => {
   );
   const episodes = groups.flatMap(({ members }) => members);
   const corrected = episodes.filter(isCorrected);
-  const replay = [...memory.replay, ...corrected.map(keptAs)].slice(-config.replay.size);
+  const replay = [...recent(memory.replay, moment.step + 1, replayAge), ...corrected.map(keptAs)];
   const kept = await learner.archive.recall(replay);
   const warmingUp = moment.step < valueWarmup;
   const value = valueLoss({ valueCoefficient, valueClip });

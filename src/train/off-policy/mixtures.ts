@@ -16,7 +16,7 @@ import type { Kept, Learn, Memory, Moment, Update } from '../learn.ts';
 import type { Learner } from '../learner.ts';
 import { type CreditedGroups, creditGroups } from '../update.ts';
 import { updateOf } from './preferences.ts';
-import { byGroup, draw, keptAs } from './replay.ts';
+import { draw, keptAs, recent } from './replay.ts';
 import { averagedRows, onTurns, recordedOf } from './rows.ts';
 
 /** Rows with further channels of one number on all tokens. */
@@ -63,28 +63,29 @@ function liveOf({ samples_I }: CreditedGroups): CreditedSample[] {
  * SPEAR. What is replayed is chosen by the paper's rule: advantage above 0 when it was played, and return above the median
  * of the group means that are kept.
  *
- * 1. All episodes are kept, since the median is over their groups; the paper keeps the good ones and means apart.
- * 2. An episode is replayed for `replayAge` steps.
+ * 1. Episodes with an advantage above 0 are kept, and the means of all groups apart, both for `replayAge` steps. The paper
+ *    bounds the buffer by a count as well; here a step may play any number.
  */
 export const learnSpear: Learn = async (learner, groups, moment, memory) => {
   const { config } = learner;
   const credited = await creditGroups(learner, groups, memory);
   const { options } = config.objective;
   const { replayAge, ...loss } = options as typeof options & { readonly replayAge: number };
-  const replay = await learner.archive.recall(memory.replay);
-  const means = byGroup(replay).map(meanOutcome);
-  const good = replay.filter(
-    ({ advantage = 0, outcome, episode }) =>
-      moment.step + 1 - episode.key.step <= replayAge &&
-      isReplayed(advantage, recalibratedAdvantage(outcome, means)),
+  const step = moment.step + 1;
+  const earlier = groupMeansOf(memory).filter((mean) => step - mean.step <= replayAge);
+  const means = earlier.map(({ mean }) => mean);
+  const past = recent(memory.replay, step, replayAge);
+  const good = (await learner.archive.recall(past)).filter(({ advantage = 0, outcome }) =>
+    isReplayed(advantage, recalibratedAdvantage(outcome, means)),
   );
-  const kept = [...memory.replay, ...remembered(credited)].slice(-config.replay.size);
+  const played = groups.map((group) => ({ step, mean: meanOutcome(group) }));
+  const kept = [...past, ...remembered(credited).filter(({ advantage = 0 }) => advantage > 0)];
   const update = await learnBeside(
     learner,
     moment,
     credited,
     liveOf(credited),
-    { creditState: credited.state, replay: kept },
+    { creditState: { ...credited.state, [GROUP_MEANS]: [...earlier, ...played] }, replay: kept },
     selfImitation(loss),
     (fresh, rng) => [
       ...withConstant(fresh, 'replay', 0),
@@ -101,8 +102,20 @@ export const learnSpear: Learn = async (learner, groups, moment, memory) => {
       ),
     ],
   );
-  return { ...update, metrics: { ...update.metrics, 'replay/eligible': good.length } };
+  return {
+    ...update,
+    metrics: { ...update.metrics, 'replay/episodes': kept.length, 'replay/eligible': good.length },
+  };
 };
+
+/** Where the state of credit keeps them. */
+const GROUP_MEANS = 'spear-sil/means';
+
+type GroupMean = { readonly step: number; readonly mean: number };
+
+function groupMeansOf({ creditState }: Memory): readonly GroupMean[] {
+  return (creditState[GROUP_MEANS] ?? []) as readonly GroupMean[];
+}
 
 function meanOutcome({ members }: RoleGroup): number {
   return members.reduce((sum, { outcome }) => sum + outcome, 0) / members.length;

@@ -1,6 +1,6 @@
 /** Every recipe that does not learn by policy gradient from fresh groups: tiny runs that learn, stop and go on. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { defineEnvironment } from '../../env/environment.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
 import { resume, train } from '../../exports/train.ts';
 import type { TrainSettings } from '../config.ts';
+import type { TrainState } from '../loop.ts';
 import { recipes } from '../recipes/recipes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-off-policy-'));
@@ -182,4 +183,46 @@ test('GTR imitates what the corrector says: thoughts that were wrong become righ
   });
   expect(shares[0]).toBeGreaterThan(0.7);
   expect((shares[6]! + shares[7]! + shares[8]!) / 3).toBeLessThan(0.5);
+});
+
+test.each(['spear-sil', 'gtr'])(
+  '%s remembers as many steps as it says, however much a step plays',
+  async (recipe) => {
+    const remembered: number[] = [];
+    const replayAge = 3;
+    await train({
+      environment: placeOf(recipe),
+      recipe,
+      runs: folder,
+      settings: {
+        ...settings,
+        steps: 7,
+        // Nothing is learned, so that every step is like the first: more than a count of 40 could hold.
+        rollout: { ...settings.rollout, tasks: 8, group: 8 },
+        optimizer: { learningRate: 1e-9 },
+        objective: { ...settings.objective, options: { replayAge } },
+        checkpoint: { every: 100 },
+      },
+      onEvent: (event) => {
+        if (event.type === 'step') remembered.push(event.metrics['replay/episodes']!);
+      },
+    });
+    const mostOfAStep = 64;
+    expect(remembered[3]).toBeGreaterThan(40);
+    expect(Math.max(...remembered)).toBeLessThanOrEqual((replayAge + 1) * mostOfAStep);
+    // It grows until the first step is too old, and then no more.
+    expect(remembered[2]).toBeGreaterThan(remembered[1]!);
+    expect(remembered[6]! / remembered[3]!).toBeLessThan(1.5);
+  },
+);
+
+test('SPEAR remembers good episodes only', async () => {
+  const kept = join(folder, 'spear-sil', 'checkpoints');
+  const [last] = readdirSync(kept).sort().reverse();
+  const { state } = JSON.parse(readFileSync(join(kept, last!, 'state.json'), 'utf8')) as {
+    readonly state: TrainState;
+  };
+  const { replay } = state.memory;
+  expect(replay.length).toBeGreaterThan(0);
+  expect(replay.every(({ advantage = 0 }) => advantage > 0)).toBe(true);
 });

@@ -15,6 +15,11 @@ export function remember(
   return [...replay, ...groups.flatMap(({ members }) => members.map(keptAs))].slice(-size);
 }
 
+/** Those of the last `age` steps before `step`: memory that is sized in steps holds the same time whatever a step plays. */
+export function recent(kept: readonly Kept[], step: number, age: number): readonly Kept[] {
+  return kept.filter(({ episode }) => step - episode.step <= age);
+}
+
 /** How an episode is remembered. */
 export function keptAs({ episode, role }: Trajectory): Kept {
   return { episode: episode.key, role };

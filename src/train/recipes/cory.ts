@@ -11,6 +11,6 @@ export const cory: Recipe = {
   source: 'arXiv 2410.06101',
   authors: 'two copies of a model that swap roles every five steps, KL 0.4 (adaptive)',
   critic: false,
-  needs: { severalRoles: true },
+  needs: { severalRoles: true, cooperative: true },
   settings: { credit: { method: 'cory', baseline: 'group' }, rollout: { exchangeEvery: 5 } },
 };

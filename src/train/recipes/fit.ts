@@ -8,12 +8,14 @@ import { meaningOf } from '../../credit/needs.ts';
 import { findRewardShaping } from '../../credit/shaping/shapings.ts';
 import type { EngineAbilities } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
+import { isZeroSum } from '../../eval/zero-sum.ts';
+import { klEstimators } from '../../objective/kl.ts';
 import type { TrainConfig } from '../config.ts';
 import type { Recipe } from './recipe.ts';
 
 export interface Place {
   readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts' | 'correctThought'> &
-    Partial<Pick<World, 'protocol'>>;
+    Partial<Pick<World, 'protocol' | 'game'>>;
   readonly engine: EngineAbilities;
 }
 
@@ -80,11 +82,26 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: () => recipe.critic,
     });
   }
+  if (config.objective.klCoefficient > 0 && config.objective.klEstimator === 'k1') {
+    const deaf = deafToPrices(config);
+    needs.push({
+      of: 'recipe',
+      what: `a KL penalty in the loss, objective.klEstimator=${klEstimators.join(', ')} (k1 is paid in rewards, and ${deaf} replaces those)`,
+      met: () => deaf === undefined,
+    });
+  }
   if (recipe.needs?.severalRoles || config.rollout.exchangeEvery > 0) {
     needs.push({
       of: 'environment',
       what: 'an environment with several roles',
       met: ({ world }) => world.roles.length > 1,
+    });
+  }
+  if (recipe.needs?.cooperative) {
+    needs.push({
+      of: 'environment',
+      what: 'a game that its roles can win together, not one in which one wins what another loses',
+      met: ({ world }) => world.game === undefined || !isZeroSum(world.game),
     });
   }
   if (recipe.needs?.oneRole) {
@@ -130,6 +147,13 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
     });
   }
   return needs;
+}
+
+/** The method or shaping, in words, that makes rewards of its own, so that nothing added to them reaches the advantages. */
+function deafToPrices({ credit }: TrainConfig): string | undefined {
+  if (findCreditMethod(credit.method).ownRewards) return `credit method "${credit.method}"`;
+  const shaping = Object.keys(credit.shape).find((name) => findRewardShaping(name).ownRewards);
+  return shaping === undefined ? undefined : `reward shaping "${shaping}"`;
 }
 
 /** What training itself knows of every episode. */

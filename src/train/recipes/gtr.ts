@@ -10,7 +10,7 @@ export const gtr: Recipe = {
   formula: [
     ...creditFormula('turn-gae'),
     'loss = Σ weight · clipped policy loss − imitationCoefficient · mean log π over corrected thoughts + value loss; A · thoughtWeight on sampled thoughts',
-    'imitated: corrections of this and earlier steps, after the history that the policy had there (DAgger)',
+    'imitated: corrections of this and the last replayAge steps, after the history that the policy had there (DAgger)',
   ],
   use: 'turns are thoughts and actions, reward comes late, and thoughts become empty or alike under PPO; something can tell what should have been thought',
   source: 'GTR, arXiv 2503.08525',

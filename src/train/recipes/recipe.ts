@@ -26,6 +26,8 @@ export interface Recipe {
   readonly needs?: {
     readonly severalRoles?: boolean;
     readonly oneRole?: boolean;
+    /** Roles that can all win: not a zero-sum game. */
+    readonly cooperative?: boolean;
     /** A scripted expert. */
     readonly script?: boolean;
     /** Something that tells what should have been thought, and actions that can be told from thoughts. */
