@@ -42,7 +42,7 @@ test.each([
       ),
     }),
   );
-  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(performance.now() - began).toBeLessThan(20_000);
 });
 
 test('what templates do is the same with limits as without', () => {
