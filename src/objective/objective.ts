@@ -16,6 +16,8 @@ export interface TokenTensors {
   readonly targets: Tensor;
   /** Share of each token in the loss; zero where nothing is trained. */
   readonly weight: Tensor;
+  /** 1 on the tokens that figures are means over, 0 elsewhere: those that are trained, whatever an objective makes of `weight`. */
+  readonly counted: Tensor;
   /** A per-token input by name (`advantages`, `oldLogprobs`, `returns`, …), no gradient flows into it. */
   channel(name: string): Tensor;
   /** Entropy of the distribution at each token; asking for it makes the engine compute it. */
@@ -92,6 +94,9 @@ export interface Objective {
    * from a target network. What changes from step to step is a channel, never part of the graph.
    */
   prepare?(step: StepView): Prepared;
-  /** `loss` and every metric are scalars, sums over tokens. */
+  /**
+   * `loss` and every metric are scalars, sums over tokens. Metrics under `policy/` are sums over `counted` tokens, each with
+   * weight 1; a step makes means of them (`policyMeans`).
+   */
   build(tokens: TokenTensors): { readonly loss: Tensor; readonly metrics: Readonly<Record<string, Tensor>> };
 }

@@ -13,6 +13,7 @@ import type { DecoderShape, HeadKind } from '../../model/decoder.ts';
 import { forward } from '../../model/forward.ts';
 import type { LoraShape } from '../../model/lora.ts';
 import type { Objective, TokenTensors } from '../../objective/objective.ts';
+import { trainedMask } from '../../objective/surrogate.ts';
 
 /** A graph as bytes, ready to be handed to the thread that runs it. */
 export interface TrainingProgram {
@@ -39,10 +40,12 @@ function tokenTensors(
   const outputs = forward(graph, shape, { ids, causalMask }, lora);
   const logits = outputs.logits();
   const scaled = temperature === 1 ? logits : multiply(logits, 1 / temperature);
+  const weight = graph.input('channel.weight', ['B', '2*U']);
   return {
     logprobs: gatherLogSoftmax(scaled, targets),
     targets,
-    weight: graph.input('channel.weight', ['B', '2*U']),
+    weight,
+    counted: trainedMask({ weight }),
     channel: (name) => graph.input(`channel.${name}`, ['B', '2*U']),
     entropies: () => {
       const distribution = logSoftmax(scaled);
