@@ -178,6 +178,7 @@ export function trainingRows(
       weight: weights[index]!,
       advantages: item.advantages_T,
       oldLogprobs: item.sample.logprobs_T,
+      samplerLogprobs: item.sample.logprobs_T,
       turns: Float32Array.from(item.sample.turn_T, (turn) => turn + 1),
       ...(item.returns_T ? { returns: item.returns_T } : {}),
       ...(item.values_T ? { oldValues: item.values_T } : {}),

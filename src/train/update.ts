@@ -92,11 +92,7 @@ export async function updatePolicy(
     }
   }
   const metrics = steps.metrics('policy/loss');
-  if (steps.updates > 0) {
-    // Before the first update nothing has changed since sampling: the two log-probabilities must agree.
-    metrics['policy/kl_sample_train'] = steps.first['policy/kl'] ?? 0;
-    if (recipe.critic) metrics['value/explained_variance'] = explainedVariance(metrics);
-  }
+  if (recipe.critic && steps.updates > 0) metrics['value/explained_variance'] = explainedVariance(metrics);
   metrics['optim/learning_rate'] = steps.learningRate;
   metrics['tokens/trained'] = steps.trainedTokens;
   metrics['samples/learned_share'] = samples.length === 0 ? 0 : learned.length / samples.length;
