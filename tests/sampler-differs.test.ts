@@ -80,7 +80,8 @@ async function learn(
   const own = { credit: { method: recipe.critic ? 'gae' : 'rloo' }, optimizer: { minibatches: 1 } };
   const config = trainConfigSchema.parse(mergeSettings(recipe.settings, own, settings));
   const credit = findCreditMethod(config.credit.method).create({}).credit;
-  const learner = { config, engine, recipe, credit } as unknown as Learner;
+  const room = { world: { maxTurns: 1 }, renderer: { maxTurnTokens: 6 } };
+  const learner = { config, engine, recipe, credit, ...room } as unknown as Learner;
   const groups: Group[] = [{ id: '0/0', task: null, members }];
   const update = await (recipe.learn ?? updatePolicy)(
     learner,

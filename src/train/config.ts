@@ -187,6 +187,13 @@ const objective = z.strictObject({
     .enum(['token-mean', 'sequence-mean-token-mean', 'sequence-mean-token-sum', 'sequence-sum-constant'])
     .default('token-mean')
     .describe('How token losses are averaged over the step'),
+  constant: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'Sampled tokens that sequence-sum-constant divides each row by; 0 is the turn limit times the longest turn in tokens',
+    ),
 });
 
 const replay = z

@@ -15,7 +15,7 @@ import { Rng } from '../../core/rng.ts';
 import type { Group, Trajectory } from '../../core/trajectory.ts';
 import { combine } from '../../objective/combine.ts';
 import { gtr } from '../../objective/imitation-mix.ts';
-import { explainedVariance, valueLoss } from '../../objective/value.ts';
+import { atTargets, explainedVariance, valueLoss } from '../../objective/value.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { Boundary } from '../../rollout/boundary.ts';
 import { type CollectOptions, collectGroups, type GroupRequest } from '../../rollout/collect.ts';
@@ -106,7 +106,7 @@ export const learnGtr: Learn = async (learner, groups, moment, memory) => {
   const corrected = episodes.filter(isCorrected);
   const replay = [...memory.replay, ...corrected.map(lean)].slice(-config.replay.size);
   const warmingUp = moment.step < valueWarmup;
-  const value = valueLoss({ valueCoefficient, valueClip });
+  const value = atTargets(valueLoss({ valueCoefficient, valueClip }));
   const update = await learnBeside(
     learner,
     moment,
