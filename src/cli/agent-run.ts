@@ -74,6 +74,7 @@ export function besideAgent(engine: Engine, { gateway, close }: AgentRun): Engin
     score: (batch, options) => engine.score(batch, options),
     forwardBackward: (batch, objective, options) => engine.forwardBackward(batch, objective, options),
     optimStep: (options) => engine.optimStep(options),
+    restartOptimizer: () => engine.restartOptimizer(),
     publish: () => gateway.exclusively(() => engine.publish()),
     freeze: (rate) => engine.freeze(rate),
     save: (folder) => engine.save(folder),

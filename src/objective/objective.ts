@@ -81,12 +81,17 @@ export interface ObjectiveNeeds {
   readonly pairs?: boolean;
 }
 
+/** Parameters that learn together. */
+export type ParameterGroup = 'value-head';
+
 export interface Objective {
   /** Identifies graph and settings: two objectives with equal keys build equal graphs. */
   readonly key: string;
   /** Channels it reads besides `weight`: given with the rows, or made by `prepare`. */
   readonly channels: readonly string[];
   readonly needs: ObjectiveNeeds;
+  /** The parameters that it trains, where not all that it depends on: the optimizer step must move no other (`only`). */
+  readonly trains?: ParameterGroup;
   /** The same loss by the name that training services know it by, where it has one. */
   readonly named?: NamedLoss;
   /**

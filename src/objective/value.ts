@@ -71,6 +71,11 @@ export const valueLoss: ObjectiveMethod<typeof schema> = defineObjective(
   }),
 );
 
+/** A loss of values that trains the value head alone, on what the body says as it is. */
+export function ofValueHead(objective: Objective): Objective {
+  return { ...objective, key: `${objective.key} of the value head`, trains: 'value-head' };
+}
+
 /** A loss of values where only some tokens have a target: `valueWeight` is in the place of `weight`. */
 export function atTargets(objective: Objective): Objective {
   return {

@@ -63,6 +63,7 @@ export class GradientSteps {
       ...config.optimizer,
       learningRate: this.learningRate,
       epsilon: 1e-8,
+      ...(objective.trains && { only: objective.trains }),
     });
     const { [SAMPLER_GAP]: gap, ...figures } = result.metrics;
     if (this.updates === 0) this.#samplerGap = gap;

@@ -15,7 +15,7 @@ import { Rng } from '../../core/rng.ts';
 import type { Group, Trajectory } from '../../core/trajectory.ts';
 import { combine } from '../../objective/combine.ts';
 import { gtr } from '../../objective/imitation-mix.ts';
-import { atTargets, explainedVariance, valueLoss } from '../../objective/value.ts';
+import { atTargets, explainedVariance, ofValueHead, valueLoss } from '../../objective/value.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { Boundary } from '../../rollout/boundary.ts';
 import { type CollectOptions, collectGroups, type GroupRequest } from '../../rollout/collect.ts';
@@ -113,7 +113,7 @@ export const learnGtr: Learn = async (learner, groups, moment, memory) => {
     credited,
     samples,
     { creditState: credited.state, replay },
-    warmingUp ? value : combine([gtr(options), value]),
+    warmingUp ? ofValueHead(value) : combine([gtr(options), value]),
     (fresh, rng) => {
       const drawn = warmingUp ? [] : draw(replay, config.replay.batch, rng);
       return [...withConstant(fresh, 'imitation', 0), ...correctionRows(drawn, learner)];
