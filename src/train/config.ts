@@ -216,7 +216,9 @@ const critic = z
       .min(0)
       .default(16)
       .describe('Weight of its values beside log-probabilities in acting'),
-    candidates: count.default(8).describe('Actions it chooses from, where the policy imitates the best'),
+    candidates: count
+      .default(2)
+      .describe('Actions it chooses from, the recorded one among them, where the policy imitates the best'),
   })
   .describe('What off-policy recipes learn of values');
 

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Trajectory } from '../../core/trajectory.ts';
+import { refuel as regression } from '../../objective/rebel.ts';
+import { evaluateStep } from '../../objective/testing/evaluate.ts';
+import { trainConfigSchema } from '../config.ts';
+import { findRecipe } from '../recipes/recipes.ts';
 import { againstExpert, bestAndWorst, judged, siblingTurns, twoByTwo } from './pairs.ts';
 import type { Example, Side } from './preferences.ts';
 import { remember } from './replay.ts';
+import { scaledPairs } from './scaled-pairs.ts';
 import { twinPairs } from './twins.ts';
 
 /** Each turn samples one token after the token 1; all of the outcome comes with the last. */
@@ -112,4 +117,40 @@ test('the latest episodes are kept, without what was said; recorded ones stay as
   const kept = remember(memory, group([episode('c', [6], 1)]), config);
   expect(kept.map(({ id }) => id)).toEqual(['b', 'c']);
   expect(remember(memory, [], config)).toBe(memory.replay);
+});
+
+test('returns of tens are brought to a scale on which REFUEL begins with a loss of eta squared', async () => {
+  const twins = [-40, -1, -25, -38].map((outcome, index) => [
+    episode(`a${index}`, [5, 6], outcome),
+    episode(`a${index}/twin`, [5, 7], -20, { parent: `a${index}`, sharedTurns: 1 }),
+  ]);
+  const pairs = twins.flatMap((members) => twinPairs(members, 1));
+  const lossOf = async (examples: readonly Example[]) => {
+    const sides = examples.flat();
+    // As at the beginning of a step: the policy is the one that sampled.
+    const same = { logprobs: [-1], oldLogprobs: [-1], weight: [1] };
+    const step = {
+      rows: sides.map(() => same),
+      sequences: sides.map(({ reward }, row) => ({ rows: [row], reward })),
+      pairs: examples.map((_, index): readonly [number, number] => [2 * index, 2 * index + 1]),
+    };
+    return (await evaluateStep(regression({ eta: 1 }), step)).loss;
+  };
+  expect(await lossOf(pairs)).toBeGreaterThan(250);
+  expect(await lossOf(scaledPairs(pairs))).toBeCloseTo(1, 5);
+  // Who earned more stays, and by how much beside the others.
+  const ratio = ([one, two]: Example) => one.reward / two!.reward;
+  expect(scaledPairs(pairs).map(ratio)).toEqual(pairs.map((pair) => expect.closeTo(ratio(pair), 9)));
+  const equal = twinPairs(
+    [episode('b', [5], 1), episode('b/twin', [6], 1, { parent: 'b', sharedTurns: 0 })],
+    1,
+  );
+  expect(equal).toHaveLength(1);
+  expect(scaledPairs(equal)).toEqual(equal);
+  expect(scaledPairs([])).toEqual([]);
+});
+
+test('REFUEL scales returns unless told otherwise; Digi-Q chooses between the recorded action and one of its own', () => {
+  expect(findRecipe('refuel').lossOptions!.parse({})).toMatchObject({ eta: 1, normalize: true });
+  expect(trainConfigSchema.parse(findRecipe('digi-q').settings).critic.candidates).toBe(2);
 });
