@@ -50,6 +50,10 @@ test.each(onPolicy.map(({ name }) => name))('%s takes two steps', async (name) =
   expect(steps).toHaveLength(STEPS);
   for (const metrics of steps) {
     for (const [metric, value] of Object.entries(metrics)) expect(value, metric).toSatisfy(Number.isFinite);
+    // The sampler's log-probabilities are the trainer's; where nothing was learned nothing is said of them.
+    const gap = metrics['policy/kl_sample_train'];
+    if ((metrics['tokens/trained'] ?? 0) > 0) expect(Math.abs(gap!)).toBeLessThan(1e-6);
+    else expect(gap).toBeUndefined();
   }
   expect(steps.some((metrics) => metrics['optim/gradient_norm']! > 0)).toBe(true);
   expect(steps.some((metrics) => metrics['optim/refused_updates']! > 0)).toBe(false);

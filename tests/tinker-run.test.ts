@@ -85,8 +85,10 @@ test('an adapter on a pretrained model of the server, with a reference policy th
       'chat.maxTurnTokens': 4,
       'chat.contextLength': 512,
       'clone.steps': 2,
-      // Random weights never find the number; so the pass has something to do.
       'objective.klCoefficient': 0.1,
+      // Random weights never make a guess; without a baseline, what each of their turns costs is a thing to learn.
+      'credit.method': 'reinforce',
+      'credit.shape.invalid-action-penalty.penalty': 0.1,
       'optimizer.learningRate': 1e-3,
     });
     const flags = ['--engine', 'tinker', '--base-url', url, '--base-model', 'tiny-qwen3', '--lora-rank', '4'];

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EmbeddedEngine, EmbeddedEngineOptions } from '../src/engine/embedded/embedded-engine.ts';
 import { adam, likelihood, randomBatch, request, tiny } from '../src/engine/embedded/testing/tiny-engine.ts';
+import { combine } from '../src/objective/combine.ts';
+import { valueLoss } from '../src/objective/value.ts';
 
 /** Threads are started from what is built. */
 const built = new URL('../dist/src/engine/embedded/embedded-engine.js', import.meta.url).href;
@@ -44,6 +46,38 @@ describe('training lanes in threads', () => {
     expect(await train(again, 4)).toEqual(spread);
     const scores = await two.score(batch, { temperature: 1, entropies: true });
     expect(await again.score(batch, { temperature: 1, entropies: true })).toEqual(scores);
+  });
+
+  it('move the value head alone, whichever lane applies it, and begin anew all together', async () => {
+    const engine = await createEmbeddedEngine({
+      shape: { ...tiny, valueHead: true },
+      seed: 7,
+      threads: 2,
+      tokenBudget: 64,
+    });
+    open.push(engine);
+    const rows = batch.rows.map(({ ids_T, channels }) => ({
+      ids_T,
+      channels: { ...channels, returns: new Float32Array(ids_T.length).fill(3) },
+    }));
+    const values = valueLoss({ valueClip: 0, valueCoefficient: 1 });
+    const all = combine([likelihood, values]);
+    const said = () => engine.score(batch, { temperature: 1, values: true });
+    const harsh = { ...adam, weightDecay: 0.1, decayAll: true };
+
+    const before = await said();
+    await engine.forwardBackward({ rows }, all, { temperature: 1 });
+    expect((await engine.optimStep({ ...harsh, only: 'value-head' })).gradientNorm).toBeGreaterThan(0);
+    const after = await said();
+    expect(after.logprobs).toEqual(before.logprobs);
+    expect(after.values).not.toEqual(before.values);
+
+    await engine.forwardBackward({ rows }, all, { temperature: 1 });
+    await engine.optimStep(adam);
+    await engine.restartOptimizer();
+    const moved = await said();
+    await engine.optimStep(adam);
+    expect(await said()).toEqual(moved);
   });
 
   it('sample from what they have learned, and go on from a checkpoint bit by bit', async () => {

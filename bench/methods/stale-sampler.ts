@@ -82,6 +82,7 @@ export async function staleSamplerRun({
       score: (batch, request) => trainer.score(batch, request),
       forwardBackward: (batch, objective, request) => trainer.forwardBackward(batch, objective, request),
       optimStep: (request) => trainer.optimStep(request),
+      restartOptimizer: () => trainer.restartOptimizer(),
       freeze: (rate) => trainer.freeze(rate),
       save: (to) => trainer.save(to),
       load: (from) => trainer.load(from),

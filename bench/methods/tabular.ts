@@ -98,6 +98,7 @@ export function tabularRun(options: TabularOptions): Outcome {
       tokenWeights(
         visits.map((list) => new Uint8Array(list.length).fill(1)),
         aggregation,
+        Math.max(1, ...visits.map(({ length }) => length)),
       );
     const gradient = new Map<string, Float64Array>();
     for (const [index, list] of visits.entries()) {

@@ -160,7 +160,7 @@ async function begin(
     const opened = await openEngine(card, config, open, waitingReport(control, run));
     engine = agentRun ? besideAgent(opened, agentRun) : opened;
     critic = await openCritic(card, config, recipe, open);
-    if (warm) await engine.load(warm.folder);
+    if (warm) await engine.load(warm.folder, { optimizer: false });
     const language = await languageOf(card, config, world, agentRun);
     const archive = new Archive((keys) => run.readRollouts().read(keys));
     const parts = { config, recipe, world, card, engine, watch, archive, ...language };

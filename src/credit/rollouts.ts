@@ -94,6 +94,8 @@ export interface TrajectoryCredit {
   readonly tokenAdvantages_T?: Float64Array;
   /** Targets of the value function, aligned like tokenAdvantages_T; from methods with a critic. */
   readonly returns_T?: Float64Array;
+  /** 1 on the tokens before which the value function has something to learn, 0 on the others; absent: it has at all of them. */
+  readonly targets_T?: Uint8Array;
   /** The rewards that the advantages were computed from, where the method or a shaping made them. */
   readonly shaped?: { readonly outcome: number; readonly rewards_K: readonly number[] };
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type CreditMethod, creditMethod } from './method.ts';
 import { missingField } from './needs.ts';
-import type { CreditTrajectory } from './rollouts.ts';
+import type { CreditTrajectory, TrajectoryCredit } from './rollouts.ts';
 import { creditTurns, eachTurn, flatRewards, turnStarts, whitenTurns } from './turns.ts';
 
 export const turnGae: CreditMethod = creditMethod(
@@ -17,7 +17,7 @@ V_k is the value of the state before turn k; every token of the turn gets A_k, w
     source: '"Turn-PPO", arXiv 2512.17008',
     deviations: [
       'V_k is `turns[].value`, else the first of `turns[].values`: the value before the first sampled token.',
-      'The critic learns at the first token of each turn only: the other tokens have their own value as target, which gives them no gradient.',
+      'The critic learns at the first token of each turn only, as many targets as there are turns: the other tokens have none.',
       'A turn that a script played has no value: its reward goes to the sampled turn before it, and its advantage is 0.',
       'Episodes cut short are treated as ended.',
     ],
@@ -48,8 +48,8 @@ V_k is the value of the state before turn k; every token of the turn gets A_k, w
       );
       if (whiten) whitenTurns(trajectories, raw);
       const credits = creditTurns(trajectories, raw).map((credit, index) => {
-        const returns_T = targets[index];
-        return returns_T ? { ...credit, returns_T } : credit;
+        const learned = targets[index];
+        return learned ? { ...credit, ...learned } : credit;
       });
       return { credits, state };
     },
@@ -96,21 +96,26 @@ function estimateTurns(
   }
 }
 
-/** What the critic is to say at each sampled token, where each has a value: only the first of a turn has something to learn. */
-function criticTargets({ turns }: CreditTrajectory, raw_K: Float64Array): Float64Array | undefined {
+/** What the critic is to say before the first token of each turn, where each token has a value; the others keep theirs. */
+function criticTargets(
+  { turns }: CreditTrajectory,
+  raw_K: Float64Array,
+): Required<Pick<TrajectoryCredit, 'returns_T' | 'targets_T'>> | undefined {
   let tokens = 0;
   for (const turn of turns) {
     if ((turn.values?.length ?? 0) !== turn.tokens) return undefined;
     tokens += turn.tokens;
   }
-  const targets_T = new Float64Array(tokens);
+  const returns_T = new Float64Array(tokens);
+  const targets_T = new Uint8Array(tokens);
   let first = 0;
   for (let k = 0; k < turns.length; k++) {
     const { value, values, tokens: own } = turns[k]!;
     if (values === undefined || own === 0) continue;
-    for (let t = 1; t < own; t++) targets_T[first + t] = values[t]!;
-    targets_T[first] = raw_K[k]! + (value ?? values[0]!);
+    for (let t = 1; t < own; t++) returns_T[first + t] = values[t]!;
+    targets_T[first] = 1;
+    returns_T[first] = raw_K[k]! + (value ?? values[0]!);
     first += own;
   }
-  return targets_T;
+  return { returns_T, targets_T };
 }

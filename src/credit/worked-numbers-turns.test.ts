@@ -44,6 +44,7 @@ describe('turn-gae', () => {
     const [given] = credit([rollout], {}).credits;
     expectClose([given!.turnAdvantages_K], [[1.7, 0, 0.5]]);
     expect([...given!.returns_T!]).toEqual([2, 0.4, 1]);
+    expect([...given!.targets_T!]).toEqual([1, 0, 1]);
     const onlyBefore = { ...rollout, turns: [{ reward: 1, tokens: 2, value: 0.5 }] };
     expect(credit([onlyBefore], {}).credits[0]!.returns_T).toBeUndefined();
   });

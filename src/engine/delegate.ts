@@ -14,6 +14,7 @@ export function delegateTo(engine: Engine, own: Partial<Omit<Engine, 'version' |
     score: (batch, options) => engine.score(batch, options),
     forwardBackward: (batch, objective, options) => engine.forwardBackward(batch, objective, options),
     optimStep: (options) => engine.optimStep(options),
+    restartOptimizer: () => engine.restartOptimizer(),
     publish: () => engine.publish(),
     freeze: (rate) => engine.freeze(rate),
     save: (folder) => engine.save(folder),

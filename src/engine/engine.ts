@@ -1,6 +1,6 @@
 /** What holds weights: samples, scores, takes gradients, steps, saves. Four verbs, after hosted training services. */
 
-import type { Objective } from '../objective/objective.ts';
+import type { Objective, ParameterGroup } from '../objective/objective.ts';
 import type { Sampler } from '../policy/sampler.ts';
 
 export type { SampleRequest, SampleResult } from '../policy/sampler.ts';
@@ -60,6 +60,9 @@ export interface ScoreRequest {
   readonly frozen?: boolean;
 }
 
+/** `value-head` is the head of values, and not the body that it reads. */
+export type { ParameterGroup } from '../objective/objective.ts';
+
 export interface AdamOptions {
   readonly learningRate: number;
   readonly beta1: number;
@@ -71,6 +74,11 @@ export interface AdamOptions {
   readonly decayAll?: boolean;
   /** Global-norm clipping of the gradient; 0 is off. */
   readonly clipNorm: number;
+  /**
+   * The parameters that move, where not all: no gradient, decay or moment of another is touched, and the norm is of these
+   * alone. Gradients of the others that were accumulated are forgotten.
+   */
+  readonly only?: ParameterGroup;
 }
 
 export interface ForwardBackwardResult {
@@ -100,6 +108,8 @@ export interface Engine extends Sampler {
   ): Promise<ForwardBackwardResult>;
   /** One optimizer step on the accumulated gradient, which is cleared. */
   optimStep(options: AdamOptions): Promise<OptimStepResult>;
+  /** Forget the optimizer's moments, where something else is learned from now on. The weights stay as they are. */
+  restartOptimizer(): Promise<void>;
   /** Make the present weights the ones that `sample` uses. Returns the new version. */
   publish(): Promise<number>;
   /**

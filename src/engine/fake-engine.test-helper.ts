@@ -32,6 +32,7 @@ export function fakeEngine(parts: Partial<Engine> = {}): FakeEngine {
       return { loss: 0, metrics: {}, tokens, paddedTokens: tokens };
     },
     optimStep: async () => ({ gradientNorm: 1, applied: true }),
+    restartOptimizer: async () => {},
     publish: async () => 2,
     release: async () => {},
     freeze: async () => {},

@@ -3,6 +3,7 @@
 import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Objective, Prepared, StepStructure } from '../objective/objective.ts';
+import { countedTokens, policyMeans } from '../objective/policy-means.ts';
 import type { Engine, ForwardBackwardResult, TokenBatch, TokenScores } from './engine.ts';
 
 export interface ObjectiveStepOptions extends StepStructure {
@@ -15,6 +16,7 @@ export interface ObjectiveStepOptions extends StepStructure {
 /**
  * Like `engine.forwardBackward`, for objectives that look at the whole step before gradients are taken as well: the
  * step is scored where that is needed, `prepare` makes its channels, and gradients are taken micro-batch by micro-batch.
+ * Metrics under `policy/` are means over the tokens of the step.
  * @throws TurnwiseError `objective-lacks` where the objective needs sequences or pairs and the step has none.
  */
 export async function forwardBackwardStep(
@@ -24,7 +26,11 @@ export async function forwardBackwardStep(
   options: ObjectiveStepOptions,
 ): Promise<ForwardBackwardResult> {
   const { temperature } = options;
-  if (!objective.prepare) return engine.forwardBackward(batch, objective, { temperature });
+  const tokens = countedTokens(batch.rows);
+  if (!objective.prepare) {
+    const result = await engine.forwardBackward(batch, objective, { temperature });
+    return { ...result, metrics: policyMeans(result.metrics, tokens) };
+  }
   const prepared = await prepareStep(engine, batch, { ...objective, prepare: objective.prepare }, options);
   const rows = batch.rows.map(({ ids_T, channels }, row) => ({
     ids_T,
@@ -39,7 +45,7 @@ export async function forwardBackwardStep(
   return {
     ...result,
     loss: result.loss + (prepared.loss ?? 0),
-    metrics: { ...result.metrics, ...prepared.metrics },
+    metrics: { ...policyMeans(result.metrics, tokens), ...prepared.metrics },
   };
 }
 

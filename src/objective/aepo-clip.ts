@@ -13,7 +13,7 @@ import { greater, stopGradient, where } from '../graph/operators/logic.ts';
 import { exp } from '../graph/operators/unary.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
 import { logRatio } from './kl.ts';
-import { clipOptions, driftMetrics, surrogateLoss, totalOf } from './surrogate.ts';
+import { clipOptions, driftMetrics, surrogateLoss } from './surrogate.ts';
 
 const schema = z.strictObject(clipOptions);
 
@@ -32,7 +32,6 @@ export const aepoClip: ObjectiveMethod<typeof schema> = defineObjective(
     channels: ['advantages', 'oldLogprobs'],
     needs: {},
     build: (tokens) => {
-      const total = totalOf(tokens);
       const x = logRatio(tokens.logprobs, tokens.channel('oldLogprobs'));
       const ratio = exp(x);
       const upper = multiply(divide(ratio, stopGradient(ratio)), 1 + clipHigh);
@@ -40,9 +39,9 @@ export const aepoClip: ObjectiveMethod<typeof schema> = defineObjective(
       const { loss, metrics } = surrogateLoss(
         tokens.channel('advantages'),
         { ratio, clipped, dualClip },
-        total,
+        tokens,
       );
-      return { loss, metrics: { ...metrics, ...driftMetrics(x, ratio, total) } };
+      return { loss, metrics: { ...metrics, ...driftMetrics(x, ratio, tokens) } };
     },
   }),
 );

@@ -13,6 +13,7 @@ import { createSession, type Feed, type GraphSession } from '../graph/session.ts
 import type { Tensor } from '../graph/tensor.ts';
 import type { NamedLoss } from './named-losses.ts';
 import type { Objective, TokenTensors } from './objective.ts';
+import { trainedMask } from './surrogate.ts';
 
 /** One row: channels aligned with the row's tokens; position 0 carries nothing, since nothing precedes it. */
 export interface ChannelRow {
@@ -97,10 +98,12 @@ export class LogprobEvaluator {
 function tokenInputs(): TokenTensors {
   const graph = new Graph();
   const input = (name: string): Tensor => graph.input(name, ['B', 'T']);
+  const weight = input('channel.weight');
   return {
     logprobs: input('logprobs'),
     targets: graph.input('targets', ['B', 'T'], 'int64'),
-    weight: input('channel.weight'),
+    weight,
+    counted: trainedMask({ weight }),
     channel: (name) => input(`channel.${name}`),
     entropies: () => unsupported('entropies'),
     values: () => unsupported('values'),

@@ -14,7 +14,7 @@ import { cast, equal, stopGradient } from '../graph/operators/logic.ts';
 import { exp } from '../graph/operators/unary.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
 import { logRatio } from './kl.ts';
-import { clipRatio, driftMetrics, totalOf } from './surrogate.ts';
+import { clipRatio, driftMetrics, figureOf, totalOf } from './surrogate.ts';
 
 const schema = z.strictObject({
   clipLow: z.number().min(0).max(1).default(1).describe('Weights are at least 1 minus this; 1 is off'),
@@ -43,7 +43,10 @@ export const cispo: ObjectiveMethod<typeof schema> = defineObjective(
       const kept = cast(equal(weights, ratio), 'float32');
       return {
         loss: negate(total(multiply(multiply(weights, tokens.channel('advantages')), tokens.logprobs))),
-        metrics: { 'policy/clip_fraction': total(subtract(1, kept)), ...driftMetrics(x, ratio, total) },
+        metrics: {
+          'policy/clip_fraction': figureOf(tokens)(subtract(1, kept)),
+          ...driftMetrics(x, ratio, tokens),
+        },
       };
     },
   }),

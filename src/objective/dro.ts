@@ -39,7 +39,7 @@ export const dro: ObjectiveMethod<typeof schema> = defineObjective(
       const gain = multiply(tokens.channel('advantages'), tokens.logprobs);
       const penalty = multiply(square(subtract(tokens.logprobs, old)), beta / 2);
       const x = logRatio(tokens.logprobs, old);
-      return { loss: total(subtract(penalty, gain)), metrics: driftMetrics(x, exp(x), total) };
+      return { loss: total(subtract(penalty, gain)), metrics: driftMetrics(x, exp(x), tokens) };
     },
   }),
 );

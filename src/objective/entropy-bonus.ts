@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import { multiply } from '../graph/operators/elementwise.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
-import { totalOf } from './surrogate.ts';
+import { figureOf, totalOf } from './surrogate.ts';
 
 const schema = z.strictObject({
   entropyCoefficient: z.number().min(0).default(0.01).describe('Weight of the entropy'),
@@ -30,8 +30,11 @@ export const entropyBonus: ObjectiveMethod<typeof schema> = defineObjective(
     channels: [],
     needs: { entropies: true },
     build: (tokens) => {
-      const entropy = totalOf(tokens)(tokens.entropies());
-      return { loss: multiply(entropy, -entropyCoefficient), metrics: { 'policy/entropy_exact': entropy } };
+      const entropies = tokens.entropies();
+      return {
+        loss: multiply(totalOf(tokens)(entropies), -entropyCoefficient),
+        metrics: { 'policy/entropy_exact': figureOf(tokens)(entropies) },
+      };
     },
   }),
 );

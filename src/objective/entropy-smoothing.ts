@@ -17,7 +17,7 @@ import { add, maximum, multiply, subtract } from '../graph/operators/elementwise
 import { cast, greater } from '../graph/operators/logic.ts';
 import type { Tensor } from '../graph/tensor.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
-import { totalOf } from './surrogate.ts';
+import { figureOf, totalOf } from './surrogate.ts';
 
 const schema = z.strictObject({
   entropyCoefficient: z.number().min(0).default(0.001).describe('Weight of the whole term'),
@@ -59,11 +59,14 @@ export const entropySmoothing: ObjectiveMethod<typeof schema> = defineObjective(
         penalty === 'hinge'
           ? add(maximum(below, 0), maximum(above, 0))
           : add(isPositive(below), isPositive(above));
-      const entropy = total(entropies);
-      const smooth = total(multiply(multiply(outside, size), tokens.channel('smoothing')));
+      const penalties = multiply(multiply(outside, size), tokens.channel('smoothing'));
+      const figure = figureOf(tokens);
       return {
-        loss: multiply(subtract(multiply(smooth, smoothCoefficient), entropy), entropyCoefficient),
-        metrics: { 'policy/entropy_exact': entropy, 'policy/entropy_penalty': smooth },
+        loss: multiply(
+          subtract(multiply(total(penalties), smoothCoefficient), total(entropies)),
+          entropyCoefficient,
+        ),
+        metrics: { 'policy/entropy_exact': figure(entropies), 'policy/entropy_penalty': figure(penalties) },
       };
     },
   }),

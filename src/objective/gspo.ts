@@ -18,7 +18,7 @@ import { stopGradient } from '../graph/operators/logic.ts';
 import { exp } from '../graph/operators/unary.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
 import { segmentChannels, segmentLogRatio } from './segment-ratio.ts';
-import { clipRatio, driftMetrics, dualClipOption, surrogateLoss, totalOf } from './surrogate.ts';
+import { clipRatio, driftMetrics, dualClipOption, surrogateLoss } from './surrogate.ts';
 
 const schema = z.strictObject({
   level: z.enum(['sequence', 'turn']).default('sequence').describe('What shares a ratio: a row, or a turn'),
@@ -44,7 +44,6 @@ export const gspo: ObjectiveMethod<typeof schema> = defineObjective(
     channels: ['advantages', ...segmentChannels(level)],
     needs: {},
     build: (tokens) => {
-      const total = totalOf(tokens);
       const { logRatio } = segmentLogRatio(tokens, level, 'mean');
       const own = subtract(tokens.logprobs, stopGradient(tokens.logprobs));
       const x = clamp(add(stopGradient(logRatio), own), -longestLogRatio, longestLogRatio);
@@ -53,9 +52,9 @@ export const gspo: ObjectiveMethod<typeof schema> = defineObjective(
       const { loss, metrics } = surrogateLoss(
         tokens.channel('advantages'),
         { ratio, clipped, dualClip: clip.dualClip },
-        total,
+        tokens,
       );
-      return { loss, metrics: { ...metrics, ...driftMetrics(x, ratio, total) } };
+      return { loss, metrics: { ...metrics, ...driftMetrics(x, ratio, tokens) } };
     },
   }),
 );

@@ -37,7 +37,7 @@ export const importanceSampling: ObjectiveMethod<typeof schema> = defineObjectiv
       const ratio = exp(x);
       return {
         loss: negate(total(multiply(tokens.channel('advantages'), ratio))),
-        metrics: driftMetrics(x, ratio, total),
+        metrics: driftMetrics(x, ratio, tokens),
       };
     },
   }),

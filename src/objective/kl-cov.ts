@@ -52,7 +52,7 @@ export const klCov: ObjectiveMethod<typeof schema> = defineObjective(
         negate(multiply(tokens.channel('advantages'), ratio)),
         multiply(tokens.channel('covariancePenalized'), moved),
       );
-      return { loss: total(loss), metrics: driftMetrics(x, ratio, total) };
+      return { loss: total(loss), metrics: driftMetrics(x, ratio, tokens) };
     },
   }),
 );

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { multiply } from '../graph/operators/elementwise.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
 import { klEstimate, klEstimators, logRatio } from './kl.ts';
-import { totalOf } from './surrogate.ts';
+import { figureOf, totalOf } from './surrogate.ts';
 
 const schema = z.strictObject({
   klCoefficient: z.number().min(0).default(0.001).describe('Weight of the divergence'),
@@ -41,7 +41,7 @@ export const klPenalty: ObjectiveMethod<typeof schema> = defineObjective(
       const x = logRatio(tokens.logprobs, tokens.channel('referenceLogprobs'));
       return {
         loss: multiply(total(klEstimate(klEstimator, x)), klCoefficient),
-        metrics: { 'policy/kl_reference': total(klEstimate('k3', x)) },
+        metrics: { 'policy/kl_reference': figureOf(tokens)(klEstimate('k3', x)) },
       };
     },
   }),

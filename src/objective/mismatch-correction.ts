@@ -6,10 +6,10 @@
  *   truncate:           min(exp(x), largest),  x = log π_old - log π_rollout
  *   sequence-truncate:  the same with the sum of x over the trained tokens of the row
  *   icepop:             exp(x), or 0 outside [smallest, largest]
- *   sequence-mask:      1, or 0 for rows whose sum of x has an exponential above `largest`
+ *   sequence-mask:      exp(sum of x), or 0 above `largest`: icepop of whole rows, without a lower bound
  *
  * Sources: verl, rollout_corr_helper.py and rollout_correction.yaml (truncated importance sampling, cap 2); IcePop,
- * as OpenRLHF has it in models/loss.py; TRL, grpo_config.py (sequence mask, cap 3).
+ * as OpenRLHF has it in models/loss.py; TRL, grpo_trainer.py and grpo_config.py (sequence mask, cap 3).
  * 1. x is kept within ±20.
  * 2. `normalize` divides the weights by their mean over the trained tokens of the step.
  * 3. A row counts as a sequence, where a trajectory was cut into several.
@@ -76,8 +76,8 @@ export function mismatchWeights(
       20,
     );
     const factor = (x: number): number => {
-      if (mode === 'sequence-mask') return Math.exp(sum) > largest ? 0 : 1;
-      const ratio = Math.exp(mode === 'sequence-truncate' ? sum : x);
+      const ratio = Math.exp(mode.startsWith('sequence') ? sum : x);
+      if (mode === 'sequence-mask') return ratio > largest ? 0 : ratio;
       if (mode === 'icepop') return ratio < smallest || ratio > largest ? 0 : ratio;
       return Math.min(ratio, largest);
     };
@@ -150,14 +150,15 @@ export const icepop: ObjectiveMethod<typeof icepopSchema> = defineObjective(
   ({ policy, ...options }) => correctMismatch(ppoClip(policy), { mode: 'icepop', ...options }),
 );
 
-/** PPO clip without the rows that sampler and trainer see very differently. */
+/** PPO clip with whole rows weighed by their ratio, and without those that the trainer finds much likelier. */
 export const sequenceMask: ObjectiveMethod<typeof sequenceMaskSchema> = defineObjective(
   {
     name: 'sequence-mask',
     title: 'Sequence mask',
-    summary: 'leaves out whole rows that the trainer finds much likelier than the sampler did',
-    formula: 'Σ w 1[Π_t π_old / π_rollout ≤ C] ℓ_ppo',
-    source: 'TRL, grpo_config.py',
+    summary:
+      'weights whole rows by how much likelier the trainer finds them than the sampler did, and leaves out those above a cap',
+    formula: 'Σ w 1[r ≤ C] r ℓ_ppo,   r = Π_t π_old / π_rollout over the row',
+    source: 'TRL, grpo_trainer.py',
     family: 'policy',
   },
   sequenceMaskSchema,

@@ -16,6 +16,8 @@ export interface TokenTensors {
   readonly targets: Tensor;
   /** Share of each token in the loss; zero where nothing is trained. */
   readonly weight: Tensor;
+  /** 1 on the tokens that figures are means over, 0 elsewhere: those that are trained, whatever an objective makes of `weight`. */
+  readonly counted: Tensor;
   /** A per-token input by name (`advantages`, `oldLogprobs`, `returns`, …), no gradient flows into it. */
   channel(name: string): Tensor;
   /** Entropy of the distribution at each token; asking for it makes the engine compute it. */
@@ -79,12 +81,17 @@ export interface ObjectiveNeeds {
   readonly pairs?: boolean;
 }
 
+/** Parameters that learn together. */
+export type ParameterGroup = 'value-head';
+
 export interface Objective {
   /** Identifies graph and settings: two objectives with equal keys build equal graphs. */
   readonly key: string;
   /** Channels it reads besides `weight`: given with the rows, or made by `prepare`. */
   readonly channels: readonly string[];
   readonly needs: ObjectiveNeeds;
+  /** The parameters that it trains, where not all that it depends on: the optimizer step must move no other (`only`). */
+  readonly trains?: ParameterGroup;
   /** The same loss by the name that training services know it by, where it has one. */
   readonly named?: NamedLoss;
   /**
@@ -92,6 +99,9 @@ export interface Objective {
    * from a target network. What changes from step to step is a channel, never part of the graph.
    */
   prepare?(step: StepView): Prepared;
-  /** `loss` and every metric are scalars, sums over tokens. */
+  /**
+   * `loss` and every metric are scalars, sums over tokens. Metrics under `policy/` are sums over `counted` tokens, each with
+   * weight 1; a step makes means of them (`policyMeans`).
+   */
   build(tokens: TokenTensors): { readonly loss: Tensor; readonly metrics: Readonly<Record<string, Tensor>> };
 }

@@ -6,7 +6,7 @@ import { crossEntropy } from './cross-entropy.ts';
 import { policyGradient } from './policy-gradient.ts';
 import { ppoClip } from './ppo-clip.ts';
 import { evaluate, evaluateToyPolicy } from './testing/evaluate.ts';
-import { explainedVariance, valueLoss } from './value.ts';
+import { atTargets, explainedVariance, valueLoss } from './value.ts';
 
 test('cross-entropy: loss, probability, and softmax minus one-hot as gradient', async () => {
   const got = await evaluateToyPolicy(crossEntropy(), [0, 0, 0, Math.log(2), 0, 0], [1, 0], {
@@ -73,6 +73,17 @@ describe('value loss', () => {
     const perfect = await evaluate(valueLoss(), { ...numbers, values: numbers.returns });
     expect(explainedVariance(perfect.metrics)).toBe(1);
     expect(explainedVariance({})).toBe(0);
+  });
+
+  test('at targets it is a mean over these: other values may move without being pulled back', async () => {
+    const turns = { ...numbers, valueWeight: [0.5, 0, 0.5, 0] };
+    const got = await evaluate(atTargets(valueLoss({ valueClip: 0, valueCoefficient: 1 })), turns);
+    // Half the squared errors 1 and 0.81; token 1, which is a whole away from its number, is left alone.
+    expect(got.loss).toBeCloseTo(0.25 * (1 + 0.81), 6);
+    const expected = [0.5, 0, -0.45, 0];
+    for (const [index, value] of expected.entries())
+      expect(got.gradients.values![index]).toBeCloseTo(value, 6);
+    expect(got.metrics['value/weight']).toBe(1);
   });
 
   test('refuses negative settings', () => {

@@ -17,7 +17,7 @@ import { entropyBonus } from './entropy-bonus.ts';
 import { klEstimators, logRatio } from './kl.ts';
 import { klPenalty } from './kl-penalty.ts';
 import type { Objective } from './objective.ts';
-import { type Clip, clipOptions, clipRatio, driftMetrics, surrogateLoss, totalOf } from './surrogate.ts';
+import { type Clip, clipOptions, clipRatio, driftMetrics, surrogateLoss } from './surrogate.ts';
 
 export const ppoClipOptions = z.strictObject({
   ...clipOptions,
@@ -29,9 +29,9 @@ export const ppoClipOptions = z.strictObject({
 export type PpoClipOptions = z.input<typeof ppoClipOptions>;
 
 /**
- * Reads the channels `advantages` and `oldLogprobs`, and `referenceLogprobs` where the KL is on. Metrics, each weighted
- * like the loss: `policy/clip_fraction`, `policy/dual_clip_fraction`, `policy/ratio`, `policy/kl`, `policy/kl_k1`, and,
- * where they are on, `policy/entropy_exact` and `policy/kl_reference`.
+ * Reads the channels `advantages` and `oldLogprobs`, and `referenceLogprobs` where the KL is on. Metrics, whatever
+ * the weights of tokens: `policy/clip_fraction`, `policy/dual_clip_fraction`, `policy/ratio`, `policy/kl`, `policy/kl_k1`,
+ * and, where they are on, `policy/entropy_exact` and `policy/kl_reference`.
  */
 export const ppoClip: ObjectiveMethod<typeof ppoClipOptions> = defineObjective(
   {
@@ -57,16 +57,15 @@ function clippedPolicy(clip: Clip): Objective {
     channels: ['advantages', 'oldLogprobs'],
     needs: {},
     build: (tokens) => {
-      const total = totalOf(tokens);
       const x = logRatio(tokens.logprobs, tokens.channel('oldLogprobs'));
       const ratio = exp(x);
       const clipped = clipRatio(ratio, clip);
       const { loss, metrics } = surrogateLoss(
         tokens.channel('advantages'),
         { ratio, clipped, dualClip: clip.dualClip },
-        total,
+        tokens,
       );
-      return { loss, metrics: { ...metrics, ...driftMetrics(x, ratio, total) } };
+      return { loss, metrics: { ...metrics, ...driftMetrics(x, ratio, tokens) } };
     },
   };
 }

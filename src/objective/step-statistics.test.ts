@@ -87,7 +87,8 @@ describe('mismatch of sampler and trainer', () => {
     expect(weights('truncate', 2)).toEqual(['1.1052', '0.6065', '2.0000', '1.0000']);
     expect(weights('sequence-truncate', 3)).toEqual(['2.2255', '2.2255', '2.2255', '1.0000']);
     expect(weights('icepop', 3)).toEqual(['1.1052', '0.6065', '0.0000', '1.0000']);
-    expect(weights('sequence-mask', 3)).toEqual(['1.0000', '1.0000', '1.0000', '1.0000']);
+    // The ratio of the whole row, e^(.1 - .5 + 1.2), on each of its tokens: TRL multiplies the loss by it where it is kept.
+    expect(weights('sequence-mask', 3)).toEqual(['2.2255', '2.2255', '2.2255', '1.0000']);
     expect(weights('sequence-mask', 2)).toEqual(['0.0000', '0.0000', '0.0000', '1.0000']);
   });
 
@@ -95,6 +96,9 @@ describe('mismatch of sampler and trainer', () => {
     const all = { ...options, mode: 'truncate', largest: 2, normalize: true } as const;
     const normal = mismatchWeights([channels], all)[0]!;
     expect((normal[0]! + normal[1]! + normal[2]!) / 3).toBeCloseTo(1, 6);
+    // A cap below every ratio, normalised, is no weight at all: what the experiments call uncorrected.
+    const uncorrected = mismatchWeights([channels], { ...all, largest: 1e-9 })[0]!;
+    expect([...uncorrected.subarray(0, 3)]).toEqual([1, 1, 1]);
     const far = { ...channels, rolloutLogprobs: Float32Array.of(-900, 900, 0, 0) };
     expect(
       [...mismatchWeights([far], { ...all, mode: 'sequence-truncate' })[0]!].every(Number.isFinite),
@@ -123,6 +127,8 @@ describe('mismatch of sampler and trainer', () => {
     expect(floats((await evaluateStep(icepop({ largest: 3 }), step)).gradients.logprobs!)[2]).toMatch(
       /^-?0\.0000$/,
     );
+    const kept = await evaluateStep(sequenceMask(), step);
+    expect(floats(kept.gradients.logprobs!)).toEqual(['-2.2255', '-2.2255', '-2.2255']);
     expect(
       floats((await evaluateStep(sequenceMask({ largest: 2 }), step)).gradients.logprobs!).join(),
     ).toMatch(/^(-?0\.0000,?){3}$/);

@@ -33,6 +33,14 @@ export function totalOf({ weight }: Pick<TokenTensors, 'weight'>): Total {
   return (perToken) => sum(multiply(weight, perToken));
 }
 
+/**
+ * For figures of the policy: sums over the tokens that count, each once, whatever its share of the loss. `policyMeans` makes
+ * means of them.
+ */
+export function figureOf({ counted }: Pick<TokenTensors, 'counted'>): Total {
+  return (perToken) => sum(multiply(counted, perToken));
+}
+
 /** 1 on tokens that are trained, 0 elsewhere. */
 export function trainedMask({ weight }: Pick<TokenTensors, 'weight'>): Tensor {
   return cast(greater(weight, 0), 'float32');
@@ -43,7 +51,7 @@ export function clipRatio(ratio: Tensor, { clipLow, clipHigh }: Pick<Clip, 'clip
 }
 
 /**
- * max(-A·ratio, -A·clipped), at most -A·dualClip where A < 0, summed by `total`. Metrics: `policy/clip_fraction` (tokens
+ * max(-A·ratio, -A·clipped), at most -A·dualClip where A < 0, summed by weight. Metrics: `policy/clip_fraction` (tokens
  * whose gradient the ratio clip removed) and, where it is on, `policy/dual_clip_fraction`.
  */
 export function surrogateLoss(
@@ -53,18 +61,19 @@ export function surrogateLoss(
     clipped,
     dualClip,
   }: { readonly ratio: Tensor; readonly clipped: Tensor; readonly dualClip: number },
-  total: Total,
+  tokens: TokenTensors,
 ): { readonly loss: Tensor; readonly metrics: Record<string, Tensor> } {
   const plain = negate(multiply(advantages, ratio));
   const bounded = negate(multiply(advantages, clipped));
+  const [total, figure] = [totalOf(tokens), figureOf(tokens)];
   const metrics: Record<string, Tensor> = {
-    'policy/clip_fraction': total(cast(greater(bounded, plain), 'float32')),
+    'policy/clip_fraction': figure(cast(greater(bounded, plain), 'float32')),
   };
   const single = maximum(plain, bounded);
   if (dualClip === 0) return { loss: total(single), metrics };
   const bound = multiply(advantages, -dualClip);
   const negative = cast(less(advantages, 0), 'float32');
-  metrics['policy/dual_clip_fraction'] = total(multiply(negative, cast(greater(single, bound), 'float32')));
+  metrics['policy/dual_clip_fraction'] = figure(multiply(negative, cast(greater(single, bound), 'float32')));
   return { loss: total(where(less(advantages, 0), minimum(single, bound), single)), metrics };
 }
 
@@ -72,10 +81,11 @@ export function surrogateLoss(
  * How far the policy is from the one that sampled, by the log-ratio x: `policy/ratio`, and `policy/kl` and
  * `policy/kl_k1` (by k3 and by k1). The samples are from the old policy, so the sign turns: this is KL(π_old ‖ π).
  */
-export function driftMetrics(x: Tensor, ratio: Tensor, total: Total): Record<string, Tensor> {
+export function driftMetrics(x: Tensor, ratio: Tensor, tokens: TokenTensors): Record<string, Tensor> {
+  const figure = figureOf(tokens);
   return {
-    'policy/ratio': total(ratio),
-    'policy/kl': total(klEstimate('k3', negate(x))),
-    'policy/kl_k1': total(negate(x)),
+    'policy/ratio': figure(ratio),
+    'policy/kl': figure(klEstimate('k3', negate(x))),
+    'policy/kl_k1': figure(negate(x)),
   };
 }

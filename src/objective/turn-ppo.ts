@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { exp } from '../graph/operators/unary.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
 import { segmentChannels, segmentLogRatio } from './segment-ratio.ts';
-import { clipOptions, clipRatio, driftMetrics, surrogateLoss, totalOf } from './surrogate.ts';
+import { clipOptions, clipRatio, driftMetrics, surrogateLoss } from './surrogate.ts';
 
 const schema = z.strictObject({
   ratio: z
@@ -40,16 +40,15 @@ export const turnPpo: ObjectiveMethod<typeof schema> = defineObjective(
     channels: ['advantages', ...segmentChannels('turn')],
     needs: {},
     build: (tokens) => {
-      const total = totalOf(tokens);
       const { logRatio: x } = segmentLogRatio(tokens, 'turn', form === 'product' ? 'sum' : 'mean');
       const ratio = exp(x);
       const clipped = clipRatio(ratio, clip);
       const { loss, metrics } = surrogateLoss(
         tokens.channel('advantages'),
         { ratio, clipped, dualClip: clip.dualClip },
-        total,
+        tokens,
       );
-      return { loss, metrics: { ...metrics, ...driftMetrics(x, ratio, total) } };
+      return { loss, metrics: { ...metrics, ...driftMetrics(x, ratio, tokens) } };
     },
   }),
 );

@@ -13,6 +13,7 @@ import { sum } from '../graph/operators/reduce.ts';
 import { square } from '../graph/operators/unary.ts';
 import type { Tensor } from '../graph/tensor.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
+import type { Objective } from './objective.ts';
 import { totalOf } from './surrogate.ts';
 
 const schema = z.strictObject({
@@ -69,6 +70,21 @@ export const valueLoss: ObjectiveMethod<typeof schema> = defineObjective(
     },
   }),
 );
+
+/** A loss of values that trains the value head alone, on what the body says as it is. */
+export function ofValueHead(objective: Objective): Objective {
+  return { ...objective, key: `${objective.key} of the value head`, trains: 'value-head' };
+}
+
+/** A loss of values where only some tokens have a target: `valueWeight` is in the place of `weight`. */
+export function atTargets(objective: Objective): Objective {
+  return {
+    ...objective,
+    key: `${objective.key} at targets`,
+    channels: [...objective.channels, 'valueWeight'],
+    build: (tokens) => objective.build({ ...tokens, weight: tokens.channel('valueWeight') }),
+  };
+}
 
 /**
  * The share of the variance of returns that values explain, from the metrics of `valueLoss`, summed or averaged over

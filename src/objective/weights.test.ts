@@ -23,7 +23,6 @@ describe('the worked example', () => {
     ['sequence-mean-token-sum', undefined, 4.5],
     ['sequence-mean-token-mean', undefined, 1.5],
     ['sequence-sum-constant', 4, 1.125],
-    ['sequence-sum-constant', undefined, 1.125],
     ['sequence-sum-constant', 8, 0.5625],
   ] as const)('%s, constant %s: %s', (aggregation, constant, expected) => {
     expect(aggregate(aggregation, constant)).toBeCloseTo(expected, 6);
@@ -41,7 +40,7 @@ test.each(aggregations)('%s: weights are finite, and not 0 exactly where the mas
   const rows = fc.array(fc.array(fc.constantFrom(0, 1), { maxLength: 5 }).map((row) => Uint8Array.from(row)));
   fc.assert(
     fc.property(rows, (batch) => {
-      const weights = tokenWeights(batch, aggregation);
+      const weights = tokenWeights(batch, aggregation, 7);
       expect(weights.map((row) => row.length)).toEqual(batch.map((row) => row.length));
       for (const [index, row] of weights.entries()) {
         for (const [token, weight] of row.entries()) {
@@ -62,8 +61,16 @@ test('rows without trained tokens change no mean', () => {
   }
 });
 
+test('with a constant a token weighs the same beside a long row and a short one', () => {
+  const [alone] = tokenWeights([masks[0]!, new Uint8Array(4)], 'sequence-sum-constant', 20);
+  const [beside] = tokenWeights([masks[0]!, new Uint8Array(400).fill(1)], 'sequence-sum-constant', 20);
+  expect(alone).toEqual(beside);
+  expect(alone![0]).toBeCloseTo(1 / 40, 8);
+});
+
 test('an unusable constant is refused', () => {
   expect(() => tokenWeights(masks, 'sequence-sum-constant', 0)).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: The constant that token losses are divided by is not usable. Seen: 0. Allowed: a positive number, such as the longest sequence in tokens.]`,
+    `[TurnwiseError: The constant that token losses are divided by is not usable. Seen: 0. Allowed: a positive number, such as the most tokens that a trajectory may sample.]`,
   );
+  expect(() => tokenWeights(masks, 'sequence-sum-constant')).toThrow('Seen: undefined');
 });

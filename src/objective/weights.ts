@@ -25,30 +25,31 @@ export type Aggregation =
   | 'sequence-sum-constant';
 
 /**
- * Weights aligned with the masks, 0 where the mask is 0. `constant` is for `sequence-sum-constant`: the longest
- * sequence possible; the longest of these rows when not given.
+ * Weights aligned with the masks, 0 where the mask is 0. `constant` is for `sequence-sum-constant`, which needs it: as many
+ * sampled tokens as the longest trajectory may have. It is the same in every step, so that a token weighs the same whatever
+ * its neighbours are.
  */
 export function tokenWeights(
   masks_B_T: readonly Uint8Array[],
   aggregation: Aggregation,
   constant?: number,
 ): Float32Array[] {
-  if (constant !== undefined && !(constant > 0 && Number.isFinite(constant))) {
+  const isUsable = constant !== undefined && constant > 0 && Number.isFinite(constant);
+  if (aggregation === 'sequence-sum-constant' && !isUsable) {
     throw new TurnwiseError('invalid-objective-option', {
       what: 'The constant that token losses are divided by is not usable',
       seen: String(constant),
-      allowed: 'a positive number, such as the longest sequence in tokens',
+      allowed: 'a positive number, such as the most tokens that a trajectory may sample',
     });
   }
   const tokens_B = masks_B_T.map((mask_T) => mask_T.reduce((count, bit) => count + bit, 0));
   const tokens = tokens_B.reduce((total, count) => total + count, 0);
   const rows = tokens_B.filter((count) => count > 0).length;
-  const divisor = constant ?? masks_B_T.reduce((longest, mask_T) => Math.max(longest, mask_T.length), 0);
   const weightIn: Record<Aggregation, (row: number) => number> = {
     'token-mean': () => 1 / tokens,
     'sequence-mean-token-mean': (row) => 1 / (rows * tokens_B[row]!),
     'sequence-mean-token-sum': () => 1 / rows,
-    'sequence-sum-constant': () => 1 / (masks_B_T.length * divisor),
+    'sequence-sum-constant': () => 1 / (masks_B_T.length * constant!),
   };
   return masks_B_T.map((mask_T, row) =>
     Float32Array.from(mask_T, (bit) => (bit ? weightIn[aggregation](row) : 0)),

@@ -76,6 +76,8 @@ export interface CreditedSample {
   readonly advantages_T: Float32Array;
   readonly returns_T?: Float32Array;
   readonly values_T?: Float32Array;
+  /** 1 where a value has something to learn, 0 elsewhere; absent where all sampled tokens have. */
+  readonly targets_T?: Uint8Array;
   /** What the loss reads besides, by channel; wins over what the sample says. */
   readonly channels?: Readonly<Record<string, Float32Array>>;
   /** False where every advantage is exactly 0, so that a pure policy gradient would compute nothing. */
@@ -92,6 +94,7 @@ export function spreadCredit(
   return samples.map((sample, index) => {
     const advantages_T = new Float32Array(sample.ids_T.length);
     const returns_T = credit.returns_T && new Float32Array(sample.ids_T.length);
+    const targets_T = credit.targets_T && new Uint8Array(sample.ids_T.length);
     let live = false;
     for (const [token, turn] of sample.turn_T.entries()) {
       if (turn < 0) continue;
@@ -110,12 +113,14 @@ export function spreadCredit(
       advantages_T[token] = advantage;
       live ||= advantage !== 0;
       if (returns_T) returns_T[token] = credit.returns_T![place]!;
+      if (targets_T) targets_T[token] = credit.targets_T![place]!;
     }
     return {
       sample,
       advantages_T,
       live,
       ...(returns_T ? { returns_T } : {}),
+      ...(targets_T ? { targets_T } : {}),
       ...(values ? { values_T: values[index]! } : {}),
     };
   });
@@ -144,24 +149,38 @@ export function minibatches<T>(items: readonly T[], count: number, rng: Rng): T[
   );
 }
 
-/** Engine rows of one optimizer step: weights have the step's own denominator. */
+/**
+ * Engine rows of one optimizer step: weights have the step's own denominator. Values are weighed like the tokens that they
+ * are before; where only some have something to learn, their loss is a mean over these. `constant` is that of the aggregation.
+ */
 export function trainingRows(
   part: readonly CreditedSample[],
   aggregation: Aggregation,
-  referenceLogprobs?: readonly Float32Array[],
+  {
+    constant,
+    referenceLogprobs,
+  }: { readonly constant?: number; readonly referenceLogprobs?: readonly Float32Array[] } = {},
 ): TokenRow[] {
   const weights = tokenWeights(
     part.map(({ sample }) => sample.mask_T),
     aggregation,
+    constant,
   );
+  const valueWeights = part.some(({ targets_T }) => targets_T)
+    ? tokenWeights(
+        part.map(({ targets_T, sample }) => targets_T ?? sample.mask_T),
+        'token-mean',
+      )
+    : weights;
   return part.map((item, index) => ({
     ids_T: item.sample.ids_T,
     channels: {
       weight: weights[index]!,
       advantages: item.advantages_T,
       oldLogprobs: item.sample.logprobs_T,
+      samplerLogprobs: item.sample.logprobs_T,
       turns: Float32Array.from(item.sample.turn_T, (turn) => turn + 1),
-      ...(item.returns_T ? { returns: item.returns_T } : {}),
+      ...(item.returns_T ? { returns: item.returns_T, valueWeight: valueWeights[index]! } : {}),
       ...(item.values_T ? { oldValues: item.values_T } : {}),
       ...(referenceLogprobs ? { referenceLogprobs: referenceLogprobs[index]! } : {}),
       ...item.channels,

@@ -51,5 +51,7 @@ export async function clone(
       'tokens/trained': tokens,
     });
   }
+  // What follows is another loss: with these moments its first steps would go on where imitation was going.
+  if (steps > 0) await engine.restartOptimizer();
   await engine.publish();
 }

@@ -192,6 +192,13 @@ const objective = z.strictObject({
     .enum(['token-mean', 'sequence-mean-token-mean', 'sequence-mean-token-sum', 'sequence-sum-constant'])
     .default('token-mean')
     .describe('How token losses are averaged over the step'),
+  constant: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'Sampled tokens that sequence-sum-constant divides each row by; 0 is the turn limit times the longest turn in tokens',
+    ),
 });
 
 const replay = z
@@ -214,7 +221,9 @@ const critic = z
       .min(0)
       .default(16)
       .describe('Weight of its values beside log-probabilities in acting'),
-    candidates: count.default(8).describe('Actions it chooses from, where the policy imitates the best'),
+    candidates: count
+      .default(2)
+      .describe('Actions it chooses from, the recorded one among them, where the policy imitates the best'),
   })
   .describe('What off-policy recipes learn of values');
 

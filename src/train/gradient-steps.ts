@@ -5,9 +5,9 @@ import { scheduleFactor } from '../core/schedule.ts';
 import type { Engine, TokenRow } from '../engine/engine.ts';
 import { forwardBackwardStep } from '../engine/objective-step.ts';
 import type { Objective, StepStructure } from '../objective/objective.ts';
-import type { Metrics } from './events.ts';
 import type { Moment } from './learn.ts';
 import type { Learner } from './learner.ts';
+import { besideSampler, SAMPLER_GAP } from './sampler-gap.ts';
 
 export interface Lesson extends StepStructure {
   readonly rows: readonly TokenRow[];
@@ -20,8 +20,8 @@ export class GradientSteps {
   readonly #sums: Record<string, number> = {};
   /** Of the policy's optimizer, at this step of its schedule. */
   readonly learningRate: number;
-  /** Metrics of the first step, before which nothing has changed since sampling. */
-  first: Metrics = {};
+  /** How far the policy was from the one that sampled, in the first step, before which nothing has changed since. */
+  #samplerGap: number | undefined;
   /** Steps taken. */
   updates = 0;
   /** Of these, how many the optimizer refused, for their gradient was not finite. */
@@ -49,9 +49,10 @@ export class GradientSteps {
   }
 
   /** One optimizer step. */
-  async take({ rows, ...structure }: Lesson, objective: Objective): Promise<void> {
+  async take({ rows: given, ...structure }: Lesson, wanted: Objective): Promise<void> {
     const { config } = this.#learner;
     const { step } = this.#moment;
+    const { rows, objective } = besideSampler(given, wanted);
     const result = await forwardBackwardStep(this.#engine, { rows }, objective, {
       temperature: config.rollout.temperature,
       step,
@@ -62,9 +63,11 @@ export class GradientSteps {
       ...config.optimizer,
       learningRate: this.learningRate,
       epsilon: 1e-8,
+      ...(objective.trains && { only: objective.trains }),
     });
-    if (this.updates === 0) this.first = result.metrics;
-    for (const [name, value] of Object.entries({ ...result.metrics, loss: result.loss })) {
+    const { [SAMPLER_GAP]: gap, ...figures } = result.metrics;
+    if (this.updates === 0) this.#samplerGap = gap;
+    for (const [name, value] of Object.entries({ ...figures, loss: result.loss })) {
       this.#sums[name] = (this.#sums[name] ?? 0) + value;
     }
     this.trainedTokens += result.tokens;
@@ -83,6 +86,7 @@ export class GradientSteps {
     );
     return {
       ...means,
+      ...(this.#samplerGap !== undefined && { 'policy/kl_sample_train': this.#samplerGap }),
       [`${prefix}/gradient_norm`]: this.#gradientNorms / Math.max(1, updates - refused),
       [`${prefix}/refused_updates`]: refused,
       ...(prefix === 'optim' && {

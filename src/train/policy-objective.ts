@@ -7,7 +7,7 @@ import { entropySmoothing } from '../objective/entropy-smoothing.ts';
 import { klPenalty } from '../objective/kl-penalty.ts';
 import type { Objective } from '../objective/objective.ts';
 import { findObjective } from '../objective/objectives.ts';
-import { valueLoss } from '../objective/value.ts';
+import { atTargets, ofValueHead, valueLoss } from '../objective/value.ts';
 import type { TrainConfig } from './config.ts';
 
 /** Losses whose own options are the clip of token ratios, and those that hold such a loss under `policy`. */
@@ -30,8 +30,8 @@ export function policyObjective(
 ): Objective {
   const { objective } = config;
   const { valueCoefficient, valueClip, entropyCoefficient, klCoefficient, klEstimator } = objective;
-  const value = valueLoss({ valueCoefficient, valueClip });
-  if (options.valueOnly) return value;
+  const value = atTargets(valueLoss({ valueCoefficient, valueClip }));
+  if (options.valueOnly) return ofValueHead(value);
   const policy = findObjective(objective.name).create(lossOptions(objective));
   return combine([
     policy,

@@ -13,12 +13,12 @@ import {
   minibatches,
   type SampleScores,
   spreadCredit,
-  trainingRows,
 } from './batch.ts';
 import { rememberEntropies, withSmoothing } from './entropy-channels.ts';
 import { GradientSteps } from './gradient-steps.ts';
 import type { Memory, Moment, Update } from './learn.ts';
 import type { Learner } from './learner.ts';
+import { isPassed, lessonRows } from './lesson-rows.ts';
 import { policyObjective } from './policy-objective.ts';
 import { bareRow, correctsMismatch, klInRewards, scoreEpisodes } from './scores.ts';
 
@@ -75,12 +75,8 @@ export async function updatePolicy(
   const samples = samples_I.flat();
   const lessons = samples_I.filter((_, index) => !masked(index)).flat();
 
-  // A pure policy gradient computes nothing on samples whose advantages are all zero: leave them out of the passes.
-  const { entropyCoefficient, klCoefficient } = config.objective;
-  const klInLoss = klCoefficient > 0 && !klInRewards(config);
-  const everythingCounts = recipe.critic || entropyCoefficient > 0 || klInLoss;
-  const counted = everythingCounts ? lessons : lessons.filter(({ live }) => live);
-  const learned = smoothed ? withSmoothing(counted, memory.creditState, moment) : counted;
+  const klInLoss = config.objective.klCoefficient > 0 && !klInRewards(config);
+  const learned = smoothed ? withSmoothing(lessons, memory.creditState, moment) : lessons;
   const warmingUp = recipe.critic && moment.step < config.objective.valueWarmup;
   const objective = policyObjective(config, { critic: recipe.critic, valueOnly: warmingUp });
   const rng = Rng.of('minibatches', config.seed, moment.step);
@@ -88,18 +84,16 @@ export async function updatePolicy(
   for (let epoch = 0; epoch < epochs && learned.length > 0; epoch++) {
     for (const part of minibatches(learned, parts, rng)) {
       const reference = klInLoss ? await scoreReference(learner, part) : undefined;
-      await steps.take({ rows: trainingRows(part, config.objective.aggregation, reference) }, objective);
+      const rows = lessonRows(learner, part, objective, reference);
+      if (rows.length > 0) await steps.take({ rows }, objective);
     }
   }
   const metrics = steps.metrics('policy/loss');
-  if (steps.updates > 0) {
-    // Before the first update nothing has changed since sampling: the two log-probabilities must agree.
-    metrics['policy/kl_sample_train'] = steps.first['policy/kl'] ?? 0;
-    if (recipe.critic) metrics['value/explained_variance'] = explainedVariance(metrics);
-  }
+  if (recipe.critic && steps.updates > 0) metrics['value/explained_variance'] = explainedVariance(metrics);
   metrics['optim/learning_rate'] = steps.learningRate;
   metrics['tokens/trained'] = steps.trainedTokens;
-  metrics['samples/learned_share'] = samples.length === 0 ? 0 : learned.length / samples.length;
+  const passed = learned.filter((item) => isPassed(learner, item, objective)).length;
+  metrics['samples/learned_share'] = samples.length === 0 ? 0 : passed / samples.length;
   return {
     metrics,
     credited: new Map(credits.map((credit, index) => [credit.id, { credit, input: inputs[index]! }])),

@@ -14,10 +14,7 @@ export function updateWarnings(step: number, update: Update, groups: readonly Ro
   ];
 }
 
-/**
- * Largest `policy/kl_sample_train` that rounding explains: log-probabilities 1e-4 apart give 5e-9 for a mean over tokens,
- * and a loss that sums over the tokens of a sequence multiplies that by its length.
- */
+/** Well above any `policy/kl_sample_train` that rounding explains: log-probabilities 1e-4 apart give 5e-9. */
 const sampleTrainLimit = 1e-5;
 
 function samplerDiffers(step: number, gap: number): StoredEvent {

@@ -8,6 +8,7 @@
 
 import type { TokenRow } from '../../src/engine/engine.ts';
 import { createTinkerEngine } from '../../src/engine/tinker/create-tinker-engine.ts';
+import { countedTokens, policyMeans } from '../../src/objective/policy-means.ts';
 import { ppoClip } from '../../src/objective/ppo-clip.ts';
 
 const [baseUrl, baseModel] = process.argv.slice(2);
@@ -74,7 +75,7 @@ for (let step = 0; step < 12; step++) {
   await engine.publish();
   process.stdout.write(
     `step ${step + 1}: reward ${mean.toFixed(3)}, loss ${loss.toFixed(4)}, gradient norm ${gradientNorm.toFixed(4)}, ` +
-      `ratio ${metrics['policy/ratio']!.toFixed(4)}, ${seconds(from)} s\n`,
+      `ratio ${policyMeans(metrics, countedTokens(rows))['policy/ratio']!.toFixed(4)}, ${seconds(from)} s\n`,
   );
 }
 process.stdout.write(`largest difference between sampler and trainer: ${gap.toExponential(1)}\n`);

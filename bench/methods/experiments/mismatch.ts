@@ -14,8 +14,8 @@ interface Arm {
 }
 
 const arms: Readonly<Record<string, Arm>> = {
-  // A mask that nothing reaches: ratios to the trainer's own log-probabilities, and no weight.
-  uncorrected: { recipe: 'sequence-mask', objective: { options: { largest: 1e12 } } },
+  // A cap that every ratio reaches, over the mean weight: ratios to the trainer's own log-probabilities, and weight 1.
+  uncorrected: { recipe: 'tis', objective: { options: { largest: 1e-9, normalize: true } } },
   grpo: { recipe: 'grpo' },
   tis: { recipe: 'tis' },
   icepop: { recipe: 'icepop' },
@@ -37,7 +37,7 @@ export const mismatch = defineExperiment({
     { figure: 'final', arm: 'sequence-mask', against: 'uncorrected', expect: 'higher' },
   ],
   remarks:
-    'Taking stale episodes for one’s own did not harm the end here: all but two arms solve the chain. Weights of tokens seemed to change how soon; [mismatch-steps](#mismatch-steps) asks that of other seeds. The sequence mask leaves out what the trainer finds likelier than the sampler did, and after some steps on the same stale weights these are the successes. grpo, whose ratios are to the sampler, is held near it by its clip: the disagreement is smallest there, and so is what is learned between two renewals.',
+    'Taking stale episodes for one’s own did not harm the end here: all but two arms solve the chain. Weights of tokens seemed to change how soon; [mismatch-steps](#mismatch-steps) asks that of other seeds. The sequence mask leaves out what the trainer finds likelier than the sampler did, and after some steps on the same stale weights these are the successes. grpo, whose ratios are to the sampler, is held near it by its clip: the disagreement is smallest there, and so is what is learned between two renewals. These figures are of a sequence mask that gave kept sequences weight 1, where its source gives them their ratio; the loss is its source’s since then, and what is said of it here has not been run again.',
   run: (arm, seed) => staleRun(arm, seed),
 });
 

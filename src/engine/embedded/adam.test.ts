@@ -61,7 +61,7 @@ describe('Adam', () => {
       w -= (0.1 * (m / (1 - 0.9 ** (index + 1)))) / (Math.sqrt(v / (1 - 0.99 ** (index + 1))) + 1e-8);
     }
     expect(weights.get('matrix')!.data[0]).toBeCloseTo(w, 6);
-    expect(state.step).toBe(4);
+    expect([...state.steps.values()]).toEqual([4, 4]);
   });
 
   it('reaches every weight of tensors that fill no whole number of pieces', () => {
@@ -95,7 +95,19 @@ describe('Adam', () => {
     step(first, one, gradients);
     step(third, other, gradients);
     expect(other).toEqual(one);
-    expect(third.step).toBe(2);
+    expect([...third.steps.values()]).toEqual([2, 2]);
+  });
+
+  it('a parameter that waited takes its first step like one of a new optimizer', () => {
+    const [one, fresh] = [weightsOf([1, 2], [4]), weightsOf([1, 2], [4])];
+    const adam = new Adam(one);
+    const norm = () => new Map([...one].filter(([name]) => name === 'norm'));
+    for (let count = 0; count < 3; count++) adam.apply(norm(), gradientsOf([9, 9], [0.4]), options, 1);
+    expect([...one.get('matrix')!.data]).toEqual([1, 2]);
+    expect(Object.fromEntries(adam.steps)).toEqual({ matrix: 0, norm: 3 });
+    step(adam, one, gradientsOf([0.1, -0.2], [0.4]));
+    step(new Adam(fresh), fresh, gradientsOf([0.1, -0.2], [0.4]));
+    expect(one.get('matrix')).toEqual(fresh.get('matrix'));
   });
 
   it('decays matrices only, independently of the gradient', () => {

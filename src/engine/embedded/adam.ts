@@ -5,9 +5,9 @@ import type { Weights } from '../../model/safetensors.ts';
 import type { AdamOptions } from '../engine.ts';
 import { adamKernel } from './adam-kernel.ts';
 
-/** Moments of every parameter, and the number of steps applied, which the bias correction needs. */
+/** Moments of every parameter, and the number of steps applied to it, which the bias correction needs. */
 export interface AdamState {
-  readonly step: number;
+  readonly steps: ReadonlyMap<string, number>;
   readonly first: ReadonlyMap<string, Float32Array>;
   readonly second: ReadonlyMap<string, Float32Array>;
 }
@@ -57,7 +57,7 @@ export class Adam implements AdamState {
   readonly #weightPiece: Float32Array;
   readonly #squares: Float64Array;
   readonly #kernel: Kernel;
-  #step = 0;
+  readonly #steps = new Map<string, number>();
 
   constructor(weights: Weights) {
     const padded = (length: number): number => Math.ceil(length / 4) * 4;
@@ -79,23 +79,24 @@ export class Adam implements AdamState {
     for (const [name, { data }] of weights) {
       this.first.set(name, place(data.length));
       this.second.set(name, place(data.length));
+      this.#steps.set(name, 0);
     }
   }
 
-  /** Steps applied so far. */
-  get step(): number {
-    return this.#step;
+  /** Steps applied so far, by parameter: groups may have moved alone. */
+  get steps(): ReadonlyMap<string, number> {
+    return this.#steps;
   }
 
   /** Back to the state of a new optimizer. */
   reset(): void {
     for (const moment of [...this.first.values(), ...this.second.values()]) moment.fill(0);
-    this.#step = 0;
+    for (const name of this.#steps.keys()) this.#steps.set(name, 0);
   }
 
   /** Goes on from the state of another optimizer of the same weights. */
-  restore({ step, first, second }: AdamState): void {
-    this.#step = step;
+  restore({ steps, first, second }: AdamState): void {
+    for (const name of this.#steps.keys()) this.#steps.set(name, steps.get(name)!);
     for (const [name, moment] of this.first) moment.set(first.get(name)!);
     for (const [name, moment] of this.second) moment.set(second.get(name)!);
   }
@@ -134,10 +135,11 @@ export class Adam implements AdamState {
     mirror?: Weights,
   ): void {
     const scale = clipNorm > 0 && gradientNorm > clipNorm ? clipNorm / gradientNorm : 1;
-    this.#step++;
-    const stepSize = learningRate / (1 - beta1 ** this.#step);
-    const secondCorrection = 1 / (1 - beta2 ** this.#step);
     for (const [name, { shape, data }] of weights) {
+      const step = this.#steps.get(name)! + 1;
+      this.#steps.set(name, step);
+      const stepSize = learningRate / (1 - beta1 ** step);
+      const secondCorrection = 1 / (1 - beta2 ** step);
       const gradient = gradients.get(name)!;
       const first = this.first.get(name)!;
       const second = this.second.get(name)!;

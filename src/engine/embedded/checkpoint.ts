@@ -59,7 +59,7 @@ export async function saveCheckpoint(
         [`second.${name}`, { shape, data: adam.second.get(name)! }],
       ] as const,
   );
-  await writeSafetensors(join(folder, optimizerFile), new Map(moments), { step: String(adam.step) });
+  await writeSafetensors(join(folder, optimizerFile), new Map(moments), stepsMetadata(adam.steps));
   // One from an earlier save into the same folder must not be loaded with these weights.
   if (frozen === undefined) await rm(join(folder, frozenFile), { force: true });
   else await writeSafetensors(join(folder, frozenFile), frozen);
@@ -105,13 +105,39 @@ export async function loadCheckpoint(
   return {
     weights,
     adam: {
-      step: count(join(folder, optimizerFile), 'step', optimizer.metadata),
+      steps: stepsOf(join(folder, optimizerFile), optimizer.metadata, expected),
       first: moment('first'),
       second: moment('second'),
     },
     frozen,
     version: count(join(folder, file), 'version', model.metadata),
   };
+}
+
+const ownStep = (name: string): string => `step.${name}`;
+
+/** The most steps that a parameter has taken, and the steps of each that has taken fewer. */
+function stepsMetadata(steps: AdamState['steps']): Record<string, string> {
+  const most = Math.max(0, ...steps.values());
+  const behind = [...steps].filter(([, step]) => step < most);
+  return {
+    step: String(most),
+    ...Object.fromEntries(behind.map(([name, step]) => [ownStep(name), String(step)])),
+  };
+}
+
+function stepsOf(
+  path: string,
+  metadata: Readonly<Record<string, string>>,
+  expected: Weights,
+): Map<string, number> {
+  const most = count(path, 'step', metadata);
+  return new Map(
+    [...expected.keys()].map((name) => [
+      name,
+      metadata[ownStep(name)] === undefined ? most : count(path, ownStep(name), metadata),
+    ]),
+  );
 }
 
 /** Moments of weights that have not been trained. */

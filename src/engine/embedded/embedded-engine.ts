@@ -206,8 +206,18 @@ export class EmbeddedEngine implements Engine {
     return this.#host.call('forwardBackward', [packed, key], buffersOf(packed));
   }
 
-  optimStep(options: AdamOptions): Promise<OptimStepResult> {
+  async optimStep(options: AdamOptions): Promise<OptimStepResult> {
+    if (options.only === 'value-head' && !this.#settings.shape.valueHead) {
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'The value head alone cannot move, and the model has none',
+        next: 'Create the engine with a value head, or move all parameters',
+      });
+    }
     return this.#host.call('optimStep', [options]);
+  }
+
+  async restartOptimizer(): Promise<void> {
+    await this.#host.call('restartOptimizer', []);
   }
 
   async publish(): Promise<number> {

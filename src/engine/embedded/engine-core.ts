@@ -90,6 +90,10 @@ export class EngineCore {
     return this.#inTurn(() => this.#trainer.optimStep(options));
   }
 
+  restartOptimizer(): Promise<void> {
+    return this.#inTurn(() => this.#trainer.restartOptimizer());
+  }
+
   publish(): Promise<number> {
     return this.#betweenSamples(async () => {
       await this.#sampling.setWeights(this.#trainer.weights);

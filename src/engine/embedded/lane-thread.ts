@@ -37,6 +37,7 @@ const trainingVerbs = [
   'post',
   'collect',
   'apply',
+  'restartOptimizer',
   'catchUp',
   'score',
   'freeze',

@@ -46,10 +46,10 @@ export class Trainer {
     };
   }
 
-  /** AdamW on all weights. A gradient that is not finite changes nothing. */
+  /** AdamW on all weights, or on the group of them that is to move. A gradient that is not finite changes nothing. */
   async optimStep(options: AdamOptions): Promise<OptimStepResult> {
     await this.#all((lane) => lane.post());
-    const squares = await this.#all((lane) => lane.collect());
+    const squares = await this.#all((lane) => lane.collect(options.only));
     const gradientNorm = Math.sqrt(squares.reduce((total, part) => total + part, 0));
     const applied = Number.isFinite(gradientNorm);
     if (applied) {
@@ -61,6 +61,10 @@ export class Trainer {
 
   async clearGradients(): Promise<void> {
     await this.#all((lane) => lane.clearGradients());
+  }
+
+  async restartOptimizer(): Promise<void> {
+    await this.#all((lane) => lane.restartOptimizer());
   }
 
   async freeze(rate: number): Promise<void> {
@@ -92,8 +96,9 @@ export class Trainer {
     const states = await this.#all((lane) => lane.state());
     const moments = (kind: 'first' | 'second'): Map<string, Float32Array> =>
       new Map(states.flatMap(({ adam }) => [...adam[kind]]));
-    const [{ adam, frozen }] = states as [TrainingState];
-    return { adam: { step: adam.step, first: moments('first'), second: moments('second') }, frozen };
+    const steps = new Map(states.flatMap(({ adam }) => [...adam.steps]));
+    const [{ frozen }] = states as [TrainingState];
+    return { adam: { steps, first: moments('first'), second: moments('second') }, frozen };
   }
 
   /** Goes on from these; without `adam` its moments begin anew. Gradients are forgotten. */

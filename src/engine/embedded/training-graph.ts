@@ -13,6 +13,8 @@ import type { DecoderShape, HeadKind } from '../../model/decoder.ts';
 import { forward } from '../../model/forward.ts';
 import type { LoraShape } from '../../model/lora.ts';
 import type { Objective, TokenTensors } from '../../objective/objective.ts';
+import { trainedMask } from '../../objective/surrogate.ts';
+import { isIn, isTrained } from './parameter-groups.ts';
 
 /** A graph as bytes, ready to be handed to the thread that runs it. */
 export interface TrainingProgram {
@@ -39,10 +41,12 @@ function tokenTensors(
   const outputs = forward(graph, shape, { ids, causalMask }, lora);
   const logits = outputs.logits();
   const scaled = temperature === 1 ? logits : multiply(logits, 1 / temperature);
+  const weight = graph.input('channel.weight', ['B', '2*U']);
   return {
     logprobs: gatherLogSoftmax(scaled, targets),
     targets,
-    weight: graph.input('channel.weight', ['B', '2*U']),
+    weight,
+    counted: trainedMask({ weight }),
     channel: (name) => graph.input(`channel.${name}`, ['B', '2*U']),
     entropies: () => {
       const distribution = logSoftmax(scaled);
@@ -86,13 +90,8 @@ function headReading(tokens: TokenTensors, shape: DecoderShape, name: string): T
   return headKind(shape, name) === 'scalar' ? output : gatherLast(output, tokens.targets);
 }
 
-/** Under LoRA only the adapter and heads of values are trained. */
-export function isTrained(name: string, lora: LoraShape | undefined): boolean {
-  return lora === undefined || name.includes('.lora_') || name.startsWith('value_head.');
-}
-
 /**
- * The objective's loss, metrics and gradients at every trained parameter that it depends on: `gradient.NAME`. What the
+ * The objective's loss, metrics and gradients at every parameter that it trains: `gradient.NAME`. What the
  * embedding gets through its rows is left as `rows.NAME`, [B, T, width], to be added at the rows of `ids` outside: the
  * runtime's own scatter takes one thread and 64-bit indices of every element.
  */
@@ -107,7 +106,9 @@ export function buildTrainingProgram(
   const nodes = reachable([loss]);
   const nameOf = (parameter: Tensor): string => graph.node(parameter).attributes.name as string;
   const trained = ({ operator, attributes }: Node): boolean =>
-    operator.name === 'parameter' && isTrained(attributes.name as string, lora);
+    operator.name === 'parameter' &&
+    isTrained(attributes.name as string, lora) &&
+    isIn(objective.trains, attributes.name as string);
   const lookups = nodes.filter(
     ({ operator, inputs }) => operator.name === 'gatherRows' && trained(inputs[0]!),
   );

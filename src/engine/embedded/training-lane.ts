@@ -6,11 +6,12 @@ import type { DecoderShape } from '../../model/decoder.ts';
 import { causalMask } from '../../model/forward.ts';
 import type { LoraShape } from '../../model/lora.ts';
 import { copyWeights, type Weights } from '../../model/safetensors.ts';
-import type { AdamOptions, ScoreRequest } from '../engine.ts';
+import type { AdamOptions, ParameterGroup, ScoreRequest } from '../engine.ts';
 import { Adam, type AdamState } from './adam.ts';
 import type { BaseModel } from './base-model.ts';
 import { GradientSums } from './gradient-sums.ts';
 import type { MicroBatch } from './packed-batch.ts';
+import { isIn } from './parameter-groups.ts';
 import { ParameterExchange, type SharedParameters } from './shared-parameters.ts';
 import { buildScoreProgram, type ScoreOptions, type TrainingProgram } from './training-graph.ts';
 
@@ -35,10 +36,12 @@ export interface TrainingLane {
   clearGradients(): void | Promise<void>;
   /** Leaves gradients to the lanes that apply them. */
   post(): void | Promise<void>;
-  /** Adds what others left; returns the sum of squares of the gradients that this lane applies. */
-  collect(): number | Promise<number>;
-  /** AdamW on the weights that the lane owns. */
+  /** Adds what others left; returns the sum of squares of the gradients that this lane applies, of the group if one is named. */
+  collect(only?: ParameterGroup): number | Promise<number>;
+  /** AdamW on the weights that the lane owns, of the group if one is named. */
   apply(options: AdamOptions, gradientNorm: number): void | Promise<void>;
+  /** Moments as of an optimizer that has taken no step. */
+  restartOptimizer(): void | Promise<void>;
   /** Takes over the weights that others have applied. */
   catchUp(): void | Promise<void>;
   /** Outputs by name of each micro-batch, padded as it is. */
@@ -126,16 +129,22 @@ export class LocalTrainingLane implements TrainingLane {
     this.#exchange?.post(this.#gradients.sums);
   }
 
-  collect(): number {
+  collect(only?: ParameterGroup): number {
     let squares = 0;
     for (const [name, gradient] of this.#gradients.sums)
-      if (this.#owned.has(name)) squares += this.#adam.gather(gradient, this.#exchange?.posted(name));
+      if (this.#owned.has(name) && isIn(only, name))
+        squares += this.#adam.gather(gradient, this.#exchange?.posted(name));
     return squares;
   }
 
   apply(options: AdamOptions, gradientNorm: number): void {
-    this.#adam.apply(this.#owned, this.#gradients.sums, options, gradientNorm, this.#exchange?.weights);
+    const moved = new Map([...this.#owned].filter(([name]) => isIn(options.only, name)));
+    this.#adam.apply(moved, this.#gradients.sums, options, gradientNorm, this.#exchange?.weights);
     this.#gradients.clear();
+  }
+
+  restartOptimizer(): void {
+    this.#adam.reset();
   }
 
   catchUp(): void {
@@ -171,8 +180,8 @@ export class LocalTrainingLane implements TrainingLane {
   }
 
   state(): TrainingState {
-    const { step, first, second } = this.#adam;
-    return { adam: { step, first, second }, frozen: this.#frozen };
+    const { steps, first, second } = this.#adam;
+    return { adam: { steps, first, second }, frozen: this.#frozen };
   }
 
   restore(weights: Weights, adam: AdamState | undefined, frozen: Weights | undefined): void {

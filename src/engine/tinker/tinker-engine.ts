@@ -179,6 +179,13 @@ export class TinkerEngine implements Engine {
   /** The gradient norm is 0 where the server does not tell it. */
   async optimStep(options: AdamOptions): Promise<OptimStepResult> {
     this.#requireOpen();
+    if (options.only !== undefined) {
+      throw new TurnwiseError('engine-unsupported', {
+        what: 'The Tinker API has no way to move some parameters alone',
+        seen: options.only,
+        next: 'Move all parameters, or use the embedded engine',
+      });
+    }
     const held = this.#held.splice(0);
     const [, metrics] = await Promise.all([
       held.length === 0
@@ -192,6 +199,14 @@ export class TinkerEngine implements Engine {
       this.#model.optimStep(options),
     ]);
     return { gradientNorm: gradientNorm(metrics) ?? 0, applied: metrics.applied !== 0 };
+  }
+
+  /** A new model with the present weights takes the place of the present one: servers forget moments only so. */
+  async restartOptimizer(): Promise<void> {
+    this.#requireOpen();
+    const path = await this.#model.save(uniqueName('restart'));
+    await this.#model.unloaded();
+    this.#model = await this.#modelFrom(path, false);
   }
 
   async publish(): Promise<number> {

@@ -8,6 +8,8 @@ import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import { createSession, type Feed } from '../../graph/session.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import type { Objective, StepStructure, StepView, TokenTensors } from '../objective.ts';
+import { policyMeans } from '../policy-means.ts';
+import { trainedMask } from '../surrogate.ts';
 
 export interface Evaluation {
   readonly loss: number;
@@ -70,6 +72,7 @@ export async function evaluateStep(objective: Objective, numbers: StepNumbers): 
     weight: new Array<number>(rowLength(row)).fill(1),
     ...row,
   })) as readonly TokenNumbers[];
+  const counted = rows.flatMap(({ weight }) => weight!.filter((share) => share > 0)).length;
   const prepared = objective.prepare?.(viewOf({ ...numbers, rows }));
   const made = Object.entries(prepared?.channels ?? {});
   const all = rows.map((row, index) => ({
@@ -89,6 +92,7 @@ export async function evaluateStep(objective: Objective, numbers: StepNumbers): 
     logprobs: named('logprobs'),
     targets: graph.input('ids', shape, 'int64'),
     weight: named('weight'),
+    counted: trainedMask({ weight: named('weight') }),
     channel: named,
     entropies: () => named('entropies'),
     values: () => named('values'),
@@ -116,7 +120,10 @@ export async function evaluateStep(objective: Objective, numbers: StepNumbers): 
   return {
     ...result,
     loss: result.loss + (prepared?.loss ?? 0),
-    metrics: { ...result.metrics, ...prepared?.metrics },
+    metrics: {
+      ...policyMeans(result.metrics, counted),
+      ...prepared?.metrics,
+    },
   };
 }
 
@@ -139,6 +146,7 @@ export async function evaluateToyPolicy(
     logprobs: gatherLogSoftmax(parameter, targets),
     targets,
     weight: input('weight'),
+    counted: trainedMask({ weight: input('weight') }),
     channel: input,
     entropies: () => input('entropies'),
     values: () => input('values'),

@@ -63,6 +63,7 @@ const bound = (engine: Engine): Engine => ({
   score: (batch, options) => engine.score(batch, options),
   forwardBackward: (batch, objective, options) => engine.forwardBackward(batch, objective, options),
   optimStep: (options) => engine.optimStep(options),
+  restartOptimizer: () => engine.restartOptimizer(),
   publish: () => engine.publish(),
   freeze: (rate) => engine.freeze(rate),
   save: (folder) => engine.save(folder),

@@ -192,6 +192,20 @@ test('large batches travel in pieces', async () => {
   expect(Math.abs(a.gradientNorm / b.gradientNorm - 1)).toBeLessThan(1e-5);
 });
 
+test('an optimizer that begins anew takes no step without a gradient, and the weights stay', async () => {
+  const { url } = await tinyServer();
+  const remote = await tinyClient(url);
+  const batch = policyBatch();
+  const said = async () => (await remote.score(batch, { temperature: 1 })).logprobs;
+  await remote.forwardBackward(batch, crossEntropy(), { temperature: 1 });
+  await remote.optimStep(adam);
+  const learned = await said();
+  await remote.restartOptimizer();
+  expect(await said()).toEqual(learned);
+  await remote.optimStep(adam);
+  expect(await said()).toEqual(learned);
+});
+
 test('what the API cannot do is refused before anything is sent', async () => {
   const { url } = await tinyServer();
   const remote = await tinyClient(url);
@@ -209,11 +223,13 @@ test('what the API cannot do is refused before anything is sent', async () => {
     values: await refused(remote.forwardBackward(batch, valueLoss(), { temperature: 1 })),
     channel: await refused(remote.forwardBackward(randomBatch([4]), ppoClip(), { temperature: 1 })),
     id: await refused(remote.sample([request('a', [99])])),
+    group: await refused(remote.optimStep({ ...adam, only: 'value-head' })),
     model: await refused(tinyClient(url, { baseModel: 'other' })),
   }).toMatchInlineSnapshot(`
     {
       "channel": "Row 0 of the batch has no usable channel advantages. Seen: nothing. Allowed: 4 values.",
       "entropies": "The Tinker API has no entropies. Use an objective that depends on log-probabilities alone, or the embedded engine.",
+      "group": "The Tinker API has no way to move some parameters alone. Seen: value-head. Move all parameters, or use the embedded engine.",
       "id": "The sampling request of conversation a has a token id outside the vocabulary. Seen: 99. Allowed: 0 to 10.",
       "model": "The Tinker server has no base model "other". Allowed: tiny. Name one of these with --base-model.",
       "temperature": "The Tinker API knows log-probabilities at temperature 1 only. Seen: temperature 0.7. Train with rollout.temperature 1, or with the embedded engine.",

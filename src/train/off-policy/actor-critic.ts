@@ -202,10 +202,17 @@ export function advantageOf(
 }
 
 /** A row that weighs the tokens of one utterance. The closing token, which nobody sampled, is left out. */
-export function utteranceRow({ ids_T, start, end }: Imagined, advantage: number): TokenRow {
+export function utteranceRow({ ids_T, start, end, samplerLogprobs }: Imagined, advantage: number): TokenRow {
   const spread = (value: number): Float32Array =>
     Float32Array.from({ length: end }, (_, token) => (token < start ? 0 : value));
-  return { ids_T: ids_T.subarray(0, end), channels: { weight: spread(1), advantages: spread(advantage) } };
+  return {
+    ids_T: ids_T.subarray(0, end),
+    channels: {
+      weight: spread(1),
+      advantages: spread(advantage),
+      ...(samplerLogprobs && { samplerLogprobs }),
+    },
+  };
 }
 
 /** The mean over the rows of what each sums. */

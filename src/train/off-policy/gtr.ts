@@ -18,7 +18,7 @@ import { Rng } from '../../core/rng.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { combine } from '../../objective/combine.ts';
 import { gtr } from '../../objective/imitation-mix.ts';
-import { explainedVariance, valueLoss } from '../../objective/value.ts';
+import { atTargets, explainedVariance, ofValueHead, valueLoss } from '../../objective/value.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { Boundary } from '../../rollout/boundary.ts';
 import { type CollectOptions, collectGroups, type GroupRequest } from '../../rollout/collect.ts';
@@ -116,14 +116,14 @@ export const learnGtr: Learn = async (learner, groups, moment, memory) => {
   const replay = [...recent(memory.replay, moment.step + 1, replayAge), ...corrected.map(keptAs)];
   const kept = await learner.archive.recall(replay);
   const warmingUp = moment.step < valueWarmup;
-  const value = valueLoss({ valueCoefficient, valueClip });
+  const value = atTargets(valueLoss({ valueCoefficient, valueClip }));
   const update = await learnBeside(
     learner,
     moment,
     credited,
     samples,
     { creditState: credited.state, replay },
-    warmingUp ? value : combine([gtr(options), value]),
+    warmingUp ? ofValueHead(value) : combine([gtr(options), value]),
     (fresh, rng) => {
       const drawn = warmingUp ? [] : draw(kept, config.replay.batch, rng);
       return [...withConstant(fresh, 'imitation', 0), ...correctionRows(drawn, learner)];

@@ -7,6 +7,7 @@ import type { Replayed } from '../archive.ts';
 import { GradientSteps } from '../gradient-steps.ts';
 import type { Learn } from '../learn.ts';
 import type { Learner } from '../learner.ts';
+import { withSampler } from '../sampler-gap.ts';
 import { updateOf } from './preferences.ts';
 import { draw, remember } from './replay.ts';
 
@@ -29,9 +30,12 @@ export function learnFromReplay(method: ReplayMethod): Learn {
     const objective = method.objective(learner);
     const rng = Rng.of('replay', config.seed, moment.step);
     const steps = new GradientSteps(learner, moment);
+    // A policy that acts by its values as well samples from another distribution than the one that is trained.
+    const played = learner.recipe.actsBy ? [] : groups.flatMap(({ members }) => members);
+    const playedNow = new Set(played.map(({ id }) => id));
     for (let update = 0; update < config.replay.updates && eligible.length > 0; update++) {
       const episodes = draw(eligible, config.replay.batch, rng);
-      const rows = await method.rows(learner, episodes);
+      const rows = withSampler(await method.rows(learner, episodes), episodes, playedNow);
       if (rows.length === 0) continue;
       await steps.take({ rows }, objective);
       await method.afterwards?.(learner);

@@ -10,10 +10,11 @@ import { sftRl } from '../../objective/imitation-mix.ts';
 import type { Objective } from '../../objective/objective.ts';
 import { isReplayed, recalibratedAdvantage, selfImitation } from '../../objective/self-imitation.ts';
 import type { Replayed } from '../archive.ts';
-import { type CreditedSample, minibatches, trainingRows } from '../batch.ts';
+import { type CreditedSample, minibatches } from '../batch.ts';
 import { GradientSteps } from '../gradient-steps.ts';
 import type { Kept, Learn, Memory, Moment, Update } from '../learn.ts';
 import type { Learner } from '../learner.ts';
+import { lessonRows } from '../lesson-rows.ts';
 import { type CreditedGroups, creditGroups } from '../update.ts';
 import { updateOf } from './preferences.ts';
 import { draw, keptAs, recent } from './replay.ts';
@@ -43,7 +44,7 @@ export async function learnBeside(
   for (let epoch = 0; epoch < config.optimizer.epochs; epoch++) {
     const parts = samples.length > 0 ? minibatches(samples, config.optimizer.minibatches, rng) : [[]];
     for (const part of parts) {
-      const rows = lesson(trainingRows(part, config.objective.aggregation), rng);
+      const rows = lesson(lessonRows(learner, part, objective), rng);
       if (rows.length > 0) await steps.take({ rows }, objective);
     }
   }
@@ -52,11 +53,6 @@ export async function learnBeside(
     ...update,
     credited: new Map(credits.map((credit, index) => [credit.id, { credit, input: inputs[index]! }])),
   };
-}
-
-/** The samples that a policy gradient says something about. */
-function liveOf({ samples_I }: CreditedGroups): CreditedSample[] {
-  return samples_I.flat().filter(({ live }) => live);
 }
 
 /**
@@ -84,7 +80,7 @@ export const learnSpear: Learn = async (learner, groups, moment, memory) => {
     learner,
     moment,
     credited,
-    liveOf(credited),
+    credited.samples_I.flat(),
     { creditState: { ...credited.state, [GROUP_MEANS]: [...earlier, ...played] }, replay: kept },
     selfImitation(loss),
     (fresh, rng) => [
@@ -139,7 +135,7 @@ export const learnMixed: Learn = async (learner, groups, moment, memory) => {
     learner,
     moment,
     credited,
-    liveOf(credited),
+    credited.samples_I.flat(),
     { ...memory, creditState: credited.state },
     sftRl(config.objective.options),
     (fresh, rng) => [

@@ -12,9 +12,14 @@ import {
   trajectoryOf,
 } from '../../core/testing/made-episodes.ts';
 import { roleGroups } from '../../core/trajectory.ts';
+import { refuel as regression } from '../../objective/rebel.ts';
+import { evaluateStep } from '../../objective/testing/evaluate.ts';
+import { trainConfigSchema } from '../config.ts';
+import { findRecipe } from '../recipes/recipes.ts';
 import { againstExpert, bestAndWorst, judged, siblingTurns, twoByTwo } from './pairs.ts';
 import type { Example, Side } from './preferences.ts';
 import { remember } from './replay.ts';
+import { scaledPairs } from './scaled-pairs.ts';
 import { twinPairs } from './twins.ts';
 
 /** Each turn samples one token after the token 1; all of the outcome comes with the last. */
@@ -129,4 +134,44 @@ test('the latest episodes are kept, by their keys; recorded ones stay as they ar
   expect(kept).toEqual([key(1), key(2)]);
   expect(JSON.parse(JSON.stringify(kept))).toEqual(kept);
   expect(remember(memory, [], config)).toBe(memory.replay);
+});
+
+/** An episode, and its twin from the second turn on, which earned −20. */
+const twins = (outcome: number): Episode[] => {
+  const first = episode(0, [5, 6], outcome);
+  const place = { episode: first.key, transition: 0, calls: 1 };
+  const call = madeCall(1, [7], { context: [1], parent: 0 });
+  return [
+    first,
+    madeEpisode(1, [call], [madeTransition(1, -20)], { branchedFrom: place, outcome: { agent: -20 } }),
+  ];
+};
+
+test('returns of tens are brought to a scale on which REFUEL begins with a loss of eta squared', async () => {
+  const pairs = [-40, -1, -25, -38].flatMap((outcome) => twinPairs(views(twins(outcome)), 1, 1));
+  const lossOf = async (examples: readonly Example[]) => {
+    const sides = examples.flat();
+    // As at the beginning of a step: the policy is the one that sampled.
+    const same = { logprobs: [-1], oldLogprobs: [-1], weight: [1] };
+    const step = {
+      rows: sides.map(() => same),
+      sequences: sides.map(({ reward }, row) => ({ rows: [row], reward })),
+      pairs: examples.map((_, index): readonly [number, number] => [2 * index, 2 * index + 1]),
+    };
+    return (await evaluateStep(regression({ eta: 1 }), step)).loss;
+  };
+  expect(await lossOf(pairs)).toBeGreaterThan(250);
+  expect(await lossOf(scaledPairs(pairs))).toBeCloseTo(1, 5);
+  // Who earned more stays, and by how much beside the others.
+  const ratio = ([one, two]: Example) => one.reward / two!.reward;
+  expect(scaledPairs(pairs).map(ratio)).toEqual(pairs.map((pair) => expect.closeTo(ratio(pair), 9)));
+  const equal = twinPairs(views([episode(0, [5], 1), episode(1, [6], 1)]), 1, 1);
+  expect(equal).toHaveLength(1);
+  expect(scaledPairs(equal)).toEqual(equal);
+  expect(scaledPairs([])).toEqual([]);
+});
+
+test('REFUEL scales returns unless told otherwise; Digi-Q chooses between the recorded action and one of its own', () => {
+  expect(findRecipe('refuel').lossOptions!.parse({})).toMatchObject({ eta: 1, normalize: true });
+  expect(trainConfigSchema.parse(findRecipe('digi-q').settings).critic.candidates).toBe(2);
 });

@@ -3,6 +3,7 @@
 import { promptOf } from '../../core/sample.ts';
 import { actOf, type RoleGroup, type Trajectory } from '../../core/trajectory.ts';
 import { agentQPairs, etoPair } from '../../objective/pairs.ts';
+import { withoutSampler } from '../sampler-gap.ts';
 import { type Example, turnSide, wholeSide } from './preferences.ts';
 
 /** The best and the worst episode of every task in which they differ. */
@@ -38,7 +39,11 @@ export function againstExpert(members: readonly Trajectory[], expert: Trajectory
   return members.flatMap((episode) => {
     const preferred = etoPair(episode.outcome, expert.outcome);
     if (preferred === undefined) return [];
-    const sides = [wholeSide(expert, expert.outcome), wholeSide(episode, episode.outcome)] as const;
+    const shown = wholeSide(expert, expert.outcome);
+    const sides = [
+      { ...shown, rows: withoutSampler(shown.rows) },
+      wholeSide(episode, episode.outcome),
+    ] as const;
     return [preferred === 'expert' ? sides : ([sides[1], sides[0]] as const)];
   });
 }

@@ -8,6 +8,7 @@ import { minibatches } from '../batch.ts';
 import { GradientSteps } from '../gradient-steps.ts';
 import type { Learn, Memory, Moment, Update } from '../learn.ts';
 import type { Learner } from '../learner.ts';
+import { withoutSampler } from '../sampler-gap.ts';
 import { byGroup, draw } from './replay.ts';
 import { countedRow, recordedOf } from './rows.ts';
 
@@ -44,7 +45,11 @@ export function learnFromPreferences(preferences: Preferences): Learn {
     const steps = new GradientSteps(learner, moment);
     const objective = preferences.objective(learner);
     for (let epoch = 0; epoch < epochs && judged.length > 0; epoch++) {
-      for (const part of minibatches(judged, parts, rng)) await steps.take(lessonOf(part), objective);
+      for (const part of minibatches(judged, parts, rng)) {
+        const lesson = lessonOf(part);
+        const rows = compared === groups ? lesson.rows : withoutSampler(lesson.rows);
+        await steps.take({ ...lesson, rows }, objective);
+      }
     }
     return updateOf(steps, memory, { 'preference/examples': judged.length }, preferences.why);
   };

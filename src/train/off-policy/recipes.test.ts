@@ -68,6 +68,11 @@ const settings: TrainSettings = {
 
 const offPolicy = recipes.filter(({ learn }) => learn !== undefined);
 
+const LEARNS_FROM_FRESH = [
+  ...['dpo', 'kto', 'rebel', 'refuel', 'eto', 'agent-q'],
+  ...['archer', 'spear-sil', 'sft-rl', 'gtr'],
+];
+
 /** The run's history without what time changes. */
 function historyOf(name: string): Record<string, unknown>[] {
   const lines = readFileSync(join(folder, name, 'events.jsonl'), 'utf8')
@@ -102,6 +107,12 @@ describe.each(offPolicy.map(({ name }) => name))('%s', (recipe) => {
       expect(metrics['tokens/trained']).toBeGreaterThanOrEqual(0);
       expect(metrics['optim/refused_updates'] ?? 0).toBe(0);
     }
+    // Sampler and trainer are compared where fresh tokens are learned from, and nowhere else.
+    const gaps = steps.flatMap((metrics) => metrics['policy/kl_sample_train'] ?? []);
+    for (const gap of gaps) expect(Math.abs(gap)).toBeLessThan(1e-6);
+    if (LEARNS_FROM_FRESH.includes(recipe)) expect(steps[2]!['policy/kl_sample_train']).toBeDefined();
+    // Digi-Q imitates what it samples only where the critic prefers it to what was recorded.
+    else if (recipe !== 'digi-q') expect(gaps).toEqual([]);
     // After the warm-up of a critic, every recipe here trains the policy.
     expect(steps[2]!['tokens/trained']).toBeGreaterThan(0);
     expect(steps[2]!['optim/gradient_norm']).toBeGreaterThan(0);

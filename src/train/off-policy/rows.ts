@@ -22,6 +22,7 @@ export function countedRow(sample: Sample, counts: (turn: number) => boolean = (
     channels: {
       weight: Float32Array.from(sample.turn_T, (turn) => (turn >= 0 && counts(turn) ? 1 : 0)),
       oldLogprobs: sample.logprobs_T,
+      samplerLogprobs: sample.logprobs_T,
     },
   };
 }

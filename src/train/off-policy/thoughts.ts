@@ -36,7 +36,7 @@ export function correctionRows(
     const nothing = new Float32Array(ids_T.length);
     const imitation = Float32Array.from(ids_T, (_, token) => (token < prompt.length ? 0 : 1 / tokens));
     const channels = { weight: nothing, advantages: nothing, oldLogprobs: nothing, returns: nothing };
-    return { ids_T, channels: { ...channels, oldValues: nothing, imitation } };
+    return { ids_T, channels: { ...channels, oldValues: nothing, valueWeight: nothing, imitation } };
   });
 }
 

@@ -64,6 +64,8 @@ export interface Imagined {
   readonly ids_T: Int32Array;
   readonly start: number;
   readonly end: number;
+  /** What the sampler wrote down of it, by token of the row. */
+  readonly samplerLogprobs?: Float32Array;
 }
 
 /** What the published policy does in these states, `count` times in each. */
@@ -93,6 +95,9 @@ export async function imagine(
   return results.map((result, index) => {
     const { promptIds } = requests[index]!;
     const end = promptIds.length + result.ids.length;
-    return { ids_T: Int32Array.of(...promptIds, ...result.ids, CLOSING_ID), start: promptIds.length, end };
+    const samplerLogprobs = new Float32Array(end);
+    samplerLogprobs.set(result.logprobs, promptIds.length);
+    const ids_T = Int32Array.of(...promptIds, ...result.ids, CLOSING_ID);
+    return { ids_T, start: promptIds.length, end, samplerLogprobs };
   });
 }

@@ -14,6 +14,7 @@ export const digiQ: Recipe = {
   ],
   use: 'episodes are recorded, and gradients through a critic of the policy’s own choices are not trusted',
   source: 'Digi-Q, arXiv 2502.15760',
+  // The best of many is the one that the critic is most wrong about: with 8 the policy ends below where it starts.
   authors: '16 actions, threshold 0.05 (web shopping) or 0.1, discount 0.95, 1296 recorded episodes',
   critic: false,
   criticHeads: utteranceHeads,

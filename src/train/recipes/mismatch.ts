@@ -27,7 +27,8 @@ export const icePop: Recipe = {
 
 export const sequenceMaskRecipe: Recipe = {
   name: 'sequence-mask',
-  summary: 'grpo without the sequences that sampler and trainer see very differently',
+  summary:
+    'grpo with sequences weighed by how much likelier the trainer finds them, without those above a cap',
   formula: [...creditFormula('grpo'), lossFormula('sequence-mask')],
   use: 'as tis, where whole sequences drift apart',
   source: 'TRL',
