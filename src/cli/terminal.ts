@@ -142,7 +142,9 @@ function speeds(metrics: Readonly<Record<string, number>>): string {
 
 /** How long a turn may get: a policy that needs more words than that is cut off, whatever it learns. */
 function turnLimit({ turnTokens }: Extract<StoredEvent, { type: 'start' }>, paint: Paint): string {
-  return turnTokens === undefined ? '' : paint('dim', `\n  at most ${turnTokens} tokens a turn`);
+  return turnTokens === undefined
+    ? ''
+    : paint('dim', `\n  at most ${turnTokens} token${turnTokens === 1 ? '' : 's'} a turn`);
 }
 
 /** What stays on the screen and in a log, whatever else happens. */

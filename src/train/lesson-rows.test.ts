@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type MadeTurn, madeKey, playedEpisode } from '../core/testing/made-episodes.ts';
-import { roleGroups } from '../core/trajectory.ts';
+import { type MadeTurn, madeGroup, madeKey, playedEpisode } from '../core/testing/made-episodes.ts';
+import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
 import { findCreditMethod } from '../credit/methods.ts';
 import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -160,13 +160,12 @@ describe('the constant of Dr. GRPO', () => {
 });
 
 describe('values of turns', () => {
-  const turns = (tokens: number): Group[] => [
-    {
-      id: '0/0',
-      task: null,
-      members: [0, 1, 2].map((member) => episode(0, member, [turn(3, tokens, 0), turn(4, tokens, member)])),
-    },
-  ];
+  const turns = (tokens: number): RoleGroup[] =>
+    roleGroups([
+      madeGroup(
+        ...[0, 1, 2].map((member) => playedEpisode(member, [turn(3, tokens, 0), turn(4, tokens, member)])),
+      ),
+    ]);
 
   test.each(['turn-gae', 'turn-ppo'])('%s: their loss is a mean over turns', async (name) => {
     const engine = scoringEngine();
