@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson, type Json } from '../core/json.ts';
+import type { JsonCompatible } from '../core/json-compatible.ts';
 import { Rng } from '../core/rng.ts';
 import type { Environment } from './environment.ts';
 import { fromEnvironment } from './from-environment.ts';
@@ -15,7 +16,7 @@ const NONSENSE = [NO_ACTION, 'xyzzy', '<unk>', '  ', 'left right', '"', '{"name"
  * nothing throws, the turn limit suffices to end the episode, the state survives JSON, nonsense is invalid and leaves
  * the anchor alone, a fork given the same action goes the same way, and the same seed gives the same transcript.
  */
-export async function brokenLaw<Task extends Json, State extends Json>(
+export async function brokenLaw<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   environment: Environment<Task, State>,
   task: Task,
   seed: string | number,
@@ -24,7 +25,7 @@ export async function brokenLaw<Task extends Json, State extends Json>(
   const transcripts: string[] = [];
   for (const _ of [1, 2]) {
     const choices = Rng.of('laws', seed);
-    const session = await world.open(task, Rng.of('world', seed));
+    const session = await world.open(task as Json, Rng.of('world', seed));
     const signal = new AbortController().signal;
     const transcript: Json[] = [];
     for (let turn = 0; session.toMove() !== undefined && turn < world.maxTurns; turn++) {
