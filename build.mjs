@@ -7,7 +7,6 @@ await build({
   entry: [
     'src/exports/*.ts',
     'src/cli/main.ts',
-    'src/cli/typescript-loader.ts',
     'src/engine/embedded/worker.ts',
     'src/engine/embedded/lane-worker.ts',
     'envs/*/index.ts',

@@ -6,7 +6,7 @@ import type { JsonObject } from '../core/json.ts';
 import { parseStrict } from '../core/parse-strict.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
-import { isPath, loadFile } from './load-file.ts';
+import { isPath, loadFile } from '../run/load/load-file.ts';
 import { connectEnvironment, isAddress, remoteExamples } from './remote-environments.ts';
 import { applySettings } from './settings.ts';
 

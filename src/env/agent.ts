@@ -2,6 +2,7 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import type { JsonCompatible } from '../core/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Split, TaskSet } from './environment.ts';
@@ -85,7 +86,9 @@ export interface Agent<Task = Json> {
  *
  * @throws TurnwiseError `agent-invalid`
  */
-export function defineAgent<Task>(definition: AgentDefinition<Task>): Agent<Task> {
+export function defineAgent<Task extends JsonCompatible<Task>>(
+  definition: AgentDefinition<Task>,
+): Agent<Task> {
   const {
     name,
     description = '',

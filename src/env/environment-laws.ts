@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson, findNonJson, type Json } from '../core/json.ts';
+import type { JsonCompatible } from '../core/json-compatible.ts';
 import { Rng } from '../core/rng.ts';
 import type { Environment } from './environment.ts';
 import { fromEnvironment } from './from-environment.ts';
@@ -22,12 +23,12 @@ class Broken extends Error {}
  * gives the same, a copy given the same action goes the same way, what a copy does leaves the original alone, and the same
  * seed and actions give the same transcript.
  */
-export function brokenLaw<Task extends Json, State extends Json>(
+export function brokenLaw<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   environment: Environment<Task, State>,
   task: Task,
   seed: string | number,
 ): Promise<string | undefined> {
-  return brokenWorldLaw(fromEnvironment(environment), task, seed);
+  return brokenWorldLaw(fromEnvironment(environment), task as Json, seed);
 }
 
 /** As `brokenLaw`, for any world with scripted random players. */

@@ -7,6 +7,7 @@
 
 import type { Split } from '../core/episode.ts';
 import type { Json } from '../core/json.ts';
+import type { JsonCompatible } from '../core/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 
@@ -32,7 +33,8 @@ export interface Step<State> {
   readonly info?: Json;
 }
 
-export interface Environment<Task extends Json = Json, State extends Json = Json> {
+/** Tasks and states are plain JSON, which `defineEnvironment` and `fromEnvironment` check. */
+export interface Environment<Task = Json, State = Json> {
   readonly name: string;
   /** One line for lists. */
   readonly description: string;
@@ -60,8 +62,8 @@ export interface Environment<Task extends Json = Json, State extends Json = Json
   render?(state: State): string;
 }
 
-/** An identity function that lets the types of task and state be inferred. */
-export function defineEnvironment<Task extends Json, State extends Json>(
+/** Returns its argument. It infers the types of task and state, and checks that they hold nothing but JSON. */
+export function defineEnvironment<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   environment: Environment<Task, State>,
 ): Environment<Task, State> {
   return environment;

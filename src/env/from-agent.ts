@@ -1,20 +1,23 @@
 /** An agent as a world: its tasks and limits. Its episodes are its own code, which the gateway records. */
 
 import { TurnwiseError } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+import type { JsonCompatible } from '../core/json-compatible.ts';
 import type { Agent } from './agent.ts';
+import type { TaskSet } from './environment.ts';
 import { rawProtocol } from './raw-protocol.ts';
 import { AGENT } from './session.ts';
 import type { World } from './world.ts';
 
-export function fromAgent(agent: Agent): World {
+export function fromAgent<Task extends JsonCompatible<Task>>(agent: Agent<Task>): World {
   return {
     name: agent.name,
     description: agent.description,
     roles: [AGENT],
     maxTurns: agent.maxCalls,
     protocol: rawProtocol,
-    agent,
-    tasks: (split) => agent.tasks(split),
+    agent: agent as unknown as Agent,
+    tasks: (split) => agent.tasks(split) as TaskSet<Json>,
     open: async () => {
       throw new TurnwiseError('agent-plays-itself', {
         what: `"${agent.name}" is an agent: its own code plays its episodes, so they cannot be stepped from outside`,

@@ -1,10 +1,11 @@
 /** A pure environment as a world: sessions over its reducer, with fork, anchors and scripted players for free. */
 
 import { canonicalJson, type Json } from '../core/json.ts';
+import type { JsonCompatible } from '../core/json-compatible.ts';
 import { type Message, user } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, TaskSet } from './environment.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
 import { AGENT, type Role, type Session, type StepResult } from './session.ts';
@@ -20,7 +21,7 @@ interface Present<State> {
 }
 
 /** An episode of a pure environment. The same task, random stream and actions give the same episode. */
-export class EnvironmentSession<State extends Json = Json> implements Session {
+export class EnvironmentSession<State = Json> implements Session {
   readonly roles: readonly Role[] = [AGENT];
   readonly #environment: Environment<Json, State>;
   /** Each step draws from a stream of its own, so that what one uses up never shifts the next. */
@@ -53,7 +54,7 @@ export class EnvironmentSession<State extends Json = Json> implements Session {
   }
 
   anchor(_role: Role): string {
-    return this.#environment.anchor?.(this.#state) ?? canonicalJson(this.#state);
+    return this.#environment.anchor?.(this.#state) ?? canonicalJson(this.#state as Json);
   }
 
   async step(action: string, signal: AbortSignal): Promise<StepResult> {
@@ -92,7 +93,7 @@ export class EnvironmentSession<State extends Json = Json> implements Session {
   }
 
   render(): string {
-    return this.#environment.render?.(this.#state) ?? canonicalJson(this.#state);
+    return this.#environment.render?.(this.#state) ?? canonicalJson(this.#state as Json);
   }
 
   async close(): Promise<void> {}
@@ -109,7 +110,7 @@ export interface FromEnvironmentOptions {
  * Raises `state-not-json`, `reward-not-finite`, `observation-too-long` and `observation-not-text` where the author's
  * code breaks its contract; the session then stays in the state it was in. Its states are frozen.
  */
-export function fromEnvironment<Task extends Json, State extends Json>(
+export function fromEnvironment<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   environment: Environment<Task, State>,
   options: FromEnvironmentOptions = {},
 ): World {
@@ -120,10 +121,10 @@ export function fromEnvironment<Task extends Json, State extends Json>(
     maxTurns: environment.maxTurns,
     ...(environment.facts && { facts: environment.facts }),
     protocol: options.protocol ?? (environment.correctThought ? tagProtocol : rawProtocol),
-    tasks: (split) => environment.tasks(split),
+    tasks: (split) => environment.tasks(split) as TaskSet<Json>,
     async open(task, rng, startRng = rng.fork('start')) {
       const start = environment.start(task as Task, startRng);
-      return new EnvironmentSession(environment, rng, {
+      return new EnvironmentSession(environment as unknown as Environment<Json, State>, rng, {
         state: checkState(environment.name, start.state),
         messages: checkMessages(environment.name, start.messages),
         done: false,
@@ -143,7 +144,7 @@ export function fromEnvironment<Task extends Json, State extends Json>(
   };
 }
 
-function play<Task extends Json, State extends Json>(
+function play<Task, State>(
   environment: Environment<Task, State>,
   state: State,
   kind: PlayerKind,

@@ -2,9 +2,11 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import { canonicalJson, type Json } from '../core/json.ts';
+import type { JsonCompatible } from '../core/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';
+import type { TaskSet } from './environment.ts';
 import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
@@ -12,7 +14,7 @@ import type { Role, Session, StepResult } from './session.ts';
 import type { PlayerKind, World } from './world.ts';
 
 /** An episode of a pure game. The same task, random stream and actions give the same episode. */
-export class GameSession<State extends Json = Json> implements Session {
+export class GameSession<State = Json> implements Session {
   readonly roles: readonly Role[];
   readonly #game: Game<Json, State>;
   /** Each step draws from a stream of its own, so that what one uses up never shifts the next. */
@@ -76,7 +78,7 @@ export class GameSession<State extends Json = Json> implements Session {
   }
 
   render(): string {
-    return this.#game.render?.(this.#state) ?? canonicalJson(this.#state);
+    return this.#game.render?.(this.#state) ?? canonicalJson(this.#state as Json);
   }
 
   async close(): Promise<void> {}
@@ -93,7 +95,7 @@ export interface FromGameOptions {
  * Raises `state-not-json`, `reward-not-finite`, `unknown-role` and `observation-too-long` where the author's code
  * breaks its contract; the session then stays in the state it was in. Its states are frozen.
  */
-export function fromGame<Task extends Json, State extends Json>(
+export function fromGame<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   game: Game<Task, State>,
   options: FromGameOptions = {},
 ): World {
@@ -105,9 +107,13 @@ export function fromGame<Task extends Json, State extends Json>(
     ...(game.facts && { facts: game.facts }),
     game: game as unknown as Game,
     protocol: options.protocol ?? rawProtocol,
-    tasks: (split) => game.tasks(split),
+    tasks: (split) => game.tasks(split) as TaskSet<Json>,
     async open(task, rng, startRng = rng.fork('start')) {
-      return new GameSession(game, rng, checkState(game.name, game.start(task as Task, startRng)));
+      return new GameSession(
+        game as unknown as Game<Json, State>,
+        rng,
+        checkState(game.name, game.start(task as Task, startRng)),
+      );
     },
     script(session, kind, rng) {
       if (!(session instanceof GameSession)) return undefined;
@@ -117,7 +123,7 @@ export function fromGame<Task extends Json, State extends Json>(
   };
 }
 
-function play<Task extends Json, State extends Json>(
+function play<Task, State>(
   game: Game<Task, State>,
   state: State,
   role: Role,

@@ -1,6 +1,7 @@
 /** The contract of a game author: several roles over one plain JSON state. An environment is the one-role case. */
 
 import type { Json } from '../core/json.ts';
+import type { JsonCompatible } from '../core/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Split, TaskSet } from './environment.ts';
@@ -15,7 +16,8 @@ export interface GameStep<State> {
   readonly info?: Json;
 }
 
-export interface Game<Task extends Json = Json, State extends Json = Json> {
+/** Tasks and states are plain JSON, which `defineGame` and `fromGame` check. */
+export interface Game<Task = Json, State = Json> {
   readonly name: string;
   readonly description: string;
   readonly roles: readonly Role[];
@@ -38,7 +40,8 @@ export interface Game<Task extends Json = Json, State extends Json = Json> {
   render?(state: State): string;
 }
 
-export function defineGame<Task extends Json, State extends Json>(
+/** Returns its argument. It infers the types of task and state, and checks that they hold nothing but JSON. */
+export function defineGame<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   game: Game<Task, State>,
 ): Game<Task, State> {
   return game;

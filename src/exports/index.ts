@@ -17,6 +17,7 @@ export type {
 } from '../core/episode.ts';
 export { TurnwiseError } from '../core/errors.ts';
 export type { Json, JsonObject } from '../core/json.ts';
+export type { JsonCompatible } from '../core/json-compatible.ts';
 export { assistant, type Message, system, user } from '../core/messages.ts';
 export { Rng } from '../core/rng.ts';
 export { type Sample, samplesOf } from '../core/sample.ts';

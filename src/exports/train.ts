@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { resumeRun, startRun } from '../cli/training-run.ts';
 import type { Json } from '../core/json.ts';
+import type { JsonCompatible } from '../core/json-compatible.ts';
 import type { Environment } from '../env/environment.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
@@ -10,7 +11,7 @@ import type { World } from '../env/world.ts';
 import type { TrainSettings } from '../train/config.ts';
 import type { RunEvent, RunSummary } from '../train/events.ts';
 
-export interface TrainOptions<Task extends Json, State extends Json> {
+export interface TrainOptions<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>> {
   /** A pure environment, or a world made by `fromGame` or by hand. */
   readonly environment: Environment<Task, State> | World;
   /** Default: `rloo`, and `self-play` where there are several roles. */
@@ -28,7 +29,7 @@ export interface TrainOptions<Task extends Json, State extends Json> {
   readonly softStop?: AbortSignal;
 }
 
-export interface ResumeOptions<Task extends Json, State extends Json>
+export interface ResumeOptions<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>
   extends Pick<TrainOptions<Task, State>, 'environment' | 'runs' | 'onEvent' | 'signal' | 'softStop'> {
   readonly name: string;
 }
@@ -42,7 +43,7 @@ export interface ResumeOptions<Task extends Json, State extends Json>
  *
  * @throws TurnwiseError for settings, names and environments that cannot be used (docs/errors.md)
  */
-export function train<Task extends Json, State extends Json>(
+export function train<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   options: TrainOptions<Task, State>,
 ): Promise<RunSummary> {
   const world = worldOf(options.environment);
@@ -56,14 +57,14 @@ export function train<Task extends Json, State extends Json>(
 }
 
 /** Continue a run of `train` from its last checkpoint; on the same machine the later steps are the same, bit for bit. */
-export function resume<Task extends Json, State extends Json>(
+export function resume<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   options: ResumeOptions<Task, State>,
 ): Promise<RunSummary> {
   const factory = factoryOf(worldOf(options.environment));
   return resumeRun({ name: options.name, findFactory: async () => factory, ...controlOf(options) });
 }
 
-function worldOf<Task extends Json, State extends Json>(
+function worldOf<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   environment: Environment<Task, State> | World,
 ): World {
   return 'open' in environment ? environment : fromEnvironment(environment);

@@ -14,7 +14,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { transformSync } from '@swc/wasm-typescript';
+import { transpileModule } from 'typescript';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { realDisk } from './disk.ts';
 import { takeLock } from './lock.ts';
@@ -42,10 +42,10 @@ for await (const path of createInterface({ input: process.stdin })) {
 beforeAll(() => {
   for (const name of ['store/lock', 'store/disk', 'core/errors', 'core/write-error']) {
     const source = readFileSync(resolve(import.meta.dirname, '..', `${name}.ts`), 'utf8');
-    const { code } = transformSync(source, { mode: 'strip-only' });
+    const { outputText } = transpileModule(source, { compilerOptions: { target: 99, module: 99 } });
     const target = join(folder, `${name}.js`);
     mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, code.replaceAll(".ts'", ".js'"));
+    writeFileSync(target, outputText.replaceAll(".ts'", ".js'"));
   }
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(join(folder, 'contender.js'), contender);

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { isPath, loadFile } from './load-file.ts';
-import { load } from './typescript-loader.ts';
 
-const repository = new URL('../..', import.meta.url).pathname;
+const repository = new URL('../../..', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-files-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -26,8 +25,8 @@ function write(name: string, text: string): string {
 }
 
 test('names and paths', () => {
-  expect(['./a.ts', 'a.ts', 'b/c', 'x.mjs', '../y.js'].map(isPath)).toEqual([true, true, true, true, true]);
-  expect(['frozen-lake', 'a.txt', 'rloo'].map(isPath)).toEqual([false, false, false]);
+  expect(['./a.ts', 'a.ts', 'b/c', 'x.mjs', '../y.js', 'a.tsx', 'a.ts#x'].every(isPath)).toBe(true);
+  expect(['frozen-lake', 'a.txt', 'rloo', 'a#x'].some(isPath)).toBe(false);
 });
 
 test('a file that exports one environment, also as its default', async () => {
@@ -51,17 +50,21 @@ test('a file that is not there', async () => {
   await expect(loadFile(join(folder, 'none.ts'))).rejects.toMatchObject({ code: 'file-unknown' });
 });
 
-test('the loader leaves types out and says where TypeScript cannot be run so', async () => {
-  const next = (): never => {
-    throw new Error('not ours');
-  };
-  const url = (path: string): string => `file://${path}`;
-  const context = { format: undefined, conditions: [], importAttributes: {} } as never;
-  const good = await load(url(write('good.ts', 'export const x: number = 1;')), context, next);
-  expect(good.source).toBe('export const x         = 1;');
-  const bad = url(write('bad.ts', 'const a = 1;\nenum B { c }'));
-  await expect(load(bad, context, next)).rejects.toThrow(/bad\.ts:2: TypeScript enum is not supported/);
-  await expect(load(url(write('plain.js', '')), context, next)).rejects.toThrow('not ours');
+test('an export chosen by name', async () => {
+  const path = write(
+    'several.ts',
+    `export const first = ${environment('first')};\nexport const second = ${environment('second')};\nexport const x = 1;`,
+  );
+  expect(await loadFile(`${path}#second`)).toMatchObject({ name: 'second', source: `${path}#second` });
+  await expect(loadFile(path)).rejects.toThrow(`Name the one you mean: ${path}#first`);
+  await expect(loadFile(`${path}#secnd`)).rejects.toThrow(
+    `${path} has no export "secnd". Allowed: first, second. Did you mean ${path}#second?`,
+  );
+  await expect(loadFile(`${path}#x`)).rejects.toThrow(
+    `${path}#x is not an agent, environment, game or world`,
+  );
+  const hashed = write('with#hash.mjs', `export const mine = ${environment('hashed')};`);
+  expect(await loadFile(hashed)).toMatchObject({ name: 'hashed', source: hashed });
 });
 
 test('`turnwise train ./agent.ts` runs TypeScript on this version of Node', {
