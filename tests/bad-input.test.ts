@@ -236,7 +236,7 @@ describe('a run', { timeout: 60_000 }, () => {
       text.replace(/"turnwise": ".*?"/, '"turnwise": "0.0.1"').replace('"seed"', '"seeds"'),
     );
     expect(await complaint('resume', 'older')).toMatchInlineSnapshot(
-      `"error: The configuration of this run was written by another version. Seen: Turnwise 0.0.1: Unrecognized key: "seeds" (RUNS/older/config.json). Allowed: format 1 of Turnwise 0.1.0. Continue the run with the version that started it, or start a new run with this one. (config-version) → 1"`,
+      `"error: The configuration of this run was written by another version. Seen: Turnwise 0.0.1: Unrecognized key: "seeds" (RUNS/older/config.json). Allowed: format 2 of Turnwise 0.1.0. Continue the run with the version that started it, or start a new run with this one. (config-version) → 1"`,
     );
   });
 

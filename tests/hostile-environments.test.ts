@@ -144,6 +144,6 @@ test('a step that never returns ends the process, which names the step and how t
     .replace(folder, 'RUNS')
     .trim();
   expect(message).toMatchInlineSnapshot(
-    `"environment-hangs: stepping demonstration/0/0 turn 0 has not returned for TIME s and blocks the whole process, which is ended now. Mend the environment, then continue with: turnwise resume spinning --runs RUNS"`,
+    `"environment-hangs: stepping 0/0/0 turn 0 has not returned for TIME s and blocks the whole process, which is ended now. Mend the environment, then continue with: turnwise resume spinning --runs RUNS"`,
   );
 });

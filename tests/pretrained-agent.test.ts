@@ -11,6 +11,7 @@ import { playCommand } from '../src/cli/commands/play.ts';
 import { trainCommand } from '../src/cli/commands/train.ts';
 import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
 import { loadPretrainedLanguage } from '../src/model/pretrained-language.ts';
+import { readEpisodeFile } from '../src/store/read-episodes.ts';
 
 const parity = new URL('hf-parity/', import.meta.url).pathname;
 const agent = new URL('../examples/agents/openai-client.ts', import.meta.url).pathname;
@@ -58,22 +59,15 @@ test('trained and measured through its chat template, tools described', { timeou
   const trained = await turnwise('train', agent, '--model', model, '--name', 'taught', ...settings());
   expect(trained).toMatchObject({ code: 0, errors: '' });
   expect(trained.output).toMatch(/16 episodes|8 episodes/);
-  const [first] = readFileSync(join(folder, 'runs', 'taught', 'rollouts', '1.jsonl'), 'utf8').split('\n');
-  const { turns } = JSON.parse(first!) as {
-    readonly turns: readonly {
-      readonly contextIds: readonly number[];
-      readonly ids: readonly number[];
-      readonly sampled: boolean;
-      readonly extendsPrevious: boolean;
-    }[];
-  };
+  const [group] = readEpisodeFile(join(folder, 'runs', 'taught', 'rollouts', '1.jsonl.gz'))!;
+  const { calls } = group!.members[0]!;
   // Two conversations at once, each a sample of its own.
-  expect(turns).toHaveLength(2);
+  expect(calls).toHaveLength(2);
   expect(
-    turns.every(({ sampled, extendsPrevious, ids }) => sampled && !extendsPrevious && ids.length > 0),
+    calls.every(({ trainable, parent, ids }) => trainable === true && parent === undefined && ids.length > 0),
   ).toBe(true);
   const { tokenizer } = await loadPretrainedLanguage(model, 300);
-  const prompt = tokenizer.decode(turns[0]!.contextIds);
+  const prompt = tokenizer.decode([...calls[0]!.context]);
   expect(prompt).toContain('{"type": "function", "function": {"name": "manager"');
   expect(prompt.endsWith('<|im_end|>\n<|im_start|>assistant\n')).toBe(true);
   const measured = await turnwise('eval', agent, '--tasks', '2');

@@ -16,6 +16,7 @@ import { Rng } from '../src/core/rng.ts';
 import { chatRenderer } from '../src/model/chat-renderer.ts';
 import { loadPretrainedLanguage } from '../src/model/pretrained-language.ts';
 import { readEvents } from '../src/store/log-lines.ts';
+import { readEpisodeFile } from '../src/store/read-episodes.ts';
 
 const parity = new URL('hf-parity/', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-pretrained-'));
@@ -77,7 +78,7 @@ const events = (name: string): string =>
     .filter(({ type }) => type === 'step')
     .map((event) =>
       JSON.stringify(event, (key, value: unknown) =>
-        key === 'time' || /^(time|speed|loop)\//.test(key) ? undefined : value,
+        key === 'time' || key === 'seconds' || /^(time|speed|loop)\//.test(key) ? undefined : value,
       ),
     )
     .join('\n');
@@ -97,13 +98,10 @@ test('trained from a folder, resumed bit for bit, measured, watched', { timeout:
   const config = JSON.parse(readFileSync(checkpoint('whole', 'adapter_config.json'), 'utf8')) as unknown;
   expect(config).toMatchObject({ peft_type: 'LORA', r: 4, lora_alpha: 8 });
 
-  const first = JSON.parse(
-    readFileSync(join(runs, 'whole', 'rollouts', '1.jsonl'), 'utf8').split('\n')[0]!,
-  ) as {
-    readonly turns: readonly { readonly contextIds: readonly number[]; readonly extendsPrevious: boolean }[];
-  };
+  const [group] = readEpisodeFile(join(runs, 'whole', 'rollouts', '1.jsonl.gz'))!;
+  const { calls } = group!.members[0]!;
   const { tokenizer } = await loadPretrainedLanguage(model, 300);
-  expect(tokenizer.decode(first.turns[0]!.contextIds)).toBe(
+  expect(tokenizer.decode([...calls[0]!.context])).toBe(
     [
       '<|im_start|>system\nFind a hidden number; each answer narrows the interval.',
       'Answer with your action alone, and nothing else.',
@@ -111,7 +109,7 @@ test('trained from a folder, resumed bit for bit, measured, watched', { timeout:
       '<|im_start|>user\nlow1 high4<|im_end|>\n<|im_start|>assistant\n',
     ].join('\n'),
   );
-  expect(first.turns.slice(1).some(({ extendsPrevious }) => extendsPrevious)).toBe(true);
+  expect(calls.slice(1).some(({ parent, kept }) => parent !== undefined && kept === undefined)).toBe(true);
 
   const exported = join(folder, 'exported');
   expect((await turnwise('export', 'whole', '--to', exported)).code).toBe(0);

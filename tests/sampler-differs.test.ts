@@ -7,6 +7,7 @@ import { findCreditMethod } from '../src/credit/methods.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { crossEntropy } from '../src/objective/cross-entropy.ts';
+import { Archive } from '../src/train/archive.ts';
 import { type TrainSettings, trainConfigSchema } from '../src/train/config.ts';
 import type { Learner } from '../src/train/learner.ts';
 import { findRecipe, recipes } from '../src/train/recipes/recipes.ts';
@@ -60,7 +61,9 @@ async function learn(
   const config = trainConfigSchema.parse(mergeSettings(recipe.settings, own, settings));
   const credit = findCreditMethod(config.credit.method).create({}).credit;
   const room = { world: { maxTurns: 1 }, renderer: { maxTurnTokens: 6 } };
-  const learner = { config, engine, recipe, credit, ...room } as unknown as Learner;
+  const archive = new Archive(async () => []);
+  archive.add([madeGroup(...members)]);
+  const learner = { config, engine, recipe, credit, archive, ...room } as unknown as Learner;
   const groups = roleGroups([madeGroup(...members)]);
   const update = await (recipe.learn ?? updatePolicy)(
     learner,

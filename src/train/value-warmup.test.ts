@@ -4,6 +4,7 @@ import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
 import { findCreditMethod } from '../credit/methods.ts';
 import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
+import { Archive } from './archive.ts';
 import { trainConfigSchema } from './config.ts';
 import type { Learner } from './learner.ts';
 import { findRecipe, recipes } from './recipes/recipes.ts';
@@ -63,7 +64,8 @@ test.each(warmedUp.map(({ name }) => name))(
     const credit = findCreditMethod(method).create(creditOptions).credit;
     const engine = await createEmbeddedEngine({ shape, seed: 'warm', threads: 1, tokenBudget: 1024 });
     try {
-      const learner = { config, engine, recipe, credit } as unknown as Learner;
+      const archive = new Archive(async () => []);
+      const learner = { config, engine, recipe, credit, archive } as unknown as Learner;
       const rows = [{ ids_T: Int32Array.of(1, 2, 3, 4, 5, 6), channels: {} }];
       const said = () => engine.score({ rows }, { temperature: 1, values: true });
       const learn = async (step: number) =>

@@ -63,7 +63,7 @@ test('a model elsewhere is measured on an environment, and its episodes are kept
   expect(kept).toHaveLength(8);
   const { calls } = JSON.parse(kept[0]!) as { calls: readonly object[] };
   expect(calls[0]).toMatchObject({ text: '2', trainable: 'other-model', ids: [] });
-  expect(kept.join('')).not.toContain('secret');
+  expect(kept.join('')).not.toContain('sk-secret');
 });
 
 test('where nothing comes to an end there is no figure', async () => {

@@ -61,7 +61,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
       limits: { leaseMs },
       newSession: () => ({
         name: `gateway/${sessions++}`,
-        seed: Rng.of('gateway', process.pid, Date.now()).uint32(),
+        seed: Rng.of('gateway', process.pid, Date.now(), sessions).uint32(),
         model,
         maxCalls,
       }),

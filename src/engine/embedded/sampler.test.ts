@@ -118,7 +118,7 @@ describe('Sampler', () => {
           );
           for (const [index, { conversation, maxTokens, release }] of round.entries()) {
             const [result] = results[index]!;
-            expect(result!.ids).toEqual(continuation(prompts[index]!, maxTokens));
+            expect([...result!.ids]).toEqual(continuation(prompts[index]!, maxTokens));
             histories.set(conversation, [...prompts[index]!, ...result!.ids]);
             if (release) sampler.release([`${conversation}`]);
           }
@@ -207,7 +207,7 @@ describe('Sampler', () => {
     expect(decoder.freed).toBe(1);
     decoder.failAtCall = Number.POSITIVE_INFINITY;
     const [result] = await sampler.sample([request('a', [1, 2], 2)]);
-    expect(result!.ids).toEqual(continuation([1, 2], 2));
+    expect([...result!.ids]).toEqual(continuation([1, 2], 2));
   });
 
   it('stops at a log-probability that is not finite, naming the conversation', async () => {

@@ -16,8 +16,9 @@ import { countUntrainable, type SessionRecord } from './session-record.ts';
 import { transitionsOf } from './transitions.ts';
 
 export interface SessionOptions {
-  /** Names all randomness and every conversation of the session. */
+  /** Names every conversation of the session. */
   readonly name: string;
+  /** Names all randomness of the session. */
   readonly seed: string | number;
   readonly model: ChatModel;
   /** Other models, by the names that clients may ask for. */
@@ -187,7 +188,7 @@ export class GatewaySession {
   #seedKey(key: string, choice: number): string {
     const times = this.#asked.get(key) ?? 0;
     this.#asked.set(key, times + 1);
-    return `${this.#options.seed}/${this.#options.name}/${choiceKey(`${key}/${times}`, choice)}`;
+    return `${this.#options.seed}/${choiceKey(`${key}/${times}`, choice)}`;
   }
 
   #record(

@@ -8,6 +8,7 @@ import { user } from '../../core/messages.ts';
 import { defineEnvironment } from '../../env/environment.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
 import { resume, train } from '../../exports/train.ts';
+import { readEvents } from '../../store/log-lines.ts';
 import type { TrainSettings } from '../config.ts';
 import type { TrainState } from '../loop.ts';
 import { recipes } from '../recipes/recipes.ts';
@@ -75,22 +76,13 @@ const LEARNS_FROM_FRESH = [
 
 /** The run's history without what time changes. */
 function historyOf(name: string): Record<string, unknown>[] {
-  const lines = readFileSync(join(folder, name, 'events.jsonl'), 'utf8')
-    .trim()
-    .split('\n');
-  return lines
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  return readEvents(join(folder, name, 'events.jsonl'))
     .filter(({ type }) => type === 'step' || type === 'evaluation')
-    .map(({ time: _, ...event }) =>
-      event.type === 'step'
-        ? {
-            ...event,
-            metrics: Object.fromEntries(
-              Object.entries(event.metrics as object).filter(([key]) => !/^(time|speed|loop)\//.test(key)),
-            ),
-          }
-        : event,
-    );
+    .map((event) => JSON.parse(JSON.stringify(event, withoutTimes)) as Record<string, unknown>);
+}
+
+function withoutTimes(key: string, value: unknown): unknown {
+  return key === 'time' || key === 'seconds' || /^(time|speed|loop)\//.test(key) ? undefined : value;
 }
 
 describe.each(offPolicy.map(({ name }) => name))('%s', (recipe) => {
