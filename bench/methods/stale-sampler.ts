@@ -109,6 +109,7 @@ export async function staleSamplerRun({
       evaluation: async () => {},
       checkpoint: async () => {},
       now: () => performance.now() / 1000,
+      goOn: '',
       signal,
       stopRequested: () => false,
     });

@@ -7,6 +7,7 @@ import type { Json } from '../core/json.ts';
 import type { StrayErrors } from '../rollout/guard/node/stray-errors.ts';
 import type { RolloutWriter } from '../store/rollout-writer.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
+import { commandIn } from '../store/runs.ts';
 import type { RunEvent, StoredEvent } from '../train/events.ts';
 import type { Learner } from '../train/learner.ts';
 import type { RunIo } from '../train/loop.ts';
@@ -67,6 +68,7 @@ export function runIo(
       });
     },
     now: () => performance.now() / 1000,
+    goOn: `Remove the cause, then go on with: ${commandIn(control.root, `resume ${run.name}`)}`,
     signal: control.signal,
     stopRequested: control.stopRequested,
   };

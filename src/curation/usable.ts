@@ -17,13 +17,15 @@ export function keepUsable(groups: readonly RoleGroup[], minimumMembers: number)
     members: group.members.filter((member) => isTrainable(member.stop) && member.turns.length > 0),
   }));
   const kept = usable.filter((group) => group.members.length >= minimumMembers);
-  const count = (list: readonly RoleGroup[]): number =>
-    list.reduce((sum, { members }) => sum + members.length, 0);
   return {
     groups: kept,
-    failedEpisodes: count(groups) - count(usable),
+    failedEpisodes: countMembers(groups) - countMembers(usable),
     droppedGroups: groups.length - kept.length,
   };
+}
+
+export function countMembers(groups: readonly RoleGroup[]): number {
+  return groups.reduce((sum, { members }) => sum + members.length, 0);
 }
 
 /** Share of groups whose members all have the same return: they teach group-relative methods nothing. */

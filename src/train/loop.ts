@@ -9,8 +9,9 @@ import { TurnwiseError } from '../core/errors.ts';
 import { roleGroups } from '../core/trajectory.ts';
 import { withAbsentRoles } from '../curation/absent-roles.ts';
 import { type TaskPool, updatePool } from '../curation/revisit.ts';
-import { constantShare, keepUsable } from '../curation/usable.ts';
+import { constantShare, countMembers, keepUsable } from '../curation/usable.ts';
 import { failuresOf } from '../rollout/collect.ts';
+import { brake } from './brake.ts';
 import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
 import { type Evaluations, evaluateBoth, type Played, reportEpisodes } from './evaluations.ts';
@@ -73,6 +74,8 @@ export interface RunIo {
   checkpoint(step: number, state: TrainState): Promise<void>;
   /** Seconds since some start. */
   now(): number;
+  /** How a person goes on with this run once what stopped it is mended: a sentence. */
+  readonly goOn: string;
   /** Aborted: drop everything at once. */
   readonly signal: AbortSignal;
   /** Asked once after every step: stop here, where everything can be kept? */
@@ -137,6 +140,7 @@ export async function train(
   }
 
   const budget = () => ({ step: state.step, ...spent() });
+  let failing = 0;
   while (spentShare(config, budget()) < 1) {
     const { step } = state;
     const planned = plannedSteps(config, budget());
@@ -153,13 +157,17 @@ export async function train(
     const roles = roleGroups(groups);
     const usable = keepUsable(roles, config.rollout.minimumMembers);
     const learned = withAbsentRoles(curate(learner, usable.groups), roles);
-    for (const [message, count] of failuresOf(groups.flatMap(({ members }) => members))) {
+    const failures = failuresOf(groups.flatMap(({ members }) => members));
+    for (const [message, count] of failures) {
       io.event({
         type: 'warning',
         code: 'episodes-failed',
         message: `step ${step + 1}: ${count} × ${message}`,
       });
     }
+
+    const played = { episodes: countMembers(roles), failed: usable.failedEpisodes, failures };
+    failing = brake(failing, played, { limit: config.rollout.failureLimit, next: io.goOn });
 
     // 3. Credit and learn.
     const trainBegan = io.now();

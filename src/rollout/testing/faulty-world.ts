@@ -36,7 +36,7 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number];
 
 export interface FaultPlan {
-  /** Probability that a call goes wrong. */
+  /** Probability that a call goes wrong; read at every call. */
   readonly rate: number;
   readonly rng: Rng;
   /** Default: all. */
@@ -58,7 +58,7 @@ export interface FaultyWorld {
 }
 
 export function faultyWorld(world: World, plan: FaultPlan): FaultyWorld {
-  const { rng, rate, lateMs, calls = FAULTY_CALLS, faults = FAULTS } = plan;
+  const { rng, lateMs, calls = FAULTY_CALLS, faults = FAULTS } = plan;
   const open = new Set<Session>();
   const inners = new WeakMap<Session, Session>();
   const late = new Set<Promise<unknown>>();
@@ -66,7 +66,7 @@ export function faultyWorld(world: World, plan: FaultPlan): FaultyWorld {
 
   /** Do `work`, or go wrong. What comes is as wrong as it can be, so its type is a lie. */
   const perhaps = <T>(call: FaultyCall, work: () => T): T => {
-    if (!calls.includes(call) || !rng.chance(rate)) return work();
+    if (!calls.includes(call) || !rng.chance(plan.rate)) return work();
     injected++;
     return goWrong(call, rng.pick(faults), work) as T;
   };
