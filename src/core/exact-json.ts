@@ -22,13 +22,15 @@ function numberText(value: number): string {
   return Number.isFinite(value) ? String(value) : `"${value}"`;
 }
 
-/** A 32-bit float as a double has twice the digits that it needs. */
-function floatText(value: number): string {
+const floatText = (value: number): string => numberText(shortFloat(value));
+
+/** The double with the fewest digits that is this 32-bit float: as a double it has twice the digits that it needs. */
+export function shortFloat(value: number): number {
   for (const digits of [7, 8, 9]) {
     const short = Number(value.toPrecision(digits));
-    if (Object.is(Math.fround(short), value)) return numberText(short);
+    if (Object.is(Math.fround(short), value)) return short;
   }
-  return numberText(value);
+  return value;
 }
 
 const unusual: ReadonlyMap<unknown, number> = new Map([

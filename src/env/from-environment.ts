@@ -119,6 +119,7 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
     description: environment.description,
     roles: [AGENT],
     maxTurns: environment.maxTurns,
+    pure: true,
     ...(environment.facts && { facts: environment.facts }),
     protocol: options.protocol ?? (environment.correctThought ? tagProtocol : rawProtocol),
     tasks: (split) => environment.tasks(split) as TaskSet<Json>,

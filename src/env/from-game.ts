@@ -104,6 +104,7 @@ export function fromGame<Task extends JsonCompatible<Task>, State extends JsonCo
     description: game.description,
     roles: game.roles,
     maxTurns: game.maxTurns,
+    pure: true,
     ...(game.facts && { facts: game.facts }),
     game: game as unknown as Game,
     protocol: options.protocol ?? rawProtocol,

@@ -31,6 +31,8 @@ export interface World {
   readonly maxTurns: number;
   /** Fields of the rollout file that `info.credit` of its turns gives (docs/credit.md). */
   readonly facts?: readonly string[];
+  /** Whether its code is a reducer: what it does is done when a call returns, and depends on nothing else. */
+  readonly pure?: true;
   /** The game behind it, where there is one: small games can be solved exactly, so strategies in them can be measured. */
   readonly game?: Game;
   /** The agent behind it, where its own code plays the episodes. */

@@ -34,6 +34,7 @@ const isOurs = (origin: FailureOrigin): boolean => origin === 'policy' || origin
 export class Boundary {
   readonly #signal: AbortSignal;
   readonly #watch: Watch;
+  readonly #background: boolean;
   /** Ends what is under way, each with what it is called. */
   readonly #enders = new Map<(end: EpisodeEnd) => void, { origin: FailureOrigin; what: string }>();
   /** Code that nobody awaited failed. */
@@ -43,7 +44,9 @@ export class Boundary {
     for (const [end, { what }] of [...this.#enders]) end(cancelled(what));
   };
 
-  constructor(signal: AbortSignal, watch: Watch) {
+  /** @param background whether the code may go on behind our back: that of pure worlds cannot */
+  constructor(signal: AbortSignal, watch: Watch, background = true) {
+    this.#background = background;
     this.#signal = signal;
     this.#watch = watch;
     signal.addEventListener('abort', this.#onAbort);
@@ -132,7 +135,7 @@ export class Boundary {
 
   /** Waits until code that nobody awaited has had its chance to fail, and throws what it failed with. */
   async settled(): Promise<void> {
-    await strayErrorsTold();
+    if (this.#background) await strayErrorsTold();
     if (this.#stray) throw this.#stray;
   }
 
@@ -142,7 +145,7 @@ export class Boundary {
   }
 
   #enter<T>(origin: FailureOrigin, what: string, work: () => T): T {
-    if (isOurs(origin)) return this.#watch(what, work);
+    if (isOurs(origin) || !this.#background) return this.#watch(what, work);
     const scope: Scope = { what, fail: (error) => this.#failStray(what, error) };
     return this.#watch(what, () => inScope(scope, work));
   }

@@ -74,7 +74,7 @@ export interface Seat {
 export async function runEpisode(request: EpisodeRequest, options: EpisodeOptions): Promise<Episode> {
   const { world, policy, turnTimeoutMs, seed } = options;
   const { from, key, drawsAs = key } = request;
-  const boundary = new Boundary(options.signal, options.watch);
+  const boundary = new Boundary(options.signal, options.watch, !world.pure);
   const recorder = new Recorder(key, request.task, world.roles, policy.author, from?.prefix);
   const seats = new Map<Role, Seat>(
     from

@@ -24,6 +24,15 @@ export function turnsOf({ transitions }: Episode, role: Role): number {
   return transitions.filter((transition) => transition.role === role && transition.call !== undefined).length;
 }
 
+/** Members of a group share their task, and mostly the very object. */
+function rememberingLast(hash: (task: Json) => bigint): (task: Json) => bigint {
+  let last: { readonly task: Json; readonly hash: bigint } | undefined;
+  return (task) => {
+    if (last === undefined || last.task !== task) last = { task, hash: hash(task) };
+    return last.hash;
+  };
+}
+
 /** Records of the episodes of one group, in the order of their lines. */
 export function describeGroup(
   stored: readonly StoredEpisode[],
@@ -31,10 +40,11 @@ export function describeGroup(
   { offset, length }: MemberRange,
 ): IndexFields[] {
   const usual: EpisodeLabel = shard === recordedShard ? 'recorded' : 'training';
+  const hashOf = rememberingLast(taskHash);
   return stored.flatMap(({ episode, label = usual }, line) => {
     const { step, group, member, split } = episode.key;
     const shared = { shard, offset, length, line, step, group, member, split, label, stop: episode.stop };
-    const hash = taskHash(episode.task);
+    const hash = hashOf(episode.task);
     const seconds = secondsOf(episode);
     const roles = rolesOf(episode).slice(0, rolesPerEpisode);
     // Nobody sat there, and it must be found all the same.

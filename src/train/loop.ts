@@ -180,7 +180,7 @@ export async function train(
 
     // 4. Report, evaluate, keep.
     learner.archive.keepOnly(update.memory.replay);
-    const counts = rolloutMetrics(groups);
+    const counts = rolloutMetrics(groups, roles);
     state = {
       ...state,
       step: step + 1,

@@ -2,12 +2,15 @@
 
 import type { Group } from '../core/episode.ts';
 import { isTrainable } from '../core/stop.ts';
-import { actOf, roleGroups, sampledTokens } from '../core/trajectory.ts';
+import { actOf, type RoleGroup, roleGroups, sampledTokens } from '../core/trajectory.ts';
 import type { Metrics } from './events.ts';
 
 /** Every role of every episode counts once. */
-export function rolloutMetrics(groups: readonly Group[]): Metrics {
-  const trajectories = roleGroups(groups).flatMap(({ members }) => members);
+export function rolloutMetrics(
+  groups: readonly Group[],
+  roles: readonly RoleGroup[] = roleGroups(groups),
+): Metrics {
+  const trajectories = roles.flatMap(({ members }) => members);
   const usable = trajectories.filter(({ stop }) => isTrainable(stop));
   const turns = usable.flatMap((trajectory) => trajectory.turns);
   // Turns that a branch shares were played once, by its parent.
