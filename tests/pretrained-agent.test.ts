@@ -59,7 +59,7 @@ test('trained and measured through its chat template, tools described', { timeou
   const trained = await turnwise('train', agent, '--model', model, '--name', 'taught', ...settings());
   expect(trained).toMatchObject({ code: 0, errors: '' });
   expect(trained.output).toMatch(/16 episodes|8 episodes/);
-  const [group] = readEpisodeFile(join(folder, 'runs', 'taught', 'rollouts', '1.jsonl.gz'))!;
+  const [group] = readEpisodeFile(join(folder, 'runs', 'taught', 'rollouts', '1.jsonl.gz'))!.groups;
   const { calls } = group!.members[0]!;
   // Two conversations at once, each a sample of its own.
   expect(calls).toHaveLength(2);

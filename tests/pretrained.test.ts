@@ -98,7 +98,7 @@ test('trained from a folder, resumed bit for bit, measured, watched', { timeout:
   const config = JSON.parse(readFileSync(checkpoint('whole', 'adapter_config.json'), 'utf8')) as unknown;
   expect(config).toMatchObject({ peft_type: 'LORA', r: 4, lora_alpha: 8 });
 
-  const [group] = readEpisodeFile(join(runs, 'whole', 'rollouts', '1.jsonl.gz'))!;
+  const [group] = readEpisodeFile(join(runs, 'whole', 'rollouts', '1.jsonl.gz'))!.groups;
   const { calls } = group!.members[0]!;
   const { tokenizer } = await loadPretrainedLanguage(model, 300);
   expect(tokenizer.decode([...calls[0]!.context])).toBe(

@@ -1,9 +1,9 @@
 /** Episodes that a run learns from without playing: scripted ones, or those that another run stored. */
 
-import type { Group } from '../core/episode.ts';
+import type { Episode, Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import { isTrainable } from '../core/stop.ts';
-import { roleGroups } from '../core/trajectory.ts';
+import { chainOf, roleGroups } from '../core/trajectory.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { trainingShard } from '../store/shard-names.ts';
 import { asTrained, renderDemonstrations } from '../synth/demonstrations.ts';
@@ -12,7 +12,8 @@ import type { Learner } from '../train/learner.ts';
 import { version } from './version.ts';
 
 /**
- * The groups in the words of this run's model, under keys of their own: step 0, and groups numbered one after another.
+ * The groups in the words of this run's model, under keys of their own: step 0, which no run plays, and groups numbered one
+ * after another. A branch is an episode of its own, with its prefix, so that it needs no episode that was left out.
  * Recorded actions are learned from whoever took them, at a log-probability that nobody knows and nothing reads.
  */
 export function recordedGroups(
@@ -22,7 +23,9 @@ export function recordedGroups(
   return found
     .map((group) => ({
       ...group,
-      members: group.members.filter(({ stop, transitions }) => isTrainable(stop) && transitions.length > 0),
+      members: group.members
+        .filter(({ stop, transitions }) => isTrainable(stop) && transitions.length > 0)
+        .map((episode) => alone(group, episode)),
     }))
     .filter(({ members }) => members.length > 0)
     .map((group, number): Group => {
@@ -36,6 +39,13 @@ export function recordedGroups(
         }),
       };
     });
+}
+
+/** The episode with all its calls and transitions, and without the credit of the run that played it. */
+function alone(group: Group, episode: Episode): Episode {
+  const { branchedFrom: _, credit: __, ...rest } = episode;
+  const { calls, transitions } = chainOf(group, episode);
+  return { ...rest, calls, transitions };
 }
 
 /**

@@ -52,7 +52,7 @@ export function runIo(
       tell(event.type === 'step' ? withLag(event, lag) : event);
     },
     progress: (event) => control.report(event, run),
-    rollouts: (step, groups) => writer.write(step, groups),
+    rollouts: (step, groups, credit) => writer.write(step, groups, credit),
     evaluation: (step, played) => run.storeEvaluation(step, played),
     checkpoint: async (step, state) => {
       const content: CheckpointState = { state, card };

@@ -4,7 +4,7 @@
  */
 
 import type { Facts } from './facts.ts';
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 import type { Message, Reply, ToolDeclaration } from './messages.ts';
 import type { StopReason } from './stop.ts';
 
@@ -149,9 +149,24 @@ export interface Transition {
   readonly environmentMs: number;
 }
 
-/** What curation decided about one role of an episode, and credit made of it. */
+/** The credit of one step: with the episodes and what is stored with each, all that its advantages were computed from. */
+export interface StepCredit {
+  readonly method: string;
+  /** With defaults filled in. */
+  readonly options: JsonObject;
+  /** Reward shapings before the method, in order, with their options. */
+  readonly shape: Readonly<Record<string, JsonObject>>;
+  /** Rewards were multiplied by it. */
+  readonly rewardScale: number;
+  /** Of the method before the step, such as moving baselines. */
+  readonly state: JsonObject;
+}
+
+/** The choice of curation about one role of an episode, and its credit. A role that was left out has none. */
 export interface StoredCredit {
+  /** Whether the credit method saw it. */
   readonly inBaseline: boolean;
+  /** Whether its tokens are in the loss. */
   readonly inLoss: boolean;
   readonly weight: number;
   readonly weights_K?: readonly number[];
@@ -159,6 +174,8 @@ export interface StoredCredit {
   readonly advantages_K: readonly number[];
   /** One per sampled token, turn after turn, from methods of tokens. */
   readonly advantages_T?: readonly number[];
+  /** Added to the scaled reward of each turn, such as a price of divergence. */
+  readonly bonus_K?: readonly number[];
   /** What the critic said before each sampled token. */
   readonly values?: readonly number[];
   readonly entropies?: readonly number[];

@@ -3,7 +3,7 @@
 import { turnRewards } from './columns.ts';
 import { findCreditMethod } from './methods.ts';
 import type { StoredRollout } from './read-rollouts.ts';
-import type { TrajectoryCredit } from './rollouts.ts';
+import type { CreditState, TrajectoryCredit } from './rollouts.ts';
 import { composeCredit } from './shaping/shapings.ts';
 import { cutIntoTurns } from './tokens.ts';
 
@@ -18,7 +18,7 @@ export interface TurnReport {
 export interface TrajectoryReport {
   readonly id: string;
   readonly groupId: string;
-  /** Present where the stop reason keeps it out of statistics; its advantages are 0. */
+  /** Present where it is in no statistics: its stop reason forbids it, or the run left it out. Its advantages are 0. */
   readonly excluded?: true;
   /** The outcome that the method computed with, where a shaping or the method itself made it. */
   readonly shapedOutcome?: number;
@@ -31,11 +31,13 @@ export interface CreditReport {
   readonly config: object;
   /** Reward shapings before it, in order, with their settings. */
   readonly shape?: Readonly<Record<string, object>>;
+  /** Present where all of this is how a run computed the credit of the step. */
+  readonly asTrained?: { readonly rewardScale: number };
   readonly trajectories: readonly TrajectoryReport[];
 }
 
 /**
- * The advantages of all rollouts, in order, as one batch, with moving baselines beginning at 0. `shape` names the reward
+ * The advantages of all rollouts, in order, as one batch, with the method in `state`: at its beginning, by default. `shape` names the reward
  * shapings before the method, in order, with their options. Refuses unknown methods, shapings and options, and rollouts
  * that lack what the method needs.
  */
@@ -44,13 +46,14 @@ export function creditReport(
   options: unknown,
   rollouts: readonly StoredRollout[],
   shape: Readonly<Record<string, unknown>> = {},
+  state: CreditState = {},
 ): CreditReport {
   const method = findCreditMethod(methodName);
   const chosen = composeCredit({ method: methodName, options, shape });
   const { credit, options: config } = chosen;
   const { credits } = credit(
     rollouts.filter((rollout) => !rollout.excluded),
-    {},
+    state,
   );
   const remaining = credits.values();
   const trajectories = rollouts.map((rollout): TrajectoryReport => {
@@ -120,7 +123,7 @@ export function creditTable(report: CreditReport, rollouts: readonly StoredRollo
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]!.length)),
   );
-  return [header, ...rows]
+  const table = [header, ...rows]
     .map((row) =>
       row
         .map((cell, column) =>
@@ -130,6 +133,18 @@ export function creditTable(report: CreditReport, rollouts: readonly StoredRollo
         .trimEnd(),
     )
     .join('\n');
+  return report.asTrained ? `${asTrainedLine(report, report.asTrained.rewardScale)}\n\n${table}` : table;
+}
+
+/** `Credit as the run computed it: reinforce (gamma=1), after ufo (lambda=0.1), on rewards times 0.5`. */
+function asTrainedLine({ method, config, shape = {} }: CreditReport, rewardScale: number): string {
+  const withOptions = (name: string, options: object): string => {
+    const list = Object.entries(options).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+    return list.length === 0 ? name : `${name} (${list.join(', ')})`;
+  };
+  const shapings = Object.entries(shape).map(([name, options]) => `, after ${withOptions(name, options)}`);
+  const scale = rewardScale === 1 ? '' : `, on rewards times ${rewardScale}`;
+  return `Credit as the run computed it: ${withOptions(method, config)}${shapings.join('')}${scale}`;
 }
 
 /** Negative to the left of the axis, positive to the right, full width for the largest of the report. */

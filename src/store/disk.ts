@@ -32,8 +32,6 @@ export interface Disk {
   writeChunks(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** Change bytes of a file in place. */
   patch(path: string, changes: readonly Change[]): void;
-  /** @deprecated Stored episodes are gzip members now (`RolloutWriter`). */
-  replaceLines(path: string, lines: Iterable<string>): Promise<void>;
   truncate(path: string, bytes: number): void;
   rename(from: string, to: string): void;
   remove(path: string): void;
@@ -46,8 +44,6 @@ export interface Change {
   readonly at: number;
   readonly bytes: Uint8Array;
 }
-
-const chunkCharacters = 64 * 1024;
 
 export const realDisk: Disk = {
   makeFolder: (path) => void mkdirSync(path, { recursive: true }),
@@ -98,23 +94,6 @@ export const realDisk: Disk = {
     } finally {
       closeSync(file);
     }
-  },
-  async replaceLines(path, lines) {
-    const temporary = `${path}.tmp`;
-    const file = await open(temporary, 'w');
-    try {
-      let chunk = '';
-      for (const line of lines) {
-        chunk += `${line}\n`;
-        if (chunk.length < chunkCharacters) continue;
-        await file.appendFile(chunk);
-        chunk = '';
-      }
-      await file.appendFile(chunk);
-    } finally {
-      await file.close();
-    }
-    renameSync(temporary, path);
   },
   truncate: (path, bytes) => truncateSync(path, bytes),
   rename: (from, to) => renameSync(from, to),

@@ -167,7 +167,7 @@ function transitionOf(fields: Fields, path: string, read: Reader): Fields {
 }
 
 function creditOf(fields: Fields, path: string, read: Reader): Fields {
-  const series = ['weights_K', 'advantages_K', 'advantages_T', 'values', 'entropies'];
+  const series = ['weights_K', 'advantages_K', 'advantages_T', 'bonus_K', 'values', 'entropies'];
   return {
     ...fields,
     ...read.each(fields, path, ['weight'], (value, at) => read.number(value, at)),

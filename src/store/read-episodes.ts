@@ -3,17 +3,25 @@
 import { readFileSync } from 'node:fs';
 import type { Episode, Group } from '../core/episode.ts';
 import { groupOf, parseEpisode, type StoredEpisode } from './episode-line.ts';
-import { headerOf, membersOf } from './shard.ts';
+import { headerOf, membersOf, type ShardHeader } from './shard.ts';
+
+/** Stored episodes, and what their file says of itself where it is a shard. */
+export interface EpisodeFile {
+  readonly groups: readonly Group[];
+  readonly header?: ShardHeader;
+}
 
 /**
  * The groups in a file; undefined where it holds no stored episodes but something else, such as trajectories made by hand.
  *
  * @throws TurnwiseError `rollouts-invalid`
  */
-export function readEpisodeFile(path: string): Group[] | undefined {
+export function readEpisodeFile(path: string): EpisodeFile | undefined {
   const bytes = readFileSync(path);
-  if (headerOf(bytes) !== undefined) {
-    return [...membersOf(bytes, path)].flatMap(({ episodes }) => groupOf(episodes) ?? []);
+  const header = headerOf(bytes);
+  if (header) {
+    const groups = [...membersOf(bytes, path)].flatMap(({ episodes }) => groupOf(episodes) ?? []);
+    return { groups, header };
   }
   const lines = bytes.toString('utf8').split('\n');
   const first = lines.find((line) => line.trim() !== '');
@@ -21,7 +29,7 @@ export function readEpisodeFile(path: string): Group[] | undefined {
   const stored = lines.flatMap((line, index) =>
     line.trim() === '' ? [] : [parseEpisode(line, `${path}, line ${index + 1}`)],
   );
-  return gathered(stored);
+  return { groups: gathered(stored) };
 }
 
 function isEpisode(line: string): boolean {

@@ -10,7 +10,7 @@ import { type Generation, isReplacedShard } from './generations.ts';
 import { type IndexFile, readIndex } from './index-file.ts';
 import { writeRecord } from './index-record.ts';
 import { RolloutIndex } from './rollout-index.ts';
-import { headerOf, membersOf } from './shard.ts';
+import { headerOf, membersOf, type ShardHeader } from './shard.ts';
 import { type Shard, shardFile, shardsIn } from './shard-names.ts';
 
 /** Name of the index in the folder of the shards. */
@@ -58,7 +58,7 @@ function notIndexed(folder: string, index: RolloutIndex, generations: readonly G
   return shardsIn(folder).filter((shard) => {
     const path = join(folder, shardFile(shard));
     if (ends.get(shard) === statSync(path).size) return false;
-    const header = headerOf(firstBytes(path));
+    const header = readHeader(path);
     return header !== undefined && !isReplacedShard(generations, shard, header.generation);
   });
 }
@@ -79,11 +79,15 @@ function recordsOf(
   });
 }
 
-function firstBytes(path: string): Uint8Array {
+/** The header of a file; undefined where it has none that this version reads. */
+export function readHeader(path: string): ShardHeader | undefined {
   const file = openSync(path, 'r');
   try {
     const buffer = Buffer.alloc(headReadBytes);
-    return buffer.subarray(0, readSync(file, buffer, 0, headReadBytes, 0));
+    const length = readSync(file, buffer, 0, headReadBytes, 0);
+    const header = headerOf(buffer.subarray(0, length));
+    // The state of a credit method may be long.
+    return header || length < headReadBytes ? header : headerOf(readFileSync(path));
   } finally {
     closeSync(file);
   }

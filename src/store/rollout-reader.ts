@@ -6,9 +6,9 @@ import type { Episode, EpisodeKey, Group } from '../core/episode.ts';
 import { groupOf, invalidRollouts } from './episode-line.ts';
 import type { Generation } from './generations.ts';
 import type { IndexRecord } from './index-record.ts';
-import { openIndex } from './reindex.ts';
+import { openIndex, readHeader } from './reindex.ts';
 import type { RolloutIndex } from './rollout-index.ts';
-import { headerOf, readMember, type ShardHeader } from './shard.ts';
+import { readMember, type ShardHeader } from './shard.ts';
 import { type Shard, shardFile } from './shard-names.ts';
 
 /** What of a record says where its group lies. */
@@ -80,7 +80,12 @@ export class RolloutReader {
 
   /** What the file of a shard says of itself. @throws TurnwiseError `rollouts-invalid` */
   async header(shard: Shard): Promise<ShardHeader> {
-    const header = headerOf(await this.#bytes(shard, 0, 256 * 1024));
+    let header: ShardHeader | undefined;
+    try {
+      header = readHeader(join(this.#folder, shardFile(shard)));
+    } catch (cause) {
+      throw invalidRollouts(shardFile(shard), (cause as Error).message, cause);
+    }
     if (!header) throw invalidRollouts(shardFile(shard), 'no header that this version of Turnwise reads');
     return header;
   }

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Group } from '../core/episode.ts';
+import type { Group, StepCredit } from '../core/episode.ts';
 import { describeGroup } from './describe-episode.ts';
 import type { Disk } from './disk.ts';
 import { groupLines, type StoredEpisode } from './episode-line.ts';
@@ -53,11 +53,9 @@ export class RolloutWriter {
    *
    * @throws TurnwiseError `disk-full`, `disk-failed`: of an earlier call
    */
-  write(step: number, groups: readonly Group[]): Promise<void> {
-    return this.#enqueue(
-      trainingShard(step),
-      groups.map((group) => ({ group })),
-    );
+  write(step: number, groups: readonly Group[], credit?: StepCredit): Promise<void> {
+    const labelled = groups.map((group) => ({ group }));
+    return this.#enqueue(trainingShard(step), labelled, credit);
   }
 
   /** Store the episodes of an evaluation after a step. Throws as `write`. */
@@ -90,9 +88,9 @@ export class RolloutWriter {
     if (this.#failure) throw this.#failure.error;
   }
 
-  async #enqueue(shard: Shard, groups: readonly LabelledGroup[]): Promise<void> {
+  async #enqueue(shard: Shard, groups: readonly LabelledGroup[], credit?: StepCredit): Promise<void> {
     this.#raise();
-    const written = this.#last.then(() => this.#store(shard, groups));
+    const written = this.#last.then(() => this.#store(shard, groups, credit));
     this.#last = written;
     this.#waiting.push(written);
     if (this.#waiting.length <= mayWait) return;
@@ -101,7 +99,11 @@ export class RolloutWriter {
   }
 
   /** Never rejects: what failed is raised where somebody waits. */
-  async #store(shard: Shard, groups: readonly LabelledGroup[]): Promise<void> {
+  async #store(
+    shard: Shard,
+    groups: readonly LabelledGroup[],
+    credit: StepCredit | undefined,
+  ): Promise<void> {
     if (this.#failure) return;
     const { folder, disk, failed } = this.#options;
     const path = join(folder, shardFile(shard));
@@ -109,7 +111,7 @@ export class RolloutWriter {
     try {
       disk.makeFolder(folder);
       const records: Uint8Array[] = [];
-      await disk.writeChunks(temporary, this.#members(shard, groups, records));
+      await disk.writeChunks(temporary, this.#members(shard, groups, credit, records));
       const replaces = existsSync(path);
       disk.rename(temporary, path);
       await disk.flush(folder);
@@ -124,10 +126,11 @@ export class RolloutWriter {
   async *#members(
     shard: Shard,
     groups: readonly LabelledGroup[],
+    credit: StepCredit | undefined,
     records: Uint8Array[],
   ): AsyncIterable<Uint8Array> {
     const { world, tokenizer, generation } = this.#options;
-    const header = await compressHeader({ world, tokenizer }, generation);
+    const header = await compressHeader({ world, tokenizer }, generation, credit);
     yield header;
     let offset = header.length;
     for (const { group, label } of groups) {

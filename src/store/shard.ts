@@ -5,6 +5,7 @@
 
 import { promisify } from 'node:util';
 import { crc32, gunzip, gzip, inflateRawSync } from 'node:zlib';
+import type { StepCredit } from '../core/episode.ts';
 import { exactJson } from '../core/exact-json.ts';
 import type { Json } from '../core/json.ts';
 import { invalidRollouts, parseEpisode, type StoredEpisode } from './episode-line.ts';
@@ -23,6 +24,8 @@ export interface ShardHeader extends ShardOrigin {
   readonly formatVersion: number;
   /** Of the run that wrote it: 1, and one more after every resume. */
   readonly generation: number;
+  /** How the credit in a training step was computed; absent where its recipe learns without. */
+  readonly credit?: StepCredit;
 }
 
 /** Where a member lies in its file, compressed. */
@@ -42,12 +45,17 @@ export function compressLines(lines: readonly string[]): Promise<Buffer> {
   return deflate(`${lines.join('\n')}\n`, { level: COMPRESSION });
 }
 
-export function compressHeader(origin: ShardOrigin, generation: number): Promise<Buffer> {
+export function compressHeader(
+  origin: ShardOrigin,
+  generation: number,
+  credit?: StepCredit,
+): Promise<Buffer> {
   const header: ShardHeader = {
     format: 'turnwise-rollouts',
     formatVersion: rolloutsFormatVersion,
     generation,
     ...origin,
+    ...(credit && { credit }),
   };
   return compressLines([exactJson(header)]);
 }

@@ -5,7 +5,7 @@ import type { Rng } from '../core/rng.ts';
 import { type Sample, samplesOfTrajectory } from '../core/sample.ts';
 import { isTrained, type Trajectory } from '../core/trajectory.ts';
 import type { CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
-import { creditTrajectory } from '../credit/view.ts';
+import { creditTrajectory, type TurnScores } from '../credit/view.ts';
 import type { TokenRow } from '../engine/engine.ts';
 import { type Aggregation, tokenWeights } from '../objective/weights.ts';
 
@@ -33,20 +33,24 @@ export interface SampleScores {
 export function creditInput(
   candidate: Candidate,
   rewardScale: number,
-  { values, entropies, bonuses }: SampleScores = {},
+  scores: SampleScores = {},
 ): CreditTrajectory {
+  return creditTrajectory(candidate.trajectory, rewardScale, turnScores(candidate, scores));
+}
+
+/** The scores of a trajectory's tokens, turn by turn. */
+export function turnScores(
+  candidate: Candidate,
+  { values, entropies, bonuses }: SampleScores = {},
+): TurnScores[] {
   const valuesOf = values && byTurn(candidate, values);
   const entropiesOf = entropies && byTurn(candidate, entropies);
   const bonusesOf = bonuses && byTurn(candidate, bonuses);
-  return creditTrajectory(
-    candidate.trajectory,
-    rewardScale,
-    candidate.trajectory.turns.map((_, k) => ({
-      ...(valuesOf && { values: valuesOf.get(k) ?? [] }),
-      ...(entropiesOf && { entropies: entropiesOf.get(k) ?? [] }),
-      ...(bonusesOf && { bonus: sumOf(bonusesOf.get(k) ?? []) }),
-    })),
-  );
+  return candidate.trajectory.turns.map((_, k) => ({
+    ...(valuesOf && { values: valuesOf.get(k) ?? [] }),
+    ...(entropiesOf && { entropies: entropiesOf.get(k) ?? [] }),
+    ...(bonusesOf && { bonus: sumOf(bonusesOf.get(k) ?? []) }),
+  }));
 }
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);

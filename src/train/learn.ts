@@ -30,8 +30,8 @@ export interface Moment {
 
 export interface Update {
   readonly metrics: Metrics;
-  /** What each episode's turns were worth, for the stored rollouts. */
-  readonly credited: ReadonlyMap<string, Credited>;
+  /** The credit of each trajectory, for the stored rollouts; absent where the recipe learns without. */
+  readonly credited?: ReadonlyMap<string, Credited>;
   readonly memory: Memory;
   readonly trainedTokens: number;
   /** Optimizer steps taken; 0 when there was nothing to learn from. */

@@ -4,7 +4,7 @@
  * Knows nothing of files, terminals or processes: what happens is reported through `io`.
  */
 
-import type { Group } from '../core/episode.ts';
+import type { Group, StepCredit } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import { roleGroups } from '../core/trajectory.ts';
 import { withAbsentRoles } from '../curation/absent-roles.ts';
@@ -21,7 +21,7 @@ import type { Learner } from './learner.ts';
 import { rolloutMetrics } from './metrics.ts';
 import { curate, playStep } from './play-step.ts';
 import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
-import { withCredit } from './stored-credit.ts';
+import { stepCredit, withCredit } from './stored-credit.ts';
 import { playedTasks } from './tasks.ts';
 import { updatePolicy } from './update.ts';
 import { updateWarnings } from './warnings.ts';
@@ -67,8 +67,8 @@ export const initialState: TrainState = {
 export interface RunIo {
   event(event: StoredEvent): void;
   progress(event: ProgressEvent): void;
-  /** Store the episodes of a step, with their credit. */
-  rollouts(step: number, groups: readonly Group[]): Promise<void>;
+  /** Store the episodes of a step, with their credit, and how it was computed where there is any. */
+  rollouts(step: number, groups: readonly Group[], credit?: StepCredit): Promise<void>;
   /** Store the episodes of an evaluation after a step. */
   evaluation(step: number, played: Played): Promise<void>;
   checkpoint(step: number, state: TrainState): Promise<void>;
@@ -142,7 +142,7 @@ export async function train(
   const budget = () => ({ step: state.step, ...spent() });
   let failing = 0;
   while (spentShare(config, budget()) < 1) {
-    const { step } = state;
+    const { step, memory } = state;
     const planned = plannedSteps(config, budget());
     const scoredBefore = learner.scoredTokens();
     // 1. Act: every group plays one task several times with the present weights.
@@ -172,7 +172,7 @@ export async function train(
     // 3. Credit and learn.
     const trainBegan = io.now();
     const update = await timed('train', () =>
-      (recipe.learn ?? updatePolicy)(learner, learned, { step, planned }, state.memory),
+      (recipe.learn ?? updatePolicy)(learner, learned, { step, planned }, memory),
     );
     for (const warning of updateWarnings(step + 1, update, usable.groups)) io.event(warning);
     await engine.publish();
@@ -225,7 +225,14 @@ export async function train(
       groups.length > 0 &&
       (isReplayed || (config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)))
     ) {
-      await io.rollouts(step + 1, withCredit(groups, update.credited, step + 1));
+      const { credited } = update;
+      await (credited
+        ? io.rollouts(
+            step + 1,
+            withCredit(groups, credited, step + 1),
+            stepCredit(config, memory.creditState),
+          )
+        : io.rollouts(step + 1, groups));
     }
     if (!last && config.evaluation.every > 0 && (step + 1) % config.evaluation.every === 0) {
       await measure('during', step + 1);

@@ -1,17 +1,19 @@
-/** What credit gave is stored with the episodes, and can be found again from them alone. */
+/** The credit of a step is stored with its episodes, and can be computed again from them alone. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Episode, Group, Role } from '../core/episode.ts';
+import type { Episode, Group } from '../core/episode.ts';
 import { Rng } from '../core/rng.ts';
 import { madeGroup, playedEpisode } from '../core/testing/made-episodes.ts';
 import { randomGroup } from '../core/testing/random-episodes.ts';
-import { roleGroups } from '../core/trajectory.ts';
+import { roleGroups, type Trajectory } from '../core/trajectory.ts';
 import { creditMethods } from '../credit/methods.ts';
-import type { Credit, CreditTrajectory } from '../credit/rollouts.ts';
+import type { Credit } from '../credit/rollouts.ts';
 import { creditView } from '../credit/view.ts';
+import { withAbsentRoles } from '../curation/absent-roles.ts';
 import { keepUsable } from '../curation/usable.ts';
-import { candidatesOf, creditInput, type SampleScores } from './batch.ts';
+import { candidatesOf, creditInput, type SampleScores, turnScores } from './batch.ts';
+import { learnedRollouts } from './learned-rollouts.ts';
 import { type Credited, withCredit } from './stored-credit.ts';
 
 /** The episode with all that an environment may say of a transition, at random. */
@@ -70,6 +72,9 @@ const random: fc.Arbitrary<Group[]> = fc
     }),
   );
 
+/** Rewards are multiplied by it. */
+const SCALE = 0.5;
+
 /** As a step does it: scores of all samples, credit of the usable ones, stored with the groups. */
 function stored(
   groups: readonly Group[],
@@ -77,35 +82,30 @@ function stored(
   needs: readonly string[],
   critic: boolean,
 ): Group[] {
-  const usable = keepUsable(roleGroups(groups), 1).groups.flatMap(({ members }) => members);
+  const all = roleGroups(groups);
   // Of a role that takes no step an environment says nothing.
-  const told = usable.filter(
-    ({ turns }) => !needs.includes('entityShare') || turns.some(({ transition }) => transition),
-  );
+  const isTold = ({ turns }: Trajectory): boolean =>
+    !needs.includes('entityShare') || turns.some(({ transition }) => transition);
+  const left = keepUsable(all, 1).groups.map((group) => ({
+    ...group,
+    members: group.members.filter(isTold),
+  }));
+  const told = withAbsentRoles(left, all).flatMap(({ members }) => members);
   const candidates = candidatesOf(told);
   const rng = Rng.of('scores');
-  const inputs = candidates.map((candidate) => {
-    const score = () => candidate.samples.map(({ ids_T }) => Float32Array.from(ids_T, () => rng.next()));
-    const scores: SampleScores = critic ? { values: score(), entropies: score() } : {};
-    return creditInput(candidate, 1, scores);
+  const scores_I = candidates.map(({ samples }): SampleScores => {
+    const score = () => samples.map(({ ids_T }) => Float32Array.from(ids_T, () => rng.next()));
+    return { ...(critic && { values: score(), entropies: score() }), bonuses: score() };
   });
+  const inputs = candidates.map((candidate, index) => creditInput(candidate, SCALE, scores_I[index]));
   const { credits } = credit(inputs, {});
   const credited = new Map(
-    credits.map((own, index): [string, Credited] => [own.id, { credit: own, input: inputs[index]! }]),
-  );
-  return withCredit(groups, credited, 1);
-}
-
-/** What a method is given that reads the stored groups: those in the baseline, group by group and role by role. */
-function readBack(groups: readonly Group[]): { role: Role; episode: Episode; read: CreditTrajectory }[] {
-  return groups.flatMap((group) =>
-    roleGroups([group]).flatMap(({ role, members }) => {
-      const byId = new Map(members.map(({ id, episode }) => [id, episode]));
-      return creditView(group, role)
-        .map((read) => ({ role, read, episode: byId.get(read.id)! }))
-        .filter(({ episode }) => episode.credit?.[role]?.inBaseline);
+    credits.map((own, index): [string, Credited] => {
+      const scores_K = turnScores(candidates[index]!, scores_I[index]);
+      return [own.id, { credit: own, scores_K, inLoss: true }];
     }),
   );
+  return withCredit(groups, credited, 1);
 }
 
 const needsCritic = (needs: readonly string[]): boolean =>
@@ -117,19 +117,19 @@ describe.each(creditMethods)('$name', ({ create, needs, critic }) => {
       fc.property(random, (groups) => {
         const { credit } = create();
         const after = stored(groups, credit, needs, critic === true || needsCritic(needs));
-        const back = readBack(structuredClone(after));
-        const again = credit(
-          back.map(({ read }) => read),
-          {},
+        const read = learnedRollouts(structuredClone(after), SCALE).filter(({ excluded }) => !excluded);
+        const again = credit(read, {});
+        const roles = new Map(
+          roleGroups(after).flatMap(({ members }) => members.map((member) => [member.id, member])),
         );
-        for (const [index, { turnAdvantages_K, tokenAdvantages_T }] of again.credits.entries()) {
-          const { episode, role } = back[index]!;
+        for (const { id, turnAdvantages_K, tokenAdvantages_T } of again.credits) {
+          const { episode, role } = roles.get(id)!;
           const { advantages_K, advantages_T, trainedIn } = episode.credit![role]!;
           expect(advantages_K).toEqual(turnAdvantages_K);
           expect(advantages_T).toEqual(tokenAdvantages_T && [...tokenAdvantages_T]);
           expect(trainedIn).toBe(1);
         }
-        expect(back.length).toBe(
+        expect(read.length).toBe(
           after.flatMap(({ members }) => members.flatMap(({ credit: of = {} }) => Object.keys(of))).length,
         );
       }),
@@ -144,9 +144,11 @@ test('values and entropies are stored token after token, and read back turn by t
   );
   const [candidate] = candidatesOf(roleGroups([group])[0]!.members);
   const values = candidate!.samples.map(({ ids_T }) => Float32Array.from(ids_T, (_, token) => token));
-  const input = creditInput(candidate!, 1, { values, entropies: values });
+  const scores = { values, entropies: values };
+  const input = creditInput(candidate!, 1, scores);
   const credit = { id: input.id, turnAdvantages_K: [1, 2, 3] };
-  const [after] = withCredit([group], new Map([[input.id, { credit, input }]]), 4);
+  const credited = { credit, scores_K: turnScores(candidate!, scores), inLoss: true };
+  const [after] = withCredit([group], new Map([[input.id, credited]]), 4);
   expect(after!.members[0]!.credit).toEqual({
     agent: {
       inBaseline: true,
@@ -166,7 +168,8 @@ test('episodes without credit stay as they are', () => {
   const group = madeGroup(playedEpisode(0, [{}]), playedEpisode(1, [{}]));
   const [view] = creditView(group, 'agent');
   const credit = { id: view!.id, turnAdvantages_K: [0] };
-  const [after] = withCredit([group], new Map([[view!.id, { credit, input: view! }]]), 1);
+  const credited = { credit, scores_K: [], inLoss: false };
+  const [after] = withCredit([group], new Map([[view!.id, credited]]), 1);
   expect(after!.members[0]!.credit).toBeDefined();
   expect(after!.members[1]).toBe(group.members[1]);
   expect(withCredit([group], new Map(), 1)[0]!.members).toEqual(group.members);

@@ -1,12 +1,25 @@
-/** What credit made of the episodes of a step, as they are stored with it. */
+/** The credit of a step as it is stored: how it was computed, and what it gave each episode. */
 
-import type { ByRole, Episode, Group, StoredCredit } from '../core/episode.ts';
+import type { ByRole, Episode, Group, StepCredit, StoredCredit } from '../core/episode.ts';
+import type { JsonObject } from '../core/json.ts';
 import { roleGroups } from '../core/trajectory.ts';
-import type { CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
+import type { CreditState, TrajectoryCredit } from '../credit/rollouts.ts';
+import { composeCredit } from '../credit/shaping/shapings.ts';
+import type { TurnScores } from '../credit/view.ts';
+import type { TrainConfig } from './config.ts';
 
 export interface Credited {
   readonly credit: TrajectoryCredit;
-  readonly input: CreditTrajectory;
+  readonly scores_K: readonly TurnScores[];
+  readonly inLoss: boolean;
+}
+
+/** How a step computes credit. `state` is the method's before the step. */
+export function stepCredit({ credit }: Pick<TrainConfig, 'credit'>, state: CreditState): StepCredit {
+  const { method, rewardScale, shape: shapings, ...given } = credit;
+  const { options, shape } = composeCredit({ method, options: given, shape: shapings });
+  // Options are JSON: they stand in config.json.
+  return { method, options, shape, rewardScale, state } as unknown as StepCredit & JsonObject;
 }
 
 /** The groups with the credit of `step`; episodes without any stay as they are. */
@@ -31,18 +44,17 @@ export function withCredit(
   });
 }
 
-function storedCredit({ credit, input }: Credited, step: number): StoredCredit {
-  const { turns } = input;
+function storedCredit({ credit, scores_K, inLoss }: Credited, step: number): StoredCredit {
+  const has = (name: keyof TurnScores): boolean => scores_K.some((scores) => scores[name] !== undefined);
   return {
     inBaseline: true,
-    inLoss: true,
+    inLoss,
     weight: 1,
     trainedIn: step,
     advantages_K: credit.turnAdvantages_K,
     ...(credit.tokenAdvantages_T && { advantages_T: Array.from(credit.tokenAdvantages_T) }),
-    ...(turns.some(({ values }) => values) && { values: turns.flatMap(({ values = [] }) => values) }),
-    ...(turns.some(({ entropies }) => entropies) && {
-      entropies: turns.flatMap(({ entropies = [] }) => entropies),
-    }),
+    ...(has('bonus') && { bonus_K: scores_K.map(({ bonus = 0 }) => bonus) }),
+    ...(has('values') && { values: scores_K.flatMap(({ values = [] }) => values) }),
+    ...(has('entropies') && { entropies: scores_K.flatMap(({ entropies = [] }) => entropies) }),
   };
 }

@@ -2,17 +2,18 @@
 
 import { Rng } from '../core/rng.ts';
 import type { RoleGroup } from '../core/trajectory.ts';
-import type { CreditState, CreditTrajectory, TrajectoryCredit } from '../credit/rollouts.ts';
+import type { CreditState, TrajectoryCredit } from '../credit/rollouts.ts';
+import { creditTrajectory, type TurnScores } from '../credit/view.ts';
 import { hasVoidTurn } from '../curation/void-turns.ts';
 import { explainedVariance } from '../objective/value.ts';
 import {
   type Candidate,
   type CreditedSample,
   candidatesOf,
-  creditInput,
   minibatches,
   type SampleScores,
   spreadCredit,
+  turnScores,
 } from './batch.ts';
 import { rememberEntropies, withSmoothing } from './entropy-channels.ts';
 import { GradientSteps } from './gradient-steps.ts';
@@ -21,11 +22,13 @@ import type { Learner } from './learner.ts';
 import { isPassed, lessonRows } from './lesson-rows.ts';
 import { policyObjective } from './policy-objective.ts';
 import { bareRow, correctsMismatch, klInRewards, scoreEpisodes } from './scores.ts';
+import type { Credited } from './stored-credit.ts';
 
 export interface CreditedGroups {
   readonly candidates: readonly Candidate[];
   readonly scores: readonly SampleScores[];
-  readonly inputs: readonly CreditTrajectory[];
+  /** The same, turn by turn. */
+  readonly turnScores_I: readonly (readonly TurnScores[])[];
   readonly credits: readonly TrajectoryCredit[];
   /** Of the credit method, after these groups. */
   readonly state: CreditState;
@@ -42,8 +45,9 @@ export async function creditGroups(
   const { config } = learner;
   const candidates = candidatesOf(groups.flatMap(({ members }) => members));
   const scores = await scoreEpisodes(learner, candidates);
-  const inputs = candidates.map((candidate, index) =>
-    creditInput(candidate, config.credit.rewardScale, scores[index]),
+  const turnScores_I = candidates.map((candidate, index) => turnScores(candidate, scores[index]));
+  const inputs = candidates.map(({ trajectory }, index) =>
+    creditTrajectory(trajectory, config.credit.rewardScale, turnScores_I[index]),
   );
   const { credits, state } = learner.credit(inputs, creditState);
   const samples_I = candidates.map((candidate, index) =>
@@ -51,7 +55,20 @@ export async function creditGroups(
       correctsMismatch(config) ? fromTrainer(item, scores[index]!.logprobs![sample]!) : item,
     ),
   );
-  return { candidates, scores, inputs, credits, state, samples_I };
+  return { candidates, scores, turnScores_I, credits, state, samples_I };
+}
+
+/** What of it is stored, by trajectory; `isLearned` is asked about those of which the policy sampled something. */
+export function creditedEpisodes(
+  { candidates, credits, turnScores_I }: CreditedGroups,
+  isLearned: (candidate: Candidate) => boolean = () => true,
+): Map<string, Credited> {
+  return new Map(
+    candidates.map((candidate, index): [string, Credited] => {
+      const inLoss = candidate.samples.length > 0 && isLearned(candidate);
+      return [candidate.trajectory.id, { credit: credits[index]!, scores_K: turnScores_I[index]!, inLoss }];
+    }),
+  );
 }
 
 /** Learn from the groups of one step by policy gradient. */
@@ -64,16 +81,13 @@ export async function updatePolicy(
   const { config, recipe } = learner;
   const { minibatches: parts, epochs } = config.optimizer;
 
-  const { candidates, scores, inputs, credits, state, samples_I } = await creditGroups(
-    learner,
-    groups,
-    memory,
-  );
-  const masked = (index: number): boolean =>
-    config.curation.voidTurns !== 'learn' && hasVoidTurn(candidates[index]!.trajectory);
+  const creditedGroups = await creditGroups(learner, groups, memory);
+  const { candidates, scores, state, samples_I } = creditedGroups;
+  const isLearned = ({ trajectory }: Candidate): boolean =>
+    config.curation.voidTurns === 'learn' || !hasVoidTurn(trajectory);
   const smoothed = config.objective.entropySmoothing > 0;
   const samples = samples_I.flat();
-  const lessons = samples_I.filter((_, index) => !masked(index)).flat();
+  const lessons = samples_I.filter((_, index) => isLearned(candidates[index]!)).flat();
 
   const klInLoss = config.objective.klCoefficient > 0 && !klInRewards(config);
   const learned = smoothed ? withSmoothing(lessons, memory.creditState, moment) : lessons;
@@ -96,7 +110,7 @@ export async function updatePolicy(
   metrics['samples/learned_share'] = samples.length === 0 ? 0 : passed / samples.length;
   return {
     metrics,
-    credited: new Map(credits.map((credit, index) => [credit.id, { credit, input: inputs[index]! }])),
+    credited: creditedEpisodes(creditedGroups, isLearned),
     memory: { ...memory, creditState: smoothed ? rememberEntropies(state, samples, scores) : state },
     trainedTokens: steps.trainedTokens,
     updates: steps.updates,

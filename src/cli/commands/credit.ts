@@ -2,20 +2,25 @@
 
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
 import { creditMethods, findCreditMethod } from '../../credit/methods.ts';
 import { isNameOf } from '../../credit/names.ts';
-import { readRollouts } from '../../credit/read-rollouts.ts';
-import { creditReport, creditTable } from '../../credit/report.ts';
+import { readRollouts, type StoredRollout } from '../../credit/read-rollouts.ts';
+import { type CreditReport, creditReport, creditTable } from '../../credit/report.ts';
 import { findRewardShaping, rewardShapings } from '../../credit/shaping/shapings.ts';
 import { storedRollouts } from '../../credit/stored-rollouts.ts';
 import { readEpisodeFile } from '../../store/read-episodes.ts';
+import { learnedRollouts } from '../../train/learned-rollouts.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { applySettings } from '../settings.ts';
 
 const options = z.strictObject({
   method: z
     .string()
-    .describe(`How rewards become advantages: ${creditMethods.map(({ name }) => name).join(', ')}`),
+    .optional()
+    .describe(
+      `How rewards become advantages: ${creditMethods.map(({ name }) => name).join(', ')}. Default: as the run computed the step`,
+    ),
   rollouts: z
     .string()
     .describe(
@@ -44,12 +49,27 @@ export const creditCommand: Command<typeof options> = defineCommand({
     return creditMethods.find((method) => named !== undefined && isNameOf(named, method))?.options;
   },
   examples: [
+    'turnwise credit --rollouts runs/frozen-lake-rloo-1/rollouts/1.jsonl.gz',
     'turnwise credit --method grpo --rollouts runs/frozen-lake-rloo-1/rollouts/1.jsonl.gz',
     'turnwise credit --method gigpo --rollouts mine.jsonl --set gamma=0.9 --json',
     'turnwise credit --method grpo --shape ufo --set ufo.lambda=0.2 --rollouts mine.jsonl',
     'turnwise credit --method gae --help',
   ],
   async run({ options: { method, rollouts, shape, set, json }, console }) {
+    const file = existsSync(rollouts) ? readEpisodeFile(rollouts) : undefined;
+    const tell = (report: CreditReport, stored: readonly StoredRollout[]): void =>
+      console.write(json ? `${JSON.stringify(report)}\n` : `${creditTable(report, stored)}\n`);
+    if (method === undefined) {
+      const { credit } = file?.header ?? {};
+      // A file that cannot be read is refused first.
+      if (!file) await readRollouts(rollouts);
+      if (!file || !credit || shape.length + set.length > 0) throw unnamed(rollouts, credit !== undefined);
+      const { rewardScale, options, state } = credit;
+      const stored = learnedRollouts(file.groups, rewardScale);
+      const report = creditReport(credit.method, options, stored, credit.shape, state);
+      tell({ ...report, asTrained: { rewardScale } }, stored);
+      return;
+    }
     const found = findCreditMethod(method);
     const shapings = shape.map(findRewardShaping);
     const ofShaping = (name: string) => set.filter((assignment) => assignment.startsWith(`${name}.`));
@@ -63,9 +83,21 @@ export const creditCommand: Command<typeof options> = defineCommand({
         return [name, applySettings(schema, {}, own, name)];
       }),
     );
-    const groups = existsSync(rollouts) ? readEpisodeFile(rollouts) : undefined;
-    const stored = groups ? storedRollouts(groups) : await readRollouts(rollouts);
-    const report = creditReport(method, settings, stored, shapes);
-    console.write(json ? `${JSON.stringify(report)}\n` : `${creditTable(report, stored)}\n`);
+    const stored = file ? storedRollouts(file.groups) : await readRollouts(rollouts);
+    tell(creditReport(method, settings, stored, shapes), stored);
   },
 });
+
+function unnamed(path: string, isKnown: boolean): TurnwiseError {
+  return new TurnwiseError('credit-method-unnamed', {
+    what: isKnown
+      ? '--set and --shape belong to a method that --method names'
+      : `${path} does not say how its credit was computed`,
+    seen: 'no --method',
+    ...(!isKnown && { allowed: 'a training step of a recipe that computes credit' }),
+    next: isKnown
+      ? 'Add --method NAME, or leave them out to compute credit as the run did'
+      : 'Add --method NAME',
+    fields: { path },
+  });
+}

@@ -15,7 +15,7 @@ import { GradientSteps } from '../gradient-steps.ts';
 import type { Kept, Learn, Memory, Moment, Update } from '../learn.ts';
 import type { Learner } from '../learner.ts';
 import { lessonRows } from '../lesson-rows.ts';
-import { type CreditedGroups, creditGroups } from '../update.ts';
+import { type CreditedGroups, creditedEpisodes, creditGroups } from '../update.ts';
 import { updateOf } from './preferences.ts';
 import { draw, keptAs, recent } from './replay.ts';
 import { averagedRows, onTurns, recordedOf } from './rows.ts';
@@ -32,7 +32,7 @@ export function withConstant(rows: readonly TokenRow[], name: string, value: num
 export async function learnBeside(
   learner: Learner,
   moment: Moment,
-  { credits, inputs }: CreditedGroups,
+  credited: CreditedGroups,
   samples: readonly CreditedSample[],
   memory: Memory,
   objective: Objective,
@@ -49,10 +49,7 @@ export async function learnBeside(
     }
   }
   const update = updateOf(steps, memory, {}, 'no advantage differs from zero, and nothing is remembered');
-  return {
-    ...update,
-    credited: new Map(credits.map((credit, index) => [credit.id, { credit, input: inputs[index]! }])),
-  };
+  return { ...update, credited: creditedEpisodes(credited) };
 }
 
 /**

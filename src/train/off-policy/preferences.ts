@@ -69,7 +69,6 @@ export function updateOf(
       'optim/learning_rate': steps.learningRate,
       'tokens/trained': steps.trainedTokens,
     },
-    credited: new Map(),
     memory,
     trainedTokens: steps.trainedTokens,
     updates: steps.updates,
