@@ -1,11 +1,25 @@
-/** Builds dist/: file-to-file JavaScript and type declarations, since workers are found by their path beside the module. */
+/**
+ * Builds dist/: file-to-file JavaScript, since workers are found by their path beside the module, and the type declarations
+ * of what the package exports, joined, since half of its files would be declarations otherwise.
+ */
 
 import { build } from 'tsdown';
 
-await build({
+const exported = ['src/exports/*.ts', '!src/exports/*.test.ts'];
+
+const common = {
   config: false,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  fixedExtension: false,
+  logLevel: 'error',
+};
+
+await build({
+  ...common,
   entry: [
-    'src/exports/*.ts',
+    ...exported,
     'src/cli/main.ts',
     'src/engine/embedded/worker.ts',
     'src/engine/embedded/lane-worker.ts',
@@ -18,12 +32,15 @@ await build({
     'tools/interop/*.ts',
     '!examples/**/*.test.ts',
   ],
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
   unbundle: true,
-  dts: true,
-  fixedExtension: false,
+  dts: false,
   clean: true,
-  logLevel: 'error',
+});
+
+await build({
+  ...common,
+  entry: exported,
+  outDir: 'dist/src/exports',
+  dts: { emitDtsOnly: true },
+  clean: false,
 });

@@ -1,14 +1,10 @@
 /** The version of onnxruntime: runs promise equal bits with equal kernels only, so each says which ones it began with. */
 
-import { createRequire } from 'node:module';
+import { runtimeVersion } from '../graph/runtime/binding.ts';
 import type { StoredEvent } from '../train/events.ts';
 
-const { version } = createRequire(import.meta.url)('onnxruntime-node/package.json') as {
-  readonly version: string;
-};
-
 /** As runs record it. */
-export const runtime = `onnxruntime ${version}`;
+export const runtime = `onnxruntime ${runtimeVersion}`;
 
 /** What is said of a run that goes on with other kernels than it ran with last; nothing where they are the same. */
 export function runtimeWarning(
