@@ -1,12 +1,12 @@
 /** A recipe taken apart: what it plays, keeps, credits, minimises and schedules, with the settings of an environment. */
 
 import { findCreditMethod } from '../credit/methods.ts';
+import { placeOf } from '../run/prepare-run.ts';
 import type { TrainConfig } from '../train/config.ts';
 import { playsEpisodes } from '../train/learner.ts';
 import { lossOptions } from '../train/policy-objective.ts';
 import { needsOf, type Place } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
-import { placeOf } from './prepare-run.ts';
 
 export interface RecipePart {
   readonly part: 'rollout' | 'curation' | 'credit' | 'objective' | 'memory' | 'critic' | 'schedule';

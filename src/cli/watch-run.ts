@@ -3,6 +3,7 @@
 import { isAbsolute, relative } from 'node:path';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
+import type { RunControl } from '../run/run-io.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import type { RunEvent } from '../train/events.ts';
@@ -12,7 +13,6 @@ import { formatCount, formatSeconds } from './format.ts';
 import { TERMINATION_GRACE_MS } from './interrupts.ts';
 import { runExamples } from './run-examples.ts';
 import { gameCurve, modelFact, type RunHistory, runHistory } from './run-history.ts';
-import type { RunControl } from './run-io.ts';
 import { summaryText } from './summary.ts';
 import { taskNoun } from './task-words.ts';
 import { runDisplay } from './terminal.ts';

@@ -1,13 +1,13 @@
 /** Training as a function: for environments that are not built in, and programs that want the events. */
 
 import { z } from 'zod';
-import { resumeRun, startRun } from '../cli/training-run.ts';
 import type { Json } from '../core/json.ts';
 import type { JsonCompatible } from '../core/json-compatible.ts';
 import type { Environment } from '../env/environment.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
 import type { World } from '../env/world.ts';
+import { resumeRun, startRun } from '../run/training-run.ts';
 import type { TrainSettings } from '../train/config.ts';
 import type { RunEvent, RunSummary } from '../train/events.ts';
 

@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { environmentNames, loadEnvironments } from '../../run/load/environments.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { runCommandLine } from '../command-line.ts';
-import { environmentNames, loadEnvironments } from '../environments.ts';
 import { exampleEvents, writeExampleRun } from '../example-run.test-helper.ts';
 import { playAsPerson } from '../person-play.ts';
 import { memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';

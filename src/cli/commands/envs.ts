@@ -3,13 +3,18 @@
 import { z } from 'zod';
 import type { WorldFactory } from '../../env/factory.ts';
 import type { World } from '../../env/world.ts';
+import {
+  createWorld,
+  environmentNames,
+  findEnvironment,
+  loadEnvironments,
+} from '../../run/load/environments.ts';
+import { schemaFields } from '../../run/settings/schema-fields.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type Console, painter, wrap } from '../console.ts';
-import { createWorld, environmentNames, findEnvironment, loadEnvironments } from '../environments.ts';
 import { type Episode, episodeText } from '../episode-text.ts';
 import { exampleEpisode } from '../example-episode.ts';
 import { settingLines } from '../help.ts';
-import { schemaFields } from '../schema-fields.ts';
 import { table } from '../table.ts';
 
 const options = z.strictObject({

@@ -4,9 +4,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { TinkerEngine } from '../../engine/tinker/tinker-engine.ts';
+import { findEnvironment } from '../../run/load/environments.ts';
+import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { findEnvironment } from '../environments.ts';
-import { openCheckpoint } from '../open-checkpoint.ts';
 
 const options = z.strictObject({
   to: z.string().describe('Folder to write, which must not exist yet'),

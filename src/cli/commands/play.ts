@@ -7,14 +7,19 @@ import { visible } from '../../core/visible.ts';
 import { taskOf } from '../../env/split.ts';
 import type { World } from '../../env/world.ts';
 import { collectGroups } from '../../rollout/collect.ts';
+import {
+  createWorld,
+  environmentHelp,
+  environmentNames,
+  findEnvironment,
+} from '../../run/load/environments.ts';
+import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import { commandIn } from '../../store/runs.ts';
 import { playOptions } from '../../train/learner.ts';
 import { type Command, defineCommand, type Invocation } from '../command.ts';
 import { painter } from '../console.ts';
-import { createWorld, environmentHelp, environmentNames, findEnvironment } from '../environments.ts';
 import { formatScore } from '../format.ts';
 import { narratedPolicy } from '../live-episode.ts';
-import { openCheckpoint } from '../open-checkpoint.ts';
 import { askInput, playAsPerson } from '../person-play.ts';
 
 const options = z.strictObject({

@@ -2,15 +2,20 @@
 
 import { z } from 'zod';
 import type { WorldFactory } from '../../env/factory.ts';
+import {
+  createWorld,
+  environmentNames,
+  findEnvironment,
+  loadEnvironments,
+} from '../../run/load/environments.ts';
+import { configOf, obstacleIn } from '../../run/prepare-run.ts';
 import type { trainConfigSchema } from '../../train/config.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
 import { resolveConfig } from '../../train/resolve.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type Console, painter, wrap } from '../console.ts';
-import { createWorld, environmentNames, findEnvironment, loadEnvironments } from '../environments.ts';
 import { methodsPage } from '../methods-page.ts';
-import { configOf, obstacleIn } from '../prepare-run.ts';
 import { listNeeds, recipeParts } from '../recipe-parts.ts';
 
 const options = z.strictObject({

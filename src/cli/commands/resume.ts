@@ -1,9 +1,9 @@
 /** `turnwise resume`: go on with a run that was stopped or killed. */
 
 import { z } from 'zod';
+import { findEnvironment } from '../../run/load/environments.ts';
+import { resumeRun } from '../../run/training-run.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { findEnvironment } from '../environments.ts';
-import { resumeRun } from '../training-run.ts';
 import { watchRun } from '../watch-run.ts';
 
 const options = z.strictObject({

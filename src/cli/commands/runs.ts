@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { differences } from '../../core/differences.ts';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
+import { version } from '../../run/version.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { commandIn, startedRuns } from '../../store/runs.ts';
 import { type Command, defineCommand } from '../command.ts';
@@ -18,7 +19,6 @@ import { type RunHistory, runHistory } from '../run-history.ts';
 import { sparkline } from '../sparkline.ts';
 import { summaryText } from '../summary.ts';
 import { table } from '../table.ts';
-import { version } from '../version.ts';
 import { fileOf } from '../watch-run.ts';
 
 const options = z.strictObject({

@@ -1,9 +1,9 @@
 /** Finished runs of a comparison, made up, for tests of what is told about them. */
 
 import type { TestTasks } from '../../env/practised.ts';
+import { findEnvironment } from '../../run/load/environments.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { findRecipe } from '../../train/recipes/recipes.ts';
-import { findEnvironment } from '../environments.ts';
 import { evaluation } from '../example-run.test-helper.ts';
 import { type Plan, planComparison } from './plan.ts';
 import type { JobStatus } from './sweep.ts';

@@ -5,10 +5,10 @@ import { differences } from '../../core/differences.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { WorldFactory } from '../../env/factory.ts';
+import { type PreparedRun, prepareRun } from '../../run/prepare-run.ts';
+import { readSettings } from '../../run/settings/run-settings.ts';
 import type { TrainConfig } from '../../train/config.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
-import { type PreparedRun, prepareRun } from '../prepare-run.ts';
-import { readSettings } from '../run-settings.ts';
 import type { Budget } from './budget-text.ts';
 
 /** One process: the warm start of a seed, or a run that begins with it. */

@@ -1,22 +1,22 @@
 /** Where names of environments meet their code: the built-in ones, and those behind an address. Each is loaded when asked for. */
 
 import type { z } from 'zod';
-import { nearest, TurnwiseError } from '../core/errors.ts';
-import type { JsonObject } from '../core/json.ts';
-import { parseStrict } from '../core/parse-strict.ts';
-import type { WorldFactory } from '../env/factory.ts';
-import type { World } from '../env/world.ts';
-import { isPath, loadFile } from '../run/load/load-file.ts';
+import { nearest, TurnwiseError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { parseStrict } from '../../core/parse-strict.ts';
+import type { WorldFactory } from '../../env/factory.ts';
+import type { World } from '../../env/world.ts';
+import { applySettings } from '../settings/settings.ts';
+import { isPath, loadFile } from './load-file.ts';
 import { connectEnvironment, isAddress, remoteExamples } from './remote-environments.ts';
-import { applySettings } from './settings.ts';
 
 const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
-  'frozen-lake': async () => (await import('../../envs/frozen-lake/index.ts')).world,
-  maze: async () => (await import('../../envs/maze/index.ts')).world,
-  'guess-number': async () => (await import('../../envs/guess-number/index.ts')).world,
-  wordle: async () => (await import('../../envs/wordle/index.ts')).world,
-  'kuhn-poker': async () => (await import('../../envs/kuhn-poker/index.ts')).world,
-  'js-tasks': async () => (await import('../../envs/js-tasks/index.ts')).world,
+  'frozen-lake': async () => (await import('../../../envs/frozen-lake/index.ts')).world,
+  maze: async () => (await import('../../../envs/maze/index.ts')).world,
+  'guess-number': async () => (await import('../../../envs/guess-number/index.ts')).world,
+  wordle: async () => (await import('../../../envs/wordle/index.ts')).world,
+  'kuhn-poker': async () => (await import('../../../envs/kuhn-poker/index.ts')).world,
+  'js-tasks': async () => (await import('../../../envs/js-tasks/index.ts')).world,
 };
 
 export const environmentNames: readonly string[] = Object.keys(loaders);

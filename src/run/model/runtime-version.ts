@@ -1,7 +1,7 @@
 /** The version of onnxruntime: runs promise equal bits with equal kernels only, so each says which ones it began with. */
 
 import { createRequire } from 'node:module';
-import type { StoredEvent } from '../train/events.ts';
+import type { StoredEvent } from '../../train/events.ts';
 
 const { version } = createRequire(import.meta.url)('onnxruntime-node/package.json') as {
   readonly version: string;

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { closeServers, counter, serve } from '../server/environment/server.test-helper.ts';
-import { runCommandLine } from './command-line.ts';
-import { envCommand } from './commands/env.ts';
-import { envsCommand } from './commands/envs.ts';
-import { trainCommand } from './commands/train.ts';
-import type { Interrupts } from './interrupts.ts';
-import { memoryConsole, noInterrupts } from './testing-console.test-helper.ts';
+import { runCommandLine } from '../../cli/command-line.ts';
+import { envCommand } from '../../cli/commands/env.ts';
+import { envsCommand } from '../../cli/commands/envs.ts';
+import { trainCommand } from '../../cli/commands/train.ts';
+import type { Interrupts } from '../../cli/interrupts.ts';
+import { memoryConsole, noInterrupts } from '../../cli/testing-console.test-helper.ts';
+import { closeServers, counter, serve } from '../../server/environment/server.test-helper.ts';
 
 afterEach(closeServers);
 

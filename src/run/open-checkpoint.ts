@@ -9,10 +9,10 @@ import { Archive } from '../train/archive.ts';
 import { trainConfigSchema } from '../train/config.ts';
 import { createLearner, type Learner } from '../train/learner.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
-import { openAgentRun } from './agent-run.ts';
-import { languageOf, movedTo } from './policy-language.ts';
+import { openAgentRun } from './model/agent-run.ts';
+import { languageOf, movedTo } from './model/policy-language.ts';
+import { openEngine, reopenBase } from './model/run-model.ts';
 import { type CheckpointState, ownCheckpoint } from './run-checkpoint.ts';
-import { openEngine, reopenBase } from './run-model.ts';
 import { version } from './version.ts';
 
 type OpenedEngine = EmbeddedEngine | TinkerEngine;

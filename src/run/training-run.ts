@@ -16,13 +16,8 @@ import { createLearner } from '../train/learner.ts';
 import { initialState, train } from '../train/loop.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
-import { besideAgent, openAgentRun } from './agent-run.ts';
-import { languageOf, movedTo } from './policy-language.ts';
-import { prepareRun } from './prepare-run.ts';
-import { dataOf, keptOf, recordedGroups } from './recorded-episodes.ts';
-import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
-import { playDemonstrations } from './run-demonstrations.ts';
-import { criticFolder, type RunControl, runIo, waitingReport } from './run-io.ts';
+import { besideAgent, openAgentRun } from './model/agent-run.ts';
+import { languageOf, movedTo } from './model/policy-language.ts';
 import {
   countParameters,
   designCard,
@@ -32,8 +27,13 @@ import {
   openCritic,
   openEngine,
   reopenBase,
-} from './run-model.ts';
-import { runtime, runtimeWarning } from './runtime-version.ts';
+} from './model/run-model.ts';
+import { runtime, runtimeWarning } from './model/runtime-version.ts';
+import { prepareRun } from './prepare-run.ts';
+import { dataOf, keptOf, recordedGroups } from './recorded-episodes.ts';
+import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
+import { playDemonstrations } from './run-demonstrations.ts';
+import { criticFolder, type RunControl, runIo, waitingReport } from './run-io.ts';
 import { version } from './version.ts';
 
 export interface StartRequest extends RunControl {

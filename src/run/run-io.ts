@@ -11,8 +11,8 @@ import { commandIn } from '../store/runs.ts';
 import type { RunEvent, StoredEvent } from '../train/events.ts';
 import type { Learner } from '../train/learner.ts';
 import type { RunIo } from '../train/loop.ts';
+import { type EngineWatch, identityOf, type ModelSearch } from './model/run-model.ts';
 import type { CheckpointState } from './run-checkpoint.ts';
-import { type EngineWatch, identityOf, type ModelSearch } from './run-model.ts';
 
 export interface RunControl extends Pick<ModelSearch, 'onDownload'> {
   /** The folder that holds all runs. */
