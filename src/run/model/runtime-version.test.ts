@@ -8,7 +8,7 @@ const resumed = (version: string): StoredEvent => ({ type: 'resume', step: 3, ru
 
 test('the version is pinned, and is the one that is installed', () => {
   const read = (name: string) => JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8'));
-  const { dependencies } = read('../../package.json') as { readonly dependencies: Record<string, string> };
+  const { dependencies } = read('../../../package.json') as { readonly dependencies: Record<string, string> };
   expect(dependencies['onnxruntime-node']).toMatch(/^\d+\.\d+\.\d+$/);
   expect(runtime).toBe(`onnxruntime ${dependencies['onnxruntime-node']}`);
 });
