@@ -1,14 +1,16 @@
-/** A checkpoint of a run as a policy that can play: for evaluation, for watching, for export. */
+/** A checkpoint of a run: its model alone, for export, or as a policy that can play. */
 
 import type { EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { TinkerEngine } from '../engine/tinker/tinker-engine.ts';
-import type { WorldFactory } from '../env/factory.ts';
 import { unwatched } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
+import type { RunFile } from '../store/run-file.ts';
 import { Archive } from '../train/archive.ts';
-import { trainConfigSchema } from '../train/config.ts';
+import { type TrainConfig, trainConfigSchema } from '../train/config.ts';
 import { createLearner, type Learner } from '../train/learner.ts';
+import type { ModelCard } from '../train/model-card.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
+import { type WorldRequest, worldOfRun } from './load/run-world.ts';
 import { openAgentRun } from './model/agent-run.ts';
 import { languageOf, movedTo } from './model/policy-language.ts';
 import { openEngine, reopenBase } from './model/run-model.ts';
@@ -17,6 +19,21 @@ import { version } from './version.ts';
 
 type OpenedEngine = EmbeddedEngine | TinkerEngine;
 
+export interface ModelRequest {
+  readonly root: string;
+  readonly name: string;
+  /** Default: the last. */
+  readonly step?: number;
+  readonly signal: AbortSignal;
+}
+
+/** The weights of a checkpoint; the engine is to be closed. */
+export interface OpenedModel {
+  readonly file: RunFile<TrainConfig>;
+  readonly card: ModelCard;
+  readonly engine: OpenedEngine;
+}
+
 /** A policy with the engine that holds it; it is to be closed. */
 export type OpenedCheckpoint = Learner & {
   readonly engine: OpenedEngine;
@@ -24,44 +41,48 @@ export type OpenedCheckpoint = Learner & {
   close(): Promise<void>;
 };
 
-/** A policy that a checkpoint holds, ready to play. */
-export async function openCheckpoint(request: {
-  readonly root: string;
-  readonly name: string;
-  /** Default: the last. */
-  readonly step?: number;
-  readonly findFactory: (name: string) => Promise<WorldFactory>;
-  readonly signal: AbortSignal;
-}): Promise<OpenedCheckpoint> {
+/** The model of a checkpoint. The world that it was trained in is not looked for. */
+export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
-  const { config, ...file } = run.readConfig(trainConfigSchema);
-  const factory = await request.findFactory(file.environment);
+  const file = run.readConfig(trainConfigSchema);
   const checkpoint = await ownCheckpoint(run, request.step);
   const { card } = checkpoint.state as unknown as CheckpointState;
-  const world = factory.create(factory.options.parse(config.environment));
   const open = await reopenBase(card, request);
-  const agentRun = world.agent && (await openAgentRun(world.agent));
-  let engine: OpenedEngine | undefined;
+  const engine = await openEngine(card, file.config, open);
+  try {
+    await engine.load(checkpoint.folder);
+    return { file, card: movedTo(card, open), engine };
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+/** A policy that a checkpoint holds, ready to play. */
+export async function openCheckpoint(request: ModelRequest & WorldRequest): Promise<OpenedCheckpoint> {
+  const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
+  const file = run.readConfig(trainConfigSchema);
+  const world = await worldOfRun(request, file);
+  const { engine, card } = await openModel(request);
+  const { config } = file;
+  let agentRun: Awaited<ReturnType<typeof openAgentRun>> | undefined;
   const close = async (): Promise<void> => {
-    await Promise.all([agentRun?.close(), engine?.close()]);
+    await Promise.all([agentRun?.close(), engine.close()]);
   };
   try {
-    const language = await languageOf(movedTo(card, open), config, world, agentRun);
-    const opened = await openEngine(card, config, open);
-    engine = opened;
-    await opened.load(checkpoint.folder);
-    const recipe = findRecipe(file.recipe);
+    agentRun = world.agent && (await openAgentRun(world.agent));
+    const language = await languageOf(card, config, world, agentRun);
     const learner = createLearner({
       config,
-      recipe,
+      recipe: findRecipe(file.recipe),
       world,
       card,
-      engine: opened,
+      engine,
       watch: unwatched,
       archive: new Archive(async () => []),
       ...language,
     });
-    return { ...learner, engine: opened, close };
+    return { ...learner, engine, close };
   } catch (error) {
     await close();
     throw error;

@@ -247,7 +247,11 @@ describe('a watched run', () => {
     const config = { rollout: { revisit } };
     const name = `revisits-${revisit}`;
     const settings = { root: join(root, 'elsewhere'), name, version: '0.1.0', config };
-    const run = RunDirectory.create({ ...settings, environment: 'frozen-lake', recipe: 'rloo' });
+    const run = RunDirectory.create({
+      ...settings,
+      world: { name: 'frozen-lake', source: 'frozen-lake' },
+      recipe: 'rloo',
+    });
     const invocation = { arguments: {}, options: options(), console, interrupts: noInterrupts };
     await watchRun(invocation, async ({ report }) => {
       report({ type: 'phase', phase: 'train', steps: 4 }, run);

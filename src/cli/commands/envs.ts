@@ -9,6 +9,7 @@ import {
   findEnvironment,
   loadEnvironments,
 } from '../../run/load/environments.ts';
+import { sourceOf, typedSource } from '../../run/load/world-source.ts';
 import { schemaFields } from '../../run/settings/schema-fields.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type Console, painter, wrap } from '../console.ts';
@@ -142,8 +143,8 @@ function description(
       : [paint('dim', `There is no scripted ${player} for this environment.`)]),
     '',
     paint('bold', 'Next'),
-    `  turnwise train ${factory.name}`,
-    `  turnwise play ${factory.name}`,
+    `  turnwise train ${typedSource(sourceOf(factory))}`,
+    `  turnwise play ${typedSource(sourceOf(factory))}`,
   ].join('\n');
 }
 

@@ -6,7 +6,6 @@ import { Rng } from '../../core/rng.ts';
 import type { StopReason } from '../../core/stop.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
-import { findEnvironment } from '../../run/load/environments.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
@@ -114,7 +113,6 @@ async function trained(
     root: runs,
     name: run,
     ...(step !== undefined && { step }),
-    findFactory: findEnvironment,
     signal,
   });
   if (!learner.world.agent) {

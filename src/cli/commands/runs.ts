@@ -19,7 +19,6 @@ import { type RunHistory, runHistory } from '../run-history.ts';
 import { sparkline } from '../sparkline.ts';
 import { summaryText } from '../summary.ts';
 import { table } from '../table.ts';
-import { fileOf } from '../watch-run.ts';
 
 const options = z.strictObject({
   runs: z.string().default('runs').describe('Folder that holds the runs'),
@@ -143,7 +142,14 @@ async function show(run: RunDirectory, root: string, json: boolean, console: Con
   const curve = existsSync(curvePath) ? { curvePath } : {};
   console.write(
     summaryText(
-      { run: run.name, ...fileOf(run), root, history, ...curve, ...(examples && { examples }) },
+      {
+        run: run.name,
+        world: run.readConfig(z.unknown()).world,
+        root,
+        history,
+        ...curve,
+        ...(examples && { examples }),
+      },
       console,
     ),
   );

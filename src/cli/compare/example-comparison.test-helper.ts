@@ -45,7 +45,8 @@ export function exampleStatuses(
 }
 
 function writeRun(root: string, name: string, curve: readonly number[], testTasks: TestTasks): void {
-  const head = { root, name, version: '0.1.0', environment: 'frozen-lake', recipe: 'rloo' };
+  const world = { name: 'frozen-lake', source: 'frozen-lake' };
+  const head = { root, name, version: '0.1.0', world, recipe: 'rloo' };
   const run = RunDirectory.create({ ...head, config: {} });
   const model = { vocabulary: 62, identity: '0123456789abcdef' };
   const start = { run: name, environment: 'frozen-lake', recipe: 'rloo', seed: 1, version: '0.1.0' };

@@ -1,4 +1,4 @@
-/** Where names of environments meet their code: the built-in ones, and those behind an address. Each is loaded when asked for. */
+/** Where names of environments meet their code: built-in ones, files and addresses. Each is loaded when asked for. */
 
 import type { z } from 'zod';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
@@ -7,8 +7,9 @@ import { parseStrict } from '../../core/parse-strict.ts';
 import type { WorldFactory } from '../../env/factory.ts';
 import type { World } from '../../env/world.ts';
 import { applySettings } from '../settings/settings.ts';
-import { isPath, loadFile } from './load-file.ts';
-import { connectEnvironment, isAddress, remoteExamples } from './remote-environments.ts';
+import { loadFile } from './load-file.ts';
+import { connectEnvironment, remoteExamples } from './remote-environments.ts';
+import { isAddress, isPath } from './world-source.ts';
 
 const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
   'frozen-lake': async () => (await import('../../../envs/frozen-lake/index.ts')).world,
@@ -25,20 +26,19 @@ export const environmentNames: readonly string[] = Object.keys(loaders);
 export const environmentHelp: string = `${environmentNames.join(', ')}, a file such as ./agent.ts, or an address such as ${remoteExamples[1]}`;
 
 export function loadEnvironments(): Promise<WorldFactory[]> {
-  return Promise.all(Object.values(loaders).map((load) => load()));
+  return Promise.all(environmentNames.map(findEnvironment));
 }
 
 /**
  * A built-in environment by its name, what a file exports by its path, or the environment behind an address, whose server
- * is asked.
+ * is asked. Its `source` says how it was loaded, so that a run finds it again.
  *
  * @throws TurnwiseError `environment-unknown`, naming the nearest; `file-unknown`, `file-unusable`; as `connectEnvironment`
  */
 export async function findEnvironment(name: string): Promise<WorldFactory> {
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
-  if (load) return load();
-  // Before paths: an address has slashes too.
-  if (isAddress(name)) return connectEnvironment(name);
+  if (load) return { ...(await load()), source: name };
+  if (isAddress(name)) return { ...(await connectEnvironment(name)), source: name };
   if (isPath(name)) return loadFile(name);
   const near = nearest(name, environmentNames);
   throw new TurnwiseError('environment-unknown', {

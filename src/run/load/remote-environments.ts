@@ -49,12 +49,6 @@ const schemes: Readonly<Record<string, Scheme>> = {
 /** One example of each, for help. */
 export const remoteExamples: readonly string[] = Object.values(schemes).map(({ example }) => example);
 
-/** Whether `name` is meant as an address rather than as the name of a built-in environment. */
-export function isAddress(name: string): boolean {
-  // A single letter is a drive of Windows.
-  return /^[\w-]{2,}:/.test(name);
-}
-
 /**
  * The environment at an address. Its server is asked at once, so that a wrong address is known before anything runs.
  *
