@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { defineEnvironment } from '../env/environment.ts';
+import type { Sink } from '../run/sinks/sink.ts';
 import { readEvents } from '../store/log-lines.ts';
 import type { TrainSettings } from '../train/config.ts';
 import { resume, start, train } from './train.ts';
@@ -82,14 +83,18 @@ test('a warm start of other settings, or that is gone, is refused', async () => 
   await train({ world: echo, runs, name: 'short', settings: { ...settings, checkpoint: { keep: 1 } } });
   const late = { ...settings, start: 'short' };
   expect(await codeOf(train({ world: echo, runs, settings: late }))).toMatchInlineSnapshot(
-    `"start-missing: Run "short" has no warm start to begin with. Seen: checkpoints of steps 3. Make a run that keeps it with: turnwise train echo --name NAME --set steps=0 --runs FOLDER."`,
+    `"start-missing: Run "short" has no warm start to begin with. Seen: checkpoints of steps 3. Make a run that keeps it: train({ world, name, settings: { steps: 0 } })."`,
   );
 });
 
 /** Begin a run and stop it after its first step. */
 async function stoppedRun(name: string): Promise<string> {
-  const run = await start({ world: echo, runs, name, settings });
-  for await (const event of run.events) if (event.type === 'step') run.stop();
+  const stop: Sink = {
+    event: ({ type }) => {
+      if (type === 'step') run.stop();
+    },
+  };
+  const run = await start({ world: echo, runs, name, settings, sinks: [stop] });
   return codeOf(run.finished);
 }
 

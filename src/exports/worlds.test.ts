@@ -120,8 +120,13 @@ const configOf = (name: string) =>
 
 /** A run that has one step of two, made by a program. */
 async function stopped(name: string, world: Parameters<typeof start>[0]['world']): Promise<void> {
-  const run = await start({ world: world as string, recipe: 'rloo', settings, name, runs: root });
-  for await (const event of run.events) if (event.type === 'step') run.stop();
+  const stop: Sink = {
+    event: ({ type }) => {
+      if (type === 'step') run.stop();
+    },
+  };
+  const options = { recipe: 'rloo', settings, name, runs: root, sinks: [stop] };
+  const run = await start({ world: world as string, ...options });
   await expect(run.finished).rejects.toThrow('asked to stop');
 }
 
@@ -274,7 +279,7 @@ test('episodes are learned from that a file holds: a shard, or what was recorded
   await succeed(...evaluate, '--split', 'train');
   expect((await learn('recorded', recorded)).steps).toBe(2);
   expect(configOf('recorded').config.data).toBe(recorded);
-  expect((await learn('shard', join(root, 'open', 'rollouts', '000001.jsonl.gz'))).steps).toBe(2);
+  expect((await learn('shard', join(root, 'open', 'rollouts', '1.jsonl.gz'))).steps).toBe(2);
   await expect(learn('none', join(folder, 'none.jsonl'))).rejects.toMatchObject({ code: 'file-unknown' });
   expect(existsSync(join(root, 'none'))).toBe(false);
 });

@@ -11,17 +11,27 @@ import { trainingShard } from '../store/shard-names.ts';
 import type { Learner } from '../train/learner.ts';
 import { version } from './version.ts';
 
-/** The setting `data` as `config.json` keeps it: a file by its absolute path, unless a run has that name. */
+/**
+ * The setting `data` as `config.json` keeps it: a file by its absolute path, unless a run has that name.
+ *
+ * @throws TurnwiseError `file-unknown`
+ */
 export function dataPlace(root: string, data: string): string {
   if (data === '' || data === 'demonstrations' || runNames(root).includes(data)) return data;
-  return isFile(data) || /[/\\]/.test(data) ? resolve(data) : data;
+  if (isFile(data)) return resolve(data);
+  if (!/[/\\]/.test(data)) return data;
+  throw new TurnwiseError('file-unknown', {
+    what: `There is no file ${data}`,
+    seen: resolve(data),
+    fields: { path: data },
+  });
 }
 
 /**
  * What the setting `data` names: the demonstrations of this run; all episodes that another run stored while it trained; or
  * the training episodes of a file. Nothing where it is empty.
  *
- * @throws TurnwiseError `run-unknown`, `file-unknown`, `rollouts-missing`, `rollouts-invalid`
+ * @throws TurnwiseError `run-unknown`, `rollouts-missing`, `rollouts-invalid`
  */
 export async function dataOf(
   root: string,
@@ -48,9 +58,6 @@ async function groupsOfRun(root: string, name: string, world: string): Promise<G
 }
 
 function groupsOfFile(path: string, world: string): readonly Group[] {
-  if (!isFile(path)) {
-    throw new TurnwiseError('file-unknown', { what: `There is no file ${path}`, fields: { path } });
-  }
   const groups = readEpisodeFile(path) ?? [];
   const own = groups.filter((group) => worldOf(group) === world);
   // Test tasks that were learned from would measure nothing.

@@ -79,12 +79,12 @@ describe('addresses', () => {
            at 0
            › up
         2  {"at":1}
-           at 1 12
+           at 1 CHANCE
            › up
         3  {"at":2}
-           at 2 11
+           at 2 CHANCE
            › up   +1
-           at 3 55
+           at 3 CHANCE
            ✓ solved  3 turns, return 1.00
 
       Next

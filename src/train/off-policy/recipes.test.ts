@@ -116,10 +116,14 @@ describe.each(offPolicy.map(({ name }) => name))('%s', (recipe) => {
       settings,
       name,
       runs: folder,
+      sinks: [
+        {
+          event: (event) => {
+            if (event.type === 'step' && event.step === 2) stopped.stop();
+          },
+        },
+      ],
     });
-    for await (const event of stopped.events) {
-      if (event.type === 'step' && event.step === 2) stopped.stop();
-    }
     await expect(stopped.finished).rejects.toThrow('asked to stop');
     await (await resume(name, { world: environment, runs: folder })).finished;
     expect(historyOf(name)).toEqual(whole);
