@@ -14,10 +14,12 @@ import { runsCommand } from '../cli/commands/runs.ts';
 import { trainCommand } from '../cli/commands/train.ts';
 import { problemOf } from '../cli/compare/child-run.ts';
 import { memoryConsole, noInterrupts } from '../cli/testing-console.test-helper.ts';
+import { fromEnvironment } from '../env/from-environment.ts';
 import { loadFile } from '../run/load/load-file.ts';
+import { resolveWorld } from '../run/load/resolve-world.ts';
 import { type EnvironmentServer, serveEnvironment } from '../server/environment/serve.ts';
 import type { StoredEvent, TrainSettings } from './index.ts';
-import { resume, type Sink, start, train } from './index.ts';
+import { defineAgent, defineEnvironment, resume, type Sink, start, train } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-worlds-'));
 const root = join(folder, 'runs');
@@ -256,6 +258,44 @@ test('an open run is watched, measured, played and exported', async () => {
   const again: string[] = [];
   for await (const event of run.events) again.push(event.type);
   expect(again).toEqual(seen);
+});
+
+test('every kind of world is one, whatever its states are', async () => {
+  interface Stairs {
+    readonly stairs: number;
+  }
+  const names = async (world: Parameters<typeof resolveWorld>[0]) => (await resolveWorld(world)).name;
+  const environment = defineEnvironment<number, Stairs>({
+    name: 'stairs',
+    description: 'Climb.',
+    maxTurns: 3,
+    tasks: () => ({ size: 1, at: () => 1 }),
+    start: (stairs) => ({ state: { stairs }, messages: [] }),
+    step: (state) => ({ state, observation: '', reward: 0, done: true, valid: true }),
+  });
+  const agent = defineAgent<{ readonly fruit: string }>({
+    name: 'shelves',
+    tasks: () => [{ fruit: 'plum' }],
+    run: async () => ({ reward: 1 }),
+  });
+  const factory = await loadFile(place);
+  expect(await Promise.all([environment, agent, fromEnvironment(environment), factory].map(names))).toEqual([
+    'stairs',
+    'shelves',
+    'stairs',
+    'echo',
+  ]);
+  // Only for the compiler, which accepts each and refuses what is none.
+  const typed = (): unknown => [
+    start({ world: environment }),
+    start({ world: agent }),
+    start({ world: fromEnvironment(environment) }),
+    start({ world: factory }),
+    resume('name', { world: agent }),
+    // @ts-expect-error: a number is no world
+    start({ world: 1 }),
+  ];
+  expect(typed).toBeTypeOf('function');
 });
 
 test('what goes wrong before a run is open is the caller’s', async () => {
