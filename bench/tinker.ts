@@ -3,11 +3,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomSource } from '../src/cli/served-model.ts';
 import type { TokenRow } from '../src/engine/engine.ts';
 import { createTinkerEngine } from '../src/engine/tinker/create-tinker-engine.ts';
 import { namedLoss, objectiveOf } from '../src/objective/named-losses.ts';
 import { ppoClip } from '../src/objective/ppo-clip.ts';
+import { randomSource } from '../src/run/model/served-model.ts';
 import { listenTinker } from '../src/server/tinker/listen.ts';
 
 const samples = 32;

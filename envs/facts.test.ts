@@ -1,9 +1,9 @@
 /** What built-in environments declare to know is what they tell, in every episode. */
 
 import { expect, test } from 'vitest';
-import { loadEnvironments } from '../src/cli/environments.ts';
 import { factsOf } from '../src/credit/facts.ts';
 import { playEpisode } from '../src/env/play.ts';
+import { loadEnvironments } from '../src/run/load/environments.ts';
 
 const worlds = (await loadEnvironments()).map((factory) => factory.create(factory.options.parse({})));
 

@@ -4,10 +4,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { environmentNames } from '../src/cli/environments.ts';
 import { brokenWorldLaw } from '../src/env/environment-laws.ts';
 import type { WorldFactory } from '../src/env/factory.ts';
 import type { World } from '../src/env/world.ts';
+import { environmentNames } from '../src/run/load/environments.ts';
 
 /** Numbers that are worth trying beside the defaults. Switches and choices are all tried. */
 const NUMBERS: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>> = {

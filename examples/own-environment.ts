@@ -30,5 +30,5 @@ const model = { width: 32, layers: 1, heads: 2, hidden: 64 };
 const clone = { demonstrations: 500, steps: 40 };
 const optimizer = { learningRate: 5e-3 };
 const settings = { steps: 30, model, clone, optimizer, rollout: { tasks: 16 } };
-const { before, after } = await train({ environment: treasure, recipe: 'rloo', settings });
+const { before, after } = await train({ world: treasure, recipe: 'rloo', settings });
 console.log(`finds held-out treasures: ${before.sampled.success} before, ${after.sampled.success} after`);

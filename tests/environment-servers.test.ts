@@ -11,7 +11,6 @@ import { world as frozenLake } from '../envs/frozen-lake/index.ts';
 import { world as guessNumber } from '../envs/guess-number/index.ts';
 import { world as jsTasks } from '../envs/js-tasks/index.ts';
 import { world as kuhnPoker } from '../envs/kuhn-poker/index.ts';
-import { startRun } from '../src/cli/training-run.ts';
 import type { Episode } from '../src/core/episode.ts';
 import type { Json } from '../src/core/json.ts';
 import type { WorldFactory } from '../src/env/factory.ts';
@@ -23,6 +22,7 @@ import { scriptedPolicy } from '../src/policy/scripted.ts';
 import { collectGroups } from '../src/rollout/collect.ts';
 import { fullContext } from '../src/rollout/context.ts';
 import { unwatched } from '../src/rollout/watchdog.ts';
+import { startRun } from '../src/run/training-run.ts';
 import { type EnvironmentServer, serveEnvironment } from '../src/server/environment/serve.ts';
 import type { RunEvent } from '../src/train/events.ts';
 

@@ -72,15 +72,19 @@ describe.each([
     });
     const name = `${recipe}-${rate}`;
     const summary = await train({
-      environment: faulty.world,
+      world: faulty.world,
       recipe,
       name,
       settings,
       runs: folder,
-      onEvent: (event) => {
-        // Demonstrations are played well: without any there would be no model.
-        if (event.type === 'phase' && event.phase === 'train') active = true;
-      },
+      sinks: [
+        {
+          event: (event) => {
+            // Demonstrations are played well: without any there would be no model.
+            if (event.type === 'phase' && event.phase === 'train') active = true;
+          },
+        },
+      ],
     });
     expect(summary.steps).toBe(STEPS);
     expect(faulty.injected()).toBeGreaterThan(0);
@@ -115,13 +119,17 @@ test('a run in which everything fails stops, and says how to go on', { timeout: 
     lateMs: 0,
   });
   const run = train({
-    environment: faulty.world,
+    world: faulty.world,
     name: 'dead',
     settings: { ...settings, rollout: { ...settings.rollout, failureLimit: 2 } },
     runs: folder,
-    onEvent: (event) => {
-      if (event.type === 'phase' && event.phase === 'train') active = true;
-    },
+    sinks: [
+      {
+        event: (event) => {
+          if (event.type === 'phase' && event.phase === 'train') active = true;
+        },
+      },
+    ],
   });
   await expect(run).rejects.toThrow(
     /^Every episode of 2 steps in a row failed\. Seen: 16 × failed:environment: opening echo: open is broken in the last step, of 16 episodes\..*go on with: turnwise resume dead/,

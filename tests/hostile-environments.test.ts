@@ -46,7 +46,14 @@ const hostile = (
   name: string,
   parts: Partial<Environment<Word, Word>>,
   onEvent?: (event: RunEvent) => void,
-) => train({ environment: echo(parts), name, settings, runs: folder, ...(onEvent && { onEvent }) });
+) =>
+  train({
+    world: echo(parts),
+    name,
+    settings,
+    runs: folder,
+    ...(onEvent && { sinks: [{ event: onEvent }] }),
+  });
 
 test('an environment that never ends is ended at its turn limit', async () => {
   const { after } = await hostile('endless', {
@@ -127,7 +134,7 @@ const environment = defineEnvironment({
   solve: () => 'go',
 });
 const settings = { rollout: { turnTimeoutMs: 400 }, clone: { demonstrations: 4 } };
-await train({ environment, settings, name: 'spinning', runs: ${JSON.stringify(folder)} });
+await train({ world: environment, settings, name: 'spinning', runs: ${JSON.stringify(folder)} });
 `;
 
 test('a step that never returns ends the process, which names the step and how to go on', async () => {

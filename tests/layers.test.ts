@@ -1,4 +1,4 @@
-/** Folders are layers: an import may only go down. Leaves are named nowhere but in the composition root, `cli/`. */
+/** Folders are layers: an import may only go down. Leaves are named nowhere but in the composition root, `run/`, and above it. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -77,12 +77,20 @@ test('imports only go down', () => {
   expect(upward).toEqual([]);
 });
 
-test('leaves are named only by the composition root, by exports and by themselves', () => {
+test('leaves are named only by the composition root, by what is above it and by themselves', () => {
   const wrong = imports.filter(({ from, to }) => {
     const leaf = LEAVES.find((name) => to.startsWith(`${name}/`));
     return leaf !== undefined && !from.startsWith(`${leaf}/`) && !/^src\/(run|cli|exports)\//.test(from);
   });
   expect(wrong).toEqual([]);
+});
+
+test('a folder of the composition root holds at most 25 files', () => {
+  const counts = new Map<string, number>();
+  for (const file of sources('src/run').filter((file) => !isTest(file))) {
+    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  }
+  expect([...counts].filter(([, count]) => count > 25)).toEqual([]);
 });
 
 test('graph knows nothing of language or reinforcement learning, credit nothing of engines', () => {

@@ -74,7 +74,7 @@ describe.each([
     // The critic has to learn first.
     const steps = recipe === 'ppo' ? 80 : 50;
     const { before, after } = await train({
-      environment,
+      world: environment,
       recipe,
       settings: { ...settings, steps },
       runs: folder,

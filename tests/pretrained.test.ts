@@ -10,11 +10,11 @@ import { exportCommand } from '../src/cli/commands/export.ts';
 import { playCommand } from '../src/cli/commands/play.ts';
 import { resumeCommand } from '../src/cli/commands/resume.ts';
 import { trainCommand } from '../src/cli/commands/train.ts';
-import { environmentNames, loadEnvironments } from '../src/cli/environments.ts';
 import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
 import { Rng } from '../src/core/rng.ts';
 import { chatRenderer } from '../src/model/chat-renderer.ts';
 import { loadPretrainedLanguage } from '../src/model/pretrained-language.ts';
+import { environmentNames, loadEnvironments } from '../src/run/load/environments.ts';
 import { readEvents } from '../src/store/log-lines.ts';
 import { readEpisodeFile } from '../src/store/read-episodes.ts';
 

@@ -22,7 +22,7 @@ test.each(onPolicy.map(({ name }) => name))('%s takes two steps', async (name) =
   const environment = recipe.needs?.severalRoles ? duet() : chain({ doors: 2, turns: 4, words: 2 });
   const steps: Metrics[] = [];
   await train({
-    environment,
+    world: environment,
     recipe: name,
     runs: folder,
     settings: {
@@ -43,9 +43,13 @@ test.each(onPolicy.map(({ name }) => name))('%s takes two steps', async (name) =
       evaluation: { every: 0, finalTasks: 4 },
       rolloutLog: 0,
     },
-    onEvent: (event) => {
-      if (event.type === 'step') steps.push(event.metrics);
-    },
+    sinks: [
+      {
+        event: (event) => {
+          if (event.type === 'step') steps.push(event.metrics);
+        },
+      },
+    ],
   });
   expect(steps).toHaveLength(STEPS);
   for (const metrics of steps) {

@@ -8,7 +8,7 @@ import { chain } from '../bench/methods/environments/chain.ts';
 import type { Episode, Group } from '../src/core/episode.ts';
 import { keyText } from '../src/core/episode-key.ts';
 import { chainOf } from '../src/core/trajectory.ts';
-import { resume, train } from '../src/exports/train.ts';
+import { resume, start, train } from '../src/exports/train.ts';
 import { readEvents } from '../src/store/log-lines.ts';
 import { RunDirectory } from '../src/store/run-directory.ts';
 import { recordedShard, trainingShard } from '../src/store/shard-names.ts';
@@ -58,13 +58,13 @@ function historyOf(name: string): string[] {
 
 test('sft-rl with data=RUN: recorded episodes have keys of step 0, whole branches and no credit', async () => {
   // Trees, so that there are branches whose prefix is another episode's.
-  await train({ environment, recipe: 'tree-grpo', name: 'source', runs, settings });
+  await train({ world: environment, recipe: 'tree-grpo', name: 'source', runs, settings });
   const steps = [1, 2, 3].map(trainingShard);
   const source = await groupsIn('source', steps);
   expect(source.flatMap(({ members }) => members).some(({ branchedFrom }) => branchedFrom)).toBe(true);
 
   const mixed = { ...settings, data: 'source' };
-  await train({ environment, recipe: 'sft-rl', name: 'mixed', runs, settings: mixed });
+  await train({ world: environment, recipe: 'sft-rl', name: 'mixed', runs, settings: mixed });
   const recorded = await groupsIn('mixed', [recordedShard]);
   const own = await groupsIn('mixed', steps);
   const keysOf = (groups: readonly Group[]) =>
@@ -93,19 +93,21 @@ test('sft-rl with data=RUN: recorded episodes have keys of step 0, whole branche
   expect(await readerOf('mixed').read(keys)).toEqual(recorded);
 
   // A run that goes on reads them where they are stored.
-  const soft = new AbortController();
-  const stopped = train({
-    environment,
+  const stopped = await start({
+    world: environment,
     recipe: 'sft-rl',
     name: 'stopped',
     runs,
     settings: mixed,
-    softStop: soft.signal,
-    onEvent: (event) => {
-      if (event.type === 'step' && event.step === 2) soft.abort();
-    },
+    sinks: [
+      {
+        event: (event) => {
+          if (event.type === 'step' && event.step === 2) stopped.stop();
+        },
+      },
+    ],
   });
-  await expect(stopped).rejects.toThrow('asked to stop');
-  await resume({ environment, name: 'stopped', runs });
+  await expect(stopped.finished).rejects.toThrow('asked to stop');
+  await (await resume('stopped', { world: environment, runs })).finished;
   expect(historyOf('stopped')).toEqual(historyOf('mixed'));
 });

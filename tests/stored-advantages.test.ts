@@ -161,7 +161,7 @@ function environmentOf(name: string) {
 async function play(recipe: string, name: string, more: TrainSettings = {}): Promise<EpisodeFile[]> {
   learned.length = 0;
   await train({
-    environment: environmentOf(recipe),
+    world: environmentOf(recipe),
     recipe,
     name,
     runs: folder,

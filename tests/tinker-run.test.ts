@@ -9,8 +9,8 @@ import { evalCommand } from '../src/cli/commands/eval.ts';
 import { exportCommand } from '../src/cli/commands/export.ts';
 import { resumeCommand } from '../src/cli/commands/resume.ts';
 import { trainCommand } from '../src/cli/commands/train.ts';
-import { checkpointSource, randomSource, type ServedSource } from '../src/cli/served-model.ts';
 import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
+import { checkpointSource, randomSource, type ServedSource } from '../src/run/model/served-model.ts';
 import { type Listening, listenTinker } from '../src/server/tinker/listen.ts';
 import { readEvents } from '../src/store/log-lines.ts';
 

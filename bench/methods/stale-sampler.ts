@@ -4,7 +4,6 @@
  */
 
 import { z } from 'zod';
-import { prepareRun } from '../../src/cli/prepare-run.ts';
 import { mean } from '../../src/core/statistics.ts';
 import { createEmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
 import type { Engine, SampleRequest, SampleResult } from '../../src/engine/engine.ts';
@@ -13,6 +12,7 @@ import { fromEnvironment } from '../../src/env/from-environment.ts';
 import { wordRenderer } from '../../src/model/renderer.ts';
 import { WordTokenizer } from '../../src/model/word-tokenizer.ts';
 import { unwatched } from '../../src/rollout/watchdog.ts';
+import { prepareRun } from '../../src/run/prepare-run.ts';
 import { demonstrate } from '../../src/synth/demonstrations.ts';
 import { Archive } from '../../src/train/archive.ts';
 import type { TrainSettings } from '../../src/train/config.ts';

@@ -48,13 +48,17 @@ export async function trainRun(options: {
   const steps: Metrics[] = [];
   try {
     const summary = await train({
-      environment: options.environment,
+      world: options.environment,
       recipe: options.recipe,
       settings: mergeSettings(smallSettings, { seed: options.seed }, options.settings) as TrainSettings,
       runs: folder,
-      onEvent: (event) => {
-        if (event.type === 'step') steps.push(event.metrics);
-      },
+      sinks: [
+        {
+          event: (event) => {
+            if (event.type === 'step') steps.push(event.metrics);
+          },
+        },
+      ],
     });
     return { summary, steps };
   } finally {

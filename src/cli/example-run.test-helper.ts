@@ -138,7 +138,7 @@ export async function writeExampleRun(root: string, name: string, finished = tru
     root,
     name,
     version: '0.1.0',
-    environment: 'frozen-lake',
+    world: { name: 'frozen-lake', source: 'frozen-lake' },
     recipe: 'rloo',
     config: { seed: 1, steps: finished ? 4 : 8 },
   });

@@ -33,6 +33,7 @@ const usageErrors: ReadonlySet<string> = new Set([
   'task-unknown',
   'unknown-credit-method',
   'unknown-reward-shaping',
+  'world-in-code',
 ]);
 
 export function exitCodeOf(error: unknown): 1 | 2 | 130 {

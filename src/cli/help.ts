@@ -1,10 +1,10 @@
 /** Help texts, generated from the commands and their schemas. */
 
 import type { z } from 'zod';
+import { type Field, openFields, schemaFields } from '../run/settings/schema-fields.ts';
 import type { Command } from './command.ts';
 import { type Console, displayWidth, type Paint, padEnd, painter, wrap } from './console.ts';
 import { flagOf } from './options.ts';
-import { type Field, openFields, schemaFields } from './schema-fields.ts';
 
 interface Entry {
   readonly name: string;

@@ -3,6 +3,7 @@
 /** The `turnwise` command. */
 
 import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
+import { version } from '../run/version.ts';
 import { runCommandLine } from './command-line.ts';
 import { compareCommand } from './commands/compare.ts';
 import { creditCommand } from './commands/credit.ts';
@@ -19,7 +20,6 @@ import { serveCommand } from './commands/serve.ts';
 import { trainCommand } from './commands/train.ts';
 import { processConsole } from './console.ts';
 import { processInterrupts } from './interrupts.ts';
-import { version } from './version.ts';
 
 // A reader that has seen enough (`turnwise runs | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

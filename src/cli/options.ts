@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import type { z } from 'zod';
 import { nearest, TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
+import { type Field, schemaFields } from '../run/settings/schema-fields.ts';
+import { coerce } from '../run/settings/settings.ts';
 import type { Command } from './command.ts';
-import { type Field, schemaFields } from './schema-fields.ts';
-import { coerce } from './settings.ts';
 
 export interface ParsedLine<Options> {
   readonly arguments: Readonly<Record<string, string | undefined>>;

@@ -1,12 +1,12 @@
 /** A recipe taken apart: what it plays, keeps, credits, minimises and schedules, with the settings of an environment. */
 
 import { findCreditMethod } from '../credit/methods.ts';
+import { placeOf } from '../run/prepare-run.ts';
 import type { TrainConfig } from '../train/config.ts';
 import { playsEpisodes } from '../train/learner.ts';
 import { lossOptions } from '../train/policy-objective.ts';
 import { needsOf, type Place } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
-import { placeOf } from './prepare-run.ts';
 
 export interface RecipePart {
   readonly part: 'rollout' | 'curation' | 'credit' | 'objective' | 'memory' | 'critic' | 'schedule';
@@ -40,7 +40,7 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
     {
       part: 'rollout',
       text: !playsEpisodes({ config, recipe })
-        ? `none: learns from ${config.data === 'demonstrations' ? `${config.clone.demonstrations} scripted episodes` : `the episodes that run ${config.data} stored`}; all turns in context`
+        ? `none: learns from ${config.data === 'demonstrations' ? `${config.clone.demonstrations} scripted episodes` : /[/\\]/.test(config.data) ? `the training episodes in ${config.data}` : `the episodes that run ${config.data} stored`}; all turns in context`
         : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context${rollout.exchangeEvery > 0 ? `; agents exchange roles every ${rollout.exchangeEvery} steps` : ''}${recipe.play && recipe.learn === undefined ? `; branching: ${pairs(config.branching)}` : ''}`,
     },
     {

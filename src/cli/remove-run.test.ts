@@ -32,7 +32,12 @@ async function turnwise(...line: string[]) {
 
 /** A process that was killed before it did anything leaves this behind. */
 async function husk(name: string): Promise<void> {
-  const common = { version: '0', environment: 'frozen-lake', recipe: 'rloo', config: {} };
+  const common = {
+    version: '0',
+    world: { name: 'frozen-lake', source: 'frozen-lake' },
+    recipe: 'rloo',
+    config: {},
+  };
   await RunDirectory.create({ root, name, ...common }).close();
   const later = Date.now() / 1000 + 60;
   utimesSync(join(root, name, 'config.json'), later, later);
@@ -42,7 +47,7 @@ test('a run that never began is not listed, and stands before no good one', asyn
   await husk('husk');
   expect(runNames(root)).toEqual(['good', 'husk']);
   expect(startedRuns(root)).toEqual(['good']);
-  expect(latestRun(root, 'frozen-lake')).toBe('good');
+  expect(latestRun(root, ({ name }) => name === 'frozen-lake')).toBe('good');
   expect((await turnwise('runs')).output).not.toContain('husk');
   expect((await turnwise('runs', 'rm', 'husk', '--yes')).output).toBe('husk is removed.\n');
 });

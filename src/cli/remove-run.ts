@@ -1,12 +1,12 @@
 /** Removing a run: never one that is being written, and never without a yes. */
 
 import { TurnwiseError } from '../core/errors.ts';
+import { version } from '../run/version.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import type { Console } from './console.ts';
 import type { askInput } from './person-play.ts';
 import { runHistory } from './run-history.ts';
-import { version } from './version.ts';
 
 /** @throws TurnwiseError `run-busy`, `removal-unconfirmed`, `disk-failed` */
 export async function removeRun(

@@ -1,5 +1,7 @@
 /** What a run achieved, for people: printed at its end and by `turnwise runs show`. */
 
+import { CODE, sourceKind, typedSource } from '../run/load/world-source.ts';
+import type { RunWorld } from '../store/run-file.ts';
 import { commandIn } from '../store/runs.ts';
 import type { EvaluationResult } from '../train/events.ts';
 import { type Console, type Paint, painter, wrap } from './console.ts';
@@ -12,8 +14,8 @@ import { onWhichTasks, taskNoun } from './task-words.ts';
 
 export interface SummaryInput {
   readonly run: string;
-  /** The file that was trained, where it is not a built-in environment. */
-  readonly file?: string;
+  /** Default: the built-in world that the history names. */
+  readonly world?: RunWorld;
   readonly history: RunHistory;
   /** The folder of all runs, as it was given. */
   readonly root: string;
@@ -25,7 +27,7 @@ export interface SummaryInput {
 
 /** The whole summary as text. */
 export function summaryText(
-  { run, file, root, history, curvePath, examples }: SummaryInput,
+  { run, world, root, history, curvePath, examples }: SummaryInput,
   screen: Screen,
 ): string {
   const paint = painter(screen.colour);
@@ -50,7 +52,7 @@ export function summaryText(
         ]
       : []),
     ...section('Warnings', warningLines(history, paint)),
-    ...section('Next', nextCommands({ run, root, history, ...(file !== undefined && { file }) })),
+    ...section('Next', nextCommands({ run, root, history, ...(world && { world }) })),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -235,25 +237,37 @@ function warningLines({ warnings }: RunHistory, paint: Paint): string[] {
   );
 }
 
-function nextCommands({ run, root, file, history: { start, finish } }: SummaryInput): string[] {
-  const environment = file ?? start?.environment ?? 'NAME';
-  const other = start?.recipe === 'grpo' ? 'ppo' : 'grpo';
-  const model = start?.base === undefined ? '' : ` --model ${start.base}`;
-  const commands: [string, string][] = finish
-    ? [
-        ...(file === undefined
-          ? [
-              [`npx ${commandIn(root, `play ${environment} --run ${run}`)}`, 'watch the agent'] as [
-                string,
-                string,
-              ],
-            ]
-          : []),
-        [`npx ${commandIn(root, `eval ${run} --tasks 1000`)}`, 'measure it better'],
-        [`npx ${commandIn(root, `train ${environment}${model} --recipe ${other}`)}`, 'another method'],
-        [`npx ${commandIn(root, `runs compare ${run} OTHER`)}`, 'compare two runs'],
-      ]
-    : [[`npx ${commandIn(root, `resume ${run}`)}`, 'go on from the last checkpoint']];
+function nextCommands(input: SummaryInput): string[] {
+  const commands = input.history.finish ? afterwards(input) : [goOn(input)];
   const width = Math.max(...commands.map(([command]) => command.length));
   return commands.map(([command, why]) => `  ${command.padEnd(width)}  ${why}`);
+}
+
+type NextCommand = readonly [command: string, why: string];
+
+function afterwards({ run, root, world, history: { start } }: SummaryInput): NextCommand[] {
+  const source = world?.source ?? start?.environment ?? 'NAME';
+  const typed = typedSource(source);
+  const other = start?.recipe === 'grpo' ? 'ppo' : 'grpo';
+  const model = start?.base === undefined ? '' : ` --model ${start.base}`;
+  const npx = (command: string): string => `npx ${commandIn(root, command)}`;
+  const comparing: NextCommand = [npx(`runs compare ${run} OTHER`), 'compare two runs'];
+  if (typed === undefined) return [comparing];
+  return [
+    // A file may hold an agent, which plays by itself.
+    ...(sourceKind(source) === 'file'
+      ? []
+      : [[npx(`play ${typed} --run ${run}`), 'watch the agent'] as const]),
+    [npx(`eval ${run} --tasks 1000`), 'measure it better'],
+    [npx(`train ${typed}${model} --recipe ${other}`), 'another method'],
+    comparing,
+  ];
+}
+
+/** A run whose world only a program has goes on in that program. */
+function goOn({ run, root, world }: SummaryInput): NextCommand {
+  const why = 'go on from the last checkpoint';
+  if (world?.source !== CODE) return [`npx ${commandIn(root, `resume ${run}`)}`, why];
+  const folder = root === 'runs' ? '' : `, runs: '${root}'`;
+  return [`resume('${run}', { world${folder} })`, `${why}, in the program that made its world`];
 }

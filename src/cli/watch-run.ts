@@ -1,8 +1,8 @@
 /** A run from the command line: shown while it goes on, summed up at its end, and told how to go on when interrupted. */
 
-import { isAbsolute, relative } from 'node:path';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
+import type { RunControl } from '../run/run-io.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import type { RunEvent } from '../train/events.ts';
@@ -12,7 +12,6 @@ import { formatCount, formatSeconds } from './format.ts';
 import { TERMINATION_GRACE_MS } from './interrupts.ts';
 import { runExamples } from './run-examples.ts';
 import { gameCurve, modelFact, type RunHistory, runHistory } from './run-history.ts';
-import type { RunControl } from './run-io.ts';
 import { summaryText } from './summary.ts';
 import { taskNoun } from './task-words.ts';
 import { runDisplay } from './terminal.ts';
@@ -67,7 +66,7 @@ export async function watchRun(
   const examples = await runExamples(run);
   const input = {
     run: run.name,
-    ...fileOf(run),
+    world: run.readConfig(z.unknown()).world,
     root: options.runs,
     history,
     curvePath,
@@ -96,14 +95,6 @@ function practiceNote(run: RunDirectory): string | undefined {
   const { revisit } = run.readConfig(withRevisit).config.rollout;
   if (revisit === 0) return undefined;
   return `  ${Math.round(100 * revisit)}% of these tasks were failed before, so success is below that of evaluations`;
-}
-
-/** The file that a run trained, as a path that can be typed here; nothing for built-in environments. */
-export function fileOf(run: RunDirectory): { readonly file?: string } {
-  const { environment } = run.readConfig(z.unknown());
-  if (!isAbsolute(environment)) return {};
-  const path = relative(process.cwd(), environment);
-  return { file: path.startsWith('..') ? environment : `./${path}` };
 }
 
 export function curveOf(name: string, history: RunHistory): string {

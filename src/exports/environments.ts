@@ -1,7 +1,7 @@
 /** The built-in environments and those behind an address, loaded when they are asked for; serving them; tools of MCP servers. @module */
 
-export { environmentNames, findEnvironment } from '../cli/environments.ts';
 export { type McpOptions, type McpServer, type McpTools, openMcpTools } from '../env/remote/mcp.ts';
+export { environmentNames, findEnvironment } from '../run/load/environments.ts';
 export {
   type EnvironmentServer,
   type EnvironmentServerOptions,

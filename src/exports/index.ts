@@ -39,7 +39,12 @@ export {
   type TaskSet,
 } from '../env/environment.ts';
 export type { EvaluationResult } from '../eval/evaluate.ts';
+export type { WorldInput } from '../run/load/world-object.ts';
+export type { CheckpointChoice, EvaluateOptions, PlayOptions, Run } from '../run/run.ts';
+export { csv } from '../run/sinks/csv.ts';
+export { jsonLines } from '../run/sinks/json-lines.ts';
+export type { Sink, SinkRun } from '../run/sinks/sink.ts';
 export type { TrainConfig, TrainSettings } from '../train/config.ts';
-export type { Metrics, RunEvent, RunSummary } from '../train/events.ts';
+export type { Metrics, RunEvent, RunSummary, StoredEvent } from '../train/events.ts';
 export { recipes } from '../train/recipes/recipes.ts';
-export { type ResumeOptions, resume, type TrainOptions, train } from './train.ts';
+export { type ResumeOptions, type RunOptions, resume, type StartOptions, start, train } from './train.ts';

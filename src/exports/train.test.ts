@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { defineEnvironment } from '../env/environment.ts';
+import type { Sink } from '../run/sinks/sink.ts';
 import { readEvents } from '../store/log-lines.ts';
 import type { TrainSettings } from '../train/config.ts';
-import { resume, train } from './train.ts';
+import { resume, start, train } from './train.ts';
 
 const runs = mkdtempSync(join(tmpdir(), 'turnwise-train-'));
 afterAll(() => rmSync(runs, { recursive: true, force: true }));
@@ -65,7 +66,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
   );
 
 test('a run that begins with the warm start of another is the run it would be alone, with or without a critic', async () => {
-  const common = { environment: echo, runs };
+  const common = { world: echo, runs };
   await train({ ...common, recipe: 'rloo', name: 'start', settings: { ...settings, steps: 0 } });
   for (const recipe of ['ppo', 'rloo']) {
     await train({ ...common, recipe, name: `${recipe}-alone`, settings });
@@ -76,50 +77,50 @@ test('a run that begins with the warm start of another is the run it would be al
 
 test('a warm start of other settings, or that is gone, is refused', async () => {
   const other = { ...settings, start: 'start', model: { ...settings.model, width: 32 } };
-  expect(await codeOf(train({ environment: echo, runs, settings: other }))).toMatchInlineSnapshot(
+  expect(await codeOf(train({ world: echo, runs, settings: other }))).toMatchInlineSnapshot(
     `"start-mismatch: The warm start of run "start" is one of other settings: model.width. Seen: 32. Allowed: 16. Use the settings of that run, or leave out "start"."`,
   );
-  await train({ environment: echo, runs, name: 'short', settings: { ...settings, checkpoint: { keep: 1 } } });
+  await train({ world: echo, runs, name: 'short', settings: { ...settings, checkpoint: { keep: 1 } } });
   const late = { ...settings, start: 'short' };
-  expect(await codeOf(train({ environment: echo, runs, settings: late }))).toMatchInlineSnapshot(
-    `"start-missing: Run "short" has no warm start to begin with. Seen: checkpoints of steps 3. Make a run that keeps it with: turnwise train echo --name NAME --set steps=0 --runs FOLDER."`,
+  expect(await codeOf(train({ world: echo, runs, settings: late }))).toMatchInlineSnapshot(
+    `"start-missing: Run "short" has no warm start to begin with. Seen: checkpoints of steps 3. Make a run that keeps it: train({ world, name, settings: { steps: 0 } })."`,
   );
 });
 
-test('a soft stop keeps the step under way, and the run goes on from there as if it had not been stopped', async () => {
-  const stop = new AbortController();
-  const onEvent = ({ type }: { readonly type: string }): void => {
-    if (type === 'step') stop.abort();
+/** Begin a run and stop it after its first step. */
+async function stoppedRun(name: string): Promise<string> {
+  const stop: Sink = {
+    event: ({ type }) => {
+      if (type === 'step') run.stop();
+    },
   };
-  const common = { environment: echo, runs, name: 'stopped' };
-  expect(await codeOf(train({ ...common, settings, onEvent, softStop: stop.signal }))).toBe(
-    'cancelled: The run was asked to stop after step 1.',
-  );
-  await resume(common);
+  const run = await start({ world: echo, runs, name, settings, sinks: [stop] });
+  return codeOf(run.finished);
+}
+
+test('a stop keeps the step under way, and the run goes on from there as if it had not been stopped', async () => {
+  expect(await stoppedRun('stopped')).toBe('cancelled: The run was asked to stop after step 1.');
+  await (await resume('stopped', { world: echo, runs })).finished;
   expect(history('stopped')).toEqual(history('rloo-alone'));
 });
 
 test('a run that goes on with another version of onnxruntime says so, in its history too', async () => {
-  const stop = new AbortController();
-  const common = { environment: echo, runs, name: 'other-kernels' };
-  const stopAtOnce = ({ type }: { readonly type: string }): void => {
-    if (type === 'step') stop.abort();
-  };
-  await codeOf(train({ ...common, settings, onEvent: stopAtOnce, softStop: stop.signal }));
-  const log = join(runs, common.name, 'events.jsonl');
+  const name = 'other-kernels';
+  await stoppedRun(name);
+  const log = join(runs, name, 'events.jsonl');
   const text = readFileSync(log, 'utf8');
   const [recorded] = /onnxruntime \d+\.\d+\.\d+/.exec(text)!;
   writeFileSync(log, text.replace(recorded, recorded.replace(/\d/g, '0')));
-  await resume(common);
-  const warnings = history(common.name).filter((event) => (event as { type: string }).type === 'warning');
+  await (await resume(name, { world: echo, runs })).finished;
+  const warnings = history(name).filter((event) => (event as { type: string }).type === 'warning');
   expect(warnings).toMatchObject([{ code: 'runtime-differs' }]);
 });
 
 test('a budget of tokens ends a run after the step that spends it', async () => {
-  const { tokens } = await train({ environment: echo, runs, name: 'unlimited', settings });
+  const { tokens } = await train({ world: echo, runs, name: 'unlimited', settings });
   const half = Math.round((tokens.forward + tokens.trained) / 2);
   const { steps, after } = await train({
-    environment: echo,
+    world: echo,
     runs,
     settings: { ...settings, budget: { tokens: half } },
   });

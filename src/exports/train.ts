@@ -1,90 +1,104 @@
-/** Training as a function: for environments that are not built in, and programs that want the events. */
+/** Training as functions: for worlds that a program made, and programs that want the events. */
 
-import { z } from 'zod';
-import { resumeRun, startRun } from '../cli/training-run.ts';
-import type { Json } from '../core/json.ts';
 import type { JsonCompatible } from '../core/json-compatible.ts';
-import type { Environment } from '../env/environment.ts';
-import type { WorldFactory } from '../env/factory.ts';
-import { fromEnvironment } from '../env/from-environment.ts';
-import type { World } from '../env/world.ts';
+import { resolveWorld } from '../run/load/resolve-world.ts';
+import type { WorldInput } from '../run/load/world-object.ts';
+import type { Run } from '../run/run.ts';
+import { defaultRecipe } from '../run/settings/run-settings.ts';
+import type { Sink } from '../run/sinks/sink.ts';
+import { beginRun, continueRun } from '../run/start.ts';
 import type { TrainSettings } from '../train/config.ts';
-import type { RunEvent, RunSummary } from '../train/events.ts';
+import type { RunSummary } from '../train/events.ts';
 
-export interface TrainOptions<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>> {
-  /** A pure environment, or a world made by `fromGame` or by hand. */
-  readonly environment: Environment<Task, State> | World;
+export interface StartOptions<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>
+  extends RunOptions {
+  /**
+   * An environment, game, agent or world; or what the command line takes: a built-in name, a path with an optional `#export`,
+   * or an address, with which the command line can go on with the run too.
+   */
+  readonly world: WorldInput<Task, State>;
   /** Default: `rloo`, and `self-play` where there are several roles. */
   readonly recipe?: string;
   /** Any part of the configuration; the rest comes from the recipe. */
   readonly settings?: TrainSettings;
-  /** Default: environment, recipe and a number. */
+  /** Default: world, recipe and a number. */
   readonly name?: string;
-  /** Folder of all runs. Default: `runs`. */
-  readonly runs?: string;
-  readonly onEvent?: (event: RunEvent) => void;
-  /** Aborted: drop everything at once; what happened since the last checkpoint is lost. */
-  readonly signal?: AbortSignal;
-  /** Aborted: stop after the step under way, with a checkpoint, by an error of code `cancelled`. `resume` goes on. */
-  readonly softStop?: AbortSignal;
 }
 
 export interface ResumeOptions<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>
-  extends Pick<TrainOptions<Task, State>, 'environment' | 'runs' | 'onEvent' | 'signal' | 'softStop'> {
-  readonly name: string;
+  extends RunOptions {
+  /** Needed where the run was made with an object; otherwise it is loaded again as it was. */
+  readonly world?: WorldInput<Task, State>;
+}
+
+export interface RunOptions {
+  /** Folder of all runs. Default: `runs`. */
+  readonly runs?: string;
+  /** Get every stored event. */
+  readonly sinks?: readonly Sink[];
+  /** Aborted: drop everything at once; what happened since the last checkpoint is lost. */
+  readonly signal?: AbortSignal;
 }
 
 /**
- * Train from the beginning, as `turnwise train` does, and return the summary.
+ * Begin a run, as `turnwise train` does, and return when it is open: when its first event is stored. Demonstrations have been
+ * played by then, and the model is ready.
  *
  * @example
- * const summary = await train({ environment, settings: { steps: 20 } });
- * console.log(summary.after.sampled.success);
+ * const run = await start({ world: './treasure.ts', recipe: 'grpo', settings: { steps: 20 } });
+ * for await (const event of run.events) if (event.type === 'step') console.log(event.step);
+ * const { sampled } = await run.evaluate({ tasks: 500 });
  *
- * @throws TurnwiseError for settings, names and environments that cannot be used (docs/errors.md)
+ * @throws TurnwiseError for settings, names and worlds that cannot be used (docs/errors.md)
  */
-export function train<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
-  options: TrainOptions<Task, State>,
-): Promise<RunSummary> {
-  const world = worldOf(options.environment);
-  return startRun({
-    factory: factoryOf(world),
-    recipe: options.recipe ?? (world.roles.length > 1 ? 'self-play' : 'rloo'),
-    settings: options.settings ?? {},
-    ...(options.name === undefined ? {} : { name: options.name }),
+export async function start<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
+  options: StartOptions<Task, State>,
+): Promise<Run> {
+  const factory = await resolveWorld(options.world);
+  const { recipe = defaultRecipe(factory), settings = {}, name } = options;
+  return beginRun({
     ...controlOf(options),
+    factory,
+    recipe,
+    settings,
+    ...(name !== undefined && { name }),
   });
 }
 
-/** Continue a run of `train` from its last checkpoint; on the same machine the later steps are the same, bit for bit. */
-export function resume<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
-  options: ResumeOptions<Task, State>,
+/**
+ * Train from the beginning to the end, and return the summary: `start`, then `finished`.
+ *
+ * @example
+ * const summary = await train({ world: environment, settings: { steps: 20 } });
+ * console.log(summary.after.sampled.success);
+ *
+ * @throws TurnwiseError as `start`; `cancelled` where a signal ended it
+ */
+export async function train<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
+  options: StartOptions<Task, State>,
 ): Promise<RunSummary> {
-  const factory = factoryOf(worldOf(options.environment));
-  return resumeRun({ name: options.name, findFactory: async () => factory, ...controlOf(options) });
+  const run = await start(options);
+  return run.finished;
 }
 
-function worldOf<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
-  environment: Environment<Task, State> | World,
-): World {
-  return 'open' in environment ? environment : fromEnvironment(environment);
+/**
+ * Go on with a run from its last checkpoint, as `turnwise resume` does; on the same machine the later steps are the same, bit
+ * for bit.
+ *
+ * @example
+ * const run = await resume('treasure-rloo-1', { world: treasure });
+ * console.log((await run.finished).after.sampled.success);
+ *
+ * @throws TurnwiseError `run-unknown`, `run-finished`, `world-in-code`, `run-other-environment`
+ */
+export async function resume<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
+  name: string,
+  options: ResumeOptions<Task, State> = {},
+): Promise<Run> {
+  const world = options.world === undefined ? undefined : await resolveWorld(options.world);
+  return continueRun({ ...controlOf(options), name, ...(world && { world }) });
 }
 
-function factoryOf(world: World): WorldFactory {
-  return {
-    name: world.name,
-    description: world.description,
-    options: z.strictObject({}),
-    create: () => world,
-  };
-}
-
-function controlOf(options: Pick<TrainOptions<Json, Json>, 'runs' | 'onEvent' | 'signal' | 'softStop'>) {
-  const never = new AbortController().signal;
-  return {
-    root: options.runs ?? 'runs',
-    report: (event: RunEvent) => options.onEvent?.(event),
-    signal: options.signal ?? never,
-    stopRequested: () => options.softStop?.aborted ?? false,
-  };
+function controlOf({ runs = 'runs', sinks, signal }: RunOptions) {
+  return { root: runs, ...(sinks && { sinks }), ...(signal && { signal }) };
 }

@@ -29,7 +29,7 @@ const create = (disk?: Disk): RunDirectory =>
     root,
     name: 'run',
     version: '1.0.0',
-    environment: 'maze',
+    world: { name: 'maze', source: 'maze' },
     recipe: 'rloo',
     config: {},
     ...(disk && { disk }),

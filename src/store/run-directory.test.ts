@@ -27,7 +27,13 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 function create(extra: Partial<CreateRun<{ steps: number }>> = {}): RunDirectory {
-  const request = { root, version: '1.0.0', environment: 'maze', recipe: 'rloo', config: { steps: 3 } };
+  const request = {
+    root,
+    version: '1.0.0',
+    world: { name: 'maze', source: 'maze' },
+    recipe: 'rloo',
+    config: { steps: 3 },
+  };
   return RunDirectory.create({ ...request, ...extra });
 }
 
@@ -103,7 +109,7 @@ describe('configuration', () => {
     const run = create();
     expect(run.readConfig(schema)).toEqual({
       turnwise: '1.0.0',
-      environment: 'maze',
+      world: { name: 'maze', source: 'maze' },
       recipe: 'rloo',
       config: { steps: 3 },
     });

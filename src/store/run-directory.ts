@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { writeError } from '../core/write-error.ts';
 import { type Disk, realDisk } from './disk.ts';
 import { takeLock } from './lock.ts';
-import { type RunFile, refuseOldFormat, serializeRunFile } from './run-file.ts';
+import { type RunFile, type RunWorld, refuseOldFormat, serializeRunFile } from './run-file.ts';
 import { checkName, claimName } from './run-name.ts';
 import { unknownRun } from './runs.ts';
 import { type OpenRun, StoredRun } from './stored-run.ts';
@@ -15,14 +15,11 @@ export type { OpenRun, RunCheckpoint } from './stored-run.ts';
 export interface CreateRun<Config> {
   /** The folder that holds all runs. */
   readonly root: string;
-  /** Default: `<environment>-<recipe>-<next free number>`. */
+  /** Default: `<world>-<recipe>-<next free number>`. */
   readonly name?: string;
   /** Version of Turnwise. */
   readonly version: string;
-  /** How the environment is found again: its name, or the file that it is in. */
-  readonly environment: string;
-  /** What the run is named after. Default: `environment`. */
-  readonly label?: string;
+  readonly world: RunWorld;
   readonly recipe: string;
   /** Resolved: everything that decides what the run does. */
   readonly config: Config;
@@ -54,14 +51,14 @@ export class RunDirectory extends StoredRun {
    * @throws TurnwiseError `run-name`, `run-exists`, `disk-full`, `disk-failed`
    */
   static create<Config>(request: CreateRun<Config>): RunDirectory {
-    const { root, version, environment, recipe, config, disk = realDisk } = request;
+    const { root, version, world, recipe, config, disk = realDisk } = request;
     if (request.name !== undefined) checkName(request.name);
     // Filled before it gets its name, so that a process killed here leaves no run without a configuration.
     const starting = join(root, `.starting-${process.pid}`);
     try {
       disk.remove(starting);
       disk.makeFolder(starting);
-      const file: RunFile = { turnwise: version, environment, recipe, config };
+      const file: RunFile = { turnwise: version, world, recipe, config };
       disk.replaceFile(join(starting, 'config.json'), serializeRunFile(file));
       const name = claimName(root, starting, request, disk);
       return RunDirectory.#locked({ root, name, version, disk });

@@ -7,10 +7,17 @@ const formatVersion = 2;
 /** Of runs whose episodes were lists of turns. */
 const oldFormatVersion = 1;
 
+/** The world of a run: its name, by which episodes know it, and how it is found again, by which it is loaded. */
+export interface RunWorld {
+  readonly name: string;
+  /** A `WorldSource`; the store does not know what that means. */
+  readonly source: string;
+}
+
 export interface RunFile<Config = unknown> {
   /** Version of Turnwise that started the run. */
   readonly turnwise: string;
-  readonly environment: string;
+  readonly world: RunWorld;
   readonly recipe: string;
   readonly config: Config;
 }
@@ -19,7 +26,7 @@ const envelope = z.strictObject({
   format: z.literal('turnwise-run'),
   formatVersion: z.literal(formatVersion),
   turnwise: z.string(),
-  environment: z.string(),
+  world: z.strictObject({ name: z.string(), source: z.string() }),
   recipe: z.string(),
   config: z.unknown(),
 });
@@ -57,9 +64,9 @@ export function parseRunFile<Schema extends z.ZodType>(
     }
     throw corrupt(path, describe(outer.error), outer.error);
   }
-  const { turnwise, environment, recipe } = outer.data;
+  const { turnwise, world, recipe } = outer.data;
   const config = schema.safeParse(outer.data.config);
-  if (config.success) return { turnwise, environment, recipe, config: config.data };
+  if (config.success) return { turnwise, world, recipe, config: config.data };
   const problem = describe(config.error);
   if (turnwise !== version) throw otherVersion(path, `Turnwise ${turnwise}: ${problem}`, version);
   throw corrupt(path, problem, config.error);

@@ -8,8 +8,7 @@ import { commandIn, runNames } from './runs.ts';
 
 export interface NamedRun {
   readonly name?: string;
-  readonly environment: string;
-  readonly label?: string;
+  readonly world: { readonly name: string };
   readonly recipe: string;
 }
 
@@ -26,9 +25,9 @@ export function checkName(name: string): void {
 
 /** Gives the folder `starting` the wanted name, or the next free number. @throws TurnwiseError `run-exists` */
 export function claimName(root: string, starting: string, request: NamedRun, disk: Disk): string {
-  const { name, environment, label = environment, recipe } = request;
+  const { name, world, recipe } = request;
   // An address such as openenv:ws://host:8000 makes no folder name.
-  const prefix = `${label.replaceAll(/[^\w.-]+/g, '-')}-${recipe}-`;
+  const prefix = `${world.name.replaceAll(/[^\w.-]+/g, '-')}-${recipe}-`;
   const numbers = runNames(root)
     .filter((other) => other.startsWith(prefix))
     .map((other) => Number(other.slice(prefix.length)))

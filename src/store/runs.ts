@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { nearest, TurnwiseError } from '../core/errors.ts';
 import { exactJson } from '../core/exact-json.ts';
 import { shellWord } from '../core/shell.ts';
-import { refuseOldFormat } from './run-file.ts';
+import { type RunWorld, refuseOldFormat } from './run-file.ts';
 
 /** Names of the runs in a folder, in alphabetical order with numbers counted as numbers. */
 export function runNames(root: string): string[] {
@@ -48,14 +48,13 @@ export function commandIn(root: string, command: string): string {
   return `turnwise ${command}${root === 'runs' ? '' : ` --runs ${shellWord(root)}`}`;
 }
 
-/** The newest run of this environment (a name, or the path of a file) that began, whatever came of it. */
-export function latestRun(root: string, environment: string): string | undefined {
+/** The newest run of a world that began, whatever came of it. */
+export function latestRun(root: string, isWanted: (world: RunWorld) => boolean): string | undefined {
   const own = startedRuns(root).filter((name) => {
     try {
-      const file = JSON.parse(readFileSync(join(root, name, 'config.json'), 'utf8')) as {
-        environment?: unknown;
-      };
-      return file.environment === environment;
+      const path = join(root, name, 'config.json');
+      const file = JSON.parse(readFileSync(path, 'utf8')) as { readonly world: RunWorld };
+      return isWanted(file.world);
     } catch {
       return false;
     }

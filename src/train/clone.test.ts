@@ -44,7 +44,7 @@ const settings: TrainSettings = {
 
 /** What the first checkpoint of a run, from which reinforcement learning begins, has of the optimizer. */
 async function optimizerOf(name: string, more: TrainSettings = {}) {
-  await train({ environment: echo, recipe: 'rloo', settings: { ...settings, ...more }, name, runs: folder });
+  await train({ world: echo, recipe: 'rloo', settings: { ...settings, ...more }, name, runs: folder });
   const checkpoints = join(folder, name, 'checkpoints');
   const [first] = readdirSync(checkpoints);
   return readSafetensors(join(checkpoints, first!, 'optimizer.safetensors'));
@@ -54,7 +54,7 @@ test.each([
   ['after imitation', {}],
   ['from the warm start of another run', { start: 'source' }],
 ])('reinforcement learning begins without moments, %s', async (how, more) => {
-  await train({ environment: echo, recipe: 'rloo', settings, name: 'source', runs: folder }).catch(() => {});
+  await train({ world: echo, recipe: 'rloo', settings, name: 'source', runs: folder }).catch(() => {});
   const { tensors, metadata } = await optimizerOf(how.replaceAll(' ', '-'), more);
   expect(metadata).toEqual({ step: '0' });
   expect(tensors.size).toBeGreaterThan(10);

@@ -11,10 +11,8 @@ for (const subpath of Object.keys(manifest.exports)) {
 }
 
 const { train } = await import('turnwise');
-const { findEnvironment } = await import('turnwise/environments');
-const lake = await findEnvironment('frozen-lake');
 const summary = await train({
-  environment: lake.create(lake.options.parse({})),
+  world: 'frozen-lake',
   settings: { steps: 2, clone: { demonstrations: 50, steps: 3 }, evaluation: { every: 0, finalTasks: 20 } },
 });
 console.log(`a run of ${summary.steps} steps, ${summary.episodes} episodes`);

@@ -28,7 +28,7 @@ export const covariateShift: Experiment = defineExperiment({
     const folder = mkdtempSync(join(tmpdir(), 'turnwise-methods-'));
     const run = (recipe: string, name: string, settings: TrainSettings) =>
       train({
-        environment: guessMyCity,
+        world: guessMyCity,
         recipe,
         name,
         runs: folder,

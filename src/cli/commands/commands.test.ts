@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { environmentNames, loadEnvironments } from '../../run/load/environments.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { runCommandLine } from '../command-line.ts';
-import { environmentNames, loadEnvironments } from '../environments.ts';
 import { exampleEvents, writeExampleRun } from '../example-run.test-helper.ts';
 import { playAsPerson } from '../person-play.ts';
 import { memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';
@@ -247,7 +247,11 @@ describe('a watched run', () => {
     const config = { rollout: { revisit } };
     const name = `revisits-${revisit}`;
     const settings = { root: join(root, 'elsewhere'), name, version: '0.1.0', config };
-    const run = RunDirectory.create({ ...settings, environment: 'frozen-lake', recipe: 'rloo' });
+    const run = RunDirectory.create({
+      ...settings,
+      world: { name: 'frozen-lake', source: 'frozen-lake' },
+      recipe: 'rloo',
+    });
     const invocation = { arguments: {}, options: options(), console, interrupts: noInterrupts };
     await watchRun(invocation, async ({ report }) => {
       report({ type: 'phase', phase: 'train', steps: 4 }, run);

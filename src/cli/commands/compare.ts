@@ -5,6 +5,8 @@ import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { commandLine } from '../../core/shell.ts';
+import { environmentNames, findEnvironment } from '../../run/load/environments.ts';
+import { settingsSchema } from '../../run/settings/run-settings.ts';
 import { realDisk } from '../../store/disk.ts';
 import { recipes as allRecipes, findRecipe } from '../../train/recipes/recipes.ts';
 import { type Command, defineCommand } from '../command.ts';
@@ -17,9 +19,7 @@ import { reportPage } from '../compare/report-page.ts';
 import { compareRuns } from '../compare/results.ts';
 import { type JobStatus, runSweep } from '../compare/sweep.ts';
 import { sweepDisplay } from '../compare/sweep-display.ts';
-import { environmentNames, findEnvironment } from '../environments.ts';
 import { TERMINATION_GRACE_MS } from '../interrupts.ts';
-import { settingsSchema } from '../run-settings.ts';
 
 const options = z.strictObject({
   env: z.string().describe(`Environment: ${environmentNames.join(', ')}`),

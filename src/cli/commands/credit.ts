@@ -9,10 +9,10 @@ import { readRollouts, type StoredRollout } from '../../credit/read-rollouts.ts'
 import { type CreditReport, creditReport, creditTable } from '../../credit/report.ts';
 import { findRewardShaping, rewardShapings } from '../../credit/shaping/shapings.ts';
 import { storedRollouts } from '../../credit/stored-rollouts.ts';
+import { applySettings } from '../../run/settings/settings.ts';
 import { readEpisodeFile } from '../../store/read-episodes.ts';
 import { learnedRollouts } from '../../train/learned-rollouts.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { applySettings } from '../settings.ts';
 
 const options = z.strictObject({
   method: z

@@ -4,11 +4,16 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { environmentKeyVariable } from '../../env/remote/key.ts';
+import {
+  createWorld,
+  environmentHelp,
+  environmentNames,
+  findEnvironment,
+} from '../../run/load/environments.ts';
 import { type EnvironmentServer, serveEnvironment } from '../../server/environment/serve.ts';
 import { defaultLimits } from '../../server/environment/session-table.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { painter } from '../console.ts';
-import { createWorld, environmentHelp, environmentNames, findEnvironment } from '../environments.ts';
 import { allowHostOption, type ServedKey, servedKey, shownKey } from '../served-key.ts';
 
 const options = z.strictObject({

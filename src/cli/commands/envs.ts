@@ -3,13 +3,19 @@
 import { z } from 'zod';
 import type { WorldFactory } from '../../env/factory.ts';
 import type { World } from '../../env/world.ts';
+import {
+  createWorld,
+  environmentNames,
+  findEnvironment,
+  loadEnvironments,
+} from '../../run/load/environments.ts';
+import { sourceOf, typedSource } from '../../run/load/world-source.ts';
+import { schemaFields } from '../../run/settings/schema-fields.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type Console, painter, wrap } from '../console.ts';
-import { createWorld, environmentNames, findEnvironment, loadEnvironments } from '../environments.ts';
 import { type Episode, episodeText } from '../episode-text.ts';
 import { exampleEpisode } from '../example-episode.ts';
 import { settingLines } from '../help.ts';
-import { schemaFields } from '../schema-fields.ts';
 import { table } from '../table.ts';
 
 const options = z.strictObject({
@@ -137,8 +143,8 @@ function description(
       : [paint('dim', `There is no scripted ${player} for this environment.`)]),
     '',
     paint('bold', 'Next'),
-    `  turnwise train ${factory.name}`,
-    `  turnwise play ${factory.name}`,
+    `  turnwise train ${typedSource(sourceOf(factory))}`,
+    `  turnwise play ${typedSource(sourceOf(factory))}`,
   ].join('\n');
 }
 

@@ -5,16 +5,16 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { visible } from '../../core/visible.ts';
 import { type EvaluationResult, evaluate } from '../../eval/evaluate.ts';
 import { type CollectOptions, failuresOf } from '../../rollout/collect.ts';
-import { isPath } from '../../run/load/load-file.ts';
-import { appendLines, latestRun } from '../../store/runs.ts';
+import { createWorld, environmentNames, findEnvironment } from '../../run/load/environments.ts';
+import { CODE, isAddress, isPath, isSameWorld, runWorldOf } from '../../run/load/world-source.ts';
+import { openBlackBox, runsHere } from '../../run/model/black-box.ts';
+import { openCheckpoint } from '../../run/open-checkpoint.ts';
+import { appendLines, latestRun, runNames } from '../../store/runs.ts';
 import type { ProgressEvent } from '../../train/events.ts';
 import { playOptions } from '../../train/learner.ts';
-import { openBlackBox, runsHere } from '../black-box.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { painter } from '../console.ts';
-import { createWorld, findEnvironment } from '../environments.ts';
 import { formatInterval } from '../format.ts';
-import { openCheckpoint } from '../open-checkpoint.ts';
 import { table } from '../table.ts';
 import { runDisplay } from '../terminal.ts';
 
@@ -156,12 +156,11 @@ async function trainedPlayer(
   step: number | undefined,
   signal: AbortSignal,
 ): Promise<Player> {
-  const run = isPath(name) ? await latestRunOf(name, root) : name;
+  const run = isWorld(name, root) ? await latestRunOf(name, root) : name;
   const learner = await openCheckpoint({
     root,
     name: run,
     ...(step !== undefined && { step }),
-    findFactory: findEnvironment,
     signal,
   });
   return {
@@ -172,10 +171,18 @@ async function trainedPlayer(
   };
 }
 
-async function latestRunOf(path: string, root: string): Promise<string> {
-  const factory = await findEnvironment(path);
-  const run = latestRun(root, factory.source!);
-  if (run === undefined) throw runsHere(createWorld(factory, []), path);
+/** A run may have the name of a built-in world. */
+function isWorld(name: string, root: string): boolean {
+  if (isPath(name) || isAddress(name)) return true;
+  return environmentNames.includes(name) && !runNames(root).includes(name);
+}
+
+async function latestRunOf(place: string, root: string): Promise<string> {
+  const factory = await findEnvironment(place);
+  const world = createWorld(factory, []);
+  const wanted = runWorldOf(factory, world);
+  const run = latestRun(root, (known) => known.source !== CODE && isSameWorld(known, wanted));
+  if (run === undefined) throw runsHere(world, place);
   return run;
 }
 

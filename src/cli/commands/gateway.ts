@@ -6,6 +6,7 @@ import { Rng } from '../../core/rng.ts';
 import type { StopReason } from '../../core/stop.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
+import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
 import { POLICY_NAME, policyModel } from '../../server/gateway/policy-model.ts';
@@ -15,8 +16,6 @@ import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-mode
 import { appendLines } from '../../store/runs.ts';
 import { conversationRendererOf } from '../../train/model-card.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { findEnvironment } from '../environments.ts';
-import { openCheckpoint } from '../open-checkpoint.ts';
 import { allowHostOption } from '../served-key.ts';
 
 const options = z.strictObject({
@@ -114,7 +113,6 @@ async function trained(
     root: runs,
     name: run,
     ...(step !== undefined && { step }),
-    findFactory: findEnvironment,
     signal,
   });
   if (!learner.world.agent) {

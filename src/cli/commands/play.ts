@@ -4,17 +4,26 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { visible } from '../../core/visible.ts';
+import type { WorldFactory } from '../../env/factory.ts';
 import { taskOf } from '../../env/split.ts';
 import type { World } from '../../env/world.ts';
 import { collectGroups } from '../../rollout/collect.ts';
-import { commandIn } from '../../store/runs.ts';
+import {
+  createWorld,
+  environmentHelp,
+  environmentNames,
+  findEnvironment,
+} from '../../run/load/environments.ts';
+import { otherWorld } from '../../run/load/run-world.ts';
+import { CODE } from '../../run/load/world-source.ts';
+import { openCheckpoint } from '../../run/open-checkpoint.ts';
+import { version } from '../../run/version.ts';
+import { RunDirectory } from '../../store/run-directory.ts';
 import { playOptions } from '../../train/learner.ts';
 import { type Command, defineCommand, type Invocation } from '../command.ts';
 import { painter } from '../console.ts';
-import { createWorld, environmentHelp, environmentNames, findEnvironment } from '../environments.ts';
 import { formatScore } from '../format.ts';
 import { narratedPolicy } from '../live-episode.ts';
-import { openCheckpoint } from '../open-checkpoint.ts';
 import { askInput, playAsPerson } from '../person-play.ts';
 
 const options = z.strictObject({
@@ -48,7 +57,7 @@ export const playCommand: Command<typeof options> = defineCommand({
     if (invocation.options.run === undefined) {
       await person(createWorld(factory, invocation.options.set), invocation);
     } else {
-      await watch(factory.name, invocation.options.run, invocation);
+      await watch(factory, invocation.options.run, invocation);
     }
   },
 });
@@ -84,22 +93,24 @@ async function person(world: World, { options, console, interrupts }: PlayInvoca
 }
 
 async function watch(
-  environment: string,
+  factory: WorldFactory,
   name: string,
   { options, console, interrupts }: PlayInvocation,
 ): Promise<void> {
   const { runs: root, step, greedy, split, episodes, task: first, pause } = options;
+  // Refused before anything is opened; where a program made the world of the run, the one that is named stands in for it.
+  const trained = RunDirectory.openForReading({ root, name, version }).readConfig(z.unknown()).world;
+  const { name: environment } = trained;
+  if (factory.name !== environment) throw otherWorld({ root, name }, trained, factory.name);
   const learner = await openCheckpoint({
     root,
     name,
     ...(step !== undefined && { step }),
-    findFactory: findEnvironment,
+    ...(trained.source === CODE && { world: factory }),
     signal: interrupts.signal,
   });
   const paint = painter(console.colour);
   try {
-    if (learner.world.name !== environment)
-      throw otherEnvironment(root, name, learner.world.name, environment);
     const usual = playOptions(learner, interrupts.signal);
     for (let task = first; task < first + episodes; task++) {
       console.write(
@@ -128,14 +139,4 @@ async function watch(
   } finally {
     await learner.close();
   }
-}
-
-function otherEnvironment(root: string, run: string, trained: string, asked: string): TurnwiseError {
-  return new TurnwiseError('run-other-environment', {
-    what: `Run "${run}" was trained in another environment`,
-    seen: asked,
-    allowed: trained,
-    next: `Watch it with: ${commandIn(root, `play ${trained} --run ${run}`)}`,
-    fields: { run, environment: trained },
-  });
 }

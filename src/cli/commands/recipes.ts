@@ -2,15 +2,21 @@
 
 import { z } from 'zod';
 import type { WorldFactory } from '../../env/factory.ts';
+import {
+  createWorld,
+  environmentNames,
+  findEnvironment,
+  loadEnvironments,
+} from '../../run/load/environments.ts';
+import { sourceOf, typedSource } from '../../run/load/world-source.ts';
+import { configOf, obstacleIn } from '../../run/prepare-run.ts';
 import type { trainConfigSchema } from '../../train/config.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
 import { resolveConfig } from '../../train/resolve.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type Console, painter, wrap } from '../console.ts';
-import { createWorld, environmentNames, findEnvironment, loadEnvironments } from '../environments.ts';
 import { methodsPage } from '../methods-page.ts';
-import { configOf, obstacleIn } from '../prepare-run.ts';
 import { listNeeds, recipeParts } from '../recipe-parts.ts';
 
 const options = z.strictObject({
@@ -89,6 +95,7 @@ function showText(described: Described, factory: WorldFactory | undefined, scree
     );
   const section = (title: string, lines: readonly string[]): string[] => ['', paint('bold', title), ...lines];
   const changed = changedSettings(described.settings);
+  const place = factory === undefined ? 'frozen-lake' : typedSource(sourceOf(factory));
   const lines = [
     paint('bold', name),
     ...wrap(summary, screen.columns),
@@ -123,8 +130,8 @@ function showText(described: Described, factory: WorldFactory | undefined, scree
       ),
     ),
     ...section('Next', [
-      `  turnwise train ${factory?.name ?? 'frozen-lake'} --recipe ${name}`,
-      `  turnwise compare --env ${factory?.name ?? 'frozen-lake'} --recipes ${name === 'rloo' ? 'rloo,grpo' : `rloo,${name}`}`,
+      `  turnwise train ${place} --recipe ${name}`,
+      `  turnwise compare --env ${place} --recipes ${name === 'rloo' ? 'rloo,grpo' : `rloo,${name}`}`,
     ]),
   ];
   return `${lines.join('\n')}\n`;

@@ -1,9 +1,8 @@
 /** `turnwise resume`: go on with a run that was stopped or killed. */
 
 import { z } from 'zod';
+import { resumeRun } from '../../run/training-run.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { findEnvironment } from '../environments.ts';
-import { resumeRun } from '../training-run.ts';
 import { watchRun } from '../watch-run.ts';
 
 const options = z.strictObject({
@@ -19,6 +18,6 @@ export const resumeCommand: Command<typeof options> = defineCommand({
   examples: ['turnwise resume frozen-lake-rloo-1'],
   async run(invocation) {
     const name = invocation.arguments.run!;
-    await watchRun(invocation, (control) => resumeRun({ ...control, name, findFactory: findEnvironment }));
+    await watchRun(invocation, (control) => resumeRun({ ...control, name }));
   },
 });

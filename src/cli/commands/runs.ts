@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { differences } from '../../core/differences.ts';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
+import { version } from '../../run/version.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { commandIn, startedRuns } from '../../store/runs.ts';
 import { type Command, defineCommand } from '../command.ts';
@@ -18,8 +19,6 @@ import { type RunHistory, runHistory } from '../run-history.ts';
 import { sparkline } from '../sparkline.ts';
 import { summaryText } from '../summary.ts';
 import { table } from '../table.ts';
-import { version } from '../version.ts';
-import { fileOf } from '../watch-run.ts';
 
 const options = z.strictObject({
   runs: z.string().default('runs').describe('Folder that holds the runs'),
@@ -143,7 +142,14 @@ async function show(run: RunDirectory, root: string, json: boolean, console: Con
   const curve = existsSync(curvePath) ? { curvePath } : {};
   console.write(
     summaryText(
-      { run: run.name, ...fileOf(run), root, history, ...curve, ...(examples && { examples }) },
+      {
+        run: run.name,
+        world: run.readConfig(z.unknown()).world,
+        root,
+        history,
+        ...curve,
+        ...(examples && { examples }),
+      },
       console,
     ),
   );

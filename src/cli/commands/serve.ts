@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { z } from 'zod';
 import { findModel } from '../../model/hub/find-model.ts';
+import { checkpointSource, randomSource } from '../../run/model/served-model.ts';
+import { tinkerKeyVariable } from '../../run/model/tinker-key.ts';
 import { listenTinker } from '../../server/tinker/listen.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { allowHostOption, servedKey, shownKey } from '../served-key.ts';
-import { checkpointSource, randomSource } from '../served-model.ts';
-import { tinkerKeyVariable } from '../tinker-key.ts';
 
 const count = z.int().min(1);
 const options = z.strictObject({

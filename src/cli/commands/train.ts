@@ -1,11 +1,11 @@
 /** `turnwise train`: from nothing to a trained agent. */
 
 import { z } from 'zod';
+import { environmentHelp, environmentNames, findEnvironment } from '../../run/load/environments.ts';
+import { defaultRecipe, readSettings, settingsSchema } from '../../run/settings/run-settings.ts';
+import { startRun } from '../../run/training-run.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { environmentHelp, environmentNames, findEnvironment } from '../environments.ts';
-import { defaultRecipe, readSettings, settingsSchema } from '../run-settings.ts';
-import { startRun } from '../training-run.ts';
 import { watchRun } from '../watch-run.ts';
 
 const options = z.strictObject({

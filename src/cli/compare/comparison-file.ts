@@ -7,9 +7,9 @@ import { differences } from '../../core/differences.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { writeError } from '../../core/write-error.ts';
+import { version } from '../../run/version.ts';
 import { realDisk } from '../../store/disk.ts';
 import { takeLock } from '../../store/lock.ts';
-import { version } from '../version.ts';
 
 const fileSchema = z.strictObject({
   format: z.literal('turnwise-comparison'),

@@ -1,9 +1,9 @@
 /** Finished runs of a comparison, made up, for tests of what is told about them. */
 
 import type { TestTasks } from '../../env/practised.ts';
+import { findEnvironment } from '../../run/load/environments.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { findRecipe } from '../../train/recipes/recipes.ts';
-import { findEnvironment } from '../environments.ts';
 import { evaluation } from '../example-run.test-helper.ts';
 import { type Plan, planComparison } from './plan.ts';
 import type { JobStatus } from './sweep.ts';
@@ -45,7 +45,8 @@ export function exampleStatuses(
 }
 
 function writeRun(root: string, name: string, curve: readonly number[], testTasks: TestTasks): void {
-  const head = { root, name, version: '0.1.0', environment: 'frozen-lake', recipe: 'rloo' };
+  const world = { name: 'frozen-lake', source: 'frozen-lake' };
+  const head = { root, name, version: '0.1.0', world, recipe: 'rloo' };
   const run = RunDirectory.create({ ...head, config: {} });
   const model = { vocabulary: 62, identity: '0123456789abcdef' };
   const start = { run: name, environment: 'frozen-lake', recipe: 'rloo', seed: 1, version: '0.1.0' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { findEnvironment } from '../../run/load/environments.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe } from '../../train/recipes/recipes.ts';
-import { findEnvironment } from '../environments.ts';
 import { parseBudget } from './budget-text.ts';
 import { type PlanRequest, planComparison } from './plan.ts';
 

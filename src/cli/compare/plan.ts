@@ -5,10 +5,11 @@ import { differences } from '../../core/differences.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { WorldFactory } from '../../env/factory.ts';
+import { sourceOf, type WorldSource } from '../../run/load/world-source.ts';
+import { type PreparedRun, prepareRun } from '../../run/prepare-run.ts';
+import { readSettings } from '../../run/settings/run-settings.ts';
 import type { TrainConfig } from '../../train/config.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
-import { type PreparedRun, prepareRun } from '../prepare-run.ts';
-import { readSettings } from '../run-settings.ts';
 import type { Budget } from './budget-text.ts';
 
 /** One process: the warm start of a seed, or a run that begins with it. */
@@ -30,6 +31,7 @@ export interface Plan {
   /** Folder of the comparison: what `--runs` of its runs is. */
   readonly folder: string;
   readonly environment: string;
+  readonly source: WorldSource;
   readonly recipes: readonly Recipe[];
   readonly seeds: number;
   /** Seed by seed, so that complete pairs come first. */
@@ -59,6 +61,7 @@ const unlimitedSteps = 1_000_000;
 export function planComparison(request: PlanRequest): Plan {
   const { factory, recipes, seeds, set, root } = request;
   refuseOwnKeys(set);
+  const source = sourceOf(factory);
   const name = request.name ?? defaultName(factory.name, recipes);
   const folder = join(root, name);
   const prepared = recipes.map((recipe) => prepareWith(request, recipe));
@@ -73,7 +76,7 @@ export function planComparison(request: PlanRequest): Plan {
   ): Job => {
     const jobName = kind === 'start' ? startName(seed) : `${recipe.name}-${seed}`;
     const all = [...assignments, ...own, `seed=${seed}`];
-    const words = ['train', factory.name, '--recipe', recipe.name, '--name', jobName, '--runs', folder];
+    const words = ['train', source, '--recipe', recipe.name, '--name', jobName, '--runs', folder];
     return {
       name: jobName,
       kind,
@@ -90,16 +93,16 @@ export function planComparison(request: PlanRequest): Plan {
       after: startName(seed),
     })),
   ]);
-  return { name, folder, environment: factory.name, recipes, seeds, jobs };
+  return { name, folder, environment: factory.name, source, recipes, seeds, jobs };
 }
 
 /** What decides the results, for the comparison's file: the whole configuration of every recipe, for seed 1. */
-export function contentOf({ environment, recipes, seeds, jobs }: Plan): JsonObject {
+export function contentOf({ source, recipes, seeds, jobs }: Plan): JsonObject {
   const configs = recipes.map(({ name }) => {
     const { config } = jobs.find(({ kind, recipe }) => kind === 'run' && recipe === name)!;
     return [name, config as unknown as JsonObject] as const;
   });
-  return { environment, seeds, recipes: Object.fromEntries(configs) };
+  return { environment: source, seeds, recipes: Object.fromEntries(configs) };
 }
 
 const startName = (seed: number): string => `start-${seed}`;
@@ -128,10 +131,12 @@ function prepareWith({ factory, budget, set }: PlanRequest, recipe: Recipe): Pre
 }
 
 function defaultName(environment: string, recipes: readonly Recipe[]): string {
+  // An address such as openenv:ws://host:8000 makes no folder name.
+  const folder = environment.replaceAll(/[^\w.-]+/g, '-');
   const names = recipes.map(({ name }) => name);
   return names.length <= 4
-    ? `${environment}-${names.join('-vs-')}`
-    : `${environment}-${names[0]}-vs-${names.length - 1}-others`;
+    ? `${folder}-${names.join('-vs-')}`
+    : `${folder}-${names[0]}-vs-${names.length - 1}-others`;
 }
 
 function refuseOwnKeys(set: readonly string[]): void {

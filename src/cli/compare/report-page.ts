@@ -2,8 +2,8 @@
 
 import { differences } from '../../core/differences.ts';
 import { commandLine } from '../../core/shell.ts';
+import { version } from '../../run/version.ts';
 import { formatCount, formatScore } from '../format.ts';
-import { version } from '../version.ts';
 import { differenceText, estimateText, fewestSeeds, verdict } from './comparison-text.ts';
 import { escapeHtml, type HtmlColumn, htmlTable } from './html.ts';
 import type { Plan } from './plan.ts';

@@ -1,11 +1,11 @@
 /** Runs the jobs of a comparison: some at a time, those that depend on others after them, finished ones not again. */
 
+import { version } from '../../run/version.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { runNames } from '../../store/runs.ts';
 import { spentShare } from '../../train/budget.ts';
 import type { StoredEvent } from '../../train/events.ts';
 import { runHistory } from '../run-history.ts';
-import { version } from '../version.ts';
 import type { Children, Problem } from './child-run.ts';
 import type { Job, Plan } from './plan.ts';
 

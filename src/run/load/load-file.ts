@@ -2,22 +2,10 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { z } from 'zod';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
-import { isAgent } from '../../env/agent.ts';
-import type { Environment } from '../../env/environment.ts';
 import type { WorldFactory } from '../../env/factory.ts';
-import { fromAgent } from '../../env/from-agent.ts';
-import { fromEnvironment } from '../../env/from-environment.ts';
-import { fromGame } from '../../env/from-game.ts';
-import type { Game } from '../../env/game.ts';
-import type { World } from '../../env/world.ts';
 import { importFile } from './import-file.ts';
-
-/** Whether a name on the command line means a file, with or without the `#name` of an export. */
-export function isPath(name: string): boolean {
-  return /[/\\]/.test(name) || /\.[cm]?[jt]sx?(#[^#]*)?$/.test(name);
-}
+import { factoryOf } from './world-object.ts';
 
 /**
  * The agent, environment, game or world that a file exports: the only one, or the one named as in `./file.ts#name`. Its
@@ -37,7 +25,7 @@ export async function loadFile(name: string): Promise<WorldFactory> {
   }
   const exports = await importFile(path, file);
   const found = Object.entries(exports).flatMap(([key, value]) => {
-    const factory = asFactory(value);
+    const factory = factoryOf(value);
     return factory ? [{ key, factory }] : [];
   });
   if (wanted !== undefined) {
@@ -85,28 +73,4 @@ function exportMissing(
     ...(near !== undefined && { next: `Did you mean ${path}#${near}?` }),
     fields: { path },
   });
-}
-
-function asFactory(value: unknown): WorldFactory | undefined {
-  if (isAgent(value)) return fixed(fromAgent(value), value.settings);
-  if (typeof value !== 'object' || value === null) return undefined;
-  const has = (...members: readonly string[]): boolean =>
-    members.every((member) => typeof (value as Record<string, unknown>)[member] === 'function');
-  if (has('create') && 'options' in value) return value as WorldFactory;
-  if (has('tasks', 'open') && 'protocol' in value) return fixed(value as World);
-  if (has('tasks', 'start', 'step', 'toMove')) return fixed(fromGame(value as Game));
-  if (has('tasks', 'start', 'step')) return fixed(fromEnvironment(value as Environment));
-  return undefined;
-}
-
-/** A world without options. */
-function fixed(world: World, settings?: WorldFactory['settings']): WorldFactory {
-  const { name, description } = world;
-  return {
-    name,
-    description,
-    options: z.strictObject({}),
-    create: () => world,
-    ...(settings && { settings }),
-  };
 }

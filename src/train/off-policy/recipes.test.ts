@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { user } from '../../core/messages.ts';
 import { defineEnvironment } from '../../env/environment.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
-import { resume, train } from '../../exports/train.ts';
+import { resume, start, train } from '../../exports/train.ts';
 import { readEvents } from '../../store/log-lines.ts';
 import type { TrainSettings } from '../config.ts';
 import type { TrainState } from '../loop.ts';
@@ -88,7 +88,7 @@ function withoutTimes(key: string, value: unknown): unknown {
 describe.each(offPolicy.map(({ name }) => name))('%s', (recipe) => {
   test('updates are finite and applied, and a run that was stopped goes on as if it had not been', async () => {
     const environment = placeOf(recipe);
-    await train({ environment, recipe, settings, name: recipe, runs: folder });
+    await train({ world: environment, recipe, settings, name: recipe, runs: folder });
     const whole = historyOf(recipe);
     const steps = whole
       .filter(({ type }) => type === 'step')
@@ -110,30 +110,32 @@ describe.each(offPolicy.map(({ name }) => name))('%s', (recipe) => {
     expect(steps[2]!['optim/gradient_norm']).toBeGreaterThan(0);
 
     const name = `${recipe}-stopped`;
-    const soft = new AbortController();
-    const stopped = train({
-      environment,
+    const stopped = await start({
+      world: environment,
       recipe,
       settings,
       name,
       runs: folder,
-      softStop: soft.signal,
-      onEvent: (event) => {
-        if (event.type === 'step' && event.step === 2) soft.abort();
-      },
+      sinks: [
+        {
+          event: (event) => {
+            if (event.type === 'step' && event.step === 2) stopped.stop();
+          },
+        },
+      ],
     });
-    await expect(stopped).rejects.toThrow('asked to stop');
-    await resume({ environment, name, runs: folder });
+    await expect(stopped.finished).rejects.toThrow('asked to stop');
+    await (await resume(name, { world: environment, runs: folder })).finished;
     expect(historyOf(name)).toEqual(whole);
   });
 });
 
 test('a run learns from the episodes that another run stored', async () => {
   const stored = { ...settings, rolloutLog: 1 };
-  await train({ environment: echo, recipe: 'rloo', settings: stored, name: 'source', runs: folder });
+  await train({ world: echo, recipe: 'rloo', settings: stored, name: 'source', runs: folder });
   const from = { ...settings, data: 'source' };
   const summary = await train({
-    environment: echo,
+    world: echo,
     recipe: 'kto',
     settings: from,
     name: 'reader',
@@ -145,19 +147,19 @@ test('a run learns from the episodes that another run stored', async () => {
 
 test('recipes that must play refuse recorded episodes, before anything runs', async () => {
   const from = { ...settings, data: 'demonstrations' };
-  await expect(train({ environment: echo, recipe: 'rebel', settings: from, runs: folder })).rejects.toThrow(
+  await expect(train({ world: echo, recipe: 'rebel', settings: from, runs: folder })).rejects.toThrow(
     'The recipe "rebel" cannot be used for echo: it needs episodes that it plays itself (data names recorded ones). The nearest that can is',
   );
 });
 
 test('GTR is refused where nobody can say what should have been thought', async () => {
-  const run = train({ environment: echo, recipe: 'gtr', settings, runs: folder });
+  const run = train({ world: echo, recipe: 'gtr', settings, runs: folder });
   await expect(run).rejects.toThrowErrorMatchingInlineSnapshot(
     `[TurnwiseError: The recipe "gtr" cannot be used for echo: it needs an environment that corrects thoughts (correctThought). The nearest that can is "turn-ppo": advantages of whole turns, and one clipped ratio for each turn.]`,
   );
   // A corrector that is given beside the environment, whose actions cannot be told from thoughts.
   const raw = { ...fromEnvironment(echo), correctThought: () => 'red' };
-  const other = train({ environment: raw, recipe: 'gtr', settings, runs: folder });
+  const other = train({ world: raw, recipe: 'gtr', settings, runs: folder });
   await expect(other).rejects.toThrow('an action protocol that tells thoughts from actions, such as tags');
 });
 
@@ -165,7 +167,7 @@ test('GTR imitates what the corrector says: thoughts that were wrong become righ
   const shares: number[] = [];
   await train({
     // Demonstrations think of any word.
-    environment: {
+    world: {
       ...echo,
       correctThought: ({ said }, thought, rng) => `it:${thought === '' ? rng.pick(WORDS) : WORDS[said]!}`,
     },
@@ -180,9 +182,13 @@ test('GTR imitates what the corrector says: thoughts that were wrong become righ
       optimizer: { learningRate: 1e-2, warmupSteps: 0, epochs: 4 },
       replay: { size: 200, batch: 64 },
     },
-    onEvent: (event) => {
-      if (event.type === 'step') shares.push(event.metrics['thoughts/corrected_share']!);
-    },
+    sinks: [
+      {
+        event: (event) => {
+          if (event.type === 'step') shares.push(event.metrics['thoughts/corrected_share']!);
+        },
+      },
+    ],
   });
   expect(shares[0]).toBeGreaterThan(0.7);
   expect((shares[6]! + shares[7]! + shares[8]!) / 3).toBeLessThan(0.5);
@@ -194,7 +200,7 @@ test.each(['spear-sil', 'gtr'])(
     const remembered: number[] = [];
     const replayAge = 3;
     await train({
-      environment: placeOf(recipe),
+      world: placeOf(recipe),
       recipe,
       runs: folder,
       settings: {
@@ -206,9 +212,13 @@ test.each(['spear-sil', 'gtr'])(
         objective: { ...settings.objective, options: { replayAge } },
         checkpoint: { every: 100 },
       },
-      onEvent: (event) => {
-        if (event.type === 'step') remembered.push(event.metrics['replay/episodes']!);
-      },
+      sinks: [
+        {
+          event: (event) => {
+            if (event.type === 'step') remembered.push(event.metrics['replay/episodes']!);
+          },
+        },
+      ],
     });
     const mostOfAStep = 64;
     expect(remembered[3]).toBeGreaterThan(40);

@@ -1,18 +1,18 @@
 /** Evaluation and collection with a model elsewhere (`--policy openai:URL`), in place of one trained here. */
 
-import type { Author } from '../core/episode.ts';
-import { TurnwiseError } from '../core/errors.ts';
-import type { World } from '../env/world.ts';
-import type { Renderer } from '../model/renderer.ts';
-import { Lockstep } from '../policy/lockstep.ts';
-import type { Policy } from '../policy/policy.ts';
-import type { CollectOptions } from '../rollout/collect.ts';
-import { fullContext } from '../rollout/context.ts';
-import { unwatched } from '../rollout/watchdog.ts';
-import { readChatCall } from '../server/gateway/call-request.ts';
-import { type ChatModel, NO_HISTORY } from '../server/gateway/chat-model.ts';
-import { POLICY_NAME } from '../server/gateway/policy-model.ts';
-import { parseUpstream, upstreamModel } from '../server/gateway/upstream-model.ts';
+import type { Author } from '../../core/episode.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { World } from '../../env/world.ts';
+import type { Renderer } from '../../model/renderer.ts';
+import { Lockstep } from '../../policy/lockstep.ts';
+import type { Policy } from '../../policy/policy.ts';
+import type { CollectOptions } from '../../rollout/collect.ts';
+import { fullContext } from '../../rollout/context.ts';
+import { unwatched } from '../../rollout/watchdog.ts';
+import { readChatCall } from '../../server/gateway/call-request.ts';
+import { type ChatModel, NO_HISTORY } from '../../server/gateway/chat-model.ts';
+import { POLICY_NAME } from '../../server/gateway/policy-model.ts';
+import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
 import { openAgentRun } from './agent-run.ts';
 
 export interface BlackBox {

@@ -12,7 +12,7 @@ import { obstacle, type Place, requireFit } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
-import { createWorld } from './environments.ts';
+import { createWorld } from './load/environments.ts';
 
 export interface PreparedRun {
   readonly recipe: Recipe;

@@ -1,9 +1,9 @@
 /** How the model of a run reads and writes. */
 
-import type { World } from '../env/world.ts';
-import type { TrainConfig } from '../train/config.ts';
-import type { Learner } from '../train/learner.ts';
-import { conversationRendererOf, type ModelCard, rendererOf } from '../train/model-card.ts';
+import type { World } from '../../env/world.ts';
+import type { TrainConfig } from '../../train/config.ts';
+import type { Learner } from '../../train/learner.ts';
+import { conversationRendererOf, type ModelCard, rendererOf } from '../../train/model-card.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { OpenBase } from './run-model.ts';
 

@@ -1,10 +1,10 @@
-/** The composition root of training: environment, recipe, engine and run directory become one run. */
+/** One run from its beginning to its end: world, recipe, engine and run directory are joined here. */
 
+import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import { testTasksOf } from '../env/practised.ts';
-import type { World } from '../env/world.ts';
 import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
 import { startWatchdog, type Watchdog } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
@@ -14,15 +14,11 @@ import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../trai
 import type { RunSummary } from '../train/events.ts';
 import { createLearner } from '../train/learner.ts';
 import { initialState, train } from '../train/loop.ts';
-import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
-import { besideAgent, openAgentRun } from './agent-run.ts';
-import { languageOf, movedTo } from './policy-language.ts';
-import { prepareRun } from './prepare-run.ts';
-import { dataOf, keptOf, recordedGroups } from './recorded-episodes.ts';
-import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
-import { playDemonstrations } from './run-demonstrations.ts';
-import { criticFolder, type RunControl, runIo, waitingReport } from './run-io.ts';
+import { worldOfRun } from './load/run-world.ts';
+import { runWorldOf } from './load/world-source.ts';
+import { besideAgent, openAgentRun } from './model/agent-run.ts';
+import { languageOf, movedTo } from './model/policy-language.ts';
 import {
   countParameters,
   designCard,
@@ -32,8 +28,14 @@ import {
   openCritic,
   openEngine,
   reopenBase,
-} from './run-model.ts';
-import { runtime, runtimeWarning } from './runtime-version.ts';
+} from './model/run-model.ts';
+import { runtime, runtimeWarning } from './model/runtime-version.ts';
+import { type PreparedRun, prepareRun } from './prepare-run.ts';
+import { dataOf, dataPlace } from './recorded-data.ts';
+import { keptOf, recordedGroups } from './recorded-episodes.ts';
+import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
+import { playDemonstrations } from './run-demonstrations.ts';
+import { criticFolder, type OpenIo, openIo, type RunControl, waitingReport } from './run-io.ts';
 import { version } from './version.ts';
 
 export interface StartRequest extends RunControl {
@@ -45,7 +47,8 @@ export interface StartRequest extends RunControl {
 
 export interface ResumeRequest extends RunControl {
   readonly name: string;
-  readonly findFactory: (name: string) => Promise<WorldFactory>;
+  /** The world itself, where it cannot be loaded again. */
+  readonly world?: WorldFactory;
 }
 
 /** Train from the beginning. */
@@ -55,19 +58,20 @@ export function startRun(request: StartRequest): Promise<RunSummary> {
 
 async function start(request: StartRequest): Promise<RunSummary> {
   const { factory, root } = request;
-  const { recipe, config, world } = prepareRun(factory, findRecipe(request.recipe), request.settings);
+  const prepared = prepareRun(factory, findRecipe(request.recipe), request.settings);
+  const { recipe, world } = prepared;
+  const config = { ...prepared.config, data: dataPlace(root, prepared.config.data) };
   const open = await openBase(config, request);
   const run = RunDirectory.create({
     root,
     version,
-    environment: factory.source ?? factory.name,
-    label: factory.name,
+    world: runWorldOf(factory, world),
     recipe: recipe.name,
     config,
     ...(request.name === undefined ? {} : { name: request.name }),
   });
   try {
-    return await begin(request, run, world, recipe, config, open);
+    return await begin(request, run, { world, recipe, config, open });
   } catch (error) {
     // Refused before anything happened: such a folder would only stand in the way of good ones.
     if (TurnwiseError.isInstance(error) && error.code !== 'cancelled' && run.events.bytes === 0) run.remove();
@@ -87,12 +91,12 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
   try {
     const file = run.readConfig(trainConfigSchema);
     const recipe = findRecipe(file.recipe);
-    const factory = await request.findFactory(file.environment);
-    const world = factory.create(factory.options.parse(file.config.environment));
+    const { config } = file;
+    const world = await worldOfRun(request, file);
     const checkpoint = run.checkpoints.steps().length > 0 ? await ownCheckpoint(run) : undefined;
     if (!checkpoint) {
       run.rewind(undefined);
-      return await begin(request, run, world, recipe, file.config, await openBase(file.config, request));
+      return await begin(request, run, { world, recipe, config, open: await openBase(config, request) });
     }
     const { state, card } = checkpoint.state as unknown as CheckpointState;
     // A budget may end a run before the last of its steps; and where the last checkpoint was lost, an earlier one goes on.
@@ -108,28 +112,29 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
     const history = run.events.read();
     const open = await reopenBase(card, request);
     const agentRun = world.agent && (await openAgentRun(world.agent));
-    const { watch, close } = watchdog(request.root, run, file.config);
+    const { watch, close } = watchdog(request.root, run, config);
     let engine: Engine | undefined;
     let critic: Engine | undefined;
+    let io: OpenIo | undefined;
     try {
-      const opened = await openEngine(card, file.config, open, waitingReport(request, run));
+      const opened = await openEngine(card, config, open, waitingReport(request, run));
       engine = agentRun ? besideAgent(opened, agentRun) : opened;
       await engine.load(checkpoint.folder);
-      critic = await openCritic(card, file.config, recipe, open);
+      critic = await openCritic(card, config, recipe, open);
       await critic?.load(criticFolder(checkpoint.folder));
-      const language = await languageOf(movedTo(card, open), file.config, world, agentRun);
+      const language = await languageOf(movedTo(card, open), config, world, agentRun);
       const archive = new Archive((keys) => run.readRollouts().read(keys));
-      const parts = { config: file.config, recipe, world, card, engine, watch, archive, ...language };
+      const parts = { config, recipe, world, card, engine, watch, archive, ...language };
       const learner = createLearner({ ...parts, ...(critic && { critic }) });
-      const io = runIo(request, run, learner);
-      const computes = file.config.engine === 'embedded';
+      io = await openIo(request, run, learner, state.step);
+      const computes = config.engine === 'embedded';
       const warning = computes ? runtimeWarning(history) : undefined;
       io.event({ type: 'resume', step: state.step, ...(computes && { runtime }) });
       for (const told of warnings) io.event(told);
       if (warning) io.event(warning);
       return await train(learner, state, { demonstrations: [] }, io, spentSeconds(run, state.step));
     } finally {
-      await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
+      await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close(), io?.close()]);
     }
   } finally {
     await run.close();
@@ -139,17 +144,16 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
 async function begin(
   control: RunControl,
   run: RunDirectory,
-  world: World,
-  recipe: Recipe,
-  config: TrainConfig,
-  open: OpenBase | undefined,
+  { world, recipe, config, open }: PreparedRun & { readonly open: OpenBase | undefined },
 ): Promise<RunSummary> {
   const { watch, close } = watchdog(control.root, run, config);
   const agentRun = world.agent && (await openAgentRun(world.agent));
   let engine: Engine | undefined;
   let critic: Engine | undefined;
+  let io: OpenIo | undefined;
   try {
-    const warm = config.start === '' ? undefined : await openWarmStart(control.root, world.name, config);
+    const here = run.readConfig(z.unknown()).world;
+    const warm = config.start === '' ? undefined : await openWarmStart(control.root, here, config);
     const demonstrations =
       warm && config.data !== 'demonstrations'
         ? []
@@ -165,7 +169,7 @@ async function begin(
     const archive = new Archive((keys) => run.readRollouts().read(keys));
     const parts = { config, recipe, world, card, engine, watch, archive, ...language };
     const learner = createLearner({ ...parts, ...(critic && { critic }) });
-    const io = runIo(control, run, learner);
+    io = await openIo(control, run, learner, 0);
     io.event({
       type: 'start',
       run: run.name,
@@ -188,7 +192,7 @@ async function begin(
     const beginning = warm ? { before: warm.before } : { demonstrations };
     return await train(learner, initialState, { ...beginning, recorded: keptOf(recorded) }, io);
   } finally {
-    await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close()]);
+    await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close(), io?.close()]);
   }
 }
 

@@ -4,6 +4,7 @@ import { differences } from '../core/differences.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Checkpoint } from '../store/checkpoints.ts';
 import { RunDirectory } from '../store/run-directory.ts';
+import type { RunWorld } from '../store/run-file.ts';
 import { commandIn } from '../store/runs.ts';
 import { type TrainConfig, trainConfigSchema } from '../train/config.ts';
 import type { Evaluations } from '../train/evaluations.ts';
@@ -11,6 +12,7 @@ import { headsOf } from '../train/learner.ts';
 import type { TrainState } from '../train/loop.ts';
 import { isLocal, type ModelCard } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
+import { isSameWorld, typedSource } from './load/world-source.ts';
 import { version } from './version.ts';
 
 /** What a checkpoint remembers besides weights. */
@@ -31,16 +33,18 @@ export function ownCheckpoint(run: RunDirectory, step?: number): Promise<Checkpo
 /** What another run of the folder learned by imitation: the model, its weights, and what they are worth. */
 export async function openWarmStart(
   root: string,
-  environment: string,
+  world: RunWorld,
   config: TrainConfig,
 ): Promise<{ readonly card: ModelCard; readonly folder: string; readonly before: Evaluations }> {
   const run = RunDirectory.openForReading({ root, name: config.start, version });
   const file = run.readConfig(trainConfigSchema);
+  // Of two names for one world the first is as good as the second.
+  const known = isSameWorld(file.world, world) ? file.world : world;
   const facts = (
-    name: string,
+    environment: RunWorld,
     { environment: options, engine, tinker, model, lora, chat, rollout }: TrainConfig,
   ): object => ({
-    environment: { name, options },
+    environment: { ...environment, options },
     engine,
     tinker,
     model,
@@ -49,7 +53,7 @@ export async function openWarmStart(
     maxTurns: rollout.maxTurns,
     exchangeEvery: rollout.exchangeEvery,
   });
-  const [other] = differences(facts(file.environment, file.config), facts(environment, config));
+  const [other] = differences(facts(file.world, file.config), facts(known, config));
   if (other) {
     throw new TurnwiseError('start-mismatch', {
       what: `The warm start of run "${config.start}" is one of other settings: ${other.key}`,
@@ -60,10 +64,14 @@ export async function openWarmStart(
     });
   }
   if (!run.checkpoints.steps().includes(0)) {
+    const typed = typedSource(world.source);
     throw new TurnwiseError('start-missing', {
       what: `Run "${config.start}" has no warm start to begin with`,
       seen: `checkpoints of steps ${run.checkpoints.steps().join(', ') || 'none'}`,
-      next: `Make a run that keeps it with: ${commandIn(root, `train ${environment} --name NAME --set steps=0`)}`,
+      next:
+        typed === undefined
+          ? `Make a run that keeps it: train({ world, name, settings: { steps: 0 } })`
+          : `Make a run that keeps it with: ${commandIn(root, `train ${typed} --name NAME --set steps=0`)}`,
       fields: { run: config.start },
     });
   }

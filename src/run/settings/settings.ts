@@ -1,8 +1,8 @@
 /** `--set key=value`: dotted keys into a configuration, checked by its schema, with errors that help. */
 
 import type { z } from 'zod';
-import { nearest, TurnwiseError } from '../core/errors.ts';
-import type { Json, JsonObject } from '../core/json.ts';
+import { nearest, TurnwiseError } from '../../core/errors.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import { type Field, openKeys, schemaFields } from './schema-fields.ts';
 
 /**

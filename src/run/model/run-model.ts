@@ -2,25 +2,25 @@
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Group } from '../core/episode.ts';
-import { TurnwiseError } from '../core/errors.ts';
-import { createEmbeddedEngine, type EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
-import { createTinkerEngine } from '../engine/tinker/create-tinker-engine.ts';
-import type { TinkerEngine } from '../engine/tinker/tinker-engine.ts';
-import type { World } from '../env/world.ts';
-import { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
-import { type DecoderShape, type ParameterShape, parameterShapes } from '../model/decoder.ts';
-import { type DownloadProgress, findModel } from '../model/hub/find-model.ts';
-import { adapterShapes, type LoraOptions, resolveLora } from '../model/lora.ts';
-import { modelDigest } from '../model/model-digest.ts';
-import { readModelJson } from '../model/model-files.ts';
-import { loadPretrainedLanguage } from '../model/pretrained-language.ts';
-import { elementCount } from '../model/safetensors.ts';
-import { taskInstructions } from '../synth/task-instructions.ts';
-import type { TrainConfig } from '../train/config.ts';
-import { criticShape, designModel, headsOf } from '../train/learner.ts';
-import { type BaseModel, isLocal, type ModelCard, type RemoteShape } from '../train/model-card.ts';
-import type { Recipe } from '../train/recipes/recipe.ts';
+import type { Group } from '../../core/episode.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { createEmbeddedEngine, type EmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
+import { createTinkerEngine } from '../../engine/tinker/create-tinker-engine.ts';
+import type { TinkerEngine } from '../../engine/tinker/tinker-engine.ts';
+import type { World } from '../../env/world.ts';
+import { type ModelCheckpoint, openCheckpoint } from '../../model/checkpoint-folder.ts';
+import { type DecoderShape, type ParameterShape, parameterShapes } from '../../model/decoder.ts';
+import { type DownloadProgress, findModel } from '../../model/hub/find-model.ts';
+import { adapterShapes, type LoraOptions, resolveLora } from '../../model/lora.ts';
+import { modelDigest } from '../../model/model-digest.ts';
+import { readModelJson } from '../../model/model-files.ts';
+import { loadPretrainedLanguage } from '../../model/pretrained-language.ts';
+import { elementCount } from '../../model/safetensors.ts';
+import { taskInstructions } from '../../synth/task-instructions.ts';
+import type { TrainConfig } from '../../train/config.ts';
+import { criticShape, designModel, headsOf } from '../../train/learner.ts';
+import { type BaseModel, isLocal, type ModelCard, type RemoteShape } from '../../train/model-card.ts';
+import type { Recipe } from '../../train/recipes/recipe.ts';
 import { tinkerKey } from './tinker-key.ts';
 
 export interface ModelSearch {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { obstacle } from '../train/recipes/fit.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
-import { findEnvironment } from './environments.ts';
+import { findEnvironment } from './load/environments.ts';
 import { prepareRun } from './prepare-run.ts';
 
 const frozenLake = await findEnvironment('frozen-lake');

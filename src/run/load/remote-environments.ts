@@ -1,7 +1,7 @@
 /** Environments behind an address: `openenv:ws://…`, `agentgym:http://…#textcraft`, `nemo:http://…#tasks.jsonl`, `turnwise:http://…`. */
 
-import { nearest, TurnwiseError } from '../core/errors.ts';
-import type { WorldFactory } from '../env/factory.ts';
+import { nearest, TurnwiseError } from '../../core/errors.ts';
+import type { WorldFactory } from '../../env/factory.ts';
 
 type Connect = (name: string, url: string, fragment: string) => Promise<WorldFactory>;
 
@@ -14,7 +14,7 @@ interface Scheme {
 const schemes: Readonly<Record<string, Scheme>> = {
   turnwise: {
     connect: async () => {
-      const { connectTurnwise } = await import('../env/remote/turnwise.ts');
+      const { connectTurnwise } = await import('../../env/remote/turnwise.ts');
       return connectTurnwise as Connect;
     },
     urls: ['http', 'https'],
@@ -22,7 +22,7 @@ const schemes: Readonly<Record<string, Scheme>> = {
   },
   openenv: {
     connect: async () => {
-      const { connectOpenEnv } = await import('../env/remote/openenv.ts');
+      const { connectOpenEnv } = await import('../../env/remote/openenv.ts');
       return connectOpenEnv as Connect;
     },
     urls: ['ws', 'wss', 'http', 'https'],
@@ -30,7 +30,7 @@ const schemes: Readonly<Record<string, Scheme>> = {
   },
   agentgym: {
     connect: async () => {
-      const { connectAgentGym } = await import('../env/remote/agentgym.ts');
+      const { connectAgentGym } = await import('../../env/remote/agentgym.ts');
       return connectAgentGym as Connect;
     },
     urls: ['http', 'https'],
@@ -38,7 +38,7 @@ const schemes: Readonly<Record<string, Scheme>> = {
   },
   nemo: {
     connect: async () => {
-      const { connectNemo } = await import('../env/remote/nemo.ts');
+      const { connectNemo } = await import('../../env/remote/nemo.ts');
       return connectNemo as Connect;
     },
     urls: ['http', 'https'],
@@ -48,12 +48,6 @@ const schemes: Readonly<Record<string, Scheme>> = {
 
 /** One example of each, for help. */
 export const remoteExamples: readonly string[] = Object.values(schemes).map(({ example }) => example);
-
-/** Whether `name` is meant as an address rather than as the name of a built-in environment. */
-export function isAddress(name: string): boolean {
-  // A single letter is a drive of Windows.
-  return /^[\w-]{2,}:/.test(name);
-}
 
 /**
  * The environment at an address. Its server is asked at once, so that a wrong address is known before anything runs.

@@ -1,10 +1,10 @@
 /** What the command line may set for a run: the keys of its configuration, its environment and its credit method. */
 
 import { z } from 'zod';
-import { findCreditMethod } from '../credit/methods.ts';
-import type { WorldFactory } from '../env/factory.ts';
-import { type TrainSettings, trainConfigSchema } from '../train/config.ts';
-import type { Recipe } from '../train/recipes/recipe.ts';
+import { findCreditMethod } from '../../credit/methods.ts';
+import type { WorldFactory } from '../../env/factory.ts';
+import { type TrainSettings, trainConfigSchema } from '../../train/config.ts';
+import type { Recipe } from '../../train/recipes/recipe.ts';
 import { applySettings } from './settings.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../train/events.ts';
+import type { StoredEvent } from '../../train/events.ts';
 import { runtime, runtimeWarning } from './runtime-version.ts';
 
 const start = { type: 'start', runtime: 'onnxruntime 1.30.0' } as StoredEvent;
@@ -8,7 +8,7 @@ const resumed = (version: string): StoredEvent => ({ type: 'resume', step: 3, ru
 
 test('the version is pinned, and is the one that is installed', () => {
   const read = (name: string) => JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8'));
-  const { dependencies } = read('../../package.json') as { readonly dependencies: Record<string, string> };
+  const { dependencies } = read('../../../package.json') as { readonly dependencies: Record<string, string> };
   expect(dependencies['onnxruntime-common']).toMatch(/^\d+\.\d+\.\d+$/);
   expect(runtime).toBe(`onnxruntime ${dependencies['onnxruntime-common']}`);
 });

@@ -11,8 +11,10 @@ import { commandIn } from '../store/runs.ts';
 import type { RunEvent, StoredEvent } from '../train/events.ts';
 import type { Learner } from '../train/learner.ts';
 import type { RunIo } from '../train/loop.ts';
+import { type EngineWatch, identityOf, type ModelSearch } from './model/run-model.ts';
 import type { CheckpointState } from './run-checkpoint.ts';
-import { type EngineWatch, identityOf, type ModelSearch } from './run-model.ts';
+import type { Sink } from './sinks/sink.ts';
+import { SinkSet } from './sinks/sink-set.ts';
 
 export interface RunControl extends Pick<ModelSearch, 'onDownload'> {
   /** The folder that holds all runs. */
@@ -23,6 +25,10 @@ export interface RunControl extends Pick<ModelSearch, 'onDownload'> {
   readonly signal: AbortSignal;
   /** Asked after every step: stop where everything is kept? */
   readonly stopRequested: () => boolean;
+  /** Get every stored event. */
+  readonly sinks?: readonly Sink[];
+  /** Called when the run is open: its first event is stored. */
+  readonly onOpen?: (run: RunDirectory) => void;
   /** Errors of user code that nobody awaited: a warning before the event of the step in which they came. */
   readonly strays?: StrayErrors;
 }
@@ -32,17 +38,39 @@ export function waitingReport({ report }: RunControl, run: RunDirectory): Engine
   return { onWait: (message) => report({ type: 'warning', code: 'engine-waiting', message }, run) };
 }
 
-export function runIo(
+/** To be closed when the run has ended, however that went. */
+export interface OpenIo extends RunIo {
+  readonly writer: RolloutWriter;
+  close(): Promise<void>;
+}
+
+/** @param kept step of the checkpoint from which the run goes on; 0 for a new one */
+export async function openIo(
   control: RunControl,
   run: RunDirectory,
   { engine, critic, card, config }: Learner,
-): RunIo & { readonly writer: RolloutWriter } {
+  kept: number,
+): Promise<OpenIo> {
+  const { generation } = run.events;
+  const sinks = await SinkSet.open(control.sinks ?? [], {
+    run: run.name,
+    folder: run.path,
+    config,
+    generation,
+    kept,
+  });
   const lag = monitorEventLoopDelay({ resolution: 5 });
   lag.enable();
   const tell = (event: StoredEvent): void => {
-    run.events.append(event);
+    const stored = run.events.append(event);
     control.report(event, run);
+    sinks.event(stored);
   };
+  /** After the end of a run nothing is stored. */
+  const tellOfSinks = (tellOne: (event: StoredEvent) => void): void => {
+    for (const message of sinks.takeFailures()) tellOne({ type: 'warning', code: 'sink-failed', message });
+  };
+  let isOpen = false;
   const writer = storeOf(run, { card, config });
   return {
     writer,
@@ -50,6 +78,14 @@ export function runIo(
       const message = event.type === 'warning' ? undefined : control.strays?.take();
       if (message !== undefined) tell({ type: 'warning', code: 'stray-errors', message });
       tell(event.type === 'step' ? withLag(event, lag) : event);
+      tellOfSinks(event.type === 'finish' ? (warning) => control.report(warning, run) : tell);
+      if (!isOpen) control.onOpen?.(run);
+      isOpen = true;
+    },
+    close: async () => {
+      lag.disable();
+      await sinks.close();
+      tellOfSinks((warning) => control.report(warning, run));
     },
     progress: (event) => control.report(event, run),
     rollouts: (step, groups, credit) => writer.write(step, groups, credit),
@@ -79,7 +115,7 @@ export function storeOf(
   run: RunDirectory,
   { card, config }: Pick<Learner, 'card' | 'config'>,
 ): RolloutWriter {
-  const { environment: source } = run.readConfig(z.unknown());
+  const { source } = run.readConfig(z.unknown()).world;
   const tokenizer = run.keepTokenizer('words' in card ? { words: card.words } : { folder: card.base.folder });
   return run.storeRollouts({
     world: { source, options: config.environment as Json, version: null },

@@ -1,21 +1,21 @@
 /** Joins an agent to the policy that learns: a gateway of its own, which nobody else can reach. */
 
-import { keyParts } from '../core/episode-key.ts';
-import { TurnwiseError } from '../core/errors.ts';
-import { delegateTo } from '../engine/delegate.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { Agent } from '../env/agent.ts';
-import type { ConversationRenderer } from '../model/conversation.ts';
-import type { PromptPolicy } from '../policy/policy.ts';
-import type { Play } from '../rollout/collect.ts';
-import { type AgentEpisodesOptions, agentEpisodes } from '../server/gateway/agent-episodes.ts';
-import type { ChatModel } from '../server/gateway/chat-model.ts';
-import { Gateway } from '../server/gateway/gateway.ts';
-import { policyModel } from '../server/gateway/policy-model.ts';
-import { teacherModel } from '../server/gateway/teacher-model.ts';
-import { parseUpstream, upstreamModel } from '../server/gateway/upstream-model.ts';
-import { demonstrator } from '../synth/demonstrations.ts';
-import type { TrainConfig } from '../train/config.ts';
+import { keyParts } from '../../core/episode-key.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { delegateTo } from '../../engine/delegate.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Agent } from '../../env/agent.ts';
+import type { ConversationRenderer } from '../../model/conversation.ts';
+import type { PromptPolicy } from '../../policy/policy.ts';
+import type { Play } from '../../rollout/collect.ts';
+import { type AgentEpisodesOptions, agentEpisodes } from '../../server/gateway/agent-episodes.ts';
+import type { ChatModel } from '../../server/gateway/chat-model.ts';
+import { Gateway } from '../../server/gateway/gateway.ts';
+import { policyModel } from '../../server/gateway/policy-model.ts';
+import { teacherModel } from '../../server/gateway/teacher-model.ts';
+import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
+import { demonstrator } from '../../synth/demonstrations.ts';
+import type { TrainConfig } from '../../train/config.ts';
 
 export interface AgentRun {
   readonly gateway: Gateway;

@@ -7,7 +7,7 @@ import type { Watch } from '../rollout/watchdog.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
 import type { TrainConfig } from '../train/config.ts';
-import type { AgentRun } from './agent-run.ts';
+import type { AgentRun } from './model/agent-run.ts';
 import type { RunControl } from './run-io.ts';
 
 /** Episodes whose actions are shown to a pretrained model as examples. */

@@ -1,22 +1,23 @@
-/** Where names of environments meet their code: the built-in ones, and those behind an address. Each is loaded when asked for. */
+/** Where names of environments meet their code: built-in ones, files and addresses. Each is loaded when asked for. */
 
 import type { z } from 'zod';
-import { nearest, TurnwiseError } from '../core/errors.ts';
-import type { JsonObject } from '../core/json.ts';
-import { parseStrict } from '../core/parse-strict.ts';
-import type { WorldFactory } from '../env/factory.ts';
-import type { World } from '../env/world.ts';
-import { isPath, loadFile } from '../run/load/load-file.ts';
-import { connectEnvironment, isAddress, remoteExamples } from './remote-environments.ts';
-import { applySettings } from './settings.ts';
+import { nearest, TurnwiseError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { parseStrict } from '../../core/parse-strict.ts';
+import type { WorldFactory } from '../../env/factory.ts';
+import type { World } from '../../env/world.ts';
+import { applySettings } from '../settings/settings.ts';
+import { loadFile } from './load-file.ts';
+import { connectEnvironment, remoteExamples } from './remote-environments.ts';
+import { isAddress, isPath } from './world-source.ts';
 
 const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
-  'frozen-lake': async () => (await import('../../envs/frozen-lake/index.ts')).world,
-  maze: async () => (await import('../../envs/maze/index.ts')).world,
-  'guess-number': async () => (await import('../../envs/guess-number/index.ts')).world,
-  wordle: async () => (await import('../../envs/wordle/index.ts')).world,
-  'kuhn-poker': async () => (await import('../../envs/kuhn-poker/index.ts')).world,
-  'js-tasks': async () => (await import('../../envs/js-tasks/index.ts')).world,
+  'frozen-lake': async () => (await import('../../../envs/frozen-lake/index.ts')).world,
+  maze: async () => (await import('../../../envs/maze/index.ts')).world,
+  'guess-number': async () => (await import('../../../envs/guess-number/index.ts')).world,
+  wordle: async () => (await import('../../../envs/wordle/index.ts')).world,
+  'kuhn-poker': async () => (await import('../../../envs/kuhn-poker/index.ts')).world,
+  'js-tasks': async () => (await import('../../../envs/js-tasks/index.ts')).world,
 };
 
 export const environmentNames: readonly string[] = Object.keys(loaders);
@@ -25,20 +26,19 @@ export const environmentNames: readonly string[] = Object.keys(loaders);
 export const environmentHelp: string = `${environmentNames.join(', ')}, a file such as ./agent.ts, or an address such as ${remoteExamples[1]}`;
 
 export function loadEnvironments(): Promise<WorldFactory[]> {
-  return Promise.all(Object.values(loaders).map((load) => load()));
+  return Promise.all(environmentNames.map(findEnvironment));
 }
 
 /**
  * A built-in environment by its name, what a file exports by its path, or the environment behind an address, whose server
- * is asked.
+ * is asked. Its `source` says how it was loaded, so that a run finds it again.
  *
  * @throws TurnwiseError `environment-unknown`, naming the nearest; `file-unknown`, `file-unusable`; as `connectEnvironment`
  */
 export async function findEnvironment(name: string): Promise<WorldFactory> {
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
-  if (load) return load();
-  // Before paths: an address has slashes too.
-  if (isAddress(name)) return connectEnvironment(name);
+  if (load) return { ...(await load()), source: name };
+  if (isAddress(name)) return { ...(await connectEnvironment(name)), source: name };
   if (isPath(name)) return loadFile(name);
   const near = nearest(name, environmentNames);
   throw new TurnwiseError('environment-unknown', {

@@ -1,0 +1,65 @@
+/** Runs for programs: started or gone on with, they come back as soon as they are open. */
+
+import type { WorldFactory } from '../env/factory.ts';
+import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
+import type { RunDirectory } from '../store/run-directory.ts';
+import type { RunSummary } from '../train/events.ts';
+import { LiveEvents } from './live-events.ts';
+import { OpenRun, type Run } from './run.ts';
+import type { RunControl } from './run-io.ts';
+import { type ResumeRequest, resumeRun, type StartRequest, startRun } from './training-run.ts';
+
+/** What a program says of a run, whichever way it begins. */
+type Ours = 'report' | 'signal' | 'stopRequested' | 'onOpen' | 'strays';
+type Asked = Partial<Pick<RunControl, 'signal'>>;
+
+/** Begin a run. @throws what `startRun` throws before the run is open */
+export function beginRun(request: Omit<StartRequest, Ours> & Asked): Promise<Run> {
+  const { factory } = request;
+  return opened(request, factory, (control) => startRun({ ...request, ...control }));
+}
+
+/** Go on with a run. @throws what `resumeRun` throws before the run is open */
+export function continueRun(request: Omit<ResumeRequest, Ours> & Asked): Promise<Run> {
+  return opened(request, request.world, (control) => resumeRun({ ...request, ...control }));
+}
+
+/** Resolves at the first event that is stored; what fails before it is the caller's. */
+async function opened(
+  request: { readonly root: string } & Asked,
+  world: WorldFactory | undefined,
+  work: (control: Pick<RunControl, Exclude<Ours, 'strays'>>) => Promise<RunSummary>,
+): Promise<Run> {
+  const { root, signal = new AbortController().signal } = request;
+  const stop = new AbortController();
+  let directory: RunDirectory | undefined;
+  let before = 0;
+  const events = new LiveEvents(() => directory?.events.read().slice(before) ?? []);
+  let open: (run: RunDirectory) => void = () => {};
+  const isOpen = new Promise<RunDirectory>((resolve) => {
+    open = resolve;
+  });
+  const finished = work({
+    signal,
+    stopRequested: () => stop.signal.aborted,
+    report: (event) => events.push(event),
+    onOpen: (run) => {
+      directory = run;
+      before = run.events.read().length - 1;
+      open(run);
+    },
+  });
+  finished.then(
+    () => events.end(),
+    (error: unknown) => events.end(stop.signal.aborted ? {} : { error }),
+  );
+  const run = await Promise.race([isOpen, finished.then(() => isOpen)]);
+  return new OpenRun({
+    place: { root, name: run.name, ...(world && { world }) },
+    folder: run.path,
+    events,
+    finished,
+    stop: () => stop.abort(),
+    guarded: (job) => withUserCode(signal, job),
+  });
+}
