@@ -187,6 +187,17 @@ test('a comparison trains in the world that it was given, wherever that is', asy
   }
 }, 60_000);
 
+test('a world that was renamed since is refused by name', async () => {
+  const renamed = join(folder, 'renamed.mjs');
+  writeFileSync(renamed, source.replace("world('echo')", "world('before')"));
+  await stopped('renamed', `${renamed}#echo`);
+  const config = join(root, 'renamed', 'config.json');
+  writeFileSync(config, readFileSync(config, 'utf8').replace('"name": "before"', '"name": "long before"'));
+  expect((await turnwise('resume', 'renamed', '--runs', root)).errors).toBe(
+    `error: The world of run "renamed" has another name than when the run began, and its chance is keyed by that name. Seen: "before" in 'FOLDER/renamed.mjs#echo'. Allowed: "long before". Give it the old name again, or start a new run.\n(run-other-environment)\n`,
+  );
+});
+
 test('hints name a world as it must be typed', async () => {
   expect(await succeed('envs', place)).toContain(`turnwise train '${place}'`);
   expect(await succeed('envs', address)).toContain(`turnwise play ${address}`);

@@ -38,7 +38,7 @@ export async function openWarmStart(
 ): Promise<{ readonly card: ModelCard; readonly folder: string; readonly before: Evaluations }> {
   const run = RunDirectory.openForReading({ root, name: config.start, version });
   const file = run.readConfig(trainConfigSchema);
-  // Of two names for one world the first is as good as the second.
+  // One world may be loaded in two ways: from code and from a file.
   const known = isSameWorld(file.world, world) ? file.world : world;
   const facts = (
     environment: RunWorld,

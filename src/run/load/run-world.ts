@@ -35,11 +35,12 @@ export async function worldOfRun(
   const factory = request.world ?? (await findEnvironment(source));
   const schema = factory.options as z.ZodType<JsonObject>;
   const world = factory.create(parseStrict(schema, file.config.environment, `Environment "${factory.name}"`));
-  if (world.name !== name) throw otherWorld(request, file.world, world.name);
-  return world;
+  if (world.name === name) return world;
+  if (request.world) throw otherWorld(request, file.world, world.name);
+  throw renamed(request, file.world, world.name);
 }
 
-/** Names and episodes of a run are keyed by its world's name, so another one is refused whatever it does. */
+/** Chance and episodes of a run are keyed by its world's name, so another one is refused whatever it does. */
 export function otherWorld(
   { root, name }: WorldRequest,
   trained: RunFile['world'],
@@ -52,6 +53,21 @@ export function otherWorld(
     allowed: typed === undefined ? `${trained.name}, an object made in code` : trained.name,
     ...(typed !== undefined && { next: `Watch it with: ${commandIn(root, `play ${typed} --run ${name}`)}` }),
     fields: { run: name, environment: trained.name },
+  });
+}
+
+/** It was found where it was, and is called something else now. */
+function renamed(
+  { name }: WorldRequest,
+  { name: before, source }: RunFile['world'],
+  now: string,
+): TurnwiseError {
+  return new TurnwiseError('run-other-environment', {
+    what: `The world of run "${name}" has another name than when the run began, and its chance is keyed by that name`,
+    seen: `"${now}" in ${typedSource(source)}`,
+    allowed: `"${before}"`,
+    next: 'Give it the old name again, or start a new run',
+    fields: { run: name, environment: before },
   });
 }
 
