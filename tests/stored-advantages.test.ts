@@ -41,7 +41,7 @@ const STEPS = 2;
 
 /** Some episodes fail, so that members and groups are left out. */
 const brittle = (() => {
-  const doors = chain({ doors: 2, turns: 3, words: 2 });
+  const doors = chain({ doors: 2, turns: 4, words: 2 });
   return defineEnvironment({
     ...doors,
     correctThought: () => 'well',
@@ -57,8 +57,8 @@ const settings: TrainSettings = {
   steps: STEPS,
   threads: 1,
   model: { width: 8, layers: 1, heads: 1, hidden: 8 },
-  clone: { demonstrations: 12, steps: 2, batch: 8, randomRate: 1, learningRate: 1e-2 },
-  rollout: { tasks: 3, group: 4, minimumMembers: 2 },
+  clone: { demonstrations: 24, steps: 12, batch: 8, randomRate: 1, learningRate: 2e-2 },
+  rollout: { tasks: 3, group: 6, minimumMembers: 2 },
   credit: { rewardScale: 0.5 },
   replay: { size: 16, updates: 1, batch: 4 },
   critic: { updates: 1, warmupSteps: 1 },
@@ -168,8 +168,11 @@ async function play(recipe: string, name: string, more: TrainSettings = {}): Pro
     settings: {
       ...settings,
       ...more,
-      // MALT asks whether an outcome is above a half.
-      ...(recipe === 'malt' && { credit: { rewardScale: 1 }, rollout: { tasks: 2, group: 8 } }),
+      // Some episodes must succeed; MALT asks whether outcomes are above a half.
+      ...(/^(arpo|malt)$/.test(recipe) && {
+        credit: { rewardScale: 1 },
+        rollout: { tasks: 8, group: 8 },
+      }),
       objective: {
         ...settings.objective,
         // Advantages of thoughts are weighed after credit.
