@@ -1,6 +1,5 @@
 /** The worker thread behind all sandboxes: one call at a time, each with a deadline that holds even against native loops. */
 
-import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { TurnwiseError } from '../../core/errors.ts';
 import { type SandboxReply, type SandboxRequest, serveSandboxes } from './worker.ts';
@@ -11,12 +10,14 @@ const START_LIMIT_MS = 30_000;
 
 const BOOTSTRAP = `
 const { parentPort, workerData } = require('node:worker_threads');
-const { newQuickJSWASMModuleFromVariant, newVariant, RELEASE_SYNC } = require(workerData);
-const path = require('node:module').createRequire(workerData).resolve('@jitl/quickjs-wasmfile-release-sync/wasm');
+const load = require('node:module').createRequire(workerData);
+const { newQuickJSWASMModuleFromVariant, newVariant } = load('quickjs-emscripten-core');
+const { default: released } = load('@jitl/quickjs-wasmfile-release-sync');
+const path = load.resolve('@jitl/quickjs-wasmfile-release-sync/wasm');
 const wasmModule = new WebAssembly.Module(require('node:fs').readFileSync(path));
 (${serveSandboxes})(parentPort, async (initial, maximum) => {
   const memory = new WebAssembly.Memory({ initial, maximum });
-  const module = await newQuickJSWASMModuleFromVariant(newVariant(RELEASE_SYNC, { wasmModule, wasmMemory: memory }));
+  const module = await newQuickJSWASMModuleFromVariant(newVariant(released, { wasmModule, wasmMemory: memory }));
   return { module, memory, maximumBytes: maximum * 65536 };
 });
 `;
@@ -106,7 +107,7 @@ export class SandboxHost {
   async #start(): Promise<Worker> {
     const worker = new Worker(BOOTSTRAP, {
       eval: true,
-      workerData: createRequire(import.meta.url).resolve('quickjs-emscripten'),
+      workerData: import.meta.url,
       env: {},
       execArgv: [],
     });

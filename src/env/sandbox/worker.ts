@@ -1,7 +1,12 @@
 /** What runs inside the sandbox worker: one interpreter with its own WebAssembly memory for each sandbox. */
 
 import type { MessagePort } from 'node:worker_threads';
-import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from 'quickjs-emscripten';
+import type {
+  QuickJSContext,
+  QuickJSHandle,
+  QuickJSRuntime,
+  QuickJSWASMModule,
+} from 'quickjs-emscripten-core';
 
 export interface SandboxLimits {
   /** Of one call. */
