@@ -10,15 +10,6 @@ import { findObjective } from '../objective/objectives.ts';
 import { atTargets, ofValueHead, valueLoss } from '../objective/value.ts';
 import type { TrainConfig } from './config.ts';
 
-/** Losses whose own options are the clip of token ratios, and those that hold such a loss under `policy`. */
-const CLIPS_TOKENS: readonly string[] = ['ppo-clip', 'aepo-clip'];
-const CORRECTS_CLIPPED: readonly string[] = [
-  'clip-cov',
-  'truncated-importance-sampling',
-  'icepop',
-  'sequence-mask',
-];
-
 type ObjectiveConfig = TrainConfig['objective'];
 
 /**
@@ -54,14 +45,16 @@ export function policyObjective(
  * @throws TurnwiseError `config-unknown-key`, `config-invalid`
  */
 export function lossOptions(objective: ObjectiveConfig): ObjectiveConfig['options'] {
-  const { schema } = findObjective(objective.name);
-  const { name, options, clipLow, clipHigh, dualClip } = objective;
+  const { schema, description } = findObjective(objective.name);
+  const { options, clipLow, clipHigh, dualClip } = objective;
   const clip = { clipLow, clipHigh, dualClip };
-  const given = CLIPS_TOKENS.includes(name)
-    ? { ...clip, ...options }
-    : CORRECTS_CLIPPED.includes(name)
-      ? { ...options, policy: { ...clip, ...(options.policy ?? {}) } }
-      : options;
+  const where = description.policyLoss?.clipsTokens;
+  const given =
+    where === 'options'
+      ? { ...clip, ...options }
+      : where === 'policy'
+        ? { ...options, policy: { ...clip, ...(options.policy ?? {}) } }
+        : options;
   return parseStrict(schema, given, `Objective "${objective.name}"`, [
     'objective',
     'options',
