@@ -16,6 +16,7 @@ import { createLearner } from '../train/learner.ts';
 import { initialState, train } from '../train/loop.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
+import { ownConfig } from '../train/run-schema.ts';
 import { besideAgent, openAgentRun } from './agent-run.ts';
 import { languageOf, movedTo } from './policy-language.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -63,7 +64,7 @@ async function start(request: StartRequest): Promise<RunSummary> {
     environment: factory.source ?? factory.name,
     label: factory.name,
     recipe: recipe.name,
-    config,
+    config: ownConfig(recipe, config),
     ...(request.name === undefined ? {} : { name: request.name }),
   });
   try {
