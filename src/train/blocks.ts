@@ -66,7 +66,7 @@ export const branches: Block = { branching: true };
 export const trees: Block = { branching: { width: true } };
 
 /** Which steps are stored, where nothing is learned from them again: else all are. */
-const logged: Block = { rolloutLog: true };
+export const logged: Block = { rolloutLog: true };
 
 /** Several optimizer steps on what a step gives. */
 const passes: Block = { optimizer: { minibatches: true, epochs: true } };

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { selfImitation } from '../../objective/self-imitation.ts';
-import { policyGradientBeside } from '../blocks.ts';
+import { logged, policyGradientBeside } from '../blocks.ts';
 import { learnSpear } from '../off-policy/mixtures.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -20,7 +20,7 @@ export const spearSil: Recipe = {
   critic: false,
   learnsFrom: 'played',
   learn: learnSpear,
-  reads: policyGradientBeside,
+  reads: (plays) => [...policyGradientBeside(plays), logged],
   lossOptions: z.strictObject({
     ...selfImitation.schema.omit({ policy: true }).shape,
     replayAge: z.int().min(1).default(5).describe('Steps for which an episode may be replayed'),
