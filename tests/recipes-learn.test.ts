@@ -9,6 +9,7 @@ import { duet } from '../bench/methods/environments/duet.ts';
 import { train } from '../src/exports/train.ts';
 import type { Metrics } from '../src/train/events.ts';
 import { recipes } from '../src/train/recipes/recipes.ts';
+import { readBy } from '../src/train/run-schema.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-recipes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -25,7 +26,7 @@ test.each(onPolicy.map(({ name }) => name))('%s takes two steps', async (name) =
     world: environment,
     recipe: name,
     runs: folder,
-    settings: {
+    settings: readBy(recipe, {
       // Smoothed entropies have a history from the second step on.
       steps: STEPS,
       threads: 1,
@@ -42,7 +43,7 @@ test.each(onPolicy.map(({ name }) => name))('%s takes two steps', async (name) =
       objective: { valueWarmup: 0 },
       evaluation: { every: 0, finalTasks: 4 },
       rolloutLog: 0,
-    },
+    }),
     sinks: [
       {
         event: (event) => {

@@ -18,7 +18,8 @@ import { train } from '../src/exports/train.ts';
 import { type EpisodeFile, readEpisodeFile } from '../src/store/read-episodes.ts';
 import type { CreditedSample } from '../src/train/batch.ts';
 import type { TrainSettings } from '../src/train/config.ts';
-import { recipes } from '../src/train/recipes/recipes.ts';
+import { findRecipe, recipes } from '../src/train/recipes/recipes.ts';
+import { readBy } from '../src/train/run-schema.ts';
 
 /** The samples of all optimizer steps, as the loss is given them. */
 const learned = vi.hoisted(() => [] as CreditedSample[]);
@@ -165,7 +166,7 @@ async function play(recipe: string, name: string, more: TrainSettings = {}): Pro
     recipe,
     name,
     runs: folder,
-    settings: {
+    settings: readBy(findRecipe(recipe), {
       ...settings,
       ...more,
       // Some episodes must succeed; MALT asks whether outcomes are above a half.
@@ -179,7 +180,7 @@ async function play(recipe: string, name: string, more: TrainSettings = {}): Pro
         ...(recipe === 'gtr' && { options: { thoughtWeight: 1 } }),
         ...more.objective,
       },
-    },
+    }),
   });
   // What learns from recorded episodes plays none.
   const paths = Array.from({ length: STEPS }, (_, step) => stepPath(name, step + 1)).filter(existsSync);

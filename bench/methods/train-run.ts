@@ -8,7 +8,9 @@ import type { World } from '../../src/env/world.ts';
 import { train } from '../../src/exports/train.ts';
 import type { TrainSettings } from '../../src/train/config.ts';
 import type { Metrics, RunSummary } from '../../src/train/events.ts';
+import { findRecipe } from '../../src/train/recipes/recipes.ts';
 import { mergeSettings } from '../../src/train/resolve.ts';
+import { readBy } from '../../src/train/run-schema.ts';
 import type { Outcome } from './experiment.ts';
 
 /** A model and a budget of seconds; experiments say what they change. */
@@ -50,7 +52,10 @@ export async function trainRun(options: {
     const summary = await train({
       world: options.environment,
       recipe: options.recipe,
-      settings: mergeSettings(smallSettings, { seed: options.seed }, options.settings) as TrainSettings,
+      settings: readBy(
+        findRecipe(options.recipe),
+        mergeSettings(smallSettings, { seed: options.seed }, options.settings) as TrainSettings,
+      ),
       runs: folder,
       sinks: [
         {

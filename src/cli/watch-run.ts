@@ -88,7 +88,7 @@ function abandoned(signal: AbortSignal): Promise<never> {
 
 const LAST_WORDS_MS = 500;
 
-const withRevisit = z.looseObject({ rollout: z.looseObject({ revisit: z.number() }) });
+const withRevisit = z.looseObject({ rollout: z.looseObject({ revisit: z.number().default(0) }) });
 
 /** Where unsolved tasks come again, success in training stays low while the agent gets better: that is said beforehand. */
 function practiceNote(run: RunDirectory): string | undefined {

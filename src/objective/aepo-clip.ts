@@ -26,6 +26,7 @@ export const aepoClip: ObjectiveMethod<typeof schema> = defineObjective(
     formula: 'Σ w max(-Aρ, -Aρ̂),   ρ̂ = (1+ε_high) ρ / sg(ρ) above 1+ε_high, else max(ρ, 1-ε_low)',
     source: 'arXiv 2510.14545',
     family: 'policy',
+    policyLoss: { clipsTokens: 'options' },
   },
   schema,
   ({ clipLow, clipHigh, dualClip }) => ({

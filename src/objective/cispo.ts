@@ -30,6 +30,7 @@ export const cispo: ObjectiveMethod<typeof schema> = defineObjective(
     formula: '-Σ w sg(clip(ρ, 1-ε_low, 1+ε_high)) A log π',
     source: 'arXiv 2506.13585',
     family: 'policy',
+    policyLoss: {},
   },
   schema,
   (clip) => ({

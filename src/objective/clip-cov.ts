@@ -57,6 +57,7 @@ export const clipCov: ObjectiveMethod<typeof schema> = defineObjective(
     formula: 'Σ_{t not drawn} w ℓ_ppo;   drawn from lower < (A - mean A)(log π - mean log π) < upper',
     source: 'arXiv 2505.22617',
     family: 'policy',
+    policyLoss: { clipsTokens: 'policy' },
   },
   schema,
   ({ policy, ...options }) => {

@@ -16,6 +16,19 @@ export interface ObjectiveDescription {
   readonly source: string;
   /** What its loss is over. */
   readonly family: 'policy' | 'regulariser' | 'imitation' | 'preference' | 'value';
+  /** Training makes its channels of episodes and credit, so that it can be the policy loss of a run. */
+  readonly policyLoss?: PolicyLoss;
+}
+
+/** What a run must know of its policy loss. */
+export interface PolicyLoss {
+  /**
+   * It clips the ratios of tokens, so that the clip of the run is its clip: its options hold it themselves, or under `policy`.
+   * Losses that clip the ratios of sequences or turns have bounds of another size, and say them in their own options.
+   */
+  readonly clipsTokens?: 'options' | 'policy';
+  /** It compares the log-probabilities of the sampler with those of the trainer, who must be asked before the first step. */
+  readonly trainerLogprobs?: true;
 }
 
 /** Makes the objective with these settings; refuses unknown and invalid ones, and fills in defaults. */

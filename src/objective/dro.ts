@@ -28,6 +28,7 @@ export const dro: ObjectiveMethod<typeof schema> = defineObjective(
     formula: '-Σ w (A log π - β/2 (log π - log π_old)²)',
     source: 'arXiv 2405.19107; arXiv 2501.12599; Tinker API, dro',
     family: 'policy',
+    policyLoss: {},
   },
   schema,
   ({ beta }) => ({

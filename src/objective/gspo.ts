@@ -38,6 +38,7 @@ export const gspo: ObjectiveMethod<typeof schema> = defineObjective(
     formula: 'Σ w max(-A s, -A clip(s, 1-ε_low, 1+ε_high)),   s = exp(mean_t(log π - log π_old))',
     source: 'arXiv 2507.18071',
     family: 'policy',
+    policyLoss: {},
   },
   schema,
   ({ level, ...clip }) => ({

@@ -26,6 +26,7 @@ export const importanceSampling: ObjectiveMethod<typeof schema> = defineObjectiv
     formula: '-Σ w A ρ,   ρ = π / π_old',
     source: 'Tinker API, importance_sampling',
     family: 'policy',
+    policyLoss: {},
   },
   schema,
   () => ({

@@ -29,6 +29,7 @@ export const klCov: ObjectiveMethod<typeof schema> = defineObjective(
     formula: 'Σ w (-Aρ + β |log π - log π_old| 1[t in the top share by covariance])',
     source: 'arXiv 2505.22617',
     family: 'policy',
+    policyLoss: {},
   },
   schema,
   ({ share, klCoefficient }) => ({

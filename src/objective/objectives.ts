@@ -93,6 +93,11 @@ export const objectives: readonly ObjectiveEntry[] = [
   entry(mcReturns),
 ];
 
+/** Those that can be the policy loss of a run. */
+export const policyLosses: readonly string[] = objectives
+  .filter(({ description }) => description.policyLoss !== undefined)
+  .map(({ name }) => name);
+
 /** The objective of that name, or an error that names the nearest. */
 export function findObjective(name: string): ObjectiveEntry {
   const found = objectives.find((candidate) => candidate.name === name);

@@ -23,6 +23,7 @@ export const policyGradient: ObjectiveMethod<typeof schema> = defineObjective(
     formula: '-Σ w A log π',
     source: 'Williams 1992',
     family: 'policy',
+    policyLoss: {},
   },
   schema,
   () => ({

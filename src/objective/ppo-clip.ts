@@ -41,6 +41,7 @@ export const ppoClip: ObjectiveMethod<typeof ppoClipOptions> = defineObjective(
     formula: 'Σ w max(-Aρ, -A clip(ρ, 1-ε_low, 1+ε_high)), at most -cA where A < 0;   ρ = π / π_old',
     source: 'arXiv 1707.06347; arXiv 1912.09729; arXiv 2503.14476',
     family: 'policy',
+    policyLoss: { clipsTokens: 'options' },
   },
   ppoClipOptions,
   ({ entropyCoefficient, klCoefficient, klEstimator, ...clip }) =>

@@ -34,6 +34,7 @@ export const turnPpo: ObjectiveMethod<typeof schema> = defineObjective(
     formula: 'Σ w max(-A ρ_k, -A clip(ρ_k, 1-ε_low, 1+ε_high)),   ρ_k the ratio of turn k',
     source: 'arXiv 2512.17008',
     family: 'policy',
+    policyLoss: {},
   },
   schema,
   ({ ratio: form, ...clip }) => ({

@@ -12,6 +12,7 @@ import { obstacle, type Place, requireFit } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
+import { readBy } from '../train/run-schema.ts';
 import { createWorld } from './load/environments.ts';
 
 export interface PreparedRun {
@@ -28,7 +29,7 @@ export function prepareRun(factory: WorldFactory, recipe: Recipe, settings: Trai
   requireFit(recipe, config, placeOf(world, config.engine), () =>
     recipes.flatMap((other) => {
       try {
-        return [{ recipe: other, config: configOf(factory, other, settings) }];
+        return [{ recipe: other, config: configOf(factory, other, readBy(other, settings)) }];
       } catch (error) {
         // These settings make no sense for that recipe, so it is no alternative.
         if (TurnwiseError.isInstance(error)) return [];

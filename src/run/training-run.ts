@@ -15,6 +15,7 @@ import type { RunSummary } from '../train/events.ts';
 import { createLearner } from '../train/learner.ts';
 import { initialState, train } from '../train/loop.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
+import { ownConfig } from '../train/run-schema.ts';
 import { worldOfRun } from './load/run-world.ts';
 import { runWorldOf } from './load/world-source.ts';
 import { besideAgent, openAgentRun } from './model/agent-run.ts';
@@ -67,7 +68,7 @@ async function start(request: StartRequest): Promise<RunSummary> {
     version,
     world: runWorldOf(factory, world),
     recipe: recipe.name,
-    config,
+    config: ownConfig(recipe, config),
     ...(request.name === undefined ? {} : { name: request.name }),
   });
   try {

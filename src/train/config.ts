@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { klEstimators } from '../objective/kl.ts';
-import { policyObjectives } from './policy-objectives.ts';
+import { policyLosses } from '../objective/objectives.ts';
 
 const count = z.int().min(1);
 const share = z.number().min(0).max(1);
@@ -155,7 +155,7 @@ const credit = z
   .describe('Further keys are the options of the method');
 
 const objective = z.strictObject({
-  name: z.enum(policyObjectives).default('ppo-clip').describe('Policy loss; docs/objectives.md has them all'),
+  name: z.enum(policyLosses).default('ppo-clip').describe('Policy loss; docs/objectives.md has them all'),
   options: z
     .looseObject({})
     .prefault({})
@@ -296,7 +296,7 @@ export const trainConfigSchema = z.strictObject({
     .string()
     .default('')
     .describe(
-      'What off-policy recipes learn from: empty plays episodes, `demonstrations` are the scripted ones, else the name of a run that stored some',
+      'What off-policy recipes learn from: empty plays episodes, `demonstrations` are the scripted ones, else the name of a run that stored some, or a file',
     ),
   replay: replay.prefault({}),
   critic: critic.prefault({}),

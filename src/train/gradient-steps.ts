@@ -59,8 +59,12 @@ export class GradientSteps {
       rng: Rng.of('objective', config.seed, step, this.updates),
       ...structure,
     });
+    const { beta1, beta2, weightDecay, clipNorm } = config.optimizer;
     const { gradientNorm, applied } = await this.#engine.optimStep({
-      ...config.optimizer,
+      beta1,
+      beta2,
+      weightDecay,
+      clipNorm,
       learningRate: this.learningRate,
       epsilon: 1e-8,
       ...(objective.trains && { only: objective.trains }),

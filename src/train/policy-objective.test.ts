@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { policyLosses } from '../objective/objectives.ts';
 import { type TrainSettings, trainConfigSchema } from './config.ts';
 import { lossOptions, policyObjective } from './policy-objective.ts';
-import { policyObjectives } from './policy-objectives.ts';
 
 const objectiveOf = (objective: TrainSettings['objective'], critic = false) =>
   policyObjective(trainConfigSchema.parse({ objective }), { critic, valueOnly: false });
@@ -9,7 +9,7 @@ const optionsOf = (objective: TrainSettings['objective']) =>
   lossOptions(trainConfigSchema.parse({ objective }).objective);
 
 test('every policy loss can be had by name, and an unknown one names those that can', () => {
-  for (const name of policyObjectives)
+  for (const name of policyLosses)
     expect(objectiveOf({ name }).key).toContain(name === 'ppo-clip' ? 'ppo-clip' : name);
   expect(() => trainConfigSchema.parse({ objective: { name: 'dpo' } })).toThrow();
 });

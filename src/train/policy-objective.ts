@@ -1,25 +1,55 @@
 /** The loss of a policy update, put together from what the configuration asks for. */
 
+import { z } from 'zod';
+import { TurnwiseError } from '../core/errors.ts';
 import { parseStrict } from '../core/parse-strict.ts';
 import { combine } from '../objective/combine.ts';
 import { entropyBonus } from '../objective/entropy-bonus.ts';
 import { entropySmoothing } from '../objective/entropy-smoothing.ts';
 import { klPenalty } from '../objective/kl-penalty.ts';
 import type { Objective } from '../objective/objective.ts';
-import { findObjective } from '../objective/objectives.ts';
+import { findObjective, type ObjectiveEntry, policyLosses } from '../objective/objectives.ts';
+import { ppoClip } from '../objective/ppo-clip.ts';
+import type { Clip } from '../objective/surrogate.ts';
 import { atTargets, ofValueHead, valueLoss } from '../objective/value.ts';
 import type { TrainConfig } from './config.ts';
 
-/** Losses whose own options are the clip of token ratios, and those that hold such a loss under `policy`. */
-const CLIPS_TOKENS: readonly string[] = ['ppo-clip', 'aepo-clip'];
-const CORRECTS_CLIPPED: readonly string[] = [
-  'clip-cov',
-  'truncated-importance-sampling',
-  'icepop',
-  'sequence-mask',
-];
-
 type ObjectiveConfig = TrainConfig['objective'];
+
+/**
+ * The policy loss of that name.
+ *
+ * @throws TurnwiseError `unknown-objective`, `config-invalid`
+ */
+export function findPolicyLoss(name: string): ObjectiveEntry {
+  const found = findObjective(name);
+  if (found.description.policyLoss) return found;
+  throw new TurnwiseError('config-invalid', {
+    what: 'This objective cannot be the policy loss of a run: training does not make what it reads',
+    seen: `objective.name=${name}`,
+    allowed: policyLosses.join(', '),
+    fields: { key: 'objective.name' },
+  });
+}
+
+/** What the run says for every loss that clips token ratios: the clip, and the terms beside the loss. */
+const SAID_BY_THE_RUN = Object.keys(ppoClip.schema.shape);
+
+/** The options of a policy loss that are its own: each setting of a run has one place. */
+export function ownOptions(name: string): z.ZodType {
+  const { schema, description } = findPolicyLoss(name);
+  const where = description.policyLoss?.clipsTokens;
+  if (where === undefined || !(schema instanceof z.ZodObject)) return schema;
+  const said = where === 'options' ? SAID_BY_THE_RUN : ['policy'];
+  return z.strictObject(
+    Object.fromEntries(Object.entries(schema.shape).filter(([key]) => !said.includes(key))),
+  );
+}
+
+/** The clip of token ratios that the run has. */
+export function clipOf({ clipLow, clipHigh, dualClip }: ObjectiveConfig): Clip {
+  return { clipLow, clipHigh, dualClip };
+}
 
 /**
  * The chosen policy loss with the terms beside it, and with a critic the value loss; that alone while the critic warms up.
@@ -54,14 +84,16 @@ export function policyObjective(
  * @throws TurnwiseError `config-unknown-key`, `config-invalid`
  */
 export function lossOptions(objective: ObjectiveConfig): ObjectiveConfig['options'] {
-  const { schema } = findObjective(objective.name);
-  const { name, options, clipLow, clipHigh, dualClip } = objective;
-  const clip = { clipLow, clipHigh, dualClip };
-  const given = CLIPS_TOKENS.includes(name)
-    ? { ...clip, ...options }
-    : CORRECTS_CLIPPED.includes(name)
-      ? { ...options, policy: { ...clip, ...(options.policy ?? {}) } }
-      : options;
+  const { schema, description } = findObjective(objective.name);
+  const { options } = objective;
+  const clip = clipOf(objective);
+  const where = description.policyLoss?.clipsTokens;
+  const given =
+    where === 'options'
+      ? { ...clip, ...options }
+      : where === 'policy'
+        ? { ...options, policy: { ...clip, ...(options.policy ?? {}) } }
+        : options;
   return parseStrict(schema, given, `Objective "${objective.name}"`, [
     'objective',
     'options',

@@ -7,8 +7,9 @@ import { parseStrict } from '../core/parse-strict.ts';
 import { findCreditMethod } from '../credit/methods.ts';
 import { findRewardShaping } from '../credit/shaping/shapings.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
-import { lossOptions } from './policy-objective.ts';
+import { ownOptions } from './policy-objective.ts';
 import type { Recipe } from './recipes/recipe.ts';
+import { choicesIn, readBy, requireRead, runSchema } from './run-schema.ts';
 
 type Plain = { readonly [key: string]: unknown };
 
@@ -127,13 +128,20 @@ export function resolveConfig(parts: {
   readonly environmentSettings?: Plain;
   readonly settings: TrainSettings;
 }): TrainConfig {
-  const layered = mergeSettings(
+  const suggested = mergeSettings(
     parts.recipe.settings as Plain,
     parts.environmentSettings,
     pretrainedSettings(parts.settings) as Plain | undefined,
+  );
+  const choices = choicesIn(suggested as TrainSettings, parts.settings);
+  requireRead(parts.recipe, choices, parts.settings);
+  // What an environment or a model suggests to every recipe, each takes as far as it reads it.
+  const layered = mergeSettings(
+    readBy(parts.recipe, suggested as TrainSettings, choices) as Plain,
     parts.settings as Plain,
   );
-  const config = parseStrict(trainConfigSchema, layered, 'A run');
+  const read = parseStrict(runSchema(parts.recipe, choices), layered, 'A run');
+  const config = trainConfigSchema.parse(read);
   const environment = parseStrict(parts.environmentOptions, config.environment, 'This environment', [
     'environment',
   ]);
@@ -174,8 +182,8 @@ function objectiveOptions(
   { name, lossOptions: schema }: Recipe,
   { objective }: TrainConfig,
 ): TrainConfig['objective']['options'] {
-  if (schema === undefined) return lossOptions(objective);
-  return parseStrict(schema, objective.options, `The objective of recipe "${name}"`, [
+  const subject = schema ? `The objective of recipe "${name}"` : `Objective "${objective.name}"`;
+  return parseStrict(schema ?? ownOptions(objective.name), objective.options, subject, [
     'objective',
     'options',
   ]) as TrainConfig['objective']['options'];

@@ -3,10 +3,10 @@
 import { findCreditMethod } from '../credit/methods.ts';
 import type { TokenRow } from '../engine/engine.ts';
 import { klRewards } from '../objective/kl-reward.ts';
+import { findObjective } from '../objective/objectives.ts';
 import type { Candidate, SampleScores } from './batch.ts';
 import type { TrainConfig } from './config.ts';
 import type { Learner } from './learner.ts';
-import { mismatchCorrections } from './policy-objectives.ts';
 
 /** Per candidate, what its credit method and the loss need: values, entropies, log-probabilities, the price of divergence. */
 export async function scoreEpisodes(
@@ -45,7 +45,7 @@ export async function scoreEpisodes(
 
 /** Whether the loss corrects for a sampler that differs from the trainer, and so needs log-probabilities of both. */
 export function correctsMismatch({ objective: { name } }: TrainConfig): boolean {
-  return mismatchCorrections.includes(name);
+  return findObjective(name).description.policyLoss?.trainerLogprobs ?? false;
 }
 
 /** Whether the divergence from the warm start is paid for in the rewards, not in the loss. */

@@ -54,7 +54,12 @@ for (const name of RECIPES) {
     recipe,
     environmentOptions: factory.options,
     ...(factory.settings ? { environmentSettings: factory.settings } : {}),
-    settings: { seed: 7, threads: 1, rollout: { group: 4, tasks: 8 } },
+    settings: {
+      seed: 7,
+      threads: 1,
+      // Recipes that play nothing refuse settings of play.
+      ...(!(recipe.settings.data && recipe.learnsFrom === 'either') && { rollout: { group: 4, tasks: 8 } }),
+    },
   });
   const shape = {
     vocabulary: VOCABULARY,

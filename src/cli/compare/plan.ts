@@ -7,7 +7,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { WorldFactory } from '../../env/factory.ts';
 import { sourceOf, type WorldSource } from '../../run/load/world-source.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare-run.ts';
-import { readSettings } from '../../run/settings/run-settings.ts';
+import { readOf, readSettings } from '../../run/settings/run-settings.ts';
 import type { TrainConfig } from '../../train/config.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import type { Budget } from './budget-text.ts';
@@ -113,17 +113,22 @@ interface Prepared {
 }
 
 /** The comparison's own choices first, so that a person can change them. */
-function prepareWith({ factory, budget, set }: PlanRequest, recipe: Recipe): Prepared {
+function prepareWith({ factory, recipes, budget, set }: PlanRequest, recipe: Recipe): Prepared {
   const limits =
     budget === undefined
       ? []
       : budget.unit === 'steps'
         ? [`steps=${budget.amount}`]
         : [`steps=${unlimitedSteps}`, `budget.${budget.unit}=${budget.amount}`];
-  const { steps } = prepareRun(factory, recipe, readSettings(factory, recipe, [...limits, ...set])).config;
+  const read = (assignments: readonly string[]): string[] => readOf(recipe, recipes, assignments);
+  const { steps } = prepareRun(
+    factory,
+    recipe,
+    readSettings(factory, recipe, read([...limits, ...set])),
+  ).config;
   // Ten points make a curve; where the number of steps is not known, every fifth step is measured.
   const every = steps === unlimitedSteps ? 5 : Math.max(1, Math.ceil(steps / 10));
-  const assignments = ['threads=1', 'rolloutLog=0', `evaluation.every=${every}`, ...limits, ...set];
+  const assignments = read(['threads=1', 'rolloutLog=0', `evaluation.every=${every}`, ...limits, ...set]);
   return {
     run: prepareRun(factory, recipe, readSettings(factory, recipe, assignments)),
     assignments,

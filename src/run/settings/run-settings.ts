@@ -1,10 +1,10 @@
 /** What the command line may set for a run: the keys of its configuration, its environment and its credit method. */
 
-import { z } from 'zod';
-import { findCreditMethod } from '../../credit/methods.ts';
+import type { z } from 'zod';
 import type { WorldFactory } from '../../env/factory.ts';
-import { type TrainSettings, trainConfigSchema } from '../../train/config.ts';
+import type { TrainSettings } from '../../train/config.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
+import { choicesIn, isRead, requireRead, wholeSchema } from '../../train/run-schema.ts';
 import { applySettings } from './settings.ts';
 
 /**
@@ -13,6 +13,12 @@ import { applySettings } from './settings.ts';
  * @throws TurnwiseError `setting-syntax`, `config-unknown-key`, `config-invalid`
  */
 export function readSettings(factory: WorldFactory, recipe: Recipe, set: readonly string[]): TrainSettings {
+  const written = writtenChoices(set);
+  for (const assignment of set) {
+    const [key, value] = assignment.split('=', 2);
+    if (key && value !== undefined)
+      requireRead(recipe, choicesIn(recipe.settings, factory.settings, written), nested(key));
+  }
   const schema = settingsSchema(factory.options, recipe, set);
   return applySettings(schema, {}, set, `training ${factory.name}`) as TrainSettings;
 }
@@ -23,17 +29,35 @@ export function settingsSchema(
   recipe: Recipe | undefined,
   set: readonly string[],
 ): z.ZodType {
-  const chosen = set.findLast((assignment) => assignment.startsWith('credit.method='))?.split('=')[1];
-  const method = chosen ?? recipe?.settings.credit?.method;
-  const options = method === undefined ? undefined : findCreditMethod(method).options;
-  const credit = trainConfigSchema.shape.credit.unwrap();
-  return trainConfigSchema.extend({
-    ...(recipe?.lossOptions && {
-      objective: trainConfigSchema.shape.objective.unwrap().extend({ options: recipe.lossOptions }),
-    }),
-    ...(environment && { environment }),
-    ...(options instanceof z.ZodObject && { credit: z.strictObject({ ...credit.shape, ...options.shape }) }),
-  });
+  return wholeSchema(recipe, choicesIn(recipe?.settings, writtenChoices(set)), environment);
+}
+
+/** The assignments that a recipe reads, and those that none of the recipes does, which are refused later. */
+export function readOf(recipe: Recipe, recipes: readonly Recipe[], set: readonly string[]): string[] {
+  const reads = (one: Recipe, assignment: string): boolean => {
+    const [key = ''] = assignment.split('=', 1);
+    return isRead(one, choicesIn(one.settings, writtenChoices(set)), nested(key));
+  };
+  return set.filter(
+    (assignment) => reads(recipe, assignment) || !recipes.some((other) => reads(other, assignment)),
+  );
+}
+
+/** The choices among `key=value` assignments. */
+function writtenChoices(set: readonly string[]): TrainSettings {
+  const last = (key: string): string | undefined =>
+    set.findLast((assignment) => assignment.startsWith(`${key}=`))?.slice(key.length + 1);
+  const [data, name, method] = [last('data'), last('objective.name'), last('credit.method')];
+  return {
+    ...(data !== undefined && { data }),
+    ...(name !== undefined && { objective: { name } }),
+    ...(method !== undefined && { credit: { method } }),
+  };
+}
+
+/** `a.b` as settings that say something of it. */
+function nested(key: string): TrainSettings {
+  return key.split('.').reduceRight<unknown>((inner, name) => ({ [name]: inner }), true) as TrainSettings;
 }
 
 /** The recipe of whoever names none. */

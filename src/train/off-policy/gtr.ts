@@ -23,13 +23,14 @@ import type { Policy } from '../../policy/policy.ts';
 import { Boundary } from '../../rollout/boundary.ts';
 import { type CollectOptions, collectGroups, type GroupRequest } from '../../rollout/collect.ts';
 import type { Learn } from '../learn.ts';
+import { clipOf } from '../policy-objective.ts';
 import { creditGroups } from '../update.ts';
 import { learnBeside, withConstant } from './mixtures.ts';
 import { draw, keptAs, recent } from './replay.ts';
 import { CORRECTION, correctedThought, correctionRows, weighThoughts } from './thoughts.ts';
 
 export const gtrOptions = z.strictObject({
-  ...gtr.schema.shape,
+  ...gtr.schema.omit({ policy: true }).shape,
   thoughtWeight: z
     .number()
     .min(0)
@@ -123,7 +124,7 @@ export const learnGtr: Learn = async (learner, groups, moment, memory) => {
     credited,
     samples,
     { creditState: credited.state, replay },
-    warmingUp ? ofValueHead(value) : combine([gtr(options), value]),
+    warmingUp ? ofValueHead(value) : combine([gtr({ ...options, policy: clipOf(config.objective) }), value]),
     (fresh, rng) => {
       const drawn = warmingUp ? [] : draw(kept, config.replay.batch, rng);
       return [...withConstant(fresh, 'imitation', 0), ...correctionRows(drawn, learner)];

@@ -15,6 +15,7 @@ import { GradientSteps } from '../gradient-steps.ts';
 import type { Kept, Learn, Memory, Moment, Update } from '../learn.ts';
 import type { Learner } from '../learner.ts';
 import { lessonRows } from '../lesson-rows.ts';
+import { clipOf } from '../policy-objective.ts';
 import { type CreditedGroups, creditedEpisodes, creditGroups } from '../update.ts';
 import { updateOf } from './preferences.ts';
 import { draw, keptAs, recent } from './replay.ts';
@@ -79,7 +80,7 @@ export const learnSpear: Learn = async (learner, groups, moment, memory) => {
     credited,
     credited.samples_I.flat(),
     { creditState: { ...credited.state, [GROUP_MEANS]: [...earlier, ...played] }, replay: kept },
-    selfImitation(loss),
+    selfImitation({ policy: clipOf(config.objective), ...loss }),
     (fresh, rng) => [
       ...withConstant(fresh, 'replay', 0),
       ...withConstant(
@@ -134,7 +135,7 @@ export const learnMixed: Learn = async (learner, groups, moment, memory) => {
     credited,
     credited.samples_I.flat(),
     { ...memory, creditState: credited.state },
-    sftRl(config.objective.options),
+    sftRl({ policy: clipOf(config.objective), ...config.objective.options }),
     (fresh, rng) => [
       ...withConstant(fresh, 'imitation', 0),
       ...imitated(draw(replay, config.replay.batch, rng)),

@@ -11,7 +11,8 @@ import { resume, start, train } from '../../exports/train.ts';
 import { readEvents } from '../../store/log-lines.ts';
 import type { TrainSettings } from '../config.ts';
 import type { TrainState } from '../loop.ts';
-import { recipes } from '../recipes/recipes.ts';
+import { findRecipe, recipes } from '../recipes/recipes.ts';
+import { readBy } from '../run-schema.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-off-policy-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -53,7 +54,7 @@ const thoughtful = defineEnvironment({
 
 const placeOf = (recipe: string) => (recipe === 'gtr' ? thoughtful : echo);
 
-const settings: TrainSettings = {
+const common: TrainSettings = {
   seed: 3,
   steps: 3,
   threads: 1,
@@ -66,6 +67,9 @@ const settings: TrainSettings = {
   evaluation: { every: 0, tasks: 4, finalTasks: 4 },
   checkpoint: { every: 1 },
 };
+
+const settingsOf = (recipe: string, own: TrainSettings = {}): TrainSettings =>
+  readBy(findRecipe(recipe), { ...common, ...own });
 
 const offPolicy = recipes.filter(({ learn }) => learn !== undefined);
 
@@ -88,6 +92,7 @@ function withoutTimes(key: string, value: unknown): unknown {
 describe.each(offPolicy.map(({ name }) => name))('%s', (recipe) => {
   test('updates are finite and applied, and a run that was stopped goes on as if it had not been', async () => {
     const environment = placeOf(recipe);
+    const settings = settingsOf(recipe);
     await train({ world: environment, recipe, settings, name: recipe, runs: folder });
     const whole = historyOf(recipe);
     const steps = whole
@@ -131,9 +136,9 @@ describe.each(offPolicy.map(({ name }) => name))('%s', (recipe) => {
 });
 
 test('a run learns from the episodes that another run stored', async () => {
-  const stored = { ...settings, rolloutLog: 1 };
+  const stored = settingsOf('rloo', { rolloutLog: 1 });
   await train({ world: echo, recipe: 'rloo', settings: stored, name: 'source', runs: folder });
-  const from = { ...settings, data: 'source' };
+  const from = settingsOf('kto', { data: 'source' });
   const summary = await train({
     world: echo,
     recipe: 'kto',
@@ -146,20 +151,20 @@ test('a run learns from the episodes that another run stored', async () => {
 });
 
 test('recipes that must play refuse recorded episodes, before anything runs', async () => {
-  const from = { ...settings, data: 'demonstrations' };
+  const from = settingsOf('rebel', { data: 'demonstrations' });
   await expect(train({ world: echo, recipe: 'rebel', settings: from, runs: folder })).rejects.toThrow(
     'The recipe "rebel" cannot be used for echo: it needs episodes that it plays itself (data names recorded ones). The nearest that can is',
   );
 });
 
 test('GTR is refused where nobody can say what should have been thought', async () => {
-  const run = train({ world: echo, recipe: 'gtr', settings, runs: folder });
+  const run = train({ world: echo, recipe: 'gtr', settings: settingsOf('gtr'), runs: folder });
   await expect(run).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: The recipe "gtr" cannot be used for echo: it needs an environment that corrects thoughts (correctThought). The nearest that can is "turn-ppo": advantages of whole turns, and one clipped ratio for each turn.]`,
+    `[TurnwiseError: The recipe "gtr" cannot be used for echo: it needs an environment that corrects thoughts (correctThought). The nearest that can is "turn-gae": advantages of whole turns from a value head, so that discounts count turns; clipped policy gradient.]`,
   );
   // A corrector that is given beside the environment, whose actions cannot be told from thoughts.
   const raw = { ...fromEnvironment(echo), correctThought: () => 'red' };
-  const other = train({ world: raw, recipe: 'gtr', settings, runs: folder });
+  const other = train({ world: raw, recipe: 'gtr', settings: settingsOf('gtr'), runs: folder });
   await expect(other).rejects.toThrow('an action protocol that tells thoughts from actions, such as tags');
 });
 
@@ -174,13 +179,13 @@ test('GTR imitates what the corrector says: thoughts that were wrong become righ
     recipe: 'gtr',
     runs: folder,
     settings: {
-      ...settings,
+      ...settingsOf('gtr'),
       steps: 9,
       clone: { demonstrations: 48, steps: 60, batch: 16, learningRate: 1e-2, randomRate: 0 },
       // No advantage reaches the thoughts, so that nothing else can make them right.
       objective: { valueWarmup: 0, options: { thoughtWeight: 0 } },
       optimizer: { learningRate: 1e-2, warmupSteps: 0, epochs: 4 },
-      replay: { size: 200, batch: 64 },
+      replay: { batch: 64 },
     },
     sinks: [
       {
@@ -203,15 +208,15 @@ test.each(['spear-sil', 'gtr'])(
       world: placeOf(recipe),
       recipe,
       runs: folder,
-      settings: {
-        ...settings,
+      settings: readBy(findRecipe(recipe), {
+        ...common,
         steps: 7,
         // Nothing is learned, so that every step is like the first: more than a count of 40 could hold.
-        rollout: { ...settings.rollout, tasks: 8, group: 8 },
+        rollout: { ...common.rollout, tasks: 8, group: 8 },
         optimizer: { learningRate: 1e-9 },
-        objective: { ...settings.objective, options: { replayAge } },
+        objective: { ...common.objective, options: { replayAge } },
         checkpoint: { every: 100 },
-      },
+      }),
       sinks: [
         {
           event: (event) => {

@@ -1,6 +1,7 @@
 /** AEPO: as ARPO, with the budget and the branches balanced by entropy, and a clip that keeps its gradient. */
 
 import { collectBranches } from '../../rollout/branching.ts';
+import { branches } from '../blocks.ts';
 import { creditFormula, lossFormula } from './formulas.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -19,6 +20,7 @@ export const aepo: Recipe = {
   critic: false,
   needs: { oneRole: true },
   play: collectBranches,
+  playReads: branches,
   settings: {
     credit: { method: 'aepo' },
     objective: { name: 'aepo-clip' },

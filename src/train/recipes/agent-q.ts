@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { agentQ as objective } from '../../objective/dpo.ts';
+import { preference } from '../blocks.ts';
 import { siblingTurns } from '../off-policy/pairs.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
 import type { Recipe } from './recipe.ts';
@@ -37,6 +38,7 @@ export const agentQ: Recipe = {
     objective: ({ config }) => objective({ beta: options.parse(config.objective.options).beta }),
     why: 'no two actions of a node differ by more than the threshold',
   }),
+  reads: preference,
   lossOptions: options,
   settings: {},
 };

@@ -1,6 +1,7 @@
 /** ArCHer, online and in its IQL form: a critic of utterances learns off-policy, and the policy from the critic. */
 
 import { archerActor, archerHeads } from '../../objective/archer.ts';
+import { actorCritic, sampling } from '../blocks.ts';
 import { archerIqlOptions, learnArcher, learnArcherIql } from '../off-policy/archer.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -24,6 +25,7 @@ export const archer: Recipe = {
   learnsFrom: 'either',
   learn: learnArcher,
   // Its token baseline would need a value head besides the critic.
+  reads: (plays) => [...actorCritic(plays), sampling, { objective: { entropyCoefficient: true } }],
   lossOptions: archerActor.schema.omit({ tokenBaseline: true }),
   settings: { rollout: { tasks: 32, group: 1, minimumMembers: 1 } },
 };
@@ -42,6 +44,7 @@ export const archerIql: Recipe = {
   criticHeads: utteranceHeads,
   learnsFrom: 'either',
   learn: learnArcherIql,
+  reads: actorCritic,
   lossOptions: archerIqlOptions,
   settings: { data: 'demonstrations', objective: { options: { temperature: 0.2 } } },
 };

@@ -1,6 +1,7 @@
 /** ARPO: half of a group branches off the other half where the policy was surprised. */
 
 import { collectBranches } from '../../rollout/branching.ts';
+import { branches } from '../blocks.ts';
 import { clippedLoss, creditFormula } from './formulas.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -18,6 +19,7 @@ export const arpo: Recipe = {
   critic: false,
   needs: { oneRole: true },
   play: collectBranches,
+  playReads: branches,
   settings: {
     credit: { method: 'arpo' },
     branching: { initial: 0.5, alpha: 0.5, beta: 0.2, threshold: 0.5, width: 2 },

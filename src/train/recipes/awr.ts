@@ -4,6 +4,7 @@ import { advantageWeighted } from '../../objective/advantage-weighted.ts';
 import { combine } from '../../objective/combine.ts';
 import { valueLoss } from '../../objective/value.ts';
 import type { Replayed } from '../archive.ts';
+import { replayed, scaledRewards } from '../blocks.ts';
 import type { Learner } from '../learner.ts';
 import { learnFromReplay } from '../off-policy/imitation.ts';
 import { averagedRows, onTurns, recordedOf, turnReturns } from '../off-policy/rows.ts';
@@ -29,6 +30,11 @@ export const awr: Recipe = {
         valueLoss({ valueCoefficient: config.objective.valueCoefficient, valueClip: 0 }),
       ]),
   }),
+  reads: (plays) => [
+    ...replayed(plays),
+    scaledRewards,
+    { critic: { discount: true }, objective: { valueCoefficient: true } },
+  ],
   lossOptions: advantageWeighted.schema,
   settings: { data: 'demonstrations', objective: { options: { temperature: 0.2 } } },
 };

@@ -1,5 +1,6 @@
 /** Digi-Q: a critic learns from recorded actions and is frozen; then the policy imitates the best of several actions. */
 
+import { actorCritic, sampling } from '../blocks.ts';
 import { digiQOptions, learnDigiQ } from '../off-policy/digi-q.ts';
 import { utteranceHeads } from './archer.ts';
 import type { Recipe } from './recipe.ts';
@@ -20,6 +21,7 @@ export const digiQ: Recipe = {
   criticHeads: utteranceHeads,
   learnsFrom: 'either',
   learn: learnDigiQ,
+  reads: (plays) => [...actorCritic(plays), sampling, { critic: { candidates: true } }],
   lossOptions: digiQOptions,
   settings: { data: 'demonstrations', critic: { warmupSteps: 20 } },
 };

@@ -1,6 +1,7 @@
 /** DPO over whole episodes: of every task the best episode is preferred to the worst. */
 
 import { dpo as objective } from '../../objective/dpo.ts';
+import { preference } from '../blocks.ts';
 import { bestAndWorst } from '../off-policy/pairs.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
 import type { Recipe } from './recipe.ts';
@@ -24,6 +25,7 @@ export const dpo: Recipe = {
     reference: 'kept',
     why: 'no task has two episodes with different returns',
   }),
+  reads: preference,
   lossOptions: objective.schema,
   settings: {},
 };

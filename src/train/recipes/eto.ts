@@ -1,6 +1,7 @@
 /** ETO: an expert’s episode of the same task is preferred to those of the policy that earned less. */
 
 import { eto as objective } from '../../objective/dpo.ts';
+import { preference } from '../blocks.ts';
 import { playExpert } from '../off-policy/expert.ts';
 import { againstExpert } from '../off-policy/pairs.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
@@ -31,6 +32,7 @@ export const eto: Recipe = {
     reference: 'before',
     why: 'no episode earned less or more than the expert’s',
   }),
+  reads: preference,
   lossOptions: objective.schema,
   settings: {},
 };

@@ -2,6 +2,7 @@
 
 import { crossEntropy } from '../../objective/cross-entropy.ts';
 import { keepBest, filteredBc as objective } from '../../objective/filtered-bc.ts';
+import { replayed } from '../blocks.ts';
 import { learnFromReplay } from '../off-policy/imitation.ts';
 import { averagedRows, recordedOf } from '../off-policy/rows.ts';
 import type { Recipe } from './recipe.ts';
@@ -28,6 +29,7 @@ export const filteredBc: Recipe = {
     rows: (_, episodes) => averagedRows(recordedOf(episodes)),
     objective: () => crossEntropy(),
   }),
+  reads: replayed,
   lossOptions: objective.schema,
   settings: { data: 'demonstrations' },
 };

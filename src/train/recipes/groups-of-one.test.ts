@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { resolveConfig } from '../resolve.ts';
+import { readBy } from '../run-schema.ts';
 import { recipes } from './recipes.ts';
 
 /** Methods that take their baseline from the whole batch or from a critic. */
@@ -9,8 +10,11 @@ const compareNoGroups = ['reinforce', 'reinforce++', 'gae', 'turn-gae', 'bi-leve
 test('groups of one are learned from where no group is compared, and dropped where all that is compared are groups', () => {
   const keepsOne = recipes.filter(
     (recipe) =>
-      resolveConfig({ recipe, environmentOptions: z.strictObject({}), settings: { rollout: { group: 1 } } })
-        .rollout.minimumMembers === 1,
+      resolveConfig({
+        recipe,
+        environmentOptions: z.strictObject({}),
+        settings: readBy(recipe, { rollout: { group: 1 } }),
+      }).rollout.minimumMembers === 1,
   );
   const names = keepsOne.map(({ name }) => name);
   for (const { name, settings } of recipes) {

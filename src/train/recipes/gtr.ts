@@ -1,5 +1,6 @@
 /** GTR: thoughts that a corrector finds wrong are imitated as it has them, beside PPO. */
 
+import { logged, policyGradientBeside, valueHead } from '../blocks.ts';
 import { gtrOptions, learnGtr, playCorrected } from '../off-policy/gtr.ts';
 import { creditFormula } from './formulas.ts';
 import type { Recipe } from './recipe.ts';
@@ -21,6 +22,7 @@ export const gtr: Recipe = {
   learnsFrom: 'played',
   play: playCorrected,
   learn: learnGtr,
+  reads: (plays) => [...policyGradientBeside(plays), valueHead, logged],
   lossOptions: gtrOptions,
   settings: {
     rollout: { minimumMembers: 1 },

@@ -1,6 +1,7 @@
 /** KTO: episodes are raised or lowered one by one, by whether they succeeded. */
 
 import { kto as objective } from '../../objective/kto.ts';
+import { preference } from '../blocks.ts';
 import { judged } from '../off-policy/pairs.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
 import type { Recipe } from './recipe.ts';
@@ -24,6 +25,7 @@ export const kto: Recipe = {
     reference: 'kept',
     why: 'there is no usable episode',
   }),
+  reads: preference,
   lossOptions: objective.schema,
   settings: {},
 };

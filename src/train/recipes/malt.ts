@@ -1,6 +1,7 @@
 /** MALT: full trees of answers, critiques and refinements; imitation of the nodes that led to success. */
 
 import { collectTrees } from '../../rollout/branching.ts';
+import { trees } from '../blocks.ts';
 import { creditFormula, lossFormula } from './formulas.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -15,6 +16,7 @@ export const malt: Recipe = {
   critic: false,
   needs: { oneRole: true },
   play: collectTrees,
+  playReads: trees,
   settings: {
     credit: { method: 'malt' },
     objective: { name: 'policy-gradient' },

@@ -1,6 +1,7 @@
 /** REBEL: the difference of two episodes’ log-ratios is regressed on the difference of their rewards. */
 
 import { rebel as objective } from '../../objective/rebel.ts';
+import { preference, scaledRewards } from '../blocks.ts';
 import { twoByTwo } from '../off-policy/pairs.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
 import type { Recipe } from './recipe.ts';
@@ -23,6 +24,7 @@ export const rebel: Recipe = {
     reference: 'kept',
     why: 'no task has two usable episodes',
   }),
+  reads: (plays) => [...preference(plays), scaledRewards],
   lossOptions: objective.schema,
   settings: {},
 };

@@ -5,6 +5,7 @@ import type { Group } from '../../core/episode.ts';
 import type { CreditField } from '../../credit/fields.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { CollectOptions, GroupRequest } from '../../rollout/collect.ts';
+import type { Block, Reads } from '../blocks.ts';
 import type { TrainConfig, TrainSettings } from '../config.ts';
 import type { Learn } from '../learn.ts';
 
@@ -46,8 +47,12 @@ export interface Recipe {
     requests: readonly GroupRequest[],
     options: CollectOptions & { readonly branching: TrainConfig['branching'] },
   ) => Promise<Group[]>;
+  /** What `play` reads of the configuration. */
+  readonly playReads?: Block;
   /** How it learns, where not from the episodes of the step by policy gradient. */
   readonly learn?: Learn;
+  /** What `learn` reads of the configuration. Default: what policy gradients on the episodes of the step read. */
+  readonly reads?: Reads;
   /** The schema of `objective.options` there, strict and with defaults for all fields. */
   readonly lossOptions?: z.ZodType;
   /** Keeps a copy of the policy: the warm start as a reference, or a target network. */

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { refuel as objective } from '../../objective/rebel.ts';
+import { preference, scaledRewards } from '../blocks.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
 import { scaledPairs } from '../off-policy/scaled-pairs.ts';
 import { playTwins, twinPairs } from '../off-policy/twins.ts';
@@ -48,6 +49,7 @@ export const refuel: Recipe = {
     reference: 'kept',
     why: 'no twin differs from its first',
   }),
+  reads: (plays) => [...preference(plays), scaledRewards],
   lossOptions: options,
   // As many episodes as other recipes play, twins among them.
   settings: { rollout: { group: 4 } },

@@ -1,6 +1,7 @@
 /** DataMind’s mixture: demonstrations are imitated beside policy gradients, first mostly the one, then mostly the other. */
 
 import { sftRl as objective } from '../../objective/imitation-mix.ts';
+import { policyGradientBeside } from '../blocks.ts';
 import { learnMixed } from '../off-policy/mixtures.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -17,7 +18,8 @@ export const sftRl: Recipe = {
   critic: false,
   learnsFrom: 'both',
   learn: learnMixed,
-  lossOptions: objective.schema,
+  reads: policyGradientBeside,
+  lossOptions: objective.schema.omit({ policy: true }),
   settings: {
     data: 'demonstrations',
     credit: { method: 'grpo' },

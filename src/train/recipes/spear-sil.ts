@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { selfImitation } from '../../objective/self-imitation.ts';
+import { logged, policyGradientBeside } from '../blocks.ts';
 import { learnSpear } from '../off-policy/mixtures.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -19,9 +20,10 @@ export const spearSil: Recipe = {
   critic: false,
   learnsFrom: 'played',
   learn: learnSpear,
+  reads: (plays) => [...policyGradientBeside(plays), logged],
   lossOptions: z.strictObject({
-    ...selfImitation.schema.shape,
+    ...selfImitation.schema.omit({ policy: true }).shape,
     replayAge: z.int().min(1).default(5).describe('Steps for which an episode may be replayed'),
   }),
-  settings: { credit: { method: 'dr-grpo' }, objective: { options: { warmupSteps: 50 } } },
+  settings: { credit: { method: 'dr-grpo' }, objective: { dualClip: 10, options: { warmupSteps: 50 } } },
 };

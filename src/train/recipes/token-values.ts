@@ -4,6 +4,7 @@ import { combine } from '../../objective/combine.ts';
 import { crossEntropy } from '../../objective/cross-entropy.ts';
 import { ilql as ilqlObjective, mcReturns as returnsObjective } from '../../objective/ilql.ts';
 import type { Replayed } from '../archive.ts';
+import { replayed, scaledRewards } from '../blocks.ts';
 import type { Learner } from '../learner.ts';
 import { learnFromReplay } from '../off-policy/imitation.ts';
 import { averagedRows, onTurnEnds, recordedOf } from '../off-policy/rows.ts';
@@ -42,6 +43,7 @@ export const ilql: Recipe = {
     objective: ({ config }) => combine([crossEntropy(), ilqlObjective(config.objective.options)]),
     afterwards: ({ engine, config }) => engine.freeze(config.critic.targetRate),
   }),
+  reads: (plays) => [...replayed(plays), scaledRewards, { critic: { targetRate: true, strength: true } }],
   lossOptions: ilqlObjective.schema,
   settings: { data: 'demonstrations', critic: { targetRate: 0.005 } },
 };
@@ -61,6 +63,7 @@ export const mcReturns: Recipe = {
     rows: rowsOf,
     objective: ({ config }) => combine([crossEntropy(), returnsObjective(config.objective.options)]),
   }),
+  reads: (plays) => [...replayed(plays), scaledRewards, { critic: { strength: true } }],
   lossOptions: returnsObjective.schema,
   settings: { data: 'demonstrations' },
 };

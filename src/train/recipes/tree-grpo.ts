@@ -1,6 +1,7 @@
 /** Tree-GRPO: branches at random places, compared inside their tree and across the trees of the task. */
 
 import { collectBranches } from '../../rollout/branching.ts';
+import { branches } from '../blocks.ts';
 import { clippedLoss, creditFormula } from './formulas.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -14,6 +15,7 @@ export const treeGrpo: Recipe = {
   critic: false,
   needs: { oneRole: true },
   play: collectBranches,
+  playReads: branches,
   settings: {
     credit: { method: 'tree-grpo' },
     branching: { initial: 0.5, alpha: 1, beta: 0, threshold: 0.5, width: 2 },
