@@ -13,6 +13,8 @@ import { readEvents } from '../src/store/log-lines.ts';
 import { RunDirectory } from '../src/store/run-directory.ts';
 import { recordedShard, trainingShard } from '../src/store/shard-names.ts';
 import type { TrainSettings } from '../src/train/config.ts';
+import { findRecipe } from '../src/train/recipes/recipes.ts';
+import { readBy } from '../src/train/run-schema.ts';
 
 const runs = mkdtempSync(join(tmpdir(), 'turnwise-recorded-'));
 afterAll(() => rmSync(runs, { recursive: true, force: true }));
@@ -58,13 +60,25 @@ function historyOf(name: string): string[] {
 
 test('sft-rl with data=RUN: recorded episodes have keys of step 0, whole branches and no credit', async () => {
   // Trees, so that there are branches whose prefix is another episode's.
-  await train({ world: environment, recipe: 'tree-grpo', name: 'source', runs, settings });
+  await train({
+    world: environment,
+    recipe: 'tree-grpo',
+    name: 'source',
+    runs,
+    settings: readBy(findRecipe('tree-grpo'), settings),
+  });
   const steps = [1, 2, 3].map(trainingShard);
   const source = await groupsIn('source', steps);
   expect(source.flatMap(({ members }) => members).some(({ branchedFrom }) => branchedFrom)).toBe(true);
 
   const mixed = { ...settings, data: 'source' };
-  await train({ world: environment, recipe: 'sft-rl', name: 'mixed', runs, settings: mixed });
+  await train({
+    world: environment,
+    recipe: 'sft-rl',
+    name: 'mixed',
+    runs,
+    settings: readBy(findRecipe('sft-rl'), mixed),
+  });
   const recorded = await groupsIn('mixed', [recordedShard]);
   const own = await groupsIn('mixed', steps);
   const keysOf = (groups: readonly Group[]) =>
@@ -98,7 +112,7 @@ test('sft-rl with data=RUN: recorded episodes have keys of step 0, whole branche
     recipe: 'sft-rl',
     name: 'stopped',
     runs,
-    settings: mixed,
+    settings: readBy(findRecipe('sft-rl'), mixed),
     sinks: [
       {
         event: (event) => {

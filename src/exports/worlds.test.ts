@@ -70,12 +70,17 @@ const settings: TrainSettings = {
   checkpoint: { every: 1, keep: 9 },
 };
 
+/** What learns from recorded episodes plays none. */
+const { rollout: _, ...replaySettings } = settings;
+
 /** The same on the command line. */
-const set = Object.entries(settings).flatMap(([key, value]) =>
-  typeof value === 'object'
-    ? Object.entries(value).flatMap(([inner, setting]) => ['--set', `${key}.${inner}=${setting}`])
-    : ['--set', `${key}=${value}`],
-);
+const lineOf = (given: TrainSettings): string[] =>
+  Object.entries(given).flatMap(([key, value]) =>
+    typeof value === 'object'
+      ? Object.entries(value).flatMap(([inner, setting]) => ['--set', `${key}.${inner}=${setting}`])
+      : ['--set', `${key}=${value}`],
+  );
+const set = lineOf(settings);
 
 const single = [
   trainCommand,
@@ -154,7 +159,7 @@ test.each([
 
     const common = ['--recipe', 'ppo', '--runs', root, '--json', ...set];
     await succeed('train', world, '--name', `${kind}-start`, ...common, '--set', `start=${kind}-line`);
-    const replayed = ['--recipe', 'filtered-bc', '--runs', root, '--json', ...set];
+    const replayed = ['--recipe', 'filtered-bc', '--runs', root, '--json', ...lineOf(replaySettings)];
     await succeed('train', world, '--name', `${kind}-data`, ...replayed, '--set', `data=${kind}-line`);
   },
   60_000,
@@ -323,7 +328,7 @@ test('episodes are learned from that a file holds: a shard, or what was recorded
   const evaluate = ['eval', 'open', '--runs', root, '--tasks', '4', '--record', recorded];
   await succeed(...evaluate);
   const learn = (name: string, data: string) =>
-    train({ world: place, recipe: 'filtered-bc', settings: { ...settings, data }, name, runs: root });
+    train({ world: place, recipe: 'filtered-bc', settings: { ...replaySettings, data }, name, runs: root });
   await expect(learn('held-out', recorded)).rejects.toThrow(
     'has no episodes that can be learned from here. Seen: test episodes of echo. Allowed: training episodes of echo. Record training tasks, with --split train.',
   );
