@@ -3,7 +3,7 @@
 import { TurnwiseError } from '../core/errors.ts';
 import { isThenable, thrownText, tried } from '../core/safe-text.ts';
 import type { FailureOrigin, StopReason } from '../core/stop.ts';
-import { inScope, type Scope, strayErrorsTold } from './guard/scope.ts';
+import { inScope, type Scope, strayErrorsSeen, strayErrorsTold } from './guard/scope.ts';
 import type { Watch } from './watchdog.ts';
 
 /** An episode cannot go on; carries the stop reason it ends with. */
@@ -135,7 +135,7 @@ export class Boundary {
 
   /** Waits until code that nobody awaited has had its chance to fail, and throws what it failed with. */
   async settled(): Promise<void> {
-    if (this.#background) await strayErrorsTold();
+    if (this.#scoped()) await strayErrorsTold();
     if (this.#stray) throw this.#stray;
   }
 
@@ -144,8 +144,13 @@ export class Boundary {
     if (this.#stray) throw this.#stray;
   }
 
+  /** Pure worlds promise to do nothing behind our back, and are believed until one breaks the promise. */
+  #scoped(): boolean {
+    return this.#background || strayErrorsSeen();
+  }
+
   #enter<T>(origin: FailureOrigin, what: string, work: () => T): T {
-    if (isOurs(origin) || !this.#background) return this.#watch(what, work);
+    if (isOurs(origin) || !this.#scoped()) return this.#watch(what, work);
     const scope: Scope = { what, fail: (error) => this.#failStray(what, error) };
     return this.#watch(what, () => inScope(scope, work));
   }

@@ -15,11 +15,14 @@ export interface ScopeKeeper {
   enter<T>(scope: Scope, work: () => T): T;
   /** Resolves when rejections that nobody awaits have been told. */
   settle(): Promise<void>;
+  /** Whether any such error has come. */
+  seen(): boolean;
 }
 
 const nobody: ScopeKeeper = {
   enter: (_scope, work) => work(),
   settle: async () => {},
+  seen: () => false,
 };
 
 let keeper = nobody;
@@ -35,4 +38,9 @@ export function inScope<T>(scope: Scope, work: () => T): T {
 
 export function strayErrorsTold(): Promise<void> {
   return keeper.settle();
+}
+
+/** Whether an error came that nobody awaited. From then on even pure worlds pay for scopes. */
+export function strayErrorsSeen(): boolean {
+  return keeper.seen();
 }

@@ -22,6 +22,7 @@ interface Watch {
 const scopes = new AsyncLocalStorage<Scope>();
 /** The latest is the innermost, and told of what comes. */
 const watches: Watch[] = [];
+let seen = false;
 
 /**
  * Do `work`, which calls user code, so that no error of that code which nobody awaits ends the process.
@@ -57,11 +58,13 @@ export async function withUserCode<T>(
 }
 
 function listen(): void {
+  seen = false;
   process.on('unhandledRejection', onStray);
   process.on('uncaughtException', onStray);
   keepScopes({
     enter: (scope, work) => scopes.run(scope, work),
     // Rejections are told after all microtasks, and so before the next turn of the event loop.
+    seen: () => seen,
     settle: () => new Promise((resolve) => setImmediate(resolve)),
   });
 }
@@ -73,6 +76,7 @@ function ignore(): void {
 }
 
 function onStray(error: unknown): void {
+  seen = true;
   const scope = scopes.getStore();
   if (scope?.fail(error)) return;
   const watch = watches.at(-1);
