@@ -3,16 +3,12 @@ import type { Episode } from '../src/core/episode.ts';
 import { samplesOf } from '../src/core/sample.ts';
 import { madeGroup, playedEpisode } from '../src/core/testing/made-episodes.ts';
 import { roleGroups } from '../src/core/trajectory.ts';
-import { findCreditMethod } from '../src/credit/methods.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { crossEntropy } from '../src/objective/cross-entropy.ts';
-import { Archive } from '../src/train/archive.ts';
-import { type TrainSettings, trainConfigSchema } from '../src/train/config.ts';
-import type { Learner } from '../src/train/learner.ts';
+import type { TrainSettings } from '../src/train/config.ts';
+import { learnerOn, learnOnce } from '../src/train/learner-on.test-helper.ts';
 import { findRecipe, recipes } from '../src/train/recipes/recipes.ts';
-import { mergeSettings } from '../src/train/resolve.ts';
-import { updatePolicy } from '../src/train/update.ts';
 import { updateWarnings } from '../src/train/warnings.ts';
 
 const shape = {
@@ -58,19 +54,9 @@ async function learn(
 ) {
   const recipe = findRecipe(name);
   const own = { credit: { method: recipe.critic ? 'gae' : 'rloo' }, optimizer: { minibatches: 1 } };
-  const config = trainConfigSchema.parse(mergeSettings(recipe.settings, own, settings));
-  const credit = findCreditMethod(config.credit.method).create({}).credit;
-  const room = { world: { maxTurns: 1 }, renderer: { maxTurnTokens: 6 } };
-  const archive = new Archive(async () => []);
-  archive.add([madeGroup(...members)]);
-  const learner = { config, engine, recipe, credit, archive, ...room } as unknown as Learner;
+  const learner = learnerOn(engine, name, { ...own, ...settings }, { stored: members });
   const groups = roleGroups([madeGroup(...members)]);
-  const update = await (recipe.learn ?? updatePolicy)(
-    learner,
-    groups,
-    { step: 0, planned: 1 },
-    { creditState: {}, replay: [] },
-  );
+  const update = await learnOnce(learner, groups);
   return { warnings: updateWarnings(1, update, groups), metrics: update.metrics };
 }
 

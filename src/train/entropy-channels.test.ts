@@ -1,19 +1,18 @@
 import { expect, test } from 'vitest';
 import type { CreditedSample } from './batch.ts';
-import { rememberEntropies, withSmoothing } from './entropy-channels.ts';
+import { extendedEntropies, withSmoothing } from './entropy-channels.ts';
 
 /** One sample whose first, third and fourth token were sampled, in turns 0, 1 and 1. */
 const item = { sample: { turn_T: Int32Array.of(0, -1, 1, 1) } } as unknown as CreditedSample;
 const scored = (...entropies: number[]) => [{ entropies: [Float32Array.from(entropies)] }];
 
 test('the history is the mean over steps of the mean entropy of each turn, and is read before it is extended', () => {
-  const first = withSmoothing([item], {}, { step: 0, planned: 10 })[0]!.channels!;
+  const first = withSmoothing([item], [], { step: 1, planned: 10 })[0]!.channels!;
   expect([...first.historicEntropies!]).toEqual([0, 0, 0, 0]);
   expect([...first.smoothing!]).toEqual([0, 0, 0, 0]);
-  const once = rememberEntropies({ kept: 1 }, [item], scored(1, 9, 0.5, 1.5));
-  const twice = rememberEntropies(once, [item], scored(3, 9, 2, 2));
-  expect(twice.kept).toBe(1);
-  const after = withSmoothing([item], twice, { step: 0, planned: 10 })[0]!.channels!;
+  const once = extendedEntropies([], [item], scored(1, 9, 0.5, 1.5));
+  const twice = extendedEntropies(once, [item], scored(3, 9, 2, 2));
+  const after = withSmoothing([item], twice, { step: 1, planned: 10 })[0]!.channels!;
   expect([...after.historicEntropies!]).toEqual([2, 0, 1.5, 1.5]);
   expect([...after.smoothing!]).toEqual([1, 0, 1, 1]);
 });

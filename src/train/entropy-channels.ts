@@ -1,6 +1,5 @@
 /** The history of entropies that EPO smooths towards, and what a step reads of it. */
 
-import type { CreditState } from '../credit/rollouts.ts';
 import {
   type EntropyHistory,
   extendEntropyHistory,
@@ -9,20 +8,13 @@ import {
 } from '../objective/entropy-smoothing.ts';
 import type { CreditedSample, SampleScores } from './batch.ts';
 
-/** Its place in what a run remembers from step to step. */
-const PLACE = 'entropy-smoothing';
-
-const historyOf = (state: CreditState): EntropyHistory =>
-  (state[PLACE] as unknown as EntropyHistory | undefined) ?? [];
-
-/** The samples with the channels of the smoothing; the weight falls over the `planned` steps of the run. */
+/** The samples with the channels of the smoothing; the weight falls over the `planned` steps of the run, counted from 1. */
 export function withSmoothing(
   samples: readonly CreditedSample[],
-  state: CreditState,
+  history: EntropyHistory,
   { step, planned }: { readonly step: number; readonly planned: number },
 ): CreditedSample[] {
-  const history = historyOf(state);
-  const weight = smoothingWeight(step, planned);
+  const weight = smoothingWeight(step - 1, planned);
   return samples.map((item) => ({
     ...item,
     channels: {
@@ -36,12 +28,12 @@ export function withSmoothing(
   }));
 }
 
-/** The state with the mean entropy of this step at each turn. */
-export function rememberEntropies(
-  state: CreditState,
+/** The history with the mean entropy of this step at each turn. */
+export function extendedEntropies(
+  history: EntropyHistory,
   samples: readonly CreditedSample[],
   scores: readonly SampleScores[],
-): CreditState {
+): EntropyHistory {
   const entropies_B = scores.flatMap(({ entropies = [] }) => entropies);
   const sums: { total: number; count: number }[] = [];
   for (const [index, { sample }] of samples.entries()) {
@@ -53,8 +45,5 @@ export function rememberEntropies(
     }
   }
   const means = Array.from(sums, (sum) => sum && sum.total / sum.count);
-  return {
-    ...state,
-    [PLACE]: extendEntropyHistory(historyOf(state), means) as unknown as CreditState[string],
-  };
+  return extendEntropyHistory(history, means);
 }

@@ -2,15 +2,17 @@
 
 import { Rng } from '../core/rng.ts';
 import { scheduleFactor } from '../core/schedule.ts';
-import type { Engine, TokenRow } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import { forwardBackwardStep } from '../engine/objective-step.ts';
-import type { Objective, StepStructure } from '../objective/objective.ts';
-import type { Moment } from './learn.ts';
+import type { Objective } from '../objective/objective.ts';
 import type { Learner } from './learner.ts';
 import { besideSampler, SAMPLER_GAP } from './sampler-gap.ts';
+import type { Lesson } from './trainer.ts';
 
-export interface Lesson extends StepStructure {
-  readonly rows: readonly TokenRow[];
+/** Steps taken before this one, and those over which the learning rate decays. */
+export interface Moment {
+  readonly step: number;
+  readonly planned: number;
 }
 
 export class GradientSteps {

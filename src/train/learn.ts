@@ -1,11 +1,11 @@
 /** How a recipe learns: the contract between the loop, which plays and keeps, and what turns episodes into weights. */
 
 import type { EpisodeKey, Role } from '../core/episode.ts';
+import type { Json } from '../core/json.ts';
 import type { RoleGroup } from '../core/trajectory.ts';
-import type { CreditState } from '../credit/rollouts.ts';
+import type { TrainConfig } from './config.ts';
 import type { Metrics } from './events.ts';
-import type { Learner } from './learner.ts';
-import type { Credited } from './stored-credit.ts';
+import type { Trainer } from './trainer.ts';
 
 /** One role of an episode that is kept to be learned from again, by its key: the store has it. Plain JSON. */
 export type Kept = {
@@ -15,35 +15,36 @@ export type Kept = {
   readonly advantage?: number;
 };
 
-/** What a way of learning remembers from step to step; plain JSON. */
-export interface Memory {
-  readonly creditState: CreditState;
-  /** Oldest first. Where a run plays no episodes, the recorded ones that it learns from. */
-  readonly replay: readonly Kept[];
-}
-
-/** Which step this is, of so many over which learning rates decay. */
-export interface Moment {
+/** Which step this is, counted from 1, of how many over which schedules run, and what the recipe remembers. */
+export interface At<M extends Json = Json> {
   readonly step: number;
   readonly planned: number;
+  readonly memory: M;
 }
 
-export interface Update {
-  readonly metrics: Metrics;
-  /** The credit of each trajectory, for the stored rollouts; absent where the recipe learns without. */
-  readonly credited?: ReadonlyMap<string, Credited>;
-  readonly memory: Memory;
-  readonly trainedTokens: number;
-  /** Optimizer steps taken; 0 when there was nothing to learn from. */
-  readonly updates: number;
-  /** Why there was nothing to learn from; ends the sentence "No update was made, because". */
+/** What a step leaves behind. Weights, credit and the figures of its updates are with the trainer. */
+export interface Learned<M extends Json = Json> {
+  /** For the next step; in every checkpoint. */
+  readonly memory: M;
+  /** The recipe's own figures, by path: `replay/episodes`. */
+  readonly metrics?: Metrics;
+  /** Episodes that later steps may `recall`: the run stores them, whatever else it stores. */
+  readonly keep?: readonly Kept[];
+  /** Why there may be nothing to learn from; ends the sentence "No update was made, because". */
   readonly why?: string;
 }
 
-/** Learn from the usable groups of one step, and from what is remembered. */
-export type Learn = (
-  learner: Learner,
+/** Learns from the usable groups of one step, and from what is remembered. */
+export type LearnStep<M extends Json = Json> = (
+  trainer: Trainer,
   groups: readonly RoleGroup[],
-  moment: Moment,
-  memory: Memory,
-) => Promise<Update>;
+  at: At<M>,
+) => Promise<Learned<M>>;
+
+/** A way of learning: with the settings of a run it is a step of learning. */
+export type Learn<O = TrainConfig, M extends Json = Json> = (options: O) => LearnStep<M>;
+
+/** A way of learning whose memory, and whose further settings, only it knows. A run gives it back what it left. */
+export function learning<M extends Json, O = TrainConfig>(learn: Learn<O, M>): Learn {
+  return learn as unknown as Learn;
+}

@@ -1,18 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { type MadeTurn, madeGroup, madeKey, playedEpisode } from '../core/testing/made-episodes.ts';
 import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
-import { findCreditMethod } from '../credit/methods.ts';
 import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
 import { fakeEngine } from '../engine/fake-engine.test-helper.ts';
 import type { CreditedSample } from './batch.ts';
-import { type TrainSettings, trainConfigSchema } from './config.ts';
+import type { TrainSettings } from './config.ts';
 import type { Learner } from './learner.ts';
+import { learnerOn, learnOnce } from './learner-on.test-helper.ts';
 import { lessonRows } from './lesson-rows.ts';
 import { policyObjective } from './policy-objective.ts';
-import { findRecipe } from './recipes/recipes.ts';
-import { mergeSettings } from './resolve.ts';
-import { updatePolicy } from './update.ts';
 
 const shape = {
   vocabulary: 12,
@@ -50,19 +47,13 @@ const groups = roleGroups(
 );
 
 function learnerOf(name: string, engine: Engine, settings: TrainSettings = {}): Learner {
-  const recipe = findRecipe(name);
   const own = { optimizer: { minibatches: 1, clipNorm: 0 } };
-  const config = trainConfigSchema.parse(mergeSettings(recipe.settings, own, settings));
-  const { method, rewardScale: _, shape: __, ...options } = config.credit;
-  const credit = findCreditMethod(method).create(options).credit;
-  const room = { world: { maxTurns: 5 }, renderer: { maxTurnTokens: 8 } };
-  return { config, engine, recipe, credit, ...room } as unknown as Learner;
+  return learnerOn(engine, name, { ...own, ...settings }, { maxTurns: 5, maxTurnTokens: 8 });
 }
 
 async function learn(name: string, engine: Engine, settings?: TrainSettings, played = groups) {
-  const memory = { creditState: {}, replay: [] };
-  const learner = learnerOf(name, engine, settings);
-  return (await updatePolicy(learner, played, { step: 9, planned: 10 }, memory)).metrics;
+  const { metrics } = await learnOnce(learnerOf(name, engine, settings), played, { step: 9, planned: 10 });
+  return metrics;
 }
 
 /** Whose values are 0.25 and whose log-probabilities 0, whatever it is asked. */

@@ -16,14 +16,14 @@ import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
 import { type Evaluations, evaluateBoth, type Played, reportEpisodes } from './evaluations.ts';
 import type { Metrics, ProgressEvent, RunSummary, Spend, StoredEvent } from './events.ts';
-import type { Kept, Memory } from './learn.ts';
+import type { Kept } from './learn.ts';
+import { initialMemory, learnStep, type Memory } from './learn-step.ts';
 import type { Learner } from './learner.ts';
 import { rolloutMetrics } from './metrics.ts';
 import { curate, playStep } from './play-step.ts';
 import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
 import { stepCredit, withCredit } from './stored-credit.ts';
 import { playedTasks } from './tasks.ts';
-import { updatePolicy } from './update.ts';
 import { updateWarnings } from './warnings.ts';
 
 /** What must survive a crash, besides the engine's weights. Plain JSON. */
@@ -54,7 +54,7 @@ export type Beginning = ({ readonly demonstrations: readonly Group[] } | { reado
 
 export const initialState: TrainState = {
   step: 0,
-  memory: { creditState: {}, replay: [] },
+  memory: { credit: {}, recipe: null },
   pool: [],
   average: null,
   before: null,
@@ -133,7 +133,7 @@ export async function train(
     if (config.objective.klCoefficient > 0 || recipe.frozen) await engine.freeze();
     await critic?.freeze();
     const before = 'before' in beginning ? beginning.before : await measure('before', 0);
-    state = { ...state, before, memory: { ...state.memory, replay: beginning.recorded ?? [] } };
+    state = { ...state, before, memory: initialMemory(learner, beginning.recorded) };
     // Before the checkpoint, so that a resumed run, whose log is cut back to it, has this event once.
     io.event({ type: 'phase', phase: 'train', steps: config.steps });
     await io.checkpoint(0, state);
@@ -171,15 +171,13 @@ export async function train(
 
     // 3. Credit and learn.
     const trainBegan = io.now();
-    const update = await timed('train', () =>
-      (recipe.learn ?? updatePolicy)(learner, learned, { step, planned }, memory),
-    );
+    const update = await timed('train', () => learnStep(learner, learned, { step, planned }, memory));
     for (const warning of updateWarnings(step + 1, update, usable.groups)) io.event(warning);
     await engine.publish();
     const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 
     // 4. Report, evaluate, keep.
-    learner.archive.keepOnly(update.memory.replay);
+    learner.archive.keepOnly(update.keep);
     const counts = rolloutMetrics(groups, roles);
     state = {
       ...state,
@@ -220,18 +218,14 @@ export async function train(
       spent: spent(),
     });
     const last = spentShare(config, budget()) >= 1;
-    const isReplayed = update.memory.replay.length > 0;
+    const isReplayed = update.keep.length > 0;
     if (
       groups.length > 0 &&
       (isReplayed || (config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)))
     ) {
       const { credited } = update;
       await (credited
-        ? io.rollouts(
-            step + 1,
-            withCredit(groups, credited, step + 1),
-            stepCredit(config, memory.creditState),
-          )
+        ? io.rollouts(step + 1, withCredit(groups, credited, step + 1), stepCredit(config, memory.credit))
         : io.rollouts(step + 1, groups));
     }
     if (!last && config.evaluation.every > 0 && (step + 1) % config.evaluation.every === 0) {

@@ -1,15 +1,10 @@
 import { expect, test } from 'vitest';
 import { madeGroup, playedEpisode } from '../core/testing/made-episodes.ts';
 import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
-import { findCreditMethod } from '../credit/methods.ts';
 import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
-import { Archive } from './archive.ts';
-import { trainConfigSchema } from './config.ts';
-import type { Learner } from './learner.ts';
-import { findRecipe, recipes } from './recipes/recipes.ts';
-import { mergeSettings } from './resolve.ts';
-import { updatePolicy } from './update.ts';
+import { learnerOn, learnOnce } from './learner-on.test-helper.ts';
+import { recipes } from './recipes/recipes.ts';
 
 const shape = {
   vocabulary: 12,
@@ -56,25 +51,14 @@ test('these recipes warm their value head up', () => {
 test.each(warmedUp.map(({ name }) => name))(
   '%s: the warm-up moves values and not the policy, to the last bit; the step after it moves the policy',
   async (name) => {
-    const recipe = findRecipe(name);
     const fast = { learningRate: 0.02, warmupSteps: 0, weightDecay: 0.1 };
     const options = name === 'gtr' ? { objective: { options: { thoughtWeight: 1 } } } : {};
-    const config = trainConfigSchema.parse(mergeSettings(recipe.settings, { optimizer: fast }, options));
-    const { method, rewardScale: _, shape: __, ...creditOptions } = config.credit;
-    const credit = findCreditMethod(method).create(creditOptions).credit;
     const engine = await createEmbeddedEngine({ shape, seed: 'warm', threads: 1, tokenBudget: 1024 });
     try {
-      const archive = new Archive(async () => []);
-      const learner = { config, engine, recipe, credit, archive } as unknown as Learner;
+      const learner = learnerOn(engine, name, { optimizer: fast, ...options });
       const rows = [{ ids_T: Int32Array.of(1, 2, 3, 4, 5, 6), channels: {} }];
       const said = () => engine.score({ rows }, { temperature: 1, values: true });
-      const learn = async (step: number) =>
-        (recipe.learn ?? updatePolicy)(
-          learner,
-          await played(engine),
-          { step, planned: 10 },
-          { creditState: {}, replay: [] },
-        );
+      const learn = async (step: number) => learnOnce(learner, await played(engine), { step, planned: 10 });
       const before = await said();
       for (let step = 0; step < 3; step++) {
         const { metrics } = await learn(step);

@@ -3,7 +3,7 @@
 import type { RoleGroup } from '../core/trajectory.ts';
 import { constantShare } from '../curation/usable.ts';
 import type { StoredEvent } from './events.ts';
-import type { Update } from './learn.ts';
+import type { Update } from './learn-step.ts';
 
 /** The warnings of one step, counted from 1. */
 export function updateWarnings(step: number, update: Update, groups: readonly RoleGroup[]): StoredEvent[] {

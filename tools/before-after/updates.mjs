@@ -15,7 +15,9 @@ const { createEmbeddedEngine } = await load('src/engine/embedded/embedded-engine
 const { createLearner, criticShape, headsOf } = await load('src/train/learner');
 const { resolveConfig } = await load('src/train/resolve');
 const { findRecipe } = await load('src/train/recipes/recipes');
-const { updatePolicy } = await load('src/train/update');
+/** Before the frame a recipe learned with the learner itself, and all recipes had one memory. */
+const oldStep = side === 'before' && (await load('src/train/update')).updatePolicy;
+const { initialMemory, learnStep } = side === 'before' ? {} : await load('src/train/learn-step');
 const { world: factory } = await load('envs/frozen-lake/index');
 const { steps } = JSON.parse(readFileSync(episodes, 'utf8'));
 
@@ -95,10 +97,12 @@ for (const name of RECIPES) {
     watch: (_what, work) => work(),
     ...record.parts,
   });
-  let memory = { creditState: {}, replay: config.data === '' ? [] : record.kept };
+  const recorded = config.data === '' ? [] : record.kept;
+  const learn = oldStep ? (recipe.learn ?? oldStep) : learnStep;
+  let memory = oldStep ? { creditState: {}, replay: recorded } : initialMemory(learner, recorded);
   for (const [step, groups] of record.groups.entries()) {
     const learned = config.data === '' || recipe.learnsFrom === 'both' ? groups : [];
-    const update = await (recipe.learn ?? updatePolicy)(learner, learned, { step, planned: 3 }, memory);
+    const update = await learn(learner, learned, { step, planned: 3 }, memory);
     memory = update.memory;
     await engine.publish();
     const folder = join(out, name, String(step));

@@ -8,17 +8,16 @@
  * 3. A turn limit ends an episode for the critic, as in ArCHer's repository.
  */
 
-import { Rng } from '../../core/rng.ts';
-import type { Engine, TokenRow } from '../../engine/engine.ts';
+import type { Rng } from '../../core/rng.ts';
+import type { TokenRow } from '../../engine/engine.ts';
 import { archerAdvantage, archerHeads, archerTargets } from '../../objective/archer.ts';
 import type { Objective } from '../../objective/objective.ts';
 import type { Replayed } from '../archive.ts';
 import { minibatches } from '../batch.ts';
-import { GradientSteps } from '../gradient-steps.ts';
-import type { Learn, Moment } from '../learn.ts';
-import type { Learner } from '../learner.ts';
-import { updateOf } from './preferences.ts';
-import { draw, remember } from './replay.ts';
+import type { TrainConfig } from '../config.ts';
+import { type Learn, learning } from '../learn.ts';
+import type { TrainedModel, Trainer } from '../trainer.ts';
+import { draw, type Remembered, remember } from './replay.ts';
 import { type Imagined, imagine, type Utterance, type Utterances, utterancesOf } from './utterances.ts';
 
 export type Heads = Readonly<Record<string, readonly Float32Array[]>>;
@@ -33,12 +32,12 @@ export interface ActorStep {
 
 export interface ActorCritic {
   readonly stateTarget: StateTarget;
-  readonly criticObjective: (learner: Learner) => Objective;
-  readonly actorObjective: (learner: Learner) => Objective;
+  readonly criticObjective: (config: TrainConfig) => Objective;
+  readonly actorObjective: (config: TrainConfig) => Objective;
   readonly actorStep: (
-    learner: Learner,
-    critic: Engine,
+    trainer: Trainer,
     kept: readonly Replayed[],
+    config: TrainConfig,
     rng: Rng,
   ) => Promise<ActorStep>;
   /** Whether the critic stands still once the policy learns. */
@@ -47,77 +46,65 @@ export interface ActorCritic {
 
 /** First the critic, `critic.updates` times; then, after `critic.warmupSteps` steps, the policy. */
 export function actorCritic(method: ActorCritic): Learn {
-  return async (learner, groups, moment, memory) => {
-    const { config } = learner;
-    const critic = learner.critic!;
-    const replay = remember(memory, groups, config);
-    const kept = await learner.archive.recall(replay);
-    const rng = Rng.of('replay', config.seed, moment.step);
-    const warmingUp = moment.step < config.critic.warmupSteps;
-    const fitted =
-      replay.length > 0 && (warmingUp || !method.criticRests)
-        ? await fitCritic(learner, critic, method, kept, moment, rng)
-        : undefined;
-    const steps = new GradientSteps(learner, moment);
+  return learning<Remembered>((config) => async (trainer, groups, { step, memory }) => {
+    const kept = remember(memory, groups, config);
+    const episodes = await trainer.recall(kept);
+    const rng = trainer.rng('replay');
+    const warmingUp = step <= config.critic.warmupSteps;
+    if (kept.length > 0 && (warmingUp || !method.criticRests))
+      await fitCritic(trainer, method, episodes, config, rng);
     let figures: Readonly<Record<string, number>> = {};
-    if (replay.length > 0 && !warmingUp) {
-      const { rows, metrics } = await method.actorStep(learner, critic, kept, rng);
+    if (kept.length > 0 && !warmingUp) {
+      const { rows, metrics } = await method.actorStep(trainer, episodes, config, rng);
       figures = metrics;
-      const objective = method.actorObjective(learner);
+      const objective = method.actorObjective(config);
       for (let epoch = 0; epoch < config.optimizer.epochs && rows.length > 0; epoch++) {
         for (const part of minibatches(rows, config.optimizer.minibatches, rng)) {
-          await steps.take({ rows: weighted(part) }, objective);
+          await trainer.policy.learn({ rows: weighted(part) }, objective);
         }
       }
     }
-    const update = updateOf(
-      steps,
-      { ...memory, replay },
-      { ...fitted?.metrics('critic/loss', 'critic'), ...figures, 'replay/episodes': replay.length },
-      'nothing is kept to be learned from',
-    );
     return {
-      ...update,
-      trainedTokens: update.trainedTokens + (fitted?.trainedTokens ?? 0),
-      updates: update.updates + (fitted?.updates ?? 0),
+      memory: { kept },
+      keep: kept,
+      metrics: { ...figures, 'replay/episodes': kept.length },
+      why: 'nothing is kept to be learned from',
     };
-  };
+  });
 }
 
 async function fitCritic(
-  learner: Learner,
-  critic: Engine,
+  trainer: Trainer,
   { stateTarget, criticObjective }: ActorCritic,
   kept: readonly Replayed[],
-  moment: Moment,
+  config: TrainConfig,
   rng: Rng,
-): Promise<GradientSteps> {
-  const { learningRate, updates, targetRate } = learner.config.critic;
-  const steps = new GradientSteps(learner, moment, { engine: critic, learningRate });
-  const objective = criticObjective(learner);
+): Promise<void> {
+  const { updates, targetRate } = config.critic;
+  const critic = trainer.critic!;
+  const objective = criticObjective(config);
   for (let update = 0; update < updates; update++) {
-    const utterances = drawUtterances(learner, kept, rng);
-    await steps.take({ rows: await criticRows(learner, critic, utterances, stateTarget, rng) }, objective);
-    await critic.freeze(targetRate);
+    const utterances = drawUtterances(kept, config, rng);
+    await critic.learn({ rows: await criticRows(trainer, utterances, stateTarget, config, rng) }, objective);
+    await critic.keep(targetRate);
   }
-  return steps;
 }
 
-export function drawUtterances({ config }: Learner, kept: readonly Replayed[], rng: Rng): Utterances {
+export function drawUtterances(kept: readonly Replayed[], config: TrainConfig, rng: Rng): Utterances {
   return utterancesOf(draw(kept, config.replay.batch, rng), config.credit.rewardScale);
 }
 
 /** Rows with what the target network says that Q and V should be. */
 async function criticRows(
-  learner: Learner,
-  critic: Engine,
+  trainer: Trainer,
   utterances: Utterances,
   stateTarget: StateTarget,
+  config: TrainConfig,
   rng: Rng,
 ): Promise<TokenRow[]> {
   const { ids, turns } = utterances;
-  const { discount } = learner.config.critic;
-  const heads = await read(critic, ids, true);
+  const { discount } = config.critic;
+  const heads = await read(trainer.critic!, ids, true);
   const channels = ids.map(({ length }) => ({
     weight: new Float32Array(length),
     ...Object.fromEntries(CHANNELS.map((name) => [name, new Float32Array(length)])),
@@ -140,7 +127,7 @@ async function criticRows(
     set('q2Target', row, end, q2);
   }
   const states = stateTarget === 'imagined' ? oneOfEach(turns, rng) : turns;
-  const values = await stateTargets(learner, critic, utterances, states, heads, stateTarget, rng);
+  const values = await stateTargets(trainer, utterances, states, heads, stateTarget, rng);
   for (const [index, { row, start }] of states.entries()) {
     set('weight', row, start, 1);
     set('actionStart', row, start, 1 / states.length);
@@ -153,8 +140,7 @@ async function criticRows(
 const CHANNELS = ['actionStart', 'actionEnd', 'q1Target', 'q2Target', 'v1Target', 'v2Target'];
 
 async function stateTargets(
-  learner: Learner,
-  critic: Engine,
+  trainer: Trainer,
   utterances: Utterances,
   states: readonly Utterance[],
   heads: Heads,
@@ -168,9 +154,9 @@ async function stateTargets(
       return target === 'least' ? [least, least] : [one, two];
     });
   }
-  const imagined = await imagine(learner, utterances, states, rng);
+  const imagined = await imagine(trainer, utterances, states, rng);
   const said = await read(
-    critic,
+    trainer.critic!,
     imagined.map(({ ids_T }) => ids_T),
     true,
   );
@@ -184,9 +170,12 @@ function oneOfEach(turns: readonly Utterance[], rng: Rng): Utterance[] {
   return [...byRow.values()].map((all) => rng.pick(all));
 }
 
-export async function read(critic: Engine, ids: readonly Int32Array[], frozen: boolean): Promise<Heads> {
-  const rows = ids.map((ids_T) => ({ ids_T, channels: {} }));
-  return (await critic.score({ rows }, { temperature: 1, heads: archerHeads, frozen })).heads!;
+export async function read(
+  critic: TrainedModel,
+  ids_B: readonly Int32Array[],
+  frozen: boolean,
+): Promise<Heads> {
+  return (await critic.score(ids_B, { heads: archerHeads, frozen })).heads!;
 }
 
 /** min(Q) - min(V) of an utterance, as the present critic has it. */

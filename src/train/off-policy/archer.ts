@@ -9,20 +9,20 @@ import { archerActor, archerCritic, archerIql } from '../../objective/archer.ts'
 import { combine } from '../../objective/combine.ts';
 import { entropyBonus } from '../../objective/entropy-bonus.ts';
 import type { Objective } from '../../objective/objective.ts';
+import type { TrainConfig } from '../config.ts';
 import type { Learn } from '../learn.ts';
-import type { Learner } from '../learner.ts';
 import { actorCritic, advantageOf, drawUtterances, mean, read, utteranceRow } from './actor-critic.ts';
 import { imagine } from './utterances.ts';
 
 export const learnArcher: Learn = actorCritic({
   stateTarget: 'imagined',
   criticObjective: () => archerCritic(),
-  actorObjective: (learner) => withEntropy(learner, archerActor(learner.config.objective.options)),
-  actorStep: async (learner, critic, kept, rng) => {
-    const utterances = drawUtterances(learner, kept, rng);
-    const imagined = await imagine(learner, utterances, utterances.turns, rng);
+  actorObjective: (config) => withEntropy(config, archerActor(config.objective.options)),
+  actorStep: async (trainer, kept, config, rng) => {
+    const utterances = drawUtterances(kept, config, rng);
+    const imagined = await imagine(trainer, utterances, utterances.turns, rng);
     const heads = await read(
-      critic,
+      trainer.critic!,
       imagined.map(({ ids_T }) => ids_T),
       false,
     );
@@ -42,17 +42,17 @@ export const archerIqlOptions = z.strictObject({
 
 export const learnArcherIql: Learn = actorCritic({
   stateTarget: 'least',
-  criticObjective: ({ config }) => {
+  criticObjective: (config) => {
     const { expectile } = archerIqlOptions.parse(config.objective.options);
     return archerIql({ expectile });
   },
-  actorObjective: ({ config }) => {
+  actorObjective: (config) => {
     const { temperature, largestWeight } = archerIqlOptions.parse(config.objective.options);
     return advantageWeighted({ temperature, largestWeight });
   },
-  actorStep: async (learner, critic, kept, rng) => {
-    const { ids, turns } = drawUtterances(learner, kept, rng);
-    const heads = await read(critic, ids, false);
+  actorStep: async (trainer, kept, config, rng) => {
+    const { ids, turns } = drawUtterances(kept, config, rng);
+    const heads = await read(trainer.critic!, ids, false);
     const advantages = turns.map((turn) => advantageOf(heads, turn.row, turn));
     return {
       rows: turns.map(({ row, start, end }, index) =>
@@ -64,7 +64,7 @@ export const learnArcherIql: Learn = actorCritic({
 });
 
 /** A little entropy keeps a small policy from settling before its critic knows every state. */
-function withEntropy({ config }: Learner, objective: Objective): Objective {
+function withEntropy(config: TrainConfig, objective: Objective): Objective {
   const { entropyCoefficient } = config.objective;
   return entropyCoefficient > 0 ? combine([objective, entropyBonus({ entropyCoefficient })]) : objective;
 }

@@ -25,15 +25,15 @@ export const learnDigiQ: Learn = actorCritic({
   criticRests: true,
   criticObjective: () => archerCritic(),
   actorObjective: () => bestOfNExtraction(),
-  actorStep: async (learner, critic, kept, rng) => {
-    const options = digiQOptions.parse(learner.config.objective.options);
-    const own = learner.config.critic.candidates - 1;
-    const utterances = drawUtterances(learner, kept, rng);
+  actorStep: async (trainer, kept, config, rng) => {
+    const options = digiQOptions.parse(config.objective.options);
+    const own = config.critic.candidates - 1;
+    const utterances = drawUtterances(kept, config, rng);
     const { ids, turns } = utterances;
-    const imagined = await imagine(learner, utterances, turns, rng, own);
+    const imagined = await imagine(trainer, utterances, turns, rng, own);
     const recorded = turns.map(({ row, start, end }) => ({ ids_T: ids[row]!, start, end }));
     const [ofRecorded, ofImagined] = await Promise.all(
-      [ids, imagined.map(({ ids_T }) => ids_T)].map((all) => read(critic, all, false)),
+      [ids, imagined.map(({ ids_T }) => ids_T)].map((all) => read(trainer.critic!, all, false)),
     );
     const chosen = turns.map((turn, index) => {
       const others = Array.from({ length: own }, (_, copy) => index * own + copy);

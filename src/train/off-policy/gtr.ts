@@ -18,15 +18,14 @@ import { Rng } from '../../core/rng.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { combine } from '../../objective/combine.ts';
 import { gtr } from '../../objective/imitation-mix.ts';
-import { atTargets, explainedVariance, ofValueHead, valueLoss } from '../../objective/value.ts';
+import { atTargets, ofValueHead, valueLoss } from '../../objective/value.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { Boundary } from '../../rollout/boundary.ts';
 import { type CollectOptions, collectGroups, type GroupRequest } from '../../rollout/collect.ts';
-import type { Learn } from '../learn.ts';
+import { type Learn, learning } from '../learn.ts';
 import { clipOf } from '../policy-objective.ts';
-import { creditGroups } from '../update.ts';
-import { learnBeside, withConstant } from './mixtures.ts';
-import { draw, keptAs, recent } from './replay.ts';
+import { learnBeside, nothingBeside, withConstant } from './mixtures.ts';
+import { draw, keptAs, type Remembered, recent } from './replay.ts';
 import { CORRECTION, correctedThought, correctionRows, weighThoughts } from './thoughts.ts';
 
 export const gtrOptions = z.strictObject({
@@ -104,41 +103,37 @@ const isCorrected = ({ turns }: Trajectory): boolean =>
   turns.some((turn) => correctedThought(turn) !== undefined);
 
 /** PPO with its critic on the episodes of the step; beside it corrections, drawn from those of all steps that are kept. */
-export const learnGtr: Learn = async (learner, groups, moment, memory) => {
-  const { config } = learner;
+export const learnGtr: Learn = learning<Remembered>((config) => async (trainer, groups, { step, memory }) => {
   const { thoughtWeight, replayAge, ...options } = gtrOptions.parse(config.objective.options);
   const { valueCoefficient, valueClip, valueWarmup } = config.objective;
-  const credited = await creditGroups(learner, groups, memory);
-  const samples = credited.candidates.flatMap(({ trajectory }, index) =>
-    credited.samples_I[index]!.map((item) => weighThoughts(item, trajectory, learner, thoughtWeight)),
+  const { candidates, samples_I } = await trainer.credit(groups);
+  const samples = candidates.flatMap(({ trajectory }, index) =>
+    samples_I[index]!.map((item) => weighThoughts(item, trajectory, trainer, thoughtWeight)),
   );
   const episodes = groups.flatMap(({ members }) => members);
-  const corrected = episodes.filter(isCorrected);
-  const replay = [...recent(memory.replay, moment.step + 1, replayAge), ...corrected.map(keptAs)];
-  const kept = await learner.archive.recall(replay);
-  const warmingUp = moment.step < valueWarmup;
+  const kept = [...recent(memory.kept, step, replayAge), ...episodes.filter(isCorrected).map(keptAs)];
+  const recalled = await trainer.recall(kept);
+  const warmingUp = step <= valueWarmup;
   const value = atTargets(valueLoss({ valueCoefficient, valueClip }));
-  const update = await learnBeside(
-    learner,
-    moment,
-    credited,
+  await learnBeside(
+    trainer,
+    config,
     samples,
-    { creditState: credited.state, replay },
     warmingUp ? ofValueHead(value) : combine([gtr({ ...options, policy: clipOf(config.objective) }), value]),
     (fresh, rng) => {
-      const drawn = warmingUp ? [] : draw(kept, config.replay.batch, rng);
-      return [...withConstant(fresh, 'imitation', 0), ...correctionRows(drawn, learner)];
+      const drawn = warmingUp ? [] : draw(recalled, config.replay.batch, rng);
+      return [...withConstant(fresh, 'imitation', 0), ...correctionRows(drawn, trainer)];
     },
   );
   const turns = episodes.flatMap((episode) => episode.turns);
   const wrong = turns.filter((turn) => correctedThought(turn) !== undefined);
   return {
-    ...update,
+    memory: { kept },
+    keep: kept,
     metrics: {
-      ...update.metrics,
-      'value/explained_variance': explainedVariance(update.metrics),
       'thoughts/corrected_share': wrong.length / Math.max(1, turns.length),
-      'replay/episodes': replay.length,
+      'replay/episodes': kept.length,
     },
+    why: nothingBeside,
   };
-};
+});

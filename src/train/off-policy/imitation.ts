@@ -1,46 +1,44 @@
 /** Learning from episodes that are kept, whoever played them: some are imitated more than others, or their values learned. */
 
-import { Rng } from '../../core/rng.ts';
 import type { TokenRow } from '../../engine/engine.ts';
 import type { Objective } from '../../objective/objective.ts';
 import type { Replayed } from '../archive.ts';
-import { GradientSteps } from '../gradient-steps.ts';
-import type { Learn } from '../learn.ts';
-import type { Learner } from '../learner.ts';
+import type { TrainConfig } from '../config.ts';
+import { type Learn, learning } from '../learn.ts';
 import { withSampler } from '../sampler-gap.ts';
-import { updateOf } from './preferences.ts';
-import { draw, remember } from './replay.ts';
+import type { Trainer } from '../trainer.ts';
+import { draw, type Remembered, remember } from './replay.ts';
 
 export interface ReplayMethod {
   /** Which of the kept episodes may be drawn. Default: all. */
-  readonly eligible?: (learner: Learner, kept: readonly Replayed[]) => readonly Replayed[];
-  readonly rows: (learner: Learner, episodes: readonly Replayed[]) => Promise<TokenRow[]> | TokenRow[];
-  readonly objective: (learner: Learner) => Objective;
+  readonly eligible?: (kept: readonly Replayed[], config: TrainConfig) => readonly Replayed[];
+  readonly rows: (
+    episodes: readonly Replayed[],
+    config: TrainConfig,
+    trainer: Trainer,
+  ) => Promise<TokenRow[]> | TokenRow[];
+  readonly objective: (config: TrainConfig) => Objective;
   /** After every update, as target networks want it. */
-  readonly afterwards?: (learner: Learner) => Promise<void>;
+  readonly afterwards?: (trainer: Trainer, config: TrainConfig) => Promise<void>;
 }
 
 /** `replay.updates` steps, each on `replay.batch` episodes that are drawn anew. */
 export function learnFromReplay(method: ReplayMethod): Learn {
-  return async (learner, groups, moment, memory) => {
-    const { config } = learner;
-    const replay = remember(memory, groups, config);
-    const kept = await learner.archive.recall(replay);
-    const eligible = method.eligible?.(learner, kept) ?? kept;
-    const objective = method.objective(learner);
-    const rng = Rng.of('replay', config.seed, moment.step);
-    const steps = new GradientSteps(learner, moment);
-    // A policy that acts by its values as well samples from another distribution than the one that is trained.
-    const played = learner.recipe.actsBy ? [] : groups.flatMap(({ members }) => members);
-    const playedNow = new Set(played.map(({ id }) => id));
+  return learning<Remembered>((config) => async (trainer, groups, { memory }) => {
+    const kept = remember(memory, groups, config);
+    const recalled = await trainer.recall(kept);
+    const eligible = method.eligible?.(recalled, config) ?? recalled;
+    const objective = method.objective(config);
+    const rng = trainer.rng('replay');
+    const playedNow = new Set(groups.flatMap(({ members }) => members.map(({ id }) => id)));
     for (let update = 0; update < config.replay.updates && eligible.length > 0; update++) {
       const episodes = draw(eligible, config.replay.batch, rng);
-      const rows = withSampler(await method.rows(learner, episodes), episodes, playedNow);
+      const rows = withSampler(await method.rows(episodes, config, trainer), episodes, playedNow);
       if (rows.length === 0) continue;
-      await steps.take({ rows }, objective);
-      await method.afterwards?.(learner);
+      await trainer.policy.learn({ rows }, objective);
+      await method.afterwards?.(trainer, config);
     }
-    const metrics = { 'replay/episodes': replay.length, 'replay/eligible': eligible.length };
-    return updateOf(steps, { ...memory, replay }, metrics, 'no kept episode is to be learned from');
-  };
+    const metrics = { 'replay/episodes': kept.length, 'replay/eligible': eligible.length };
+    return { memory: { kept }, keep: kept, metrics, why: 'no kept episode is to be learned from' };
+  });
 }

@@ -3,7 +3,7 @@
  * (SPEAR), or demonstrations (DataMind's mixture).
  */
 
-import { Rng } from '../../core/rng.ts';
+import type { Rng } from '../../core/rng.ts';
 import type { RoleGroup } from '../../core/trajectory.ts';
 import type { TokenRow } from '../../engine/engine.ts';
 import { sftRl } from '../../objective/imitation-mix.ts';
@@ -11,14 +11,12 @@ import type { Objective } from '../../objective/objective.ts';
 import { isReplayed, recalibratedAdvantage, selfImitation } from '../../objective/self-imitation.ts';
 import type { Replayed } from '../archive.ts';
 import { type CreditedSample, minibatches } from '../batch.ts';
-import { GradientSteps } from '../gradient-steps.ts';
-import type { Kept, Learn, Memory, Moment, Update } from '../learn.ts';
-import type { Learner } from '../learner.ts';
-import { lessonRows } from '../lesson-rows.ts';
+import type { TrainConfig } from '../config.ts';
+import type { CreditedGroups } from '../credit-groups.ts';
+import { type Kept, type Learn, learning } from '../learn.ts';
 import { clipOf } from '../policy-objective.ts';
-import { type CreditedGroups, creditedEpisodes, creditGroups } from '../update.ts';
-import { updateOf } from './preferences.ts';
-import { draw, keptAs, recent } from './replay.ts';
+import type { Trainer } from '../trainer.ts';
+import { draw, keptAs, type Remembered, recent } from './replay.ts';
 import { averagedRows, onTurns, recordedOf } from './rows.ts';
 
 /** Rows with further channels of one number on all tokens. */
@@ -31,27 +29,27 @@ export function withConstant(rows: readonly TokenRow[], name: string, value: num
 
 /** `epochs` passes over the fresh samples, each minibatch with rows that are drawn for it. */
 export async function learnBeside(
-  learner: Learner,
-  moment: Moment,
-  credited: CreditedGroups,
+  trainer: Trainer,
+  { optimizer }: Pick<TrainConfig, 'optimizer'>,
   samples: readonly CreditedSample[],
-  memory: Memory,
   objective: Objective,
   lesson: (fresh: readonly TokenRow[], rng: Rng) => readonly TokenRow[],
-): Promise<Update> {
-  const { config } = learner;
-  const rng = Rng.of('minibatches', config.seed, moment.step);
-  const steps = new GradientSteps(learner, moment);
-  for (let epoch = 0; epoch < config.optimizer.epochs; epoch++) {
-    const parts = samples.length > 0 ? minibatches(samples, config.optimizer.minibatches, rng) : [[]];
+): Promise<void> {
+  const rng = trainer.rng('minibatches');
+  for (let epoch = 0; epoch < optimizer.epochs; epoch++) {
+    const parts = samples.length > 0 ? minibatches(samples, optimizer.minibatches, rng) : [[]];
     for (const part of parts) {
-      const rows = lesson(lessonRows(learner, part, objective), rng);
-      if (rows.length > 0) await steps.take({ rows }, objective);
+      const rows = lesson(trainer.rows(part, objective), rng);
+      if (rows.length > 0) await trainer.policy.learn({ rows }, objective);
     }
   }
-  const update = updateOf(steps, memory, {}, 'no advantage differs from zero, and nothing is remembered');
-  return { ...update, credited: creditedEpisodes(credited) };
 }
+
+/** Why a mixture may have nothing to learn from. */
+export const nothingBeside = 'no advantage differs from zero, and nothing is remembered';
+
+type GroupMean = { readonly step: number; readonly mean: number };
+type Successes = Remembered & { readonly means: readonly GroupMean[] };
 
 /**
  * SPEAR. What is replayed is chosen by the paper's rule: advantage above 0 when it was played, and return above the median
@@ -60,56 +58,48 @@ export async function learnBeside(
  * 1. Episodes with an advantage above 0 are kept, and the means of all groups apart, both for `replayAge` steps. The paper
  *    bounds the buffer by a count as well; here a step may play any number.
  */
-export const learnSpear: Learn = async (learner, groups, moment, memory) => {
-  const { config } = learner;
-  const credited = await creditGroups(learner, groups, memory);
-  const { options } = config.objective;
-  const { replayAge, ...loss } = options as typeof options & { readonly replayAge: number };
-  const step = moment.step + 1;
-  const earlier = groupMeansOf(memory).filter((mean) => step - mean.step <= replayAge);
-  const means = earlier.map(({ mean }) => mean);
-  const past = recent(memory.replay, step, replayAge);
-  const good = (await learner.archive.recall(past)).filter(({ advantage = 0, outcome }) =>
-    isReplayed(advantage, recalibratedAdvantage(outcome, means)),
-  );
-  const played = groups.map((group) => ({ step, mean: meanOutcome(group) }));
-  const kept = [...past, ...remembered(credited).filter(({ advantage = 0 }) => advantage > 0)];
-  const update = await learnBeside(
-    learner,
-    moment,
-    credited,
-    credited.samples_I.flat(),
-    { creditState: { ...credited.state, [GROUP_MEANS]: [...earlier, ...played] }, replay: kept },
-    selfImitation({ policy: clipOf(config.objective), ...loss }),
-    (fresh, rng) => [
-      ...withConstant(fresh, 'replay', 0),
-      ...withConstant(
-        averagedRows(recordedOf(draw(good, config.replay.batch, rng)), ({ outcome }, sample) => ({
-          advantages: onTurns(
-            sample,
-            () => recalibratedAdvantage(outcome, means) * config.credit.rewardScale,
+export const learnSpear: Learn = learning<Successes>(
+  (config) =>
+    async (trainer, groups, { step, memory }) => {
+      const credited = await trainer.credit(groups);
+      const { options } = config.objective;
+      const { replayAge, ...loss } = options as typeof options & { readonly replayAge: number };
+      const earlier = memory.means.filter((mean) => step - mean.step <= replayAge);
+      const means = earlier.map(({ mean }) => mean);
+      const past = recent(memory.kept, step, replayAge);
+      const good = (await trainer.recall(past)).filter(({ advantage = 0, outcome }) =>
+        isReplayed(advantage, recalibratedAdvantage(outcome, means)),
+      );
+      await learnBeside(
+        trainer,
+        config,
+        credited.samples_I.flat(),
+        selfImitation({ policy: clipOf(config.objective), ...loss }),
+        (fresh, rng) => [
+          ...withConstant(fresh, 'replay', 0),
+          ...withConstant(
+            averagedRows(recordedOf(draw(good, config.replay.batch, rng)), ({ outcome }, sample) => ({
+              advantages: onTurns(
+                sample,
+                () => recalibratedAdvantage(outcome, means) * config.credit.rewardScale,
+              ),
+              oldLogprobs: sample.logprobs_T,
+            })),
+            'replay',
+            1,
           ),
-          oldLogprobs: sample.logprobs_T,
-        })),
-        'replay',
-        1,
-      ),
-    ],
-  );
-  return {
-    ...update,
-    metrics: { ...update.metrics, 'replay/episodes': kept.length, 'replay/eligible': good.length },
-  };
-};
-
-/** Where the state of credit keeps them. */
-const GROUP_MEANS = 'spear-sil/means';
-
-type GroupMean = { readonly step: number; readonly mean: number };
-
-function groupMeansOf({ creditState }: Memory): readonly GroupMean[] {
-  return (creditState[GROUP_MEANS] ?? []) as readonly GroupMean[];
-}
+        ],
+      );
+      const played = groups.map((group) => ({ step, mean: meanOutcome(group) }));
+      const kept = [...past, ...remembered(credited).filter(({ advantage = 0 }) => advantage > 0)];
+      return {
+        memory: { kept, means: [...earlier, ...played] },
+        keep: kept,
+        metrics: { 'replay/episodes': kept.length, 'replay/eligible': good.length },
+        why: nothingBeside,
+      };
+    },
+);
 
 function meanOutcome({ members }: RoleGroup): number {
   return members.reduce((sum, { outcome }) => sum + outcome, 0) / members.length;
@@ -125,23 +115,21 @@ function remembered({ candidates, credits }: CreditedGroups): Kept[] {
 }
 
 /** DataMind: one loss of both, the share of imitation a schedule over steps. */
-export const learnMixed: Learn = async (learner, groups, moment, memory) => {
-  const { config } = learner;
-  const credited = await creditGroups(learner, groups, memory);
-  const replay = await learner.archive.recall(memory.replay);
-  return learnBeside(
-    learner,
-    moment,
-    credited,
+export const learnMixed: Learn = learning<Remembered>((config) => async (trainer, groups, { memory }) => {
+  const credited = await trainer.credit(groups);
+  const replay = await trainer.recall(memory.kept);
+  await learnBeside(
+    trainer,
+    config,
     credited.samples_I.flat(),
-    { ...memory, creditState: credited.state },
     sftRl({ policy: clipOf(config.objective), ...config.objective.options }),
     (fresh, rng) => [
       ...withConstant(fresh, 'imitation', 0),
       ...imitated(draw(replay, config.replay.batch, rng)),
     ],
   );
-};
+  return { memory, keep: memory.kept, why: nothingBeside };
+});
 
 /** Rows that are imitated, and that no policy gradient sees. */
 function imitated(episodes: readonly Replayed[]): TokenRow[] {

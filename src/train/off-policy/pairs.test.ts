@@ -128,12 +128,12 @@ test('a twin is compared at the turn from which it differs, by the rewards of th
 
 test('the latest episodes are kept, by their keys; recorded ones stay as they are', () => {
   const key = (member: number) => ({ episode: madeKey({ member }), role: 'agent' });
-  const memory = { creditState: {}, replay: [key(0), key(1)] };
+  const memory = { kept: [key(0), key(1)] };
   const config = { replay: { size: 2 } } as Parameters<typeof remember>[2];
   const kept = remember(memory, group([episode(2, [6], 1)]), config);
   expect(kept).toEqual([key(1), key(2)]);
   expect(JSON.parse(JSON.stringify(kept))).toEqual(kept);
-  expect(remember(memory, [], config)).toBe(memory.replay);
+  expect(remember(memory, [], config)).toBe(memory.kept);
 });
 
 /** An episode, and its twin from the second turn on, which earned −20. */

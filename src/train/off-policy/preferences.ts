@@ -1,15 +1,14 @@
 /** Learning from sequences that are compared or judged: pairs of a better and a worse one, or single ones. */
 
-import { Rng } from '../../core/rng.ts';
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
 import type { TokenRow } from '../../engine/engine.ts';
 import type { Objective } from '../../objective/objective.ts';
 import { minibatches } from '../batch.ts';
-import { GradientSteps } from '../gradient-steps.ts';
-import type { Learn, Memory, Moment, Update } from '../learn.ts';
-import type { Learner } from '../learner.ts';
+import type { TrainConfig } from '../config.ts';
+import { type Learn, learning } from '../learn.ts';
 import { withoutSampler } from '../sampler-gap.ts';
-import { byGroup, draw } from './replay.ts';
+import type { Lesson, Trainer } from '../trainer.ts';
+import { byGroup, draw, type Remembered } from './replay.ts';
 import { countedRow, recordedOf } from './rows.ts';
 
 /** A sequence that counts as one: rows that weigh its tokens, and what it earned. */
@@ -24,10 +23,11 @@ export type Example = readonly [Side] | readonly [Side, Side];
 export interface Preferences {
   /** The examples that the episodes of some tasks make. */
   readonly examples: (
-    learner: Learner,
     groups: readonly RoleGroup[],
+    config: TrainConfig,
+    trainer: Trainer,
   ) => Promise<readonly Example[]> | readonly Example[];
-  readonly objective: (learner: Learner) => Objective;
+  readonly objective: (config: TrainConfig) => Objective;
   /** Whose log-probabilities `referenceLogprobs` are: the kept copy's, or the policy's before this update. */
   readonly reference?: 'kept' | 'before';
   /** Why there may be no example. */
@@ -36,58 +36,31 @@ export interface Preferences {
 
 /** From the groups of the step, or where there are none from tasks drawn from what was recorded. */
 export function learnFromPreferences(preferences: Preferences): Learn {
-  return async (learner, groups, moment, memory) => {
-    const compared = await comparedGroups(learner, groups, moment, memory);
-    const examples = await preferences.examples(learner, compared);
-    const judged = await withReference(learner, examples, preferences.reference);
-    const { minibatches: parts, epochs } = learner.config.optimizer;
-    const rng = Rng.of('minibatches', learner.config.seed, moment.step);
-    const steps = new GradientSteps(learner, moment);
-    const objective = preferences.objective(learner);
-    for (let epoch = 0; epoch < epochs && judged.length > 0; epoch++) {
-      for (const part of minibatches(judged, parts, rng)) {
+  return learning<Remembered>((config) => async (trainer, groups, { memory }) => {
+    const recorded = config.data !== '';
+    const compared = recorded ? await recordedGroups(trainer, memory, config.replay.batch) : groups;
+    const examples = await preferences.examples(compared, config, trainer);
+    const judged = await withReference(trainer, examples, preferences.reference);
+    const rng = trainer.rng('minibatches');
+    const objective = preferences.objective(config);
+    for (let epoch = 0; epoch < config.optimizer.epochs && judged.length > 0; epoch++) {
+      for (const part of minibatches(judged, config.optimizer.minibatches, rng)) {
         const lesson = lessonOf(part);
-        const rows = compared === groups ? lesson.rows : withoutSampler(lesson.rows);
-        await steps.take({ ...lesson, rows }, objective);
+        const rows = recorded ? withoutSampler(lesson.rows) : lesson.rows;
+        await trainer.policy.learn({ ...lesson, rows }, objective);
       }
     }
-    return updateOf(steps, memory, { 'preference/examples': judged.length }, preferences.why);
-  };
+    const metrics = { 'preference/examples': judged.length };
+    return { memory, keep: memory.kept, metrics, why: preferences.why };
+  });
 }
 
-/** What one or more gradient steps on the policy alone amount to. */
-export function updateOf(
-  steps: GradientSteps,
-  memory: Memory,
-  metrics: Readonly<Record<string, number>>,
-  why: string,
-): Update {
-  return {
-    metrics: {
-      ...steps.metrics('policy/loss'),
-      ...metrics,
-      'optim/learning_rate': steps.learningRate,
-      'tokens/trained': steps.trainedTokens,
-    },
-    memory,
-    trainedTokens: steps.trainedTokens,
-    updates: steps.updates,
-    why,
-  };
-}
-
-async function comparedGroups(
-  { config, archive }: Learner,
-  groups: readonly RoleGroup[],
-  { step }: Moment,
-  { replay }: Memory,
+async function recordedGroups(
+  trainer: Trainer,
+  { kept }: Remembered,
+  tasks: number,
 ): Promise<readonly RoleGroup[]> {
-  if (config.data === '') return groups;
-  return draw(
-    byGroup(await archive.recall(replay)),
-    config.replay.batch,
-    Rng.of('replay', config.seed, step),
-  );
+  return draw(byGroup(await trainer.recall(kept)), tasks, trainer.rng('replay'));
 }
 
 /** The whole of an episode as one side. */
@@ -118,15 +91,14 @@ function cutAfter({ ids_T, channels }: TokenRow, tokens: number): TokenRow {
 
 /** The same examples, with the log-probabilities that scores are relative to. */
 async function withReference(
-  { config, engine }: Learner,
+  { policy }: Trainer,
   examples: readonly Example[],
   reference: Preferences['reference'],
 ): Promise<readonly Example[]> {
   const rows = examples.flat().flatMap((side) => side.rows);
   if (reference === undefined || rows.length === 0) return examples;
-  const bare = rows.map(({ ids_T }) => ({ ids_T, channels: {} }));
-  const { temperature } = config.rollout;
-  const { logprobs } = await engine.score({ rows: bare }, { temperature, frozen: reference === 'kept' });
+  const ids_B = rows.map(({ ids_T }) => ids_T);
+  const { logprobs } = await policy.score(ids_B, { frozen: reference === 'kept' });
   let next = 0;
   const scored = ({ rows: ofSide, reward }: Side): Side => ({
     reward,
@@ -138,7 +110,7 @@ async function withReference(
   return examples.map((example) => example.map(scored) as unknown as Example);
 }
 
-function lessonOf(examples: readonly Example[]): Parameters<GradientSteps['take']>[0] {
+function lessonOf(examples: readonly Example[]): Lesson {
   const sides = examples.flat();
   const rows: TokenRow[] = [];
   const sequences = sides.map(({ rows: ofSide, reward }) => {

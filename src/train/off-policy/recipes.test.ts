@@ -13,6 +13,7 @@ import type { TrainSettings } from '../config.ts';
 import type { TrainState } from '../loop.ts';
 import { findRecipe, recipes } from '../recipes/recipes.ts';
 import { readBy } from '../run-schema.ts';
+import type { Remembered } from './replay.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-off-policy-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -235,12 +236,12 @@ test.each(['spear-sil', 'gtr'])(
 );
 
 test('SPEAR remembers good episodes only', async () => {
-  const kept = join(folder, 'spear-sil', 'checkpoints');
-  const [last] = readdirSync(kept).sort().reverse();
-  const { state } = JSON.parse(readFileSync(join(kept, last!, 'state.json'), 'utf8')) as {
+  const checkpoints = join(folder, 'spear-sil', 'checkpoints');
+  const [last] = readdirSync(checkpoints).sort().reverse();
+  const { state } = JSON.parse(readFileSync(join(checkpoints, last!, 'state.json'), 'utf8')) as {
     readonly state: TrainState;
   };
-  const { replay } = state.memory;
-  expect(replay.length).toBeGreaterThan(0);
-  expect(replay.every(({ advantage = 0 }) => advantage > 0)).toBe(true);
+  const { kept } = state.memory.recipe as unknown as Remembered;
+  expect(kept.length).toBeGreaterThan(0);
+  expect(kept.every(({ advantage = 0 }) => advantage > 0)).toBe(true);
 });

@@ -3,16 +3,22 @@
 import type { Rng } from '../../core/rng.ts';
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
 import type { TrainConfig } from '../config.ts';
-import type { Kept, Memory } from '../learn.ts';
+import type { Kept } from '../learn.ts';
+
+/** Episodes that a recipe keeps, oldest first. */
+export type Remembered = { readonly kept: readonly Kept[] };
+
+/** Begins with what was recorded, where a run learns from that. */
+export const remembers = (recorded: readonly Kept[]): Remembered => ({ kept: recorded });
 
 /** The latest `replay.size` episodes, those of this step among them; where the run plays none, all that was recorded. */
 export function remember(
-  { replay }: Memory,
+  { kept }: Remembered,
   groups: readonly RoleGroup[],
   { replay: { size } }: TrainConfig,
 ): readonly Kept[] {
-  if (groups.length === 0) return replay;
-  return [...replay, ...groups.flatMap(({ members }) => members.map(keptAs))].slice(-size);
+  if (groups.length === 0) return kept;
+  return [...kept, ...groups.flatMap(({ members }) => members.map(keptAs))].slice(-size);
 }
 
 /** Those of the last `age` steps before `step`: memory that is sized in steps holds the same time whatever a step plays. */

@@ -14,16 +14,11 @@ import { tagProtocol } from '../../env/tag-protocol.ts';
 import { wordRenderer } from '../../model/renderer.ts';
 import { WordTokenizer } from '../../model/word-tokenizer.ts';
 import type { CreditedSample } from '../batch.ts';
-import type { Learner } from '../learner.ts';
 import { CORRECTION, correctionRows, thoughtLength, weighThoughts } from './thoughts.ts';
 
 const tokenizer = WordTokenizer.fromTexts(['see near far <action>go</action> <action>stay</action>']);
 const renderer = wordRenderer(tokenizer, 3);
-const learner = {
-  renderer,
-  world: { protocol: tagProtocol },
-  engine: { capabilities: { contextLength: 12 } },
-} as unknown as Learner;
+const reading = { renderer, protocol: tagProtocol, contextLength: 12 };
 const words = (ids: Iterable<number>): string => tokenizer.decode([...ids]);
 
 const turn = (text: string, correctedThought?: string, more: Partial<MadeTurn> = {}): MadeTurn => ({
@@ -59,7 +54,7 @@ test('a token that reaches into the action belongs to the action, whatever the t
 
 test('a corrected thought is imitated after what the policy had seen and done; other turns are not', () => {
   const extended = turn('far <action>stay</action>', 'see near', { anew: false });
-  const rows = correctionRows([episode(turn('near <action>go</action>'), extended)], learner);
+  const rows = correctionRows([episode(turn('near <action>go</action>'), extended)], reading);
   expect(rows.map(({ ids_T }) => words(ids_T))).toEqual(['see near <action>go</action> <end> see see near']);
   expect([...rows[0]!.channels.imitation!]).toEqual([0, 0, 0, 0, 0, 0.5, 0.5]);
   expect(rows[0]!.channels.weight!.every((weight) => weight === 0)).toBe(true);
@@ -68,7 +63,7 @@ test('a corrected thought is imitated after what the policy had seen and done; o
 test('shares of imitation are over all rows; what does not fit the context is left out, and so is an end', () => {
   const rows = correctionRows(
     [episode(turn('far', 'near')), episode(turn('far <action>go</action>', 'see near see'))],
-    learner,
+    reading,
   );
   expect(rows.map(({ ids_T }) => words(ids_T))).toEqual(['see near', 'see see near see']);
   expect(rows.map(({ channels }) => [...channels.imitation!])).toEqual([
@@ -76,7 +71,7 @@ test('shares of imitation are over all rows; what does not fit the context is le
     [0, 0.25, 0.25, 0.25],
   ]);
   const long = turn('far <action>go</action>', 'near', { call: { context: new Array<number>(12).fill(5) } });
-  expect(correctionRows([episode(long)], learner)).toEqual([]);
+  expect(correctionRows([episode(long)], reading)).toEqual([]);
 });
 
 test('thoughts have a share of the advantage, actions all of it; so has everything where no action was found', () => {
@@ -86,9 +81,9 @@ test('thoughts have a share of the advantage, actions all of it; so has everythi
     sample: { call_T },
     advantages_T: Float32Array.from(call_T, (index) => (index < 0 ? 0 : 2)),
   } as unknown as CreditedSample;
-  const weighed = weighThoughts(item, episode(...turns), learner, 0.25);
+  const weighed = weighThoughts(item, episode(...turns), reading, 0.25);
   expect([...weighed.advantages_T]).toEqual([0, 0.5, 0.5, 2, 2, 0, 2, 2, 2]);
-  expect(weighThoughts(item, episode(...turns), learner, 1)).toBe(item);
+  expect(weighThoughts(item, episode(...turns), reading, 1)).toBe(item);
 });
 
 test('a plan before the act is no thought of it: it has all of its advantage', () => {
@@ -108,5 +103,5 @@ test('a plan before the act is no thought of it: it has all of its advantage', (
   const advantages_T = Float32Array.from(sample!.mask_T);
   const item: CreditedSample = { sample: sample!, advantages_T, live: true };
   expect(words(sample!.ids_T.filter((_, token) => sample!.call_T[token] === 1))).toBe(`${acted} <end>`);
-  expect([...weighThoughts(item, planned, learner, 0.25).advantages_T]).toEqual([0, 1, 1, 0, 0.25, 1, 1]);
+  expect([...weighThoughts(item, planned, reading, 0.25).advantages_T]).toEqual([0, 1, 1, 0, 0.25, 1, 1]);
 });

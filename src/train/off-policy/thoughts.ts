@@ -6,7 +6,10 @@ import type { TokenRow } from '../../engine/engine.ts';
 import type { ActionProtocol } from '../../env/protocol.ts';
 import type { Renderer } from '../../model/renderer.ts';
 import type { CreditedSample } from '../batch.ts';
-import type { Learner } from '../learner.ts';
+import type { Trainer } from '../trainer.ts';
+
+/** How the policy writes, and how much it can read. */
+type Reading = Pick<Trainer, 'renderer' | 'protocol' | 'contextLength'>;
 
 /** How many of the ids write the thought; a token that reaches into the action is the action's. */
 export function thoughtLength(
@@ -25,11 +28,8 @@ export function thoughtLength(
  * What is to be imitated of some episodes: a row for each thought that was corrected, with what came before it as the policy
  * saw it. `imitation` is on the tokens of the correction, a share of all of them; no policy gradient sees the row.
  */
-export function correctionRows(
-  episodes: readonly Trajectory[],
-  learner: Pick<Learner, 'renderer' | 'world' | 'engine'>,
-): TokenRow[] {
-  const corrections = episodes.flatMap((episode) => correctionsOf(episode, learner));
+export function correctionRows(episodes: readonly Trajectory[], reading: Reading): TokenRow[] {
+  const corrections = episodes.flatMap((episode) => correctionsOf(episode, reading));
   const tokens = corrections.reduce((total, { thought }) => total + thought.length, 0);
   return corrections.map(({ prompt, thought }) => {
     const ids_T = Int32Array.of(...prompt, ...thought);
@@ -56,7 +56,7 @@ export function correctedThought({ transition }: Turn): string | undefined {
 
 function correctionsOf(
   { turns, calls }: Trajectory,
-  { renderer, world, engine }: Pick<Learner, 'renderer' | 'world' | 'engine'>,
+  { renderer, protocol, contextLength }: Reading,
 ): Correction[] {
   return turns.flatMap((turn) => {
     const corrected = correctedThought(turn);
@@ -65,12 +65,12 @@ function correctionsOf(
     const prompt = promptOf(act, calls);
     const { text } = act;
     // Together with the action that the policy took, since a tokenizer may join what meets.
-    const action = text.slice(world.protocol.thought?.(text).length ?? 0);
+    const action = text.slice(protocol.thought?.(text).length ?? 0);
     const written = renderer.completionIds(`${corrected} ${action}`);
     const thought = written
-      .slice(0, thoughtLength(written, renderer, world.protocol))
+      .slice(0, thoughtLength(written, renderer, protocol))
       .filter((id) => !renderer.stopIds.includes(id));
-    const fits = prompt.length + thought.length <= engine.capabilities.contextLength;
+    const fits = prompt.length + thought.length <= contextLength;
     return fits && thought.length > 0 ? [{ prompt, thought }] : [];
   });
 }
@@ -79,7 +79,7 @@ function correctionsOf(
 export function weighThoughts(
   item: CreditedSample,
   { turns }: Trajectory,
-  { renderer, world }: Pick<Learner, 'renderer' | 'world'>,
+  { renderer, protocol }: Pick<Reading, 'renderer' | 'protocol'>,
   weight: number,
 ): CreditedSample {
   if (weight === 1) return item;
@@ -87,8 +87,8 @@ export function weighThoughts(
     turns.flatMap((turn) => {
       const act = actOf(turn);
       // Where no action was found, all that was written is answered for.
-      if (act === undefined || !world.protocol.parse(renderer.answer(act.text)).ok) return [];
-      return [[act.id, thoughtLength(act.ids, renderer, world.protocol)] as const];
+      if (act === undefined || !protocol.parse(renderer.answer(act.text)).ok) return [];
+      return [[act.id, thoughtLength(act.ids, renderer, protocol)] as const];
     }),
   );
   const advantages_T = item.advantages_T.map((advantage, token) => {

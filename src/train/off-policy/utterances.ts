@@ -3,7 +3,7 @@
 import type { Rng } from '../../core/rng.ts';
 import type { Sample } from '../../core/sample.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
-import type { Learner } from '../learner.ts';
+import type { Trainer } from '../trainer.ts';
 import { recordedOf } from './rows.ts';
 
 /** Where the values of a turn are read: in which row, and before which tokens. */
@@ -70,34 +70,26 @@ export interface Imagined {
 
 /** What the published policy does in these states, `count` times in each. */
 export async function imagine(
-  { config, engine, renderer }: Learner,
+  trainer: Trainer,
   { ids }: Utterances,
   turns: readonly Utterance[],
   rng: Rng,
   count = 1,
 ): Promise<Imagined[]> {
-  const { temperature, topP, topK } = config.rollout;
   const key = rng.uint32();
-  const requests = turns.flatMap(({ row, start }, turn) =>
+  const prompts = turns.flatMap(({ row, start }, turn) =>
     Array.from({ length: count }, (_, copy) => ({
-      conversation: `imagined/${turn}/${copy}`,
-      promptIds: [...ids[row]!.subarray(0, start)],
-      maxTokens: Math.min(renderer.maxTurnTokens, engine.capabilities.contextLength - start),
-      stopIds: renderer.stopIds,
-      temperature,
-      topP,
-      topK,
-      seed: `${config.seed}/imagined/${key}/${turn}/${copy}`,
+      ids_T: ids[row]!.subarray(0, start),
+      name: `imagined/${key}/${turn}/${copy}`,
     })),
   );
-  const results = await engine.sample(requests);
-  await engine.release(requests.map(({ conversation }) => conversation));
+  const results = await trainer.complete(prompts);
   return results.map((result, index) => {
-    const { promptIds } = requests[index]!;
-    const end = promptIds.length + result.ids.length;
+    const prompt_T = prompts[index]!.ids_T;
+    const end = prompt_T.length + result.ids.length;
     const samplerLogprobs = new Float32Array(end);
-    samplerLogprobs.set(result.logprobs, promptIds.length);
-    const ids_T = Int32Array.of(...promptIds, ...result.ids, CLOSING_ID);
-    return { ids_T, start: promptIds.length, end, samplerLogprobs };
+    samplerLogprobs.set(result.logprobs, prompt_T.length);
+    const ids_T = Int32Array.of(...prompt_T, ...result.ids, CLOSING_ID);
+    return { ids_T, start: prompt_T.length, end, samplerLogprobs };
   });
 }

@@ -5,6 +5,7 @@ import { agentQ as objective } from '../../objective/dpo.ts';
 import { preference } from '../blocks.ts';
 import { siblingTurns } from '../off-policy/pairs.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
+import { remembers } from '../off-policy/replay.ts';
 import type { Recipe } from './recipe.ts';
 
 const options = z.strictObject({
@@ -30,12 +31,13 @@ export const agentQ: Recipe = {
   authors:
     'half search value, half critic’s rank; 5 to 10 actions a node; beta and threshold depend on the task',
   critic: false,
+  start: remembers,
   learn: learnFromPreferences({
-    examples: ({ config }, groups) =>
+    examples: (groups, config) =>
       groups.flatMap(({ members }) =>
         siblingTurns(members, options.parse(config.objective.options).threshold),
       ),
-    objective: ({ config }) => objective({ beta: options.parse(config.objective.options).beta }),
+    objective: (config) => objective({ beta: options.parse(config.objective.options).beta }),
     why: 'no two actions of a node differ by more than the threshold',
   }),
   reads: preference,

@@ -3,6 +3,7 @@
 import { archerActor, archerHeads } from '../../objective/archer.ts';
 import { actorCritic, sampling } from '../blocks.ts';
 import { archerIqlOptions, learnArcher, learnArcherIql } from '../off-policy/archer.ts';
+import { remembers } from '../off-policy/replay.ts';
 import type { Recipe } from './recipe.ts';
 
 export const utteranceHeads: NonNullable<Recipe['criticHeads']> = Object.fromEntries(
@@ -23,6 +24,7 @@ export const archer: Recipe = {
   critic: false,
   criticHeads: utteranceHeads,
   learnsFrom: 'either',
+  start: remembers,
   learn: learnArcher,
   // Its token baseline would need a value head besides the critic.
   reads: (plays) => [...actorCritic(plays), sampling, { objective: { entropyCoefficient: true } }],
@@ -43,6 +45,7 @@ export const archerIql: Recipe = {
   critic: false,
   criticHeads: utteranceHeads,
   learnsFrom: 'either',
+  start: remembers,
   learn: learnArcherIql,
   reads: actorCritic,
   lossOptions: archerIqlOptions,

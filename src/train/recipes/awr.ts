@@ -5,9 +5,11 @@ import { combine } from '../../objective/combine.ts';
 import { valueLoss } from '../../objective/value.ts';
 import type { Replayed } from '../archive.ts';
 import { replayed, scaledRewards } from '../blocks.ts';
-import type { Learner } from '../learner.ts';
+import type { TrainConfig } from '../config.ts';
 import { learnFromReplay } from '../off-policy/imitation.ts';
+import { remembers } from '../off-policy/replay.ts';
 import { averagedRows, onTurns, recordedOf, turnReturns } from '../off-policy/rows.ts';
+import type { Trainer } from '../trainer.ts';
 import type { Recipe } from './recipe.ts';
 
 export const awr: Recipe = {
@@ -22,9 +24,10 @@ export const awr: Recipe = {
   authors: 'temperature 1 (0.05 with normalised advantages), weights up to 20, TD(λ) returns with λ 0.95',
   critic: true,
   learnsFrom: 'either',
+  start: remembers,
   learn: learnFromReplay({
     rows: rowsOf,
-    objective: ({ config }) =>
+    objective: (config) =>
       combine([
         advantageWeighted(config.objective.options),
         valueLoss({ valueCoefficient: config.objective.valueCoefficient, valueClip: 0 }),
@@ -39,10 +42,10 @@ export const awr: Recipe = {
   settings: { data: 'demonstrations', objective: { options: { temperature: 0.2 } } },
 };
 
-async function rowsOf({ config, engine }: Learner, episodes: readonly Replayed[]) {
+async function rowsOf(episodes: readonly Replayed[], config: TrainConfig, { policy }: Trainer) {
   const recorded = recordedOf(episodes);
-  const bare = recorded.flatMap(({ samples }) => samples.map(({ ids_T }) => ({ ids_T, channels: {} })));
-  const { values } = await engine.score({ rows: bare }, { temperature: 1, values: true });
+  const ids_B = recorded.flatMap(({ samples }) => samples.map(({ ids_T }) => ids_T));
+  const { values } = await policy.score(ids_B, { values: true });
   return averagedRows(recorded, (episode, sample, index) => {
     const returns = turnReturns(episode, config.critic.discount, config.credit.rewardScale);
     const returns_T = onTurns(sample, (turn) => returns[turn]!);

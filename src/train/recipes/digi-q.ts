@@ -2,6 +2,7 @@
 
 import { actorCritic, sampling } from '../blocks.ts';
 import { digiQOptions, learnDigiQ } from '../off-policy/digi-q.ts';
+import { remembers } from '../off-policy/replay.ts';
 import { utteranceHeads } from './archer.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -20,6 +21,7 @@ export const digiQ: Recipe = {
   critic: false,
   criticHeads: utteranceHeads,
   learnsFrom: 'either',
+  start: remembers,
   learn: learnDigiQ,
   reads: (plays) => [...actorCritic(plays), sampling, { critic: { candidates: true } }],
   lossOptions: digiQOptions,

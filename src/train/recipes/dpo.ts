@@ -4,6 +4,7 @@ import { dpo as objective } from '../../objective/dpo.ts';
 import { preference } from '../blocks.ts';
 import { bestAndWorst } from '../off-policy/pairs.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
+import { remembers } from '../off-policy/replay.ts';
 import type { Recipe } from './recipe.ts';
 
 export const dpo: Recipe = {
@@ -19,9 +20,10 @@ export const dpo: Recipe = {
   critic: false,
   frozen: true,
   learnsFrom: 'either',
+  start: remembers,
   learn: learnFromPreferences({
-    examples: (_, groups) => bestAndWorst(groups),
-    objective: ({ config }) => objective(config.objective.options),
+    examples: (groups) => bestAndWorst(groups),
+    objective: (config) => objective(config.objective.options),
     reference: 'kept',
     why: 'no task has two episodes with different returns',
   }),

@@ -2,9 +2,9 @@
 
 import { eto as objective } from '../../objective/dpo.ts';
 import { preference } from '../blocks.ts';
-import { playExpert } from '../off-policy/expert.ts';
 import { againstExpert } from '../off-policy/pairs.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
+import { remembers } from '../off-policy/replay.ts';
 import type { Recipe } from './recipe.ts';
 
 export const eto: Recipe = {
@@ -20,15 +20,16 @@ export const eto: Recipe = {
     'beta 0.1 in the first of three iterations, then 0.5; learning rate 1e-6, then 5e-7; 3 epochs of DPO',
   critic: false,
   needs: { oneRole: true, script: true },
+  start: remembers,
   learn: learnFromPreferences({
-    examples: async (learner, groups) => {
-      const experts = await playExpert(learner, groups);
+    examples: async (groups, _, trainer) => {
+      const experts = await trainer.expert(groups);
       return groups.flatMap(({ id, members }) => {
         const expert = experts.get(id);
         return expert ? againstExpert(members, expert) : [];
       });
     },
-    objective: ({ config }) => objective(config.objective.options),
+    objective: (config) => objective(config.objective.options),
     reference: 'before',
     why: 'no episode earned less or more than the expert’s',
   }),

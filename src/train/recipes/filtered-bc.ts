@@ -4,6 +4,7 @@ import { crossEntropy } from '../../objective/cross-entropy.ts';
 import { keepBest, filteredBc as objective } from '../../objective/filtered-bc.ts';
 import { replayed } from '../blocks.ts';
 import { learnFromReplay } from '../off-policy/imitation.ts';
+import { remembers } from '../off-policy/replay.ts';
 import { averagedRows, recordedOf } from '../off-policy/rows.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -18,15 +19,16 @@ export const filteredBc: Recipe = {
   authors: 'the best 10% of everything seen so far',
   critic: false,
   learnsFrom: 'either',
+  start: remembers,
   learn: learnFromReplay({
-    eligible: ({ config }, kept) => {
+    eligible: (kept, config) => {
       const best = keepBest(
         kept.map(({ outcome }) => outcome),
         objective.schema.parse(config.objective.options).share,
       );
       return kept.filter((_, index) => best[index]);
     },
-    rows: (_, episodes) => averagedRows(recordedOf(episodes)),
+    rows: (episodes) => averagedRows(recordedOf(episodes)),
     objective: () => crossEntropy(),
   }),
   reads: replayed,

@@ -2,6 +2,7 @@
 
 import { logged, policyGradientBeside, valueHead } from '../blocks.ts';
 import { gtrOptions, learnGtr, playCorrected } from '../off-policy/gtr.ts';
+import { remembers } from '../off-policy/replay.ts';
 import { creditFormula } from './formulas.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -21,6 +22,7 @@ export const gtr: Recipe = {
   needs: { oneRole: true, corrector: true },
   learnsFrom: 'played',
   play: playCorrected,
+  start: remembers,
   learn: learnGtr,
   reads: (plays) => [...policyGradientBeside(plays), valueHead, logged],
   lossOptions: gtrOptions,

@@ -4,6 +4,7 @@ import { kto as objective } from '../../objective/kto.ts';
 import { preference } from '../blocks.ts';
 import { judged } from '../off-policy/pairs.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
+import { remembers } from '../off-policy/replay.ts';
 import type { Recipe } from './recipe.ts';
 
 export const kto: Recipe = {
@@ -19,9 +20,10 @@ export const kto: Recipe = {
   critic: false,
   frozen: true,
   learnsFrom: 'either',
+  start: remembers,
   learn: learnFromPreferences({
-    examples: (_, groups) => judged(groups),
-    objective: ({ config }) => objective(config.objective.options),
+    examples: (groups) => judged(groups),
+    objective: (config) => objective(config.objective.options),
     reference: 'kept',
     why: 'there is no usable episode',
   }),

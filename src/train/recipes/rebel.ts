@@ -4,6 +4,7 @@ import { rebel as objective } from '../../objective/rebel.ts';
 import { preference, scaledRewards } from '../blocks.ts';
 import { twoByTwo } from '../off-policy/pairs.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
+import { remembers } from '../off-policy/replay.ts';
 import type { Recipe } from './recipe.ts';
 
 export const rebel: Recipe = {
@@ -18,9 +19,10 @@ export const rebel: Recipe = {
   authors: 'eta 1, 4 epochs, learning rate 3e-6, batch 512, temperature 0.7',
   critic: false,
   frozen: true,
+  start: remembers,
   learn: learnFromPreferences({
-    examples: ({ config }, groups) => twoByTwo(groups, config.credit.rewardScale),
-    objective: ({ config }) => objective(config.objective.options),
+    examples: (groups, config) => twoByTwo(groups, config.credit.rewardScale),
+    objective: (config) => objective(config.objective.options),
     reference: 'kept',
     why: 'no task has two usable episodes',
   }),

@@ -2,12 +2,13 @@
 
 import type { z } from 'zod';
 import type { Group } from '../../core/episode.ts';
+import type { Json } from '../../core/json.ts';
 import type { CreditField } from '../../credit/fields.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { CollectOptions, GroupRequest } from '../../rollout/collect.ts';
 import type { Block, Reads } from '../blocks.ts';
 import type { TrainConfig, TrainSettings } from '../config.ts';
-import type { Learn } from '../learn.ts';
+import type { Kept, Learn } from '../learn.ts';
 
 export interface Recipe {
   readonly name: string;
@@ -49,6 +50,8 @@ export interface Recipe {
   ) => Promise<Group[]>;
   /** What `play` reads of the configuration. */
   readonly playReads?: Block;
+  /** What it remembers before its first step; `recorded` is what `data` names. Default: nothing. */
+  readonly start?: (recorded: readonly Kept[]) => Json;
   /** How it learns, where not from the episodes of the step by policy gradient. */
   readonly learn?: Learn;
   /** What `learn` reads of the configuration. Default: what policy gradients on the episodes of the step read. */

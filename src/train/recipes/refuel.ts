@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { refuel as objective } from '../../objective/rebel.ts';
 import { preference, scaledRewards } from '../blocks.ts';
 import { learnFromPreferences } from '../off-policy/preferences.ts';
+import { remembers } from '../off-policy/replay.ts';
 import { scaledPairs } from '../off-policy/scaled-pairs.ts';
 import { playTwins, twinPairs } from '../off-policy/twins.ts';
 import type { Recipe } from './recipe.ts';
@@ -35,14 +36,15 @@ export const refuel: Recipe = {
   frozen: true,
   needs: { oneRole: true },
   play: playTwins,
+  start: remembers,
   learn: learnFromPreferences({
-    examples: ({ config }, groups) => {
+    examples: (groups, config) => {
       const pairs = groups.flatMap(({ members }) =>
         twinPairs(members, config.rollout.group, config.credit.rewardScale),
       );
       return options.parse(config.objective.options).normalize ? scaledPairs(pairs) : pairs;
     },
-    objective: ({ config }) => {
+    objective: (config) => {
       const { normalize: _, ...loss } = options.parse(config.objective.options);
       return objective(loss);
     },

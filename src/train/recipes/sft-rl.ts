@@ -3,6 +3,7 @@
 import { sftRl as objective } from '../../objective/imitation-mix.ts';
 import { policyGradientBeside } from '../blocks.ts';
 import { learnMixed } from '../off-policy/mixtures.ts';
+import { remembers } from '../off-policy/replay.ts';
 import type { Recipe } from './recipe.ts';
 
 export const sftRl: Recipe = {
@@ -17,6 +18,7 @@ export const sftRl: Recipe = {
   authors: 'peak 0.9, valley 0.05, 350 steps of decay, no warm-up',
   critic: false,
   learnsFrom: 'both',
+  start: remembers,
   learn: learnMixed,
   reads: policyGradientBeside,
   lossOptions: objective.schema.omit({ policy: true }),

@@ -5,13 +5,14 @@ import { crossEntropy } from '../../objective/cross-entropy.ts';
 import { ilql as ilqlObjective, mcReturns as returnsObjective } from '../../objective/ilql.ts';
 import type { Replayed } from '../archive.ts';
 import { replayed, scaledRewards } from '../blocks.ts';
-import type { Learner } from '../learner.ts';
+import type { TrainConfig } from '../config.ts';
 import { learnFromReplay } from '../off-policy/imitation.ts';
+import { remembers } from '../off-policy/replay.ts';
 import { averagedRows, onTurnEnds, recordedOf } from '../off-policy/rows.ts';
 import type { Recipe } from './recipe.ts';
 
 /** Rewards at the last token of the turn that earned them. */
-function rowsOf({ config }: Learner, episodes: readonly Replayed[]) {
+function rowsOf(episodes: readonly Replayed[], config: TrainConfig) {
   return averagedRows(recordedOf(episodes), ({ turns }, sample) => ({
     rewards: onTurnEnds(sample, (turn) => turns[turn]!.reward * config.credit.rewardScale),
   }));
@@ -38,10 +39,11 @@ export const ilql: Recipe = {
   heads: { q1: 'action', q2: 'action', v: 'scalar' },
   actsBy: ['q1', 'q2'],
   learnsFrom: 'either',
+  start: remembers,
   learn: learnFromReplay({
     rows: rowsOf,
-    objective: ({ config }) => combine([crossEntropy(), ilqlObjective(config.objective.options)]),
-    afterwards: ({ engine, config }) => engine.freeze(config.critic.targetRate),
+    objective: (config) => combine([crossEntropy(), ilqlObjective(config.objective.options)]),
+    afterwards: ({ policy }, config) => policy.keep(config.critic.targetRate),
   }),
   reads: (plays) => [...replayed(plays), scaledRewards, { critic: { targetRate: true, strength: true } }],
   lossOptions: ilqlObjective.schema,
@@ -59,9 +61,10 @@ export const mcReturns: Recipe = {
   heads: { q1: 'action' },
   actsBy: ['q1'],
   learnsFrom: 'either',
+  start: remembers,
   learn: learnFromReplay({
     rows: rowsOf,
-    objective: ({ config }) => combine([crossEntropy(), returnsObjective(config.objective.options)]),
+    objective: (config) => combine([crossEntropy(), returnsObjective(config.objective.options)]),
   }),
   reads: (plays) => [...replayed(plays), scaledRewards, { critic: { strength: true } }],
   lossOptions: returnsObjective.schema,

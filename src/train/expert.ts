@@ -1,10 +1,10 @@
 /** What an environment's scripted expert does in the tasks of a step. */
 
-import { type RoleGroup, roleGroups, type Trajectory } from '../../core/trajectory.ts';
-import { scriptedPolicy } from '../../policy/scripted.ts';
-import { collectGroups } from '../../rollout/collect.ts';
-import { asTrained } from '../../synth/demonstrations.ts';
-import { type Learner, playOptions } from '../learner.ts';
+import { type RoleGroup, roleGroups, type Trajectory } from '../core/trajectory.ts';
+import { scriptedPolicy } from '../policy/scripted.ts';
+import { collectGroups } from '../rollout/collect.ts';
+import { asTrained } from '../synth/demonstrations.ts';
+import { type Learner, playOptions } from './learner.ts';
 
 /**
  * An expert's episode of each group's task, from the same start. Its actions count as sampled, since they are learned from.

@@ -3,13 +3,10 @@ import type { Episode } from '../core/episode.ts';
 import type { StopReason } from '../core/stop.ts';
 import { madeGroup, playedEpisode } from '../core/testing/made-episodes.ts';
 import { roleGroups } from '../core/trajectory.ts';
-import { findCreditMethod } from '../credit/methods.ts';
 import { keepUsable } from '../curation/usable.ts';
 import { type FakeEngine, fakeEngine } from '../engine/fake-engine.test-helper.ts';
-import { type TrainSettings, trainConfigSchema } from './config.ts';
-import type { Learner } from './learner.ts';
-import { rloo } from './recipes/rloo.ts';
-import { updatePolicy } from './update.ts';
+import type { TrainSettings } from './config.ts';
+import { learnerOn, learnOnce } from './learner-on.test-helper.ts';
 
 /** One turn; its only sampled token is the number of the episode. */
 const episode = (number: number, reward: number, stop: StopReason = 'done'): Episode =>
@@ -21,15 +18,8 @@ async function learnFrom(
 ): Promise<{ readonly engine: FakeEngine; readonly metrics: Readonly<Record<string, number>> }> {
   const engine = fakeEngine();
   const groups = roleGroups([madeGroup(...members)]);
-  const config = trainConfigSchema.parse({ optimizer: { minibatches: 1 }, ...settings });
-  const credit = findCreditMethod('rloo').create({}).credit;
-  const learner = { config, engine, recipe: rloo, credit } as unknown as Learner;
-  const { metrics } = await updatePolicy(
-    learner,
-    keepUsable(groups, 2).groups,
-    { step: 0, planned: 1 },
-    { creditState: {}, replay: [] },
-  );
+  const learner = learnerOn(engine, 'rloo', { optimizer: { minibatches: 1 }, ...settings });
+  const { metrics } = await learnOnce(learner, keepUsable(groups, 2).groups);
   return { engine, metrics };
 }
 

@@ -1,0 +1,60 @@
+/** One step of learning: the recipe learns from the groups of the step, and what it did is counted. */
+
+import type { Json } from '../core/json.ts';
+import type { RoleGroup } from '../core/trajectory.ts';
+import type { CreditState } from '../credit/rollouts.ts';
+import type { Metrics } from './events.ts';
+import type { Moment } from './gradient-steps.ts';
+import type { Kept } from './learn.ts';
+import type { Learner } from './learner.ts';
+import { policyGradient } from './policy-gradient.ts';
+import { StepTrainer } from './step-trainer.ts';
+import type { Credited } from './stored-credit.ts';
+
+/** What learning remembers from step to step; plain JSON. */
+export interface Memory {
+  /** Of the credit method. */
+  readonly credit: CreditState;
+  readonly recipe: Json;
+}
+
+/** What learning remembers before its first step, by a recipe that may learn from what was recorded. */
+export function initialMemory({ recipe }: Pick<Learner, 'recipe'>, recorded: readonly Kept[] = []): Memory {
+  return { credit: {}, recipe: recipe.start?.(recorded) ?? {} };
+}
+
+export interface Update {
+  readonly metrics: Metrics;
+  /** The credit of each trajectory, for the stored rollouts; absent where the recipe learns without. */
+  readonly credited?: ReadonlyMap<string, Credited>;
+  readonly memory: Memory;
+  /** Episodes that are learned from again. */
+  readonly keep: readonly Kept[];
+  readonly trainedTokens: number;
+  /** Optimizer steps taken; 0 when there was nothing to learn from. */
+  readonly updates: number;
+  readonly why?: string;
+}
+
+export async function learnStep(
+  learner: Learner,
+  groups: readonly RoleGroup[],
+  moment: Moment,
+  { credit, recipe: memory }: Memory,
+): Promise<Update> {
+  const { config, recipe } = learner;
+  const trainer = new StepTrainer(learner, moment, credit);
+  const learn = (recipe.learn ?? policyGradient)(config);
+  const at = { step: moment.step + 1, planned: moment.planned, memory };
+  const learned = await learn(trainer, groups, at);
+  const { metrics, trainedTokens, updates } = trainer.figures();
+  return {
+    metrics: { ...metrics, ...learned.metrics },
+    ...(trainer.credited && { credited: trainer.credited }),
+    memory: { credit: trainer.creditState, recipe: learned.memory },
+    keep: learned.keep ?? [],
+    trainedTokens,
+    updates,
+    ...(learned.why !== undefined && { why: learned.why }),
+  };
+}

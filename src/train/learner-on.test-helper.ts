@@ -1,0 +1,48 @@
+/** A learner with an engine and a recipe, and without a world or a run: what updates on given episodes need. */
+
+import type { Episode } from '../core/episode.ts';
+import { madeGroup } from '../core/testing/made-episodes.ts';
+import type { RoleGroup } from '../core/trajectory.ts';
+import { composeCredit } from '../credit/shaping/shapings.ts';
+import type { Engine } from '../engine/engine.ts';
+import { Archive } from './archive.ts';
+import { type TrainSettings, trainConfigSchema } from './config.ts';
+import { initialMemory, learnStep, type Memory, type Update } from './learn-step.ts';
+import type { Learner } from './learner.ts';
+import { findRecipe } from './recipes/recipes.ts';
+import { mergeSettings } from './resolve.ts';
+
+interface Room {
+  readonly maxTurns?: number;
+  readonly maxTurnTokens?: number;
+  /** Episodes that the run has stored. */
+  readonly stored?: readonly Episode[];
+}
+
+export function learnerOn(
+  engine: Engine,
+  name: string,
+  settings: TrainSettings = {},
+  { maxTurns = 1, maxTurnTokens = 6, stored = [] }: Room = {},
+): Learner {
+  const recipe = findRecipe(name);
+  // Another method has other options.
+  const own = settings.credit?.method ? { ...recipe.settings, credit: {} } : recipe.settings;
+  const config = trainConfigSchema.parse(mergeSettings(own, settings));
+  const { method, rewardScale: _, shape, ...options } = config.credit;
+  const { credit } = composeCredit({ method, options, shape });
+  const archive = new Archive(async () => []);
+  if (stored.length > 0) archive.add([madeGroup(...stored)]);
+  const room = { world: { maxTurns }, renderer: { maxTurnTokens } };
+  return { config, engine, recipe, credit, archive, ...room } as unknown as Learner;
+}
+
+/** One step of learning, by default the first of a run. */
+export function learnOnce(
+  learner: Learner,
+  groups: readonly RoleGroup[],
+  moment = { step: 0, planned: 1 },
+  memory: Memory = initialMemory(learner),
+): Promise<Update> {
+  return learnStep(learner, groups, moment, memory);
+}
