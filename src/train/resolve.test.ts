@@ -7,6 +7,7 @@ import { mergeSettings, resolveConfig } from './resolve.ts';
 const environmentOptions = z.strictObject({ size: z.int().default(4), slip: z.number().max(1).default(0) });
 
 const recipe = (settings: TrainSettings): Recipe => ({
+  kind: 'recipe',
   name: 'test',
   summary: '',
   source: '',

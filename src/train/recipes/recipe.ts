@@ -11,6 +11,7 @@ import type { TrainConfig, TrainSettings } from '../config.ts';
 import type { Kept, Learn } from '../learn.ts';
 
 export interface Recipe {
+  readonly kind: 'recipe';
   readonly name: string;
   /** One line: what it does to the rewards and the loss. */
   readonly summary: string;
@@ -58,6 +59,8 @@ export interface Recipe {
   readonly reads?: Reads;
   /** The schema of `objective.options` there, strict and with defaults for all fields. */
   readonly lossOptions?: z.ZodType;
+  /** Settings of its own, beside those of every run: strict objects by name, with a default and a description for every field. */
+  readonly options?: z.ZodObject;
   /** Keeps a copy of the policy: the warm start as a reference, or a target network. */
   readonly frozen?: boolean;
   /** Critics beside the policy, on its own body. */
@@ -67,4 +70,69 @@ export interface Recipe {
   /** Critics in a model of their own. */
   readonly criticHeads?: NonNullable<DecoderShape['extraHeads']>;
   readonly settings: TrainSettings;
+}
+
+/** A recipe with settings, as `train({ recipe })` takes it. */
+export interface ChosenRecipe {
+  readonly recipe: Recipe;
+  readonly settings: TrainSettings;
+}
+
+/** A recipe is also the function that chooses it with settings: `grpo({ objective: { clipHigh: 0.3 } })`. */
+export type RecipeFunction<Own extends z.ZodObject = z.ZodObject<Record<never, never>>> = Recipe &
+  ((settings?: TrainSettings & z.input<Own>) => ChosenRecipe);
+
+type Described = 'summary' | 'formula' | 'use' | 'source' | 'authors';
+
+/** What `defineRecipe` takes: a name, and what differs from RLOO on the episodes of the step. */
+export type RecipeDefinition<Own extends z.ZodObject, M extends Json> = Pick<Recipe, 'name'> &
+  Partial<Omit<Recipe, 'kind' | 'name' | 'options' | 'start' | 'learn'>> & {
+    readonly options?: Own;
+    readonly start?: (recorded: readonly Kept[]) => M;
+    readonly learn?: Learn<TrainConfig & z.output<Own>, M>;
+  };
+
+/**
+ * Define a recipe: how episodes are played, credited and learned from, and which settings it reads. What is left out is as in
+ * `rloo`: episodes from the start, the credit method of the settings, a clipped policy gradient.
+ *
+ * `learn` is given the settings of the run once a step, and then a `Trainer`, the usable groups of the step, and what it
+ * remembers. It takes as many optimizer steps as it wants; what it returns is in the checkpoint.
+ *
+ * @example
+ * export const best = defineRecipe({
+ *   name: 'best-of-group',
+ *   summary: 'the best episodes of every group are imitated',
+ *   options: z.strictObject({
+ *     best: z.strictObject({ share: z.number().min(0).max(1).default(0.25).describe('Share that is imitated') }).prefault({}),
+ *   }),
+ *   learn: ({ best }) => async (trainer, groups, { memory }) => {
+ *     const chosen = groups.flatMap(({ members }) =>
+ *       [...members].sort((a, b) => b.outcome - a.outcome).slice(0, Math.ceil(best.share * members.length)),
+ *     );
+ *     if (chosen.length > 0) await trainer.policy.learn({ rows: averagedRows(recordedOf(chosen)) }, crossEntropy());
+ *     return { memory, metrics: { 'best/episodes': chosen.length } };
+ *   },
+ * });
+ * await train({ world: 'frozen-lake', recipe: best({ steps: 20 }) });
+ */
+export function defineRecipe<
+  M extends Json = Json,
+  Own extends z.ZodObject = z.ZodObject<Record<never, never>>,
+>(definition: RecipeDefinition<Own, M>): RecipeFunction<Own> {
+  const described: Record<Described, unknown> = {
+    summary: '',
+    formula: [],
+    use: '',
+    source: '',
+    authors: '',
+  };
+  const parts = { kind: 'recipe', critic: false, settings: {}, ...described, ...definition };
+  const choose = (settings = {}): ChosenRecipe => ({ recipe, settings });
+  // A function has a name of its own.
+  const recipe = Object.defineProperties(
+    choose,
+    Object.getOwnPropertyDescriptors(parts),
+  ) as unknown as RecipeFunction<Own>;
+  return recipe;
 }

@@ -1,0 +1,111 @@
+/**
+ * Recipes: the built-in ones as functions, and what a recipe of one's own is made of.
+ *
+ * @module
+ */
+
+export type { TokenRow, TokenScores } from '../engine/engine.ts';
+export type { Replayed } from '../train/archive.ts';
+export { type Candidate, type CreditedSample, minibatches, type SampleScores } from '../train/batch.ts';
+export {
+  actorCritic as actorCriticSettings,
+  type Block,
+  clip as clipSettings,
+  played as playSettings,
+  policyGradient as policyGradientSettings,
+  preference as preferenceSettings,
+  type Reads,
+  replayed as replaySettings,
+  valueHead as valueHeadSettings,
+} from '../train/blocks.ts';
+export type { CreditedGroups } from '../train/credit-groups.ts';
+export type { At, Kept, Learn, Learned, LearnStep } from '../train/learn.ts';
+export { type ActorCritic, type ActorStep, actorCritic } from '../train/off-policy/actor-critic.ts';
+export { learnFromReplay, type ReplayMethod } from '../train/off-policy/imitation.ts';
+export { learnBeside } from '../train/off-policy/mixtures.ts';
+export {
+  type Example,
+  learnFromPreferences,
+  type Preferences,
+  type Side,
+  turnSide,
+  wholeSide,
+} from '../train/off-policy/preferences.ts';
+export {
+  byGroup,
+  draw,
+  keptAs,
+  type Remembered,
+  recent,
+  remember,
+  remembers,
+} from '../train/off-policy/replay.ts';
+export {
+  averagedRows,
+  countedRow,
+  onTurnEnds,
+  onTurns,
+  type Recorded,
+  recordedOf,
+  turnReturns,
+} from '../train/off-policy/rows.ts';
+export { policyGradient } from '../train/policy-gradient.ts';
+export { aepo } from '../train/recipes/branching/aepo.ts';
+export { arpo } from '../train/recipes/branching/arpo.ts';
+export { malt } from '../train/recipes/branching/malt.ts';
+export { treeGrpo } from '../train/recipes/branching/tree-grpo.ts';
+export { biLevelGae } from '../train/recipes/critic/bi-level-gae.ts';
+export { ppo } from '../train/recipes/critic/ppo.ts';
+export { turnGae, turnPpo } from '../train/recipes/critic/turn-ppo.ts';
+export { gtr } from '../train/recipes/mixtures/gtr.ts';
+export { sftRl } from '../train/recipes/mixtures/sft-rl.ts';
+export { spearSil } from '../train/recipes/mixtures/spear-sil.ts';
+export { cispo } from '../train/recipes/policy-gradient/cispo.ts';
+export { clipCov, klCov } from '../train/recipes/policy-gradient/covariance.ts';
+export { dapo } from '../train/recipes/policy-gradient/dapo.ts';
+export { drGrpo } from '../train/recipes/policy-gradient/dr-grpo.ts';
+export { epo } from '../train/recipes/policy-gradient/epo.ts';
+export { grpo } from '../train/recipes/policy-gradient/grpo.ts';
+export { gspo } from '../train/recipes/policy-gradient/gspo.ts';
+export { icePop, sequenceMaskRecipe, tis } from '../train/recipes/policy-gradient/mismatch.ts';
+export { reinforce } from '../train/recipes/policy-gradient/reinforce.ts';
+export {
+  reinforcePlusPlus,
+  reinforcePlusPlusBaseline,
+} from '../train/recipes/policy-gradient/reinforce-plus-plus.ts';
+export { rloo } from '../train/recipes/policy-gradient/rloo.ts';
+export { simpleTir } from '../train/recipes/policy-gradient/simpletir.ts';
+export { agentQ } from '../train/recipes/preference/agent-q.ts';
+export { dpo } from '../train/recipes/preference/dpo.ts';
+export { eto } from '../train/recipes/preference/eto.ts';
+export { kto } from '../train/recipes/preference/kto.ts';
+export { rebel } from '../train/recipes/preference/rebel.ts';
+export { refuel } from '../train/recipes/preference/refuel.ts';
+export {
+  type ChosenRecipe,
+  defineRecipe,
+  type Recipe,
+  type RecipeDefinition,
+  type RecipeFunction,
+} from '../train/recipes/recipe.ts';
+export { findRecipe, recipes } from '../train/recipes/recipes.ts';
+export { archer, archerIql } from '../train/recipes/replay/archer.ts';
+export { awr } from '../train/recipes/replay/awr.ts';
+export { digiQ } from '../train/recipes/replay/digi-q.ts';
+export { filteredBc } from '../train/recipes/replay/filtered-bc.ts';
+export { ilql, mcReturns } from '../train/recipes/replay/token-values.ts';
+export { cory } from '../train/recipes/roles/cory.ts';
+export { mars } from '../train/recipes/roles/mars.ts';
+export { selfPlay } from '../train/recipes/roles/self-play.ts';
+export { waltzRl } from '../train/recipes/roles/waltzrl.ts';
+export { eGrpo } from '../train/recipes/turns/e-grpo.ts';
+export { earl } from '../train/recipes/turns/earl.ts';
+export { gRa } from '../train/recipes/turns/g-ra.ts';
+export { gigpo } from '../train/recipes/turns/gigpo.ts';
+export { hgpo } from '../train/recipes/turns/hgpo.ts';
+export { igpo } from '../train/recipes/turns/igpo.ts';
+export { matchTir } from '../train/recipes/turns/matchtir.ts';
+export { mtGrpo } from '../train/recipes/turns/mt-grpo.ts';
+export { spaRl } from '../train/recipes/turns/spa-rl.ts';
+export { stepGrpo } from '../train/recipes/turns/step-grpo.ts';
+export type { Lesson, Prompt, TrainedModel, Trainer } from '../train/trainer.ts';

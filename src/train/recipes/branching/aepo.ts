@@ -1,0 +1,28 @@
+/** AEPO: as ARPO, with the budget and the branches balanced by entropy, and a clip that keeps its gradient. */
+
+import { collectBranches } from '../../../rollout/branching.ts';
+import { branches } from '../../blocks.ts';
+import { creditFormula, lossFormula } from '../formulas.ts';
+import { defineRecipe } from '../recipe.ts';
+
+export const aepo = defineRecipe({
+  name: 'aepo',
+  summary:
+    'branches balanced by surprise, advantages that grow with entropy, and a clip that keeps its gradient',
+  formula: [
+    'episodes from the start = σ(balance·(H_1 − mean of later H)) of the group',
+    ...creditFormula('aepo'),
+    lossFormula('aepo-clip'),
+  ],
+  use: 'as arpo, where branches crowd on few episodes or unsure tokens should learn more',
+  source: 'arXiv 2510.14545',
+  authors: 'groups of 16; the strengths of balance, penalty and entropy are not published',
+  needs: { oneRole: true },
+  play: collectBranches,
+  playReads: branches,
+  settings: {
+    credit: { method: 'aepo' },
+    objective: { name: 'aepo-clip' },
+    branching: { alpha: 0.5, beta: 0.2, threshold: 0.3, width: 2, balance: 1, penalty: 0.2 },
+  },
+});

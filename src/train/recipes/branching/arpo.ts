@@ -1,0 +1,26 @@
+/** ARPO: half of a group branches off the other half where the policy was surprised. */
+
+import { collectBranches } from '../../../rollout/branching.ts';
+import { branches } from '../../blocks.ts';
+import { clippedLoss, creditFormula } from '../formulas.ts';
+import { defineRecipe } from '../recipe.ts';
+
+export const arpo = defineRecipe({
+  name: 'arpo',
+  summary: 'half of each group branches off the other where the policy was unsure; grpo over all branches',
+  formula: [
+    'score of a place = α + β·(surprise of its turn − surprise of the first turn)',
+    ...creditFormula('arpo').slice(0, 1),
+    clippedLoss,
+  ],
+  use: 'tool calls are expensive, and the decisions that matter come after what they return; sessions can be copied',
+  source: 'arXiv 2507.19849',
+  authors: 'groups of 16 of which 8 start afresh, beam 2, branch probability 0.5, entropy weight 0.2, no KL',
+  needs: { oneRole: true },
+  play: collectBranches,
+  playReads: branches,
+  settings: {
+    credit: { method: 'arpo' },
+    branching: { initial: 0.5, alpha: 0.5, beta: 0.2, threshold: 0.5, width: 2 },
+  },
+});

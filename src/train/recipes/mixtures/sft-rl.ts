@@ -1,0 +1,29 @@
+/** DataMind’s mixture: demonstrations are imitated beside policy gradients, first mostly the one, then mostly the other. */
+
+import { sftRl as objective } from '../../../objective/imitation-mix.ts';
+import { policyGradientBeside } from '../../blocks.ts';
+import { learnMixed } from '../../off-policy/mixtures.ts';
+import { remembers } from '../../off-policy/replay.ts';
+import { defineRecipe } from '../recipe.ts';
+
+export const sftRl = defineRecipe({
+  name: 'sft-rl',
+  summary: 'demonstrations are imitated beside policy gradients, first mostly the one, then mostly the other',
+  formula: [
+    'loss = (1 − μ) · Σ weight · clipped policy loss − μ · Σ weight · f(π) log π over demonstrations',
+    'μ falls along a cosine from peak to valley in decaySteps steps; f is 1, p (1 − p) or p',
+  ],
+  use: 'there are good demonstrations, and imitating them all first would leave nothing to explore',
+  source: 'DataMind, arXiv 2509.25084; CHORD, arXiv 2508.11408',
+  authors: 'peak 0.9, valley 0.05, 350 steps of decay, no warm-up',
+  learnsFrom: 'both',
+  start: remembers,
+  learn: learnMixed,
+  reads: policyGradientBeside,
+  lossOptions: objective.schema.omit({ policy: true }),
+  settings: {
+    data: 'demonstrations',
+    credit: { method: 'grpo' },
+    objective: { options: { decaySteps: 60 } },
+  },
+});

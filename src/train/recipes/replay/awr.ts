@@ -1,0 +1,57 @@
+/** AWR: kept episodes are imitated, the more the better a turn was than the value head expected. */
+
+import { advantageWeighted } from '../../../objective/advantage-weighted.ts';
+import { combine } from '../../../objective/combine.ts';
+import { valueLoss } from '../../../objective/value.ts';
+import type { Replayed } from '../../archive.ts';
+import { replayed, scaledRewards } from '../../blocks.ts';
+import type { TrainConfig } from '../../config.ts';
+import { learnFromReplay } from '../../off-policy/imitation.ts';
+import { remembers } from '../../off-policy/replay.ts';
+import { averagedRows, onTurns, recordedOf, turnReturns } from '../../off-policy/rows.ts';
+import type { Trainer } from '../../trainer.ts';
+import { defineRecipe } from '../recipe.ts';
+
+export const awr = defineRecipe({
+  name: 'awr',
+  summary: 'kept episodes are imitated, the more the better a turn was than the value head expected',
+  formula: [
+    'A = Σ γ^k r from the turn on − V, over turns',
+    'loss = −Σ weight · min(exp(A / temperature), largestWeight) · log π + valueCoefficient · ½ Σ weight · (V − return)²',
+  ],
+  use: 'episodes were recorded by anybody, and rewards tell good turns from bad ones',
+  source: 'AWR, arXiv 1910.00177',
+  authors: 'temperature 1 (0.05 with normalised advantages), weights up to 20, TD(λ) returns with λ 0.95',
+  critic: true,
+  learnsFrom: 'either',
+  start: remembers,
+  learn: learnFromReplay({
+    rows: rowsOf,
+    objective: (config) =>
+      combine([
+        advantageWeighted(config.objective.options),
+        valueLoss({ valueCoefficient: config.objective.valueCoefficient, valueClip: 0 }),
+      ]),
+  }),
+  reads: (plays) => [
+    ...replayed(plays),
+    scaledRewards,
+    { critic: { discount: true }, objective: { valueCoefficient: true } },
+  ],
+  lossOptions: advantageWeighted.schema,
+  settings: { data: 'demonstrations', objective: { options: { temperature: 0.2 } } },
+});
+
+async function rowsOf(episodes: readonly Replayed[], config: TrainConfig, { policy }: Trainer) {
+  const recorded = recordedOf(episodes);
+  const ids_B = recorded.flatMap(({ samples }) => samples.map(({ ids_T }) => ids_T));
+  const { values } = await policy.score(ids_B, { values: true });
+  return averagedRows(recorded, (episode, sample, index) => {
+    const returns = turnReturns(episode, config.critic.discount, config.credit.rewardScale);
+    const returns_T = onTurns(sample, (turn) => returns[turn]!);
+    return {
+      returns: returns_T,
+      advantages: returns_T.map((value, token) => value - values![index]![token]!),
+    };
+  });
+}

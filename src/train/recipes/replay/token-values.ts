@@ -1,0 +1,70 @@
+/** ILQL and Monte-Carlo returns: values of every next token, learned from recorded episodes, improve the imitated policy. */
+
+import { combine } from '../../../objective/combine.ts';
+import { crossEntropy } from '../../../objective/cross-entropy.ts';
+import { ilql as ilqlObjective, mcReturns as returnsObjective } from '../../../objective/ilql.ts';
+import type { Replayed } from '../../archive.ts';
+import { replayed, scaledRewards } from '../../blocks.ts';
+import type { TrainConfig } from '../../config.ts';
+import { learnFromReplay } from '../../off-policy/imitation.ts';
+import { remembers } from '../../off-policy/replay.ts';
+import { averagedRows, onTurnEnds, recordedOf } from '../../off-policy/rows.ts';
+import { defineRecipe } from '../recipe.ts';
+
+/** Rewards at the last token of the turn that earned them. */
+function rowsOf(episodes: readonly Replayed[], config: TrainConfig) {
+  return averagedRows(recordedOf(episodes), ({ turns }, sample) => ({
+    rewards: onTurnEnds(sample, (turn) => turns[turn]!.reward * config.credit.rewardScale),
+  }));
+}
+
+const acting = 'acts by softmax(log π + strength · Q), π the imitated policy';
+
+/**
+ * 1. Policy and values share one body and one loss, where the authors train two models.
+ */
+export const ilql = defineRecipe({
+  name: 'ilql',
+  summary: 'implicit Q-learning token by token from recorded episodes; the imitated policy acts by it',
+  formula: [
+    'Q_j ← r + γ V(next action token); V ← τ-expectile of min(Q̄_1, Q̄_2); conservatism keeps Q highest where there is data',
+    acting.replace('Q)', 'min(Q_1, Q_2))'),
+  ],
+  use: 'recorded episodes are of mixed quality, and the best parts of several shall be joined',
+  source: 'ILQL, arXiv 2206.11871; LMRL-Gym, arXiv 2311.18232',
+  authors:
+    'discount 0.99, expectile 0.7 (0.95 in mazes), conservatism 0.01, strength 16 (8 in mazes), target rate 0.005',
+  frozen: true,
+  heads: { q1: 'action', q2: 'action', v: 'scalar' },
+  actsBy: ['q1', 'q2'],
+  learnsFrom: 'either',
+  start: remembers,
+  learn: learnFromReplay({
+    rows: rowsOf,
+    objective: (config) => combine([crossEntropy(), ilqlObjective(config.objective.options)]),
+    afterwards: ({ policy }, config) => policy.keep(config.critic.targetRate),
+  }),
+  reads: (plays) => [...replayed(plays), scaledRewards, { critic: { targetRate: true, strength: true } }],
+  lossOptions: ilqlObjective.schema,
+  settings: { data: 'demonstrations', critic: { targetRate: 0.005 } },
+});
+
+export const mcReturns = defineRecipe({
+  name: 'mc-returns',
+  summary: 'values are regressed on recorded returns, token by token; the imitated policy acts by them',
+  formula: ['Q ← Σ γ^k r over action tokens; conservatism keeps Q highest where there is data', acting],
+  use: 'as ilql, where episodes are short or data is plenty: simpler, and often as good',
+  source: 'LMRL-Gym, arXiv 2311.18232',
+  authors: 'discount 0.99, conservatism 0.01, strength 16',
+  heads: { q1: 'action' },
+  actsBy: ['q1'],
+  learnsFrom: 'either',
+  start: remembers,
+  learn: learnFromReplay({
+    rows: rowsOf,
+    objective: (config) => combine([crossEntropy(), returnsObjective(config.objective.options)]),
+  }),
+  reads: (plays) => [...replayed(plays), scaledRewards, { critic: { strength: true } }],
+  lossOptions: returnsObjective.schema,
+  settings: { data: 'demonstrations' },
+});
