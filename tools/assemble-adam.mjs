@@ -1,9 +1,9 @@
-/** Writes src/engine/embedded/adam-kernel.ts from adam-kernel.wat: `npm run assemble`. */
+/** Writes src/engine/embedded/training/adam-kernel.ts from adam-kernel.wat: `npm run assemble`. */
 
 import { readFile, writeFile } from 'node:fs/promises';
 import wabt from 'wabt';
 
-const folder = new URL('../src/engine/embedded/', import.meta.url);
+const folder = new URL('../src/engine/embedded/training/', import.meta.url);
 const source = await readFile(new URL('adam-kernel.wat', folder), 'utf8');
 const module = (await wabt()).parseWat('adam-kernel.wat', source, { simd: true });
 const base64 = Buffer.from(module.toBinary({}).buffer).toString('base64');

@@ -1,7 +1,7 @@
 """Random checkpoints of Hugging Face families with the numbers that transformers and peft compute for them.
 
     python tools/parity/make_checkpoints.py OUT --seed 1
-    TURNWISE_PARITY=OUT npx vitest run src/engine/embedded/hugging-face-parity.test.ts
+    TURNWISE_PARITY=OUT npx vitest run src/engine/embedded/weights/hugging-face-parity.test.ts
 
 Writes OUT/<case>/{f32,sharded,bf16,f16,adapter}/ and OUT/<case>/expected.json, in the format of tests/hf-parity.
 Shapes are drawn from the seed, so that another seed is another set of shapes: widths of heads that are no power of two,

@@ -22,8 +22,8 @@ import type {
 } from '../engine.ts';
 import { type EngineHost, startInProcess, startWorker } from './engine-host.ts';
 import type { EngineSettings } from './engine-settings.ts';
-import { buffersOf, offsetsOf, packBatch } from './packed-batch.ts';
-import { buildTrainingProgram, programKey } from './training-graph.ts';
+import { buffersOf, offsetsOf, packBatch } from './training/packed-batch.ts';
+import { buildTrainingProgram, programKey } from './training/training-graph.ts';
 
 /** What every engine needs to know, whatever its weights. */
 interface CommonOptions {

@@ -16,15 +16,15 @@ import type {
   SampleResult,
   ScoreRequest,
 } from '../engine.ts';
-import { BaseModel } from './base-model.ts';
-import { type AdapterIdentity, loadCheckpoint, saveCheckpoint } from './checkpoint.ts';
 import type { EngineSettings } from './engine-settings.ts';
 import { createSamplingLanes, createTrainer } from './lanes.ts';
-import type { PackedBatch } from './packed-batch.ts';
-import type { Lane, LaneStatistics } from './sampling-lane.ts';
-import { SamplingLanes } from './sampling-lanes.ts';
-import type { PackedScores, Trainer } from './trainer.ts';
-import type { TrainingProgram } from './training-graph.ts';
+import type { Lane, LaneStatistics } from './sampling/sampling-lane.ts';
+import { SamplingLanes } from './sampling/sampling-lanes.ts';
+import type { PackedBatch } from './training/packed-batch.ts';
+import type { PackedScores, Trainer } from './training/trainer.ts';
+import type { TrainingProgram } from './training/training-graph.ts';
+import { BaseModel } from './weights/base-model.ts';
+import { type AdapterIdentity, loadCheckpoint, saveCheckpoint } from './weights/checkpoint.ts';
 
 export class EngineCore {
   readonly #settings: EngineSettings;

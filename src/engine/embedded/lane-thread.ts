@@ -2,9 +2,9 @@
 
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { Weights } from '../../model/safetensors.ts';
-import type { Lane } from './sampling-lane.ts';
-import type { SharedParameters } from './shared-parameters.ts';
-import type { TrainingLane } from './training-lane.ts';
+import type { Lane } from './sampling/sampling-lane.ts';
+import type { TrainingLane } from './training/training-lane.ts';
+import type { SharedParameters } from './weights/shared-parameters.ts';
 import { WorkerLink } from './worker-link.ts';
 
 export type LaneSettings =

@@ -2,11 +2,11 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { copyWeights } from '../../model/safetensors.ts';
-import { BaseModel } from './base-model.ts';
 import { HeapKeeper } from './heap-keeper.ts';
 import type { LaneCall, LaneSettings } from './lane-thread.ts';
-import { SamplingLane } from './sampling-lane.ts';
-import { LocalTrainingLane } from './training-lane.ts';
+import { SamplingLane } from './sampling/sampling-lane.ts';
+import { LocalTrainingLane } from './training/training-lane.ts';
+import { BaseModel } from './weights/base-model.ts';
 import { type Answer, describeError } from './worker-messages.ts';
 
 const port = parentPort!;

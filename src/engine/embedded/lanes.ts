@@ -1,13 +1,13 @@
 /** How an engine divides its threads: into lanes with one each where copies of the weights allow it. */
 
 import type { Weight, Weights } from '../../model/safetensors.ts';
-import type { BaseModel } from './base-model.ts';
 import type { EngineSettings } from './engine-settings.ts';
 import { samplingLaneInThread, trainingLaneInThread } from './lane-thread.ts';
-import { type Lane, SamplingLane } from './sampling-lane.ts';
-import { shareParameters } from './shared-parameters.ts';
-import { Trainer } from './trainer.ts';
-import { LocalTrainingLane } from './training-lane.ts';
+import { type Lane, SamplingLane } from './sampling/sampling-lane.ts';
+import { Trainer } from './training/trainer.ts';
+import { LocalTrainingLane } from './training/training-lane.ts';
+import type { BaseModel } from './weights/base-model.ts';
+import { shareParameters } from './weights/shared-parameters.ts';
 
 /** Weights of more bytes than this are not copied for a second sampling lane, nor those of all training lanes together. */
 const samplingLaneBytes = 2 ** 28;

@@ -1,0 +1,220 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SampleRequest } from '../../engine.ts';
+import { type RowDecoder, Sampler, type SamplerOptions } from './sampler.ts';
+
+const vocabulary = 7;
+
+/** A model without weights: the next token is certain, a hash of all tokens in the row. */
+const successor = (tokens: readonly number[]): number =>
+  tokens.reduce((hash, token) => (hash * 31 + token + 1) % 10007, 7) % vocabulary;
+
+class FakeDecoder implements RowDecoder {
+  readonly vocabulary: number = vocabulary;
+  readonly calls: { firstRow: number; lengths: number[] }[] = [];
+  rows: number[][] = [];
+  failAtCall = Number.POSITIVE_INFINITY;
+  logit = 100;
+  freed = 0;
+
+  async step(firstRow: number, chunks: readonly (readonly number[])[]): Promise<Float32Array> {
+    this.calls.push({ firstRow, lengths: chunks.map((chunk) => chunk.length) });
+    if (this.calls.length > this.failAtCall) throw new Error('the decoder broke');
+    await Promise.resolve();
+    const logits = new Float32Array(chunks.length * vocabulary);
+    for (const [index, chunk] of chunks.entries()) {
+      this.#row(firstRow + index).push(...chunk);
+      logits[index * vocabulary + successor(this.rows[firstRow + index]!)] = this.logit;
+    }
+    return logits;
+  }
+
+  swap(a: number, b: number): void {
+    const kept = this.#row(a);
+    this.rows[a] = this.#row(b);
+    this.rows[b] = kept;
+  }
+
+  truncate(row: number, length: number): void {
+    this.#row(row).length = Math.min(length, this.#row(row).length);
+  }
+
+  clear(): void {
+    this.rows = [];
+  }
+
+  free(): void {
+    this.clear();
+    this.freed++;
+  }
+
+  #row(row: number): number[] {
+    this.rows[row] ??= [];
+    return this.rows[row];
+  }
+}
+
+function continuation(prompt: readonly number[], count: number): number[] {
+  const tokens = [...prompt];
+  for (let k = 0; k < count; k++) tokens.push(successor(tokens));
+  return tokens.slice(prompt.length);
+}
+
+const request = (conversation: string, promptIds: readonly number[], maxTokens: number): SampleRequest => ({
+  conversation,
+  promptIds,
+  maxTokens,
+  stopIds: [],
+  temperature: 1,
+  topP: 1,
+  topK: 0,
+  seed: conversation,
+});
+
+function samplerOf(options: Partial<SamplerOptions> = {}): { sampler: Sampler; decoder: FakeDecoder } {
+  const decoder = new FakeDecoder();
+  const sampler = new Sampler(decoder, {
+    slots: 4,
+    contextLength: 1000,
+    chunkTokens: 8,
+    callTokens: 1000,
+    ...options,
+  });
+  return { sampler, decoder };
+}
+
+describe('Sampler', () => {
+  it('gives every request its own continuation, whatever else happens in the batch', async () => {
+    const turn = fc.record({
+      conversation: fc.integer({ min: 0, max: 6 }),
+      fresh: fc.array(fc.integer({ min: 0, max: vocabulary - 1 }), { minLength: 1, maxLength: 20 }),
+      maxTokens: fc.integer({ min: 1, max: 6 }),
+      rewrite: fc.boolean(),
+      release: fc.boolean(),
+    });
+    const rounds = fc.array(
+      fc.uniqueArray(turn, { selector: ({ conversation }) => conversation, maxLength: 7 }),
+      { maxLength: 6 },
+    );
+    const limits = fc.record({
+      slots: fc.integer({ min: 1, max: 8 }),
+      chunkTokens: fc.integer({ min: 1, max: 12 }),
+      callTokens: fc.integer({ min: 1, max: 40 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(rounds, limits, async (plan, options) => {
+        const { sampler } = samplerOf(options);
+        const histories = new Map<number, number[]>();
+        for (const round of plan) {
+          const prompts = round.map(({ conversation, fresh, rewrite }) => {
+            const history = histories.get(conversation) ?? [];
+            return [...(rewrite ? history.slice(0, history.length >> 1) : history), ...fresh];
+          });
+          // One call for each request: they join whatever is running.
+          const results = await Promise.all(
+            round.map(({ conversation, maxTokens }, index) =>
+              sampler.sample([request(`${conversation}`, prompts[index]!, maxTokens)]),
+            ),
+          );
+          for (const [index, { conversation, maxTokens, release }] of round.entries()) {
+            const [result] = results[index]!;
+            expect([...result!.ids]).toEqual(continuation(prompts[index]!, maxTokens));
+            histories.set(conversation, [...prompts[index]!, ...result!.ids]);
+            if (release) sampler.release([`${conversation}`]);
+          }
+          expect(sampler.conversations).toBeLessThanOrEqual(options.slots);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('replaces finished rows at once, and feeds each batch from consecutive rows', async () => {
+    const { sampler, decoder } = samplerOf({ slots: 2 });
+    await sampler.sample([request('a', [1], 1), request('b', [1], 3), request('c', [1], 2)]);
+    expect(decoder.calls).toEqual([
+      { firstRow: 0, lengths: [1, 1] },
+      { firstRow: 0, lengths: [1, 1] },
+      { firstRow: 0, lengths: [1, 1] },
+    ]);
+  });
+
+  it('feeds a long prompt in chunks between which others go on', async () => {
+    const { sampler, decoder } = samplerOf();
+    await sampler.sample([request('long', Array(20).fill(1), 1), request('short', [1], 4)]);
+    expect(decoder.calls.map(({ lengths }) => lengths)).toEqual([[8, 1], [8, 1], [4, 1], [1]]);
+  });
+
+  it('keeps rows with many new tokens apart from those with few, where padding would cost more than a call', async () => {
+    const { sampler, decoder } = samplerOf({ chunkTokens: 64 });
+    await sampler.sample([request('a', Array(64).fill(1), 1), request('b', [1], 1), request('c', [2, 1], 1)]);
+    expect(decoder.calls).toEqual([
+      { firstRow: 0, lengths: [64] },
+      { firstRow: 1, lengths: [1, 2] },
+    ]);
+  });
+
+  it('moves rows only when the set of busy conversations changes', async () => {
+    const { sampler, decoder } = samplerOf({ slots: 8 });
+    const names = ['a', 'b', 'c', 'd'];
+    await sampler.sample(names.map((name) => request(name, [1], 1)));
+    await sampler.sample(names.slice(2).map((name) => request(name, [1, 2, 3], 1)));
+    expect(decoder.calls.map(({ firstRow, lengths }) => [firstRow, lengths.length])).toEqual([
+      [0, 4],
+      [0, 2],
+    ]);
+    expect(decoder.rows[0]).toEqual([1, 2, 3]);
+    expect(sampler.conversations).toBe(4);
+  });
+
+  it('evicts the idle conversation that was used least recently', async () => {
+    const { sampler } = samplerOf({ slots: 2 });
+    const ask = async (name: string): Promise<number> => {
+      const before = sampler.statistics.forwardTokens;
+      await sampler.sample([request(name, Array(5).fill(2), 1)]);
+      return sampler.statistics.forwardTokens - before;
+    };
+    expect(await ask('a')).toBe(5);
+    expect(await ask('b')).toBe(5);
+    expect(await ask('a')).toBe(1);
+    expect(await ask('c')).toBe(5);
+    expect(await ask('a')).toBe(1);
+    expect(await ask('b')).toBe(5);
+  });
+
+  it('finishes what was asked before a pause, and holds back what is asked during it', async () => {
+    const { sampler, decoder } = samplerOf();
+    const order: string[] = [];
+    const early = sampler.sample([request('a', [1], 5)]).then(() => order.push('early'));
+    const idle = sampler.pause().then(() => order.push('idle'));
+    const late = sampler.sample([request('a', [1], 1)]).then(() => order.push('late'));
+    await Promise.all([early, idle]);
+    expect(decoder.rows).toEqual([]);
+    order.push('resume');
+    sampler.resume();
+    await late;
+    expect(order).toEqual(['early', 'idle', 'resume', 'late']);
+  });
+
+  it('rejects everything pending when the decoder fails, and works again afterwards', async () => {
+    const { sampler, decoder } = samplerOf({ slots: 1 });
+    decoder.failAtCall = 2;
+    const results = await Promise.allSettled([
+      sampler.sample([request('a', [1], 5)]),
+      sampler.sample([request('b', [1], 5)]),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(decoder.freed).toBe(1);
+    decoder.failAtCall = Number.POSITIVE_INFINITY;
+    const [result] = await sampler.sample([request('a', [1, 2], 2)]);
+    expect([...result!.ids]).toEqual(continuation([1, 2], 2));
+  });
+
+  it('stops at a log-probability that is not finite, naming the conversation', async () => {
+    const { sampler, decoder } = samplerOf();
+    decoder.logit = Number.NaN;
+    await expect(sampler.sample([request('episode 3', [1], 1)])).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[TurnwiseError: The model gave a log-probability that is not finite. Seen: NaN for token 0 of conversation episode 3. Lower the learning rate or the gradient clipping norm, and go back to an earlier checkpoint.]`,
+    );
+  });
+});

@@ -1,0 +1,74 @@
+/** One sampler with its cache: all of an engine's sampling, or one of several lanes that run side by side. */
+
+import type { Weights } from '../../../model/safetensors.ts';
+import type { SampleRequest, SampleResult } from '../../engine.ts';
+import { CachedDecoder } from './cached-decoder.ts';
+import type { DecodeSource } from './decode-program.ts';
+import { Sampler } from './sampler.ts';
+
+export interface LaneStatistics {
+  /** Tokens fed to the model, without and with padding. */
+  readonly forwardTokens: number;
+  readonly paddedTokens: number;
+  readonly calls: number;
+  readonly conversations: number;
+  readonly cacheBytes: number;
+}
+
+export interface Lane {
+  sample(requests: readonly SampleRequest[]): Promise<SampleResult[]>;
+  release(conversations: readonly string[]): void | Promise<void>;
+  /** Finishes what was asked so far and forgets all caches, so that what follows does not depend on what came before. */
+  reset(): Promise<void>;
+  /** `reset`, and goes on with a copy of these weights. */
+  setWeights(weights: Weights): Promise<void>;
+  statistics(): LaneStatistics | Promise<LaneStatistics>;
+  close(): Promise<void>;
+}
+
+/** A lane in this thread. */
+export class SamplingLane implements Lane {
+  readonly #decoder: CachedDecoder;
+  readonly #sampler: Sampler;
+
+  private constructor(decoder: CachedDecoder, slots: number, contextLength: number) {
+    this.#decoder = decoder;
+    this.#sampler = new Sampler(decoder, { slots, contextLength, chunkTokens: 64, callTokens: 2048 });
+  }
+
+  static async create(source: DecodeSource, weights: Weights, slots: number): Promise<SamplingLane> {
+    return new SamplingLane(await CachedDecoder.create(source, weights), slots, source.shape.contextLength);
+  }
+
+  sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
+    return this.#sampler.sample(requests);
+  }
+
+  release(conversations: readonly string[]): void {
+    this.#sampler.release(conversations);
+  }
+
+  async reset(): Promise<void> {
+    await this.#sampler.pause();
+    this.#sampler.resume();
+  }
+
+  async setWeights(weights: Weights): Promise<void> {
+    try {
+      await this.#sampler.pause();
+      await this.#decoder.setWeights(weights);
+    } finally {
+      this.#sampler.resume();
+    }
+  }
+
+  statistics(): LaneStatistics {
+    const { forwardTokens, paddedTokens, calls } = this.#sampler.statistics;
+    const { cacheBytes } = this.#decoder;
+    return { forwardTokens, paddedTokens, calls, conversations: this.#sampler.conversations, cacheBytes };
+  }
+
+  close(): Promise<void> {
+    return this.#decoder.close();
+  }
+}

@@ -1,0 +1,109 @@
+/** Sampling over several lanes: every conversation stays in one, and the lanes share the work evenly. */
+
+import type { Weights } from '../../../model/safetensors.ts';
+import type { SampleRequest, SampleResult } from '../../engine.ts';
+import type { Lane, LaneStatistics } from './sampling-lane.ts';
+
+export class SamplingLanes {
+  readonly #lanes: readonly Lane[];
+  /** Which lane a conversation is in; conversations of each lane. */
+  readonly #laneOf = new Map<string, number>();
+  readonly #load: number[];
+  readonly #inFlight = new Set<Promise<unknown>>();
+  #open: Promise<void> = Promise.resolve();
+  #pauses = 0;
+  #resume: (() => void) | undefined;
+
+  constructor(lanes: readonly Lane[]) {
+    this.#lanes = lanes;
+    this.#load = lanes.map(() => 0);
+  }
+
+  async sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
+    while (this.#pauses > 0) await this.#open;
+    const work = this.#divided(requests);
+    this.#inFlight.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#inFlight.delete(work);
+    }
+  }
+
+  async release(conversations: readonly string[]): Promise<void> {
+    const byLane = this.#lanes.map((): string[] => []);
+    for (const conversation of conversations) {
+      const lane = this.#laneOf.get(conversation);
+      if (lane === undefined) continue;
+      this.#laneOf.delete(conversation);
+      this.#load[lane]!--;
+      byLane[lane]!.push(conversation);
+    }
+    await Promise.all(
+      byLane.map((gone, lane) => (gone.length > 0 ? this.#lanes[lane]!.release(gone) : undefined)),
+    );
+  }
+
+  /** Finishes what has been asked so far and forgets all caches; what is asked from now on waits for `resume`. */
+  async pause(): Promise<void> {
+    if (this.#pauses++ === 0)
+      this.#open = new Promise((resolve) => {
+        this.#resume = resolve;
+      });
+    await Promise.allSettled(this.#inFlight);
+    this.#laneOf.clear();
+    this.#load.fill(0);
+    await Promise.all(this.#lanes.map((lane) => lane.reset()));
+  }
+
+  resume(): void {
+    if (--this.#pauses === 0) this.#resume!();
+  }
+
+  /** Between `pause` and `resume`. */
+  async setWeights(weights: Weights): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.setWeights(weights)));
+  }
+
+  /** Summed over the lanes. */
+  async statistics(): Promise<LaneStatistics> {
+    const all = await Promise.all(this.#lanes.map((lane) => lane.statistics()));
+    const total = (key: keyof LaneStatistics): number => all.reduce((sum, one) => sum + one[key], 0);
+    return {
+      forwardTokens: total('forwardTokens'),
+      paddedTokens: total('paddedTokens'),
+      calls: total('calls'),
+      conversations: total('conversations'),
+      cacheBytes: total('cacheBytes'),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.close()));
+  }
+
+  async #divided(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
+    const byLane = this.#lanes.map((): number[] => []);
+    for (const [index, { conversation }] of requests.entries())
+      byLane[this.#laneFor(conversation)]!.push(index);
+    const results = new Array<SampleResult>(requests.length);
+    await Promise.all(
+      byLane.map(async (indices, lane) => {
+        if (indices.length === 0) return;
+        const sampled = await this.#lanes[lane]!.sample(indices.map((index) => requests[index]!));
+        for (const [place, index] of indices.entries()) results[index] = sampled[place]!;
+      }),
+    );
+    return results;
+  }
+
+  /** The lane that has the conversation's cache, or else the one with the fewest conversations. */
+  #laneFor(conversation: string): number {
+    const known = this.#laneOf.get(conversation);
+    if (known !== undefined) return known;
+    const lane = this.#load.indexOf(Math.min(...this.#load));
+    this.#laneOf.set(conversation, lane);
+    this.#load[lane]!++;
+    return lane;
+  }
+}

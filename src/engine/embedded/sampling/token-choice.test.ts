@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Rng } from '../../../core/rng.ts';
+import { chooseToken, type TokenChoiceOptions } from './token-choice.ts';
+
+const logits_V = Float32Array.of(1.5, -0.3, 0.8, 2.1, -4, 0.8, 0, 1.1);
+
+function softmax(logits: Float32Array, temperature: number): number[] {
+  const weights = Array.from(logits, (logit) => Math.exp(logit / temperature));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => weight / total);
+}
+
+/** Probabilities after truncation, straight from the definition. */
+function reference({ temperature, topK, topP }: TokenChoiceOptions): number[] {
+  const probabilities = softmax(logits_V, temperature);
+  let kept = probabilities.map((_, id) => id).sort((a, b) => probabilities[b]! - probabilities[a]! || a - b);
+  if (topK > 0) kept = kept.slice(0, topK);
+  const mass = kept.reduce((sum, id) => sum + probabilities[id]!, 0);
+  let count = 0;
+  for (let sum = 0; count === 0 || sum < topP * mass; count++) sum += probabilities[kept[count]!]!;
+  kept = topP < 1 ? kept.slice(0, count) : kept;
+  const total = kept.reduce((sum, id) => sum + probabilities[id]!, 0);
+  return probabilities.map((probability, id) => (kept.includes(id) ? probability / total : 0));
+}
+
+describe('chooseToken', () => {
+  it.each<TokenChoiceOptions>([
+    { temperature: 1, topP: 1, topK: 0 },
+    { temperature: 0.5, topP: 1, topK: 0 },
+    { temperature: 2, topP: 0.8, topK: 0 },
+    { temperature: 1, topP: 1, topK: 3 },
+    { temperature: 1.3, topP: 0.7, topK: 5 },
+    { temperature: 1, topP: 0.01, topK: 0 },
+  ])('draws from the truncated distribution: %o', (options) => {
+    const draws = 40_000;
+    const rng = Rng.of('chi-squared', JSON.stringify(options));
+    const counts = new Array<number>(logits_V.length).fill(0);
+    for (let draw = 0; draw < draws; draw++) counts[chooseToken(logits_V, options, rng.next()).id]!++;
+    let statistic = 0;
+    let cells = 0;
+    for (const [id, probability] of reference(options).entries()) {
+      if (probability === 0) expect(counts[id]).toBe(0);
+      else {
+        statistic += (counts[id]! - draws * probability) ** 2 / (draws * probability);
+        cells++;
+      }
+    }
+    // The 99.9% quantile of chi-squared with up to 7 degrees of freedom is 24.3.
+    expect(statistic).toBeLessThan(cells === 1 ? 1e-9 : 24.3);
+  });
+
+  it('reports the log-probability under the whole distribution, whatever was cut', () => {
+    const { id, logprob } = chooseToken(logits_V, { temperature: 0.7, topP: 0.3, topK: 2 }, 0.4);
+    expect(logprob).toBeCloseTo(Math.log(softmax(logits_V, 0.7)[id]!), 10);
+  });
+
+  it('is greedy at temperature 0, takes the first of equals, and reports at temperature 1', () => {
+    const { id, logprob } = chooseToken(logits_V, { temperature: 0, topP: 1, topK: 0 }, 0.999);
+    expect(id).toBe(3);
+    expect(logprob).toBeCloseTo(Math.log(softmax(logits_V, 1)[3]!), 10);
+    expect(chooseToken(Float32Array.of(1, 2, 2), { temperature: 0, topP: 1, topK: 0 }, 0).id).toBe(1);
+  });
+
+  it('survives logits that differ by hundreds', () => {
+    const extreme = Float32Array.of(-900, 900, 0);
+    expect(chooseToken(extreme, { temperature: 1, topP: 0.9, topK: 2 }, 0.9999999)).toEqual({
+      id: 1,
+      logprob: 0,
+    });
+  });
+
+  it('never returns a token without probability, for any uniform', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (uniform) => {
+        const { id, logprob } = chooseToken(
+          Float32Array.of(-800, 3, 3, -800),
+          { temperature: 1, topP: 1, topK: 0 },
+          uniform,
+        );
+        expect(id).toBe(uniform < 0.5 ? 1 : 2);
+        expect(logprob).toBeCloseTo(Math.log(0.5));
+      }),
+    );
+  });
+});
