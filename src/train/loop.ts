@@ -230,7 +230,7 @@ export async function train(
         ? io.rollouts(
             step + 1,
             withCredit(groups, credited, step + 1),
-            stepCredit(config, memory.creditState),
+            stepCredit(config, memory.creditState, learner.catalogue),
           )
         : io.rollouts(step + 1, groups));
     }

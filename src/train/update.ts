@@ -52,7 +52,9 @@ export async function creditGroups(
   const { credits, state } = learner.credit(inputs, creditState);
   const samples_I = candidates.map((candidate, index) =>
     spreadCredit(candidate, credits[index]!, scores[index]?.values).map((item, sample) =>
-      correctsMismatch(config) ? fromTrainer(item, scores[index]!.logprobs![sample]!) : item,
+      correctsMismatch(config, learner.catalogue)
+        ? fromTrainer(item, scores[index]!.logprobs![sample]!)
+        : item,
     ),
   );
   return { candidates, scores, turnScores_I, credits, state, samples_I };
@@ -92,7 +94,8 @@ export async function updatePolicy(
   const klInLoss = config.objective.klCoefficient > 0 && !klInRewards(config);
   const learned = smoothed ? withSmoothing(lessons, memory.creditState, moment) : lessons;
   const warmingUp = recipe.critic && moment.step < config.objective.valueWarmup;
-  const objective = policyObjective(config, { critic: recipe.critic, valueOnly: warmingUp });
+  const terms = { critic: recipe.critic, valueOnly: warmingUp };
+  const objective = policyObjective(config, terms, learner.catalogue);
   const rng = Rng.of('minibatches', config.seed, moment.step);
   const steps = new GradientSteps(learner, moment);
   for (let epoch = 0; epoch < epochs && learned.length > 0; epoch++) {
