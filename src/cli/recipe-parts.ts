@@ -1,6 +1,7 @@
 /** A recipe taken apart: what it plays, keeps, credits, minimises and schedules, with the settings of an environment. */
 
 import { findCreditMethod } from '../credit/methods.ts';
+import { contextRegistry } from '../rollout/context.ts';
 import { placeOf } from '../run/prepare-run.ts';
 import type { TrainConfig } from '../train/config.ts';
 import { playsEpisodes } from '../train/learner.ts';
@@ -15,7 +16,7 @@ export interface RecipePart {
 
 /** One line for each part of a step, as the configuration has it. */
 export function recipeParts(recipe: Recipe, config: TrainConfig): readonly RecipePart[] {
-  const { rollout, model, objective, optimizer, credit } = config;
+  const { rollout, context, objective, optimizer, credit } = config;
   const { method, rewardScale, shape, ...options } = credit;
   const { summary, level } = findCreditMethod(method);
   const shapings = Object.entries(shape).map(([name, settings]) => `${name}: ${pairs(settings as object)}`);
@@ -41,7 +42,7 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
       part: 'rollout',
       text: !playsEpisodes({ config, recipe })
         ? `none: learns from ${config.data === 'demonstrations' ? `${config.clone.demonstrations} scripted episodes` : /[/\\]/.test(config.data) ? `the training episodes in ${config.data}` : `the episodes that run ${config.data} stored`}; all turns in context`
-        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${model.context === 'full' ? 'all turns' : 'the latest turn'} in context${rollout.exchangeEvery > 0 ? `; agents exchange roles every ${rollout.exchangeEvery} steps` : ''}${recipe.play && recipe.learn === undefined ? `; branching: ${pairs(config.branching)}` : ''}`,
+        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${contextRegistry.get(context)?.summary ?? context} in context${rollout.exchangeEvery > 0 ? `; agents exchange roles every ${rollout.exchangeEvery} steps` : ''}${recipe.play && recipe.learn === undefined ? `; branching: ${pairs(config.branching)}` : ''}`,
     },
     {
       part: 'curation',

@@ -3,13 +3,13 @@
 import { z } from 'zod';
 import { groupKey } from './groups.ts';
 import { grpoAdvantages, grpoFields } from './grpo.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { missingField } from './needs.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { creditTokens, flatTokens, tokenStarts } from './tokens.ts';
 import { partition, statisticsWithin } from './within.ts';
 
-export const aepo: CreditMethod = creditMethod(
+export const aepo: CreditMethod = defineCreditMethod(
   {
     name: 'aepo',
     title: 'AEPO (entropy-aware advantage)',

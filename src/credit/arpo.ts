@@ -3,11 +3,11 @@
 import { z } from 'zod';
 import { sharedTurns } from './branches.ts';
 import { grpoAdvantages, grpoFields } from './grpo.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { creditTurns, spreadOverTurns } from './turns.ts';
 import { statisticsWithin } from './within.ts';
 
-export const arpo: CreditMethod = creditMethod(
+export const arpo: CreditMethod = defineCreditMethod(
   {
     name: 'arpo',
     title: 'ARPO attribution',

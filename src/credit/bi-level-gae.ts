@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { addArrays, tokenValues } from './gae.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { creditTokens, tokenRewards, tokenStarts, whitenTokens } from './tokens.ts';
 
-export const biLevelGae: CreditMethod = creditMethod(
+export const biLevelGae: CreditMethod = defineCreditMethod(
   {
     name: 'bi-level-gae',
     title: 'Bi-level GAE (VAGEN)',

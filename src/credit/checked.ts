@@ -1,16 +1,93 @@
 /** The guard around every credit method: bad numbers stop at the trajectory they come from. */
 
+import { badDefinition, callDefinition } from '../core/definition.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import { withColumns } from './columns.ts';
 import type { Credit, CreditTrajectory, CreditTurn, TrajectoryCredit } from './rollouts.ts';
 
-/** The same method, refusing input or results that are not finite, and token counts that are not counts. */
-export function checked(credit: Credit): Credit {
+/** The same method, refusing input that is not finite, token counts that are not counts, and results that do not fit the input. */
+export function checked(credit: Credit, subject: string): Credit {
   return (trajectories, state) => {
-    const result = withColumns(trajectories, checkTrajectory, () => credit(trajectories, state));
-    for (const given of result.credits) checkCredit(given);
+    const result = withColumns(trajectories, checkTrajectory, () =>
+      callDefinition(subject, () => credit(trajectories, state)),
+    );
+    checkState(subject, result?.state);
+    checkCount(subject, 'credits', result.credits, trajectories.length);
+    for (let index = 0; index < trajectories.length; index++) {
+      checkShape(subject, result.credits[index]!, trajectories[index]!);
+      checkCredit(result.credits[index]!);
+    }
     return result;
   };
+}
+
+/** What a method or a shaping remembers goes into checkpoints. */
+export function checkState(subject: string, state: unknown): void {
+  if (typeof state === 'object' && state !== null && !Array.isArray(state)) return;
+  throw badDefinition(
+    subject,
+    'did not return its state',
+    state,
+    'the state that it was given, or another JSON object',
+  );
+}
+
+/** Whether it returned a list with an element for each of what it was given. */
+export function checkCount(subject: string, name: string, list: unknown, count: number): void {
+  if (Array.isArray(list) && list.length === count) return;
+  throw badDefinition(
+    subject,
+    `must return ${name} as an array of ${count}, one for each trajectory`,
+    list,
+    `${count} in the order of the trajectories`,
+  );
+}
+
+const CREDIT_FIELDS: ReadonlySet<string> = new Set([
+  'id',
+  'turnAdvantages_K',
+  'tokenAdvantages_T',
+  'returns_T',
+  'targets_T',
+  'shaped',
+] satisfies readonly (keyof TrajectoryCredit)[]);
+
+function checkShape(subject: string, credit: TrajectoryCredit, { id, turns }: CreditTrajectory): void {
+  if (credit?.id !== id) {
+    throw badDefinition(
+      subject,
+      `must return the credit of trajectory "${id}" in its place`,
+      credit?.id,
+      `id "${id}"`,
+    );
+  }
+  for (const field of Object.keys(credit)) {
+    if (CREDIT_FIELDS.has(field)) continue;
+    throw badDefinition(
+      subject,
+      `returned a field that credit does not have`,
+      field,
+      [...CREDIT_FIELDS].join(', '),
+    );
+  }
+  const { turnAdvantages_K, tokenAdvantages_T, returns_T, targets_T, shaped } = credit;
+  const check = (name: string, list: { readonly length: number } | undefined, length: number): void => {
+    if (list?.length === length) return;
+    throw badDefinition(
+      subject,
+      `must return ${length} ${name} for trajectory "${id}"`,
+      list,
+      `${length} numbers`,
+    );
+  };
+  check('turnAdvantages_K', turnAdvantages_K, turns.length);
+  if (shaped) check('shaped.rewards_K', shaped.rewards_K, turns.length);
+  if (!tokenAdvantages_T && !returns_T && !targets_T) return;
+  let tokens = 0;
+  for (let k = 0; k < turns.length; k++) tokens += turns[k]!.tokens;
+  if (tokenAdvantages_T) check('tokenAdvantages_T', tokenAdvantages_T, tokens);
+  if (returns_T) check('returns_T', returns_T, tokens);
+  if (targets_T) check('targets_T', targets_T, tokens);
 }
 
 function checkTrajectory(trajectory: CreditTrajectory): void {

@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { drGrpo } from './dr-grpo.ts';
 import { broadcastToTurns } from './groups.ts';
-import { type CreditMethod, creditMethod, type Description } from './method.ts';
+import { type CreditMethod, type Description, defineCreditMethod } from './method.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { withBonus } from './shaping/rewards.ts';
-import { type RewardShaping, rewardShaping, shapedCredit } from './shaping/shaping.ts';
+import { defineShaping, type RewardShaping, shapedCredit } from './shaping/shaping.ts';
 
 const description: Description = {
   name: 'cory',
@@ -29,7 +29,7 @@ export function episodeKey({ episode, groupId, id }: CreditTrajectory): string {
   return episode === undefined ? JSON.stringify([groupId, id]) : episode;
 }
 
-export const jointReward: RewardShaping = rewardShaping(
+export const jointReward: RewardShaping = defineShaping(
   {
     ...description,
     formula: 'R_role ← Σ over the roles of the episode of R',
@@ -50,7 +50,7 @@ export const jointReward: RewardShaping = rewardShaping(
   },
 );
 
-export const cory: CreditMethod = creditMethod(
+export const cory: CreditMethod = defineCreditMethod(
   { ...description, level: 'turn', example: '--method cory --set baseline=group' },
   z.strictObject({
     baseline: z

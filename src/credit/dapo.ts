@@ -3,11 +3,11 @@
 import { z } from 'zod';
 import { broadcastToTurns } from './groups.ts';
 import { grpoAdvantages, grpoFields } from './grpo.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { overlong, overlongFields } from './shaping/overlong.ts';
 import { shapedCredit } from './shaping/shaping.ts';
 
-export const dapo: CreditMethod = creditMethod(
+export const dapo: CreditMethod = defineCreditMethod(
   {
     name: 'dapo',
     title: 'DAPO shaping',

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { mean } from '../core/statistics.ts';
 import { broadcastToTurns, compareOutcomes } from './groups.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 
-export const drGrpo: CreditMethod = creditMethod(
+export const drGrpo: CreditMethod = defineCreditMethod(
   {
     name: 'dr-grpo',
     title: 'Dr. GRPO',

@@ -3,11 +3,11 @@
 import { z } from 'zod';
 import { broadcastToTurns, groupKey } from './groups.ts';
 import { grpoAdvantages, grpoFields } from './grpo.ts';
-import { type CreditMethod, creditMethod, type Description } from './method.ts';
+import { type CreditMethod, type Description, defineCreditMethod } from './method.ts';
 import { missingField } from './needs.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { isSuccess, withOutcome } from './shaping/rewards.ts';
-import { outcomeCredit, type RewardShaping, rewardShaping } from './shaping/shaping.ts';
+import { defineShaping, outcomeCredit, type RewardShaping } from './shaping/shaping.ts';
 
 const description: Description = {
   name: 'e-grpo',
@@ -44,7 +44,7 @@ function entityRewards(trajectories: readonly CreditTrajectory[], share: number)
   });
 }
 
-export const entityAware: RewardShaping = rewardShaping(
+export const entityAware: RewardShaping = defineShaping(
   {
     ...description,
     summary: 'wrong answers earn something for the entities they found',
@@ -60,7 +60,7 @@ export const entityAware: RewardShaping = rewardShaping(
   },
 );
 
-export const eGrpo: CreditMethod = creditMethod(
+export const eGrpo: CreditMethod = defineCreditMethod(
   { ...description, level: 'turn', example: '--method e-grpo --set alpha=0.5' },
   z.strictObject({ alpha, ...grpoFields }),
   ({ std, epsilon, ...options }) =>

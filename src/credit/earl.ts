@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { groupKey } from './groups.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { compareWithin, partition } from './within.ts';
 
-export const earl: CreditMethod = creditMethod(
+export const earl: CreditMethod = defineCreditMethod(
   {
     name: 'earl',
     title: 'EARL (counterfactual credit)',

@@ -3,11 +3,11 @@
 import { z } from 'zod';
 import { broadcastToTurns } from './groups.ts';
 import { grpoAdvantages, grpoFields } from './grpo.ts';
-import { type CreditMethod, creditMethod, type Description } from './method.ts';
+import { type CreditMethod, type Description, defineCreditMethod } from './method.ts';
 import { splitRewards } from './returns.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { withOutcome } from './shaping/rewards.ts';
-import { each, outcomeCredit, type RewardShaping, rewardShaping } from './shaping/shaping.ts';
+import { defineShaping, each, outcomeCredit, type RewardShaping } from './shaping/shaping.ts';
 
 const description: Description = {
   name: 'g-ra',
@@ -73,7 +73,7 @@ function levelsOf(trajectory: CreditTrajectory): number[] {
   return [outcome, ...lower];
 }
 
-export const gatedAccumulation: RewardShaping = rewardShaping(
+export const gatedAccumulation: RewardShaping = defineShaping(
   {
     ...description,
     summary: 'intermediate rewards count only where the outcome passes a gate',
@@ -83,7 +83,7 @@ export const gatedAccumulation: RewardShaping = rewardShaping(
   (gate) => each((trajectory) => withOutcome(trajectory, gatedReturn(trajectory, gate))),
 );
 
-export const gRa: CreditMethod = creditMethod(
+export const gRa: CreditMethod = defineCreditMethod(
   { ...description, level: 'turn' },
   z.strictObject({ ...gateFields, ...grpoFields }),
   ({ std, epsilon, ...gate }) =>

@@ -2,11 +2,11 @@
 
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { creditTokens, flatTokens, tokenRewards, tokenStarts, whitenTokens } from './tokens.ts';
 
-export const gae: CreditMethod = creditMethod(
+export const gae: CreditMethod = defineCreditMethod(
   {
     name: 'gae',
     aliases: ['token-gae'],

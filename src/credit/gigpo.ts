@@ -6,12 +6,12 @@
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import { groupKey } from './groups.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { creditTurns, flatRewards, partitionTurns, spreadOverTurns, sumToGo, turnStarts } from './turns.ts';
 import { type Comparison, compareWithin, type Partition, partition } from './within.ts';
 
-export const gigpo: CreditMethod = creditMethod(
+export const gigpo: CreditMethod = defineCreditMethod(
   {
     name: 'gigpo',
     title: 'GiGPO',

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { mean, populationStd, sampleStd } from '../core/statistics.ts';
 import { broadcastToTurns, compareOutcomes } from './groups.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 
 export interface GrpoOptions {
@@ -35,7 +35,7 @@ export function grpoAdvantages(
   });
 }
 
-export const grpo: CreditMethod = creditMethod(
+export const grpo: CreditMethod = defineCreditMethod(
   {
     name: 'grpo',
     title: 'GRPO',

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { anchorParts, episodeParts, stepReturns } from './gigpo.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { creditTurns, turnStarts } from './turns.ts';
 import {
@@ -14,7 +14,7 @@ import {
   withoutSingles,
 } from './within.ts';
 
-export const hgpo: CreditMethod = creditMethod(
+export const hgpo: CreditMethod = defineCreditMethod(
   {
     name: 'hgpo',
     title: 'HGPO',

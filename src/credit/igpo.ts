@@ -1,14 +1,14 @@
 /** IGPO: a turn earns what it adds to the probability of the true answer. */
 
 import { z } from 'zod';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { missingField } from './needs.ts';
 import { splitRewards } from './returns.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { creditTurns, flatTurns, partitionByPlace, partitionTurns, sumToGo, turnStarts } from './turns.ts';
 import { both, compareWithin, type Partition } from './within.ts';
 
-export const igpo: CreditMethod = creditMethod(
+export const igpo: CreditMethod = defineCreditMethod(
   {
     name: 'igpo',
     title: 'IGPO',

@@ -3,11 +3,11 @@
 import { z } from 'zod';
 import { sharedTurns } from './branches.ts';
 import { groupKey } from './groups.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { creditTurns, turnStarts } from './turns.ts';
 
-export const malt: CreditMethod = creditMethod(
+export const malt: CreditMethod = defineCreditMethod(
   {
     name: 'malt',
     title: 'MALT',

@@ -1,11 +1,11 @@
 /** MARS: the return from each turn on, against the mean of all turns of the same role. */
 
 import { z } from 'zod';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { creditTurns, flatRewards, partitionTurns, sumToGo, turnStarts, whitenTurns } from './turns.ts';
 import { compareWithin, type Partition } from './within.ts';
 
-export const mars: CreditMethod = creditMethod(
+export const mars: CreditMethod = defineCreditMethod(
   {
     name: 'mars',
     aliases: ['marshal'],

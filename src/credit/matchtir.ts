@@ -5,7 +5,7 @@ import { bestAssignment, greedyAssignment, type Scores } from './assignment.ts';
 import { callNumbering, type NumberedCall } from './call-numbering.ts';
 import { turnRewards } from './columns.ts';
 import { groupKey } from './groups.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { missingField } from './needs.ts';
 import type { CreditTrajectory, ToolCall } from './rollouts.ts';
 import { similarity } from './tool-similarity.ts';
@@ -24,7 +24,7 @@ import { both, compareWithin, partition } from './within.ts';
 
 type Matching = 'hungarian' | 'greedy' | 'transport';
 
-export const matchTir: CreditMethod = creditMethod(
+export const matchTir: CreditMethod = defineCreditMethod(
   {
     name: 'matchtir',
     title: 'MatchTIR',

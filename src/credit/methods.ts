@@ -1,6 +1,7 @@
 /** All credit methods: the one place where names meet functions. */
 
-import { nearest, TurnwiseError } from '../core/errors.ts';
+import { TurnwiseError } from '../core/errors.ts';
+import { createRegistry, type Registry } from '../core/registry.ts';
 import { aepo } from './aepo.ts';
 import { arpo } from './arpo.ts';
 import { biLevelGae } from './bi-level-gae.ts';
@@ -20,7 +21,6 @@ import { mars } from './mars.ts';
 import { matchTir } from './matchtir.ts';
 import type { CreditMethod } from './method.ts';
 import { mtGrpo } from './mt-grpo.ts';
-import { isNameOf } from './names.ts';
 import { rae } from './rae.ts';
 import { reinforce } from './reinforce.ts';
 import { reinforcePlusPlus, reinforcePlusPlusBaseline } from './reinforce-plus-plus.ts';
@@ -64,17 +64,17 @@ export const creditMethods: readonly CreditMethod[] = [
   malt,
 ];
 
-/** The method of that name or alias, whatever its case and hyphens, or an error that names the nearest. */
+export const creditRegistry: Registry<CreditMethod> = createRegistry(
+  {
+    noun: 'credit method',
+    field: 'method',
+    lenient: true,
+    unknown: (parts) => new TurnwiseError('unknown-credit-method', parts),
+  },
+  creditMethods,
+);
+
+/** The built-in method of that name or alias, whatever its case and hyphens, or an error that names the nearest. */
 export function findCreditMethod(name: string): CreditMethod {
-  const found = creditMethods.find((method) => isNameOf(name, method));
-  if (found) return found;
-  const names = creditMethods.map((candidate) => candidate.name);
-  const suggestion = nearest(name, names);
-  throw new TurnwiseError('unknown-credit-method', {
-    what: 'There is no such credit method',
-    seen: `"${name}"`,
-    allowed: names.join(', '),
-    ...(suggestion !== undefined && { next: `Did you mean "${suggestion}"?` }),
-    fields: { method: name },
-  });
+  return creditRegistry.find(name);
 }

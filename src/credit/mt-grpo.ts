@@ -2,12 +2,12 @@
 
 import { z } from 'zod';
 import { groupKey } from './groups.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { splitRewards } from './returns.ts';
 import { creditTurns, flatTurns, partitionByPlace, partitionTurns, sumToGo, turnStarts } from './turns.ts';
 import { both, compareWithin, partition } from './within.ts';
 
-export const mtGrpo: CreditMethod = creditMethod(
+export const mtGrpo: CreditMethod = defineCreditMethod(
   {
     name: 'mt-grpo',
     title: 'MT-GRPO',

@@ -5,9 +5,9 @@
 
 import { z } from 'zod';
 import type { JsonObject } from '../core/json.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 
-export const rae: CreditMethod = creditMethod(
+export const rae: CreditMethod = defineCreditMethod(
   {
     name: 'rae',
     aliases: ['spiral'],

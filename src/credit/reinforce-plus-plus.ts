@@ -3,13 +3,13 @@
 import { z } from 'zod';
 import { mean } from '../core/statistics.ts';
 import { compareOutcomes } from './groups.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import type { CreditTrajectory, TrajectoryCredit } from './rollouts.ts';
 import { creditTokens, tokenRewards, tokenStarts, whitenTokens } from './tokens.ts';
 
 const source = '"REINFORCE++", arXiv 2501.03262';
 
-export const reinforcePlusPlus: CreditMethod = creditMethod(
+export const reinforcePlusPlus: CreditMethod = defineCreditMethod(
   {
     name: 'reinforce++',
     aliases: ['reinforce-pp'],
@@ -54,7 +54,7 @@ A = (R - mean) / sqrt(var + 1e-8) over all sampled tokens of the batch`,
     },
 );
 
-export const reinforcePlusPlusBaseline: CreditMethod = creditMethod(
+export const reinforcePlusPlusBaseline: CreditMethod = defineCreditMethod(
   {
     name: 'reinforce++-baseline',
     aliases: ['reinforce-pp-baseline'],

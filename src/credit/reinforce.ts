@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { mean } from '../core/statistics.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { creditTurns, flatRewards, sumToGo, turnStarts } from './turns.ts';
 
-export const reinforce: CreditMethod = creditMethod(
+export const reinforce: CreditMethod = defineCreditMethod(
   {
     name: 'reinforce',
     title: 'REINFORCE',

@@ -1,10 +1,9 @@
 /** Advantages of stored rollouts by any method: what `turnwise credit` prints, for programs and for people. */
 
 import { turnRewards } from './columns.ts';
-import { findCreditMethod } from './methods.ts';
 import type { StoredRollout } from './read-rollouts.ts';
 import type { CreditState, TrajectoryCredit } from './rollouts.ts';
-import { composeCredit } from './shaping/shapings.ts';
+import { builtInCredit, type CreditCatalogue, composeCredit } from './shaping/shapings.ts';
 import { cutIntoTurns } from './tokens.ts';
 
 export interface TurnReport {
@@ -47,9 +46,10 @@ export function creditReport(
   rollouts: readonly StoredRollout[],
   shape: Readonly<Record<string, unknown>> = {},
   state: CreditState = {},
+  catalogue: CreditCatalogue = builtInCredit,
 ): CreditReport {
-  const method = findCreditMethod(methodName);
-  const chosen = composeCredit({ method: methodName, options, shape });
+  const method = catalogue.credit.find(methodName);
+  const chosen = composeCredit({ method: methodName, options, shape }, catalogue);
   const { credit, options: config } = chosen;
   const { credits } = credit(
     rollouts.filter((rollout) => !rollout.excluded),

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { mean } from '../core/statistics.ts';
 import { broadcastToTurns, compareOutcomes } from './groups.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 
-export const rloo: CreditMethod = creditMethod(
+export const rloo: CreditMethod = defineCreditMethod(
   {
     name: 'rloo',
     title: 'RLOO',

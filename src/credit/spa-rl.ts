@@ -2,11 +2,11 @@
 
 import { z } from 'zod';
 import { compareOutcomes } from './groups.ts';
-import { type CreditMethod, creditMethod, type Description } from './method.ts';
+import { type CreditMethod, type Description, defineCreditMethod } from './method.ts';
 import { attributeProgress, type EstimatorState } from './progress-estimator.ts';
 import type { CreditState, CreditTrajectory } from './rollouts.ts';
 import { withOnlyRewards } from './shaping/rewards.ts';
-import { type RewardShaping, rewardShaping } from './shaping/shaping.ts';
+import { defineShaping, type RewardShaping } from './shaping/shaping.ts';
 import {
   creditTurns,
   eachTurn,
@@ -56,7 +56,7 @@ const fields = {
     .describe('Into how many buckets pairs of states are sorted, for turns without features.'),
 };
 
-export const progressAttribution: RewardShaping = rewardShaping(
+export const progressAttribution: RewardShaping = defineShaping(
   {
     ...description,
     summary: 'rewards from an estimator that divides the outcome among turns',
@@ -125,7 +125,7 @@ function leaveOneOut(trajectories: readonly CreditTrajectory[]): Float64Array {
   return spreadOverTurns(trajectories, advantages);
 }
 
-export const spaRl: CreditMethod = creditMethod(
+export const spaRl: CreditMethod = defineCreditMethod(
   { ...description, level: 'turn' },
   z.strictObject({
     ...fields,

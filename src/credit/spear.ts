@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { quantile } from '../core/statistics.ts';
 import { broadcastToTurns, groupKey } from './groups.ts';
 import { grpoAdvantages, grpoFields } from './grpo.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import type { CreditState, CreditTrajectory } from './rollouts.ts';
 import { partition, statisticsWithin } from './within.ts';
 
-export const spear: CreditMethod = creditMethod(
+export const spear: CreditMethod = defineCreditMethod(
   {
     name: 'spear',
     title: 'SPEAR advantage recalibration',

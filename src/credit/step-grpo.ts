@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { turnRewards } from './columns.ts';
 import { broadcastToTurns } from './groups.ts';
 import { grpoAdvantages, grpoFields } from './grpo.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { creditTurns, flatRewards, partitionTurns, sumToGo, turnStarts } from './turns.ts';
 import { compareWithin } from './within.ts';
 
-export const stepGrpo: CreditMethod = creditMethod(
+export const stepGrpo: CreditMethod = defineCreditMethod(
   {
     name: 'step-grpo',
     title: 'Step-GRPO (WebGen-Agent)',

@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { rootsOf } from './branches.ts';
 import { broadcastToTurns, groupKey } from './groups.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { compareWithin, partition } from './within.ts';
 
-export const treeGrpo: CreditMethod = creditMethod(
+export const treeGrpo: CreditMethod = defineCreditMethod(
   {
     name: 'tree-grpo',
     title: 'Tree-GRPO',

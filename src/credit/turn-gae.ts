@@ -1,12 +1,12 @@
 /** Turn-level GAE: a whole turn is one action, with one value before it. */
 
 import { z } from 'zod';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { missingField } from './needs.ts';
 import type { CreditTrajectory, TrajectoryCredit } from './rollouts.ts';
 import { creditTurns, eachTurn, flatRewards, turnStarts, whitenTurns } from './turns.ts';
 
-export const turnGae: CreditMethod = creditMethod(
+export const turnGae: CreditMethod = defineCreditMethod(
   {
     name: 'turn-gae',
     aliases: ['turn-ppo'],

@@ -4,12 +4,12 @@ import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import { turnRewards } from './columns.ts';
 import { episodeKey } from './cory.ts';
-import { type CreditMethod, creditMethod } from './method.ts';
+import { type CreditMethod, defineCreditMethod } from './method.ts';
 import { missingField } from './needs.ts';
 import type { CreditTrajectory } from './rollouts.ts';
 import { creditTurns, flatTurns, partitionTurns, whitenTurns, withShaped } from './turns.ts';
 
-export const waltzRl: CreditMethod = creditMethod(
+export const waltzRl: CreditMethod = defineCreditMethod(
   {
     name: 'waltzrl',
     aliases: ['waltz'],

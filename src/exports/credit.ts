@@ -1,6 +1,7 @@
 /** Credit methods: from trajectories to advantages. Pure; no engine, no files but the one that is read. @module */
 
-export type { CreditMethod } from '../credit/method.ts';
+export { z } from 'zod';
+export { type CreditMethod, type Description, defineCreditMethod } from '../credit/method.ts';
 export { creditMethods, findCreditMethod } from '../credit/methods.ts';
 export { parseRollouts, readRollouts } from '../credit/read-rollouts.ts';
 export { creditReport, creditTable } from '../credit/report.ts';
@@ -11,3 +12,5 @@ export type {
   CreditTurn,
   TrajectoryCredit,
 } from '../credit/rollouts.ts';
+export { defineShaping, type RewardShaping, type Shape } from '../credit/shaping/shaping.ts';
+export { findRewardShaping, rewardShapings } from '../credit/shaping/shapings.ts';

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { z } from 'zod';
 export type {
   ByRole,
   Call,
@@ -39,8 +40,12 @@ export {
   type TaskSet,
 } from '../env/environment.ts';
 export type { EvaluationResult } from '../eval/evaluate.ts';
+export type { History, Prompt, Renderer } from '../model/renderer.ts';
+export { type ContextStrategy, defineContext } from '../rollout/context.ts';
+export type { Definition } from '../run/load/definitions.ts';
 export type { WorldInput } from '../run/load/world-object.ts';
 export type { CheckpointChoice, EvaluateOptions, PlayOptions, Run } from '../run/run.ts';
+export type { RunSettings } from '../run/settings/run-definitions.ts';
 export { csv } from '../run/sinks/csv.ts';
 export { jsonLines } from '../run/sinks/json-lines.ts';
 export type { Sink, SinkRun } from '../run/sinks/sink.ts';

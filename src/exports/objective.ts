@@ -1,5 +1,6 @@
 /** Losses over per-token quantities, written on the graph. @module */
 
+export { z } from 'zod';
 export { advantageWeighted } from '../objective/advantage-weighted.ts';
 export { aepoClip } from '../objective/aepo-clip.ts';
 export {
@@ -17,7 +18,12 @@ export { clipCov } from '../objective/clip-cov.ts';
 export { combine } from '../objective/combine.ts';
 export { counterfactual } from '../objective/counterfactual.ts';
 export { crossEntropy } from '../objective/cross-entropy.ts';
-export { defineObjective, type ObjectiveDescription, type ObjectiveMethod } from '../objective/define.ts';
+export {
+  defineObjective,
+  type ObjectiveDescription,
+  type ObjectiveMethod,
+  type PolicyLoss,
+} from '../objective/define.ts';
 export { agentQ, dpo, eto } from '../objective/dpo.ts';
 export { dro } from '../objective/dro.ts';
 export { entropyBonus } from '../objective/entropy-bonus.ts';

@@ -1,13 +1,14 @@
 /** Training as functions: for worlds that a program made, and programs that want the events. */
 
 import type { JsonCompatible } from '../core/json-compatible.ts';
+import type { Definition } from '../run/load/definitions.ts';
 import { resolveWorld } from '../run/load/resolve-world.ts';
 import type { WorldInput } from '../run/load/world-object.ts';
 import type { Run } from '../run/run.ts';
+import type { RunSettings } from '../run/settings/run-definitions.ts';
 import { defaultRecipe } from '../run/settings/run-settings.ts';
 import type { Sink } from '../run/sinks/sink.ts';
 import { beginRun, continueRun } from '../run/start.ts';
-import type { TrainSettings } from '../train/config.ts';
 import type { RunSummary } from '../train/events.ts';
 
 export interface StartOptions<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>
@@ -19,8 +20,11 @@ export interface StartOptions<Task extends JsonCompatible<Task>, State extends J
   readonly world: WorldInput<Task, State>;
   /** Default: `rloo`, and `self-play` where there are several roles. */
   readonly recipe?: string;
-  /** Any part of the configuration; the rest comes from the recipe. */
-  readonly settings?: TrainSettings;
+  /**
+   * Any part of the configuration; the rest comes from the recipe. Where a setting names a method, it takes a file or a
+   * definition as well: `{ credit: { method: defineCreditMethod(…) } }`.
+   */
+  readonly settings?: RunSettings;
   /** Default: world, recipe and a number. */
   readonly name?: string;
 }
@@ -29,6 +33,8 @@ export interface ResumeOptions<Task extends JsonCompatible<Task>, State extends 
   extends RunOptions {
   /** Needed where the run was made with an object; otherwise it is loaded again as it was. */
   readonly world?: WorldInput<Task, State>;
+  /** Needed where the run was made with definitions as objects: all of them, in any order. */
+  readonly definitions?: readonly Definition[];
 }
 
 export interface RunOptions {
@@ -89,14 +95,21 @@ export async function train<Task extends JsonCompatible<Task>, State extends Jso
  * const run = await resume('treasure-rloo-1', { world: treasure });
  * console.log((await run.finished).after.sampled.success);
  *
- * @throws TurnwiseError `run-unknown`, `run-finished`, `world-in-code`, `run-other-environment`
+ * @throws TurnwiseError `run-unknown`, `run-finished`, `world-in-code`, `definition-in-code`, `definition-lost`,
+ * `run-other-environment`
  */
 export async function resume<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   name: string,
   options: ResumeOptions<Task, State> = {},
 ): Promise<Run> {
   const world = options.world === undefined ? undefined : await resolveWorld(options.world);
-  return continueRun({ ...controlOf(options), name, ...(world && { world }) });
+  const { definitions } = options;
+  return continueRun({
+    ...controlOf(options),
+    name,
+    ...(world && { world }),
+    ...(definitions && { definitions }),
+  });
 }
 
 function controlOf({ runs = 'runs', sinks, signal }: RunOptions) {

@@ -1,12 +1,14 @@
 /** All objectives: the one place where names meet losses. */
 
 import type { z } from 'zod';
-import { nearest, TurnwiseError } from '../core/errors.ts';
+import { type ErrorParts, TurnwiseError } from '../core/errors.ts';
+import { createRegistry, type Registry } from '../core/registry.ts';
 import { advantageWeighted } from './advantage-weighted.ts';
 import { aepoClip } from './aepo-clip.ts';
 import { archerActor, archerCritic, archerIql } from './archer.ts';
 import { bestOfNExtraction } from './best-of-n.ts';
 import { hlGauss, twoHot } from './categorical-value.ts';
+import { checkedObjective } from './checked.ts';
 import { cispo } from './cispo.ts';
 import { clipCov } from './clip-cov.ts';
 import { counterfactual } from './counterfactual.ts';
@@ -42,73 +44,83 @@ export interface ObjectiveEntry {
   create(options?: unknown): Objective;
 }
 
-function entry<Schema extends z.ZodType>(method: ObjectiveMethod<Schema>): ObjectiveEntry {
+/**
+ * How a registry holds an objective. One with a `subject`, what messages call it, is a user's: it is a policy loss, and what it
+ * gives is checked.
+ */
+export function objectiveEntry<Schema extends z.ZodType>(
+  method: ObjectiveMethod<Schema>,
+  subject?: string,
+): ObjectiveEntry {
   const { description, schema } = method;
+  const { name } = description;
+  const create = (options?: unknown): Objective => method(options as z.input<Schema>, subject);
+  if (subject === undefined) return { name, description, schema, create };
   return {
-    name: description.name,
-    description,
+    name,
+    description: { policyLoss: {}, ...description },
     schema,
-    create: (options) => method(options as z.input<Schema>),
+    create: (options) => checkedObjective(create(options), subject),
   };
 }
 
 export const objectives: readonly ObjectiveEntry[] = [
-  entry(ppoClip),
-  entry(policyGradient),
-  entry(importanceSampling),
-  entry(cispo),
-  entry(dro),
-  entry(gspo),
-  entry(turnPpo),
-  entry(aepoClip),
-  entry(clipCov),
-  entry(klCov),
-  entry(truncatedImportanceSampling),
-  entry(icepop),
-  entry(sequenceMask),
-  entry(counterfactual),
-  entry(archerActor),
-  entry(klPenalty),
-  entry(entropyBonus),
-  entry(entropySmoothing),
-  entry(crossEntropy),
-  entry(sftRl),
-  entry(gtr),
-  entry(advantageWeighted),
-  entry(filteredBc),
-  entry(selfImitation),
-  entry(bestOfNExtraction),
-  entry(dpo),
-  entry(eto),
-  entry(agentQ),
-  entry(kto),
-  entry(rebel),
-  entry(refuel),
-  entry(valueLoss),
-  entry(hlGauss),
-  entry(twoHot),
-  entry(archerCritic),
-  entry(archerIql),
-  entry(ilql),
-  entry(mcReturns),
+  objectiveEntry(ppoClip),
+  objectiveEntry(policyGradient),
+  objectiveEntry(importanceSampling),
+  objectiveEntry(cispo),
+  objectiveEntry(dro),
+  objectiveEntry(gspo),
+  objectiveEntry(turnPpo),
+  objectiveEntry(aepoClip),
+  objectiveEntry(clipCov),
+  objectiveEntry(klCov),
+  objectiveEntry(truncatedImportanceSampling),
+  objectiveEntry(icepop),
+  objectiveEntry(sequenceMask),
+  objectiveEntry(counterfactual),
+  objectiveEntry(archerActor),
+  objectiveEntry(klPenalty),
+  objectiveEntry(entropyBonus),
+  objectiveEntry(entropySmoothing),
+  objectiveEntry(crossEntropy),
+  objectiveEntry(sftRl),
+  objectiveEntry(gtr),
+  objectiveEntry(advantageWeighted),
+  objectiveEntry(filteredBc),
+  objectiveEntry(selfImitation),
+  objectiveEntry(bestOfNExtraction),
+  objectiveEntry(dpo),
+  objectiveEntry(eto),
+  objectiveEntry(agentQ),
+  objectiveEntry(kto),
+  objectiveEntry(rebel),
+  objectiveEntry(refuel),
+  objectiveEntry(valueLoss),
+  objectiveEntry(hlGauss),
+  objectiveEntry(twoHot),
+  objectiveEntry(archerCritic),
+  objectiveEntry(archerIql),
+  objectiveEntry(ilql),
+  objectiveEntry(mcReturns),
 ];
 
-/** Those that can be the policy loss of a run. */
-export const policyLosses: readonly string[] = objectives
-  .filter(({ description }) => description.policyLoss !== undefined)
-  .map(({ name }) => name);
+const unknown = (parts: ErrorParts): TurnwiseError => new TurnwiseError('unknown-objective', parts);
 
-/** The objective of that name, or an error that names the nearest. */
+const registry: Registry<ObjectiveEntry> = createRegistry(
+  { noun: 'objective', field: 'objective', unknown },
+  objectives,
+);
+
+/** Those that can be the policy loss of a run. */
+export const policyLossRegistry: Registry<ObjectiveEntry> = createRegistry(
+  { noun: 'policy loss', field: 'objective', unknown },
+  objectives.filter(({ description }) => description.policyLoss !== undefined),
+);
+
+export const policyLosses: readonly string[] = policyLossRegistry.all.map(({ name }) => name);
+
+/** The built-in objective of that name, or an error that names the nearest. */
 export function findObjective(name: string): ObjectiveEntry {
-  const found = objectives.find((candidate) => candidate.name === name);
-  if (found) return found;
-  const names = objectives.map((candidate) => candidate.name);
-  const suggestion = nearest(name, names);
-  throw new TurnwiseError('unknown-objective', {
-    what: 'There is no such objective',
-    seen: `"${name}"`,
-    allowed: names.join(', '),
-    ...(suggestion !== undefined && { next: `Did you mean "${suggestion}"?` }),
-    fields: { objective: name },
-  });
+  return registry.find(name);
 }

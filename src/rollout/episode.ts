@@ -2,13 +2,14 @@
 
 import type { ByRole, Episode, EpisodeKey, Role, Sampling } from '../core/episode.ts';
 import { keyParts, keyText } from '../core/episode-key.ts';
+import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import type { StopReason } from '../core/stop.ts';
 import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import type { World } from '../env/world.ts';
-import { continued, type History, type Renderer } from '../model/renderer.ts';
+import { continued, type History, type Prompt, type Renderer } from '../model/renderer.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type AgentNames, addressed } from './agent-names.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
@@ -156,7 +157,7 @@ async function takeTurn(
   const anchor = session.anchor(role);
   const name = seat.turns === 0 ? options.names?.[role] : undefined;
   const fresh = name === undefined ? observed : addressed(observed, name);
-  const prompt = options.context.next(seat.past, fresh, renderer);
+  const prompt = promptOf(options.context, seat.past, fresh, renderer);
   const room = options.contextLength - prompt.promptIds.length;
   if (room < 1) return 'context-overflow';
 
@@ -227,6 +228,22 @@ async function takeTurn(
   seat.past = continued(prompt, messages, completion);
   const isVoid = completion.trainable === true && !valid;
   return options.stopsAtVoidTurn && isVoid && !result.done ? 'invalid-action' : 'done';
+}
+
+/** A user's context that fails ends its episode, like any other code of users. */
+function promptOf(
+  context: ContextStrategy,
+  past: History,
+  fresh: readonly Message[],
+  renderer: Renderer,
+): Prompt {
+  try {
+    return context.next(past, fresh, renderer);
+  } catch (error) {
+    const isDefinition = TurnwiseError.isInstance(error) && error.fields.definition !== undefined;
+    if (!isDefinition) throw error;
+    throw new EpisodeEnd('failed:policy', error.message, error);
+  }
 }
 
 /** How the call hangs together with the role's last one. */

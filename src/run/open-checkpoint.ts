@@ -15,6 +15,7 @@ import { openAgentRun } from './model/agent-run.ts';
 import { languageOf, movedTo } from './model/policy-language.ts';
 import { openEngine, reopenBase } from './model/run-model.ts';
 import { type CheckpointState, ownCheckpoint } from './run-checkpoint.ts';
+import { catalogueOf } from './settings/run-definitions.ts';
 import { version } from './version.ts';
 
 type OpenedEngine = EmbeddedEngine | TinkerEngine;
@@ -63,6 +64,9 @@ export async function openCheckpoint(request: ModelRequest & WorldRequest): Prom
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const file = run.readConfig(trainConfigSchema);
   const world = await worldOfRun(request, file);
+  // Whoever plays asks for no credit and no loss.
+  const { context } = file.config;
+  const catalogue = await catalogueOf({ context }, request.definitions, request.name);
   const { engine, card } = await openModel(request);
   const { config } = file;
   let agentRun: Awaited<ReturnType<typeof openAgentRun>> | undefined;
@@ -75,6 +79,7 @@ export async function openCheckpoint(request: ModelRequest & WorldRequest): Prom
     const learner = createLearner({
       config,
       recipe: findRecipe(file.recipe),
+      catalogue,
       world,
       card,
       engine,

@@ -7,38 +7,66 @@ import { tinkerAbilities } from '../engine/tinker/abilities.ts';
 import { requireServerAddress } from '../engine/tinker/transport.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
+import { builtIns, type Catalogue } from '../train/catalogue.ts';
 import type { TrainConfig, TrainSettings } from '../train/config.ts';
 import { obstacle, type Place, requireFit } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
-import { readBy } from '../train/run-schema.ts';
+import { choicesIn, isRead } from '../train/run-schema.ts';
 import { createWorld } from './load/environments.ts';
 
 export interface PreparedRun {
   readonly recipe: Recipe;
   readonly config: TrainConfig;
+  readonly catalogue: Catalogue;
   readonly world: World;
 }
 
 /** @throws TurnwiseError `config-unknown-key`, `config-invalid`, `recipe-unfit`, `no-script` */
-export function prepareRun(factory: WorldFactory, recipe: Recipe, settings: TrainSettings): PreparedRun {
-  const config = configOf(factory, recipe, settings);
+export function prepareRun(
+  factory: WorldFactory,
+  recipe: Recipe,
+  settings: TrainSettings,
+  catalogue: Catalogue = builtIns,
+): PreparedRun {
+  const config = configOf(factory, recipe, settings, catalogue);
   if (config.engine === 'tinker') requireServerAddress(config.tinker.baseUrl);
   const world = factory.create(config.environment);
-  requireFit(recipe, config, placeOf(world, config.engine), () =>
-    recipes.flatMap((other) => {
-      try {
-        return [{ recipe: other, config: configOf(factory, other, readBy(other, settings)) }];
-      } catch (error) {
-        // These settings make no sense for that recipe, so it is no alternative.
-        if (TurnwiseError.isInstance(error)) return [];
-        throw error;
-      }
-    }),
-  );
+  const alternatives = () => recipes.flatMap((other) => alternativeOf(factory, other, settings, catalogue));
+  requireFit(recipe, config, placeOf(world, config.engine), alternatives, catalogue);
   requireScripts(world, config);
-  return { recipe, config, world };
+  requireContext(world, config);
+  return { recipe, config, catalogue, world };
+}
+
+/** Another recipe with the same settings; none where it does not read them, or they make no sense for it. */
+function alternativeOf(
+  factory: WorldFactory,
+  recipe: Recipe,
+  settings: TrainSettings,
+  catalogue: Catalogue,
+): { readonly recipe: Recipe; readonly config: TrainConfig }[] {
+  const choices = choicesIn(recipe.settings, factory.settings, settings);
+  try {
+    if (!isRead(recipe, choices, settings, catalogue)) return [];
+    return [{ recipe, config: configOf(factory, recipe, settings, catalogue) }];
+  } catch (error) {
+    if (TurnwiseError.isInstance(error)) return [];
+    throw error;
+  }
+}
+
+/** An agent decides by its own code what its model sees. */
+function requireContext(world: World, { context }: TrainConfig): void {
+  if (world.agent === undefined || context === 'full') return;
+  throw new TurnwiseError('config-invalid', {
+    what: `${world.name} is an agent, which decides by its own code what its model sees`,
+    seen: `context=${context}`,
+    allowed: 'full',
+    next: 'Leave out "context", and send fewer messages from the agent',
+    fields: { key: 'context' },
+  });
 }
 
 /** A model from nothing learns its words from demonstrations, so an environment without players cannot teach one. */
@@ -68,9 +96,15 @@ export function placeOf(world: Place['world'], engine: TrainConfig['engine'] = '
   return { world, engine: abilities[engine] };
 }
 
-export function configOf(factory: WorldFactory, recipe: Recipe, settings: TrainSettings): TrainConfig {
+export function configOf(
+  factory: WorldFactory,
+  recipe: Recipe,
+  settings: TrainSettings,
+  catalogue: Catalogue = builtIns,
+): TrainConfig {
   return resolveConfig({
     recipe,
+    catalogue,
     environmentOptions: factory.options,
     ...(factory.settings ? { environmentSettings: factory.settings } : {}),
     settings,

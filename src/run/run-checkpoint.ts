@@ -42,7 +42,7 @@ export async function openWarmStart(
   const known = isSameWorld(file.world, world) ? file.world : world;
   const facts = (
     environment: RunWorld,
-    { environment: options, engine, tinker, model, lora, chat, rollout }: TrainConfig,
+    { environment: options, engine, tinker, model, lora, chat, context, rollout }: TrainConfig,
   ): object => ({
     environment: { ...environment, options },
     engine,
@@ -50,6 +50,7 @@ export async function openWarmStart(
     model,
     lora,
     chat,
+    context,
     maxTurns: rollout.maxTurns,
     exchangeEvery: rollout.exchangeEvery,
   });

@@ -1,12 +1,13 @@
 /** Runs for programs: started or gone on with, they come back as soon as they are open. */
 
-import type { WorldFactory } from '../env/factory.ts';
 import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import type { RunSummary } from '../train/events.ts';
 import { LiveEvents } from './live-events.ts';
+import type { WorldRequest } from './load/run-world.ts';
 import { OpenRun, type Run } from './run.ts';
 import type { RunControl } from './run-io.ts';
+import { definitionsIn } from './settings/run-definitions.ts';
 import { type ResumeRequest, resumeRun, type StartRequest, startRun } from './training-run.ts';
 
 /** What a program says of a run, whichever way it begins. */
@@ -16,21 +17,22 @@ type Asked = Partial<Pick<RunControl, 'signal'>>;
 /** Begin a run. @throws what `startRun` throws before the run is open */
 export function beginRun(request: Omit<StartRequest, Ours> & Asked): Promise<Run> {
   const { factory } = request;
-  return opened(request, factory, (control) => startRun({ ...request, ...control }));
+  return opened({ ...request, world: factory, definitions: definitionsIn(request.settings) }, (control) =>
+    startRun({ ...request, ...control }),
+  );
 }
 
 /** Go on with a run. @throws what `resumeRun` throws before the run is open */
 export function continueRun(request: Omit<ResumeRequest, Ours> & Asked): Promise<Run> {
-  return opened(request, request.world, (control) => resumeRun({ ...request, ...control }));
+  return opened(request, (control) => resumeRun({ ...request, ...control }));
 }
 
 /** Resolves at the first event that is stored; what fails before it is the caller's. */
 async function opened(
-  request: { readonly root: string } & Asked,
-  world: WorldFactory | undefined,
+  request: Omit<WorldRequest, 'name'> & Asked,
   work: (control: Pick<RunControl, Exclude<Ours, 'strays'>>) => Promise<RunSummary>,
 ): Promise<Run> {
-  const { root, signal = new AbortController().signal } = request;
+  const { root, world, definitions, signal = new AbortController().signal } = request;
   const stop = new AbortController();
   let directory: RunDirectory | undefined;
   let before = 0;
@@ -55,7 +57,7 @@ async function opened(
   );
   const run = await Promise.race([isOpen, finished.then(() => isOpen)]);
   return new OpenRun({
-    place: { root, name: run.name, ...(world && { world }) },
+    place: { root, name: run.name, ...(world && { world }), ...(definitions && { definitions }) },
     folder: run.path,
     events,
     finished,

@@ -10,12 +10,13 @@ import { startWatchdog, type Watchdog } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import { Archive } from '../train/archive.ts';
-import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../train/config.ts';
+import { type TrainConfig, trainConfigSchema } from '../train/config.ts';
 import type { RunSummary } from '../train/events.ts';
 import { createLearner } from '../train/learner.ts';
 import { initialState, train } from '../train/loop.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { ownConfig } from '../train/run-schema.ts';
+import type { Definition } from './load/definitions.ts';
 import { worldOfRun } from './load/run-world.ts';
 import { runWorldOf } from './load/world-source.ts';
 import { besideAgent, openAgentRun } from './model/agent-run.ts';
@@ -37,12 +38,18 @@ import { keptOf, recordedGroups } from './recorded-episodes.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
 import { playDemonstrations } from './run-demonstrations.ts';
 import { criticFolder, type OpenIo, openIo, type RunControl, waitingReport } from './run-io.ts';
+import {
+  catalogueOf,
+  nameDefinitions,
+  type RunSettings,
+  requireOptions,
+} from './settings/run-definitions.ts';
 import { version } from './version.ts';
 
 export interface StartRequest extends RunControl {
   readonly factory: WorldFactory;
   readonly recipe: string;
-  readonly settings: TrainSettings;
+  readonly settings: RunSettings;
   readonly name?: string;
 }
 
@@ -50,6 +57,8 @@ export interface ResumeRequest extends RunControl {
   readonly name: string;
   /** The world itself, where it cannot be loaded again. */
   readonly world?: WorldFactory;
+  /** Definitions that only a program has. */
+  readonly definitions?: readonly Definition[];
 }
 
 /** Train from the beginning. */
@@ -59,7 +68,8 @@ export function startRun(request: StartRequest): Promise<RunSummary> {
 
 async function start(request: StartRequest): Promise<RunSummary> {
   const { factory, root } = request;
-  const prepared = prepareRun(factory, findRecipe(request.recipe), request.settings);
+  const { settings, catalogue } = await nameDefinitions(request.settings);
+  const prepared = prepareRun(factory, findRecipe(request.recipe), settings, catalogue);
   const { recipe, world } = prepared;
   const config = { ...prepared.config, data: dataPlace(root, prepared.config.data) };
   const open = await openBase(config, request);
@@ -68,11 +78,11 @@ async function start(request: StartRequest): Promise<RunSummary> {
     version,
     world: runWorldOf(factory, world),
     recipe: recipe.name,
-    config: ownConfig(recipe, config),
+    config: ownConfig(recipe, config, catalogue),
     ...(request.name === undefined ? {} : { name: request.name }),
   });
   try {
-    return await begin(request, run, { world, recipe, config, open });
+    return await begin(request, run, { world, recipe, config, catalogue, open });
   } catch (error) {
     // Refused before anything happened: such a folder would only stand in the way of good ones.
     if (TurnwiseError.isInstance(error) && error.code !== 'cancelled' && run.events.bytes === 0) run.remove();
@@ -94,10 +104,18 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
     const recipe = findRecipe(file.recipe);
     const { config } = file;
     const world = await worldOfRun(request, file);
+    const catalogue = await catalogueOf(config, request.definitions, request.name);
+    requireOptions(recipe, config, catalogue);
     const checkpoint = run.checkpoints.steps().length > 0 ? await ownCheckpoint(run) : undefined;
     if (!checkpoint) {
       run.rewind(undefined);
-      return await begin(request, run, { world, recipe, config, open: await openBase(config, request) });
+      return await begin(request, run, {
+        world,
+        recipe,
+        config,
+        catalogue,
+        open: await openBase(config, request),
+      });
     }
     const { state, card } = checkpoint.state as unknown as CheckpointState;
     // A budget may end a run before the last of its steps; and where the last checkpoint was lost, an earlier one goes on.
@@ -125,7 +143,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       await critic?.load(criticFolder(checkpoint.folder));
       const language = await languageOf(movedTo(card, open), config, world, agentRun);
       const archive = new Archive((keys) => run.readRollouts().read(keys));
-      const parts = { config, recipe, world, card, engine, watch, archive, ...language };
+      const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
       const learner = createLearner({ ...parts, ...(critic && { critic }) });
       io = await openIo(request, run, learner, state.step);
       const computes = config.engine === 'embedded';
@@ -145,7 +163,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
 async function begin(
   control: RunControl,
   run: RunDirectory,
-  { world, recipe, config, open }: PreparedRun & { readonly open: OpenBase | undefined },
+  { world, recipe, config, catalogue, open }: PreparedRun & { readonly open: OpenBase | undefined },
 ): Promise<RunSummary> {
   const { watch, close } = watchdog(control.root, run, config);
   const agentRun = world.agent && (await openAgentRun(world.agent));
@@ -161,14 +179,14 @@ async function begin(
         : await playDemonstrations(control, run, world, config, watch, agentRun);
     const card = warm
       ? withHeadsOf(warm.card, recipe, config)
-      : designCard(world, demonstrations, config, recipe, open);
+      : designCard(world, demonstrations, config, recipe, open, catalogue);
     const opened = await openEngine(card, config, open, waitingReport(control, run));
     engine = agentRun ? besideAgent(opened, agentRun) : opened;
     critic = await openCritic(card, config, recipe, open);
     if (warm) await engine.load(warm.folder, { optimizer: false });
     const language = await languageOf(card, config, world, agentRun);
     const archive = new Archive((keys) => run.readRollouts().read(keys));
-    const parts = { config, recipe, world, card, engine, watch, archive, ...language };
+    const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
     const learner = createLearner({ ...parts, ...(critic && { critic }) });
     io = await openIo(control, run, learner, 0);
     io.event({

@@ -26,6 +26,7 @@ export const everyRun: Block = {
   threads: true,
   environment: true,
   model: true,
+  context: true,
   chat: true,
   lora: true,
   clone: true,

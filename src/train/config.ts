@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { klEstimators } from '../objective/kl.ts';
 import { policyLosses } from '../objective/objectives.ts';
+import { contextRegistry } from '../rollout/context.ts';
 
 const count = z.int().min(1);
 const share = z.number().min(0).max(1);
@@ -16,10 +17,6 @@ const model = z.strictObject({
   layers: count.default(3).describe('Transformer blocks'),
   heads: count.default(4).describe('Attention heads; must divide the width'),
   hidden: count.default(344).describe('Width of the feed-forward layer (SwiGLU)'),
-  context: z
-    .enum(['full', 'latest'])
-    .default('full')
-    .describe('What the policy sees: all turns, or only the latest'),
 });
 
 const chat = z
@@ -145,7 +142,7 @@ const credit = z
     method: z
       .string()
       .default('rloo')
-      .describe('How rewards become advantages; `turnwise credit --help` lists methods'),
+      .describe('How rewards become advantages: a method of `turnwise credit --help`, or a file'),
     rewardScale: z.number().positive().default(1).describe('Factor on every reward before credit'),
     shape: z
       .looseObject({})
@@ -155,7 +152,10 @@ const credit = z
   .describe('Further keys are the options of the method');
 
 const objective = z.strictObject({
-  name: z.enum(policyLosses).default('ppo-clip').describe('Policy loss; docs/objectives.md has them all'),
+  name: z
+    .string()
+    .default('ppo-clip')
+    .describe(`Policy loss: ${policyLosses.join(', ')}, or a file such as ./loss.ts`),
   options: z
     .looseObject({})
     .prefault({})
@@ -286,6 +286,12 @@ export const trainConfigSchema = z.strictObject({
   model: model.prefault({}),
   chat: chat.prefault({}),
   lora: lora.prefault({}),
+  context: z
+    .string()
+    .default('full')
+    .describe(
+      `What the policy sees before a turn: ${contextRegistry.all.map(({ name, summary }) => `${name} (${summary})`).join(', ')}, or a file`,
+    ),
   clone: clone.prefault({}),
   rollout: rollout.prefault({}),
   curation: curation.prefault({}),

@@ -43,7 +43,9 @@ export async function creditGroups(
   const { credits, state } = learner.credit(inputs, creditState);
   const samples_I = candidates.map((candidate, index) =>
     spreadCredit(candidate, credits[index]!, scores[index]?.values).map((item, sample) =>
-      correctsMismatch(config) ? fromTrainer(item, scores[index]!.logprobs![sample]!) : item,
+      correctsMismatch(config, learner.catalogue)
+        ? fromTrainer(item, scores[index]!.logprobs![sample]!)
+        : item,
     ),
   );
   return { candidates, scores, turnScores_I, credits, state, samples_I };

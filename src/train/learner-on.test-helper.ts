@@ -6,6 +6,7 @@ import type { RoleGroup } from '../core/trajectory.ts';
 import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { Engine } from '../engine/engine.ts';
 import { Archive } from './archive.ts';
+import { builtIns } from './catalogue.ts';
 import { type TrainSettings, trainConfigSchema } from './config.ts';
 import { initialMemory, learnStep, type Memory, type Update } from './learn-step.ts';
 import type { Learner } from './learner.ts';
@@ -34,7 +35,7 @@ export function learnerOn(
   const archive = new Archive(async () => []);
   if (stored.length > 0) archive.add([madeGroup(...stored)]);
   const room = { world: { maxTurns }, renderer: { maxTurnTokens } };
-  return { config, engine, recipe, credit, archive, ...room } as unknown as Learner;
+  return { catalogue: builtIns, config, engine, recipe, credit, archive, ...room } as unknown as Learner;
 }
 
 /** One step of learning, by default the first of a run. */

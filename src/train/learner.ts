@@ -16,10 +16,11 @@ import { Lockstep } from '../policy/lockstep.ts';
 import type { PromptPolicy } from '../policy/policy.ts';
 import { agentNames } from '../rollout/agent-names.ts';
 import type { CollectOptions, Play } from '../rollout/collect.ts';
-import { type ContextStrategy, fullContext, latestContext } from '../rollout/context.ts';
+import { type ContextStrategy, fullContext } from '../rollout/context.ts';
 import type { Watch } from '../rollout/watchdog.ts';
 import { learnVocabulary, renderDemonstrations } from '../synth/demonstrations.ts';
 import type { Archive } from './archive.ts';
+import { builtIns, type Catalogue } from './catalogue.ts';
 import type { TrainConfig } from './config.ts';
 import type { ModelCard, SmallModelCard } from './model-card.ts';
 import type { Recipe } from './recipes/recipe.ts';
@@ -27,6 +28,8 @@ import type { Recipe } from './recipes/recipe.ts';
 export interface Learner {
   readonly config: TrainConfig;
   readonly recipe: Recipe;
+  /** Where the names in `config` are looked up. */
+  readonly catalogue: Catalogue;
   readonly world: World;
   readonly card: ModelCard;
   readonly renderer: Renderer;
@@ -51,12 +54,13 @@ export function designModel(
   config: TrainConfig,
   recipe: Recipe,
   world: World,
+  catalogue: Catalogue = builtIns,
 ): SmallModelCard {
   const { tokenizer, maxActionWords } = world.agent
     ? learnVocabulary(demonstrations, messageText, CHAT_WORDS)
     : learnVocabulary(demonstrations);
   const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
-  const context = contextOf(config, world);
+  const context = contextOf(config, world, catalogue);
   const longest = Math.max(
     ...demonstrations.map((group) => longestSample(renderDemonstrations(group, renderer, context))),
   );
@@ -105,9 +109,12 @@ export function criticShape({ criticHeads }: Recipe, shape: DecoderShape): Decod
 }
 
 /** An agent decides by its own code what its model sees. */
-export function contextOf(config: TrainConfig, world: World): ContextStrategy {
-  if (world.agent) return fullContext;
-  return config.model.context === 'full' ? fullContext : latestContext;
+export function contextOf(
+  { context }: TrainConfig,
+  world: World,
+  { contexts }: Catalogue = builtIns,
+): ContextStrategy {
+  return world.agent ? fullContext : contexts.find(context);
 }
 
 /** Tokens of the longest sequence the policy would have seen. */
@@ -118,18 +125,28 @@ function longestSample(group: Group): number {
   return Math.max(0, ...samples.map(({ ids_T }) => ids_T.length));
 }
 
-export function createLearner(parts: Omit<Learner, 'context' | 'credit' | 'scoredTokens'>): Learner {
+export function createLearner({
+  catalogue = builtIns,
+  ...parts
+}: Omit<Learner, 'context' | 'credit' | 'scoredTokens' | 'catalogue'> &
+  Partial<Pick<Learner, 'catalogue'>>): Learner {
   const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
+  let composed: Credit | undefined;
   let scored = 0;
   const engine = countingScores(parts.engine, (tokens) => {
     scored += tokens;
   });
   return {
     ...parts,
+    catalogue,
     engine,
     scoredTokens: () => scored,
-    context: contextOf(parts.config, parts.world),
-    credit: composeCredit({ method, options, shape }).credit,
+    context: contextOf(parts.config, parts.world, catalogue),
+    // Whoever only plays needs no credit method, which may be out of reach.
+    credit(trajectories, state) {
+      composed ??= composeCredit({ method, options, shape }, catalogue).credit;
+      return composed(trajectories, state);
+    },
   };
 }
 

@@ -224,9 +224,8 @@ export async function train(
       (isReplayed || (config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)))
     ) {
       const { credited } = update;
-      await (credited
-        ? io.rollouts(step + 1, withCredit(groups, credited, step + 1), stepCredit(config, memory.credit))
-        : io.rollouts(step + 1, groups));
+      const credit = credited && stepCredit(config, memory.credit, learner.catalogue);
+      await io.rollouts(step + 1, credited ? withCredit(groups, credited, step + 1) : groups, credit);
     }
     if (!last && config.evaluation.every > 0 && (step + 1) % config.evaluation.every === 0) {
       await measure('during', step + 1);

@@ -6,7 +6,6 @@ import type { EntropyHistory } from '../objective/entropy-smoothing.ts';
 import { type Candidate, type CreditedSample, minibatches } from './batch.ts';
 import { extendedEntropies, withSmoothing } from './entropy-channels.ts';
 import { learning } from './learn.ts';
-import { policyObjective } from './policy-objective.ts';
 import { klInRewards } from './scores.ts';
 import type { Trainer } from './trainer.ts';
 
@@ -24,7 +23,7 @@ export const policyGradient = learning<Memory>((config) => async (trainer, group
   const learned = smoothed ? withSmoothing(lessons, entropies, at) : lessons;
 
   const valueOnly = trainer.valueHead && at.step <= loss.valueWarmup;
-  const objective = policyObjective(config, { critic: trainer.valueHead, valueOnly });
+  const objective = trainer.objective({ valueOnly });
   const klInLoss = loss.klCoefficient > 0 && !klInRewards(config);
   const rng = trainer.rng('minibatches');
   let passed = 0;

@@ -8,11 +8,13 @@ import { entropyBonus } from '../objective/entropy-bonus.ts';
 import { entropySmoothing } from '../objective/entropy-smoothing.ts';
 import { klPenalty } from '../objective/kl-penalty.ts';
 import type { Objective } from '../objective/objective.ts';
-import { findObjective, type ObjectiveEntry, policyLosses } from '../objective/objectives.ts';
+import { type ObjectiveEntry, objectives } from '../objective/objectives.ts';
 import { ppoClip } from '../objective/ppo-clip.ts';
 import type { Clip } from '../objective/surrogate.ts';
 import { atTargets, ofValueHead, valueLoss } from '../objective/value.ts';
+import { builtIns, type Catalogue } from './catalogue.ts';
 import type { TrainConfig } from './config.ts';
+import type { Recipe } from './recipes/recipe.ts';
 
 type ObjectiveConfig = TrainConfig['objective'];
 
@@ -21,13 +23,12 @@ type ObjectiveConfig = TrainConfig['objective'];
  *
  * @throws TurnwiseError `unknown-objective`, `config-invalid`
  */
-export function findPolicyLoss(name: string): ObjectiveEntry {
-  const found = findObjective(name);
-  if (found.description.policyLoss) return found;
+export function findPolicyLoss(name: string, { objectives: losses }: Catalogue = builtIns): ObjectiveEntry {
+  if (losses.get(name) || !objectives.some((other) => other.name === name)) return losses.find(name);
   throw new TurnwiseError('config-invalid', {
     what: 'This objective cannot be the policy loss of a run: training does not make what it reads',
     seen: `objective.name=${name}`,
-    allowed: policyLosses.join(', '),
+    allowed: losses.all.map((loss) => loss.name).join(', '),
     fields: { key: 'objective.name' },
   });
 }
@@ -36,14 +37,31 @@ export function findPolicyLoss(name: string): ObjectiveEntry {
 const SAID_BY_THE_RUN = Object.keys(ppoClip.schema.shape);
 
 /** The options of a policy loss that are its own: each setting of a run has one place. */
-export function ownOptions(name: string): z.ZodType {
-  const { schema, description } = findPolicyLoss(name);
+export function ownOptions(name: string, catalogue: Catalogue = builtIns): z.ZodType {
+  const { schema, description } = findPolicyLoss(name, catalogue);
   const where = description.policyLoss?.clipsTokens;
   if (where === undefined || !(schema instanceof z.ZodObject)) return schema;
   const said = where === 'options' ? SAID_BY_THE_RUN : ['policy'];
   return z.strictObject(
     Object.fromEntries(Object.entries(schema.shape).filter(([key]) => !said.includes(key))),
   );
+}
+
+/** Channels that training makes for the policy loss, beside `weight`. */
+export function lossChannels(
+  { critic }: Pick<Recipe, 'critic'>,
+  { objective: { name, klCoefficient, klEstimator } }: TrainConfig,
+  catalogue: Catalogue = builtIns,
+): readonly string[] {
+  const { trainerLogprobs } = findPolicyLoss(name, catalogue).description.policyLoss ?? {};
+  return [
+    'advantages',
+    'oldLogprobs',
+    'turns',
+    ...(trainerLogprobs ? ['rolloutLogprobs'] : []),
+    ...(klCoefficient > 0 && klEstimator !== 'k1' ? ['referenceLogprobs'] : []),
+    ...(critic ? ['returns', 'oldValues', 'valueWeight'] : []),
+  ];
 }
 
 /** The clip of token ratios that the run has. */
@@ -57,12 +75,13 @@ export function clipOf({ clipLow, clipHigh, dualClip }: ObjectiveConfig): Clip {
 export function policyObjective(
   config: TrainConfig,
   options: { readonly critic: boolean; readonly valueOnly: boolean },
+  catalogue: Catalogue = builtIns,
 ): Objective {
   const { objective } = config;
   const { valueCoefficient, valueClip, entropyCoefficient, klCoefficient, klEstimator } = objective;
   const value = atTargets(valueLoss({ valueCoefficient, valueClip }));
   if (options.valueOnly) return ofValueHead(value);
-  const policy = findObjective(objective.name).create(lossOptions(objective));
+  const policy = findPolicyLoss(objective.name, catalogue).create(lossOptions(objective, catalogue));
   return combine([
     policy,
     ...(entropyCoefficient > 0
@@ -83,8 +102,11 @@ export function policyObjective(
  *
  * @throws TurnwiseError `config-unknown-key`, `config-invalid`
  */
-export function lossOptions(objective: ObjectiveConfig): ObjectiveConfig['options'] {
-  const { schema, description } = findObjective(objective.name);
+export function lossOptions(
+  objective: ObjectiveConfig,
+  catalogue: Catalogue = builtIns,
+): ObjectiveConfig['options'] {
+  const { schema, description } = findPolicyLoss(objective.name, catalogue);
   const { options } = objective;
   const clip = clipOf(objective);
   const where = description.policyLoss?.clipsTokens;

@@ -4,8 +4,7 @@ import type { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import { parseStrict } from '../core/parse-strict.ts';
-import { findCreditMethod } from '../credit/methods.ts';
-import { findRewardShaping } from '../credit/shaping/shapings.ts';
+import { builtIns, type Catalogue } from './catalogue.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
 import { ownOptions } from './policy-objective.ts';
 import type { Recipe } from './recipes/recipe.ts';
@@ -120,42 +119,50 @@ function keysOf(group: string, settings: Plain | undefined): string[] {
 
 /**
  * Schema defaults < recipe < environment < pretrained model or server < person. Unknown keys and bad values are errors that name the key, the nearest
- * valid one and what is allowed. Options of the environment and of the credit method are checked by their own schemas.
+ * valid one and what is allowed. Options of the environment,
+ * of the credit method, of its shapings and of the loss are checked by their own schemas.
  */
 export function resolveConfig(parts: {
   readonly recipe: Recipe;
   readonly environmentOptions: z.ZodType;
   readonly environmentSettings?: Plain;
   readonly settings: TrainSettings;
+  /** Default: what is built in. */
+  readonly catalogue?: Catalogue;
 }): TrainConfig {
+  const { catalogue = builtIns } = parts;
   const suggested = mergeSettings(
     parts.recipe.settings as Plain,
     parts.environmentSettings,
     pretrainedSettings(parts.settings) as Plain | undefined,
   );
   const choices = choicesIn(suggested as TrainSettings, parts.settings);
-  requireRead(parts.recipe, choices, parts.settings);
+  requireRead(parts.recipe, choices, parts.settings, catalogue);
   // What an environment or a model suggests to every recipe, each takes as far as it reads it.
   const layered = mergeSettings(
-    readBy(parts.recipe, suggested as TrainSettings, choices) as Plain,
+    readBy(parts.recipe, suggested as TrainSettings, choices, catalogue) as Plain,
     parts.settings as Plain,
   );
-  const read = parseStrict(runSchema(parts.recipe, choices), layered, 'A run');
+  const read = parseStrict(runSchema(parts.recipe, choices, catalogue), layered, 'A run');
   const config = trainConfigSchema.parse(read);
   const environment = parseStrict(parts.environmentOptions, config.environment, 'This environment', [
     'environment',
   ]);
   const { method, rewardScale, shape, ...options } = config.credit;
-  const creditOptions = parseStrict(findCreditMethod(method).options, options, `Credit method "${method}"`, [
-    'credit',
-  ]);
+  const creditOptions = parseStrict(
+    catalogue.credit.find(method).options,
+    options,
+    `Credit method "${method}"`,
+    ['credit'],
+  );
   const shapes = Object.entries(shape).map(([name, given]) => {
-    const shaping = findRewardShaping(name);
+    const shaping = catalogue.shapings.find(name);
     return [
       shaping.name,
       parseStrict(shaping.options, given, `Reward shaping "${shaping.name}"`, ['credit', 'shape', name]),
     ] as const;
   });
+  catalogue.contexts.find(config.context);
   if (config.model.width % (2 * config.model.heads) !== 0) {
     throw new TurnwiseError('config-invalid', {
       what: 'model.heads does not fit model.width',
@@ -167,7 +174,7 @@ export function resolveConfig(parts: {
   return {
     ...config,
     environment: environment as TrainConfig['environment'],
-    objective: { ...config.objective, options: objectiveOptions(parts.recipe, config) },
+    objective: { ...config.objective, options: objectiveOptions(parts.recipe, config, catalogue) },
     credit: {
       method,
       rewardScale,
@@ -181,9 +188,10 @@ export function resolveConfig(parts: {
 function objectiveOptions(
   { name, lossOptions: schema }: Recipe,
   { objective }: TrainConfig,
+  catalogue: Catalogue,
 ): TrainConfig['objective']['options'] {
   const subject = schema ? `The objective of recipe "${name}"` : `Objective "${objective.name}"`;
-  return parseStrict(schema ?? ownOptions(objective.name), objective.options, subject, [
+  return parseStrict(schema ?? ownOptions(objective.name, catalogue), objective.options, subject, [
     'objective',
     'options',
   ]) as TrainConfig['objective']['options'];

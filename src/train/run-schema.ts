@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { nearest, TurnwiseError } from '../core/errors.ts';
-import { findCreditMethod } from '../credit/methods.ts';
 import { type Block, clip, everyRun, played, policyGradient, sampling, valueHead } from './blocks.ts';
+import { builtIns, type Catalogue } from './catalogue.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
 import { findPolicyLoss, ownOptions } from './policy-objective.ts';
 import type { Recipe } from './recipes/recipe.ts';
@@ -27,7 +27,11 @@ export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Ch
   };
 }
 
-function blocksOf(recipe: Recipe, { data = '', loss = 'ppo-clip' }: Choices): readonly Block[] {
+function blocksOf(
+  recipe: Recipe,
+  { data = '', loss = 'ppo-clip' }: Choices,
+  catalogue: Catalogue,
+): readonly Block[] {
   const plays = data === '' || recipe.learnsFrom === 'both';
   const ofStep = recipe.learn === undefined;
   return [
@@ -35,14 +39,14 @@ function blocksOf(recipe: Recipe, { data = '', loss = 'ppo-clip' }: Choices): re
     ...(plays ? [sampling, played] : []),
     ...(recipe.playReads ? [recipe.playReads] : []),
     ...(recipe.reads ?? policyGradient)(plays),
-    ...(ofStep && findPolicyLoss(loss).description.policyLoss?.clipsTokens ? [clip] : []),
+    ...(ofStep && findPolicyLoss(loss, catalogue).description.policyLoss?.clipsTokens ? [clip] : []),
     ...(ofStep && recipe.critic ? [valueHead] : []),
   ];
 }
 
 /** What the recipe reads; options of environment, credit method and loss are left to their own schemas. */
-export function runSchema(recipe: Recipe, choices: Choices): z.ZodObject {
-  const blocks = blocksOf(recipe, choices);
+export function runSchema(recipe: Recipe, choices: Choices, catalogue: Catalogue = builtIns): z.ZodObject {
+  const blocks = blocksOf(recipe, choices, catalogue);
   const groups = Object.entries(trainConfigSchema.shape).flatMap(([name, whole]): [string, z.ZodType][] => {
     const marks = blocks.flatMap((block) => block[name as keyof Block] ?? []);
     if (marks.length === 0) return [];
@@ -65,12 +69,15 @@ export function wholeSchema(
   recipe: Recipe | undefined,
   choices: Choices,
   environment?: z.ZodType,
+  catalogue: Catalogue = builtIns,
 ): z.ZodObject {
-  const schema = recipe ? runSchema(recipe, choices) : trainConfigSchema;
-  const method = choices.method === undefined ? undefined : findCreditMethod(choices.method).options;
+  const schema = recipe ? runSchema(recipe, choices, catalogue) : trainConfigSchema;
+  const method = choices.method === undefined ? undefined : catalogue.credit.find(choices.method).options;
   const options =
     recipe?.lossOptions ??
-    (choices.loss === undefined && recipe === undefined ? undefined : ownOptions(choices.loss ?? 'ppo-clip'));
+    (choices.loss === undefined && recipe === undefined
+      ? undefined
+      : ownOptions(choices.loss ?? 'ppo-clip', catalogue));
   const { credit, objective } = schema.shape as Readonly<Record<string, z.ZodType | undefined>>;
   const lossGroup = objective && (unwrap(objective) as z.ZodObject);
   const creditGroup = credit && (unwrap(credit) as z.ZodObject);
@@ -89,13 +96,19 @@ export function readBy(
   recipe: Recipe,
   settings: TrainSettings,
   choices: Choices = choicesIn(recipe.settings, settings),
+  catalogue: Catalogue = builtIns,
 ): TrainSettings {
-  return kept(runSchema(recipe, choices), settings as Plain) as TrainSettings;
+  return kept(runSchema(recipe, choices, catalogue), settings as Plain) as TrainSettings;
 }
 
 /** The part of a configuration that the recipe reads: what its `config.json` has. */
-export function ownConfig(recipe: Recipe, config: TrainConfig): TrainSettings {
-  return readBy(recipe, config as TrainSettings);
+export function ownConfig(
+  recipe: Recipe,
+  config: TrainConfig,
+  catalogue: Catalogue = builtIns,
+): TrainSettings {
+  const settings = config as TrainSettings;
+  return readBy(recipe, settings, choicesIn(recipe.settings, settings), catalogue);
 }
 
 function kept(schema: z.ZodType, value: Plain): Plain {
@@ -115,10 +128,15 @@ function kept(schema: z.ZodType, value: Plain): Plain {
  *
  * @throws TurnwiseError `config-unknown-key`
  */
-export function requireRead(recipe: Recipe, choices: Choices, settings: TrainSettings): void {
-  const [key] = unread(recipe, choices, settings);
+export function requireRead(
+  recipe: Recipe,
+  choices: Choices,
+  settings: TrainSettings,
+  catalogue: Catalogue = builtIns,
+): void {
+  const [key] = unread(recipe, choices, settings, catalogue);
   if (key === undefined) return;
-  const read = leavesOf(wholeSchema(recipe, choices));
+  const read = leavesOf(wholeSchema(recipe, choices, undefined, catalogue));
   const group = key.split('.')[0]!;
   const near = nearestRead(key, read);
   const beside = read.filter((other) => other.startsWith(`${group}.`));
@@ -130,14 +148,21 @@ export function requireRead(recipe: Recipe, choices: Choices, settings: TrainSet
   });
 }
 
-export function isRead(recipe: Recipe, choices: Choices, settings: TrainSettings): boolean {
-  return unread(recipe, choices, settings).length === 0;
+export function isRead(
+  recipe: Recipe,
+  choices: Choices,
+  settings: TrainSettings,
+  catalogue: Catalogue = builtIns,
+): boolean {
+  return unread(recipe, choices, settings, catalogue).length === 0;
 }
 
 /** Settings that there are, and that the recipe has no use for. */
-function unread(recipe: Recipe, choices: Choices, settings: TrainSettings): string[] {
+function unread(recipe: Recipe, choices: Choices, settings: TrainSettings, catalogue: Catalogue): string[] {
   const strange = missing(trainConfigSchema, settings as Plain);
-  return missing(runSchema(recipe, choices), settings as Plain).filter((key) => !strange.includes(key));
+  return missing(runSchema(recipe, choices, catalogue), settings as Plain).filter(
+    (key) => !strange.includes(key),
+  );
 }
 
 /** By the name of the leaf: among those beside it, then among all. */

@@ -1,23 +1,28 @@
 /** What the engine says of the episodes of a step before anything is learned from them, for credit and for the loss. */
 
-import { findCreditMethod } from '../credit/methods.ts';
 import type { TokenRow } from '../engine/engine.ts';
 import { klRewards } from '../objective/kl-reward.ts';
-import { findObjective } from '../objective/objectives.ts';
 import type { Candidate, SampleScores } from './batch.ts';
+import { builtIns, type Catalogue } from './catalogue.ts';
 import type { TrainConfig } from './config.ts';
 import type { Learner } from './learner.ts';
+import { findPolicyLoss } from './policy-objective.ts';
 
 /** Per candidate, what its credit method and the loss need: values, entropies, log-probabilities, the price of divergence. */
 export async function scoreEpisodes(
-  { config, engine, recipe }: Pick<Learner, 'config' | 'engine' | 'recipe'>,
+  {
+    config,
+    engine,
+    recipe,
+    catalogue = builtIns,
+  }: Pick<Learner, 'config' | 'engine' | 'recipe'> & Partial<Pick<Learner, 'catalogue'>>,
   candidates: readonly Candidate[],
 ): Promise<SampleScores[]> {
   const values = recipe.critic;
   const entropies =
     config.objective.entropySmoothing > 0 ||
-    findCreditMethod(config.credit.method).needs.includes('turns[].entropies');
-  const logprobs = correctsMismatch(config);
+    catalogue.credit.find(config.credit.method).needs.includes('turns[].entropies');
+  const logprobs = correctsMismatch(config, catalogue);
   const divergence = klInRewards(config);
   if (!values && !entropies && !logprobs && !divergence) return [];
   const rows = candidates.flatMap(({ samples }) => samples.map(({ ids_T }) => bareRow(ids_T)));
@@ -44,8 +49,11 @@ export async function scoreEpisodes(
 }
 
 /** Whether the loss corrects for a sampler that differs from the trainer, and so needs log-probabilities of both. */
-export function correctsMismatch({ objective: { name } }: TrainConfig): boolean {
-  return findObjective(name).description.policyLoss?.trainerLogprobs ?? false;
+export function correctsMismatch(
+  { objective: { name } }: TrainConfig,
+  catalogue: Catalogue = builtIns,
+): boolean {
+  return findPolicyLoss(name, catalogue).description.policyLoss?.trainerLogprobs ?? false;
 }
 
 /** Whether the divergence from the warm start is paid for in the rewards, not in the loss. */

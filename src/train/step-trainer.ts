@@ -14,6 +14,7 @@ import { GradientSteps, type Moment } from './gradient-steps.ts';
 import type { Kept } from './learn.ts';
 import type { Learner } from './learner.ts';
 import { lessonRows } from './lesson-rows.ts';
+import { policyObjective } from './policy-objective.ts';
 import { withoutSampler } from './sampler-gap.ts';
 import type { Credited } from './stored-credit.ts';
 import type { Lesson, Prompt, TrainedModel, Trainer } from './trainer.ts';
@@ -93,6 +94,11 @@ export class StepTrainer implements Trainer {
 
   get contextLength(): number {
     return this.#learner.engine.capabilities.contextLength;
+  }
+
+  objective({ valueOnly = false } = {}): Objective {
+    const { catalogue, config } = this.#learner;
+    return policyObjective(config, { critic: this.valueHead, valueOnly }, catalogue);
   }
 
   async credit(

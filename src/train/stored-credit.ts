@@ -6,6 +6,7 @@ import { roleGroups } from '../core/trajectory.ts';
 import type { CreditState, TrajectoryCredit } from '../credit/rollouts.ts';
 import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { TurnScores } from '../credit/view.ts';
+import { builtIns, type Catalogue } from './catalogue.ts';
 import type { TrainConfig } from './config.ts';
 
 export interface Credited {
@@ -15,9 +16,13 @@ export interface Credited {
 }
 
 /** How a step computes credit. `state` is the method's before the step. */
-export function stepCredit({ credit }: Pick<TrainConfig, 'credit'>, state: CreditState): StepCredit {
+export function stepCredit(
+  { credit }: Pick<TrainConfig, 'credit'>,
+  state: CreditState,
+  catalogue: Catalogue = builtIns,
+): StepCredit {
   const { method, rewardScale, shape: shapings, ...given } = credit;
-  const { options, shape } = composeCredit({ method, options: given, shape: shapings });
+  const { options, shape } = composeCredit({ method, options: given, shape: shapings }, catalogue);
   // Options are JSON: they stand in config.json.
   return { method, options, shape, rewardScale, state } as unknown as StepCredit & JsonObject;
 }

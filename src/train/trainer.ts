@@ -46,6 +46,8 @@ export interface Trainer {
   readonly protocol: ActionProtocol;
   /** Longest sequence of the policy, in tokens. */
   readonly contextLength: number;
+  /** The policy loss of the settings with the terms beside it, or the value loss alone. */
+  objective(terms?: { readonly valueOnly?: boolean }): Objective;
   /**
    * Advantages, by the credit method of the run: what each turn or token was worth. They are stored with the episodes.
    *

@@ -74,7 +74,7 @@ async function heldRun(
     recipe: arm,
     seed,
     settings: {
-      model: { context: 'latest' },
+      context: 'latest',
       objective: options[arm],
       rollout: { tasks: 2, group: 8 },
       ...settings,

@@ -26,7 +26,7 @@ export const epo = defineExperiment({
       seed,
       settings: {
         steps: 20,
-        model: { context: 'latest' },
+        context: 'latest',
         rollout: { tasks: 2, group: 8 },
         objective: {
           entropyCoefficient: 0.01,

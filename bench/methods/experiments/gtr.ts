@@ -40,7 +40,7 @@ export const gtrExperiment = defineExperiment({
     const settings = mergeSettings(
       {
         steps: 40,
-        model: { context: 'latest' },
+        context: 'latest',
         clone: { demonstrations: 1500, randomRate: 0.1, steps: 250 },
         optimizer: { learningRate: 1e-3 },
         replay: { batch: 32 },

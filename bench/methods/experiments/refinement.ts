@@ -27,7 +27,7 @@ export const refinement = defineExperiment({
       seed,
       settings: {
         steps: arm === 'start' ? 0 : 40,
-        model: { context: 'latest' },
+        context: 'latest',
         clone: { demonstrations: 400, randomRate: 0.6, steps: 60 },
         rollout: { tasks: 8, group: 27 },
         ...(arm === 'right leaves' && { credit: { method: 'reinforce' } }),

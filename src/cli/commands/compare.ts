@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { commandLine } from '../../core/shell.ts';
 import { environmentNames, findEnvironment } from '../../run/load/environments.ts';
+import { nameInAssignments } from '../../run/settings/run-definitions.ts';
 import { settingsSchema } from '../../run/settings/run-settings.ts';
 import { realDisk } from '../../store/disk.ts';
 import { recipes as allRecipes, findRecipe } from '../../train/recipes/recipes.ts';
@@ -52,7 +53,8 @@ export function compareWith(start: () => Children): Command<typeof options> {
     settings: async (given) => {
       const name = given.find((word) => environmentNames.includes(word));
       const environment = name === undefined ? undefined : (await findEnvironment(name)).options;
-      return settingsSchema(environment, undefined, given);
+      const { set, catalogue } = await nameInAssignments(given);
+      return settingsSchema(environment, undefined, set, catalogue);
     },
     examples: [
       'turnwise compare --env frozen-lake --recipes rloo,grpo,ppo --seeds 5',
@@ -66,7 +68,7 @@ export function compareWith(start: () => Children): Command<typeof options> {
         recipes: recipesOf(given.recipes),
         seeds: given.seeds,
         budget: given.budget === undefined ? undefined : parseBudget(given.budget),
-        set: given.set,
+        ...(await nameInAssignments(given.set)),
         name: given.name,
         root: given.runs,
       });

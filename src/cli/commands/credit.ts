@@ -3,12 +3,12 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import { creditMethods, findCreditMethod } from '../../credit/methods.ts';
-import { isNameOf } from '../../credit/names.ts';
+import { creditMethods } from '../../credit/methods.ts';
 import { readRollouts, type StoredRollout } from '../../credit/read-rollouts.ts';
 import { type CreditReport, creditReport, creditTable } from '../../credit/report.ts';
-import { findRewardShaping, rewardShapings } from '../../credit/shaping/shapings.ts';
+import { rewardShapings } from '../../credit/shaping/shapings.ts';
 import { storedRollouts } from '../../credit/stored-rollouts.ts';
+import { catalogueOf, nameCredit } from '../../run/settings/run-definitions.ts';
 import { applySettings } from '../../run/settings/settings.ts';
 import { readEpisodeFile } from '../../store/read-episodes.ts';
 import { learnedRollouts } from '../../train/learned-rollouts.ts';
@@ -19,7 +19,7 @@ const options = z.strictObject({
     .string()
     .optional()
     .describe(
-      `How rewards become advantages: ${creditMethods.map(({ name }) => name).join(', ')}. Default: as the run computed the step`,
+      `How rewards become advantages: ${creditMethods.map(({ name }) => name).join(', ')}; or a file such as ./credit.ts. Default: as the run computed the step`,
     ),
   rollouts: z
     .string()
@@ -46,7 +46,8 @@ export const creditCommand: Command<typeof options> = defineCommand({
   options,
   settings: async (given) => {
     const named = given.join(' ').match(/--method[ =](\S+)/)?.[1];
-    return creditMethods.find((method) => named !== undefined && isNameOf(named, method))?.options;
+    if (named === undefined) return undefined;
+    return (await nameCredit(named, [])).method.options;
   },
   examples: [
     'turnwise credit --rollouts runs/frozen-lake-rloo-1/rollouts/1.jsonl.gz',
@@ -66,25 +67,25 @@ export const creditCommand: Command<typeof options> = defineCommand({
       if (!file || !credit || shape.length + set.length > 0) throw unnamed(rollouts, credit !== undefined);
       const { rewardScale, options, state } = credit;
       const stored = learnedRollouts(file.groups, rewardScale);
-      const report = creditReport(credit.method, options, stored, credit.shape, state);
+      const catalogue = await catalogueOf({ credit: { method: credit.method, shape: credit.shape } });
+      const report = creditReport(credit.method, options, stored, credit.shape, state, catalogue);
       tell({ ...report, asTrained: { rewardScale } }, stored);
       return;
     }
-    const found = findCreditMethod(method);
-    const shapings = shape.map(findRewardShaping);
-    const ofShaping = (name: string) => set.filter((assignment) => assignment.startsWith(`${name}.`));
+    const { method: found, shapings, catalogue } = await nameCredit(method, shape);
+    const ofShaping = (called: string) => set.filter((assignment) => assignment.startsWith(`${called}.`));
     const ofMethod = set.filter(
-      (assignment) => !shapings.some(({ name }) => ofShaping(name).includes(assignment)),
+      (assignment) => !shapings.some(([called]) => ofShaping(called).includes(assignment)),
     );
     const settings = applySettings(found.options, {}, ofMethod, found.name);
     const shapes = Object.fromEntries(
-      shapings.map(({ name, options: schema }) => {
-        const own = ofShaping(name).map((assignment) => assignment.slice(name.length + 1));
-        return [name, applySettings(schema, {}, own, name)];
+      shapings.map(([called, { name, options: schema }]) => {
+        const own = ofShaping(called).map((assignment) => assignment.slice(called.length + 1));
+        return [name, applySettings(schema, {}, own, called)];
       }),
     );
     const stored = file ? storedRollouts(file.groups) : await readRollouts(rollouts);
-    tell(creditReport(method, settings, stored, shapes), stored);
+    tell(creditReport(found.name, settings, stored, shapes, {}, catalogue), stored);
   },
 });
 

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { environmentHelp, environmentNames, findEnvironment } from '../../run/load/environments.ts';
+import { nameInAssignments } from '../../run/settings/run-definitions.ts';
 import { defaultRecipe, readSettings, settingsSchema } from '../../run/settings/run-settings.ts';
 import { startRun } from '../../run/training-run.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
@@ -41,7 +42,8 @@ export const trainCommand: Command<typeof options> = defineCommand({
     const name = given.find((word) => environmentNames.includes(word));
     const environment = name === undefined ? undefined : (await findEnvironment(name)).options;
     const recipe = recipes.find((candidate) => given.includes(candidate.name));
-    return settingsSchema(environment, recipe, given);
+    const { set, catalogue } = await nameInAssignments(given);
+    return settingsSchema(environment, recipe, set, catalogue);
   },
   examples: [
     'turnwise train frozen-lake',
@@ -53,10 +55,13 @@ export const trainCommand: Command<typeof options> = defineCommand({
   ],
   async run(invocation) {
     const { recipe: wanted, name } = invocation.options;
-    const set = [...flagSettings(invocation.options, process.env), ...invocation.options.set];
+    const { set, catalogue } = await nameInAssignments([
+      ...flagSettings(invocation.options, process.env),
+      ...invocation.options.set,
+    ]);
     const factory = await findEnvironment(invocation.arguments.environment!);
     const recipe = findRecipe(wanted ?? defaultRecipe(factory));
-    const settings = readSettings(factory, recipe, set);
+    const settings = readSettings(factory, recipe, set, catalogue);
     await watchRun(invocation, (control) =>
       startRun({
         ...control,

@@ -8,6 +8,7 @@ import type { WorldFactory } from '../../env/factory.ts';
 import { sourceOf, type WorldSource } from '../../run/load/world-source.ts';
 import { type PreparedRun, prepareRun } from '../../run/prepare-run.ts';
 import { readOf, readSettings } from '../../run/settings/run-settings.ts';
+import { builtIns, type Catalogue } from '../../train/catalogue.ts';
 import type { TrainConfig } from '../../train/config.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import type { Budget } from './budget-text.ts';
@@ -45,6 +46,8 @@ export interface PlanRequest {
   readonly budget: Budget | undefined;
   /** `key=value` for all runs. */
   readonly set: readonly string[];
+  /** Where the names in `set` are looked up. */
+  readonly catalogue?: Catalogue;
   readonly name: string | undefined;
   /** Folder of all runs. */
   readonly root: string;
@@ -59,7 +62,7 @@ const unlimitedSteps = 1_000_000;
  * @throws TurnwiseError `comparison-setting`, `comparison-start`, `recipe-unfit`, `config-unknown-key`, `config-invalid`
  */
 export function planComparison(request: PlanRequest): Plan {
-  const { factory, recipes, seeds, set, root } = request;
+  const { factory, recipes, seeds, set, root, catalogue = builtIns } = request;
   refuseOwnKeys(set);
   const source = sourceOf(factory);
   const name = request.name ?? defaultName(factory.name, recipes);
@@ -83,7 +86,7 @@ export function planComparison(request: PlanRequest): Plan {
       recipe: recipe.name,
       seed,
       words: [...words, ...all.flatMap((assignment) => ['--set', assignment])],
-      config: prepareRun(factory, recipe, readSettings(factory, recipe, all)).config,
+      config: prepareRun(factory, recipe, readSettings(factory, recipe, all, catalogue), catalogue).config,
     };
   };
   const jobs = Array.from({ length: seeds }, (_, index) => index + 1).flatMap((seed) => [
@@ -113,26 +116,24 @@ interface Prepared {
 }
 
 /** The comparison's own choices first, so that a person can change them. */
-function prepareWith({ factory, recipes, budget, set }: PlanRequest, recipe: Recipe): Prepared {
+function prepareWith(
+  { factory, recipes, budget, set, catalogue = builtIns }: PlanRequest,
+  recipe: Recipe,
+): Prepared {
   const limits =
     budget === undefined
       ? []
       : budget.unit === 'steps'
         ? [`steps=${budget.amount}`]
         : [`steps=${unlimitedSteps}`, `budget.${budget.unit}=${budget.amount}`];
-  const read = (assignments: readonly string[]): string[] => readOf(recipe, recipes, assignments);
-  const { steps } = prepareRun(
-    factory,
-    recipe,
-    readSettings(factory, recipe, read([...limits, ...set])),
-  ).config;
+  const read = (assignments: readonly string[]): string[] => readOf(recipe, recipes, assignments, catalogue);
+  const prepare = (assignments: readonly string[]): PreparedRun =>
+    prepareRun(factory, recipe, readSettings(factory, recipe, assignments, catalogue), catalogue);
+  const { steps } = prepare(read([...limits, ...set])).config;
   // Ten points make a curve; where the number of steps is not known, every fifth step is measured.
   const every = steps === unlimitedSteps ? 5 : Math.max(1, Math.ceil(steps / 10));
   const assignments = read(['threads=1', 'rolloutLog=0', `evaluation.every=${every}`, ...limits, ...set]);
-  return {
-    run: prepareRun(factory, recipe, readSettings(factory, recipe, assignments)),
-    assignments,
-  };
+  return { run: prepare(assignments), assignments };
 }
 
 function defaultName(environment: string, recipes: readonly Recipe[]): string {
@@ -158,12 +159,13 @@ function refuseOwnKeys(set: readonly string[]): void {
 /** Recipes that would imitate otherwise cannot begin alike, and then their difference says nothing about the method. */
 function requireSharedStart(runs: readonly PreparedRun[]): void {
   const facts = ({
-    config: { environment, model, lora, chat, clone, rollout, evaluation },
+    config: { environment, model, lora, chat, context, clone, rollout, evaluation },
   }: PreparedRun): object => ({
     environment,
     model,
     lora,
     chat,
+    context,
     clone,
     rollout: { maxTurns: rollout.maxTurns, exchangeEvery: rollout.exchangeEvery },
     evaluation: { finalTasks: evaluation.finalTasks },

@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { withBonus } from './rewards.ts';
-import { each, type RewardShaping, rewardShaping } from './shaping.ts';
+import { defineShaping, each, type RewardShaping } from './shaping.ts';
 
-export const aiSearchPlanner: RewardShaping = rewardShaping(
+export const aiSearchPlanner: RewardShaping = defineShaping(
   {
     name: 'ai-search-planner',
     title: 'AI-SearchPlanner (Pareto reward)',

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { groupKey } from '../groups.ts';
 import { missingField } from '../needs.ts';
 import { isSuccess, withFactor } from './rewards.ts';
-import { type RewardShaping, rewardShaping } from './shaping.ts';
+import { defineShaping, type RewardShaping } from './shaping.ts';
 
-export const apo: RewardShaping = rewardShaping(
+export const apo: RewardShaping = defineShaping(
   {
     name: 'apo',
     aliases: ['a2fm'],

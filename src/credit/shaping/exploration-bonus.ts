@@ -6,9 +6,9 @@ import { hashText } from '../hash.ts';
 import { missingField } from '../needs.ts';
 import type { CreditState, CreditTrajectory } from '../rollouts.ts';
 import { withTurnRewards } from './rewards.ts';
-import { type RewardShaping, rewardShaping } from './shaping.ts';
+import { defineShaping, type RewardShaping } from './shaping.ts';
 
-export const explorationBonus: RewardShaping = rewardShaping(
+export const explorationBonus: RewardShaping = defineShaping(
   {
     name: 'exploration-bonus',
     title: 'Exploration bonuses, global and episodic',

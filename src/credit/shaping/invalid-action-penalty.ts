@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { turnRewards } from '../columns.ts';
 import { withTurnRewards } from './rewards.ts';
-import { each, type RewardShaping, rewardShaping } from './shaping.ts';
+import { defineShaping, each, type RewardShaping } from './shaping.ts';
 
-export const invalidActionPenalty: RewardShaping = rewardShaping(
+export const invalidActionPenalty: RewardShaping = defineShaping(
   {
     name: 'invalid-action-penalty',
     title: 'Invalid-action penalty (GiGPO)',

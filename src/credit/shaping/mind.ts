@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { isSuccess, withOutcome } from './rewards.ts';
-import { each, type RewardShaping, rewardShaping } from './shaping.ts';
+import { defineShaping, each, type RewardShaping } from './shaping.ts';
 
-export const mind: RewardShaping = rewardShaping(
+export const mind: RewardShaping = defineShaping(
   {
     name: 'mind',
     title: 'MinD (multi-turn decomposition)',

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { CreditTrajectory } from '../rollouts.ts';
 import { withBonus } from './rewards.ts';
-import { each, type RewardShaping, rewardShaping } from './shaping.ts';
+import { defineShaping, each, type RewardShaping } from './shaping.ts';
 
 export interface OverlongOptions {
   readonly maximumLength: number;
@@ -35,7 +35,7 @@ export function overlongPenalty(
   return over === 0 ? 0 : -over * penalty;
 }
 
-export const overlong: RewardShaping = rewardShaping(
+export const overlong: RewardShaping = defineShaping(
   {
     name: 'overlong',
     aliases: ['dapo-overlong'],

@@ -1,9 +1,11 @@
 /** A reward shaping: trajectories in, the same trajectories with other rewards out, before any credit method sees them. */
 
 import type { z } from 'zod';
+import { badDefinition, callDefinition } from '../../core/definition.ts';
 import { parseStrict } from '../../core/parse-strict.ts';
+import { checkCount, checkState } from '../checked.ts';
 import { turnRewards } from '../columns.ts';
-import type { Description } from '../method.ts';
+import { type Described, type Description, described } from '../method.ts';
 import type { Credit, CreditState, CreditTrajectory } from '../rollouts.ts';
 
 /** Pure apart from the state it is given. Result order equals input order. */
@@ -13,24 +15,93 @@ export type Shape = (
 ) => { readonly trajectories: readonly CreditTrajectory[]; readonly state: CreditState };
 
 export interface RewardShaping extends Description {
+  readonly kind: 'reward-shaping';
   /** Strict, with a default and a description for every field. */
   readonly options: z.ZodType<object>;
-  /** The shaping with these settings, and the settings with defaults filled in. Refuses unknown or invalid ones. */
-  create(options?: unknown): { readonly shape: Shape; readonly options: object };
+  /**
+   * The shaping with these settings, and the settings with defaults filled in. Refuses unknown or invalid ones. `subject` is
+   * what messages call it.
+   */
+  create(options?: unknown, subject?: string): { readonly shape: Shape; readonly options: object };
 }
 
-export function rewardShaping<Options extends object>(
-  description: Description,
+/**
+ * Define a reward shaping: what rewards are before a credit method sees them.
+ *
+ * @param description a name and one line for people; `ownRewards: true` where it replaces the rewards that it is given
+ * @param schema strict, with a default and a description for every option
+ * @param make makes the shaping of its options. It returns the trajectories in their order, with other rewards and outcomes
+ *
+ * @example
+ * export const hurry = defineShaping(
+ *   { name: 'hurry', summary: 'every turn costs' },
+ *   z.strictObject({ cost: z.number().min(0).default(0.01).describe('Price of a turn') }),
+ *   ({ cost }) => (trajectories, state) => ({
+ *     trajectories: trajectories.map((trajectory) => ({
+ *       ...trajectory,
+ *       outcome: trajectory.outcome - cost * trajectory.turns.length,
+ *       turns: trajectory.turns.map((turn) => ({ ...turn, reward: turn.reward - cost })),
+ *     })),
+ *     state,
+ *   }),
+ * );
+ *
+ * Use it with `--set 'credit.shape={"./hurry.ts":{}}'`, or in code with
+ * `settings: { credit: { shape: new Map([[hurry, { cost: 0.02 }]]) } }`.
+ *
+ * @throws TurnwiseError when it is used: `definition-invalid`, `definition-failed`
+ */
+export function defineShaping<Options extends object>(
+  description: Described<RewardShaping>,
   schema: z.ZodType<Options>,
   make: (options: Options) => Shape,
 ): RewardShaping {
   return {
-    ...description,
+    ...described(description),
+    kind: 'reward-shaping',
     options: schema,
-    create(given = {}) {
-      const options = parseStrict(schema, given, `Reward shaping "${description.name}"`);
-      return { shape: make(options), options };
+    create(given = {}, subject = `Reward shaping "${description.name}"`) {
+      const options = parseStrict(schema, given, subject);
+      return {
+        shape: checkedShape(
+          callDefinition(subject, () => make(options)),
+          subject,
+        ),
+        options,
+      };
     },
+  };
+}
+
+/** The same shaping, refusing results that do not fit the trajectories. */
+function checkedShape(shape: Shape, subject: string): Shape {
+  return (trajectories, state) => {
+    const result = callDefinition(subject, () => shape(trajectories, state));
+    checkState(subject, result?.state);
+    checkCount(subject, 'trajectories', result.trajectories, trajectories.length);
+    for (const [index, { id, turns }] of trajectories.entries()) {
+      const shaped = result.trajectories[index]!;
+      const fits = shaped?.id === id && shaped.turns?.length === turns.length;
+      if (!fits) {
+        throw badDefinition(
+          subject,
+          `must return trajectory "${id}" in its place, with all of its turns`,
+          shaped?.id === id ? `${shaped.turns?.length} turns` : shaped?.id,
+          `id "${id}" and ${turns.length} turns`,
+        );
+      }
+      const bad = [shaped.outcome, ...shaped.turns.map(({ reward }) => reward)].find(
+        (n) => !Number.isFinite(n),
+      );
+      if (bad === undefined) continue;
+      throw badDefinition(
+        subject,
+        `made a reward of trajectory "${id}" that is not finite`,
+        bad,
+        'finite numbers',
+      );
+    }
+    return result;
   };
 }
 

@@ -1,11 +1,12 @@
 /** All reward shapings, and how a method is put together with them. */
 
-import { nearest, TurnwiseError } from '../../core/errors.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { createRegistry, type Registry } from '../../core/registry.ts';
 import { jointReward } from '../cory.ts';
 import { entityAware } from '../e-grpo.ts';
 import { gatedAccumulation } from '../g-ra.ts';
-import { findCreditMethod } from '../methods.ts';
-import { isNameOf } from '../names.ts';
+import type { CreditMethod } from '../method.ts';
+import { creditRegistry } from '../methods.ts';
 import type { Credit } from '../rollouts.ts';
 import { progressAttribution } from '../spa-rl.ts';
 import { aiSearchPlanner } from './ai-search-planner.ts';
@@ -39,20 +40,28 @@ export const rewardShapings: readonly RewardShaping[] = [
   jointReward,
 ];
 
-/** The shaping of that name or alias, whatever its case and hyphens, or an error that names the nearest. */
+export const shapingRegistry: Registry<RewardShaping> = createRegistry(
+  {
+    noun: 'reward shaping',
+    field: 'shaping',
+    lenient: true,
+    unknown: (parts) => new TurnwiseError('unknown-reward-shaping', parts),
+  },
+  rewardShapings,
+);
+
+/** The built-in shaping of that name or alias, whatever its case and hyphens, or an error that names the nearest. */
 export function findRewardShaping(name: string): RewardShaping {
-  const found = rewardShapings.find((shaping) => isNameOf(name, shaping));
-  if (found) return found;
-  const names = rewardShapings.map((shaping) => shaping.name);
-  const suggestion = nearest(name, names);
-  throw new TurnwiseError('unknown-reward-shaping', {
-    what: 'There is no such reward shaping',
-    seen: `"${name}"`,
-    allowed: names.join(', '),
-    ...(suggestion !== undefined && { next: `Did you mean "${suggestion}"?` }),
-    fields: { shaping: name },
-  });
+  return shapingRegistry.find(name);
 }
+
+/** Where the names of methods and shapings are looked up. */
+export interface CreditCatalogue {
+  readonly credit: Registry<CreditMethod>;
+  readonly shapings: Registry<RewardShaping>;
+}
+
+export const builtInCredit: CreditCatalogue = { credit: creditRegistry, shapings: shapingRegistry };
 
 /** A method and the shapings before it, by name, each with its options. */
 export interface CreditChoice {
@@ -63,14 +72,17 @@ export interface CreditChoice {
 }
 
 /** The method on rewards that the shapings made, and all settings with defaults filled in. */
-export function composeCredit({ method, options = {}, shape = {} }: CreditChoice): {
+export function composeCredit(
+  { method, options = {}, shape = {} }: CreditChoice,
+  catalogue: CreditCatalogue = builtInCredit,
+): {
   readonly credit: Credit;
   readonly options: object;
   readonly shape: Readonly<Record<string, object>>;
 } {
-  const made = findCreditMethod(method).create(options);
+  const made = catalogue.credit.find(method).create(options);
   const shapings = Object.entries(shape).map(([name, given]) => {
-    const shaping = findRewardShaping(name);
+    const shaping = catalogue.shapings.find(name);
     return { name: shaping.name, ...shaping.create(given) };
   });
   return {

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { withBonus } from './rewards.ts';
-import { type RewardShaping, rewardShaping } from './shaping.ts';
+import { defineShaping, type RewardShaping } from './shaping.ts';
 import { callCount } from './tool-penalty.ts';
 
 /** ½·(1 + cos(π·step/steps)) up to `steps`, 0 after: from 1 down to 0. */
@@ -10,7 +10,7 @@ export function fadingOut(step: number, steps: number): number {
   return step >= steps ? 0 : (1 + Math.cos((Math.PI * step) / steps)) / 2;
 }
 
-export const spearToolBonus: RewardShaping = rewardShaping(
+export const spearToolBonus: RewardShaping = defineShaping(
   {
     name: 'spear-tool-bonus',
     title: 'Intrinsic tool reward (SPEAR)',

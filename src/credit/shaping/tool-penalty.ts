@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { missingField } from '../needs.ts';
 import type { CreditTrajectory } from '../rollouts.ts';
 import { withBonus } from './rewards.ts';
-import { each, type RewardShaping, rewardShaping } from './shaping.ts';
+import { defineShaping, each, type RewardShaping } from './shaping.ts';
 
-export const toolPenalty: RewardShaping = rewardShaping(
+export const toolPenalty: RewardShaping = defineShaping(
   {
     name: 'tool-penalty',
     aliases: ['smart'],

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { missingField } from '../needs.ts';
 import { withOnlyRewards } from './rewards.ts';
-import { each, type RewardShaping, rewardShaping } from './shaping.ts';
+import { defineShaping, each, type RewardShaping } from './shaping.ts';
 
-export const ufo: RewardShaping = rewardShaping(
+export const ufo: RewardShaping = defineShaping(
   {
     name: 'ufo',
     title: 'UFO (unary feedback)',

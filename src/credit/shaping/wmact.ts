@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { missingField } from '../needs.ts';
 import { withFactor } from './rewards.ts';
-import { each, type RewardShaping, rewardShaping } from './shaping.ts';
+import { defineShaping, each, type RewardShaping } from './shaping.ts';
 
-export const wmact: RewardShaping = rewardShaping(
+export const wmact: RewardShaping = defineShaping(
   {
     name: 'wmact',
     title: 'WMAct (reward rescaling)',

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Episode } from '../../core/episode.ts';
 import { byPolicy, madeKey } from '../../core/testing/made-episodes.ts';
+import { defineContext } from '../../rollout/context.ts';
 import { runEpisode } from '../../rollout/episode.ts';
 import { unwatched } from '../../rollout/watchdog.ts';
 import type { World } from '../world.ts';
@@ -85,7 +86,11 @@ export async function play(
         text: () => '',
         answer: (text) => text,
       },
-      context: { name: 'latest', next: () => ({ promptIds: [1], contextIds: [1], extendsPrevious: false }) },
+      context: defineContext({
+        name: 'constant',
+        summary: 'the same token before every turn',
+        next: () => ({ promptIds: [1], contextIds: [1], extendsPrevious: false }),
+      }),
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: world.maxTurns,
       contextLength: 1000,

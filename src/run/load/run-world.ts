@@ -9,15 +9,18 @@ import type { World } from '../../env/world.ts';
 import type { RunFile } from '../../store/run-file.ts';
 import { commandIn } from '../../store/runs.ts';
 import type { TrainConfig } from '../../train/config.ts';
+import type { Definition } from './definitions.ts';
 import { findEnvironment } from './environments.ts';
 import { CODE, typedSource } from './world-source.ts';
 
-/** A run, its folder, and who asks for its world. */
+/** A run, its folder, and what whoever asks for its world has of it. */
 export interface WorldRequest {
   readonly root: string;
   readonly name: string;
   /** The world itself, where it cannot be loaded or need not be. */
   readonly world?: WorldFactory;
+  /** Definitions that only a program has. */
+  readonly definitions?: readonly Definition[];
 }
 
 /**

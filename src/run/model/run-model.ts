@@ -17,6 +17,7 @@ import { readModelJson } from '../../model/model-files.ts';
 import { loadPretrainedLanguage } from '../../model/pretrained-language.ts';
 import { elementCount } from '../../model/safetensors.ts';
 import { taskInstructions } from '../../synth/task-instructions.ts';
+import type { Catalogue } from '../../train/catalogue.ts';
 import type { TrainConfig } from '../../train/config.ts';
 import { criticShape, designModel, headsOf } from '../../train/learner.ts';
 import { type BaseModel, isLocal, type ModelCard, type RemoteShape } from '../../train/model-card.ts';
@@ -123,8 +124,9 @@ export function designCard(
   config: TrainConfig,
   recipe: Recipe,
   open: OpenBase | undefined,
+  catalogue: Catalogue,
 ): ModelCard {
-  if (open === undefined) return designModel(demonstrations, config, recipe, world);
+  if (open === undefined) return designModel(demonstrations, config, recipe, world, catalogue);
   return {
     shape: { ...open.shape, ...headsOf(recipe, config) },
     base: open.base,

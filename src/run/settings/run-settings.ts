@@ -2,6 +2,7 @@
 
 import type { z } from 'zod';
 import type { WorldFactory } from '../../env/factory.ts';
+import { builtIns, type Catalogue } from '../../train/catalogue.ts';
 import type { TrainSettings } from '../../train/config.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { choicesIn, isRead, requireRead, wholeSchema } from '../../train/run-schema.ts';
@@ -12,14 +13,19 @@ import { applySettings } from './settings.ts';
  *
  * @throws TurnwiseError `setting-syntax`, `config-unknown-key`, `config-invalid`
  */
-export function readSettings(factory: WorldFactory, recipe: Recipe, set: readonly string[]): TrainSettings {
+export function readSettings(
+  factory: WorldFactory,
+  recipe: Recipe,
+  set: readonly string[],
+  catalogue: Catalogue = builtIns,
+): TrainSettings {
   const written = writtenChoices(set);
   for (const assignment of set) {
     const [key, value] = assignment.split('=', 2);
     if (key && value !== undefined)
-      requireRead(recipe, choicesIn(recipe.settings, factory.settings, written), nested(key));
+      requireRead(recipe, choicesIn(recipe.settings, factory.settings, written), nested(key), catalogue);
   }
-  const schema = settingsSchema(factory.options, recipe, set);
+  const schema = settingsSchema(factory.options, recipe, set, catalogue);
   return applySettings(schema, {}, set, `training ${factory.name}`) as TrainSettings;
 }
 
@@ -28,15 +34,21 @@ export function settingsSchema(
   environment: z.ZodType | undefined,
   recipe: Recipe | undefined,
   set: readonly string[],
+  catalogue: Catalogue = builtIns,
 ): z.ZodType {
-  return wholeSchema(recipe, choicesIn(recipe?.settings, writtenChoices(set)), environment);
+  return wholeSchema(recipe, choicesIn(recipe?.settings, writtenChoices(set)), environment, catalogue);
 }
 
 /** The assignments that a recipe reads, and those that none of the recipes does, which are refused later. */
-export function readOf(recipe: Recipe, recipes: readonly Recipe[], set: readonly string[]): string[] {
+export function readOf(
+  recipe: Recipe,
+  recipes: readonly Recipe[],
+  set: readonly string[],
+  catalogue: Catalogue = builtIns,
+): string[] {
   const reads = (one: Recipe, assignment: string): boolean => {
     const [key = ''] = assignment.split('=', 1);
-    return isRead(one, choicesIn(one.settings, writtenChoices(set)), nested(key));
+    return isRead(one, choicesIn(one.settings, writtenChoices(set)), nested(key), catalogue);
   };
   return set.filter(
     (assignment) => reads(recipe, assignment) || !recipes.some((other) => reads(other, assignment)),

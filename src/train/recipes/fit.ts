@@ -3,14 +3,14 @@
 import { differences } from '../../core/differences.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { CreditField } from '../../credit/fields.ts';
-import { findCreditMethod } from '../../credit/methods.ts';
 import { meaningOf } from '../../credit/needs.ts';
-import { findRewardShaping } from '../../credit/shaping/shapings.ts';
 import type { EngineAbilities } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
 import { isZeroSum } from '../../eval/zero-sum.ts';
 import { klEstimators } from '../../objective/kl.ts';
+import { builtIns, type Catalogue } from '../catalogue.ts';
 import type { TrainConfig } from '../config.ts';
+import { findPolicyLoss, lossChannels, lossOptions } from '../policy-objective.ts';
 import type { Recipe } from './recipe.ts';
 
 export interface Place {
@@ -20,7 +20,11 @@ export interface Place {
 }
 
 /** What a recipe with its settings needs, each with whether it is there, in words that end a sentence. */
-export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
+export function needsOf(
+  recipe: Recipe,
+  config: TrainConfig,
+  catalogue: Catalogue = builtIns,
+): readonly Need[] {
   const needs: Need[] = [
     {
       of: 'engine',
@@ -67,7 +71,8 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: ({ engine }) => engine.temperatures,
     });
   }
-  const method = findCreditMethod(config.credit.method);
+  if (recipe.learn === undefined) needs.push(...needsOfLoss(recipe, config, catalogue));
+  const method = catalogue.credit.find(config.credit.method);
   if (method.needs.includes('turns[].entropies')) {
     needs.push({
       of: 'engine',
@@ -83,7 +88,7 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
     });
   }
   if (config.objective.klCoefficient > 0 && config.objective.klEstimator === 'k1') {
-    const deaf = deafToPrices(config);
+    const deaf = deafToPrices(config, catalogue);
     needs.push({
       of: 'recipe',
       what: `a KL penalty in the loss, objective.klEstimator=${klEstimators.join(', ')} (k1 is paid in rewards, and ${deaf} replaces those)`,
@@ -138,7 +143,7 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
       met: ({ world }) => roles.every((role) => world.roles.includes(role)),
     });
   }
-  for (const field of factsNeeded(recipe, config)) {
+  for (const field of factsNeeded(recipe, config, catalogue)) {
     const name = field.replace('turns[].', '');
     needs.push({
       of: 'environment',
@@ -149,10 +154,52 @@ export function needsOf(recipe: Recipe, config: TrainConfig): readonly Need[] {
   return needs;
 }
 
+/** What the policy loss reads of the engine, and of what training makes. */
+function needsOfLoss(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
+  const { name } = config.objective;
+  const loss = findPolicyLoss(name, catalogue).create(lossOptions(config.objective, catalogue));
+  const { values, entropies, valueLogits, heads = [], sequences, pairs, scores } = loss.needs;
+  const reads = `(objective.name=${name} reads them)`;
+  const made = lossChannels(recipe, config, catalogue);
+  const unmade = [
+    // What is not made of the episodes, it may prepare itself.
+    ...(loss.prepare ? [] : loss.channels.filter((channel) => !made.includes(channel))),
+    ...(valueLogits ? ['valueLogits'] : []),
+    ...[...heads, ...(scores?.heads ?? []), ...(scores?.frozenHeads ?? [])].map((head) => `the head ${head}`),
+    ...(sequences ? ['sequences'] : []),
+    ...(pairs ? ['pairs'] : []),
+  ];
+  return [
+    ...(entropies
+      ? [
+          {
+            of: 'engine' as const,
+            what: `an engine that computes entropies ${reads}`,
+            met: ({ engine }: Place) => engine.entropies,
+          },
+        ]
+      : []),
+    ...(values
+      ? [
+          {
+            of: 'recipe' as const,
+            what: `a recipe that trains a critic, for its values ${reads}`,
+            met: () => recipe.critic,
+          },
+        ]
+      : []),
+    ...unmade.map((what) => ({
+      of: 'recipe' as const,
+      what: `a policy loss that reads what training makes: ${made.join(', ')} (objective.name=${name} reads ${what})`,
+      met: () => false,
+    })),
+  ];
+}
+
 /** The method or shaping, in words, that makes rewards of its own, so that nothing added to them reaches the advantages. */
-function deafToPrices({ credit }: TrainConfig): string | undefined {
-  if (findCreditMethod(credit.method).ownRewards) return `credit method "${credit.method}"`;
-  const shaping = Object.keys(credit.shape).find((name) => findRewardShaping(name).ownRewards);
+function deafToPrices({ credit }: TrainConfig, catalogue: Catalogue): string | undefined {
+  if (catalogue.credit.find(credit.method).ownRewards) return `credit method "${credit.method}"`;
+  const shaping = Object.keys(credit.shape).find((name) => catalogue.shapings.find(name).ownRewards);
   return shaping === undefined ? undefined : `reward shaping "${shaping}"`;
 }
 
@@ -174,10 +221,10 @@ const KNOWN_ANYWHERE: readonly CreditField[] = [
 ];
 
 /** Fields of the rollout file that only an environment can give. */
-function factsNeeded(recipe: Recipe, { credit }: TrainConfig): readonly CreditField[] {
+function factsNeeded(recipe: Recipe, { credit }: TrainConfig, catalogue: Catalogue): readonly CreditField[] {
   const described = [
-    findCreditMethod(credit.method),
-    ...Object.keys(credit.shape).map((name) => findRewardShaping(name)),
+    catalogue.credit.find(credit.method),
+    ...Object.keys(credit.shape).map((name) => catalogue.shapings.find(name)),
   ];
   const fields = [...described.flatMap(({ needs }) => needs), ...(recipe.needs?.facts ?? [])];
   return [...new Set(fields)].filter((field) => !KNOWN_ANYWHERE.includes(field));
@@ -190,10 +237,16 @@ export interface Need {
 }
 
 /** The first thing that is missing, in words; undefined where the recipe can be served. */
-export function obstacle(recipe: Recipe, config: TrainConfig, place: Place): string | undefined {
-  return needsOf(recipe, config).find((need) => !need.met(place))?.what;
+export function obstacle(
+  recipe: Recipe,
+  config: TrainConfig,
+  place: Place,
+  catalogue: Catalogue = builtIns,
+): string | undefined {
+  return needsOf(recipe, config, catalogue).find((need) => !need.met(place))?.what;
 }
 
+/** A recipe and its configuration. */
 interface Alternative {
   readonly recipe: Recipe;
   readonly config: TrainConfig;
@@ -202,7 +255,7 @@ interface Alternative {
 /**
  * Refuse a recipe that cannot be served here, and name the nearest that can: the one whose configuration differs least.
  *
- * @param alternatives other recipes with the configuration that the same settings would give them
+ * @param alternatives other recipes that read the same settings, with the configuration that these give them
  * @throws TurnwiseError `recipe-unfit`
  */
 export function requireFit(
@@ -210,21 +263,25 @@ export function requireFit(
   config: TrainConfig,
   place: Place,
   alternatives: () => readonly Alternative[],
+  catalogue: Catalogue = builtIns,
 ): void {
-  const missing = obstacle(recipe, config, place);
+  const missing = obstacle(recipe, config, place, catalogue);
   if (missing === undefined) return;
   // A recipe whose credit was set to another method is hardly that recipe any more.
   const overruled = (other: Alternative): number =>
     other.recipe.settings.credit?.method === other.config.credit.method ? 0 : 1;
   const distance = (other: Alternative): number => differences(config, other.config).length;
   const [near] = alternatives()
-    .filter((other) => other.recipe !== recipe && obstacle(other.recipe, other.config, place) === undefined)
+    .filter(
+      (other) =>
+        other.recipe !== recipe && obstacle(other.recipe, other.config, place, catalogue) === undefined,
+    )
     .sort((a, b) => overruled(a) - overruled(b) || distance(a) - distance(b));
   throw new TurnwiseError('recipe-unfit', {
     what: `The recipe "${recipe.name}" cannot be used for ${place.world.name}: it needs ${missing}`,
     next: near
       ? `The nearest that can is "${near.recipe.name}": ${near.recipe.summary}`
-      : 'No other recipe can be used with these settings either: change them, or choose another environment',
+      : 'No other recipe that reads these settings can be used either: change them, or choose another environment',
     fields: {
       recipe: recipe.name,
       environment: place.world.name,
