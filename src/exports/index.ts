@@ -51,5 +51,12 @@ export { jsonLines } from '../run/sinks/json-lines.ts';
 export type { Sink, SinkRun } from '../run/sinks/sink.ts';
 export type { TrainConfig, TrainSettings } from '../train/config.ts';
 export type { Metrics, RunEvent, RunSummary, StoredEvent } from '../train/events.ts';
+export {
+  type ChosenRecipe,
+  defineRecipe,
+  type Recipe,
+  type RecipeDefinition,
+  type RecipeFunction,
+} from '../train/recipes/recipe.ts';
 export { recipes } from '../train/recipes/recipes.ts';
 export { type ResumeOptions, type RunOptions, resume, type StartOptions, start, train } from './train.ts';

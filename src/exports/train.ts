@@ -6,6 +6,7 @@ import { resolveWorld } from '../run/load/resolve-world.ts';
 import type { WorldInput } from '../run/load/world-object.ts';
 import type { Run } from '../run/run.ts';
 import type { RunSettings } from '../run/settings/run-definitions.ts';
+import type { RecipeInput } from '../run/settings/run-recipe.ts';
 import { defaultRecipe } from '../run/settings/run-settings.ts';
 import type { Sink } from '../run/sinks/sink.ts';
 import { beginRun, continueRun } from '../run/start.ts';
@@ -18,8 +19,11 @@ export interface StartOptions<Task extends JsonCompatible<Task>, State extends J
    * or an address, with which the command line can go on with the run too.
    */
   readonly world: WorldInput<Task, State>;
-  /** Default: `rloo`, and `self-play` where there are several roles. */
-  readonly recipe?: string;
+  /**
+   * A name, a file such as `./mine.ts`, a recipe, or a recipe with settings: `grpo({ objective: { clipHigh: 0.3 } })`. Default:
+   * `rloo`, and `self-play` where there are several roles.
+   */
+  readonly recipe?: RecipeInput;
   /**
    * Any part of the configuration; the rest comes from the recipe. Where a setting names a method, it takes a file or a
    * definition as well: `{ credit: { method: defineCreditMethod(…) } }`.

@@ -6,10 +6,10 @@ import { unwatched } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import type { RunFile } from '../store/run-file.ts';
 import { Archive } from '../train/archive.ts';
-import { type TrainConfig, trainConfigSchema } from '../train/config.ts';
+import { storedConfigSchema, type TrainConfig } from '../train/config.ts';
 import { createLearner, type Learner } from '../train/learner.ts';
 import type { ModelCard } from '../train/model-card.ts';
-import { findRecipe } from '../train/recipes/recipes.ts';
+import { defineRecipe } from '../train/recipes/recipe.ts';
 import { type WorldRequest, worldOfRun } from './load/run-world.ts';
 import { openAgentRun } from './model/agent-run.ts';
 import { languageOf, movedTo } from './model/policy-language.ts';
@@ -45,7 +45,7 @@ export type OpenedCheckpoint = Learner & {
 /** The model of a checkpoint. The world that it was trained in is not looked for. */
 export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
-  const file = run.readConfig(trainConfigSchema);
+  const file = run.readConfig(storedConfigSchema);
   const checkpoint = await ownCheckpoint(run, request.step);
   const { card } = checkpoint.state as unknown as CheckpointState;
   const open = await reopenBase(card, request);
@@ -62,7 +62,7 @@ export async function openModel(request: ModelRequest): Promise<OpenedModel> {
 /** A policy that a checkpoint holds, ready to play. */
 export async function openCheckpoint(request: ModelRequest & WorldRequest): Promise<OpenedCheckpoint> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
-  const file = run.readConfig(trainConfigSchema);
+  const file = run.readConfig(storedConfigSchema);
   const world = await worldOfRun(request, file);
   // Whoever plays asks for no credit and no loss.
   const { context } = file.config;
@@ -78,7 +78,8 @@ export async function openCheckpoint(request: ModelRequest & WorldRequest): Prom
     const language = await languageOf(card, config, world, agentRun);
     const learner = createLearner({
       config,
-      recipe: findRecipe(file.recipe),
+      // What plays asks no recipe, which may be out of reach.
+      recipe: defineRecipe({ name: file.recipe }),
       catalogue,
       world,
       card,

@@ -6,7 +6,7 @@ import type { Checkpoint } from '../store/checkpoints.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import type { RunWorld } from '../store/run-file.ts';
 import { commandIn } from '../store/runs.ts';
-import { type TrainConfig, trainConfigSchema } from '../train/config.ts';
+import { storedConfigSchema, type TrainConfig } from '../train/config.ts';
 import type { Evaluations } from '../train/evaluations.ts';
 import { headsOf } from '../train/learner.ts';
 import type { TrainState } from '../train/loop.ts';
@@ -37,7 +37,7 @@ export async function openWarmStart(
   config: TrainConfig,
 ): Promise<{ readonly card: ModelCard; readonly folder: string; readonly before: Evaluations }> {
   const run = RunDirectory.openForReading({ root, name: config.start, version });
-  const file = run.readConfig(trainConfigSchema);
+  const file = run.readConfig(storedConfigSchema);
   // One world may be loaded in two ways: from code and from a file.
   const known = isSameWorld(file.world, world) ? file.world : world;
   const facts = (

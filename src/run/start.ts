@@ -4,6 +4,7 @@ import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import type { RunSummary } from '../train/events.ts';
 import { LiveEvents } from './live-events.ts';
+import { isDefinition } from './load/definitions.ts';
 import type { WorldRequest } from './load/run-world.ts';
 import { OpenRun, type Run } from './run.ts';
 import type { RunControl } from './run-io.ts';
@@ -16,8 +17,10 @@ type Asked = Partial<Pick<RunControl, 'signal'>>;
 
 /** Begin a run. @throws what `startRun` throws before the run is open */
 export function beginRun(request: Omit<StartRequest, Ours> & Asked): Promise<Run> {
-  const { factory } = request;
-  return opened({ ...request, world: factory, definitions: definitionsIn(request.settings) }, (control) =>
+  const { factory, recipe, settings } = request;
+  const made = typeof recipe === 'string' ? [] : [isDefinition('recipe', recipe) ? recipe : recipe.recipe];
+  const given = [...made, ...definitionsIn(settings)];
+  return opened({ ...request, world: factory, definitions: given }, (control) =>
     startRun({ ...request, ...control }),
   );
 }

@@ -10,11 +10,11 @@ import { startWatchdog, type Watchdog } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import { Archive } from '../train/archive.ts';
-import { type TrainConfig, trainConfigSchema } from '../train/config.ts';
+import { storedConfigSchema, type TrainConfig } from '../train/config.ts';
 import type { RunSummary } from '../train/events.ts';
 import { createLearner } from '../train/learner.ts';
 import { initialState, train } from '../train/loop.ts';
-import { findRecipe } from '../train/recipes/recipes.ts';
+import { mergeSettings } from '../train/resolve.ts';
 import { ownConfig } from '../train/run-schema.ts';
 import type { Definition } from './load/definitions.ts';
 import { worldOfRun } from './load/run-world.ts';
@@ -44,11 +44,12 @@ import {
   type RunSettings,
   requireOptions,
 } from './settings/run-definitions.ts';
+import { nameRecipe, type RecipeInput, recipeOfRun } from './settings/run-recipe.ts';
 import { version } from './version.ts';
 
 export interface StartRequest extends RunControl {
   readonly factory: WorldFactory;
-  readonly recipe: string;
+  readonly recipe: RecipeInput;
   readonly settings: RunSettings;
   readonly name?: string;
 }
@@ -68,8 +69,11 @@ export function startRun(request: StartRequest): Promise<RunSummary> {
 
 async function start(request: StartRequest): Promise<RunSummary> {
   const { factory, root } = request;
-  const { settings, catalogue } = await nameDefinitions(request.settings);
-  const prepared = prepareRun(factory, findRecipe(request.recipe), settings, catalogue);
+  const named = await nameRecipe(request.recipe);
+  const { settings, catalogue } = await nameDefinitions(
+    mergeSettings(named.settings, { ...request.settings }) as RunSettings,
+  );
+  const prepared = prepareRun(factory, named.recipe, settings, catalogue);
   const { recipe, world } = prepared;
   const config = { ...prepared.config, data: dataPlace(root, prepared.config.data) };
   const open = await openBase(config, request);
@@ -77,7 +81,8 @@ async function start(request: StartRequest): Promise<RunSummary> {
     root,
     version,
     world: runWorldOf(factory, world),
-    recipe: recipe.name,
+    recipe: named.source,
+    recipeName: recipe.name,
     config: ownConfig(recipe, config, catalogue),
     ...(request.name === undefined ? {} : { name: request.name }),
   });
@@ -100,9 +105,9 @@ export function resumeRun(request: ResumeRequest): Promise<RunSummary> {
 async function goOn(request: ResumeRequest): Promise<RunSummary> {
   const run = RunDirectory.openForWriting({ root: request.root, name: request.name, version });
   try {
-    const file = run.readConfig(trainConfigSchema);
-    const recipe = findRecipe(file.recipe);
+    const file = run.readConfig(storedConfigSchema);
     const { config } = file;
+    const recipe = await recipeOfRun(request.name, file, request.definitions);
     const world = await worldOfRun(request, file);
     const catalogue = await catalogueOf(config, request.definitions, request.name);
     requireOptions(recipe, config, catalogue);

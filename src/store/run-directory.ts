@@ -20,7 +20,10 @@ export interface CreateRun<Config> {
   /** Version of Turnwise. */
   readonly version: string;
   readonly world: RunWorld;
+  /** How it is found again. */
   readonly recipe: string;
+  /** How it is called. Default: as it is found. */
+  readonly recipeName?: string;
   /** Resolved: everything that decides what the run does. */
   readonly config: Config;
   readonly disk?: Disk;

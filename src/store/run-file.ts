@@ -18,6 +18,7 @@ export interface RunFile<Config = unknown> {
   /** Version of Turnwise that started the run. */
   readonly turnwise: string;
   readonly world: RunWorld;
+  /** A built-in name, the path of a file, or `code:NAME`. */
   readonly recipe: string;
   readonly config: Config;
 }

@@ -10,6 +10,7 @@ export interface NamedRun {
   readonly name?: string;
   readonly world: { readonly name: string };
   readonly recipe: string;
+  readonly recipeName?: string;
 }
 
 /** @throws TurnwiseError `run-name` */
@@ -25,9 +26,9 @@ export function checkName(name: string): void {
 
 /** Gives the folder `starting` the wanted name, or the next free number. @throws TurnwiseError `run-exists` */
 export function claimName(root: string, starting: string, request: NamedRun, disk: Disk): string {
-  const { name, world, recipe } = request;
+  const { name, world, recipe, recipeName = recipe } = request;
   // An address such as openenv:ws://host:8000 makes no folder name.
-  const prefix = `${world.name.replaceAll(/[^\w.-]+/g, '-')}-${recipe}-`;
+  const prefix = `${world.name.replaceAll(/[^\w.-]+/g, '-')}-${recipeName.replaceAll(/[^\w.+-]+/g, '-')}-`;
   const numbers = runNames(root)
     .filter((other) => other.startsWith(prefix))
     .map((other) => Number(other.slice(prefix.length)))

@@ -312,6 +312,9 @@ export const trainConfigSchema = z.strictObject({
   rolloutLog: z.int().min(0).default(1).describe('Steps between stored rollouts; 0 stores none'),
 });
 
+/** As a run keeps it: with what a recipe of a user reads besides. */
+export const storedConfigSchema = z.looseObject(trainConfigSchema.shape);
+
 export type TrainConfig = z.output<typeof trainConfigSchema>;
 /** What a person, a recipe or an environment may set: any part of it. */
 export type TrainSettings = z.input<typeof trainConfigSchema>;

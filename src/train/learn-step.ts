@@ -1,11 +1,14 @@
 /** One step of learning: the recipe learns from the groups of the step, and what it did is counted. */
 
-import type { Json } from '../core/json.ts';
+import { badDefinition } from '../core/definition.ts';
+import { TurnwiseError } from '../core/errors.ts';
+import { findNonJson, type Json } from '../core/json.ts';
+import { thrownText } from '../core/safe-text.ts';
 import type { RoleGroup } from '../core/trajectory.ts';
 import type { CreditState } from '../credit/rollouts.ts';
 import type { Metrics } from './events.ts';
 import type { Moment } from './gradient-steps.ts';
-import type { Kept } from './learn.ts';
+import type { Kept, Learned } from './learn.ts';
 import type { Learner } from './learner.ts';
 import { policyGradient } from './policy-gradient.ts';
 import { StepTrainer } from './step-trainer.ts';
@@ -44,9 +47,9 @@ export async function learnStep(
 ): Promise<Update> {
   const { config, recipe } = learner;
   const trainer = new StepTrainer(learner, moment, credit);
-  const learn = (recipe.learn ?? policyGradient)(config);
+  const learn = recipe.learn ?? policyGradient;
   const at = { step: moment.step + 1, planned: moment.planned, memory };
-  const learned = await learn(trainer, groups, at);
+  const learned = await askRecipe(recipe.name, () => learn(config)(trainer, groups, at));
   const { metrics, trainedTokens, updates } = trainer.figures();
   return {
     metrics: { ...metrics, ...learned.metrics },
@@ -57,4 +60,41 @@ export async function learnStep(
     updates,
     ...(learned.why !== undefined && { why: learned.why }),
   };
+}
+
+/** What a recipe's own code left, or an error that names the recipe: the run ends at its last checkpoint. */
+async function askRecipe(name: string, work: () => Promise<Learned>): Promise<Learned> {
+  const subject = `Recipe "${name}"`;
+  let learned: Learned;
+  try {
+    learned = await work();
+  } catch (cause) {
+    if (TurnwiseError.isInstance(cause)) throw cause;
+    throw new TurnwiseError('definition-failed', {
+      what: `${subject} threw an error while it learned`,
+      seen: thrownText(cause),
+      next: 'Correct it, then go on with "turnwise resume"',
+      fields: { definition: subject },
+      cause,
+    });
+  }
+  if (typeof learned !== 'object' || learned === null)
+    throw badDefinition(
+      subject,
+      'returned nothing from a step',
+      learned,
+      '{ memory, metrics?, keep?, why? }',
+    );
+  const strange = findNonJson(learned.memory);
+  if (strange !== undefined)
+    throw badDefinition(
+      subject,
+      'remembers something that is not JSON',
+      strange,
+      'plain JSON: it is in the checkpoint',
+    );
+  const [metric] = Object.entries(learned.metrics ?? {}).filter(([, value]) => typeof value !== 'number');
+  if (metric)
+    throw badDefinition(subject, `gave a metric "${metric[0]}" that is no number`, metric[1], 'a number');
+  return learned;
 }

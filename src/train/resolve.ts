@@ -144,7 +144,7 @@ export function resolveConfig(parts: {
     parts.settings as Plain,
   );
   const read = parseStrict(runSchema(parts.recipe, choices, catalogue), layered, 'A run');
-  const config = trainConfigSchema.parse(read);
+  const config = withOwn(parts.recipe, read as Plain);
   const environment = parseStrict(parts.environmentOptions, config.environment, 'This environment', [
     'environment',
   ]);
@@ -181,6 +181,17 @@ export function resolveConfig(parts: {
       shape: Object.fromEntries(shapes) as TrainConfig['credit']['shape'],
       ...(creditOptions as Record<string, Json>),
     },
+  };
+}
+
+/** The configuration, complete, with what only this recipe reads. */
+function withOwn({ options }: Recipe, read: Plain): TrainConfig {
+  const own = Object.keys(options?.shape ?? {});
+  const entries = Object.entries(read);
+  const common = Object.fromEntries(entries.filter(([key]) => !own.includes(key)));
+  return {
+    ...trainConfigSchema.parse(common),
+    ...Object.fromEntries(entries.filter(([key]) => own.includes(key))),
   };
 }
 

@@ -61,7 +61,7 @@ export function runSchema(recipe: Recipe, choices: Choices, catalogue: Catalogue
     const own = z.strictObject(Object.fromEntries(leaves));
     return [[name, (description === undefined ? own : own.describe(description)).prefault({})]];
   });
-  return z.strictObject(Object.fromEntries(groups));
+  return z.strictObject({ ...Object.fromEntries(groups), ...recipe.options?.shape });
 }
 
 /** The same with the options of the credit method, of the loss and of an environment, each by name. */

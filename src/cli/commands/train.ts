@@ -3,9 +3,11 @@
 import { z } from 'zod';
 import { environmentHelp, environmentNames, findEnvironment } from '../../run/load/environments.ts';
 import { nameInAssignments } from '../../run/settings/run-definitions.ts';
+import { nameRecipe } from '../../run/settings/run-recipe.ts';
 import { defaultRecipe, readSettings, settingsSchema } from '../../run/settings/run-settings.ts';
 import { startRun } from '../../run/training-run.ts';
-import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
+import type { Recipe } from '../../train/recipes/recipe.ts';
+import { recipes } from '../../train/recipes/recipes.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { watchRun } from '../watch-run.ts';
 
@@ -14,7 +16,7 @@ const options = z.strictObject({
     .string()
     .optional()
     .describe(
-      `${recipes.map(({ name }) => name).join(', ')}; default: rloo, and self-play where there are several roles`,
+      `${recipes.map(({ name }) => name).join(', ')}; or a file such as ./mine.ts; default: rloo, and self-play where there are several roles`,
     ),
   model: z
     .string()
@@ -41,7 +43,7 @@ export const trainCommand: Command<typeof options> = defineCommand({
   settings: async (given) => {
     const name = given.find((word) => environmentNames.includes(word));
     const environment = name === undefined ? undefined : (await findEnvironment(name)).options;
-    const recipe = recipes.find((candidate) => given.includes(candidate.name));
+    const recipe = await recipeAmong(given);
     const { set, catalogue } = await nameInAssignments(given);
     return settingsSchema(environment, recipe, set, catalogue);
   },
@@ -60,19 +62,26 @@ export const trainCommand: Command<typeof options> = defineCommand({
       ...invocation.options.set,
     ]);
     const factory = await findEnvironment(invocation.arguments.environment!);
-    const recipe = findRecipe(wanted ?? defaultRecipe(factory));
+    const { recipe, source } = await nameRecipe(wanted ?? defaultRecipe(factory));
     const settings = readSettings(factory, recipe, set, catalogue);
     await watchRun(invocation, (control) =>
       startRun({
         ...control,
         factory,
-        recipe: recipe.name,
+        recipe: source,
         settings,
         ...(name !== undefined && { name }),
       }),
     );
   },
 });
+
+/** The recipe that the words of a command line name. */
+async function recipeAmong(given: readonly string[]): Promise<Recipe | undefined> {
+  const wanted = given[given.indexOf('--recipe') + 1];
+  if (given.includes('--recipe') && wanted !== undefined) return (await nameRecipe(wanted)).recipe;
+  return recipes.find((candidate) => given.includes(candidate.name));
+}
 
 /** What the flags of a model and an engine set. */
 function flagSettings(

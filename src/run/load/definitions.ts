@@ -20,7 +20,7 @@ export interface Definitions {
 
 /** The kinds that a setting may name. */
 export type SettingKind = Exclude<DefinitionKind, 'recipe'>;
-export type Definition = Definitions[SettingKind];
+export type Definition = Definitions[DefinitionKind];
 
 /** Whether a name means a file, with or without the `#name` of an export, rather than something built in. */
 export const isFileReference: (name: string) => boolean = isPath;

@@ -1,13 +1,14 @@
 /** A recipe: a named composition of credit, objective and schedule, with its source and defaults. */
 
 import type { z } from 'zod';
+import { badDefinition } from '../../core/definition.ts';
 import type { Group } from '../../core/episode.ts';
 import type { Json } from '../../core/json.ts';
 import type { CreditField } from '../../credit/fields.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { CollectOptions, GroupRequest } from '../../rollout/collect.ts';
 import type { Block, Reads } from '../blocks.ts';
-import type { TrainConfig, TrainSettings } from '../config.ts';
+import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../config.ts';
 import type { Kept, Learn } from '../learn.ts';
 
 export interface Recipe {
@@ -79,8 +80,13 @@ export interface ChosenRecipe {
 }
 
 /** A recipe is also the function that chooses it with settings: `grpo({ objective: { clipHigh: 0.3 } })`. */
-export type RecipeFunction<Own extends z.ZodObject = z.ZodObject<Record<never, never>>> = Recipe &
-  ((settings?: TrainSettings & z.input<Own>) => ChosenRecipe);
+export type RecipeFunction<Own extends z.ZodObject = Nothing> = Recipe &
+  ((settings?: TrainSettings & InputOf<Own>) => ChosenRecipe);
+
+/** No settings of its own. */
+type Nothing = z.ZodObject<Record<never, never>>;
+type InputOf<Own extends z.ZodObject> = [keyof Own['shape']] extends [never] ? unknown : z.input<Own>;
+type OutputOf<Own extends z.ZodObject> = [keyof Own['shape']] extends [never] ? unknown : z.output<Own>;
 
 type Described = 'summary' | 'formula' | 'use' | 'source' | 'authors';
 
@@ -89,7 +95,7 @@ export type RecipeDefinition<Own extends z.ZodObject, M extends Json> = Pick<Rec
   Partial<Omit<Recipe, 'kind' | 'name' | 'options' | 'start' | 'learn'>> & {
     readonly options?: Own;
     readonly start?: (recorded: readonly Kept[]) => M;
-    readonly learn?: Learn<TrainConfig & z.output<Own>, M>;
+    readonly learn?: Learn<TrainConfig & OutputOf<Own>, M>;
   };
 
 /**
@@ -116,10 +122,10 @@ export type RecipeDefinition<Own extends z.ZodObject, M extends Json> = Pick<Rec
  * });
  * await train({ world: 'frozen-lake', recipe: best({ steps: 20 }) });
  */
-export function defineRecipe<
-  M extends Json = Json,
-  Own extends z.ZodObject = z.ZodObject<Record<never, never>>,
->(definition: RecipeDefinition<Own, M>): RecipeFunction<Own> {
+export function defineRecipe<M extends Json = Json, Own extends z.ZodObject = Nothing>(
+  definition: RecipeDefinition<Own, M>,
+): RecipeFunction<Own> {
+  requireOwnNames(definition.name, definition.options);
   const described: Record<Described, unknown> = {
     summary: '',
     formula: [],
@@ -135,4 +141,16 @@ export function defineRecipe<
     Object.getOwnPropertyDescriptors(parts),
   ) as unknown as RecipeFunction<Own>;
   return recipe;
+}
+
+/** What every run has must not mean something else in one of them. */
+function requireOwnNames(recipe: string, options: z.ZodObject | undefined): void {
+  const taken = Object.keys(options?.shape ?? {}).find((name) => name in trainConfigSchema.shape);
+  if (taken === undefined) return;
+  throw badDefinition(
+    `Recipe "${recipe}"`,
+    `has settings of its own under "${taken}", which every run has`,
+    taken,
+    'another name, such as that of the recipe',
+  );
 }
