@@ -336,13 +336,24 @@ describe('objects', () => {
       objective: { name: 'code:plain' },
     });
     const { code, errors } = await command('resume', 'code', '--runs', root);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(errors).toContain(
       `Run "code" was trained with the context "last", an object made in code, which cannot be loaded from here. Go on in that program with resume('code', { definitions: [...] }), or define it in a file.`,
     );
     const run = await resume('code', { runs: root, definitions: [halves, same, plain, last] });
     expect((await run.finished).steps).toBe(2);
     expect((await run.evaluate({ tasks: 2 })).sampled.episodes).toBe(2);
+  });
+
+  test('a run whose method only a program has is evaluated by the command line, and its credit is not computed', async () => {
+    await stopped('method', { ...tiny, credit: { method: halves } });
+    expect(await command('eval', 'method', '--runs', root, '--tasks', '4')).toMatchObject({
+      code: 0,
+      errors: '',
+    });
+    const shard = join(root, 'method', 'rollouts', '1.jsonl.gz');
+    expect((await command('credit', '--rollouts', shard)).errors).toContain('(definition-in-code)');
+    expect(await command('credit', '--rollouts', shard, '--method', 'grpo')).toMatchObject({ code: 0 });
   });
 
   test('an object of another kind is refused', async () => {
