@@ -30,6 +30,11 @@ const HURRIED_MS = 1000;
 /** Whether the code is ours: its errors that nobody awaited are no environment's. */
 const isOurs = (origin: FailureOrigin): boolean => origin === 'policy' || origin === 'engine';
 
+/** Says when work must stop. Reading the signal makes it, which takes longer than many a step. */
+export interface Stop {
+  readonly signal: AbortSignal;
+}
+
 /** Where steps of one episode may fail. Listens for Ctrl-C once, whatever the number of steps. */
 export class Boundary {
   readonly #signal: AbortSignal;
@@ -69,41 +74,40 @@ export class Boundary {
 
   /**
    * Run one step that may fail. A throw becomes `failed:<origin>`, a missed deadline `timeout`, Ctrl-C `cancelled`; the
-   * work is told to stop through the signal it is given. An error whose `fields.origin` names an origin keeps that one.
-   * Those that only repeat themselves are thrown on and end the run, unless the work is all a stranger's (`canEndRun`).
+   * work is told to stop through the signal. An error whose `fields.origin` names an origin keeps that one. Those that only
+   * repeat themselves are thrown on and end the run, unless the work is all a stranger's (`canEndRun`).
    */
   async step<T>(
     origin: FailureOrigin,
     what: string,
     timeoutMs: number | undefined,
-    work: (signal: AbortSignal) => PromiseLike<T> | T,
+    work: (stop: Stop) => PromiseLike<T> | T,
     canEndRun = true,
   ): Promise<T> {
     this.#checkOpen(what);
     const controller = new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    let ender: ((end: EpisodeEnd) => void) | undefined;
+    let end: ((because: EpisodeEnd) => void) | undefined;
     try {
-      const result = this.#enter(origin, what, () => work(controller.signal));
+      const result = this.#enter(origin, what, () => work(controller));
       if (!isThenable(result)) return result;
-      const ended = new Promise<never>((_, reject) => {
-        const end = (because: EpisodeEnd): void => {
+      const settled = await new Promise<T>((resolve, reject) => {
+        end = (because) => {
           reject(because);
           // A listener that throws does so in the scope of whoever listens.
           this.#enter(origin, what, () => controller.abort());
         };
         this.#enders.set(end, { origin, what });
-        ender = end;
-        if (timeoutMs !== undefined) timer = setTimeout(() => end(late(what, timeoutMs)), timeoutMs);
+        if (timeoutMs !== undefined) timer = setTimeout(() => end?.(late(what, timeoutMs)), timeoutMs);
+        Promise.resolve(result).then(resolve, reject);
       });
-      const settled = await Promise.race([result, ended]);
       if (this.#stray && !isOurs(origin)) throw this.#stray;
       return settled;
     } catch (error) {
       throw endOf(origin, what, error, canEndRun);
     } finally {
       clearTimeout(timer);
-      if (ender) this.#enders.delete(ender);
+      if (end) this.#enders.delete(end);
     }
   }
 

@@ -165,7 +165,7 @@ async function takeTurn(
   const began = performance.now();
   const messages = [...seat.past.messages, ...fresh];
   const sampling = { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) };
-  const completion = await boundary.step('policy', `completing ${session.place}`, undefined, (inner) =>
+  const completion = await boundary.step('policy', `completing ${session.place}`, undefined, (stop) =>
     policy.complete({
       key,
       conversation: conversationOf(key, role),
@@ -175,7 +175,9 @@ async function takeTurn(
       sampling,
       role,
       session: session.inner,
-      signal: inner,
+      get signal() {
+        return stop.signal;
+      },
     }),
   );
   const answered = performance.now();
