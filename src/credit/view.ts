@@ -55,6 +55,7 @@ export function creditTrajectory(
     episode: keyText(episode.key),
     outcome: outcome * rewardScale + bonus,
     success,
+    turns: trajectory.turns.map((turn, k) => creditTurn(turn, rewardScale, scores_K[k])),
     ...(absentOutcome !== undefined && { absentOutcome: absentOutcome * rewardScale }),
     ...(parent !== undefined && { parent, sharedTurns: sharedTurns ?? 0 }),
     ...((stop === 'token-limit' || stop === 'context-overflow') && { overlong: true }),
@@ -62,7 +63,6 @@ export function creditTrajectory(
       {},
       ...trajectory.turns.map(({ transition }) => factsOf('trajectory', transition?.facts)),
     ),
-    turns: trajectory.turns.map((turn, k) => creditTurn(turn, rewardScale, scores_K[k])),
   };
 }
 

@@ -30,11 +30,6 @@ const HURRIED_MS = 1000;
 /** Whether the code is ours: its errors that nobody awaited are no environment's. */
 const isOurs = (origin: FailureOrigin): boolean => origin === 'policy' || origin === 'engine';
 
-/** Says when work must stop. Reading the signal makes it, which takes longer than many a step. */
-export interface Stop {
-  readonly signal: AbortSignal;
-}
-
 /** Where steps of one episode may fail. Listens for Ctrl-C once, whatever the number of steps. */
 export class Boundary {
   readonly #signal: AbortSignal;
@@ -42,6 +37,8 @@ export class Boundary {
   readonly #background: boolean;
   /** Ends what is under way, each with what it is called. */
   readonly #enders = new Map<(end: EpisodeEnd) => void, { origin: FailureOrigin; what: string }>();
+  /** Steps without a deadline end no sooner than the episode, and share its signal: each takes time to make. */
+  readonly #ending = new AbortController();
   /** Code that nobody awaited failed. */
   #stray: EpisodeEnd | undefined;
   #closed = false;
@@ -81,15 +78,15 @@ export class Boundary {
     origin: FailureOrigin,
     what: string,
     timeoutMs: number | undefined,
-    work: (stop: Stop) => PromiseLike<T> | T,
+    work: (signal: AbortSignal) => PromiseLike<T> | T,
     canEndRun = true,
   ): Promise<T> {
     this.#checkOpen(what);
-    const controller = new AbortController();
+    const controller = timeoutMs === undefined ? this.#ending : new AbortController();
     let timer: NodeJS.Timeout | undefined;
     let end: ((because: EpisodeEnd) => void) | undefined;
     try {
-      const result = this.#enter(origin, what, () => work(controller));
+      const result = this.#enter(origin, what, () => work(controller.signal));
       if (!isThenable(result)) return result;
       const settled = await new Promise<T>((resolve, reject) => {
         end = (because) => {

@@ -51,11 +51,11 @@ export function describeGroup(
     if (roles.length === 0) roles.push('');
     return roles.map((role, place) => ({
       ...shared,
-      ...numbersOf(episode, role),
       role: place,
       flags: flagsOf(episode, role),
       seconds,
       taskHash: hash,
+      ...numbersOf(episode, role),
     }));
   });
 }

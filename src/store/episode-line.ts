@@ -21,9 +21,9 @@ export function groupLines(group: Group, label?: 'sampled' | 'greedy'): string[]
   return members.map((episode) => {
     const elsewhere = episode.key.step !== step || episode.key.group !== number;
     const record = {
+      ...episode,
       ...(label && { label }),
       ...(elsewhere && { joined: { step, group: number } }),
-      ...episode,
     };
     // Native JSON is several times faster, but knows neither typed arrays nor numbers that are not finite.
     return isUsual(episode)

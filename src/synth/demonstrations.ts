@@ -170,14 +170,14 @@ function rendered(episode: Episode, renderer: Renderer, strategy: ContextStrateg
     const history = continued(prompt, [...past.messages, ...messages], { ids, text });
     ofCall.set(id, history);
     ofConversation.set(conversation, { history, call: id });
-    const tokens = {
+    const link: Link | undefined =
+      before && (prompt.extendsPrevious ? { parent: before.call } : { newPath: 'window' });
+    return {
+      ...linked(call, link),
       context: Int32Array.from(prompt.contextIds),
       ids: Int32Array.from(ids),
       logprobs: new Float32Array(ids.length),
     };
-    const link: Link | undefined =
-      before && (prompt.extendsPrevious ? { parent: before.call } : { newPath: 'window' });
-    return { ...linked(call, link), ...tokens };
   });
   return { ...episode, calls };
 }

@@ -18,7 +18,7 @@ import {
 } from '../../env/replies.ts';
 import type { Role, Session } from '../../env/session.ts';
 import type { PlayerKind, ThoughtToCorrect, World } from '../../env/world.ts';
-import type { Boundary, Stop } from '../boundary.ts';
+import type { Boundary } from '../boundary.ts';
 
 export interface GuardOptions {
   readonly world: World;
@@ -96,7 +96,7 @@ export class GuardedSession {
   step(action: string): Promise<CheckedStep> {
     return this.#step(
       'stepping',
-      ({ signal }) => this.inner.step(action, signal),
+      (signal) => this.inner.step(action, signal),
       (result) => checkedStep(result, this.#world.name, this.#roles),
     );
   }
@@ -150,10 +150,14 @@ export class GuardedSession {
     return this.#boundary.call('environment', `${doing} ${this.place}`, work);
   }
 
-  async #step<T>(doing: string, work: (stop: Stop) => unknown, check: (value: unknown) => T): Promise<T> {
+  async #step<T>(
+    doing: string,
+    work: (signal: AbortSignal) => unknown,
+    check: (value: unknown) => T,
+  ): Promise<T> {
     const what = `${doing} ${this.place}`;
     // In a box, since promises read `then` of what they are given, and that may throw outside the boundary.
-    const boxed = async (stop: Stop) => ({ value: await work(stop) });
+    const boxed = async (signal: AbortSignal) => ({ value: await work(signal) });
     const box = await this.#boundary.step('environment', what, this.#timeoutMs, boxed, false);
     return this.#boundary.call('environment', what, () => check(box.value));
   }

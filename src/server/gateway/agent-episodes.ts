@@ -68,7 +68,7 @@ export function agentEpisodes({
         'environment',
         `running ${agent.name} on ${keyText(key)}`,
         undefined,
-        ({ signal }) => run(agent, gateway, session, request, options.turnTimeoutMs, signal),
+        (signal) => run(agent, gateway, session, request, options.turnTimeoutMs, signal),
       );
     } catch (error) {
       if (!(error instanceof EpisodeEnd)) throw error;

@@ -64,7 +64,7 @@ test('an error that began in a step fails its episode, and only that one', async
 test('a listener that throws when it is told to stop fails nothing else', async () => {
   const boundary = new Boundary(never, unwatched);
   await watched(async (strays) => {
-    const stepping = boundary.step('environment', 'stepping e', 5, ({ signal }) => {
+    const stepping = boundary.step('environment', 'stepping e', 5, (signal) => {
       signal.addEventListener('abort', () => {
         throw new Error('I will not stop');
       });
