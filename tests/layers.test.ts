@@ -115,6 +115,6 @@ test('threads that only compute load no schemas, which each would load anew', ()
   const withSchemas = [...reached].filter((file) =>
     /from 'zod'/.test(readFileSync(join(root, file), 'utf8')),
   );
-  expect(reached).toContain('src/engine/embedded/training-graph.ts');
+  expect(reached).toContain('src/engine/embedded/training/training-graph.ts');
   expect(withSchemas).toEqual([]);
 });
