@@ -1,6 +1,7 @@
 /** All recipes: the one place where names meet compositions. */
 
-import { nearest, TurnwiseError } from '../../core/errors.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { createRegistry } from '../../core/registry.ts';
 import { aepo } from './branching/aepo.ts';
 import { arpo } from './branching/arpo.ts';
 import { malt } from './branching/malt.ts';
@@ -107,16 +108,14 @@ export const recipes: readonly Recipe[] = [
   gtr,
 ];
 
+const registry = createRegistry<Recipe>(
+  {
+    noun: 'recipe',
+    field: 'recipe',
+    unknown: (parts) => new TurnwiseError('recipe-unknown', parts),
+  },
+  recipes,
+);
+
 /** The recipe of this name; an unknown one is an error that names the nearest. */
-export function findRecipe(name: string): Recipe {
-  const recipe = recipes.find((candidate) => candidate.name === name);
-  if (recipe) return recipe;
-  const names = recipes.map((candidate) => candidate.name);
-  const near = nearest(name, names);
-  throw new TurnwiseError('recipe-unknown', {
-    what: `There is no recipe "${name}"`,
-    allowed: names.join(', '),
-    ...(near ? { next: `Did you mean "${near}"?` } : {}),
-    fields: { recipe: name },
-  });
-}
+export const findRecipe: (name: string) => Recipe = registry.find;
