@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Group, StepCredit } from '../core/episode.ts';
 import { describeGroup } from './describe-episode.ts';
 import type { Disk } from './disk.ts';
@@ -145,6 +146,8 @@ export class RolloutWriter {
       }
       yield member;
       offset += member.length;
+      // The next group holds up nobody who waits for this thread.
+      await nextTurn();
     }
   }
 }

@@ -21,10 +21,12 @@ export async function clone(
 ): Promise<void> {
   const { config, engine, renderer, context } = learner;
   const { steps, batch, learningRate } = config.clone;
-  const rendered = demonstrations.map((group) => renderDemonstrations(group, renderer, context));
-  const samples = roleGroups(rendered)
-    .flatMap(({ members }) => members)
-    .flatMap((demonstration) => samplesOfTrajectory(demonstration, () => true));
+  // Group by group, so that no more than the samples of all is in memory.
+  const samples = demonstrations.flatMap((group) =>
+    roleGroups([renderDemonstrations(group, renderer, context)])
+      .flatMap(({ members }) => members)
+      .flatMap((demonstration) => samplesOfTrajectory(demonstration, () => true)),
+  );
   const rng = Rng.of('clone', config.seed);
   const objective = crossEntropy();
   for (let step = 0; step < steps && !signal.aborted; step++) {
