@@ -65,6 +65,22 @@ const short = {
   'checkpoint.every': 1,
 };
 
+/** Of a model of the server. */
+const shape = {
+  vocabulary: 64,
+  width: 32,
+  layers: 1,
+  heads: 2,
+  keyValueHeads: 2,
+  headWidth: 16,
+  hidden: 64,
+  activation: 'swiglu',
+  tiedHead: false,
+  ropeTheta: 10_000,
+  contextLength: 256,
+  normEpsilon: 1e-5,
+} as const;
+
 interface Event {
   readonly type: string;
   readonly step?: number;
@@ -121,20 +137,6 @@ test('an adapter on a pretrained model of the server, with a reference policy th
 });
 
 test('a model without a tokenizer is taught the words of the environment; a run that was cut goes on', async () => {
-  const shape = {
-    vocabulary: 64,
-    width: 32,
-    layers: 1,
-    heads: 2,
-    keyValueHeads: 2,
-    headWidth: 16,
-    hidden: 64,
-    activation: 'swiglu',
-    tiedHead: false,
-    ropeTheta: 10_000,
-    contextLength: 256,
-    normEpsilon: 1e-5,
-  } as const;
   await serving(randomSource('small', shape, 1, engine), async ({ url }) => {
     const settings = set({
       ...short,
@@ -159,6 +161,42 @@ test('a model without a tokenizer is taught the words of the environment; a run 
     const types = eventsOf('words').map(({ type }) => type);
     expect(types.filter((type) => type === 'step')).toHaveLength(2);
     expect(types.at(-1)).toBe('finish');
+  });
+});
+
+test('a loss from a file is trained on the server, and one that reads entropies is refused', async () => {
+  const file = join(folder, 'losses.ts');
+  writeFileSync(
+    file,
+    `import { multiply, negate, sum } from 'turnwise/graph';
+     import { defineObjective, z } from 'turnwise/objective';
+     const loss = (name: string, needs: object) =>
+       defineObjective({ name, summary: 'log-likelihood times advantage' }, z.strictObject({}), () => ({
+         channels: ['advantages'],
+         needs,
+         build: ({ weight, logprobs, channel }) => ({
+           loss: negate(sum(multiply(weight, multiply(channel('advantages'), logprobs)))),
+           metrics: {},
+         }),
+       }));
+     export const plain = loss('plain', {});
+     export const unsure = loss('unsure', { entropies: true });`,
+  );
+  await serving(randomSource('small', shape, 1, engine), async ({ url }) => {
+    const line = ['train', 'frozen-lake', '--engine', 'tinker', '--base-url', url, '--base-model', 'small'];
+    const more = {
+      ...short,
+      steps: 1,
+      'clone.steps': 2,
+      'credit.method': 'reinforce',
+      'tinker.lossScale': 'sum',
+    };
+    const own = (name: string) => set({ ...more, 'objective.name': `${file}#${name}` });
+    expect(await turnwise(...line, '--name', 'own-loss', ...own('plain'))).not.toMatch(/^\d:/);
+    expect(eventsOf('own-loss').filter(({ type }) => type === 'step')).toHaveLength(1);
+    expect(await turnwise(...line, '--name', 'unsure', ...own('unsure'))).toContain(
+      'it needs an engine that computes entropies (objective.name=FOLDER/losses.ts#unsure reads them)',
+    );
   });
 });
 
@@ -189,10 +227,10 @@ test('what cannot be trained on a server is refused before anything is asked of 
       "address": "2: error: Training on a server needs its address. Give it with --base-url. (config-invalid)",
       "alpha": "2: error: lora.alpha is decided by the server. Seen: engine=tinker. Leave it out. (config-invalid)",
       "chat": "2: error: chat.thinking is for a model with a chat template, and none is named. Name a folder with its tokenizer and template with --model, or leave it out. (config-invalid)",
-      "credit": "2: error: The recipe "rloo" cannot be used for frozen-lake: it needs an engine that computes entropies (credit method "aepo" reads them). The nearest that can is "eto": an expert’s episode of the same task is preferred to those of the policy that earned less. (recipe-unfit)",
+      "credit": "2: error: The recipe "rloo" cannot be used for frozen-lake: it needs an engine that computes entropies (credit method "aepo" reads them). The nearest that can is "eto", which does not read credit.method: an expert’s episode of the same task is preferred to those of the policy that earned less. (recipe-unfit)",
       "critic": "2: error: The recipe "ppo" cannot be used for frozen-lake: it needs an engine with a value head. The nearest that can is "reinforce++-baseline": each episode against the mean of its group, whitened over all sampled tokens; clipped policy gradient. (recipe-unfit)",
       "embedded": "2: error: tinker.baseUrl is for training on a server. Seen: engine=embedded. Add --engine tinker, or leave it out. (config-invalid)",
-      "entropies": "2: error: The recipe "rloo" cannot be used for frozen-lake: it needs an engine that computes entropies (objective.entropyCoefficient is above 0). The nearest that can is "sft-rl": demonstrations are imitated beside policy gradients, first mostly the one, then mostly the other. (recipe-unfit)",
+      "entropies": "2: error: The recipe "rloo" cannot be used for frozen-lake: it needs an engine that computes entropies (objective.entropyCoefficient is above 0). The nearest that can is "sft-rl", which does not read objective.entropyCoefficient: demonstrations are imitated beside policy gradients, first mostly the one, then mostly the other. (recipe-unfit)",
       "model": "2: error: Training on a server needs the name of a model that it has. Give it with --base-model. (config-invalid)",
       "secret": "2: error: The address of the Tinker server cannot be used. Seen: an address with a name or password in it. Allowed: http://… or https://…, and the key in the environment as TINKER_API_KEY. (config-invalid)",
       "shape": "2: error: model.width is decided by the server. Seen: engine=tinker. Leave it out. (config-invalid)",

@@ -11,6 +11,7 @@ const usageErrors: ReadonlySet<string> = new Set([
   'comparison-start',
   'config-invalid',
   'config-unknown-key',
+  'definition-in-code',
   'demonstrations-invalid',
   'environment-address',
   'environment-unknown',
@@ -31,7 +32,9 @@ const usageErrors: ReadonlySet<string> = new Set([
   'start-missing',
   'split-empty',
   'task-unknown',
+  'unknown-context',
   'unknown-credit-method',
+  'unknown-objective',
   'unknown-reward-shaping',
   'world-in-code',
 ]);

@@ -15,7 +15,7 @@ export function checked(credit: Credit, subject: string): Credit {
     checkCount(subject, 'credits', result.credits, trajectories.length);
     for (let index = 0; index < trajectories.length; index++) {
       checkShape(subject, result.credits[index]!, trajectories[index]!);
-      checkCredit(result.credits[index]!);
+      checkCredit(subject, result.credits[index]!);
     }
     return result;
   };
@@ -141,11 +141,11 @@ function checkList(id: string, k: number, name: string, list: readonly number[] 
   throw notFinite(id, `turns[${k}].${name}[${t}]`, list[t]!);
 }
 
-function checkCredit(credit: TrajectoryCredit): void {
+function checkCredit(subject: string, credit: TrajectoryCredit): void {
   const { turnAdvantages_K, tokenAdvantages_T, returns_T, shaped } = credit;
   const check = (what: string, list: readonly number[] | Float64Array | undefined): void => {
     const index = list?.findIndex(isNotFinite) ?? -1;
-    if (index >= 0) throw notFinite(credit.id, what, list![index]!);
+    if (index >= 0) throw notFinite(credit.id, what, list![index]!, `${subject} gave`);
   };
   check('an advantage', turnAdvantages_K);
   check('a token advantage', tokenAdvantages_T);
@@ -156,9 +156,9 @@ function checkCredit(credit: TrajectoryCredit): void {
 
 const isNotFinite = (value: number): boolean => !Number.isFinite(value);
 
-function notFinite(id: string, what: string, value: number): TurnwiseError {
+function notFinite(id: string, what: string, value: number, who = 'Credit met'): TurnwiseError {
   return new TurnwiseError('credit-not-finite', {
-    what: `Credit met a number that is not finite: ${what} of trajectory "${id}"`,
+    what: `${who} a number that is not finite: ${what} of trajectory "${id}"`,
     seen: String(value),
     next: 'Look at the rewards and values of that trajectory; nothing was trained on it',
     fields: { trajectory: id },

@@ -1,4 +1,9 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineObjective } from '../objective/define.ts';
+import type { ObjectiveNeeds } from '../objective/objective.ts';
+import { objectiveEntry } from '../objective/objectives.ts';
+import { builtIns } from '../train/catalogue.ts';
 import { obstacle } from '../train/recipes/fit.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { findEnvironment } from './load/environments.ts';
@@ -54,6 +59,57 @@ test('a cooperative recipe is refused for a game in which one wins what the othe
 
 test('agents cannot exchange roles where there is one', () => {
   expect(refusal('rloo', { rollout: { exchangeEvery: 5 } })).toContain('an environment with several roles');
+});
+
+test('the nearest recipe reads what was set; where none does, the refusal names what it does not read', () => {
+  const server = {
+    engine: 'tinker',
+    tinker: { baseUrl: 'http://127.0.0.1:1', baseModel: 'small' },
+  } as const;
+  expect(refusal('rloo', { ...server, credit: { method: 'gae' } })).toMatch(
+    /it needs a recipe that trains a critic .* The nearest that can is "[^"]+", which does not read credit\.method: /,
+  );
+  expect(refusal('ppo', { ...server, rollout: { group: 4 }, curation: { variedShare: 0.5 } })).toMatch(
+    /it needs an engine with a value head\. The nearest that can is "[^"]+": /,
+  );
+});
+
+test('a context that there is not is refused', () => {
+  expect(refusal('rloo', { context: 'latest' })).toBe('served');
+  expect(refusal('rloo', { context: 'lastest' })).toBe(
+    'unknown-context: There is no such context. Seen: "lastest". Allowed: full, latest. Did you mean "latest"?',
+  );
+});
+
+test('a policy loss is held to what training and the engine give it', () => {
+  const reads = (channels: readonly string[], needs: ObjectiveNeeds = {}) =>
+    objectiveEntry(
+      defineObjective({ name: 'mine', summary: '' }, z.strictObject({}), () => ({
+        channels,
+        needs,
+        build: () => {
+          throw new Error('not built here');
+        },
+      })),
+      'Objective "mine"',
+    );
+  const missing = (channels: readonly string[], needs?: ObjectiveNeeds, recipe = 'rloo'): string => {
+    const objectives = builtIns.objectives.with('mine', reads(channels, needs));
+    const catalogue = { ...builtIns, objectives };
+    try {
+      prepareRun(frozenLake, findRecipe(recipe), { objective: { name: 'mine' } }, catalogue);
+      return 'served';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(missing(['advantages', 'oldLogprobs', 'turns'], { entropies: true })).toBe('served');
+  expect(missing(['returns'], {}, 'ppo')).toBe('served');
+  expect(missing(['returns'])).toContain(
+    'it needs a policy loss that reads what training makes: advantages, oldLogprobs, turns (objective.name=mine reads returns)',
+  );
+  expect(missing([], { pairs: true })).toContain('(objective.name=mine reads pairs)');
+  expect(missing([], { values: true })).toContain('it needs a recipe that trains a critic, for its values');
 });
 
 test('an engine that lacks something is named as the reason', () => {

@@ -9,11 +9,11 @@ import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import { builtIns, type Catalogue } from '../train/catalogue.ts';
 import type { TrainConfig, TrainSettings } from '../train/config.ts';
-import { obstacle, type Place, requireFit } from '../train/recipes/fit.ts';
+import { type Alternative, obstacle, type Place, requireFit } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { resolveConfig } from '../train/resolve.ts';
-import { choicesIn, isRead } from '../train/run-schema.ts';
+import { choicesIn, readBy, unread } from '../train/run-schema.ts';
 import { createWorld } from './load/environments.ts';
 
 export interface PreparedRun {
@@ -40,17 +40,23 @@ export function prepareRun(
   return { recipe, config, catalogue, world };
 }
 
-/** Another recipe with the same settings; none where it does not read them, or they make no sense for it. */
+/** Another recipe with those of the settings that it reads; none where they make no sense for it. */
 function alternativeOf(
   factory: WorldFactory,
   recipe: Recipe,
   settings: TrainSettings,
   catalogue: Catalogue,
-): { readonly recipe: Recipe; readonly config: TrainConfig }[] {
+): Alternative[] {
   const choices = choicesIn(recipe.settings, factory.settings, settings);
   try {
-    if (!isRead(recipe, choices, settings, catalogue)) return [];
-    return [{ recipe, config: configOf(factory, recipe, settings, catalogue) }];
+    const own = readBy(recipe, settings, choices, catalogue);
+    return [
+      {
+        recipe,
+        config: configOf(factory, recipe, own, catalogue),
+        unread: unread(recipe, choices, settings, catalogue),
+      },
+    ];
   } catch (error) {
     if (TurnwiseError.isInstance(error)) return [];
     throw error;

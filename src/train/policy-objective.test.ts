@@ -11,7 +11,10 @@ const optionsOf = (objective: TrainSettings['objective']) =>
 test('every policy loss can be had by name, and an unknown one names those that can', () => {
   for (const name of policyLosses)
     expect(objectiveOf({ name }).key).toContain(name === 'ppo-clip' ? 'ppo-clip' : name);
-  expect(() => trainConfigSchema.parse({ objective: { name: 'dpo' } })).toThrow();
+  expect(() => objectiveOf({ name: 'dpo' })).toThrow(
+    'cannot be the policy loss of a run: training does not make what it reads. Seen: objective.name=dpo. Allowed: ppo-clip, ',
+  );
+  expect(() => objectiveOf({ name: 'ppo_clip' })).toThrow('Did you mean "ppo-clip"?');
 });
 
 test('losses of token ratios take the clip of the run; those of sequences and turns have their own', () => {

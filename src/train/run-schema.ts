@@ -158,7 +158,12 @@ export function isRead(
 }
 
 /** Settings that there are, and that the recipe has no use for. */
-function unread(recipe: Recipe, choices: Choices, settings: TrainSettings, catalogue: Catalogue): string[] {
+export function unread(
+  recipe: Recipe,
+  choices: Choices,
+  settings: TrainSettings,
+  catalogue: Catalogue = builtIns,
+): string[] {
   const strange = missing(trainConfigSchema, settings as Plain);
   return missing(runSchema(recipe, choices, catalogue), settings as Plain).filter(
     (key) => !strange.includes(key),

@@ -45,8 +45,9 @@ export const creditCommand: Command<typeof options> = defineCommand({
   arguments: [],
   options,
   settings: async (given) => {
-    const named = given.join(' ').match(/--method[ =](\S+)/)?.[1];
-    if (named === undefined) return undefined;
+    const flag = given.findIndex((word) => /^--method(=|$)/.test(word));
+    const named = given[flag]?.split('=', 2)[1] ?? given[flag + 1];
+    if (flag < 0 || named === undefined) return undefined;
     return (await nameCredit(named, [])).method.options;
   },
   examples: [

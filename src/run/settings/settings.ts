@@ -35,7 +35,7 @@ export function applySettings(
     const text = assignment.slice(separator + 1);
     requireOwnKeys(key.split('.'), assignment);
     const field = fields.get(key);
-    if (field === undefined && !open.some((prefix) => prefix === '' || key.startsWith(`${prefix}.`))) {
+    if (field === undefined && !open.some((prefix) => prefix === '' || `${key}.`.startsWith(`${prefix}.`))) {
       throw unknownSetting(key, [...fields.keys()], label);
     }
     const value = field ? coerce(field, text) : guess(text);

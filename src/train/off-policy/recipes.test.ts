@@ -161,7 +161,7 @@ test('recipes that must play refuse recorded episodes, before anything runs', as
 test('GTR is refused where nobody can say what should have been thought', async () => {
   const run = train({ world: echo, recipe: 'gtr', settings: settingsOf('gtr'), runs: folder });
   await expect(run).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: The recipe "gtr" cannot be used for echo: it needs an environment that corrects thoughts (correctThought). The nearest that can is "turn-gae": advantages of whole turns from a value head, so that discounts count turns; clipped policy gradient.]`,
+    `[TurnwiseError: The recipe "gtr" cannot be used for echo: it needs an environment that corrects thoughts (correctThought). The nearest that can is "turn-gae", which does not read replay.batch: advantages of whole turns from a value head, so that discounts count turns; clipped policy gradient.]`,
   );
   // A corrector that is given beside the environment, whose actions cannot be told from thoughts.
   const raw = { ...fromEnvironment(echo), correctThought: () => 'red' };

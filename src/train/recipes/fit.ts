@@ -246,16 +246,19 @@ export function obstacle(
   return needsOf(recipe, config, catalogue).find((need) => !need.met(place))?.what;
 }
 
-/** A recipe and its configuration. */
-interface Alternative {
+/** A recipe with the configuration that the settings of another one give it. */
+export interface Alternative {
   readonly recipe: Recipe;
   readonly config: TrainConfig;
+  /** Those that it does not read. */
+  readonly unread: readonly string[];
 }
 
 /**
- * Refuse a recipe that cannot be served here, and name the nearest that can: the one whose configuration differs least.
+ * Refuse a recipe that cannot be served here, and name the nearest that can: the one that reads most of the settings, then the one
+ * whose configuration differs least.
  *
- * @param alternatives other recipes that read the same settings, with the configuration that these give them
+ * @param alternatives other recipes with the configuration that the same settings would give them
  * @throws TurnwiseError `recipe-unfit`
  */
 export function requireFit(
@@ -276,12 +279,14 @@ export function requireFit(
       (other) =>
         other.recipe !== recipe && obstacle(other.recipe, other.config, place, catalogue) === undefined,
     )
-    .sort((a, b) => overruled(a) - overruled(b) || distance(a) - distance(b));
+    .sort(
+      (a, b) => a.unread.length - b.unread.length || overruled(a) - overruled(b) || distance(a) - distance(b),
+    );
   throw new TurnwiseError('recipe-unfit', {
     what: `The recipe "${recipe.name}" cannot be used for ${place.world.name}: it needs ${missing}`,
     next: near
-      ? `The nearest that can is "${near.recipe.name}": ${near.recipe.summary}`
-      : 'No other recipe that reads these settings can be used either: change them, or choose another environment',
+      ? `The nearest that can is "${near.recipe.name}"${near.unread.length > 0 ? `, which does not read ${near.unread.join(', ')}` : ''}: ${near.recipe.summary}`
+      : 'No other recipe can be used with these settings either: change them, or choose another environment',
     fields: {
       recipe: recipe.name,
       environment: place.world.name,
