@@ -48,13 +48,17 @@ function sources(folder: string): string[] {
 interface Import {
   readonly from: string;
   readonly to: string;
+  /** Gone at run time. */
+  readonly typesOnly: boolean;
 }
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8');
-  return [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map((match) => ({
+  const pattern = /(import type [^;]*?)?(?:from|import\()\s*'(\.[^']+)'/g;
+  return [...text.matchAll(pattern)].map(([, typesOnly, path]) => ({
     from: file,
-    to: relative(root, resolve(root, dirname(file), match[1]!)),
+    to: relative(root, resolve(root, dirname(file), path!)),
+    typesOnly: typesOnly !== undefined,
   }));
 }
 
@@ -101,4 +105,16 @@ test('graph knows nothing of language or reinforcement learning, credit nothing 
     );
   expect(only('graph', ['core'])).toEqual([]);
   expect(only('credit', ['core', 'env'])).toEqual([]);
+});
+
+test('threads that only compute load no schemas, which each would load anew', () => {
+  const reached = new Set(['src/engine/embedded/lane-worker.ts']);
+  for (const file of reached) {
+    for (const { to, typesOnly } of importsOf(file)) if (!typesOnly) reached.add(to);
+  }
+  const withSchemas = [...reached].filter((file) =>
+    /from 'zod'/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  expect(reached).toContain('src/engine/embedded/training-graph.ts');
+  expect(withSchemas).toEqual([]);
 });

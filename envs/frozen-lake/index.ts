@@ -132,8 +132,10 @@ function draw(options: LakeOptions, split: Split, index: number): LakeTask {
     });
     if (start === goal) continue;
     const map = Array.from({ length: size }, (_, row) => cells.slice(row * size, (row + 1) * size).join(''));
+    // First what costs least: most maps are of another split.
+    if (splitOf(map) !== split) continue;
     const length = distances(map, find(map, 'G'))[start]!;
-    if (length >= minimumPath && length <= options.maxTurns && splitOf(map) === split) return { map };
+    if (length >= minimumPath && length <= options.maxTurns) return { map };
   }
   throw new TurnwiseError('no-such-task', {
     what: 'No solvable map was found for these options of frozen-lake',

@@ -19,28 +19,30 @@ export function canonicalJson(value: Json): string {
  * The path of the first thing in `value` that JSON cannot hold (a function, undefined, NaN, a class instance, a cycle),
  * or undefined when everything is plain.
  */
-export function findNonJson(
-  value: unknown,
-  path = '$',
-  ancestors: readonly object[] = [],
-): string | undefined {
+export function findNonJson(value: unknown): string | undefined {
+  const keys = nonJsonIn(value, []);
+  return keys === undefined ? undefined : `$${keys}`;
+}
+
+/** The path from `value` on; it is put together only where there is one to tell. */
+function nonJsonIn(value: unknown, ancestors: readonly object[]): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : path;
-  if (typeof value !== 'object' || ancestors.includes(value)) return path;
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : '';
+  if (typeof value !== 'object' || ancestors.includes(value)) return '';
   const inside = [...ancestors, value];
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      const found = findNonJson(item, `${path}[${index}]`, inside);
-      if (found) return found;
+    for (let index = 0; index < value.length; index++) {
+      const found = nonJsonIn(value[index], inside);
+      if (found !== undefined) return `[${index}]${found}`;
     }
     return undefined;
   }
   const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return path;
+  if (prototype !== Object.prototype && prototype !== null) return '';
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;
-    const found = findNonJson(item, `${path}.${key}`, inside);
-    if (found) return found;
+    const found = nonJsonIn(item, inside);
+    if (found !== undefined) return `.${key}${found}`;
   }
   return undefined;
 }

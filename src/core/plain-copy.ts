@@ -36,7 +36,7 @@ class Refusal {
 /** Copy `value`, called `path`; or say where and why it is no plain JSON, or too much of it. Never throws. */
 export function plainCopy(value: unknown, path: string, limits: CopyLimits = COPY_LIMITS): Copied {
   try {
-    return { ok: true, value: new Copier(limits).copy(value, path, []) };
+    return { ok: true, value: new Copier(path, limits).copy(value) };
   } catch (error) {
     const {
       seen,
@@ -49,67 +49,89 @@ export function plainCopy(value: unknown, path: string, limits: CopyLimits = COP
 
 class Copier {
   readonly #limits: CopyLimits;
+  /** Where the value being copied lies, put together only to be told: the root's name, then keys and indices. */
+  readonly #place: (string | number)[];
+  /** The arrays and objects that it lies in. */
+  readonly #inside: object[] = [];
   #values = 0;
   #characters = 0;
 
-  constructor(limits: CopyLimits) {
+  constructor(root: string, limits: CopyLimits) {
+    this.#place = [root];
     this.#limits = limits;
   }
 
-  copy(value: unknown, path: string, ancestors: readonly object[]): Json {
-    this.#count(path, 1, 0);
+  copy(value: unknown): Json {
+    this.#count(1, 0);
     if (value === null || typeof value === 'boolean') return value;
     if (typeof value === 'string') {
-      this.#count(path, 0, value.length);
+      this.#count(0, value.length);
       return value;
     }
     if (typeof value === 'number' && Number.isFinite(value)) return value;
-    if (typeof value !== 'object') throw new Refusal(path, valueText(value), PLAIN);
-    if (ancestors.includes(value)) throw new Refusal(path, 'a cycle', PLAIN);
-    if (ancestors.length >= this.#limits.depth) {
-      throw new Refusal(path, 'more levels', `at most ${this.#limits.depth} levels`);
+    if (typeof value !== 'object') throw this.#refusal(valueText(value), PLAIN);
+    if (this.#inside.includes(value)) throw this.#refusal('a cycle', PLAIN);
+    if (this.#inside.length >= this.#limits.depth) {
+      throw this.#refusal('more levels', `at most ${this.#limits.depth} levels`);
     }
-    const inside = [...ancestors, value];
-    return Array.isArray(value) ? this.#list(value, path, inside) : this.#object(value, path, inside);
+    this.#inside.push(value);
+    const copy = Array.isArray(value) ? this.#list(value) : this.#object(value);
+    this.#inside.pop();
+    return copy;
   }
 
-  #list(list: readonly unknown[], path: string, inside: readonly object[]): Json {
+  #list(list: readonly unknown[]): Json {
     const { length } = list;
     // Before anything is read: an empty array of a billion costs its author nothing.
-    if (!(length <= this.#limits.values)) this.#count(path, Number.POSITIVE_INFINITY, 0);
+    if (!(length <= this.#limits.values)) this.#count(Number.POSITIVE_INFINITY, 0);
     const copies: Json[] = [];
     for (let index = 0; index < length; index++) {
-      const at = `${path}[${index}]`;
-      copies.push(this.copy(read(list, index, at), at, inside));
+      this.#place.push(index);
+      copies.push(this.copy(this.#read(list, index)));
+      this.#place.pop();
     }
     return copies;
   }
 
-  #object(object: object, path: string, inside: readonly object[]): Json {
-    if (!isPlain(object)) throw new Refusal(path, valueText(object), PLAIN);
+  #object(object: object): Json {
+    if (!isPlain(object)) throw this.#refusal(valueText(object), PLAIN);
     const keys = Object.keys(object);
-    this.#count(
-      path,
-      0,
-      keys.reduce((sum, key) => sum + key.length, 0),
-    );
+    let characters = 0;
+    for (const key of keys) characters += key.length;
+    this.#count(0, characters);
     const entries: [string, Json][] = [];
     for (const key of keys) {
-      const at = `${path}.${key}`;
-      const item = read(object, key, at);
-      if (item !== undefined) entries.push([key, this.copy(item, at, inside)]);
+      this.#place.push(key);
+      const item = this.#read(object, key);
+      if (item !== undefined) entries.push([key, this.copy(item)]);
+      this.#place.pop();
     }
     // Defines each key, so that one called __proto__ stays a key.
     return Object.fromEntries(entries);
   }
 
-  #count(path: string, values: number, characters: number): void {
+  #read(from: object, key: string | number): unknown {
+    try {
+      return (from as Readonly<Record<string | number, unknown>>)[key];
+    } catch (error) {
+      const thrown = tried(() => cut(thrownText(error), 200), 'something');
+      throw this.#refusal(`reading it throws: ${thrown}`, PLAIN);
+    }
+  }
+
+  #count(values: number, characters: number): void {
     this.#values += values;
     this.#characters += characters;
     const { values: mostValues, characters: mostCharacters } = this.#limits;
-    if (this.#values > mostValues) throw new Refusal(path, 'more values', `at most ${mostValues} values`);
+    if (this.#values > mostValues) throw this.#refusal('more values', `at most ${mostValues} values`);
     if (this.#characters <= mostCharacters) return;
-    throw new Refusal(path, 'more characters', `at most ${mostCharacters} characters`);
+    throw this.#refusal('more characters', `at most ${mostCharacters} characters`);
+  }
+
+  #refusal(seen: string, allowed: string): Refusal {
+    const [root, ...keys] = this.#place;
+    const path = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+    return new Refusal(`${root}${path}`, seen, allowed);
   }
 }
 
@@ -117,16 +139,4 @@ class Copier {
 function isPlain(object: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(object);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-function read(from: object, key: string | number, path: string): unknown {
-  try {
-    return (from as Readonly<Record<string | number, unknown>>)[key];
-  } catch (error) {
-    throw new Refusal(
-      path,
-      `reading it throws: ${tried(() => cut(thrownText(error), 200), 'something')}`,
-      PLAIN,
-    );
-  }
 }

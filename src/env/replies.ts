@@ -7,7 +7,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { Facts } from '../core/facts.ts';
 import type { Json } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
-import { COPY_LIMITS, plainCopy } from '../core/plain-copy.ts';
+import { COPY_LIMITS, type CopyLimits, plainCopy } from '../core/plain-copy.ts';
 import { isThenable, valueText } from '../core/safe-text.ts';
 import { checkReward, OBSERVATION_LIMIT } from './checks.ts';
 import { parseFacts } from './facts.ts';
@@ -45,11 +45,12 @@ export function checkedText(call: string, value: unknown): string {
 
 const MESSAGE_ROLES: readonly unknown[] = ['system', 'user', 'assistant', 'tool'] satisfies Message['role'][];
 
+const MESSAGE_LIMITS: CopyLimits = { ...COPY_LIMITS, characters: OBSERVATION_LIMIT + 10_000 };
+
 export function checkedMessages(value: unknown): readonly Message[] {
   const call = 'observe()';
-  const limits = { ...COPY_LIMITS, characters: OBSERVATION_LIMIT + 10_000 };
   if (!isList(value)) throw refused(call, seenOf(value), 'an array of messages');
-  const messages = plain(call, value, 'messages', limits) as readonly Json[];
+  const messages = plain(call, value, 'messages', MESSAGE_LIMITS) as readonly Json[];
   let length = 0;
   for (const [index, message] of messages.entries()) {
     const at = `messages[${index}]`;
@@ -125,9 +126,9 @@ export function checkedStep(value: unknown, world: string, roles: readonly Role[
 function splitInfo(info: Json | undefined): Pick<CheckedStep, 'facts' | 'info'> {
   if (info === undefined) return {};
   if (!isObject(info) || !Object.hasOwn(info, 'credit')) return { info };
-  const { credit, ...rest } = info;
-  const facts = parseFacts(credit as Json, 'The result of step()');
-  return { facts, ...(Object.keys(rest).length > 0 && { info: rest as Json }) };
+  const facts = parseFacts(info.credit as Json, 'The result of step()');
+  const rest = Object.entries(info).filter(([name]) => name !== 'credit');
+  return { facts, ...(rest.length > 0 && { info: Object.fromEntries(rest) as Json }) };
 }
 
 function byRole<T>(

@@ -11,9 +11,10 @@ import { z } from 'zod';
 import { divide, maximum, multiply } from '../graph/operators/elementwise.ts';
 import { greater, stopGradient, where } from '../graph/operators/logic.ts';
 import { exp } from '../graph/operators/unary.ts';
+import { clipOptions } from './clip-options.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
 import { logRatio } from './kl.ts';
-import { clipOptions, driftMetrics, surrogateLoss } from './surrogate.ts';
+import { driftMetrics, surrogateLoss } from './surrogate.ts';
 
 const schema = z.strictObject(clipOptions);
 

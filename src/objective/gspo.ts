@@ -16,9 +16,10 @@ import { z } from 'zod';
 import { add, clamp, subtract } from '../graph/operators/elementwise.ts';
 import { stopGradient } from '../graph/operators/logic.ts';
 import { exp } from '../graph/operators/unary.ts';
+import { dualClipOption } from './clip-options.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
 import { segmentChannels, segmentLogRatio } from './segment-ratio.ts';
-import { clipRatio, driftMetrics, dualClipOption, surrogateLoss } from './surrogate.ts';
+import { clipRatio, driftMetrics, surrogateLoss } from './surrogate.ts';
 
 const schema = z.strictObject({
   level: z.enum(['sequence', 'turn']).default('sequence').describe('What shares a ratio: a row, or a turn'),

@@ -11,13 +11,14 @@
 
 import { z } from 'zod';
 import { exp } from '../graph/operators/unary.ts';
+import { clipOptions } from './clip-options.ts';
 import { combine } from './combine.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
 import { entropyBonus } from './entropy-bonus.ts';
 import { klEstimators, logRatio } from './kl.ts';
 import { klPenalty } from './kl-penalty.ts';
 import type { Objective } from './objective.ts';
-import { type Clip, clipOptions, clipRatio, driftMetrics, surrogateLoss } from './surrogate.ts';
+import { type Clip, clipRatio, driftMetrics, surrogateLoss } from './surrogate.ts';
 
 export const ppoClipOptions = z.strictObject({
   ...clipOptions,

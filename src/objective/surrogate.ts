@@ -1,24 +1,11 @@
 /** The clipped surrogate of PPO per token, which several objectives share: they differ in ratio and clip. */
 
-import { z } from 'zod';
 import { clamp, maximum, minimum, multiply, negate } from '../graph/operators/elementwise.ts';
 import { cast, greater, less, where } from '../graph/operators/logic.ts';
 import { sum } from '../graph/operators/reduce.ts';
 import type { Tensor } from '../graph/tensor.ts';
 import { klEstimate } from './kl.ts';
 import type { TokenTensors } from './objective.ts';
-
-export const dualClipOption = z
-  .union([z.literal(0), z.number().gt(1)])
-  .default(3)
-  .describe('Bound on the loss of negative advantages, as a multiple of |A|, above 1; 0 is off');
-
-/** Ratio bounds with an upper one that may be wider (clip-higher, arXiv 2503.14476). */
-export const clipOptions = {
-  clipLow: z.number().min(0).max(1).default(0.2).describe('Ratio clip below 1'),
-  clipHigh: z.number().positive().default(0.28).describe('Ratio clip above 1'),
-  dualClip: dualClipOption,
-};
 
 export interface Clip {
   readonly clipLow: number;

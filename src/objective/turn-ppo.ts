@@ -12,9 +12,10 @@
 
 import { z } from 'zod';
 import { exp } from '../graph/operators/unary.ts';
+import { clipOptions } from './clip-options.ts';
 import { defineObjective, type ObjectiveMethod } from './define.ts';
 import { segmentChannels, segmentLogRatio } from './segment-ratio.ts';
-import { clipOptions, clipRatio, driftMetrics, surrogateLoss } from './surrogate.ts';
+import { clipRatio, driftMetrics, surrogateLoss } from './surrogate.ts';
 
 const schema = z.strictObject({
   ratio: z

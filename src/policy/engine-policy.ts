@@ -26,11 +26,19 @@ interface Waiting {
 
 export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lockstep): PromptPolicy {
   let waiting: Waiting[] = [];
+  let over: string[] = [];
+
+  /** Before the next batch, and without one soon: many episodes end at once. */
+  const releaseAll = (): void => {
+    if (over.length > 0) void engine.release(over).catch(() => {});
+    over = [];
+  };
 
   const flush = (): void => {
     // Arrival order may depend on timing where environments are asynchronous; the batch must not.
     const batch = waiting.sort((a, b) => (a.request.conversation < b.request.conversation ? -1 : 1));
     waiting = [];
+    releaseAll();
     lockstep.resume(batch.length);
     const { version } = engine;
     const sentMs = performance.now();
@@ -82,7 +90,8 @@ export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lock
       };
     },
     release: (conversation) => {
-      void engine.release([conversation]).catch(() => {});
+      if (over.length === 0) setImmediate(releaseAll);
+      over.push(conversation);
     },
   };
 }

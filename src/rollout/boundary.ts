@@ -37,6 +37,8 @@ export class Boundary {
   readonly #background: boolean;
   /** Ends what is under way, each with what it is called. */
   readonly #enders = new Map<(end: EpisodeEnd) => void, { origin: FailureOrigin; what: string }>();
+  /** Steps without a deadline end no sooner than the episode, and share its signal: each takes time to make. */
+  readonly #ending = new AbortController();
   /** Code that nobody awaited failed. */
   #stray: EpisodeEnd | undefined;
   #closed = false;
@@ -69,8 +71,8 @@ export class Boundary {
 
   /**
    * Run one step that may fail. A throw becomes `failed:<origin>`, a missed deadline `timeout`, Ctrl-C `cancelled`; the
-   * work is told to stop through the signal it is given. An error whose `fields.origin` names an origin keeps that one.
-   * Those that only repeat themselves are thrown on and end the run, unless the work is all a stranger's (`canEndRun`).
+   * work is told to stop through the signal. An error whose `fields.origin` names an origin keeps that one. Those that only
+   * repeat themselves are thrown on and end the run, unless the work is all a stranger's (`canEndRun`).
    */
   async step<T>(
     origin: FailureOrigin,
@@ -80,30 +82,29 @@ export class Boundary {
     canEndRun = true,
   ): Promise<T> {
     this.#checkOpen(what);
-    const controller = new AbortController();
+    const controller = timeoutMs === undefined ? this.#ending : new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    let ender: ((end: EpisodeEnd) => void) | undefined;
+    let end: ((because: EpisodeEnd) => void) | undefined;
     try {
       const result = this.#enter(origin, what, () => work(controller.signal));
       if (!isThenable(result)) return result;
-      const ended = new Promise<never>((_, reject) => {
-        const end = (because: EpisodeEnd): void => {
+      const settled = await new Promise<T>((resolve, reject) => {
+        end = (because) => {
           reject(because);
           // A listener that throws does so in the scope of whoever listens.
           this.#enter(origin, what, () => controller.abort());
         };
         this.#enders.set(end, { origin, what });
-        ender = end;
-        if (timeoutMs !== undefined) timer = setTimeout(() => end(late(what, timeoutMs)), timeoutMs);
+        if (timeoutMs !== undefined) timer = setTimeout(() => end?.(late(what, timeoutMs)), timeoutMs);
+        Promise.resolve(result).then(resolve, reject);
       });
-      const settled = await Promise.race([result, ended]);
       if (this.#stray && !isOurs(origin)) throw this.#stray;
       return settled;
     } catch (error) {
       throw endOf(origin, what, error, canEndRun);
     } finally {
       clearTimeout(timer);
-      if (ender) this.#enders.delete(ender);
+      if (end) this.#enders.delete(end);
     }
   }
 

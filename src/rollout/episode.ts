@@ -166,7 +166,7 @@ async function takeTurn(
   const began = performance.now();
   const messages = [...seat.past.messages, ...fresh];
   const sampling = { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) };
-  const completion = await boundary.step('policy', `completing ${session.place}`, undefined, (inner) =>
+  const completion = await boundary.step('policy', `completing ${session.place}`, undefined, (signal) =>
     policy.complete({
       key,
       conversation: conversationOf(key, role),
@@ -176,16 +176,16 @@ async function takeTurn(
       sampling,
       role,
       session: session.inner,
-      signal: inner,
+      signal,
     }),
   );
   const answered = performance.now();
   const waitMs = completion.waitMs ?? 0;
   const parsed = session.parse(renderer.answer(completion.text));
+  // What may be absent comes last: properties after it take ten times as long.
   recorder.call({
     id,
     conversation: role,
-    ...continuation(seat, prompt.extendsPrevious),
     role,
     by: completion.by,
     purpose: 'act',
@@ -195,12 +195,13 @@ async function takeTurn(
     logprobs: completion.logprobs,
     messages: fresh,
     text: completion.text,
-    ...(parsed.ok ? {} : { problem: parsed.problem }),
     finish: completion.finish,
     trainable: completion.trainable,
     at,
     waitMs: tenths(waitMs),
     policyMs: tenths(answered - began - waitMs),
+    ...continuation(seat, prompt.extendsPrevious),
+    ...(parsed.ok ? {} : { problem: parsed.problem }),
   });
 
   const action = parsed.ok ? parsed.action : NO_ACTION;
@@ -215,10 +216,10 @@ async function takeTurn(
       action,
       valid,
       rewards: result.rewards,
-      ...(result.facts && { facts: result.facts }),
-      ...(result.info !== undefined && { notes: { info: result.info } }),
       at: acted,
       environmentMs: tenths(performance.now() - answered),
+      ...(result.facts && { facts: result.facts }),
+      ...(result.info !== undefined && { notes: { info: result.info } }),
     },
     result.done ? result.success : undefined,
   );

@@ -79,11 +79,11 @@ export class Recorder {
       transitions: this.#transitions,
       tools: {},
       seats: this.#seats,
-      ...(this.#prefix && { branchedFrom: { ...this.#prefix.place, calls: this.#prefix.calls } }),
-      ...(closing && { closing }),
       outcome: this.#outcome,
       success: this.#success,
       stop,
+      ...(this.#prefix && { branchedFrom: { ...this.#prefix.place, calls: this.#prefix.calls } }),
+      ...(closing && { closing }),
       ...(failure === undefined ? {} : { failure }),
     };
   }

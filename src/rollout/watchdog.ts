@@ -42,17 +42,15 @@ export interface Watchdog {
 export function startWatchdog(limitMs: number, next: string): Watchdog {
   const shared = new SharedArrayBuffer(8 + NAME_BYTES);
   const beats = new Int32Array(shared, 0, 2);
-  const name = new Uint8Array(shared, 8);
-  const encoder = new TextEncoder();
+  const name = Buffer.from(shared, 8);
   // Without the flags of this process: one such as --input-type would make the source something else.
   const worker = new Worker(SOURCE, { eval: true, execArgv: [], workerData: { shared, limitMs, next } });
   worker.unref();
   return {
     watch: (what, work) => {
-      const bytes = encoder.encode(what.slice(0, NAME_BYTES / 4));
-      name.set(bytes);
+      const length = name.write(what);
       Atomics.add(beats, 0, 1);
-      Atomics.store(beats, 1, bytes.length);
+      Atomics.store(beats, 1, length);
       try {
         return work();
       } finally {

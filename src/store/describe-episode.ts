@@ -1,6 +1,6 @@
 /** The index records of an episode, one for each role: the numbers by which episodes are found without being read. */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Call, Episode, Role } from '../core/episode.ts';
 import { canonicalJson, type Json } from '../core/json.ts';
 import { isTrainable, type StopReason } from '../core/stop.ts';
@@ -16,7 +16,7 @@ export function rolesOf({ seats, outcome }: Pick<Episode, 'seats' | 'outcome'>):
 
 /** 64 bits that equal tasks share. */
 export function taskHash(task: Json): bigint {
-  return createHash('sha256').update(canonicalJson(task)).digest().readBigUInt64LE();
+  return hash('sha256', canonicalJson(task), 'buffer').readBigUInt64LE();
 }
 
 /** Transitions of a role that name a call: its turns. */
@@ -51,11 +51,11 @@ export function describeGroup(
     if (roles.length === 0) roles.push('');
     return roles.map((role, place) => ({
       ...shared,
-      ...numbersOf(episode, role),
       role: place,
       flags: flagsOf(episode, role),
       seconds,
       taskHash: hash,
+      ...numbersOf(episode, role),
     }));
   });
 }

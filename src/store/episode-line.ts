@@ -21,9 +21,9 @@ export function groupLines(group: Group, label?: 'sampled' | 'greedy'): string[]
   return members.map((episode) => {
     const elsewhere = episode.key.step !== step || episode.key.group !== number;
     const record = {
+      ...episode,
       ...(label && { label }),
       ...(elsewhere && { joined: { step, group: number } }),
-      ...episode,
     };
     // Native JSON is several times faster, but knows neither typed arrays nor numbers that are not finite.
     return isUsual(episode)
@@ -33,40 +33,36 @@ export function groupLines(group: Group, label?: 'sampled' | 'greedy'): string[]
 }
 
 /** A call whose typed arrays are plain ones, with as few digits as give them back. */
-function plainCall({ context, ids, logprobs, entropies, choices, ...call }: Call): object {
+function plainCall(call: Call): object {
+  const { context, ids, logprobs, entropies, choices } = call;
   return {
     ...call,
-    context: Array.from(context),
-    ids: Array.from(ids),
-    logprobs: Array.from(logprobs, shortFloat),
-    ...(entropies && { entropies: Array.from(entropies, shortFloat) }),
-    ...(choices && { choices: choices.map((choice) => Array.from(choice)) }),
+    context: listOf(context),
+    ids: listOf(ids),
+    logprobs: listOf(logprobs, shortFloat),
+    ...(entropies && { entropies: listOf(entropies, shortFloat) }),
+    ...(choices && { choices: choices.map((choice) => listOf(choice)) }),
   };
 }
 
-/** Whether all numbers of an episode are such that JSON can write them. What environments said was checked before. */
-function isUsual({ calls, transitions, outcome, scores = [], credit = {} }: Episode): boolean {
-  const all = (numbers: Iterable<number>): boolean => {
-    for (const number of numbers) if (!Number.isFinite(number) || Object.is(number, -0)) return false;
+/** Ten times as fast as `Array.from`, which asks typed arrays for an iterator. */
+function listOf(numbers: ArrayLike<number>, as = (number: number): number => number): number[] {
+  const list = new Array<number>(numbers.length);
+  for (let index = 0; index < numbers.length; index++) list[index] = as(numbers[index]!);
+  return list;
+}
+
+/** Whether JSON can write all numbers in a value: it has neither infinities nor a zero with a sign. */
+function isUsual(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) {
+    const items = value as ArrayLike<unknown>;
+    for (let index = 0; index < items.length; index++) if (!isUsual(items[index])) return false;
     return true;
-  };
-  return (
-    calls.every(
-      ({ sampling, logprobs, entropies = [], at, waitMs, policyMs }) =>
-        all(Object.values(sampling)) && all(logprobs) && all(entropies) && all([at, waitMs, policyMs]),
-    ) &&
-    transitions.every(
-      ({ rewards, metrics = {}, at, environmentMs }) =>
-        all(Object.values(rewards)) && all(Object.values(metrics)) && all([at, environmentMs]),
-    ) &&
-    all(Object.values(outcome)) &&
-    scores.every(({ rewards }) => all(Object.values(rewards))) &&
-    Object.values(credit).every((own) =>
-      Object.values(own).every((value) =>
-        Array.isArray(value) ? all(value) : typeof value !== 'number' || all([value]),
-      ),
-    )
-  );
+  }
+  for (const name in value) if (!isUsual(value[name as keyof typeof value])) return false;
+  return true;
 }
 
 /** The group whose lines these are; undefined for no lines. */

@@ -156,11 +156,11 @@ function rendered(episode: Episode, renderer: Renderer, strategy: ContextStrateg
   const ofCall = new Map<number, History>();
   const ofConversation = new Map<string, { readonly history: History; readonly call: number }>();
   const calls = episode.calls.map((call): Call => {
-    const { id, conversation, messages, text, parent: _, kept: __, newPath, ...rest } = call;
+    const { id, conversation, messages, text, parent, newPath } = call;
     // What a window cut off comes before; what has no parent otherwise begins anew.
     const before =
-      call.parent !== undefined
-        ? { history: ofCall.get(call.parent), call: call.parent }
+      parent !== undefined
+        ? { history: ofCall.get(parent), call: parent }
         : newPath === 'window'
           ? ofConversation.get(conversation)
           : undefined;
@@ -170,17 +170,24 @@ function rendered(episode: Episode, renderer: Renderer, strategy: ContextStrateg
     const history = continued(prompt, [...past.messages, ...messages], { ids, text });
     ofCall.set(id, history);
     ofConversation.set(conversation, { history, call: id });
+    const link: Link | undefined =
+      before && (prompt.extendsPrevious ? { parent: before.call } : { newPath: 'window' });
     return {
-      ...rest,
-      id,
-      conversation,
-      messages,
-      text,
-      ...(before && (prompt.extendsPrevious ? { parent: before.call } : { newPath: 'window' })),
+      ...linked(call, link),
       context: Int32Array.from(prompt.contextIds),
       ids: Int32Array.from(ids),
       logprobs: new Float32Array(ids.length),
     };
   });
   return { ...episode, calls };
+}
+
+type Link = Pick<Call, 'parent' | 'newPath'>;
+
+/** The call with this link to an earlier one, and no other. Mostly it has it already, and leaving fields out is slow. */
+function linked(call: Call, link: Link = {}): Call {
+  const { parent, kept, newPath } = call;
+  if (parent === link.parent && kept === undefined && newPath === link.newPath) return call;
+  const { parent: _, kept: __, newPath: ___, ...rest } = call;
+  return { ...rest, ...link };
 }
