@@ -2,7 +2,7 @@
 
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ModelCheckpoint } from './checkpoint-folder.ts';
+import type { ModelCheckpoint } from './checkpoint.ts';
 import { parameterShapes } from './decoder.ts';
 import { type LoraShape, mergedWeight } from './lora.ts';
 import { type Weights, writeSafetensors } from './safetensors.ts';

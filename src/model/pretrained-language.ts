@@ -1,23 +1,31 @@
-/** What a checkpoint folder says about text: its tokenizer, its chat template, and the tokens that end a turn. */
+/** What a model says about text: its tokenizer, its chat template, and the tokens that end a turn. */
 
 import { join } from 'node:path';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { ChatRendererParts } from './chat-renderer.ts';
 import { ChatTemplate } from './chat-template.ts';
+import { isFile } from './checkpoint.ts';
+import { loadGgufLanguage } from './gguf/gguf-language.ts';
 import { readModelJson, readModelText } from './model-files.ts';
 import { loadPretrainedTokenizer, type PretrainedTokenizer, tokenName } from './pretrained-tokenizer.ts';
 
 const SPECIAL_TOKENS = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
 
 /**
- * Reads `tokenizer.json`, `tokenizer_config.json`, `chat_template.jinja`, `generation_config.json` and `config.json`.
+ * Reads `tokenizer.json`, `tokenizer_config.json`, `chat_template.jinja`, `generation_config.json` and `config.json` of a
+ * checkpoint folder, or the metadata of a GGUF file.
  *
+ * @param path of the folder or file
  * @param vocabulary logits of the model
  * @throws TurnwiseError `tokenizer-missing`, `tokenizer-unsupported`, `tokenizer-mismatch`, `chat-template-missing`,
  * `chat-template-invalid`, `stop-token-missing`, `model-file-invalid`
  */
-export async function loadPretrainedLanguage(folder: string, vocabulary: number): Promise<ChatRendererParts> {
+export async function loadPretrainedLanguage(path: string, vocabulary: number): Promise<ChatRendererParts> {
+  return isFile(path) ? loadGgufLanguage(path, vocabulary) : loadFolder(path, vocabulary);
+}
+
+async function loadFolder(folder: string, vocabulary: number): Promise<ChatRendererParts> {
   const { tokenizer, config } = await loadPretrainedTokenizer(folder, vocabulary);
   return {
     tokenizer,

@@ -2,7 +2,7 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { openAdapter } from '../../model/adapter-folder.ts';
-import type { ModelCheckpoint } from '../../model/checkpoint-folder.ts';
+import type { ModelCheckpoint } from '../../model/checkpoint.ts';
 import { type DecoderShape, parameterShapes } from '../../model/decoder.ts';
 import { type LoraOptions, type LoraShape, resolveLora } from '../../model/lora.ts';
 import type { Objective } from '../../objective/objective.ts';

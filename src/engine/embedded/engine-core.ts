@@ -3,7 +3,7 @@
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import { readAdapter, writeAdapter } from '../../model/adapter-folder.ts';
-import { readCheckpoint } from '../../model/checkpoint-folder.ts';
+import { readCheckpoint } from '../../model/checkpoint.ts';
 import { type DecoderShape, headShapes, initialWeights, parameterShapes } from '../../model/decoder.ts';
 import { exportCheckpoint } from '../../model/export-checkpoint.ts';
 import { initialAdapter } from '../../model/lora.ts';

@@ -8,7 +8,7 @@ import { createEmbeddedEngine, type EmbeddedEngine } from '../../engine/embedded
 import { createTinkerEngine } from '../../engine/tinker/create-tinker-engine.ts';
 import type { TinkerEngine } from '../../engine/tinker/tinker-engine.ts';
 import type { World } from '../../env/world.ts';
-import { type ModelCheckpoint, openCheckpoint } from '../../model/checkpoint-folder.ts';
+import { type ModelCheckpoint, openCheckpoint } from '../../model/checkpoint.ts';
 import { type DecoderShape, type ParameterShape, parameterShapes } from '../../model/decoder.ts';
 import { type DownloadProgress, findModel } from '../../model/hub/find-model.ts';
 import { adapterShapes, type LoraOptions, resolveLora } from '../../model/lora.ts';

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
-import { openCheckpoint } from '../../model/checkpoint-folder.ts';
+import { openCheckpoint } from '../../model/checkpoint.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
 import { loadPretrainedTokenizer, type PretrainedTokenizer } from '../../model/pretrained-tokenizer.ts';
 import type { ModelSource } from '../../server/tinker/model-source.ts';
