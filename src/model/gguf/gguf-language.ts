@@ -17,16 +17,8 @@ import type { Metadata } from './metadata.ts';
  */
 export function loadGgufLanguage(path: string, vocabulary: number): ChatRendererParts {
   const { metadata } = openGguf(path);
-  const { definition, config, stopIds } = requireTokenizer(metadata);
-  const tokenizer = new PretrainedTokenizer(definition, config, path);
-  if (tokenizer.size > vocabulary) {
-    throw new TurnwiseError('tokenizer-mismatch', {
-      what: `${basename(path)} has more tokens than the model has logits`,
-      seen: `${tokenizer.size} tokens`,
-      allowed: `at most ${vocabulary}`,
-      fields: { file: path, tokens: tokenizer.size, vocabulary },
-    });
-  }
+  const { config, stopIds } = requireTokenizer(metadata);
+  const tokenizer = pretrainedTokenizer(metadata, vocabulary);
   const template = new ChatTemplate(requireTemplate(metadata), path, config as Record<string, string>);
   if (stopIds.length > 0) return { tokenizer, template, stopIds };
   throw new TurnwiseError('stop-token-missing', {
@@ -37,8 +29,27 @@ export function loadGgufLanguage(path: string, vocabulary: number): ChatRenderer
   });
 }
 
+/** Its tokenizer alone; undefined where it has none. Errors as those of `loadGgufLanguage`. */
+export function loadGgufTokenizer(path: string, vocabulary: number): PretrainedTokenizer | undefined {
+  const { metadata } = openGguf(path);
+  return tokenizerOf(metadata) && pretrainedTokenizer(metadata, vocabulary);
+}
+
+function pretrainedTokenizer(metadata: Metadata, vocabulary: number): PretrainedTokenizer {
+  const { path } = metadata;
+  const { definition, config } = requireTokenizer(metadata);
+  const tokenizer = new PretrainedTokenizer(definition, config, path);
+  if (tokenizer.size <= vocabulary) return tokenizer;
+  throw new TurnwiseError('tokenizer-mismatch', {
+    what: `${basename(path)} has more tokens than the model has logits`,
+    seen: `${tokenizer.size} tokens`,
+    allowed: `at most ${vocabulary}`,
+    fields: { file: path, tokens: tokenizer.size, vocabulary },
+  });
+}
+
 /** @throws TurnwiseError `tokenizer-missing` */
-export function requireTokenizer(metadata: Metadata): GgufTokenizer {
+function requireTokenizer(metadata: Metadata): GgufTokenizer {
   const tokenizer = tokenizerOf(metadata);
   if (tokenizer !== undefined) return tokenizer;
   throw new TurnwiseError('tokenizer-missing', {

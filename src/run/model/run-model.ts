@@ -8,7 +8,7 @@ import { createEmbeddedEngine, type EmbeddedEngine } from '../../engine/embedded
 import { createTinkerEngine } from '../../engine/tinker/create-tinker-engine.ts';
 import type { TinkerEngine } from '../../engine/tinker/tinker-engine.ts';
 import type { World } from '../../env/world.ts';
-import { type ModelCheckpoint, openCheckpoint } from '../../model/checkpoint.ts';
+import { isFile, type ModelCheckpoint, openCheckpoint } from '../../model/checkpoint.ts';
 import { type DecoderShape, type ParameterShape, parameterShapes } from '../../model/decoder.ts';
 import { type DownloadProgress, findModel } from '../../model/hub/find-model.ts';
 import { adapterShapes, type LoraOptions, resolveLora } from '../../model/lora.ts';
@@ -65,6 +65,10 @@ async function localModel(folder: string, contextLength: number): Promise<Requir
 
 /** A server may hold models of families that are not known here: only their number of tokens is asked for. */
 async function remoteShape(folder: string, contextLength: number): Promise<RemoteShape> {
+  if (isFile(folder)) {
+    const { shape } = await openCheckpoint(folder);
+    return { vocabulary: shape.vocabulary, contextLength: contextLength || remoteContextLength };
+  }
   const config = await readModelJson(folder, 'config.json');
   const text = config?.text_config as { vocab_size?: unknown } | undefined;
   const vocabulary = config?.vocab_size ?? text?.vocab_size;
