@@ -40,17 +40,25 @@ async function loadTemplate(folder: string, config: JsonObject): Promise<ChatTem
     const name = tokenName(config[key]);
     if (name !== undefined) variables[key] = name;
   }
-  const own = await readModelText(folder, 'chat_template.jinja');
-  if (own !== undefined) return new ChatTemplate(own, join(folder, 'chat_template.jinja'), variables);
-  const source = templateSource(config.chat_template);
-  const file = join(folder, 'tokenizer_config.json');
-  if (source !== undefined) return new ChatTemplate(source, file, variables);
+  const found = await readTemplate(folder, config);
+  if (found !== undefined) return new ChatTemplate(found.source, found.file, variables);
   throw new TurnwiseError('chat-template-missing', {
     what: `The checkpoint folder ${folder} has no chat template, so it is not known how the model reads messages`,
     allowed: 'chat_template.jinja, or chat_template in tokenizer_config.json',
     next: 'Use the instruction-tuned model, or put a chat_template.jinja into the folder',
     fields: { folder },
   });
+}
+
+/** The template of a checkpoint folder, and the file that holds it; undefined where it has none. */
+export async function readTemplate(
+  folder: string,
+  config: JsonObject,
+): Promise<{ readonly source: string; readonly file: string } | undefined> {
+  const own = await readModelText(folder, 'chat_template.jinja');
+  if (own !== undefined) return { source: own, file: join(folder, 'chat_template.jinja') };
+  const source = templateSource(config.chat_template);
+  return source === undefined ? undefined : { source, file: join(folder, 'tokenizer_config.json') };
 }
 
 /** One template, or a list of named ones, of which the default is taken. */

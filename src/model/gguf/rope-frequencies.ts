@@ -6,7 +6,11 @@ import { rotaryFrequencies } from '../rotary-tables.ts';
 type Rotation = Pick<DecoderShape, 'ropeTheta' | 'headWidth'>;
 
 /** What every frequency is divided by. */
-export function frequencyDivisors(rotation: Rotation, ropeScaling: RopeScaling): Float32Array {
+export function frequencyDivisors(
+  { ropeTheta, headWidth }: Rotation,
+  ropeScaling: RopeScaling,
+): Float32Array {
+  const rotation = { ropeTheta, headWidth };
   const slowed = rotaryFrequencies({ ...rotation, ropeScaling }, Float64Array);
   return Float32Array.from(rotaryFrequencies(rotation, Float64Array), (value, i) => value / slowed[i]!);
 }

@@ -70,7 +70,9 @@ test('of Ollama: by name and tag, with and without the prefix, and from other re
   expect(ollamaNames({ HOME: home })).toEqual(['hf.co/someone/Small-GGUF:Q8_0', 'small:latest', 'small:q8']);
   // What is found is a model, although the file is not called one.
   expect((await openCheckpoint(blob)).shape.width).toBe(32);
-  expect(await failure('ollama:smal:q8')).toMatchInlineSnapshot(`"model-unknown: Ollama has no model "smal:q8" here. Seen: hf.co/someone/Small-GGUF:Q8_0, small:latest, small:q8. Did you mean ollama:small:q8?"`);
+  expect(await failure('ollama:smal:q8')).toMatchInlineSnapshot(
+    `"model-unknown: Ollama has no model "smal:q8" here. Seen: hf.co/someone/Small-GGUF:Q8_0, small:latest, small:q8. Did you mean ollama:small:q8?"`,
+  );
 });
 
 test('of Ollama: a list of manifests by runner, and the folder of newer versions', async () => {
@@ -109,8 +111,12 @@ test('of LM Studio: the one file of a repository, or the one that is named', asy
   expect(await find('someone/Small-GGUF')).toBe(q8);
   const q4 = write(`${folder}/Small-Q4_0.gguf`, good);
   expect(await find('lmstudio:someone/Small-GGUF/Small-Q4_0.gguf')).toBe(q4);
-  expect(await failure('someone/Small-GGUF')).toMatchInlineSnapshot(`"model-ambiguous: There are 2 models in HOME/.lmstudio/models/someone/Small-GGUF. Seen: Small-Q4_0.gguf, Small-Q8_0.gguf. Name one of them, such as lmstudio:someone/Small-GGUF/Small-Q4_0.gguf."`);
-  expect(await failure('lmstudio:someone/Other')).toMatchInlineSnapshot(`"model-unknown: LM Studio has no model "someone/Other" here. Seen: someone/Small-GGUF. Allowed: publisher/repository, or publisher/repository/FILE.gguf. Download it in LM Studio, or name a GGUF file."`);
+  expect(await failure('someone/Small-GGUF')).toMatchInlineSnapshot(
+    `"model-ambiguous: There are 2 models in HOME/.lmstudio/models/someone/Small-GGUF. Seen: Small-Q4_0.gguf, Small-Q8_0.gguf. Name one of them, such as lmstudio:someone/Small-GGUF/Small-Q4_0.gguf."`,
+  );
+  expect(await failure('lmstudio:someone/Other')).toMatchInlineSnapshot(
+    `"model-unknown: LM Studio has no model "someone/Other" here. Seen: someone/Small-GGUF. Allowed: publisher/repository, or publisher/repository/FILE.gguf. Download it in LM Studio, or name a GGUF file."`,
+  );
 });
 
 test('a folder with one GGUF file and no configuration is that file', async () => {
@@ -118,5 +124,7 @@ test('a folder with one GGUF file and no configuration is that file', async () =
   write('models/small-00002-of-00002.gguf', good);
   expect(await find(join(home, 'models'))).toBe(first);
   write('models/other.gguf', good);
-  expect(await failure(join(home, 'models'))).toMatchInlineSnapshot(`"model-ambiguous: There are 2 models in HOME/models. Seen: other.gguf, small-00001-of-00002.gguf. Name one of them, such as HOME/models/other.gguf."`);
+  expect(await failure(join(home, 'models'))).toMatchInlineSnapshot(
+    `"model-ambiguous: There are 2 models in HOME/models. Seen: other.gguf, small-00001-of-00002.gguf. Name one of them, such as HOME/models/other.gguf."`,
+  );
 });
