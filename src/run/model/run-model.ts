@@ -48,7 +48,7 @@ export async function openBase(config: TrainConfig, search: ModelSearch): Promis
   const reference = config.model.pretrained;
   if (reference === '') return undefined;
   const isRemote = config.engine === 'tinker';
-  const folder = await findFolder(reference, search, { weights: !isRemote });
+  const folder = await findPretrained(reference, search, { weights: !isRemote });
   const { contextLength } = config.chat;
   const { shape, checkpoint } = isRemote
     ? { shape: await remoteShape(folder, contextLength), checkpoint: undefined }
@@ -92,7 +92,7 @@ export async function reopenBase(card: ModelCard, search: ModelSearch): Promise<
   if ('words' in card) return undefined;
   const { reference, folder: before, digest } = card.base;
   const weights = isLocal(card.shape);
-  const folder = existsSync(before) ? before : await findFolder(reference, search, { weights });
+  const folder = existsSync(before) ? before : await findPretrained(reference, search, { weights });
   const seen = await modelDigest(folder, { weights });
   if (seen !== digest) {
     throw new TurnwiseError('base-model-changed', {
@@ -108,10 +108,11 @@ export async function reopenBase(card: ModelCard, search: ModelSearch): Promise<
   return { base, ...(await localModel(folder, card.shape.contextLength)) };
 }
 
-function findFolder(
+/** The folder or GGUF file of a pretrained model, downloaded where it has to be. */
+export function findPretrained(
   reference: string,
   { signal, onDownload }: ModelSearch,
-  { weights }: { readonly weights: boolean },
+  { weights = true }: { readonly weights?: boolean } = {},
 ): Promise<string> {
   return findModel(reference, {
     environment: process.env,
