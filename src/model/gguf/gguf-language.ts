@@ -35,6 +35,11 @@ export function loadGgufTokenizer(path: string, vocabulary: number): PretrainedT
   return tokenizerOf(metadata) && pretrainedTokenizer(metadata, vocabulary);
 }
 
+/** `tokenizer.json` of the model in the file. */
+export function ggufTokenizerJson(path: string): string {
+  return JSON.stringify(requireTokenizer(openGguf(path).metadata).definition);
+}
+
 function pretrainedTokenizer(metadata: Metadata, vocabulary: number): PretrainedTokenizer {
   const { path } = metadata;
   const { definition, config } = requireTokenizer(metadata);
