@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { TokenRow } from '../src/engine/engine.ts';
-import { openCheckpoint } from '../src/model/checkpoint-folder.ts';
+import { openCheckpoint } from '../src/model/checkpoint.ts';
 import { type DecoderShape, parameterShapes } from '../src/model/decoder.ts';
 import { elementCount, writeSafetensors } from '../src/model/safetensors.ts';
 import { crossEntropy } from '../src/objective/cross-entropy.ts';

@@ -13,6 +13,7 @@ import { trainCommand } from '../src/cli/commands/train.ts';
 import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
 import { Rng } from '../src/core/rng.ts';
 import { chatRenderer } from '../src/model/chat-renderer.ts';
+import { openCheckpoint } from '../src/model/checkpoint.ts';
 import { loadPretrainedLanguage } from '../src/model/pretrained-language.ts';
 import { environmentNames, loadEnvironments } from '../src/run/load/environments.ts';
 import { readEvents } from '../src/store/log-lines.ts';
@@ -134,6 +135,40 @@ test('trained from a folder, resumed bit for bit, measured, watched', { timeout:
   );
 });
 
+test('exported as GGUF, trained further from there, and exported as a folder again', {
+  timeout: 60_000,
+}, async () => {
+  expect((await train('first', { steps: 1 })).code).toBe(0);
+  const file = join(folder, 'first.gguf');
+  const exported = await turnwise('export', 'first', '--to', file, '--type', 'q8_0');
+  expect(exported.output).toBe(
+    `Model written to ${file}; load it with llama.cpp, Ollama, LM Studio, or --model\n`,
+  );
+  expect((await turnwise('export', 'first', '--to', file)).errors).toContain('export-exists');
+  expect((await turnwise('export', 'first', '--to', join(folder, 'x'), '--type', 'f16')).errors).toContain(
+    '--type is for GGUF files',
+  );
+
+  const line = ['train', 'guess-number', '--model', file, '--name', 'second', ...settings({ steps: 1 })];
+  expect(await turnwise(...line)).toMatchObject({ code: 0, errors: expect.not.stringContaining('error') });
+  expect((await turnwise('eval', 'second', '--tasks', '2')).output).toMatch(/sampled +0\.\d+ \(/);
+  const { tokenizer } = await loadPretrainedLanguage(file, 300);
+  const [group] = readEpisodeFile(join(runs, 'second', 'rollouts', '1.jsonl.gz'))!.groups;
+  expect(tokenizer.decode([...group!.members[0]!.calls[0]!.context])).toContain('low1 high4<|im_end|>');
+  const kept = JSON.parse(readFileSync(join(runs, 'second', 'tokenizer.json'), 'utf8')) as unknown;
+  expect(kept).toMatchObject({ model: { type: 'BPE' } });
+
+  const unpacked = join(folder, 'unpacked');
+  expect((await turnwise('export', 'second', '--to', unpacked, '--merged')).code).toBe(0);
+  const { shape } = await openCheckpoint(unpacked);
+  expect(shape).toEqual((await openCheckpoint(file)).shape);
+  await loadPretrainedLanguage(unpacked, 300);
+
+  // Other weights under the same name are not what the run began with.
+  writeFileSync(file, readFileSync(join(import.meta.dirname, 'gguf/good.gguf')));
+  expect((await turnwise('eval', 'second')).errors).toContain('base-model-changed');
+});
+
 test('all weights are trained where the rank is 0', { timeout: 60_000 }, async () => {
   expect((await train('full', { 'lora.rank': 0 })).output).toMatch(/model +118k parameters, 300 tokens/);
   const size = readFileSync(checkpoint('full', 'model.safetensors')).length;
@@ -164,7 +199,7 @@ test('settings that a pretrained model has itself are refused, and a model that 
     `"error: lora.rank is for a pretrained model, and none is named. Seen: model.pretrained=. Leave one of them out. (config-invalid) "`,
   );
   expect(nowhere.errors.replaceAll(process.cwd(), 'HERE').replaceAll('\n', ' ')).toMatchInlineSnapshot(
-    `"error: There is no model "./no/where". Seen: the folder HERE/no/where does not exist. Allowed: a checkpoint folder, or owner/name of a model on the hub, with @revision if need be. (model-unknown) "`,
+    `"error: There is no model "./no/where". Seen: HERE/no/where does not exist. Allowed: a checkpoint folder; a GGUF file; owner/name of a model on the hub, with @revision if need be; ollama:NAME or lmstudio:PUBLISHER/REPOSITORY. (model-unknown) "`,
   );
 });
 

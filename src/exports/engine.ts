@@ -12,7 +12,7 @@ export { createTinkerEngine } from '../engine/tinker/create-tinker-engine.ts';
 export type { LossScale } from '../engine/tinker/loss-scale.ts';
 export type { TinkerEngine, TinkerEngineOptions } from '../engine/tinker/tinker-engine.ts';
 export { type ChatRenderer, type ChatRendererOptions, chatRenderer } from '../model/chat-renderer.ts';
-export { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint-folder.ts';
+export { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint.ts';
 export type { DecoderShape, RopeScaling, ValueBins } from '../model/decoder.ts';
 export { type DownloadProgress, type FindOptions, findModel } from '../model/hub/find-model.ts';
 export type { LoraOptions, LoraShape } from '../model/lora.ts';

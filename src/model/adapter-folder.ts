@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import type { DecoderShape } from './decoder.ts';
+import { requireFinite } from './finite.ts';
 import { adapterShapes, checkLora, type LoraShape } from './lora.ts';
 import { openSafetensors, type Weight, type Weights, writeSafetensors } from './safetensors.ts';
 
@@ -95,12 +96,7 @@ export async function readAdapter(
     const weights = new Map<string, Weight>();
     for (const { name } of adapterShapes(shape, lora)) {
       const weight = await reader.read(name);
-      if (!weight.data.every(Number.isFinite))
-        throw new TurnwiseError('checkpoint-corrupt', {
-          what: `${adapterFile}: Tensor ${name} has a value that is not finite`,
-          next: 'Copy the file again, or load another adapter',
-          fields: { file: path, tensor: name },
-        });
+      requireFinite(weight.data, path, name);
       weights.set(name, weight);
     }
     return weights;

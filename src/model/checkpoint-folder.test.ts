@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openCheckpoint, readCheckpoint } from './checkpoint-folder.ts';
+import { openCheckpoint, readCheckpoint } from './checkpoint.ts';
 import { readSafetensors, type Weight, writeSafetensors } from './safetensors.ts';
 
 const fixtures = join(process.cwd(), 'tests/hf-parity');

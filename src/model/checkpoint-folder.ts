@@ -1,24 +1,13 @@
-/** A Hugging Face checkpoint folder: checked when it is opened, its weights read tensor by tensor when they are needed. */
+/** A checkpoint folder as transformers saves it: checked when it is opened, its weights read tensor by tensor when they are needed. */
 
 import { access, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { TurnwiseError } from '../core/errors.ts';
+import type { ModelCheckpoint } from './checkpoint.ts';
 import { type DecoderShape, parameterShapes } from './decoder.ts';
+import { requireFinite } from './finite.ts';
 import { readHuggingFaceConfig } from './hugging-face-config.ts';
 import { openSafetensors, type SafetensorsReader, type Weight } from './safetensors.ts';
-
-/** What is known of a checkpoint before its weights are read; plain data that can be handed to another thread. */
-export interface ModelCheckpoint {
-  /** Absolute path. */
-  readonly folder: string;
-  /** What adapters call their base: a name of the hub, or else the folder. */
-  readonly name: string;
-  readonly shape: DecoderShape;
-  /** Tokens that end a completion, of `generation_config.json` or else `config.json`. */
-  readonly eosIds: readonly number[];
-  /** Names of the weight files in the folder. */
-  readonly files: readonly string[];
-}
 
 const singleFile = 'model.safetensors';
 const indexFile = 'model.safetensors.index.json';
@@ -33,7 +22,7 @@ const derived = /\.rotary_emb\.inv_freq$/;
  * @throws TurnwiseError `model-invalid`, `model-unsupported`, `checkpoint-missing`, `checkpoint-corrupt` or
  * `checkpoint-mismatch`, naming the file and the key or tensor.
  */
-export async function openCheckpoint(
+export async function openCheckpointFolder(
   folder: string,
   options: { readonly contextLength?: number; readonly name?: string } = {},
 ): Promise<ModelCheckpoint> {
@@ -47,6 +36,7 @@ export async function openCheckpoint(
     await closeAll(readers);
   }
   return {
+    format: 'safetensors',
     folder: resolve(folder),
     name: options.name ?? resolve(folder),
     shape,
@@ -57,9 +47,9 @@ export async function openCheckpoint(
 
 /**
  * Reads the weights, widened to 32-bit floats, one tensor at a time.
- * @throws TurnwiseError as `openCheckpoint`, and `checkpoint-corrupt` for a value that is not finite.
+ * @throws TurnwiseError as `openCheckpointFolder`, and `checkpoint-corrupt` for a value that is not finite.
  */
-export async function readCheckpoint({
+export async function readCheckpointFolder({
   folder,
   files,
   shape,
@@ -119,18 +109,8 @@ function checkTensors(
 
 async function readFinite(reader: SafetensorsReader, name: string): Promise<Weight> {
   const weight = await reader.read(name);
-  const { data } = weight;
-  // A sum over all is not finite where one is not: one pass without a branch, then the search only where it is needed.
-  let sum = 0;
-  for (let i = 0; i < data.length; i++) sum += data[i]! - data[i]!;
-  if (sum === 0) return weight;
-  const position = data.findIndex((value) => !Number.isFinite(value));
-  throw new TurnwiseError('checkpoint-corrupt', {
-    what: `${basename(reader.path)}: Tensor ${name} has a value that is not finite`,
-    seen: `${data[position]} at index ${position}`,
-    next: 'Copy the file again, or load another checkpoint',
-    fields: { file: reader.path, tensor: name },
-  });
+  requireFinite(weight.data, reader.path, name);
+  return weight;
 }
 
 async function requireTied(reader: SafetensorsReader, embedding: Weight): Promise<void> {

@@ -2,8 +2,12 @@
 
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ModelCheckpoint } from './checkpoint-folder.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { ModelCheckpoint } from './checkpoint.ts';
 import { parameterShapes } from './decoder.ts';
+import { configOf } from './gguf/gguf-config.ts';
+import { openGguf } from './gguf/gguf-file.ts';
+import { companionFiles } from './gguf/gguf-language.ts';
 import { type LoraShape, mergedWeight } from './lora.ts';
 import { type Weights, writeSafetensors } from './safetensors.ts';
 
@@ -22,12 +26,7 @@ export async function exportCheckpoint(
   adapter?: { readonly lora: LoraShape; readonly weights: Weights },
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const file of await readdir(source.folder))
-    if (companions.test(file)) await copyFile(join(source.folder, file), join(folder, file));
-  const config = JSON.parse(await readFile(join(source.folder, 'config.json'), 'utf8')) as Record<
-    string,
-    unknown
-  >;
+  const config = await (source.format === 'gguf' ? unpackGguf : copyCompanions)(source, folder);
   const dtype = 'dtype' in config ? 'dtype' : 'torch_dtype';
   const described = { ...config, [dtype]: 'float32' };
   await writeFile(join(folder, 'config.json'), `${JSON.stringify(described, null, 2)}\n`);
@@ -40,4 +39,18 @@ export async function exportCheckpoint(
     return [name, { shape, data }] as const;
   });
   await writeSafetensors(join(folder, 'model.safetensors'), new Map(tensors), { format: 'pt' });
+}
+
+/** Returns the configuration. */
+async function copyCompanions(source: ModelCheckpoint, folder: string): Promise<JsonObject> {
+  for (const file of await readdir(source.folder))
+    if (companions.test(file)) await copyFile(join(source.folder, file), join(folder, file));
+  return JSON.parse(await readFile(join(source.folder, 'config.json'), 'utf8')) as JsonObject;
+}
+
+/** What a GGUF file says of its model, as the files of a folder; returns the configuration. */
+async function unpackGguf(source: ModelCheckpoint, folder: string): Promise<JsonObject> {
+  const file = openGguf(join(source.folder, source.files[0]!));
+  for (const [name, text] of companionFiles(file)) await writeFile(join(folder, name), text);
+  return configOf(file, source.eosIds);
 }

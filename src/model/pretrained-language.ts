@@ -1,23 +1,31 @@
-/** What a checkpoint folder says about text: its tokenizer, its chat template, and the tokens that end a turn. */
+/** What a model says about text: its tokenizer, its chat template, and the tokens that end a turn. */
 
 import { join } from 'node:path';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { ChatRendererParts } from './chat-renderer.ts';
 import { ChatTemplate } from './chat-template.ts';
+import { isFile } from './checkpoint.ts';
+import { loadGgufLanguage } from './gguf/gguf-language.ts';
 import { readModelJson, readModelText } from './model-files.ts';
 import { loadPretrainedTokenizer, type PretrainedTokenizer, tokenName } from './pretrained-tokenizer.ts';
 
 const SPECIAL_TOKENS = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
 
 /**
- * Reads `tokenizer.json`, `tokenizer_config.json`, `chat_template.jinja`, `generation_config.json` and `config.json`.
+ * Reads `tokenizer.json`, `tokenizer_config.json`, `chat_template.jinja`, `generation_config.json` and `config.json` of a
+ * checkpoint folder, or the metadata of a GGUF file.
  *
+ * @param path of the folder or file
  * @param vocabulary logits of the model
  * @throws TurnwiseError `tokenizer-missing`, `tokenizer-unsupported`, `tokenizer-mismatch`, `chat-template-missing`,
  * `chat-template-invalid`, `stop-token-missing`, `model-file-invalid`
  */
-export async function loadPretrainedLanguage(folder: string, vocabulary: number): Promise<ChatRendererParts> {
+export async function loadPretrainedLanguage(path: string, vocabulary: number): Promise<ChatRendererParts> {
+  return isFile(path) ? loadGgufLanguage(path, vocabulary) : loadFolder(path, vocabulary);
+}
+
+async function loadFolder(folder: string, vocabulary: number): Promise<ChatRendererParts> {
   const { tokenizer, config } = await loadPretrainedTokenizer(folder, vocabulary);
   return {
     tokenizer,
@@ -32,17 +40,25 @@ async function loadTemplate(folder: string, config: JsonObject): Promise<ChatTem
     const name = tokenName(config[key]);
     if (name !== undefined) variables[key] = name;
   }
-  const own = await readModelText(folder, 'chat_template.jinja');
-  if (own !== undefined) return new ChatTemplate(own, join(folder, 'chat_template.jinja'), variables);
-  const source = templateSource(config.chat_template);
-  const file = join(folder, 'tokenizer_config.json');
-  if (source !== undefined) return new ChatTemplate(source, file, variables);
+  const found = await readTemplate(folder, config);
+  if (found !== undefined) return new ChatTemplate(found.source, found.file, variables);
   throw new TurnwiseError('chat-template-missing', {
     what: `The checkpoint folder ${folder} has no chat template, so it is not known how the model reads messages`,
     allowed: 'chat_template.jinja, or chat_template in tokenizer_config.json',
     next: 'Use the instruction-tuned model, or put a chat_template.jinja into the folder',
     fields: { folder },
   });
+}
+
+/** The template of a checkpoint folder, and the file that holds it; undefined where it has none. */
+export async function readTemplate(
+  folder: string,
+  config: JsonObject,
+): Promise<{ readonly source: string; readonly file: string } | undefined> {
+  const own = await readModelText(folder, 'chat_template.jinja');
+  if (own !== undefined) return { source: own, file: join(folder, 'chat_template.jinja') };
+  const source = templateSource(config.chat_template);
+  return source === undefined ? undefined : { source, file: join(folder, 'tokenizer_config.json') };
 }
 
 /** One template, or a list of named ones, of which the default is taken. */

@@ -7,7 +7,7 @@ export function rotaryTables(shape: DecoderShape): {
   readonly cos: Float32Array;
   readonly sin: Float32Array;
 } {
-  const frequencies = rotaryFrequencies(shape);
+  const frequencies = rotaryFrequencies(shape, Float32Array);
   const half = frequencies.length;
   const cos = new Float32Array(shape.contextLength * half);
   const sin = new Float32Array(shape.contextLength * half);
@@ -20,13 +20,18 @@ export function rotaryTables(shape: DecoderShape): {
   return { cos, sin };
 }
 
-/** theta^(-2i / headWidth) for every component i, scaled. */
-function rotaryFrequencies({ ropeTheta, headWidth, ropeScaling }: DecoderShape): Float32Array {
+/** theta^(-2i / headWidth) for every component i, scaled; in floats of 32 bits where models are run. */
+export function rotaryFrequencies<T extends Float32Array | Float64Array>(
+  { ropeTheta, headWidth, ropeScaling }: Pick<DecoderShape, 'ropeTheta' | 'headWidth' | 'ropeScaling'>,
+  floats: { from(values: Iterable<number>): T },
+): T {
   const half = headWidth / 2;
-  return Float32Array.from({ length: half }, (_, component) => {
-    const frequency = ropeTheta ** (-component / half);
-    return ropeScaling === undefined ? frequency : slowed(frequency, ropeScaling);
-  });
+  return floats.from(
+    Array.from({ length: half }, (_, component) => {
+      const frequency = ropeTheta ** (-component / half);
+      return ropeScaling === undefined ? frequency : slowed(frequency, ropeScaling);
+    }),
+  );
 }
 
 /** Fast components stay, slow ones turn `factor` times slower, those between are blended. */

@@ -4,6 +4,7 @@ import { type FileHandle, open, rename } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { basename } from 'node:path';
 import { TurnwiseError } from '../core/errors.ts';
+import { halfFloats } from './half-floats.ts';
 
 /** A dense array with its shape. */
 export interface Weight {
@@ -274,17 +275,9 @@ function widenBfloat16(source: Uint16Array, target: Float32Array): void {
   for (let i = 0; i < bits.length; i++) bits[i] = source[i]! << 16;
 }
 
-/** IEEE half precision: 5 bits of exponent with bias 15, 10 of mantissa. */
 function widenFloat16(source: Uint16Array, target: Float32Array): void {
-  for (let i = 0; i < target.length; i++) {
-    const half = source[i]!;
-    const sign = half & 0x8000 ? -1 : 1;
-    const exponent = (half >> 10) & 0x1f;
-    const mantissa = half & 0x3ff;
-    if (exponent === 0) target[i] = sign * mantissa * 2 ** -24;
-    else if (exponent === 31) target[i] = mantissa === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-    else target[i] = sign * (1 + mantissa / 1024) * 2 ** (exponent - 15);
-  }
+  const values = halfFloats();
+  for (let i = 0; i < target.length; i++) target[i] = values[source[i]!]!;
 }
 
 interface HeaderEntry {

@@ -116,7 +116,7 @@ export function storeOf(
   { card, config }: Pick<Learner, 'card' | 'config'>,
 ): RolloutWriter {
   const { source } = run.readConfig(z.unknown()).world;
-  const tokenizer = run.keepTokenizer('words' in card ? { words: card.words } : { folder: card.base.folder });
+  const tokenizer = run.keepTokenizer('words' in card ? { words: card.words } : { model: card.base.folder });
   return run.storeRollouts({
     world: { source, options: config.environment as Json, version: null },
     tokenizer,

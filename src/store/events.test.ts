@@ -298,6 +298,6 @@ it('keeps the tokenizer, under a hash that is the same for the same words', asyn
   expect(hash).toMatch(/^[0-9a-f]{64}$/);
   expect(run.keepTokenizer({ words: ['<pad>', 'left'] })).toBe(hash);
   // A model's own file is copied as it is.
-  expect(run.keepTokenizer({ folder: run.path })).toBe(hash);
+  expect(run.keepTokenizer({ model: run.path })).toBe(hash);
   await run.close();
 });

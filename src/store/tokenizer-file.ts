@@ -3,10 +3,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isFile } from '../model/checkpoint.ts';
+import { ggufTokenizerJson } from '../model/gguf/gguf-language.ts';
 import type { Disk } from './disk.ts';
 
-/** The words of a word model in the order of their ids, or the folder of a model with a `tokenizer.json`. */
-export type TokenizerSource = { readonly words: readonly string[] } | { readonly folder: string };
+/** The words of a word model in the order of their ids, or the checkpoint folder or GGUF file of a pretrained one. */
+export type TokenizerSource = { readonly words: readonly string[] } | { readonly model: string };
 
 /** Keep the tokenizer in the folder of a run. @returns its hash, as the headers of shards name it */
 export function keepTokenizer(runFolder: string, source: TokenizerSource, disk: Disk): string {
@@ -15,8 +17,12 @@ export function keepTokenizer(runFolder: string, source: TokenizerSource, disk: 
       ? Buffer.from(
           `${JSON.stringify({ format: 'turnwise-words', formatVersion: 1, words: source.words })}\n`,
         )
-      : readFileSync(join(source.folder, 'tokenizer.json'));
+      : readTokenizer(source.model);
   const path = join(runFolder, 'tokenizer.json');
   if (!existsSync(path) || !readFileSync(path).equals(content)) disk.replaceFile(path, content);
   return createHash('sha256').update(content).digest('hex');
+}
+
+function readTokenizer(model: string): Buffer {
+  return isFile(model) ? Buffer.from(ggufTokenizerJson(model)) : readFileSync(join(model, 'tokenizer.json'));
 }

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import OpenAI from 'openai';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SessionKeys } from '../../server/gateway/session-keys.ts';
 import { runCommandLine } from '../command-line.ts';
@@ -117,12 +118,52 @@ test('sessions over HTTP, kept when they end; Ctrl-C ends the gateway', async ()
   await expect(fetch(`${address}/health`)).rejects.toThrow();
 });
 
+test('a GGUF file is served without a run, whole and streamed, to any OpenAI client', async () => {
+  const console = memoryConsole();
+  const interrupted = new AbortController();
+  const model = join(import.meta.dirname, '../../../tests/gguf/good.gguf');
+  const served = runCommandLine(['gateway', '--model', model, '--port', '0', '--runs', folder], {
+    commands,
+    version: '0',
+    console,
+    interrupts: { ...noInterrupts, signal: interrupted.signal },
+  });
+  await vi.waitFor(() => expect(console.output()).toContain('OPENAI_API_KEY'), { timeout: 20_000 });
+  const [, baseURL, apiKey] = /OPENAI_BASE_URL=(\S+)\n +OPENAI_API_KEY=(\S+)/.exec(console.output())!;
+  const client = new OpenAI({ baseURL: baseURL!, apiKey: apiKey! });
+  const asked = {
+    model: 'policy',
+    temperature: 0,
+    max_tokens: 12,
+    messages: [{ role: 'user' as const, content: 'Hello 12' }],
+  };
+  const { choices, usage } = await client.chat.completions.create(asked);
+  // <|im_start|>user, the text, <|im_end|>, and the beginning of the answer.
+  expect(usage).toMatchObject({ prompt_tokens: 22 });
+  const text = choices[0]!.message.content!;
+  expect(usage!.completion_tokens).toBeGreaterThan(0);
+  let streamed = '';
+  for await (const { choices } of await client.chat.completions.create({ ...asked, stream: true })) {
+    streamed += choices[0]?.delta.content ?? '';
+  }
+  expect(streamed).toBe(text);
+  interrupted.abort();
+  expect(await served).toBe(0);
+}, 60_000);
+
+test('a gateway serves one thing', async () => {
+  const console = memoryConsole();
+  const line = ['gateway', 'some-run', '--model', 'some-model'];
+  expect(await runCommandLine(line, { commands, version: '0', console, interrupts: noInterrupts })).toBe(2);
+  expect(console.errors().replaceAll('\n', ' ')).toContain('Seen: some-run and --model some-model.');
+});
+
 test('a gateway needs something to serve', async () => {
   const console = memoryConsole();
   expect(
     await runCommandLine(['gateway'], { commands, version: '0', console, interrupts: noInterrupts }),
   ).toBe(2);
   expect(console.errors().replaceAll('\n', ' ')).toMatchInlineSnapshot(
-    `"error: The gateway needs a model that talks. Seen: neither a run nor --policy. Allowed: a run that trained an agent; or --policy openai:URL or --policy vllm:URL. List runs with: turnwise runs. (policy-missing) "`,
+    `"error: The gateway needs a model that talks. Seen: neither a run nor --model nor --policy. Allowed: one of: a run that trained an agent, --model, --policy openai:URL or --policy vllm:URL. List runs with: turnwise runs. (policy-missing) "`,
   );
 });

@@ -1,4 +1,7 @@
-/** `turnwise gateway`: sessions over HTTP for agents in other processes or languages, recorded as episodes. */
+/**
+ * `turnwise gateway`: sessions over HTTP for agents in other processes or languages, recorded as episodes; or any model behind
+ * an OpenAI-compatible API.
+ */
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
@@ -6,6 +9,7 @@ import { Rng } from '../../core/rng.ts';
 import type { StopReason } from '../../core/stop.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
+import { openChatEngine } from '../../run/model/chat-engine.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
@@ -19,6 +23,12 @@ import { type Command, defineCommand } from '../command.ts';
 import { allowHostOption } from '../served-key.ts';
 
 const options = z.strictObject({
+  model: z
+    .string()
+    .optional()
+    .describe(
+      'Serve this model: a run, a GGUF file, a checkpoint folder, owner/name on the hub, ollama:NAME',
+    ),
   policy: z
     .string()
     .optional()
@@ -34,23 +44,31 @@ const options = z.strictObject({
     .min(0)
     .default(25_000)
     .describe('How long calls under way may take once it is told to stop; telling it again drops them'),
+  contextLength: z
+    .int()
+    .min(2)
+    .optional()
+    .describe('With --model: longest prompt and answer; default: that of the model, at most 4096'),
+  threads: z.int().min(1).default(2).describe('With --model: threads of the engine'),
   step: z.int().min(0).optional().describe('Which checkpoint; default: the last'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
 });
 
 export const gatewayCommand: Command<typeof options> = defineCommand({
   name: 'gateway',
-  summary: 'Serve an agent’s model over HTTP and record what it does',
-  arguments: [{ name: 'run', description: 'Name of a run of an agent; or --policy', required: false }],
+  summary: 'Serve a model over HTTP, and record what an agent does with it',
+  arguments: [
+    { name: 'run', description: 'Name of a run of an agent; or --model or --policy', required: false },
+  ],
   options,
   examples: [
     'turnwise gateway company-facts-rloo-1 --record sessions.jsonl',
+    'turnwise gateway --model ./SmolLM2-135M-Instruct.Q8_0.gguf',
     'turnwise gateway --policy vllm:http://localhost:8000/v1#qwen3-8b --port 8181',
   ],
   async run({ arguments: { run }, options: given, console, interrupts }) {
-    const { policy, record, host, allowHost, port, maxCalls, leaseMs, drainMs } = given;
-    const { model, environment, close } =
-      policy === undefined ? await trained(run, given, interrupts.signal) : elsewhere(policy);
+    const { record, host, allowHost, port, maxCalls, leaseMs, drainMs } = given;
+    const { model, environment, close } = await open(run, given, interrupts.signal);
     const keys = record === undefined ? undefined : await SessionKeys.after(record, environment);
     let sessions = 0;
     const gateway = await new Gateway({
@@ -77,6 +95,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
       console.write(
         `  try   curl -X POST ${gateway.address}/sessions -H 'authorization: Bearer ${gateway.key}'\n`,
       );
+      if (given.model !== undefined && record === undefined) console.write(openAiClient(gateway, model));
       await new Promise<void>((resolve) => {
         AbortSignal.any([stop.signal, interrupts.signal]).addEventListener('abort', () => resolve(), {
           once: true,
@@ -91,11 +110,55 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
   },
 });
 
+/** A session that is open as long as the gateway is, so that any client of the API can be pointed at it. */
+function openAiClient(gateway: Gateway, model: ChatModel): string {
+  const session = gateway.open({
+    name: 'gateway/open',
+    seed: Rng.of('gateway', process.pid, Date.now()).uint32(),
+    model,
+    maxCalls: Number.POSITIVE_INFINITY,
+  });
+  return [
+    'For OpenAI clients, without a session of their own:',
+    `  OPENAI_BASE_URL=${gateway.baseURL(session)}`,
+    `  OPENAI_API_KEY=${session.key}`,
+    `  model  ${model.name}\n`,
+  ].join('\n');
+}
+
 interface Served {
   readonly model: ChatModel;
   /** What episodes that are kept are said to be of. */
   readonly environment: string;
   close(): Promise<void>;
+}
+
+function open(
+  run: string | undefined,
+  given: z.output<typeof options>,
+  signal: AbortSignal,
+): Promise<Served> {
+  const { policy, model } = given;
+  const named = [run, model && `--model ${model}`, policy && `--policy ${policy}`].filter(Boolean);
+  if (named.length > 1) throw nothingToServe(named.join(' and '));
+  if (policy !== undefined) return Promise.resolve(elsewhere(policy));
+  return model === undefined ? trained(run, given, signal) : served(model, given, signal);
+}
+
+async function served(
+  name: string,
+  { runs, step, contextLength, threads }: z.output<typeof options>,
+  signal: AbortSignal,
+): Promise<Served> {
+  const { close, ...talks } = await openChatEngine({
+    model: name,
+    runs,
+    threads,
+    signal,
+    ...(step !== undefined && { step }),
+    ...(contextLength !== undefined && { contextLength }),
+  });
+  return { model: policyModel(talks), environment: 'gateway', close };
 }
 
 function elsewhere(policy: string): Served {
@@ -108,7 +171,7 @@ async function trained(
   { runs, step }: { readonly runs: string; readonly step?: number | undefined },
   signal: AbortSignal,
 ): Promise<Served> {
-  if (run === undefined) throw nothingToServe('neither a run nor --policy');
+  if (run === undefined) throw nothingToServe('neither a run nor --model nor --policy');
   const learner = await openCheckpoint({
     root: runs,
     name: run,
@@ -134,7 +197,7 @@ function nothingToServe(seen: string): TurnwiseError {
   return new TurnwiseError('policy-missing', {
     what: 'The gateway needs a model that talks',
     seen,
-    allowed: 'a run that trained an agent; or --policy openai:URL or --policy vllm:URL',
+    allowed: 'one of: a run that trained an agent, --model, --policy openai:URL or --policy vllm:URL',
     next: 'List runs with: turnwise runs',
   });
 }

@@ -16,7 +16,7 @@ const options = z.strictObject({
   model: z
     .string()
     .optional()
-    .describe('Checkpoint folder, or owner/name on the hub; models are LoRA adapters on it'),
+    .describe('Checkpoint folder, GGUF file, or owner/name on the hub; models are LoRA adapters on it'),
   name: z.string().optional().describe('Name of the base model; default: that of the folder, or "small"'),
   port: z.int().min(0).max(65_535).default(8765).describe('Port; 0 takes a free one'),
   host: z.string().default('127.0.0.1').describe('Address to listen on; the default is this machine alone'),

@@ -21,7 +21,9 @@ const options = z.strictObject({
   model: z
     .string()
     .optional()
-    .describe('Start from this checkpoint folder or owner/name on the hub; default: a small model'),
+    .describe(
+      'Start from this checkpoint folder, GGUF file, owner/name on the hub, or ollama:NAME; default: a small model',
+    ),
   engine: z
     .enum(['embedded', 'tinker'])
     .optional()

@@ -2,8 +2,9 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { openAdapter } from '../../model/adapter-folder.ts';
-import type { ModelCheckpoint } from '../../model/checkpoint-folder.ts';
+import type { ModelCheckpoint } from '../../model/checkpoint.ts';
 import { type DecoderShape, parameterShapes } from '../../model/decoder.ts';
+import type { WrittenType } from '../../model/gguf/quantise.ts';
 import { type LoraOptions, type LoraShape, resolveLora } from '../../model/lora.ts';
 import type { Objective } from '../../objective/objective.ts';
 import { checkSampleRequest } from '../checks.ts';
@@ -256,6 +257,21 @@ export class EmbeddedEngine implements Engine {
    */
   async exportModel(folder: string): Promise<void> {
     await this.#host.call('exportModel', [folder]);
+  }
+
+  /**
+   * Writes the model, merged with its adapter where it has one, as a GGUF file with its tokenizer and chat template. Needs an
+   * engine that was made from a checkpoint.
+   *
+   * ```ts
+   * await engine.exportGguf('trained.gguf', 'q8_0');
+   * ```
+   *
+   * @param type of the matrices: 'f32', 'f16', or 'q8_0' (8 bits a weight, with a scale for every 32)
+   * @throws TurnwiseError `export-unsupported` for a tokenizer or a value that the file cannot hold
+   */
+  async exportGguf(path: string, type: WrittenType): Promise<void> {
+    await this.#host.call('exportGguf', [path, type]);
   }
 
   /**

@@ -3,9 +3,11 @@
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import { readAdapter, writeAdapter } from '../../model/adapter-folder.ts';
-import { readCheckpoint } from '../../model/checkpoint-folder.ts';
+import { readCheckpoint } from '../../model/checkpoint.ts';
 import { type DecoderShape, headShapes, initialWeights, parameterShapes } from '../../model/decoder.ts';
 import { exportCheckpoint } from '../../model/export-checkpoint.ts';
+import { exportGguf } from '../../model/gguf/export-gguf.ts';
+import type { WrittenType } from '../../model/gguf/quantise.ts';
 import { initialAdapter } from '../../model/lora.ts';
 import type { Weight } from '../../model/safetensors.ts';
 import type {
@@ -145,9 +147,21 @@ export class EngineCore {
       const { model, lora } = this.#settings;
       const { weights } = this.#trainer;
       if (model === undefined)
-        throw unsupported('was not made from a checkpoint folder', 'Save it with save() instead');
+        throw unsupported('was not made from a checkpoint', 'Save it with save() instead');
       if (lora === undefined) return exportCheckpoint(folder, model, weights);
       return exportCheckpoint(folder, model, this.#base.weights, { lora, weights });
+    });
+  }
+
+  /** Writes the model, merged with its adapter, as a GGUF file. */
+  exportGguf(path: string, type: WrittenType): Promise<void> {
+    return this.#inTurn(() => {
+      const { model, lora } = this.#settings;
+      const { weights } = this.#trainer;
+      if (model === undefined)
+        throw unsupported('was not made from a checkpoint', 'Save it with save() instead');
+      if (lora === undefined) return exportGguf(path, model, weights, type);
+      return exportGguf(path, model, this.#base.weights, type, { lora, weights });
     });
   }
 

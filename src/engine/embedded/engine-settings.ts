@@ -1,7 +1,7 @@
 /** What the engine's thread is told when it starts. */
 
 import type { AdapterCheckpoint } from '../../model/adapter-folder.ts';
-import type { ModelCheckpoint } from '../../model/checkpoint-folder.ts';
+import type { ModelCheckpoint } from '../../model/checkpoint.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { LoraShape } from '../../model/lora.ts';
 

@@ -255,7 +255,7 @@ test('what cannot be had says why', async () => {
     hub-denied: The hub does not give out model owner/gated: it is gated, private, or does not exist. Seen: 403 Access is restricted. HF_TOKEN was sent; accept the terms of https://huggingface.co/owner/gated with its account.
     hub-unknown: The hub has no model owner/other. Seen: 404 Not Found. Check owner and name; a folder is given as a path that begins with ./ or /.
     hub-unknown: owner/name has no revision "v9". Seen: 404 Not Found. Name a branch, tag or commit after @, or leave it out for main.
-    model-unknown: There is no model "./nowhere". Seen: the folder HERE/nowhere does not exist. Allowed: a checkpoint folder, or owner/name of a model on the hub, with @revision if need be.
+    model-unknown: There is no model "./nowhere". Seen: HERE/nowhere does not exist. Allowed: a checkpoint folder; a GGUF file; owner/name of a model on the hub, with @revision if need be; ollama:NAME or lmstudio:PUBLISHER/REPOSITORY.
     hub-unreachable: owner/name is not in the cache, and http://HUB cannot be reached. Seen: connect ECONNREFUSED HUB. Connect to a network, set HF_ENDPOINT to a mirror, or give a checkpoint folder as ./path.
     hub-unreachable: owner/name is not in the cache, and http://HUB cannot be reached. Seen: HF_HUB_OFFLINE is set. Connect to a network, set HF_ENDPOINT to a mirror, or give a checkpoint folder as ./path.
     hub-no-weights: owner/name has no weights in the safetensors format. Seen: pytorch_model.bin. Allowed: model.safetensors, or model.safetensors.index.json and its files. Choose a repository with safetensors."

@@ -1,10 +1,15 @@
-/** A model by reference: a folder, or `owner/name` (or `owner/name@revision`) from the hub's cache or from the hub. */
+/**
+ * A model by reference: a folder or a GGUF file; a name of Ollama or LM Studio; or `owner/name` (or `owner/name@revision`)
+ * from the hub's cache or from the hub.
+ */
 
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, statfs, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { TurnwiseError } from '../../core/errors.ts';
 import { writeError } from '../../core/write-error.ts';
+import { findLocal } from '../local/find-local.ts';
+import { modelAt } from '../local/gguf-in-folder.ts';
 import { download, type Patience, usualPatience } from './download.ts';
 import {
   cachedSnapshot,
@@ -45,27 +50,35 @@ const SMALL_FILES = [
 ];
 
 /**
- * The folder of the model. What the cache has whole is used without asking the hub, so that a run does not change when a
- * branch moves; name a commit to be sure of it on another machine.
+ * The folder or GGUF file of the model. What the cache has whole is used without asking the hub, so that a run does not change
+ * when a branch moves; name a commit to be sure of it on another machine.
  *
- * @throws TurnwiseError `model-unknown`, `hub-unreachable`, `hub-denied`, `hub-unknown`, `hub-unavailable`,
+ * @throws TurnwiseError `model-unknown`, `model-ambiguous`, `hub-unreachable`, `hub-denied`, `hub-unknown`, `hub-unavailable`,
  * `hub-interrupted`, `hub-checksum`, `hub-no-weights`, `disk-full`, `disk-failed`
  */
 export async function findModel(reference: string, options: FindOptions): Promise<string> {
-  if (existsSync(reference)) return resolve(reference);
-  const hub = parseReference(reference);
-  return cachedSnapshot(options.environment, hub, options) ?? (await fetchSnapshot(hub, options));
+  if (existsSync(reference)) return modelAt(reference);
+  const { environment } = options;
+  const hub = hubReference(reference);
+  const here = (hub && cachedSnapshot(environment, hub, options)) ?? findLocal(environment, reference);
+  return here ?? (await fetchSnapshot(hub ?? parseReference(reference), options));
 }
 
-/** @throws TurnwiseError `model-unknown` for what is neither a folder nor a name on the hub */
-export function parseReference(reference: string): HubReference {
+function hubReference(reference: string): HubReference | undefined {
   const [, repository, revision] = /^([\w-][\w.-]*\/[\w.-]+)(?:@([\w./-]+))?$/.exec(reference) ?? [];
-  if (repository !== undefined && !revision?.split('/').includes('..'))
-    return { repository, revision: revision ?? 'main' };
+  if (repository === undefined || revision?.split('/').includes('..')) return undefined;
+  return { repository, revision: revision ?? 'main' };
+}
+
+/** @throws TurnwiseError `model-unknown` for what is neither a path nor a name on the hub */
+export function parseReference(reference: string): HubReference {
+  const hub = hubReference(reference);
+  if (hub !== undefined) return hub;
   throw new TurnwiseError('model-unknown', {
     what: `There is no model "${reference}"`,
-    seen: `the folder ${resolve(reference)} does not exist`,
-    allowed: 'a checkpoint folder, or owner/name of a model on the hub, with @revision if need be',
+    seen: `${resolve(reference)} does not exist`,
+    allowed:
+      'a checkpoint folder; a GGUF file; owner/name of a model on the hub, with @revision if need be; ollama:NAME or lmstudio:PUBLISHER/REPOSITORY',
     fields: { model: reference },
   });
 }
@@ -257,7 +270,9 @@ function noWeights(subject: string, names: readonly string[]): TurnwiseError {
     what: `${subject} has no weights in the safetensors format`,
     seen: names.filter((name) => /\.(bin|pt|gguf|h5|onnx)$/.test(name)).join(', ') || 'none at all',
     allowed: 'model.safetensors, or model.safetensors.index.json and its files',
-    next: 'Choose a repository with safetensors',
+    next: names.some((name) => name.endsWith('.gguf'))
+      ? 'Download one of its GGUF files and name that, or choose a repository with safetensors'
+      : 'Choose a repository with safetensors',
     fields: { model: subject },
   });
 }

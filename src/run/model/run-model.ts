@@ -8,7 +8,7 @@ import { createEmbeddedEngine, type EmbeddedEngine } from '../../engine/embedded
 import { createTinkerEngine } from '../../engine/tinker/create-tinker-engine.ts';
 import type { TinkerEngine } from '../../engine/tinker/tinker-engine.ts';
 import type { World } from '../../env/world.ts';
-import { type ModelCheckpoint, openCheckpoint } from '../../model/checkpoint-folder.ts';
+import { isFile, type ModelCheckpoint, openCheckpoint } from '../../model/checkpoint.ts';
 import { type DecoderShape, type ParameterShape, parameterShapes } from '../../model/decoder.ts';
 import { type DownloadProgress, findModel } from '../../model/hub/find-model.ts';
 import { adapterShapes, type LoraOptions, resolveLora } from '../../model/lora.ts';
@@ -48,7 +48,7 @@ export async function openBase(config: TrainConfig, search: ModelSearch): Promis
   const reference = config.model.pretrained;
   if (reference === '') return undefined;
   const isRemote = config.engine === 'tinker';
-  const folder = await findFolder(reference, search, { weights: !isRemote });
+  const folder = await findPretrained(reference, search, { weights: !isRemote });
   const { contextLength } = config.chat;
   const { shape, checkpoint } = isRemote
     ? { shape: await remoteShape(folder, contextLength), checkpoint: undefined }
@@ -65,6 +65,10 @@ async function localModel(folder: string, contextLength: number): Promise<Requir
 
 /** A server may hold models of families that are not known here: only their number of tokens is asked for. */
 async function remoteShape(folder: string, contextLength: number): Promise<RemoteShape> {
+  if (isFile(folder)) {
+    const { shape } = await openCheckpoint(folder);
+    return { vocabulary: shape.vocabulary, contextLength: contextLength || remoteContextLength };
+  }
   const config = await readModelJson(folder, 'config.json');
   const text = config?.text_config as { vocab_size?: unknown } | undefined;
   const vocabulary = config?.vocab_size ?? text?.vocab_size;
@@ -88,7 +92,7 @@ export async function reopenBase(card: ModelCard, search: ModelSearch): Promise<
   if ('words' in card) return undefined;
   const { reference, folder: before, digest } = card.base;
   const weights = isLocal(card.shape);
-  const folder = existsSync(before) ? before : await findFolder(reference, search, { weights });
+  const folder = existsSync(before) ? before : await findPretrained(reference, search, { weights });
   const seen = await modelDigest(folder, { weights });
   if (seen !== digest) {
     throw new TurnwiseError('base-model-changed', {
@@ -104,10 +108,11 @@ export async function reopenBase(card: ModelCard, search: ModelSearch): Promise<
   return { base, ...(await localModel(folder, card.shape.contextLength)) };
 }
 
-function findFolder(
+/** The folder or GGUF file of a pretrained model, downloaded where it has to be. */
+export function findPretrained(
   reference: string,
   { signal, onDownload }: ModelSearch,
-  { weights }: { readonly weights: boolean },
+  { weights = true }: { readonly weights?: boolean } = {},
 ): Promise<string> {
   return findModel(reference, {
     environment: process.env,

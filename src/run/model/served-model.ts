@@ -3,8 +3,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
-import { openCheckpoint } from '../../model/checkpoint-folder.ts';
+import { isFile, openCheckpoint } from '../../model/checkpoint.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
+import { loadGgufTokenizer } from '../../model/gguf/gguf-language.ts';
 import { loadPretrainedTokenizer, type PretrainedTokenizer } from '../../model/pretrained-tokenizer.ts';
 import type { ModelSource } from '../../server/tinker/model-source.ts';
 
@@ -23,20 +24,18 @@ export interface ServedSource extends ModelSource {
 const alpha = 32;
 
 /**
- * A checkpoint folder of Hugging Face: every model is an adapter, and all share one copy of its weights.
+ * A checkpoint folder or a GGUF file: every model is an adapter, and all share one copy of its weights.
  *
  * @throws TurnwiseError as `openCheckpoint`
  */
 export async function checkpointSource(
-  folder: string,
+  path: string,
   options: ServedModelOptions & { readonly name: string; readonly contextLength?: number },
 ): Promise<ServedSource> {
   const { name, contextLength, ...engine } = options;
-  const model = await openCheckpoint(folder, { name, ...(contextLength !== undefined && { contextLength }) });
+  const model = await openCheckpoint(path, { name, ...(contextLength !== undefined && { contextLength }) });
   const { vocabulary } = model.shape;
-  const decode = existsSync(join(folder, 'tokenizer.json'))
-    ? decoderOf((await loadPretrainedTokenizer(folder, vocabulary)).tokenizer)
-    : undefined;
+  const tokenizer = await tokenizerOf(path, vocabulary);
   // Its own adapter stays at zero, so that it is the base model; the others share its weights.
   const base = await createEmbeddedEngine({ model, seed: 'base', lora: { rank: 1, alpha }, ...engine });
   return {
@@ -45,15 +44,18 @@ export async function checkpointSource(
     contextLength: model.shape.contextLength,
     isLora: true,
     stopIds: model.eosIds,
-    ...(decode && { decode }),
+    ...(tokenizer && { decode: (ids: readonly number[]) => tokenizer.decode(ids) }),
     create: ({ rank, targets, seed }) =>
       base.attach({ seed, lora: { rank: Math.max(1, rank), targets, alpha } }),
     close: () => base.close(),
   };
 }
 
-function decoderOf(tokenizer: PretrainedTokenizer): (ids: readonly number[]) => string {
-  return (ids) => tokenizer.decode(ids);
+/** Weights can be served without one. */
+async function tokenizerOf(path: string, vocabulary: number): Promise<PretrainedTokenizer | undefined> {
+  if (isFile(path)) return loadGgufTokenizer(path, vocabulary);
+  if (!existsSync(join(path, 'tokenizer.json'))) return undefined;
+  return (await loadPretrainedTokenizer(path, vocabulary)).tokenizer;
 }
 
 /** A model with random weights, trained whole: to try things out, and for models that start from nothing. */

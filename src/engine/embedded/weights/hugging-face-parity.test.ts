@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openAdapter, readAdapter } from '../../../model/adapter-folder.ts';
-import { openCheckpoint, readCheckpoint } from '../../../model/checkpoint-folder.ts';
+import { openCheckpoint, readCheckpoint } from '../../../model/checkpoint.ts';
 import { parameterShapes } from '../../../model/decoder.ts';
 import { readSafetensors, type Weights } from '../../../model/safetensors.ts';
 import type { AdamOptions } from '../../engine.ts';

@@ -1,0 +1,90 @@
+/** A pretrained model that answers conversations: as it is on the disk, or as a run trained it. */
+
+import { TurnwiseError } from '../../core/errors.ts';
+import { createEmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
+import { openCheckpoint } from '../../model/checkpoint.ts';
+import type { ConversationRenderer } from '../../model/conversation.ts';
+import { pretrainedConversation } from '../../model/pretrained-conversation.ts';
+import { loadPretrainedLanguage } from '../../model/pretrained-language.ts';
+import { enginePolicy } from '../../policy/engine-policy.ts';
+import { Lockstep } from '../../policy/lockstep.ts';
+import type { PromptPolicy } from '../../policy/policy.ts';
+import type { Sampler } from '../../policy/sampler.ts';
+import { runNames } from '../../store/runs.ts';
+import type { TrainConfig } from '../../train/config.ts';
+import { openModel } from '../open-checkpoint.ts';
+import { findPretrained, type ModelSearch } from './run-model.ts';
+
+export interface ChatEngine {
+  readonly policy: PromptPolicy;
+  readonly renderer: ConversationRenderer;
+  /** Longest prompt + completion in tokens. */
+  readonly contextLength: number;
+  close(): Promise<void>;
+}
+
+export interface ChatEngineRequest extends ModelSearch {
+  /** The name of a run, or what `--model` names elsewhere: a folder, a GGUF file, a model of the hub or of Ollama. */
+  readonly model: string;
+  /** Folder that holds the runs. */
+  readonly runs: string;
+  /** Of a run; default: the last. */
+  readonly step?: number;
+  /** Of a model that no run trained; default: that of the model, at most 4096 tokens. */
+  readonly contextLength?: number;
+  readonly threads: number;
+}
+
+/** @throws TurnwiseError as `findModel` and `openCheckpoint`, and `export-unsupported` for the small model of a run */
+export function openChatEngine(request: ChatEngineRequest): Promise<ChatEngine> {
+  return runNames(request.runs).includes(request.model) ? ofRun(request) : asItIs(request);
+}
+
+async function asItIs({ model: reference, contextLength, threads, ...search }: ChatEngineRequest) {
+  const path = await findPretrained(reference, search);
+  const model = await openCheckpoint(path, contextLength === undefined ? {} : { contextLength });
+  const language = await loadPretrainedLanguage(path, model.shape.vocabulary);
+  // Its adapter stays at zero, so that it is the model as it is, and no weight is held twice to be trained.
+  const engine = await createEmbeddedEngine({ model, lora: { rank: 1 }, seed: 0, threads, tokenBudget: 512 });
+  return talking(engine, language, model.shape.contextLength);
+}
+
+async function ofRun({ model: name, runs: root, step, signal }: ChatEngineRequest): Promise<ChatEngine> {
+  const { engine, card, file } = await openModel({ root, name, signal, ...(step !== undefined && { step }) });
+  try {
+    if ('words' in card) throw knowsItsWordsOnly(name);
+    const language = await loadPretrainedLanguage(card.base.folder, card.shape.vocabulary);
+    return talking(engine, language, engine.capabilities.contextLength, file.config.chat.thinking);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+function talking(
+  engine: Sampler & { close(): Promise<void> },
+  language: Parameters<typeof pretrainedConversation>[0],
+  contextLength: number,
+  thinking: TrainConfig['chat']['thinking'] = 'template',
+): ChatEngine {
+  const renderer = pretrainedConversation(language, {
+    maxTurnTokens: contextLength,
+    ...(thinking === 'template' ? {} : { variables: { enable_thinking: thinking === 'on' } }),
+  });
+  return {
+    // Nobody is waited for: each call is sampled when it comes.
+    policy: enginePolicy(engine, renderer, new Lockstep()),
+    renderer,
+    contextLength,
+    close: () => engine.close(),
+  };
+}
+
+function knowsItsWordsOnly(run: string): TurnwiseError {
+  return new TurnwiseError('policy-missing', {
+    what: `The model of run "${run}" was made for its task, and reads no other words`,
+    allowed: 'a run that started from --model, a checkpoint folder or a GGUF file',
+    next: `Serve the run of an agent with: turnwise gateway ${run}`,
+    fields: { run },
+  });
+}
