@@ -44,7 +44,9 @@ return_t = A'_t + V_t, A' as A with λ = 1   where decoupled`,
     decoupled: z
       .boolean()
       .default(false)
-      .describe('Whether the value head learns returns to the end, as with λ = 1, whatever the λ of advantages.'),
+      .describe(
+        'Whether the value head learns returns to the end, as with λ = 1, whatever the λ of advantages.',
+      ),
     whiten: z
       .boolean()
       .default(true)
