@@ -1,7 +1,7 @@
 /** Ctrl-C: the first one stops a command cleanly, the last one always works. */
 
 /** Whoever asks a run to terminate sees it gone within two seconds; its last checkpoint is all that it needs. */
-export const TERMINATION_GRACE_MS = 1000;
+export const TERMINATION_GRACE_MS = 500;
 
 export interface Interrupts {
   /** Aborted when everything must be dropped at once. */

@@ -58,7 +58,7 @@ const code = await runCommandLine(process.argv.slice(2), {
 });
 
 // The command is done: nothing that it left open may outlive a request to terminate.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit());
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(code));
 // Everything is written; what user code has left running (an interval, an open connection) must not keep the process.
 for (const stream of [process.stdout, process.stderr]) {
   await new Promise<void>((resolve) => stream.write('', () => resolve()));

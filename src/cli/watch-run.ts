@@ -86,7 +86,7 @@ function abandoned(signal: AbortSignal): Promise<never> {
   });
 }
 
-const LAST_WORDS_MS = 500;
+const LAST_WORDS_MS = 200;
 
 const withRevisit = z.looseObject({ rollout: z.looseObject({ revisit: z.number().default(0) }) });
 

@@ -30,7 +30,7 @@ describe('messages', () => {
 
   test('an unknown option and a value out of range', () => {
     expect(() => findCreditMethod('gae').create({ lamda: 0.9 })).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: Credit method "gae" has no setting "lamda". Allowed: gamma, lambda, whiten. Did you mean "lambda"?]`,
+      `[TurnwiseError: Credit method "gae" has no setting "lamda". Allowed: gamma, lambda, lengthAlpha, decoupled, whiten. Did you mean "lambda"?]`,
     );
     expect(() => findCreditMethod('rloo').create({ gamma: 1 })).toThrowErrorMatchingInlineSnapshot(
       `[TurnwiseError: Credit method "rloo" has no setting "gamma". Allowed: no settings.]`,

@@ -364,6 +364,36 @@ test('gae: γ = λ = 1 without values is return-to-go, as reinforce++', () => {
   );
 });
 
+test('gae: advantages and targets have a λ each, and that of advantages may grow with the episode', () => {
+  // δ = [−0.5, 0.5, 0.5] of three tokens: λ = 1 − 1 / (0.5 · 3) = 1/3.
+  const turns = [
+    { reward: 0, tokens: 2, values: [0.5, 0] },
+    { reward: 1, tokens: 1, values: [0.5] },
+  ];
+  const one: CreditTrajectory[] = [{ id: 'a', groupId: 'g', role: 'agent', outcome: 1, turns }];
+  const [credit] = run('gae', one, { gamma: 1, lengthAlpha: 0.5, decoupled: true, whiten: false });
+  const [first, second, third] = credit!.tokenAdvantages_T!;
+  expect([first, second, third]).toEqual([
+    expect.closeTo(-0.5 + (0.5 + 0.5 / 3) / 3, 12),
+    expect.closeTo(0.5 + 0.5 / 3, 12),
+    0.5,
+  ]);
+  expect([...credit!.returns_T!]).toEqual([1, 1, 1]);
+  // Too short for a λ of its own: one step.
+  const [short] = run('gae', one, { gamma: 1, lengthAlpha: 0.1, whiten: false });
+  expect([...short!.tokenAdvantages_T!]).toEqual([-0.5, 0.5, 0.5]);
+  fc.assert(
+    fc.property(batch, (trajectories) => {
+      const options = { gamma: 0.9, whiten: false };
+      const decoupled = run('gae', trajectories, { ...options, lambda: 0.5, decoupled: true });
+      const targets = run('gae', trajectories, { ...options, lambda: 1 });
+      const advantages = run('gae', trajectories, { ...options, lambda: 0.5 });
+      expect(decoupled.map(({ returns_T }) => returns_T)).toEqual(targets.map(({ returns_T }) => returns_T));
+      expect(decoupled.map(flat)).toEqual(advantages.map(flat));
+    }),
+  );
+});
+
 test('rae carries its baselines from call to call', () => {
   const { credit } = findCreditMethod('rae').create();
   const games = [1, 1, -1, 1].map(

@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Tensor as RuntimeTensor } from 'onnxruntime-common';
 import { createNativeSession, type NativeSession } from './runtime/binding.ts';
+import { nativeCall } from './runtime/native-calls.ts';
 
 /** A value for an input: int64 data as BigInt64Array, float32 data as Float32Array. */
 export interface Feed {
@@ -47,14 +48,14 @@ export class GraphSession {
     );
     // Each call blocks, so what waits for this thread has its turn in between.
     await nextTurn();
-    const results = this.#session.run(tensors, places, {});
+    const results = nativeCall(() => this.#session.run(tensors, places, {}));
     // The runtime writes into the arrays given, and returns copies all the same.
     const dataOf = (name: string): Float32Array => (into[name] ?? results[name]!).data as Float32Array;
     return Object.fromEntries(outputs.map((name) => [name, dataOf(name)]));
   }
 
   async close(): Promise<void> {
-    this.#session.dispose();
+    nativeCall(() => this.#session.dispose());
   }
 }
 
@@ -67,15 +68,17 @@ function tensorOf({ data, shape }: Feed): RuntimeTensor {
 /** Prepares the bytes of a model for running. */
 export async function createSession(bytes: Uint8Array, options: SessionOptions = {}): Promise<GraphSession> {
   await nextTurn();
-  const session = createNativeSession();
-  session.loadModel(bytes.buffer, bytes.byteOffset, bytes.byteLength, {
-    executionProviders: ['cpu'],
-    executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
-    enableCpuMemArena: true,
-    enableMemPattern: options.plansMemory ?? true,
-    logSeverityLevel: 3,
-    ...(options.threads !== undefined && { intraOpNumThreads: options.threads }),
+  return nativeCall(() => {
+    const session = createNativeSession();
+    session.loadModel(bytes.buffer, bytes.byteOffset, bytes.byteLength, {
+      executionProviders: ['cpu'],
+      executionMode: 'sequential',
+      graphOptimizationLevel: 'all',
+      enableCpuMemArena: true,
+      enableMemPattern: options.plansMemory ?? true,
+      logSeverityLevel: 3,
+      ...(options.threads !== undefined && { intraOpNumThreads: options.threads }),
+    });
+    return new GraphSession(session);
   });
-  return new GraphSession(session);
 }

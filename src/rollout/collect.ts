@@ -67,9 +67,11 @@ export async function playEpisodes(
   let next = 0;
   let done = 0;
   const worker = async (): Promise<void> => {
-    for (let index = next++; index < episodes.length; index = next++) {
+    for (let index = next++; index < episodes.length && !signal.aborted; index = next++) {
       results[index] = await play(episodes[index]!, options);
       options.onEpisode?.(++done, episodes.length);
+      // Scripts in a pure environment wait for nothing; Ctrl-C and the terminal must not wait for all their episodes.
+      await new Promise(setImmediate);
     }
     lockstep.leave();
   };

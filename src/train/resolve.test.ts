@@ -84,7 +84,7 @@ test('what cannot be used is named: keys, options, values, and settings that do 
   expect(() =>
     resolve({ credit: { lamda: 1 } }, { credit: { method: 'gae' } }),
   ).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: Credit method "gae" has no setting "credit.lamda". Allowed: credit.gamma, credit.lambda, credit.whiten. Did you mean "credit.lambda"?]`,
+    `[TurnwiseError: Credit method "gae" has no setting "credit.lamda". Allowed: credit.gamma, credit.lambda, credit.lengthAlpha, credit.decoupled, credit.whiten. Did you mean "credit.lambda"?]`,
   );
   expect(() => resolve({ objective: { dualClip: 0.5 } })).toThrowErrorMatchingInlineSnapshot(
     `[TurnwiseError: A run cannot use this value of "objective.dualClip". Seen: 0.5. Allowed: a number > 1.]`,

@@ -49,8 +49,8 @@ test('shows one', async () => {
       rollout      16 tasks × 8 episodes a step, temperature 1, all turns in context
       curation     failed episodes left out
       credit       gae, per token: token advantages from a value head, skipping
-                   observations (gamma 0.99, lambda 0.95, whiten true); rewards ×
-                   0.1
+                   observations (gamma 0.99, lambda 0.95, lengthAlpha 0, decoupled
+                   false, whiten true); rewards × 0.1
       objective    clip −0.2 to +0.28, dual clip 3; value loss 0.5, 3 steps for the
                    value head alone; token-mean
       schedule     learning rate 0.001, linear, 5 steps of warm-up; 2 optimizer

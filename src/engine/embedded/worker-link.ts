@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { TurnwiseError } from '../../core/errors.ts';
+import { shareNativeCalls } from '../../graph/runtime/native-calls.ts';
 import { type Answer, engineFailed, reviveError } from './worker-messages.ts';
 
 /** Calls are answered by their number. When the thread dies, every pending and later call is rejected. */
@@ -15,6 +16,7 @@ export class WorkerLink<Call extends { readonly id: number }> {
   #calls = 0;
 
   constructor(entry: URL, { name, workerData }: { name: string; workerData: unknown }) {
+    shareNativeCalls();
     this.#worker = new Worker(entry, {
       workerData,
       name,

@@ -1,113 +1,190 @@
-/** The worker thread behind all sandboxes: one call at a time, each with a deadline that holds even against native loops. */
+/**
+ * The worker threads behind all sandboxes. Each runs one call at a time, with a deadline that holds even against native
+ * loops. State is in snapshots, so that any worker can run any call, and a call can be given up and begun again.
+ *
+ * Calls that take long must not keep others waiting. One worker, the express, takes what came last and gives it up, after a
+ * little while, when something comes that is later still; the others take what has waited longest and finish it. What was
+given up once is for the others, so that the express is free again soon.
+ */
 
+import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { TurnwiseError } from '../../core/errors.ts';
-import { type SandboxReply, type SandboxRequest, serveSandboxes } from './worker.ts';
+import { type SandboxReply, type SandboxRequest, type Snapshot, serveSandboxes } from './worker.ts';
 
-/** How long past its time limit a call may go on before the whole worker is ended. */
+/** How long past its time limit a call may go on before its worker is ended. */
 const GRACE_MS = 250;
 const START_LIMIT_MS = 30_000;
+/** How long the express works on a call before something later may take its place. */
+const EXPRESS_MS = 1;
+/** The express, and as many others as there are processors, within reason. */
+const WORKERS = 1 + Math.min(8, availableParallelism());
 
 const BOOTSTRAP = `
-const { parentPort, workerData } = require('node:worker_threads');
-const load = require('node:module').createRequire(workerData);
+const { parentPort, workerData: { from, givenUp } } = require('node:worker_threads');
+const load = require('node:module').createRequire(from);
 const { newQuickJSWASMModuleFromVariant, newVariant } = load('quickjs-emscripten-core');
 const { default: released } = load('@jitl/quickjs-wasmfile-release-sync');
 const path = load.resolve('@jitl/quickjs-wasmfile-release-sync/wasm');
+const zeros = new Uint8Array(65536);
 const wasmModule = new WebAssembly.Module(require('node:fs').readFileSync(path));
-(${serveSandboxes})(parentPort, async (initial, maximum) => {
+(${serveSandboxes})(parentPort, new Int32Array(givenUp), async (initial, maximum) => {
   const memory = new WebAssembly.Memory({ initial, maximum });
   const module = await newQuickJSWASMModuleFromVariant(newVariant(released, { wasmModule, wasmMemory: memory }));
   return { module, memory, maximumBytes: maximum * 65536 };
-});
+}, (page) => Buffer.compare(page, zeros) === 0);
 `;
 
-export interface Call<Result> {
-  /** What to send to the worker of this generation. */
-  request(generation: number): SandboxRequest;
-  /** Most the call may take, with the repetition of its history. */
-  limitMs(): number;
-  /** Takes the answer in before the next call starts. What it raises, the caller gets. */
-  read(reply: SandboxReply, generation: number): Result;
+export interface Call extends Omit<SandboxRequest, 'call'> {
+  readonly from?: { readonly state: number; readonly snapshot: Snapshot };
 }
+export type Answer = Extract<SandboxReply, { readonly kind: 'result' | 'limit' | 'broken' }>;
 
 interface Job {
-  readonly call: Call<void>;
-  fail(error: unknown): void;
+  /** Numbers are in the order of arrival. */
+  readonly number: number;
+  readonly call: Call;
+  readonly settle: (answer: Answer) => void;
+  readonly fail: (error: unknown) => void;
+  /** The express has given it up once. */
+  tried: boolean;
 }
 
-/**
- * Serves every sandbox of the process from one worker. A call that no interrupt reaches ends the worker; the next call
- * starts another (a new `generation`), in which sandboxes are rebuilt from their history.
- */
 export class SandboxHost {
-  #generation = 0;
-  #worker: Worker | undefined;
-  readonly #queue: Job[] = [];
-  #busy = false;
+  readonly #lanes: readonly Lane[] = Array.from({ length: WORKERS }, () => new Lane());
+  readonly #waiting: Job[] = [];
+  #calls = 0;
 
-  /** Runs when the calls before it are over. When `signal` aborts, the caller waits no longer, whatever the worker does. */
-  submit<Result>(call: Call<Result>, signal: AbortSignal): Promise<Result> {
+  /**
+   * The answer and the number of the call, which is that of the state after it. When `signal` aborts, the caller waits no
+   * longer, whatever the workers do.
+   */
+  submit(call: Call, signal: AbortSignal): Promise<{ readonly answer: Answer; readonly state: number }> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const abort = (): void => {
-        const position = this.#queue.indexOf(job);
-        if (position >= 0) this.#queue.splice(position, 1);
+        const position = this.#waiting.indexOf(job);
+        if (position >= 0) this.#waiting.splice(position, 1);
         reject(signal.reason);
       };
-      const read = (reply: SandboxReply, generation: number): void => {
-        signal.removeEventListener('abort', abort);
-        if (!signal.aborted) resolve(call.read(reply, generation));
-      };
+      const settled = (): void => signal.removeEventListener('abort', abort);
       const job: Job = {
-        call: { ...call, read },
+        number: ++this.#calls,
+        call,
+        settle: (answer) => {
+          settled();
+          resolve({ answer, state: job.number });
+        },
         fail: (error) => {
-          signal.removeEventListener('abort', abort);
+          settled();
           reject(error);
         },
+        tried: false,
       };
       signal.addEventListener('abort', abort, { once: true });
-      this.#queue.push(job);
-      if (!this.#busy) void this.#drain();
+      this.#waiting.push(job);
+      this.#dispatch(job.call.from?.state);
     });
   }
 
-  /** Forget a sandbox, if its interpreter still lives. */
-  release(sandbox: number): void {
-    this.#worker?.postMessage({ kind: 'close', sandbox } satisfies SandboxRequest);
-  }
-
-  async #drain(): Promise<void> {
-    this.#busy = true;
-    for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
-      const { call, fail } = job;
-      try {
-        const reply = await this.#exchange(call);
-        if (reply.kind === 'broken' && reply.reason === 'time') this.#end();
-        call.read(reply, this.#generation);
-      } catch (error) {
-        fail(error);
-      }
+  /** @param state that a worker may have, which is then asked first */
+  #dispatch(state?: number): void {
+    const [express] = this.#lanes;
+    const idle = this.#lanes
+      .filter(({ job }) => job === undefined)
+      .sort((a, b) => Number(b.knows(state)) - Number(a.knows(state)));
+    for (const lane of idle) {
+      const job = lane === express ? this.#waiting.findLast(({ tried }) => !tried) : this.#waiting[0];
+      if (job === undefined) continue;
+      this.#waiting.splice(this.#waiting.indexOf(job), 1);
+      void this.#work(lane, job);
     }
-    this.#busy = false;
+    const later = this.#waiting.at(-1);
+    if (express?.job && later && !later.tried && later.number > express.job.number) express.giveUpSoon();
   }
 
-  async #exchange(call: Call<void>): Promise<SandboxReply> {
+  async #work(lane: Lane, job: Job): Promise<void> {
+    try {
+      const reply = await lane.run(job);
+      if (reply.kind === 'given-up') {
+        job.tried = true;
+        this.#waiting.push(job);
+        this.#waiting.sort((a, b) => a.number - b.number);
+      } else job.settle(reply);
+    } catch (error) {
+      job.fail(error);
+    }
+    this.#dispatch();
+  }
+}
+
+/** A worker, and another in its place where it had to be ended. */
+class Lane {
+  job: Job | undefined;
+  readonly #givenUp = new Int32Array(new SharedArrayBuffer(4));
+  readonly #states = new Set<number>();
+  #worker: Worker | undefined;
+  /** When the present call began. */
+  #since: number | undefined;
+
+  /** Whether the worker may still have the sandbox of that state. */
+  knows(state: number | undefined): boolean {
+    return state !== undefined && this.#states.has(state);
+  }
+
+  async run(job: Job): Promise<Answer | { readonly kind: 'given-up' }> {
+    this.job = job;
+    Atomics.store(this.#givenUp, 0, 0);
+    const { call, number } = job;
+    const { from, limits } = call;
     try {
       const worker = this.#worker ?? (await this.#start());
-      const reply = nextMessage(worker, call.limitMs() + GRACE_MS);
-      worker.postMessage(call.request(this.#generation));
-      return await reply;
+      const { state = 0 } = from ?? {};
+      const brief = from && this.knows(state) ? { ...call, from: { state } } : call;
+      let said = await exchange(worker, { ...brief, call: number }, START_LIMIT_MS);
+      if (said.kind === 'unknown') said = await exchange(worker, { ...call, call: number }, START_LIMIT_MS);
+      if (said.kind === 'begun') {
+        this.#since = performance.now();
+        said = await nextMessage(worker, limits.timeLimitMs + GRACE_MS);
+      }
+      if (said.kind === 'broken' && said.reason === 'time') this.#end();
+      if (said.kind === 'result') this.#remember(from?.state, number);
+      return said as Answer | { readonly kind: 'given-up' };
     } catch (error) {
       this.#end();
       throw error;
+    } finally {
+      this.job = undefined;
+      this.#since = undefined;
+    }
+  }
+
+  /** Ask the worker to give up its present call, once it has had its little while. */
+  giveUpSoon(): void {
+    const { job } = this;
+    const now = performance.now();
+    const left = EXPRESS_MS - (now - (this.#since ?? now));
+    const ask = (): void => {
+      if (job && this.job === job) Atomics.store(this.#givenUp, 0, job.number);
+    };
+    if (left <= 0) ask();
+    else setTimeout(ask, left);
+  }
+
+  #remember(before: number | undefined, after: number): void {
+    if (before !== undefined) this.#states.delete(before);
+    this.#states.add(after);
+    // Those used last are kept; which of the others are is known to the worker alone.
+    for (const state of this.#states) {
+      if (this.#states.size <= 32) break;
+      this.#states.delete(state);
     }
   }
 
   async #start(): Promise<Worker> {
     const worker = new Worker(BOOTSTRAP, {
       eval: true,
-      workerData: import.meta.url,
+      workerData: { from: import.meta.url, givenUp: this.#givenUp.buffer },
       env: {},
       execArgv: [],
     });
@@ -115,7 +192,6 @@ export class SandboxHost {
     // An idle worker must not keep the process alive; `nextMessage` holds it while a call is under way.
     worker.unref();
     this.#worker = worker;
-    this.#generation++;
     await nextMessage(worker, START_LIMIT_MS);
     return worker;
   }
@@ -123,8 +199,14 @@ export class SandboxHost {
   #end(): void {
     void this.#worker?.terminate();
     this.#worker = undefined;
-    this.#generation++;
+    this.#states.clear();
   }
+}
+
+function exchange(worker: Worker, request: SandboxRequest, limitMs: number): Promise<SandboxReply> {
+  const reply = nextMessage(worker, limitMs);
+  worker.postMessage(request);
+  return reply;
 }
 
 /** The next message of the worker. A worker that is silent for too long counts as broken; one that dies is an error. */

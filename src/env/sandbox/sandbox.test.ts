@@ -113,6 +113,18 @@ describe('limits', () => {
     expect(await outputs(culprit, '1 + 1')).toEqual(['2']);
   });
 
+  test('time: what was called before is not repeated after a call that was undone', async () => {
+    const sandbox = createSandbox(limits);
+    const busy = 'for (let i = 0; i < 5e5; i++); r = (r ?? 0) + 1';
+    const startedAt = performance.now();
+    await outputs(sandbox, 'var r', ...Array.from({ length: 16 }, () => busy));
+    const history = performance.now() - startedAt;
+    const copy = sandbox.fork();
+    const forkedAt = performance.now();
+    expect(await outputs(copy, 'r')).toEqual(['16']);
+    expect(performance.now() - forkedAt).toBeLessThan(history / 2);
+  });
+
   test('stack: deep recursion and deeply nested text are errors of the code', async () => {
     const [culprit, bystander] = [createSandbox(limits), createSandbox(limits)];
     await outputs(bystander, 'let kept = 1');
@@ -146,6 +158,33 @@ describe('limits', () => {
       '0\n1\n2\n3\n4\n\n… 3879 more characters',
     ]);
     expect((await outputs(sandbox, 'throw new Error("y".repeat(100))'))[0]).toHaveLength(10);
+  });
+});
+
+describe('calls of others', () => {
+  test('that take long do not keep a short one waiting, whenever it came', async () => {
+    const innocent = createSandbox(limits);
+    await outputs(innocent, 'let kept = [1, 2]');
+    let over = 0;
+    const loops = Array.from({ length: 20 }, async () => {
+      await outputs(createSandbox({ ...limits, timeLimitMs: 200 }), 'for (;;);');
+      over++;
+    });
+    expect(await outputs(innocent, 'kept.push(3); kept')).toEqual(['[1,2,3]']);
+    expect(await outputs(innocent, 'kept.push(4); kept')).toEqual(['[1,2,3,4]']);
+    expect(over).toBeLessThan(10);
+    await Promise.all(loops);
+    expect(over).toBe(20);
+  });
+
+  test('are all answered, though each is given up when another comes', async () => {
+    const work = 'let n = 0; for (let i = 0; i < 2e5; i++) n += i; n';
+    const many = Array.from({ length: 12 }, () => createSandbox(limits));
+    const results: string[][] = [];
+    const running = many.map(async (sandbox) => results.push(await outputs(sandbox, work, 'n + 1')));
+    for (let call = 0; call < 20; call++) await outputs(createSandbox(limits), '1');
+    await Promise.all(running);
+    expect(results).toEqual(many.map(() => ['19999900000', '19999900001']));
   });
 });
 
@@ -183,6 +222,13 @@ describe('sandboxes', () => {
       '"undefined"',
       '"[1]"',
     ]);
+  });
+
+  test('calls of a sandbox follow one another, whoever waits for them', async () => {
+    const sandbox = createSandbox(limits);
+    const codes = ['let r = []', ...Array.from({ length: 8 }, (_, index) => `r.push(${index})`), 'r'];
+    const said = await Promise.all(codes.map((code) => sandbox.evaluate(code, signal)));
+    expect(said.at(-1)!.output).toBe('[0,1,2,3,4,5,6,7]');
   });
 
   test('fork copies the variables', async () => {

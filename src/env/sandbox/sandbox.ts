@@ -1,8 +1,8 @@
 /** A JavaScript interpreter that an agent may use: no clock, no files, no network, and limits on time, memory and output. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import { SandboxHost } from './host.ts';
-import type { SandboxLimits, SandboxReply } from './worker.ts';
+import { type Answer, type Call, SandboxHost } from './host.ts';
+import type { SandboxLimits } from './worker.ts';
 
 export type { SandboxLimits } from './worker.ts';
 
@@ -26,101 +26,87 @@ export interface Sandbox {
 }
 
 let host: SandboxHost | undefined;
-let nextId = 0;
 
 /**
- * A new, empty sandbox. All sandboxes of a process share one worker thread and each has its own interpreter and heap.
+ * A new, empty sandbox. All sandboxes of a process share a few worker threads, and each has a heap of its own.
  *
  * QuickJS compiled to WebAssembly keeps accidents and a clumsy policy in. It is not a wall against an attacker who has
  * a bug of the WebAssembly engine at hand.
  */
 export function createSandbox(limits: SandboxLimits): Sandbox {
   host ??= new SandboxHost();
-  return new WorkerSandbox(host, limits, []);
+  return new WorkerSandbox(host, limits);
 }
 
-/** The interpreter in the worker is a cache: the truth is the list of calls so far, which rebuilds it anywhere. */
+/** The interpreter in a worker is a cache: the truth is the snapshot after the last call that was not undone. */
 class WorkerSandbox implements Sandbox {
-  readonly #id = nextId++;
   readonly #host: SandboxHost;
   readonly #limits: SandboxLimits;
-  readonly #history: string[];
-  /** Generation of the worker that holds the interpreter; -1 where none does. */
-  #generation = -1;
+  /** Absent before the first call. */
+  #from: Call['from'];
+  /** The calls of a sandbox follow one another. */
+  #before: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(sandboxHost: SandboxHost, limits: SandboxLimits, history: readonly string[]) {
+  constructor(sandboxHost: SandboxHost, limits: SandboxLimits, from?: Call['from']) {
     this.#host = sandboxHost;
     this.#limits = limits;
-    this.#history = [...history];
+    this.#from = from;
   }
 
-  async evaluate(code: string, signal: AbortSignal): Promise<Evaluation> {
+  evaluate(code: string, signal: AbortSignal): Promise<Evaluation> {
+    const result = this.#before.then(() => this.#evaluate(code, signal));
+    this.#before = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+
+  async #evaluate(code: string, signal: AbortSignal): Promise<Evaluation> {
     if (this.#closed)
       throw new TurnwiseError('sandbox-closed', {
         what: 'This sandbox was closed',
         next: 'Create a new one',
       });
-    const call = { kind: 'evaluate', sandbox: this.#id, code, limits: this.#limits } as const;
-    try {
-      return await this.#host.submit(
-        {
-          request: (current) =>
-            current === this.#generation ? call : { ...call, history: [...this.#history] },
-          limitMs: () => this.#limits.timeLimitMs * (1 + this.#history.length),
-          read: (reply, generation) => this.#read(code, reply, generation),
-        },
-        signal,
-      );
-    } catch (error) {
-      // What the interpreter did meanwhile is not in the history, so it must be built anew.
-      this.#generation = -1;
-      throw error;
-    } finally {
-      if (this.#closed) this.#host.release(this.#id);
+    const call = { code, limits: this.#limits, ...(this.#from && { from: this.#from }) };
+    const { answer, state } = await this.#host.submit(call, signal);
+    if (answer.kind === 'result') {
+      const { output, error, snapshot } = answer;
+      this.#from = { state, snapshot };
+      return error === undefined ? { output } : { output, error };
     }
+    return { output: answer.kind === 'limit' ? answer.output : '', error: this.#undone(answer) };
   }
 
-  #read(code: string, reply: SandboxReply, generation: number): Evaluation {
-    if (reply.kind === 'result') {
-      this.#generation = generation;
-      this.#history.push(code);
-      return reply.error === undefined
-        ? { output: reply.output }
-        : { output: reply.output, error: reply.error };
+  #undone(answer: Exclude<Answer, { readonly kind: 'result' }>): string {
+    const { timeLimitMs, memoryLimitBytes } = this.#limits;
+    const why = answer.kind === 'limit' ? answer.limit : answer.reason;
+    switch (why) {
+      case 'time':
+        return `TimeLimit: the call took longer than ${timeLimitMs} ms and was undone`;
+      case 'memory':
+        return `MemoryLimit: the call took more than ${Math.round(memoryLimitBytes / 2 ** 20)} MiB and was undone`;
+      case 'stack':
+        return 'InternalError: stack overflow; the call was undone';
+      case 'crash':
+        return 'InternalError: the interpreter crashed; the call was undone';
+      case 'other':
+        throw new TurnwiseError('sandbox-failed', {
+          what: 'The sandbox failed',
+          ...(answer.kind === 'broken' && { seen: answer.error }),
+          next: 'The episode fails and is not learned from; later calls start anew',
+          fields: { origin: 'tool' },
+        });
     }
-    this.#generation = -1;
-    if (reply.kind === 'limit' && reply.limit === 'time')
-      return { output: reply.output, error: this.#outOfTime() };
-    if (reply.kind === 'limit') return { output: reply.output, error: this.#outOfMemory() };
-    if (reply.kind === 'broken' && reply.reason === 'time') return { output: '', error: this.#outOfTime() };
-    if (reply.kind === 'broken' && reply.reason === 'stack')
-      return { output: '', error: 'InternalError: stack overflow; the call was undone' };
-    if (reply.kind === 'broken' && reply.reason === 'crash')
-      return { output: '', error: 'InternalError: the interpreter crashed; the call was undone' };
-    throw new TurnwiseError('sandbox-failed', {
-      what: 'The sandbox failed',
-      seen: reply.kind === 'ready' ? 'an answer to nothing' : reply.error,
-      next: 'The episode fails and is not learned from; later calls start anew',
-      fields: { origin: 'tool' },
-    });
   }
 
   fork(): Sandbox {
-    return new WorkerSandbox(this.#host, this.#limits, this.#history);
+    return new WorkerSandbox(this.#host, this.#limits, this.#from);
   }
 
   close(): void {
     this.#closed = true;
-    this.#host.release(this.#id);
-  }
-
-  #outOfMemory(): string {
-    const mebibytes = Math.round(this.#limits.memoryLimitBytes / 2 ** 20);
-    return `MemoryLimit: the call took more than ${mebibytes} MiB and was undone`;
-  }
-
-  #outOfTime(): string {
-    return `TimeLimit: the call took longer than ${this.#limits.timeLimitMs} ms and was undone`;
+    this.#from = undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** What runs inside the sandbox worker: one interpreter with its own WebAssembly memory for each sandbox. */
+/** What runs inside a sandbox worker: interpreters, each with a WebAssembly memory of its own, which is copied after every call. */
 
 import type { MessagePort } from 'node:worker_threads';
 import type {
@@ -20,25 +20,42 @@ export interface SandboxLimits {
   readonly outputLimit: number;
 }
 
-export type SandboxRequest =
-  | {
-      readonly kind: 'evaluate';
-      readonly sandbox: number;
-      readonly code: string;
-      readonly limits: SandboxLimits;
-      /** Calls to repeat first, in a new interpreter; absent where the interpreter of this sandbox is to go on. */
-      readonly history?: readonly string[];
-    }
-  | { readonly kind: 'close'; readonly sandbox: number };
+/** The memory of an interpreter between two calls: all of its state, in a form that every worker can go on from. */
+export interface Snapshot {
+  /** Size of the memory. */
+  readonly pages: number;
+  /** Pages that are not all zero, one after another in `bytes`. */
+  readonly kept: readonly number[];
+  readonly bytes: ArrayBuffer;
+}
+
+/** A call. A worker that has the sandbox in that state goes on with it; another needs the snapshot. */
+export interface SandboxRequest {
+  /** Number of the call, which a worker is asked to give up by. */
+  readonly call: number;
+  readonly code: string;
+  readonly limits: SandboxLimits;
+  /** State before the call; absent in a new sandbox. */
+  readonly from?: { readonly state: number; readonly snapshot?: Snapshot };
+}
 
 export type SandboxReply =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'result'; readonly output: string; readonly error?: string }
-  /** The call used up its time or its memory, and its interpreter is gone. */
+  /** The worker has started; the interpreter is prepared and the call begins. */
+  | { readonly kind: 'ready' | 'begun' }
+  /** The state before the call is not here, and the request came without its snapshot. */
+  | { readonly kind: 'unknown' }
+  /** The state after the call has the call's number. */
+  | {
+      readonly kind: 'result';
+      readonly output: string;
+      readonly error?: string;
+      readonly snapshot: Snapshot;
+    }
+  /** The call used up its time or its memory. */
   | { readonly kind: 'limit'; readonly limit: 'time' | 'memory'; readonly output: string }
-  /** A call of `history` no longer ends as it did. */
-  | { readonly kind: 'history-failed'; readonly error: string }
-  /** The interpreter itself broke and is gone: `crash` where the program broke it. */
+  /** The call was given up when asked to, as if it had not begun. */
+  | { readonly kind: 'given-up' }
+  /** The interpreter itself broke: `crash` where the program broke it. */
   | {
       readonly kind: 'broken';
       readonly reason: 'time' | 'stack' | 'crash' | 'other';
@@ -58,7 +75,10 @@ export interface SandboxMachine {
  */
 export function serveSandboxes(
   port: MessagePort,
+  /** Holds the number of the call that is to be given up. */
+  givenUp: Int32Array,
   newMachine: (initialPages: number, maximumPages: number) => Promise<SandboxMachine>,
+  isZero: (page: Uint8Array) => boolean,
 ): void {
   interface Interpreter {
     readonly machine: SandboxMachine;
@@ -68,11 +88,15 @@ export function serveSandboxes(
     readonly finish: QuickJSHandle;
     /** Takes what was thrown and gives it in words. */
     readonly tell: QuickJSHandle;
+    /** Which sandboxes may have it: those of the same limits. */
+    readonly kind: string;
+    /** The state that its memory has; undefined where a call has left something half done. */
+    state: number | undefined;
   }
   interface Outcome {
     readonly output: string;
     readonly error?: string;
-    readonly limit?: 'time' | 'memory';
+    readonly limit?: 'time' | 'memory' | 'given-up';
   }
   const STACK_BYTES = 128 * 1024;
   /** Everything but Date. */
@@ -82,9 +106,11 @@ export function serveSandboxes(
   };
   const PAGE_BYTES = 64 * 1024;
   const INITIAL_PAGES = 256;
-  const interpreters = new Map<number, Interpreter>();
-  /** Machines whose sandbox is closed, by maximum memory: starting one takes milliseconds. */
-  const idle = new Map<number, SandboxMachine[]>();
+  /** Interpreters kept, those used last at the end: making one takes milliseconds. */
+  const KEPT = 32;
+  const interpreters: Interpreter[] = [];
+  /** The state of a new sandbox, by output limit. */
+  const beginnings = new Map<number, Snapshot>();
 
   // Runs inside the interpreter. It keeps the functions it needs, so that code which replaces them harms only itself,
   // and hands the output over once a call, already cut. There is no clock and chance is seeded: a call repeated from
@@ -142,25 +168,36 @@ export function serveSandboxes(
     return { finish, tell };
   }`;
 
-  const remove = (sandbox: number): void => {
-    const interpreter = interpreters.get(sandbox);
-    if (interpreter === undefined) return;
-    const { machine, context, runtime, finish, tell } = interpreter;
-    interpreters.delete(sandbox);
-    finish.dispose();
-    tell.dispose();
-    context.dispose();
-    runtime.dispose();
-    idle.set(machine.maximumBytes, [...(idle.get(machine.maximumBytes) ?? []), machine]);
+  const pagesOf = ({ buffer }: SandboxMachine['memory']): Uint8Array[] =>
+    Array.from(
+      { length: buffer.byteLength / PAGE_BYTES },
+      (_, page) => new Uint8Array(buffer, page * PAGE_BYTES, PAGE_BYTES),
+    );
+
+  const snapshotOf = (memory: SandboxMachine['memory']): Snapshot => {
+    const pages = pagesOf(memory);
+    const kept = [...pages.keys()].filter((page) => !isZero(pages[page]!));
+    const bytes = new ArrayBuffer(kept.length * PAGE_BYTES);
+    for (const [place, page] of kept.entries())
+      new Uint8Array(bytes, place * PAGE_BYTES, PAGE_BYTES).set(pages[page]!);
+    return { pages: pages.length, kept, bytes };
   };
 
-  // The limit is the maximum of a WebAssembly memory. That of QuickJS itself (setMemoryLimit) counts allocations but
-  // not their sizes in this build, and lets a program take all memory in small pieces.
-  const create = async (sandbox: number, limits: SandboxLimits): Promise<Interpreter> => {
-    remove(sandbox);
-    const { memoryLimitBytes, outputLimit } = limits;
-    const pages = Math.max(INITIAL_PAGES + 16, Math.ceil(memoryLimitBytes / PAGE_BYTES));
-    const machine = idle.get(pages * PAGE_BYTES)?.pop() ?? (await newMachine(INITIAL_PAGES, pages));
+  const restore = (memory: SandboxMachine['memory'], { kept, bytes }: Snapshot): void => {
+    const places = new Map(kept.map((page, place) => [page, place]));
+    for (const [page, target] of pagesOf(memory).entries()) {
+      const place = places.get(page);
+      if (place !== undefined) target.set(new Uint8Array(bytes, place * PAGE_BYTES, PAGE_BYTES));
+      // A page that nobody wrote takes no memory of the machine, and shall not.
+      else if (!isZero(target)) target.fill(0);
+    }
+  };
+
+  // Every machine does the same things in the same order here, so that all have the same addresses, and a memory of one
+  // is a memory of any. The limit is the maximum of a WebAssembly memory. That of QuickJS itself (setMemoryLimit) counts
+  // allocations but not their sizes in this build, and lets a program take all memory in small pieces.
+  const create = async (pages: number, maximumPages: number, outputLimit: number): Promise<Interpreter> => {
+    const machine = await newMachine(pages, maximumPages);
     const runtime = machine.module.newRuntime();
     runtime.setMaxStackSize(STACK_BYTES);
     const context = runtime.newContext({ intrinsics: INTRINSICS });
@@ -170,24 +207,55 @@ export function serveSandboxes(
     const finish = context.getProp(functions, 'finish');
     const tell = context.getProp(functions, 'tell');
     for (const handle of [limit, install, functions]) handle.dispose();
-    const interpreter = { machine, runtime, context, finish, tell };
-    interpreters.set(sandbox, interpreter);
+    const kind = `${maximumPages}/${outputLimit}`;
+    return { machine, runtime, context, finish, tell, kind, state: undefined };
+  };
+
+  /** An interpreter in the state before the call; undefined where nothing says what that is. */
+  const prepared = async ({ limits, from }: SandboxRequest): Promise<Interpreter | undefined> => {
+    const { memoryLimitBytes, outputLimit } = limits;
+    const maximumPages = Math.max(INITIAL_PAGES + 16, Math.ceil(memoryLimitBytes / PAGE_BYTES));
+    const kind = `${maximumPages}/${outputLimit}`;
+    const known = interpreters.findIndex(({ state }) => from !== undefined && state === from.state);
+    if (known >= 0) return interpreters.splice(known, 1)[0]!;
+    if (from !== undefined && from.snapshot === undefined) return undefined;
+    const snapshot = from?.snapshot ?? beginnings.get(outputLimit);
+    const pages = snapshot?.pages ?? INITIAL_PAGES;
+    // A memory never shrinks, and a program must meet its limit in the same place wherever it runs.
+    const free = interpreters.findIndex(
+      ({ kind: other, machine }) => other === kind && machine.memory.buffer.byteLength === pages * PAGE_BYTES,
+    );
+    const interpreter =
+      (interpreters.length >= KEPT || interpreters[free]?.state === undefined) && free >= 0
+        ? interpreters.splice(free, 1)[0]!
+        : await create(pages, maximumPages, outputLimit);
+    if (snapshot === undefined) beginnings.set(outputLimit, snapshotOf(interpreter.machine.memory));
+    else restore(interpreter.machine.memory, snapshot);
     return interpreter;
+  };
+
+  const keep = (interpreter: Interpreter, state: number | undefined): void => {
+    interpreter.state = state;
+    // What has no state is taken first.
+    if (state === undefined) interpreters.unshift(interpreter);
+    else interpreters.push(interpreter);
+    if (interpreters.length > KEPT) interpreters.shift();
   };
 
   const run = (
     { machine, runtime, context, finish, tell }: Interpreter,
-    code: string,
-    limits: SandboxLimits,
+    { call, code, limits }: SandboxRequest,
   ): Outcome => {
     const deadline = performance.now() + limits.timeLimitMs;
     let timedOut = false;
+    let isGivenUp = false;
     // The allocator asks for at least 5% more each time, so memory is full when there is no room for that.
     const isFull = (): boolean =>
       machine.memory.buffer.byteLength * 1.05 + PAGE_BYTES >= machine.maximumBytes;
     runtime.setInterruptHandler(() => {
       timedOut ||= performance.now() > deadline;
-      return timedOut || isFull();
+      isGivenUp ||= Atomics.load(givenUp, 0) === call;
+      return timedOut || isGivenUp || isFull();
     });
     let output = '';
     let error: string | undefined;
@@ -222,49 +290,39 @@ export function serveSandboxes(
     runtime.removeInterruptHandler();
     if (isFull()) return { output, limit: 'memory' };
     if (timedOut) return { output, limit: 'time' };
+    if (isGivenUp) return { output, limit: 'given-up' };
     return { output, ...(error === undefined ? {} : { error }) };
   };
 
-  const evaluate = async (request: SandboxRequest & { readonly kind: 'evaluate' }): Promise<SandboxReply> => {
-    const { sandbox, code, limits, history } = request;
-    if (history !== undefined) {
-      const interpreter = await create(sandbox, limits);
-      for (const earlier of history) {
-        // A call that just fitted its time once must fit again, on a machine that is busier now.
-        const { limit } = run(interpreter, earlier, { ...limits, timeLimitMs: 4 * limits.timeLimitMs });
-        if (limit === undefined) continue;
-        interpreters.delete(sandbox);
-        return {
-          kind: 'history-failed',
-          error: `a call that fitted its limits before now meets its ${limit} limit`,
-        };
-      }
-    }
+  const evaluate = async (request: SandboxRequest): Promise<SandboxReply> => {
+    const interpreter = await prepared(request);
+    if (interpreter === undefined) return { kind: 'unknown' };
+    port.postMessage({ kind: 'begun' } satisfies SandboxReply);
     let outcome: Outcome;
     try {
-      outcome = run(interpreters.get(sandbox)!, code, limits);
+      outcome = run(interpreter, request);
     } catch (error) {
       // The interpreter is C compiled to WebAssembly: deep nesting (of a text to parse, say) can exhaust the host's stack
       // half-way through anything, and a flood of jobs its memory, so its module is never used again.
-      interpreters.delete(sandbox);
       const reason = String(error).includes('call stack') ? 'stack' : 'crash';
       return { kind: 'broken', reason, error: String(error) };
     }
     const { output, error, limit } = outcome;
-    if (limit === undefined) return { kind: 'result', output, ...(error === undefined ? {} : { error }) };
-    if (limit === 'time') remove(sandbox);
-    else interpreters.delete(sandbox);
-    return { kind: 'limit', limit, output };
+    if (limit === undefined) {
+      keep(interpreter, request.call);
+      const snapshot = snapshotOf(interpreter.machine.memory);
+      return { kind: 'result', output, ...(error === undefined ? {} : { error }), snapshot };
+    }
+    if (limit !== 'memory') keep(interpreter, undefined);
+    return limit === 'given-up' ? { kind: 'given-up' } : { kind: 'limit', limit, output };
   };
 
   port.on('message', async (request: SandboxRequest) => {
     try {
-      if (request.kind === 'close') remove(request.sandbox);
-      else port.postMessage(await evaluate(request));
+      const reply = await evaluate(request);
+      port.postMessage(reply, reply.kind === 'result' ? [reply.snapshot.bytes] : []);
     } catch (error) {
-      interpreters.delete(request.sandbox);
-      if (request.kind !== 'close')
-        port.postMessage({ kind: 'broken', reason: 'other', error: String(error) } satisfies SandboxReply);
+      port.postMessage({ kind: 'broken', reason: 'other', error: String(error) } satisfies SandboxReply);
     }
   });
   port.postMessage({ kind: 'ready' } satisfies SandboxReply);
