@@ -14,10 +14,10 @@ export function eventsIn(text: string): SentEvent[] {
     .filter((block) => block.trim() !== '' && !block.startsWith(':'))
     .map((block) => {
       const lines = block.split('\n');
-      const valueOf = (field: string): string | undefined =>
+      const fieldOf = (field: string): string | undefined =>
         lines.find((line) => line.startsWith(`${field}: `))?.slice(field.length + 2);
-      const event = valueOf('event');
-      return { ...(event !== undefined && { event }), data: valueOf('data')! };
+      const event = fieldOf('event');
+      return { ...(event !== undefined && { event }), data: fieldOf('data')! };
     });
 }
 
@@ -37,7 +37,8 @@ function response(events: Body[]): Body {
     if (event.type === 'response.output_item.added') output.push(structuredClone(event.item));
     if (event.type === 'response.content_part.added') item.content.push(structuredClone(event.part));
     if (event.type === 'response.output_text.delta') item.content[event.content_index].text += event.delta;
-    if (event.type === 'response.output_text.done') item.content[event.content_index].logprobs = event.logprobs;
+    if (event.type === 'response.output_text.done')
+      item.content[event.content_index].logprobs = event.logprobs;
     if (event.type === 'response.reasoning_summary_part.added') item.summary.push({ ...event.part });
     if (event.type === 'response.reasoning_summary_text.delta')
       item.summary[event.summary_index].text += event.delta;
@@ -75,7 +76,10 @@ function completion(events: Body[]): Body {
   const choices: Body[] = [];
   for (const event of events) {
     for (const { index, delta, text, finish_reason: finish, logprobs } of event.choices) {
-      choices[index] ??= { index, ...(delta ? { message: { role: 'assistant', content: '' } } : { text: '' }) };
+      choices[index] ??= {
+        index,
+        ...(delta ? { message: { role: 'assistant', content: '' } } : { text: '' }),
+      };
       const choice = choices[index];
       if (text) choice.text += text;
       if (delta?.content) choice.message.content += delta.content;

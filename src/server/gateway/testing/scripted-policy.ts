@@ -5,10 +5,13 @@ import type { ConversationRenderer } from '../../../model/conversation.ts';
 import { CHAT_WORDS, wordChatRenderer } from '../../../model/word-chat.ts';
 import { WordTokenizer } from '../../../model/word-tokenizer.ts';
 import type { PromptPolicy, PromptRequest } from '../../../policy/policy.ts';
+import type { TokenProbability } from '../../../policy/sampler.ts';
 
 export interface ScriptedTokens extends PromptPolicy {
   author: Author;
   readonly requests: PromptRequest[];
+  /** The likeliest tokens in every place, where they are asked for. */
+  top?: readonly TokenProbability[];
 }
 
 /** The renderer of a model that knows these words. */
@@ -37,6 +40,7 @@ export function scriptedTokens(
         finish: stopped ? 'stop' : 'length',
         by: policy.author,
         trainable: true,
+        ...(request.topLogprobs !== undefined && policy.top && { top: ids.map(() => policy.top!) }),
       };
     },
   };
