@@ -10,6 +10,8 @@ import type { TokenProbability } from '../../../policy/sampler.ts';
 export interface ScriptedTokens extends PromptPolicy {
   author: Author;
   readonly requests: PromptRequest[];
+  /** What was sampled for each. */
+  readonly sampled: ReadonlyMap<PromptRequest, readonly number[]>;
   /** The likeliest tokens in every place, where they are asked for. */
   top?: readonly TokenProbability[];
 }
@@ -25,13 +27,16 @@ export function scriptedTokens(
   say: (request: PromptRequest) => string | Promise<string>,
 ): ScriptedTokens {
   const requests: PromptRequest[] = [];
+  const sampled = new Map<PromptRequest, readonly number[]>();
   const policy: ScriptedTokens = {
     author: { kind: 'policy', name: 'learner', version: 7 },
     requests,
+    sampled,
     complete: async (request) => {
       requests.push(request);
       const text = await say(request);
       const ids = renderer.completionIds(text).slice(0, request.sampling.maxTokens);
+      sampled.set(request, ids);
       const stopped = renderer.stopIds.includes(ids.at(-1)!);
       return {
         ids: Int32Array.from(ids),
