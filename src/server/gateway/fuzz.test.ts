@@ -238,7 +238,7 @@ const request = fc.oneof(
   { weight: 1, arbitrary: creation },
 );
 
-test('1,440 generated requests', { timeout: 60_000 }, async () => {
+test('1,440 generated requests', { timeout: 120_000 }, async () => {
   const statuses = new Map<number, number>();
   const answered = new Set<string>();
   let sent = 0;
