@@ -69,7 +69,7 @@ export function answerRoutes(
     const session = sessionOf(context);
     responseOf(context, session);
     const id = context.req.param('response');
-    session.forget(refOf(id));
+    session.memory.forget(refOf(id));
     return Response.json({ id, object: 'response', deleted: true });
   });
   app.post('/v1/responses/:response/cancel', (context) => {
@@ -90,7 +90,7 @@ export function answerRoutes(
 
 function responseOf(context: Context, session: GatewaySession): Kept {
   const id = context.req.param('response') ?? '';
-  const kept = id.startsWith('resp_') ? session.kept(refOf(id)) : undefined;
+  const kept = id.startsWith('resp_') ? session.memory.kept(refOf(id)) : undefined;
   if (kept?.exchange.keeps === 'response') return kept;
   throw notFound('response_not_found', `There is no response "${id}" in this session.`);
 }
@@ -115,7 +115,7 @@ async function answer(
     if (call.kind === 'chat') checkFormat(call.responseFormat);
     const choices = await gateway.call(session.id, call, signal);
     const made: Answer = { choices, created: Math.floor(Date.now() / 1000) };
-    if (exchange.keeps) session.keep(choices[0]!.ref, { exchange, answer: made, continued: 'not' });
+    if (exchange.keeps) session.memory.keep(choices[0]!.ref, { exchange, answer: made, continued: 'not' });
     return made;
   });
   // A stream may begin before its answer is there.

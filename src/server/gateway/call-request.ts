@@ -53,6 +53,20 @@ export interface TextCall extends CallBase {
 
 export type CallRequest = ChatCall | TextCall;
 
+/** A chat of which nothing is known but what it says. */
+export const UNSAMPLED = {
+  kind: 'chat',
+  choices: 1,
+  stop: [],
+  temperature: undefined,
+  topP: undefined,
+  topK: undefined,
+  maxTokens: undefined,
+  seed: undefined,
+  logprobs: false,
+  topLogprobs: 0,
+} as const;
+
 /** As it was asked for, with the API's defaults. */
 export function requestedSampling({ temperature, topP, topK, maxTokens }: CallRequest): Sampling {
   return {

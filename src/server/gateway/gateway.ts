@@ -4,12 +4,12 @@
  */
 
 import { type ServerType, serve } from '@hono/node-server';
-import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import { newKey } from '../guard/secrets.ts';
 import { ApiError } from './api-error.ts';
 import { gatewayApp } from './app.ts';
 import type { CallRequest } from './call-request.ts';
+import { portUnusable, stopping, tooFast, tooLate } from './gateway-errors.ts';
 import { RateLimit } from './rate-limit.ts';
 import {
   type AnsweredChoice,
@@ -318,42 +318,4 @@ async function orAborted(wait: Promise<void>, signal: AbortSignal): Promise<void
   } finally {
     signal.removeEventListener('abort', abort);
   }
-}
-
-function tooFast(callsPerSecond: number, waitSeconds: number): ApiError {
-  return new ApiError({
-    status: 429,
-    type: 'rate_limit_error',
-    code: 'too_many_calls',
-    message: `A session may make ${callsPerSecond} calls a second.`,
-    retryAfterSeconds: Math.ceil(waitSeconds),
-  });
-}
-
-function stopping(): ApiError {
-  return new ApiError({
-    status: 503,
-    type: 'server_error',
-    code: 'gateway_stopping',
-    message: 'The gateway is about to stop: it finishes the calls under way and takes no more.',
-  });
-}
-
-function tooLate(callTimeoutMs: number): ApiError {
-  return new ApiError({
-    status: 504,
-    type: 'server_error',
-    code: 'call_timeout',
-    message: `The call took longer than ${callTimeoutMs} ms.`,
-  });
-}
-
-function portUnusable(host: string, port: number, cause: NodeJS.ErrnoException): TurnwiseError {
-  return new TurnwiseError('port-unusable', {
-    what: 'The gateway cannot listen',
-    seen: `${cause.code ?? cause.message} at ${host}:${port}`,
-    next: 'Choose another port, or leave it out to take any free one',
-    fields: { host, port },
-    cause,
-  });
 }

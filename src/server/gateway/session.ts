@@ -4,12 +4,13 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Call } from '../../core/episode.ts';
 import { nearest } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
-import type { Message, ToolCall } from '../../core/messages.ts';
+import type { Message } from '../../core/messages.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
 import { type Asked, CallRecorder, type CallTimes, type Placement } from './call-recorder.ts';
 import type { CallRequest } from './call-request.ts';
 import { type ChatModel, type ModelAnswer, NO_HISTORY } from './chat-model.ts';
-import type { Kept, Reading } from './dialects/dialect.ts';
+import type { Reading } from './dialects/dialect.ts';
+import { Memory } from './memory.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
 import { ACT, CONSULT } from './purpose.ts';
 import { formatProblem } from './response-format.ts';
@@ -61,9 +62,7 @@ export class GatewaySession {
   readonly #options: SessionOptions;
   readonly #recorder: CallRecorder;
   readonly #asked: Map<string, number> = new Map();
-  readonly #kept: Map<string, Kept> = new Map();
-  readonly #toolCalls: Map<string, ToolCall> = new Map();
-  readonly #ignored: Map<string, number> = new Map();
+  readonly memory: Memory = new Memory();
   readonly #ended = new AbortController();
   readonly #openedMs = performance.now();
   #closedMs: number | undefined;
@@ -103,34 +102,9 @@ export class GatewaySession {
   reading(body: unknown, noted: (key: string) => void): Reading {
     const name = (body as { readonly model?: unknown } | null)?.model;
     const model = typeof name === 'string' ? this.#modelOf(name) : undefined;
-    const ignore = (key: string): void => {
-      const name =
-        this.#ignored.has(key) || (NAME.test(key) && this.#ignored.size < MAX_IGNORED) ? key : 'other';
-      this.#ignored.set(name, (this.#ignored.get(name) ?? 0) + 1);
-      noted(name);
-    };
-    if (model !== undefined && model.name !== name) ignore('model');
-    return {
-      lenient: model?.samplesAsConfigured ?? false,
-      kept: (ref) => this.#kept.get(ref),
-      called: (id) => this.#toolCalls.get(id),
-      ignore,
-    };
-  }
-
-  /** Let later requests name an exchange by what the ids of its answer end in. */
-  keep(ref: string, kept: Kept): void {
-    this.#kept.set(ref, kept);
-  }
-
-  /** An exchange that a request may name. */
-  kept(ref: string): Kept | undefined {
-    return this.#kept.get(ref);
-  }
-
-  /** Let no later request name it. */
-  forget(ref: string): void {
-    this.#kept.delete(ref);
+    const reading = this.memory.reading(model, noted);
+    if (model !== undefined && model.name !== name) reading.ignore('model');
+    return reading;
   }
 
   /** Tokens of the prompt of a call that is not made. Where the model does not tell, four characters are taken for one. */
@@ -227,7 +201,7 @@ export class GatewaySession {
       transitions: transitionsOf(recorded, { ...this.#end, at }),
       tools: { ...this.#recorder.tools },
       untrainable: countUntrainable(calls),
-      ignored: Object.fromEntries(this.#ignored),
+      ignored: this.memory.ignored,
     };
   }
 
@@ -264,11 +238,7 @@ export class GatewaySession {
         ? { ...answer.reply, toolCalls: answer.reply.toolCalls.slice(0, 1) }
         : answer.reply;
     const prefix = call.kind === 'chat' ? call.callIdPrefix : 'call';
-    const toolCalls = reply.toolCalls.map((made): ToolCall => {
-      const toolCall = { id: `${prefix}_${this.tag}_${this.#toolCalls.size}`, ...made };
-      this.#toolCalls.set(toolCall.id, toolCall);
-      return toolCall;
-    });
+    const toolCalls = this.memory.identified(reply.toolCalls, `${prefix}_${this.tag}`);
     const ref = `${this.tag}_${asked.id}`;
     const message: Message = {
       role: 'assistant',
@@ -297,9 +267,6 @@ export class GatewaySession {
   }
 }
 
-/** Names of parameters that are told back; a client may send anything. */
-const NAME = /^[\w.-]{1,64}$/;
-const MAX_IGNORED = 64;
 const CHARACTERS_PER_TOKEN = 4;
 
 function estimatedTokens(call: CallRequest): number {

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../core/json.ts';
 import { openaiError } from '../api-error.ts';
 import type { ChatCall, ToolChoice } from '../call-request.ts';
 import type { AnsweredChoice } from '../session.ts';
+import { completionHead, completionsBase, finishReason, harmless, readBase, usageOf } from './completions.ts';
 import {
   type Answer,
   type Dialect,
@@ -21,14 +22,11 @@ import {
   type ParameterRules,
   penalties,
   readParameters,
-  sampling,
   topLogprobs,
 } from './parameters.ts';
 import { pieces } from './pieces.ts';
 import { tokenLogprobs } from './token-logprobs.ts';
 import { Transcript } from './transcript.ts';
-
-const MAX_CHOICES = 64;
 
 const textPart = z.object({ type: z.literal('text'), text: z.string() });
 const refusalPart = z.object({ type: z.literal('refusal'), refusal: z.string() });
@@ -77,25 +75,6 @@ const responseFormat = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** What `/completions` has too. */
-export const completionsBase = {
-  ...sampling,
-  n: z.int().min(1).max(MAX_CHOICES).nullish(),
-  stop: z.union([z.string().min(1), z.array(z.string().min(1)).max(16)]).nullish(),
-  max_tokens: z.int().min(1).nullish(),
-  seed: z.int().nullish(),
-  stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
-  return_token_ids: z.boolean().nullish(),
-};
-export const harmless: readonly string[] = [
-  'user',
-  'metadata',
-  'store',
-  'service_tier',
-  'safety_identifier',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-];
 const schema = z.object({
   ...completionsBase,
   messages: z.array(message).min(1),
@@ -159,22 +138,6 @@ function read(body: unknown, reading: Reading): Exchange {
     stream: given.stream ?? false,
     whole: (answer) => whole(answer, call, given),
     events: (answer) => events(answer, call, given),
-  };
-}
-
-type GivenBase = Pick<Given, keyof typeof completionsBase>;
-
-/** What both kinds of completions say in the same words. */
-export function readBase(given: GivenBase) {
-  const topK = given.top_k ?? undefined;
-  return {
-    model: given.model,
-    choices: given.n ?? 1,
-    stop: given.stop === null || given.stop === undefined ? [] : [given.stop].flat(),
-    temperature: given.temperature ?? undefined,
-    topP: given.top_p ?? undefined,
-    topK: topK === -1 ? 0 : topK,
-    seed: given.seed ?? undefined,
   };
 }
 
@@ -261,34 +224,6 @@ function* events(answer: Answer, call: ChatCall, given: Given): Generator<Stream
   yield { data: '[DONE]' };
 }
 
-/** What bodies and chunks begin with. */
-export function completionHead(
-  { choices, created }: Answer,
-  model: string,
-  prefix: 'chatcmpl' | 'cmpl',
-  object: string,
-): object {
-  const [first] = choices;
-  return {
-    id: `${prefix}-${first!.ref}`,
-    object,
-    created,
-    model,
-    system_fingerprint: `version-${first!.call.by.version}`,
-    turnwise: toldOf(first!),
-  };
-}
-
-/** What the gateway tells of an answer, in every dialect. */
-export function toldOf({ call: { by, problem, trainable, newPath } }: AnsweredChoice): object {
-  return {
-    policy_version: by.version,
-    valid: problem === undefined,
-    ...(newPath !== undefined && { new_path: newPath }),
-    ...(trainable !== true && { untrainable: trainable }),
-  };
-}
-
 function wireMessage({ message: { content: words, reasoning, toolCalls = [] } }: AnsweredChoice): object {
   return {
     role: 'assistant',
@@ -303,17 +238,6 @@ function wireMessage({ message: { content: words, reasoning, toolCalls = [] } }:
       })),
     }),
   };
-}
-
-export function finishReason({ call, message: { toolCalls } }: AnsweredChoice): string {
-  if (call.finish === 'length') return 'length';
-  return toolCalls ? 'tool_calls' : 'stop';
-}
-
-export function usageOf(choices: readonly AnsweredChoice[]): object {
-  const prompt = choices[0]!.answer.tokens.prompt;
-  const completion = choices.reduce((sum, { answer }) => sum + answer.tokens.completion, 0);
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
 }
 
 const logprobsOf = ({ answer }: AnsweredChoice): object => ({

@@ -81,3 +81,13 @@ export interface Dialect {
 
 /** The end of an id that the gateway gave out, which leads to its call: `msg_ab_3` to `ab_3`. */
 export const refOf = (id: string): string => id.slice(id.search(/[_-]/) + 1);
+
+/** What the gateway tells of an answer, in every dialect. */
+export function toldOf({ call: { by, problem, trainable, newPath } }: AnsweredChoice): object {
+  return {
+    policy_version: by.version,
+    valid: problem === undefined,
+    ...(newPath !== undefined && { new_path: newPath }),
+    ...(trainable !== true && { untrainable: trainable }),
+  };
+}

@@ -3,10 +3,17 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../core/json.ts';
 import { type ApiErrorParts, badRequest } from '../api-error.ts';
-import type { ChatCall, ToolChoice } from '../call-request.ts';
+import { type ChatCall, type ToolChoice, UNSAMPLED } from '../call-request.ts';
 import type { AnsweredChoice } from '../session.ts';
-import { toldOf } from './chat-completions.ts';
-import type { Answer, CountedPrompt, Dialect, Exchange, Reading, StreamEvent } from './dialect.ts';
+import {
+  type Answer,
+  type CountedPrompt,
+  type Dialect,
+  type Exchange,
+  type Reading,
+  type StreamEvent,
+  toldOf,
+} from './dialect.ts';
 import { readBlocks, textOf, textOrBlocks } from './messages-blocks.ts';
 import { claimThread, threadOf, threadSchema } from './messages-threads.ts';
 import {
@@ -119,17 +126,8 @@ function readPrompt(given: z.output<typeof countSchema>, reading: Reading): Chat
   const tools = given.tools ? readTools(given.tools) : (before?.tools ?? []);
   const wanted = given.output_config?.format ?? given.output_format;
   return {
-    kind: 'chat',
+    ...UNSAMPLED,
     model: given.model,
-    choices: 1,
-    stop: [],
-    temperature: undefined,
-    topP: undefined,
-    topK: undefined,
-    maxTokens: undefined,
-    seed: undefined,
-    logprobs: false,
-    topLogprobs: 0,
     messages: transcript.messages,
     refs: transcript.refs,
     tools,

@@ -3,8 +3,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../core/json.ts';
 import { badRequest, openaiError } from '../api-error.ts';
-import type { ChatCall, ResponseFormat, ToolChoice } from '../call-request.ts';
-import { toldOf } from './chat-completions.ts';
+import { type ChatCall, type ResponseFormat, type ToolChoice, UNSAMPLED } from '../call-request.ts';
 import {
   type Answer,
   type CountedPrompt,
@@ -12,6 +11,7 @@ import {
   type Exchange,
   type Reading,
   refOf,
+  toldOf,
 } from './dialect.ts';
 import {
   checkChoice,
@@ -173,17 +173,8 @@ function readPrompt(given: z.output<typeof countSchema>, reading: Reading): Chat
     throw badRequest('invalid_value', 'There is nothing to answer: "input" is empty.', 'input');
   }
   return {
-    kind: 'chat',
+    ...UNSAMPLED,
     model: given.model,
-    choices: 1,
-    stop: [],
-    temperature: undefined,
-    topP: undefined,
-    topK: undefined,
-    maxTokens: undefined,
-    seed: undefined,
-    logprobs: false,
-    topLogprobs: 0,
     messages,
     refs,
     tools,

@@ -4,14 +4,7 @@ import { z } from 'zod';
 import { openaiError } from '../api-error.ts';
 import type { TextCall } from '../call-request.ts';
 import type { AnsweredChoice } from '../session.ts';
-import {
-  completionHead,
-  completionsBase,
-  finishReason,
-  harmless,
-  readBase,
-  usageOf,
-} from './chat-completions.ts';
+import { completionHead, completionsBase, finishReason, harmless, readBase, usageOf } from './completions.ts';
 import {
   type Answer,
   type Dialect,
