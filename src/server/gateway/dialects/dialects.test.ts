@@ -185,26 +185,29 @@ describe.each(PATHS)('%s', (path) => {
   });
 
   test('a stream that has to wait says so, and one that fails then ends with an error, not as if it were complete', async () => {
-    let fail = false;
+    let answer = (_text?: string): void => {};
     const { gateway, session } = await asking(
-      async () => {
-        await new Promise((resolve) => setTimeout(resolve, 120));
-        if (fail) throw new Error('no weights');
-        return 'so';
-      },
-      { gateway: { limits: { silenceMs: 25 } } },
+      () =>
+        new Promise((resolve, reject) => {
+          answer = (text) => (text === undefined ? reject(new Error('no weights')) : resolve(text));
+        }),
+      { gateway: { limits: { silenceMs: 10 } } },
     );
-    const stream = async (): Promise<string> => {
+    const stream = async (text?: string): Promise<string> => {
       const response = await fetch(`${gateway.baseURL(session)}${path}`, {
         method: 'POST',
         headers: { 'x-api-key': session.key },
         body: JSON.stringify(DIALECTS[path]({ stream: true })),
       });
       expect(response.status).toBe(200);
-      return response.text();
+      let told = '';
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+        told += chunk;
+        if (told.includes(': wait')) answer(text);
+      }
+      return told;
     };
-    expect(await stream()).toMatch(/^(: wait\n\n){2,}(event|data): /);
-    fail = true;
+    expect(await stream('so')).toMatch(/^(: wait\n\n)+(event|data): /);
     const failed = await stream();
     expect(failed).toMatch(/^(: wait\n\n)+(event: error\n)?data: [^\n]*no weights[^\n]*\n\n$/);
     expect(failed).not.toMatch(/completed|message_stop|\[DONE\]/);
