@@ -3,6 +3,7 @@
 import type { Sampling } from '../../core/episode.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Message, ToolDeclaration } from '../../core/messages.ts';
+import type { TemplateVariables } from '../../model/conversation.ts';
 
 export { readChatCall } from './dialects/chat-completions.ts';
 
@@ -44,6 +45,8 @@ export interface ChatCall extends CallBase {
   /** What ids of tool calls begin with. */
   readonly callIdPrefix: 'call' | 'toolu';
   readonly responseFormat: ResponseFormat;
+  /** For the chat template, where the model has one. */
+  readonly templateVariables?: TemplateVariables;
 }
 
 export interface TextCall extends CallBase {

@@ -100,7 +100,7 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
 }
 
 function promptOf({ call, history, fresh, freshText }: PromptOf, renderer: ConversationRenderer): Prompt {
-  if (call.kind === 'chat') return renderer.next(history, fresh, call.tools);
+  if (call.kind === 'chat') return renderer.next(history, fresh, call.tools, call.templateVariables);
   const contextIds =
     typeof call.prompt === 'string' ? renderer.textIds(freshText) : call.prompt.slice(history.ids.length);
   const extendsPrevious = history.ids.length > 0;

@@ -105,6 +105,7 @@ function requestBody(call: CallRequest, { model, tokenIds }: UpstreamOptions): o
           ...(call.responseFormat.type === 'text'
             ? {}
             : { response_format: wireFormat(call.responseFormat) }),
+          ...(call.templateVariables && { chat_template_kwargs: call.templateVariables }),
           ...(logprobs && { logprobs: true }),
           ...(call.topLogprobs > 0 && { top_logprobs: call.topLogprobs }),
         }

@@ -86,6 +86,7 @@ const schema = z.object({
   logprobs: z.boolean().nullish(),
   top_logprobs: topLogprobs,
   modalities: z.array(z.literal('text')).nullish(),
+  chat_template_kwargs: z.strictObject({ enable_thinking: z.boolean().optional() }).nullish(),
 });
 const rules: ParameterRules<typeof schema> = {
   schema,
@@ -116,6 +117,7 @@ function read(body: unknown, reading: Reading): Exchange {
     declared(name, description, parameters),
   );
   const { messages, refs } = transcriptOf(given.messages, reading);
+  const { chat_template_kwargs: kwargs } = given;
   const call: ChatCall = {
     kind: 'chat',
     ...readBase(given),
@@ -128,6 +130,11 @@ function read(body: unknown, reading: Reading): Exchange {
     toolChoice: checkChoice(readToolChoice(given.tool_choice), tools),
     parallelToolCalls: given.parallel_tool_calls ?? true,
     callIdPrefix: 'call',
+    ...(kwargs && {
+      templateVariables: {
+        ...(kwargs.enable_thinking !== undefined && { enable_thinking: kwargs.enable_thinking }),
+      },
+    }),
     responseFormat:
       given.response_format?.type === 'json_schema'
         ? { type: 'json_schema', schema: given.response_format.json_schema.schema as JsonObject }
