@@ -1,4 +1,4 @@
-/** The contract of an agent developer: plain code that talks to an OpenAI-compatible URL, and says how well it went. */
+/** The contract of an agent developer: plain code that talks to the URL of a model, in whatever dialect, and says how well it went. */
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
@@ -12,8 +12,10 @@ const marker = Symbol.for('turnwise.agent');
 /** What a run of the agent gets: a task (plain JSON, since it is stored), and where its model answers. */
 export interface AgentEpisode<Task = Json> {
   readonly task: Task;
-  /** Of the OpenAI-compatible API: `/chat/completions` and so on lie below it. It belongs to this episode alone. */
+  /** Ends in `/v1`; `/chat/completions`, `/responses` and `/messages` lie below it. It belongs to this episode alone. */
   readonly baseURL: string;
+  /** The same without `/v1`, as Anthropic's own SDK and LangChain want it. */
+  readonly anthropicBaseURL: string;
   readonly apiKey: string;
   /** Name of the model to ask for. */
   readonly model: string;

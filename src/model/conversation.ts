@@ -10,9 +10,19 @@ export interface ForcedCall {
   readonly name?: string;
 }
 
+/** What a request may say of the template: whether the model is to think. */
+export interface TemplateVariables {
+  readonly enable_thinking?: boolean;
+}
+
 export interface ConversationRenderer extends Renderer {
-  /** `prompt`, with tools that the model may call, where it reads declarations. */
-  next(history: History, fresh: readonly Message[], tools: readonly ToolDeclaration[]): Prompt;
+  /** `prompt`, with tools that the model may call, and variables of its template, where it reads these. */
+  next(
+    history: History,
+    fresh: readonly Message[],
+    tools: readonly ToolDeclaration[],
+    variables?: TemplateVariables,
+  ): Prompt;
   /** Ids with which a forced call begins: context, not sampled. Absent where the renderer cannot force calls. */
   forcedIds?(call: ForcedCall): number[];
   /** Plain text as ids, without any marks. */

@@ -7,10 +7,16 @@ import {
   type ChatRendererParts,
   chatRenderer,
 } from './chat-renderer.ts';
-import type { ConversationRenderer, ForcedCall, Reply, ToolDeclaration } from './conversation.ts';
+import type {
+  ConversationRenderer,
+  ForcedCall,
+  Reply,
+  TemplateVariables,
+  ToolDeclaration,
+} from './conversation.ts';
 import { splitReasoning } from './tool-call-text.ts';
 
-/** Sets of tools whose renderers are kept: an agent has few. */
+/** Sets of tools, and of variables, whose renderers are kept: an agent has few. */
 const KEPT = 64;
 
 /** Calls can be forced where the template writes an answer with a call as it asks for one: prompt first, then the answer. */
@@ -19,22 +25,27 @@ export function pretrainedConversation(
   options: Omit<ChatRendererOptions, 'tools' | 'translateToolCalls'>,
 ): ConversationRenderer {
   const plain = chatRenderer(parts, options);
-  const byTools = new Map<string, ChatRenderer>();
-  const withTools = (tools: readonly ToolDeclaration[]): ChatRenderer => {
-    if (tools.length === 0) return plain;
-    const key = JSON.stringify(tools);
-    const known = byTools.get(key);
+  const renderers = new Map<string, ChatRenderer>();
+  const rendererOf = (tools: readonly ToolDeclaration[], own: TemplateVariables = {}): ChatRenderer => {
+    const changed = Object.keys(own).length > 0;
+    if (tools.length === 0 && !changed) return plain;
+    const key = JSON.stringify([tools, own]);
+    const known = renderers.get(key);
     if (known) return known;
     const declared = tools.map((tool) => ({ type: 'function', function: tool as unknown as Json }));
-    const made = chatRenderer(parts, { ...options, tools: declared });
-    if (byTools.size >= KEPT) byTools.clear();
-    byTools.set(key, made);
+    const made = chatRenderer(parts, {
+      ...options,
+      ...(declared.length > 0 && { tools: declared }),
+      ...(changed && { variables: { ...options.variables, ...own } }),
+    });
+    if (renderers.size >= KEPT) renderers.clear();
+    renderers.set(key, made);
     return made;
   };
   const beginCall = forcedBeginning(parts, options.variables);
   return {
     ...plain,
-    next: (history, fresh, tools) => withTools(tools).prompt(history, fresh),
+    next: (history, fresh, tools, variables) => rendererOf(tools, variables).prompt(history, fresh),
     textIds: (text) => parts.tokenizer.encode(text),
     ...(beginCall && { forcedIds: (call) => parts.tokenizer.encode(beginCall(call)) }),
     read: (text, tools) => readReply(text, tools, plain),

@@ -60,7 +60,7 @@ export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lock
     get author() {
       return { kind: 'policy', name: LEARNER, version: engine.version } as const;
     },
-    complete: async ({ conversation, promptIds, sampling, seedKey }) => {
+    complete: async ({ conversation, promptIds, sampling, seedKey, topLogprobs }) => {
       const asked = performance.now();
       const { result, version, sentMs } = await new Promise<Served>((resolve, reject) => {
         waiting.push({
@@ -73,6 +73,7 @@ export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lock
             topP: sampling.topP,
             topK: sampling.topK,
             seed: seedKey,
+            ...(topLogprobs !== undefined && { topLogprobs }),
           },
           resolve,
           reject,
@@ -87,6 +88,7 @@ export function enginePolicy(engine: Sampler, renderer: Renderer, lockstep: Lock
         by: { kind: 'policy', name: LEARNER, version },
         trainable: true,
         waitMs: sentMs - asked,
+        ...(result.top && { top: result.top }),
       };
     },
     release: (conversation) => {

@@ -3,6 +3,7 @@
 import type { Author, EpisodeKey, Finish, Role, Sampling, Untrainable } from '../core/episode.ts';
 import type { Message } from '../core/messages.ts';
 import type { Session } from '../env/session.ts';
+import type { TokenProbability } from './sampler.ts';
 
 /** What a policy that reads a prompt is asked. */
 export interface PromptRequest {
@@ -15,6 +16,8 @@ export interface PromptRequest {
   /** The whole prompt as token ids, for policies that read ids. */
   readonly promptIds: readonly number[];
   readonly sampling: Sampling;
+  /** How many of the likeliest tokens to tell at each place, where the policy can. */
+  readonly topLogprobs?: number;
   readonly signal: AbortSignal;
 }
 
@@ -34,6 +37,8 @@ export interface Completion {
   readonly trainable: true | Untrainable;
   /** Milliseconds that it waited for others before anything was computed. */
   readonly waitMs?: number;
+  /** The likeliest tokens at each place, most probable first, where they were asked for. */
+  readonly top?: readonly (readonly TokenProbability[])[];
 }
 
 export interface Policy {

@@ -13,6 +13,14 @@ export interface SampleRequest {
   readonly topK: number;
   /** Names the random stream of this completion. */
   readonly seed: string;
+  /** How many of the likeliest tokens to tell at each place; absent: none. */
+  readonly topLogprobs?: number;
+}
+
+/** A token and its log-probability, on the same terms as those of sampled ids. */
+export interface TokenProbability {
+  readonly id: number;
+  readonly logprob: number;
 }
 
 export interface SampleResult {
@@ -20,6 +28,8 @@ export interface SampleResult {
   /** Log-probability of each sampled id under the untruncated distribution at the sampling temperature (at 1 when greedy). */
   readonly logprobs: Float32Array;
   readonly finish: 'stop' | 'length';
+  /** The likeliest tokens at each place, most probable first, where they were asked for and the engine can tell. */
+  readonly top?: readonly (readonly TokenProbability[])[];
 }
 
 export interface Sampler {

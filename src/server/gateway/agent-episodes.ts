@@ -105,6 +105,7 @@ async function run(
       agent.run({
         task,
         baseURL: gateway.baseURL(session),
+        anthropicBaseURL: gateway.anthropicBaseURL(session),
         apiKey: session.key,
         model: session.models[0]!.name,
         signal,

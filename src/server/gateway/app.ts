@@ -9,13 +9,10 @@ import type { Json } from '../../core/json.ts';
 import { jsonProblem } from '../../core/json-limits.ts';
 import { givenKey, guard } from '../guard/guard.ts';
 import { sameSecret } from '../guard/secrets.ts';
-import { ApiError, badRequest, notFound } from './api-error.ts';
-import { type CallRequest, readChatCall, readTextCall } from './call-request.ts';
-import { type ResponseContext, streamedResponse, wholeResponse } from './chat-response.ts';
+import { answerRoutes, wordingOf } from './answer-routes.ts';
+import { ApiError, badRequest, internalError, notFound } from './api-error.ts';
 import type { Gateway } from './gateway.ts';
-import { PURPOSE_HEADER, readPurpose } from './purpose.ts';
-import { checkFormat } from './response-format.ts';
-import type { AnsweredChoice, GatewaySession } from './session.ts';
+import type { GatewaySession } from './session.ts';
 import type { SessionRecord } from './session-record.ts';
 
 const creation = z.strictObject({
@@ -29,7 +26,7 @@ const ending = z.strictObject({
 });
 
 /** What the guard refuses, by its statuses. */
-const guardStatuses: Readonly<Record<string, number>> = {
+const guardStatuses: Readonly<Record<string, 403 | 415>> = {
   'request-host': 403,
   'request-origin': 403,
   'request-type': 415,
@@ -37,13 +34,11 @@ const guardStatuses: Readonly<Record<string, number>> = {
 
 export function gatewayApp(gateway: Gateway): Hono {
   const app = new Hono();
-  app.onError((error) =>
-    TurnwiseError.isInstance(error) && error.code in guardStatuses
-      ? refused(error)
-      : (error instanceof ApiError ? error : internal(error)).toResponse(),
-  );
+  app.onError((error, context) => apiErrorOf(error).toResponse(wordingOf(context)));
   app.notFound((context) =>
-    notFound('unknown_route', `There is nothing at ${context.req.method} ${context.req.path}.`).toResponse(),
+    notFound('unknown_route', `There is nothing at ${context.req.method} ${context.req.path}.`).toResponse(
+      wordingOf(context),
+    ),
   );
   app.use(guard({ allowHosts: gateway.allowHosts, bodyTypes: ['application/json'] }));
   app.use(
@@ -76,6 +71,7 @@ export function gatewayApp(gateway: Gateway): Hono {
         id: session.id,
         object: 'session',
         base_url: gateway.baseURL(session),
+        anthropic_base_url: gateway.anthropicBaseURL(session),
         api_key: session.key,
         models: session.models.map(({ name }) => name),
       },
@@ -108,51 +104,15 @@ export function gatewayApp(gateway: Gateway): Hono {
     }
     return context.json({ id: name, object: 'model', created: 0, owned_by: 'turnwise' });
   });
-  app.post('/sessions/:id/v1/chat/completions', (context) =>
-    answer(context, gateway, (body) => {
-      const call = readChatCall(body);
-      checkFormat(call.responseFormat);
-      return call;
-    }),
+  app.route(
+    '/sessions/:id',
+    answerRoutes(gateway, (context) => sessionOf(context, gateway), readBody),
   );
-  app.post('/sessions/:id/v1/completions', (context) => answer(context, gateway, readTextCall));
   return app;
-}
-
-async function answer(
-  context: Context,
-  gateway: Gateway,
-  read: (body: unknown) => CallRequest,
-): Promise<Response> {
-  const session = sessionOf(context, gateway);
-  const purpose = readPurpose(context.req.header(PURPOSE_HEADER));
-  const call = { ...read(await readBody(context)), ...purpose };
-  const choices = await gateway.call(session.id, call, context.req.raw.signal);
-  const about: ResponseContext = {
-    id: `${call.kind === 'chat' ? 'chatcmpl' : 'cmpl'}-${session.id.slice(8)}-${choices[0]!.call.id}`,
-    created: Math.floor(Date.now() / 1000),
-    call,
-  };
-  return call.stream ? streamed(choices, about) : Response.json(wholeResponse(choices, about));
 }
 
 function recordResponse(record: SessionRecord): Response {
   return new Response(exactJson(record), { headers: { 'content-type': 'application/json' } });
-}
-
-function streamed(choices: readonly AnsweredChoice[], about: ResponseContext): Response {
-  const encoder = new TextEncoder();
-  const chunks = streamedResponse(choices, about);
-  const body = new ReadableStream<Uint8Array>({
-    pull: (controller) => {
-      const { value, done } = chunks.next();
-      controller.enqueue(encoder.encode(`data: ${done ? '[DONE]' : JSON.stringify(value)}\n\n`));
-      if (done) controller.close();
-    },
-  });
-  return new Response(body, {
-    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
-  });
 }
 
 /** @param withGatewayKey whether the key of the whole gateway opens it too */
@@ -174,7 +134,7 @@ function wrongKey(which: string): ApiError {
     status: 401,
     type: 'authentication_error',
     code: 'invalid_api_key',
-    message: `Send "Authorization: Bearer KEY" with ${which}.`,
+    message: `Send "Authorization: Bearer KEY", or "x-api-key: KEY", with ${which}.`,
   });
 }
 
@@ -203,15 +163,13 @@ function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.out
   );
 }
 
-function internal(error: unknown): ApiError {
-  const message = error instanceof Error ? error.message : String(error);
-  return new ApiError({ status: 500, type: 'server_error', code: 'internal', message });
+function apiErrorOf(error: unknown): ApiError {
+  if (TurnwiseError.isInstance(error) && error.code in guardStatuses) return refused(error);
+  return error instanceof ApiError ? error : internalError(error);
 }
 
-/** A refusal of the guard in the shape of the API; clients must not repeat it. */
-function refused({ code, message }: TurnwiseError): Response {
-  return Response.json(
-    { error: { message, type: 'permission_error', param: null, code: code.replaceAll('-', '_') } },
-    { status: guardStatuses[code]!, headers: { 'x-should-retry': 'false' } },
-  );
+/** A refusal of the guard as an error of the API; clients must not repeat it. */
+function refused({ code, message }: TurnwiseError): ApiError {
+  const status = guardStatuses[code]!;
+  return new ApiError({ status, type: 'permission_error', code: code.replaceAll('-', '_'), message });
 }

@@ -77,7 +77,7 @@ export class CallRecorder {
 
   place(request: CallRequest, { name }: ChatModel): Placement {
     if (request.kind === 'text') return this.#placeText(request, name);
-    const found = this.#conversationsOf(name).find(request.messages, request.tools);
+    const found = this.#conversationsOf(name).find(request.messages, request.tools, request.refs);
     return { ...found, restText: '', anchor: found.key.slice(0, 16) };
   }
 
@@ -89,14 +89,19 @@ export class CallRecorder {
     }));
   }
 
-  /** @param reply what was made of the answer, and `message` as the client is given it */
+  /** @param said what was made of the answer, with `message` as the client is given it, and what its ids end in */
   add(
     request: CallRequest,
     model: ChatModel,
     placed: Placement,
     asked: Asked,
     answer: ModelAnswer,
-    said: { readonly reply: Reply; readonly message: Message; readonly problem: string | undefined },
+    said: {
+      readonly reply: Reply;
+      readonly message: Message;
+      readonly problem: string | undefined;
+      readonly ref: string;
+    },
     about: CallTimes & Pick<Call, 'purpose' | 'trainable'> & { readonly by: Author },
   ): RecordedCall {
     const { parent } = placed;
@@ -137,7 +142,8 @@ export class CallRecorder {
     };
     this.#calls.push(recorded);
     if (request.kind === 'chat') {
-      this.#conversationsOf(model.name).add(request.messages, request.tools, said.message, recorded);
+      const { messages, tools, refs } = request;
+      this.#conversationsOf(model.name).add(messages, tools, said.message, recorded, { refs, ref: said.ref });
     }
     return recorded;
   }

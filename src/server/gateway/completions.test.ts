@@ -258,6 +258,22 @@ test('what a model thinks is apart from what it says, whole and streamed, and is
   expect(promptsOf(session.record().calls).get(2)).toEqual(policy.requests[2]!.promptIds);
 });
 
+test('a request may say whether the model thinks, in the words of its template', async () => {
+  const language = await parityLanguage('tokenizer-qwen');
+  const thinking = pretrainedConversation(language, { maxTurnTokens: 64 });
+  const policy = scriptedTokens(thinking, () => 'figs');
+  const model = policyModel({ policy, renderer: thinking, contextLength: 1024 });
+  const { post } = await setUp(undefined, {}, { model });
+  const saying = (chat_template_kwargs: object): Promise<{ status: number; body: Body }> =>
+    post('/chat/completions', chat('who', { chat_template_kwargs }));
+  await saying({});
+  await saying({ enable_thinking: false });
+  const [plain, without] = policy.requests.map(({ promptIds }) => language.tokenizer.decode([...promptIds]));
+  expect(without).toBe(`${plain}<think>\n\n</think>\n\n`);
+  const { status, body } = await saying({ add_default_system: true });
+  expect([status, body.error.param]).toEqual([400, 'chat_template_kwargs.add_default_system']);
+});
+
 describe('/completions and /models', () => {
   test('text prompts chain by text, prompts of ids by ids', async () => {
     const { post, session } = await setUp(() => 'one two');

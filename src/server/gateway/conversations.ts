@@ -28,13 +28,20 @@ interface Answered<Entry> {
   readonly entry: Entry;
   readonly tools: string;
   readonly messages: readonly string[];
+  /** What was thought before the answer. */
+  readonly thought?: string;
 }
+
+type Refs = ReadonlyMap<number, string>;
+const NO_REFS: Refs = new Map();
 
 interface Read {
   readonly tools: string;
   readonly messages: readonly string[];
   /** Of the first messages, as many as the index says. */
   readonly chains: readonly string[];
+  /** Ids that came with each message. */
+  readonly ids: readonly (readonly string[])[];
 }
 
 export class Conversations<Entry> {
@@ -44,15 +51,21 @@ export class Conversations<Entry> {
   readonly #requests: Lists<Answered<Entry>> = new Map();
   /** By the answer alone. */
   readonly #said: Lists<Answered<Entry>> = new Map();
-  readonly #byCallId: Map<string, Answered<Entry>> = new Map();
+  /** By ids of its calls, and by what its own ends in. */
+  readonly #byId: Map<string, Answered<Entry>> = new Map();
 
-  find(messages: readonly Message[], tools: readonly ToolDeclaration[]): Continuation<Entry> {
-    const read = readRequest(messages, tools);
+  /** @param refs which answer an assistant message is, by its index, where the client told */
+  find(
+    messages: readonly Message[],
+    tools: readonly ToolDeclaration[],
+    refs: Refs = NO_REFS,
+  ): Continuation<Entry> {
+    const read = this.#read(messages, tools, refs);
     let base: Answered<Entry> | undefined;
     let begins = 0;
     for (const [index, message] of messages.entries()) {
       if (message.role !== 'assistant') continue;
-      const found = this.#take(read.chains[index + 1]!, message, read.tools);
+      const found = this.#take(read.chains[index + 1]!, read.ids[index]!, read.tools);
       if (found) [base, begins] = [found, index + 1];
     }
     const rest = messages.slice(begins);
@@ -64,21 +77,55 @@ export class Conversations<Entry> {
   }
 
   /** Remember that this request was answered so. `answer` is the message as the client was given it. */
-  add(request: readonly Message[], tools: readonly ToolDeclaration[], answer: Message, entry: Entry): void {
-    const { messages, chains, tools: declared } = readRequest([...request, answer], tools);
-    const answered = { entry, tools: declared, messages };
+  add(
+    request: readonly Message[],
+    tools: readonly ToolDeclaration[],
+    answer: Message,
+    entry: Entry,
+    { refs = NO_REFS, ref }: { readonly refs?: Refs; readonly ref?: string } = {},
+  ): void {
+    const own = new Map(refs);
+    if (ref !== undefined) own.set(request.length, ref);
+    const { messages, chains, ids, tools: declared } = this.#read([...request, answer], tools, own, true);
+    const thought = answer.reasoning?.trim();
+    const answered = { entry, tools: declared, messages, ...(thought !== undefined && { thought }) };
     append(this.#answers, chains.at(-1)!, answered);
     append(this.#requests, chains.at(-2)!, answered);
     append(this.#said, messages.at(-1)!, answered);
-    for (const id of idsOf(answer)) this.#byCallId.set(id, answered);
+    for (const id of ids.at(-1)!) this.#byId.set(id, answered);
   }
 
-  /** Of equal answers the one whose calls came back; else one that was offered the same tools; else the first. */
-  #take(chain: string, message: Message, tools: string): Answered<Entry> | undefined {
+  /**
+   * The request as hashes. What an assistant thought is left out of them, since most clients leave it out; where one sends
+   * other thoughts than it was given, they are part of what it says.
+   */
+  #read(request: readonly Message[], tools: readonly ToolDeclaration[], refs: Refs, answered = false): Read {
+    const messages: string[] = [];
+    const chains = [''];
+    for (const [index, message] of request.entries()) {
+      const said = `${message.role}:${sha256(textOf(message))}`;
+      const next = sha256(`${chains.at(-1)}\n${said}`);
+      const thought = message.reasoning?.trim();
+      const own =
+        thought === undefined ||
+        (answered && index === request.length - 1) ||
+        this.#answers.get(next)?.some((answer) => answer.thought === thought);
+      messages.push(own ? said : `${said}:${sha256(thought!)}`);
+      chains.push(own ? next : sha256(`${chains.at(-1)}\n${messages.at(-1)}`));
+    }
+    const ids = request.map((message, index) => {
+      const ref = refs.get(index);
+      return ref === undefined ? idsOf(message) : [ref, ...idsOf(message)];
+    });
+    return { tools: toolsKey(tools), messages, chains, ids };
+  }
+
+  /** Of equal answers the one whose ids came back; else one that was offered the same tools; else the first. */
+  #take(chain: string, ids: readonly string[], tools: string): Answered<Entry> | undefined {
     const answers = this.#answers.get(chain);
     if (answers === undefined) return undefined;
-    for (const id of idsOf(message)) {
-      const named = this.#byCallId.get(id);
+    for (const id of ids) {
+      const named = this.#byId.get(id);
       if (named !== undefined && answers.includes(named)) return named;
     }
     return answers.find((answer) => answer.tools === tools) ?? answers[0];
@@ -95,7 +142,7 @@ export class Conversations<Entry> {
   ): Pick<Continuation<Entry>, 'parent' | 'change' | 'fresh'> | undefined {
     for (let index = messages.length - 1; index >= begins; index--) {
       if (messages[index]!.role !== 'assistant') continue;
-      const origin = this.#giverOf(messages[index]!, index, read) ?? this.#answererOf(index, read);
+      const origin = this.#giverOf(index, read) ?? this.#answererOf(index, read);
       if (origin === undefined) continue;
       const known = new Set(origin.messages);
       const same = sharedLength(read.messages, origin.messages);
@@ -106,8 +153,8 @@ export class Conversations<Entry> {
   }
 
   /** Who gave this answer, before another history. Few words may have been said anywhere: more than they must agree. */
-  #giverOf(message: Message, index: number, read: Read): Answered<Entry> | undefined {
-    const named = idsOf(message).flatMap((id) => this.#byCallId.get(id) ?? []);
+  #giverOf(index: number, read: Read): Answered<Entry> | undefined {
+    const named = read.ids[index]!.flatMap((id) => this.#byId.get(id) ?? []);
     if (named.length > 0) return named.at(-1);
     let best: Answered<Entry> | undefined;
     let most = [0, 0];
@@ -131,13 +178,15 @@ export class Conversations<Entry> {
     return asked.findLast((request) => request.tools === tools) ?? asked.at(-1);
   }
 
-  #changeOf({ tools, messages }: Read, index: number, origin: Answered<Entry>): NewPath {
+  #changeOf({ tools, messages, ids }: Read, index: number, origin: Answered<Entry>): NewPath {
     if (tools !== origin.tools) return 'tools-changed';
     const history = messages.slice(0, index + 1);
     if (systemsOf(history).join() !== systemsOf(origin.messages).join()) return 'system-changed';
     if (isPartOf(history, origin.messages)) return 'dropped';
-    const changed = history[sharedLength(history, origin.messages)]!;
-    return changed.startsWith('assistant') && !this.#said.has(changed) ? 'foreign-words' : 'rewritten';
+    const at = sharedLength(history, origin.messages);
+    const changed = history[at]!;
+    const ours = this.#said.has(changed) || ids[at]!.some((id) => this.#byId.has(id));
+    return changed.startsWith('assistant') && !ours ? 'foreign-words' : 'rewritten';
   }
 }
 
@@ -147,13 +196,6 @@ function append<Value>(lists: Lists<Value>, key: string, value: Value): void {
   const list = lists.get(key);
   if (list) list.push(value);
   else lists.set(key, [value]);
-}
-
-function readRequest(request: readonly Message[], tools: readonly ToolDeclaration[]): Read {
-  const messages = request.map((message) => `${message.role}:${sha256(textOf(message))}`);
-  const chains = [''];
-  for (const message of messages) chains.push(sha256(`${chains.at(-1)}\n${message}`));
-  return { tools: toolsKey(tools), messages, chains };
 }
 
 /** Names a set of declarations. */

@@ -1,4 +1,4 @@
-/** Whatever is sent: an answer in OpenAI's shape, no crash, and no session or call that is left over. */
+/** Whatever is sent, in whatever dialect: an answer in its shape, no crash, and no session or call that is left over. */
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -98,8 +98,87 @@ const textBody = fc.record(
   },
   { requiredKeys: ['model', 'prompt'] },
 );
+const item = fc.oneof(
+  fc.record({ role: nearly(fc.constantFrom('system', 'user', 'assistant')), content: nearly(contents) }),
+  fc.record({
+    type: fc.constant('message'),
+    role: fc.constant('user'),
+    content: nearly(fc.constant([{ type: 'input_text', text: 'who' }])),
+  }),
+  fc.record({
+    type: fc.constant('item_reference'),
+    id: nearly(fc.constantFrom('msg_a_0', 'rs_', '__proto__')),
+  }),
+  fc.record({
+    type: fc.constant('function_call'),
+    call_id: nearly(fc.constant('a')),
+    name: nearly(fc.constant('look')),
+    arguments: nearly(fc.constantFrom('{"person":"ada"}', '{"pers', '[[[[')),
+  }),
+  fc.record({
+    type: fc.constant('function_call_output'),
+    call_id: nearly(fc.constant('a')),
+    output: nearly(contents),
+  }),
+  fc.record({ type: fc.constantFrom('reasoning', 'computer_call', 'toString'), summary: anything }),
+);
+const parameters = look.function.parameters;
+const responsesBody = fc.record(
+  {
+    model: shared.model,
+    input: nearly(fc.oneof(contents, fc.array(item, { minLength: 1, maxLength: 5 }))),
+    instructions: nearly(contents),
+    previous_response_id: nearly(fc.constantFrom(null, null, null, 'resp_a_0')),
+    tools: nearly(fc.constant([{ type: 'function', name: 'look', parameters }])),
+    tool_choice: nearly(fc.constantFrom('auto', 'required', { type: 'function', name: 'look' })),
+    text: nearly(fc.constantFrom({}, { format: { type: 'json_object' } })),
+    include: nearly(fc.constantFrom([], ['message.output_text.logprobs'])),
+    max_output_tokens: shared.max_tokens,
+    stream: shared.stream,
+  },
+  { requiredKeys: ['model', 'input'] },
+);
+const block = fc.oneof(
+  fc.record({ type: fc.constant('text'), text: nearly(contents) }),
+  fc.record({
+    type: fc.constant('tool_use'),
+    id: nearly(fc.constant('a')),
+    name: nearly(fc.constant('look')),
+    input: nearly(fc.constant({})),
+  }),
+  fc.record({
+    type: fc.constant('tool_result'),
+    tool_use_id: nearly(fc.constant('a')),
+    content: nearly(contents),
+  }),
+  fc.record({ type: fc.constantFrom('thinking', 'image', '__proto__'), thinking: nearly(contents) }),
+);
+const messagesBody = fc.record(
+  {
+    model: shared.model,
+    max_tokens: shared.max_tokens,
+    messages: nearly(
+      fc.array(
+        fc.record({
+          role: nearly(fc.constantFrom('user', 'assistant')),
+          content: nearly(fc.oneof(contents, fc.array(block, { maxLength: 3 }))),
+        }),
+        { minLength: 1, maxLength: 4 },
+      ),
+    ),
+    system: nearly(contents),
+    tools: nearly(fc.constant([{ name: 'look', input_schema: parameters }])),
+    tool_choice: nearly(fc.constantFrom({ type: 'auto' }, { type: 'any' }, { type: 'tool', name: 'look' })),
+    thread: nearly(
+      fc.constantFrom(null, null, { type: 'create' }, { type: 'continue', previous_message_id: 'msg_a_0' }),
+    ),
+    stop_sequences: nearly(fc.constantFrom(['one'], [])),
+    stream: shared.stream,
+  },
+  { requiredKeys: ['model', 'messages', 'max_tokens'] },
+);
 const json = fc.oneof(
-  { weight: 9, arbitrary: fc.oneof(chatBody, textBody) },
+  { weight: 9, arbitrary: fc.oneof(chatBody, textBody, responsesBody, messagesBody) },
   fc.dictionary(fc.constantFrom('__proto__', 'model', 'messages', 'toString'), anything),
   anything,
 );
@@ -114,6 +193,8 @@ const key = fc.oneof(
 );
 const CHAT = '/sessions/:id/v1/chat/completions';
 const TEXT = '/sessions/:id/v1/completions';
+const RESPONSES = '/sessions/:id/v1/responses';
+const MESSAGES = '/sessions/:id/v1/messages';
 const to = (path: string, body: fc.Arbitrary<object>) =>
   fc.record({
     method: fc.constant('POST'),
@@ -126,6 +207,11 @@ const stray = fc.record({
   path: fc.constantFrom(
     CHAT,
     TEXT,
+    RESPONSES,
+    `${RESPONSES}/input_tokens`,
+    `${RESPONSES}/resp_a_0`,
+    MESSAGES,
+    `${MESSAGES}/count_tokens`,
     '/sessions',
     '/sessions/:id',
     '/sessions/:id/close',
@@ -146,12 +232,15 @@ const creation = fc.record({
 const request = fc.oneof(
   { weight: 6, arbitrary: to(CHAT, chatBody) },
   { weight: 2, arbitrary: to(TEXT, textBody) },
+  { weight: 5, arbitrary: to(RESPONSES, responsesBody) },
+  { weight: 5, arbitrary: to(MESSAGES, messagesBody) },
   { weight: 3, arbitrary: stray },
   { weight: 1, arbitrary: creation },
 );
 
-test('1,200 generated requests', { timeout: 60_000 }, async () => {
+test('1,440 generated requests', { timeout: 120_000 }, async () => {
   const statuses = new Map<number, number>();
+  const answered = new Set<string>();
   let sent = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 12, maxLength: 12 }), async (requests) => {
@@ -166,20 +255,19 @@ test('1,200 generated requests', { timeout: 60_000 }, async () => {
           });
           const answer = await response.text();
           statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+          if (response.ok) answered.add(path);
           if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
-            expect(answer.trimEnd().endsWith('data: [DONE]')).toBe(true);
+            expect(answer.trimEnd()).toMatch(/data: (\[DONE\]|\{"type":"(response\.|message_stop).*)$/);
             return;
           }
-          const parsed = JSON.parse(answer) as { error?: { message: string; type: string; code: string } };
+          const parsed = JSON.parse(answer) as { error?: { message: string; type: string } };
           if (response.ok) return;
-          expect(parsed.error).toEqual({
-            message: expect.any(String),
-            type: expect.any(String),
-            param: parsed.error && 'param' in parsed.error ? parsed.error.param : null,
-            code: expect.any(String),
-          });
+          const { error } = parsed;
+          expect(error).toMatchObject({ message: expect.any(String), type: expect.any(String) });
+          const details = { details: { error_code: expect.any(String) } };
+          expect(error).toMatchObject(path.startsWith(MESSAGES) ? details : { code: expect.any(String) });
           // A fault of ours would be told as one.
-          if (response.status === 500) expect(parsed.error!.code).toBe('model_failed');
+          if (response.status === 500) expect(error!.message).toContain('the model stumbles');
         }),
       );
       const { calls } = session.record();
@@ -195,10 +283,11 @@ test('1,200 generated requests', { timeout: 60_000 }, async () => {
       expect(gateway.state).toEqual({ running: 0, paused: false });
       expect(gateway.sessions).toEqual([]);
     }),
-    { numRuns: 100, seed: 7 },
+    { numRuns: 120, seed: 7 },
   );
-  expect(sent).toBeGreaterThanOrEqual(1200);
+  expect(sent).toBeGreaterThanOrEqual(1440);
   // The requests got everywhere.
+  expect([...answered]).toEqual(expect.arrayContaining([CHAT, TEXT, RESPONSES, MESSAGES]));
   for (const status of [201, 400, 401, 404, 413, 500]) expect([...statuses.keys()]).toContain(status);
   expect(statuses.get(200)).toBeGreaterThan(150);
 });

@@ -1,15 +1,15 @@
 /**
- * The recording gateway: sessions behind an OpenAI-compatible API. Knows who may call, how often and for how long, and
+ * The recording gateway: sessions behind the APIs that clients speak. Knows who may call, how often and for how long, and
  * holds calls back while weights change; what is answered is up to the sessions' models.
  */
 
 import { type ServerType, serve } from '@hono/node-server';
-import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import { newKey } from '../guard/secrets.ts';
 import { ApiError } from './api-error.ts';
 import { gatewayApp } from './app.ts';
 import type { CallRequest } from './call-request.ts';
+import { portUnusable, stopping, tooFast, tooLate } from './gateway-errors.ts';
 import { RateLimit } from './rate-limit.ts';
 import {
   type AnsweredChoice,
@@ -29,6 +29,8 @@ export interface GatewayLimits {
   readonly callBurst: number;
   /** Longest that one call may take, waiting included. */
   readonly callTimeoutMs: number;
+  /** A stream whose answer takes longer begins with comments, one each time: clients give up on what stays silent. */
+  readonly silenceMs: number;
   /** A session made over HTTP ends when nothing was asked of it for so long. */
   readonly leaseMs: number;
 }
@@ -39,6 +41,7 @@ export const defaultLimits: GatewayLimits = {
   callsPerSecond: 200,
   callBurst: 400,
   callTimeoutMs: 600_000,
+  silenceMs: 15_000,
   leaseMs: 600_000,
 };
 
@@ -56,6 +59,8 @@ export interface GatewayOptions {
   readonly limits?: Partial<GatewayLimits>;
   /** A session made over HTTP has ended. */
   readonly onEnd?: (record: SessionRecord) => void;
+  /** A parameter changed nothing, for the first time. */
+  readonly onIgnored?: (key: string) => void;
 }
 
 const KEEP_ALIVE_MS = 600_000;
@@ -73,6 +78,7 @@ export class Gateway {
   readonly allowHosts: readonly string[];
   readonly #options: GatewayOptions;
   readonly #sessions: Map<string, Held> = new Map();
+  readonly #ignored: Map<string, number> = new Map();
   #server: ServerType | undefined;
   #address = '';
   #sweep: NodeJS.Timeout | undefined;
@@ -116,6 +122,23 @@ export class Gateway {
   /** The base URL that a client of this session is given. */
   baseURL(session: GatewaySession): string {
     return `${this.#address}/sessions/${session.id}/v1`;
+  }
+
+  /** The base URL that Anthropic's own clients are given: they append `/v1` themselves. */
+  anthropicBaseURL(session: GatewaySession): string {
+    return `${this.#address}/sessions/${session.id}`;
+  }
+
+  /** How often a parameter changed nothing, by its name. */
+  get ignored(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#ignored);
+  }
+
+  /** A parameter changed nothing. */
+  ignore(key: string): void {
+    const times = this.#ignored.get(key) ?? 0;
+    this.#ignored.set(key, times + 1);
+    if (times === 0) this.#options.onIgnored?.(key);
   }
 
   /** Ids of the open sessions. */
@@ -194,12 +217,19 @@ export class Gateway {
     }
   }
 
-  /** One call, within its limits. `hungUp` is the client's. @throws ApiError */
-  async call(id: string, request: CallRequest, hungUp: AbortSignal): Promise<AnsweredChoice[]> {
+  /** The session, where it may be asked something now. @throws ApiError */
+  admit(id: string): GatewaySession {
     const { session, rate } = this.#held(id);
     if (this.#stopping) throw stopping();
     const waitSeconds = rate.take(performance.now());
     if (waitSeconds > 0) throw tooFast(this.limits.callsPerSecond, waitSeconds);
+    session.lastActiveMs = performance.now();
+    return session;
+  }
+
+  /** One call, within its limits. `hungUp` is the client's. @throws ApiError */
+  async call(id: string, request: CallRequest, hungUp: AbortSignal): Promise<AnsweredChoice[]> {
+    const session = this.admit(id);
     session.running++;
     const askedMs = performance.now();
     const late = new AbortController();
@@ -288,42 +318,4 @@ async function orAborted(wait: Promise<void>, signal: AbortSignal): Promise<void
   } finally {
     signal.removeEventListener('abort', abort);
   }
-}
-
-function tooFast(callsPerSecond: number, waitSeconds: number): ApiError {
-  return new ApiError({
-    status: 429,
-    type: 'rate_limit_error',
-    code: 'too_many_calls',
-    message: `A session may make ${callsPerSecond} calls a second.`,
-    retryAfterSeconds: Math.ceil(waitSeconds),
-  });
-}
-
-function stopping(): ApiError {
-  return new ApiError({
-    status: 503,
-    type: 'server_error',
-    code: 'gateway_stopping',
-    message: 'The gateway is about to stop: it finishes the calls under way and takes no more.',
-  });
-}
-
-function tooLate(callTimeoutMs: number): ApiError {
-  return new ApiError({
-    status: 504,
-    type: 'server_error',
-    code: 'call_timeout',
-    message: `The call took longer than ${callTimeoutMs} ms.`,
-  });
-}
-
-function portUnusable(host: string, port: number, cause: NodeJS.ErrnoException): TurnwiseError {
-  return new TurnwiseError('port-unusable', {
-    what: 'The gateway cannot listen',
-    seen: `${cause.code ?? cause.message} at ${host}:${port}`,
-    next: 'Choose another port, or leave it out to take any free one',
-    fields: { host, port },
-    cause,
-  });
 }

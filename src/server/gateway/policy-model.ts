@@ -1,12 +1,15 @@
 /** The policy behind a chat API: rendered by extension, sampled by the engine, parsed back, never encoded twice. */
 
 import type { Sampling } from '../../core/episode.ts';
-import type { ConversationRenderer, ForcedCall } from '../../model/conversation.ts';
+import type { ConversationRenderer, ForcedCall, Reply } from '../../model/conversation.ts';
 import { continued, type Prompt } from '../../model/renderer.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
 import { ApiError, badRequest } from './api-error.ts';
 import { type CallRequest, requestedSampling } from './call-request.ts';
-import type { ChatModel, ModelAnswer, ModelRequest } from './chat-model.ts';
+import type { ChatModel, ModelAnswer, ModelRequest, PromptOf, ToldToken } from './chat-model.ts';
+
+/** What is wrong with an answer with calls that its length limit ended. */
+export const CUT_CALL = 'a tool call was cut by the length limit';
 
 /** The name under which clients ask for the policy. */
 export const POLICY_NAME = 'policy';
@@ -31,10 +34,12 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
   return {
     name: POLICY_NAME,
     author: { kind: 'policy', name: LEARNER },
+    samplesAsConfigured: options.sampling !== undefined,
     get version() {
       return policy.author.version;
     },
     answer: (request) => answer(request, options),
+    promptTokens: (request) => promptOf(request, renderer).promptIds.length,
     release: (conversations) => {
       for (const conversation of conversations) policy.release?.(conversation);
     },
@@ -59,6 +64,7 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
       messages: call.kind === 'chat' ? call.messages : [],
       promptIds,
       sampling,
+      ...(call.topLogprobs > 0 && { topLogprobs: call.topLogprobs }),
       signal: request.signal,
     });
     const sampled = Array.from(completion.ids);
@@ -67,32 +73,53 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
     const logprobs = Float32Array.from(completion.logprobs).slice(0, ids.length);
     const text = cut?.text ?? renderer.text(ids);
     const whole = `${forcedText(forced, sampled, renderer)}${text}`;
+    const finish = cut || completion.finish === 'none' ? 'stop' : completion.finish;
     return {
-      reply:
-        call.kind === 'chat'
-          ? renderer.read(whole, call.toolChoice === 'none' ? [] : call.tools)
-          : { content: whole, toolCalls: [] },
+      reply: replyOf(whole, finish, call, renderer),
       text,
-      finish: cut || completion.finish === 'none' ? 'stop' : completion.finish,
+      finish,
+      ...(cut && { stoppedBy: cut.by }),
       promptIds: Int32Array.from(promptIds),
       ids: Int32Array.from(ids),
       logprobs,
       history: continued({ ...prompt, promptIds }, [...history.messages, ...fresh], { ids, text: whole }),
       tokens: { prompt: promptIds.length, completion: ids.length },
       ...(call.logprobs && {
-        told: ids.map((id, index) => ({ token: renderer.text([id]), logprob: logprobs[index]! })),
+        told: ids.map((id, index): ToldToken => {
+          const top = completion.top?.[index];
+          return {
+            token: renderer.text([id]),
+            logprob: logprobs[index]!,
+            ...(top && { top: top.map((one) => ({ token: renderer.text([one.id]), logprob: one.logprob })) }),
+          };
+        }),
       }),
       sampling,
     };
   }
 }
 
-function promptOf({ call, history, fresh, freshText }: ModelRequest, renderer: ConversationRenderer): Prompt {
-  if (call.kind === 'chat') return renderer.next(history, fresh, call.tools);
+function promptOf({ call, history, fresh, freshText }: PromptOf, renderer: ConversationRenderer): Prompt {
+  if (call.kind === 'chat') return renderer.next(history, fresh, call.tools, call.templateVariables);
   const contextIds =
     typeof call.prompt === 'string' ? renderer.textIds(freshText) : call.prompt.slice(history.ids.length);
   const extendsPrevious = history.ids.length > 0;
   return { promptIds: [...history.ids, ...contextIds], contextIds, extendsPrevious };
+}
+
+/** A call that the length limit may have cut never leaves as a call: clients would run what was not said. */
+function replyOf(
+  text: string,
+  finish: ModelAnswer['finish'],
+  call: CallRequest,
+  renderer: ConversationRenderer,
+): Reply {
+  if (call.kind === 'text') return { content: text, toolCalls: [] };
+  const { tools, callable, toolChoice } = call;
+  const readable = callable ? tools.filter(({ name }) => callable.includes(name)) : tools;
+  const reply = renderer.read(text, toolChoice === 'none' ? [] : readable);
+  if (finish === 'stop' || reply.toolCalls.length === 0) return reply;
+  return { ...renderer.read(text, []), problem: CUT_CALL };
 }
 
 function forcedIds(call: CallRequest, renderer: ConversationRenderer): readonly number[] {
@@ -125,15 +152,16 @@ function cutAtStop(
   ids: readonly number[],
   stops: readonly string[],
   renderer: ConversationRenderer,
-): { readonly tokens: number; readonly text: string } | undefined {
+): { readonly tokens: number; readonly text: string; readonly by: string } | undefined {
   if (stops.length === 0) return undefined;
   const contains = (text: string): boolean => stops.some((stop) => text.includes(stop));
   if (!contains(renderer.text(ids))) return undefined;
   for (let tokens = 1; tokens <= ids.length; tokens++) {
     const text = renderer.text(ids.slice(0, tokens));
     if (!contains(text)) continue;
-    const ends = stops.map((stop) => text.indexOf(stop)).filter((index) => index >= 0);
-    return { tokens, text: text.slice(0, Math.min(...ends)).trimEnd() };
+    const found = stops.filter((stop) => text.includes(stop));
+    const by = found.reduce((first, stop) => (text.indexOf(stop) < text.indexOf(first) ? stop : first));
+    return { tokens, text: text.slice(0, text.indexOf(by)).trimEnd(), by };
   }
   return undefined;
 }

@@ -9,9 +9,12 @@ import type { Reply } from '../../model/conversation.ts';
 import { badRequest } from './api-error.ts';
 import type { ResponseFormat } from './call-request.ts';
 
-/** What is wrong with the answer's form. Calls of tools are no answer yet, so nothing is wrong with theirs. */
+/**
+ * What is wrong with the answer's form. Calls of tools are no answer yet, so nothing is wrong with theirs; but words beside them
+ * are read as the answer by half of the clients, which then throw.
+ */
 export function formatProblem({ content, toolCalls }: Reply, format: ResponseFormat): string | undefined {
-  if (format.type === 'text' || toolCalls.length > 0) return undefined;
+  if (format.type === 'text' || (toolCalls.length > 0 && content.trim() === '')) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(content);

@@ -22,6 +22,8 @@ export interface SessionRecord {
   readonly tools: Readonly<Record<string, readonly ToolDeclaration[]>>;
   /** How many calls are not trained on, by reason. */
   readonly untrainable: Readonly<Partial<Record<Untrainable, number>>>;
+  /** How many calls had a parameter that changed nothing, by its name. */
+  readonly ignored: Readonly<Record<string, number>>;
 }
 
 export interface EpisodeAbout {

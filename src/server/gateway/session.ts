@@ -9,6 +9,8 @@ import { ApiError, badRequest, notFound } from './api-error.ts';
 import { type Asked, CallRecorder, type CallTimes, type Placement } from './call-recorder.ts';
 import type { CallRequest } from './call-request.ts';
 import { type ChatModel, type ModelAnswer, NO_HISTORY } from './chat-model.ts';
+import type { Reading } from './dialects/dialect.ts';
+import { Memory } from './memory.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
 import { ACT, CONSULT } from './purpose.ts';
 import { formatProblem } from './response-format.ts';
@@ -34,6 +36,8 @@ export interface AnsweredChoice {
   readonly answer: ModelAnswer;
   /** As the client reads it, with ids for the calls. */
   readonly message: Message;
+  /** What the ids end in that its client is given. */
+  readonly ref: string;
 }
 
 export interface SessionEnd {
@@ -58,13 +62,13 @@ export class GatewaySession {
   readonly #options: SessionOptions;
   readonly #recorder: CallRecorder;
   readonly #asked: Map<string, number> = new Map();
+  readonly memory: Memory = new Memory();
   readonly #ended = new AbortController();
   readonly #openedMs = performance.now();
   #closedMs: number | undefined;
   #status: SessionRecord['status'] = 'open';
   #end: SessionEnd = {};
   #accepted = 0;
-  #toolCallIds = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -75,6 +79,11 @@ export class GatewaySession {
     return this.#status;
   }
 
+  /** What ids of this session have in common. */
+  get tag(): string {
+    return this.id.slice('session-'.length);
+  }
+
   get models(): readonly ChatModel[] {
     return [this.#options.model, ...(this.#options.foreign ?? [])];
   }
@@ -82,6 +91,28 @@ export class GatewaySession {
   opens(key: string): boolean {
     const [given, own] = [Buffer.from(key), Buffer.from(this.key)];
     return given.length === own.length && timingSafeEqual(given, own);
+  }
+
+  /**
+   * What reading a body depends on.
+   *
+   * @param noted called for each parameter that changes nothing
+   * @throws ApiError 404 where the body names a model that is not here
+   */
+  reading(body: unknown, noted: (key: string) => void): Reading {
+    const name = (body as { readonly model?: unknown } | null)?.model;
+    const model = typeof name === 'string' ? this.#modelOf(name) : undefined;
+    const reading = this.memory.reading(model, noted);
+    if (model !== undefined && model.name !== name) reading.ignore('model');
+    return reading;
+  }
+
+  /** Tokens of the prompt of a call that is not made. Where the model does not tell, four characters are taken for one. */
+  promptTokens(call: CallRequest): number {
+    const model = this.#modelOf(call.model);
+    const { base, rest, restText } = this.#recorder.place(call, model);
+    const prompt = { call, history: base?.history ?? NO_HISTORY, fresh: rest, freshText: restText };
+    return model.promptTokens?.(prompt) ?? estimatedTokens(call);
   }
 
   /**
@@ -170,12 +201,15 @@ export class GatewaySession {
       transitions: transitionsOf(recorded, { ...this.#end, at }),
       tools: { ...this.#recorder.tools },
       untrainable: countUntrainable(calls),
+      ignored: this.memory.ignored,
     };
   }
 
+  /** Where there is only one it is meant, whatever it is called: clients name models of their vendor by default. */
   #modelOf(name: string): ChatModel {
     const found = this.models.find((model) => model.name === name);
     if (found) return found;
+    if (this.models.length === 1) return this.#options.model;
     const names = this.models.map((model) => model.name);
     const near = nearest(name, names);
     throw notFound(
@@ -203,10 +237,9 @@ export class GatewaySession {
       call.kind === 'chat' && !call.parallelToolCalls
         ? { ...answer.reply, toolCalls: answer.reply.toolCalls.slice(0, 1) }
         : answer.reply;
-    const toolCalls = reply.toolCalls.map((made) => ({
-      id: `call_${this.id.slice(8)}_${this.#toolCallIds++}`,
-      ...made,
-    }));
+    const prefix = call.kind === 'chat' ? call.callIdPrefix : 'call';
+    const toolCalls = this.memory.identified(reply.toolCalls, `${prefix}_${this.tag}`);
+    const ref = `${this.tag}_${asked.id}`;
     const message: Message = {
       role: 'assistant',
       content: reply.content,
@@ -222,7 +255,7 @@ export class GatewaySession {
       placed,
       asked,
       answer,
-      { reply, message, problem },
+      { reply, message, problem, ref },
       {
         ...times,
         by: { ...model.author, version },
@@ -230,8 +263,15 @@ export class GatewaySession {
         trainable: own ? (answer.untrainable ?? true) : 'other-model',
       },
     );
-    return { call: recorded.call, answer, message };
+    return { call: recorded.call, answer, message, ref };
   }
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+
+function estimatedTokens(call: CallRequest): number {
+  const text = call.kind === 'chat' ? JSON.stringify([call.messages, call.tools]) : String(call.prompt);
+  return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 }
 
 const choiceKey = (key: string, choice: number): string => (choice === 0 ? key : `${key}/${choice}`);

@@ -21,6 +21,7 @@ export function teacherModel(
     name: POLICY_NAME,
     version: 0,
     author: { kind: 'script', name: player },
+    samplesAsConfigured: true,
     answer: async ({ call, seedKey: callKey }) => {
       if (call.kind === 'text') {
         throw badRequest('unsupported_parameter', 'A teacher answers /chat/completions only.');

@@ -11,7 +11,14 @@ import type { Message } from '../../core/messages.ts';
 import type { Reply } from '../../model/conversation.ts';
 import { writeReply } from '../../model/word-chat.ts';
 import { type CallRequest, requestedSampling } from './call-request.ts';
-import { type ChatModel, type ModelAnswer, type ModelRequest, NO_HISTORY } from './chat-model.ts';
+import {
+  type ChatModel,
+  type ModelAnswer,
+  type ModelRequest,
+  NO_HISTORY,
+  type ToldToken,
+} from './chat-model.ts';
+import { CUT_CALL } from './policy-model.ts';
 import { type PostOptions, post, upstreamFailed } from './upstream-post.ts';
 
 export interface UpstreamOptions extends Omit<PostOptions, 'signal'> {
@@ -26,6 +33,7 @@ export interface UpstreamOptions extends Omit<PostOptions, 'signal'> {
 }
 
 const numbers = z.array(z.number());
+const wireToken = { token: z.string(), logprob: z.number() };
 const wireAnswer = z.object({
   choices: z
     .array(
@@ -43,7 +51,9 @@ const wireAnswer = z.object({
         finish_reason: z.string().nullish(),
         logprobs: z
           .object({
-            content: z.array(z.object({ token: z.string(), logprob: z.number() })).nullish(),
+            content: z
+              .array(z.object({ ...wireToken, top_logprobs: z.array(z.object(wireToken)).nullish() }))
+              .nullish(),
             token_logprobs: numbers.nullish(),
             tokens: z.array(z.string()).nullish(),
           })
@@ -95,7 +105,9 @@ function requestBody(call: CallRequest, { model, tokenIds }: UpstreamOptions): o
           ...(call.responseFormat.type === 'text'
             ? {}
             : { response_format: wireFormat(call.responseFormat) }),
+          ...(call.templateVariables && { chat_template_kwargs: call.templateVariables }),
           ...(logprobs && { logprobs: true }),
+          ...(call.topLogprobs > 0 && { top_logprobs: call.topLogprobs }),
         }
       : { prompt: call.prompt, ...(logprobs && { logprobs: 1 }) }),
     ...(call.stop.length > 0 && { stop: call.stop }),
@@ -138,8 +150,11 @@ function readAnswer(body: unknown, { call }: ModelRequest, options: UpstreamOpti
   }
   const { choices, usage, prompt_token_ids: sharedPrompt } = checked.data;
   const choice = choices[0]!;
+  const finish = choice.finish_reason === 'length' ? 'length' : 'stop';
   const reply =
-    call.kind === 'chat' ? replyOf(choice.message) : { content: choice.text ?? '', toolCalls: [] };
+    call.kind === 'chat'
+      ? uncut(replyOf(choice.message), finish)
+      : { content: choice.text ?? '', toolCalls: [] };
   const promptIds = sharedPrompt ?? choice.prompt_token_ids ?? [];
   const ids = choice.token_ids ?? [];
   const content = choice.logprobs?.content ?? [];
@@ -148,7 +163,7 @@ function readAnswer(body: unknown, { call }: ModelRequest, options: UpstreamOpti
   return {
     reply,
     text: writeReply(reply),
-    finish: choice.finish_reason === 'length' ? 'length' : 'stop',
+    finish,
     // Half of it would be worse than nothing: rows must have one log-probability for each id.
     promptIds: Int32Array.from(complete ? promptIds : []),
     ids: Int32Array.from(complete ? ids : []),
@@ -159,10 +174,14 @@ function readAnswer(body: unknown, { call }: ModelRequest, options: UpstreamOpti
       completion: usage?.completion_tokens ?? ids.length,
     },
     ...(call.logprobs && {
-      told: logprobs.map((logprob, index) => ({
-        token: content[index]?.token ?? choice.logprobs?.tokens?.[index] ?? '',
-        logprob,
-      })),
+      told: logprobs.map((logprob, index): ToldToken => {
+        const top = call.topLogprobs > 0 ? content[index]?.top_logprobs : undefined;
+        return {
+          token: content[index]?.token ?? choice.logprobs?.tokens?.[index] ?? '',
+          logprob,
+          ...(top && { top }),
+        };
+      }),
     }),
     sampling: requestedSampling(call),
     ...(complete ? {} : { untrainable: 'no-token-ids' as const }),
@@ -187,6 +206,18 @@ function replyOf(message: z.output<typeof wireAnswer>['choices'][number]['messag
     }
   }
   return { content, ...reasoning, toolCalls };
+}
+
+/** A call that was cut never leaves as one. */
+function uncut(reply: Reply, finish: ModelAnswer['finish']): Reply {
+  if (finish === 'stop' || reply.toolCalls.length === 0) return reply;
+  const { reasoning } = reply;
+  return {
+    content: writeReply(reply),
+    ...(reasoning !== undefined && { reasoning }),
+    toolCalls: [],
+    problem: CUT_CALL,
+  };
 }
 
 /** Without what an address may carry before an @. */

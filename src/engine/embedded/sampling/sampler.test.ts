@@ -210,6 +210,18 @@ describe('Sampler', () => {
     expect([...result!.ids]).toEqual(continuation([1, 2], 2));
   });
 
+  it('tells the likeliest tokens at each place, to those who ask', async () => {
+    const { sampler } = samplerOf();
+    const [told, other] = await sampler.sample([
+      { ...request('a', [1, 2], 3), topLogprobs: 2 },
+      request('b', [1, 2], 3),
+    ]);
+    expect(told!.top!.map((place) => place.length)).toEqual([2, 2, 2]);
+    expect(told!.top!.map(([first]) => first!.id)).toEqual([...told!.ids]);
+    expect(told!.top!.map(([first]) => Math.fround(first!.logprob))).toEqual([...told!.logprobs]);
+    expect(other).not.toHaveProperty('top');
+  });
+
   it('stops at a log-probability that is not finite, naming the conversation', async () => {
     const { sampler, decoder } = samplerOf();
     decoder.logit = Number.NaN;

@@ -8,7 +8,7 @@ import { Rng } from '../../../core/rng.ts';
 import type { SampleRequest, SampleResult } from '../../engine.ts';
 import { type CallLimits, planCalls } from './call-plan.ts';
 import { commonPrefix, type Job, pendingOf, pieceOf, type Slot } from './slot.ts';
-import { chooseToken } from './token-choice.ts';
+import { chooseToken, likeliestTokens } from './token-choice.ts';
 
 /** A model with a cache of rows; the scheduler decides which conversation has which row. */
 export interface RowDecoder {
@@ -63,7 +63,7 @@ export class Sampler {
     const results = requests.map(
       (request) =>
         new Promise<SampleResult>((resolve, reject) => {
-          const job = { request, rng: Rng.of(request.seed), ids: [], logprobs: [], resolve, reject };
+          const job = { request, rng: Rng.of(request.seed), ids: [], logprobs: [], top: [], resolve, reject };
           (this.#pauses > 0 ? this.#held : this.#waiting).push(job);
         }),
     );
@@ -226,6 +226,8 @@ export class Sampler {
     }
     job.ids.push(id);
     job.logprobs.push(logprob);
+    const { topLogprobs = 0 } = request;
+    if (topLogprobs > 0) job.top.push(likeliestTokens(logits_V, request.temperature, topLogprobs));
     const stopped = request.stopIds.includes(id);
     const full = request.promptIds.length + job.ids.length >= this.#options.contextLength;
     if (!stopped && !full && job.ids.length < request.maxTokens) return;
@@ -234,6 +236,7 @@ export class Sampler {
       ids: Int32Array.from(job.ids),
       logprobs: Float32Array.from(job.logprobs),
       finish: stopped ? 'stop' : 'length',
+      ...(topLogprobs > 0 && { top: job.top }),
     });
   }
 

@@ -1,6 +1,7 @@
 /** A conversation's row of the cache, and the request it is working on. */
 
 import type { Rng } from '../../../core/rng.ts';
+import type { TokenProbability } from '../../../policy/sampler.ts';
 import type { SampleRequest, SampleResult } from '../../engine.ts';
 
 export interface Slot {
@@ -17,6 +18,8 @@ export interface Job {
   readonly rng: Rng;
   readonly ids: number[];
   readonly logprobs: number[];
+  /** The likeliest tokens at each place, where they were asked for. */
+  readonly top: (readonly TokenProbability[])[];
   readonly resolve: (result: SampleResult) => void;
   readonly reject: (reason: unknown) => void;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../../core/rng.ts';
-import { chooseToken, type TokenChoiceOptions } from './token-choice.ts';
+import { chooseToken, likeliestTokens, type TokenChoiceOptions } from './token-choice.ts';
 
 const logits_V = Float32Array.of(1.5, -0.3, 0.8, 2.1, -4, 0.8, 0, 1.1);
 
@@ -82,5 +82,25 @@ describe('chooseToken', () => {
         expect(logprob).toBeCloseTo(Math.log(0.5));
       }),
     );
+  });
+});
+
+describe('likeliestTokens', () => {
+  it.each([0, 0.5, 1, 2])(
+    'are the first of the whole distribution at temperature %d, equals by id',
+    (temperature) => {
+      const probabilities = softmax(logits_V, temperature === 0 ? 1 : temperature);
+      const ranked = [...probabilities.keys()].sort((a, b) => probabilities[b]! - probabilities[a]! || a - b);
+      for (let count = 1; count <= logits_V.length + 1; count++) {
+        const told = likeliestTokens(logits_V, temperature, count);
+        expect(told.map(({ id }) => id)).toEqual(ranked.slice(0, count));
+        for (const { id, logprob } of told) expect(logprob).toBeCloseTo(Math.log(probabilities[id]!), 10);
+      }
+    },
+  );
+
+  it('agree with the token that is drawn', () => {
+    const { id, logprob } = chooseToken(logits_V, { temperature: 0, topP: 1, topK: 0 }, 0);
+    expect(likeliestTokens(logits_V, 0, 1)).toEqual([{ id, logprob }]);
   });
 });

@@ -7,9 +7,10 @@ export interface TokenChoiceOptions {
   readonly topK: number;
 }
 
+/** A token, its log-probability under the whole distribution at the sampling temperature (at 1 when greedy). */
 export interface TokenChoice {
   readonly id: number;
-  /** Under the whole distribution at the sampling temperature (at 1 when greedy), whatever truncation did. */
+  /** Whatever truncation did. */
   readonly logprob: number;
 }
 
@@ -43,6 +44,22 @@ export function chooseToken(
   if (!truncated) return choice(walk(weights_V, undefined, weights_V.length, uniform * total));
   const { ranking, kept, keptTotal } = truncate(weights_V, total, options);
   return choice(walk(weights_V, ranking, kept, uniform * keptTotal));
+}
+
+/** The `count` likeliest tokens, most probable first; equal logits are ranked by token id. */
+export function likeliestTokens(logits_V: Float32Array, temperature: number, count: number): TokenChoice[] {
+  const highest = logits_V.reduce((most, logit) => Math.max(most, logit), Number.NEGATIVE_INFINITY);
+  const inverse = temperature === 0 ? 1 : 1 / temperature;
+  let total = 0;
+  for (const logit of logits_V) total += Math.exp((logit - highest) * inverse);
+  const ids: number[] = [];
+  for (let id = 0; id < logits_V.length; id++) {
+    if (ids.length === count && logits_V[id]! <= logits_V[ids.at(-1)!]!) continue;
+    const above = ids.findIndex((other) => logits_V[id]! > logits_V[other]!);
+    ids.splice(above < 0 ? ids.length : above, 0, id);
+    if (ids.length > count) ids.pop();
+  }
+  return ids.map((id) => ({ id, logprob: (logits_V[id]! - highest) * inverse - Math.log(total) }));
 }
 
 /** Fills `weights_V`, and returns their sum. A function of its own: a variable that a closure reads is boxed at every change. */

@@ -5,10 +5,15 @@ import type { ConversationRenderer } from '../../../model/conversation.ts';
 import { CHAT_WORDS, wordChatRenderer } from '../../../model/word-chat.ts';
 import { WordTokenizer } from '../../../model/word-tokenizer.ts';
 import type { PromptPolicy, PromptRequest } from '../../../policy/policy.ts';
+import type { TokenProbability } from '../../../policy/sampler.ts';
 
 export interface ScriptedTokens extends PromptPolicy {
   author: Author;
   readonly requests: PromptRequest[];
+  /** What was sampled for each. */
+  readonly sampled: ReadonlyMap<PromptRequest, readonly number[]>;
+  /** The likeliest tokens in every place, where they are asked for. */
+  top?: readonly TokenProbability[];
 }
 
 /** The renderer of a model that knows these words. */
@@ -22,13 +27,16 @@ export function scriptedTokens(
   say: (request: PromptRequest) => string | Promise<string>,
 ): ScriptedTokens {
   const requests: PromptRequest[] = [];
+  const sampled = new Map<PromptRequest, readonly number[]>();
   const policy: ScriptedTokens = {
     author: { kind: 'policy', name: 'learner', version: 7 },
     requests,
+    sampled,
     complete: async (request) => {
       requests.push(request);
       const text = await say(request);
       const ids = renderer.completionIds(text).slice(0, request.sampling.maxTokens);
+      sampled.set(request, ids);
       const stopped = renderer.stopIds.includes(ids.at(-1)!);
       return {
         ids: Int32Array.from(ids),
@@ -37,6 +45,7 @@ export function scriptedTokens(
         finish: stopped ? 'stop' : 'length',
         by: policy.author,
         trainable: true,
+        ...(request.topLogprobs !== undefined && policy.top && { top: ids.map(() => policy.top!) }),
       };
     },
   };
