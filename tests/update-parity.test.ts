@@ -10,8 +10,8 @@ import { afterAll, expect, test } from 'vitest';
 import { world as factory } from '../envs/frozen-lake/index.ts';
 import type { Episode, Group } from '../src/core/episode.ts';
 import { roleGroups } from '../src/core/trajectory.ts';
-import { saveCheckpoint } from '../src/engine/embedded/checkpoint.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
+import { saveCheckpoint } from '../src/engine/embedded/weights/checkpoint.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import type { DecoderShape } from '../src/model/decoder.ts';
 import type { Renderer } from '../src/model/renderer.ts';
@@ -19,12 +19,12 @@ import { readSafetensors, type Weights } from '../src/model/safetensors.ts';
 import { unwatched } from '../src/rollout/watchdog.ts';
 import { Archive } from '../src/train/archive.ts';
 import type { TrainSettings } from '../src/train/config.ts';
-import type { Kept, Memory } from '../src/train/learn.ts';
+import type { Kept } from '../src/train/learn.ts';
+import { initialMemory, learnStep } from '../src/train/learn-step.ts';
 import { createLearner, criticShape, headsOf } from '../src/train/learner.ts';
 import type { Recipe } from '../src/train/recipes/recipe.ts';
 import { findRecipe } from '../src/train/recipes/recipes.ts';
 import { resolveConfig } from '../src/train/resolve.ts';
-import { updatePolicy } from '../src/train/update.ts';
 
 interface RecordedTurn {
   readonly context: readonly number[];
@@ -268,11 +268,11 @@ test.each(Object.keys(record.moved))('three updates of %s move every tensor as t
   const kept: Kept[] = steps
     .flat()
     .flatMap(({ members }) => members.map(({ key }) => ({ episode: key, role: 'agent' })));
-  let memory: Memory = { creditState: {}, replay: recorded ? kept : [] };
+  let memory = initialMemory(learner, recorded ? kept : []);
   const { start, steps: moved } = record.moved[name]!;
   for (const [step, groups] of steps.entries()) {
     const played = !recorded || recipe.learnsFrom === 'both' ? roleGroups(groups) : [];
-    const update = await (recipe.learn ?? updatePolicy)(learner, played, { step, planned: 3 }, memory);
+    const update = await learnStep(learner, played, { step, planned: 3 }, memory);
     memory = update.memory;
     await engine.publish();
     const furthestOf = [await furthest(engine, start.policy!, moved[step]!.policy)];
