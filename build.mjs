@@ -4,6 +4,7 @@
  */
 
 import { build } from 'tsdown';
+import { buildPage } from './tools/build-page.mjs';
 
 const exported = ['src/exports/*.ts', '!src/exports/*.test.ts'];
 
@@ -44,3 +45,5 @@ await build({
   dts: { emitDtsOnly: true },
   clean: false,
 });
+
+await buildPage();
