@@ -52,7 +52,7 @@ function Nowhere() {
 
 /** A mistake in one page must not leave an empty window. */
 class Guarded extends Component<{ readonly children: ComponentChildren }, { readonly error?: unknown }> {
-  static getDerivedStateFromError(error: unknown) {
+  static override getDerivedStateFromError(error: unknown) {
     return { error };
   }
 

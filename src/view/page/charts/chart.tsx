@@ -9,6 +9,8 @@ import { cursorKey, hoveredX, pinnedX } from './cursor.ts';
 
 export interface Line {
   readonly label?: string;
+  /** For a narrow chart. */
+  readonly short?: string;
   readonly note?: string;
   readonly colour: Colour;
   readonly values: readonly (number | null)[];
@@ -41,6 +43,7 @@ export interface ChartProps {
 }
 
 const labelGap = 15;
+const narrow = 480;
 const font = '12px system-ui';
 
 export function Chart(props: ChartProps) {
@@ -52,7 +55,6 @@ export function Chart(props: ChartProps) {
   const { xs, lines, band, height } = props;
   const shape = `${theme.value} ${height} ${lines.map((line) => `${line.colour}${line.label ?? ''}${line.width}`).join()} ${band !== undefined}`;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` is all of what a new chart is needed for.
   useEffect(() => {
     const element = holder.current!;
     const chart = new uPlot(
@@ -71,7 +73,6 @@ export function Chart(props: ChartProps) {
       chart.destroy();
     };
   }, [shape]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the data are what changes.
   useEffect(() => {
     plot.current?.setData(dataOf(latest.current));
   }, [xs, lines, band]);
@@ -104,7 +105,7 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
     width,
     height,
     legend: { show: false },
-    padding: [8, hasLabels && width > 480 ? 124 : hasLabels ? 62 : 4, axes ? 0 : 2, axes ? 0 : 2],
+    padding: [8, hasLabels && width > narrow ? 124 : hasLabels ? 66 : 4, axes ? 0 : 2, axes ? 0 : 2],
     cursor: {
       y: false,
       points: { show: false },
@@ -233,7 +234,7 @@ function placeEnds(chart: uPlot, lines: readonly Line[], first: number, ends: HT
     const room = before && before.line.note !== undefined ? 2 * labelGap : labelGap;
     if (before && top < before.top + room) placed[index]!.top = before.top + room;
     const label = document.createElement('div');
-    label.textContent = line.label!;
+    label.textContent = chart.width > narrow ? line.label! : (line.short ?? line.label!);
     label.className = line.colour === 'grey' ? 'end ink2' : `end ${line.colour}`;
     label.style.left = `${left}px`;
     label.style.top = `${placed[index]!.top}px`;

@@ -41,7 +41,6 @@ export function prefetch(path: string): void {
  */
 export function useLoaded<T>(path: string | undefined, version = 0, load?: Load): Loaded<T> {
   const [state, setState] = useState<{ readonly path?: string; readonly loaded: Loaded<T> }>({ loaded: {} });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `load` is what `path` names.
   useEffect(() => {
     if (path === undefined) return;
     const known = answers.has(path);

@@ -78,7 +78,7 @@ export function Conversation(props: ConversationProps) {
             key={`${role} ${place}`}
             message={message}
             more={textQuery(at, member, `closing/${role}/${place}`)}
-            note="never read"
+            note="after the end"
           />
         )),
       )}

@@ -191,16 +191,16 @@ function Options({ method }: { readonly method: MethodRow }) {
           });
         const list = kind === 'boolean' ? ['true', 'false'] : choices;
         return (
-          <label key={key} title={`${description} (${type})`}>
+          <label key={key} htmlFor={name} title={`${description} (${type})`}>
             <span>{key}</span>
             {list ? (
-              <select value={text} onChange={({ currentTarget }) => change(currentTarget.value)}>
+              <select id={name} value={text} onChange={({ currentTarget }) => change(currentTarget.value)}>
                 {list.map((choice) => (
                   <option key={choice}>{choice}</option>
                 ))}
               </select>
             ) : (
-              <input value={text} onChange={({ currentTarget }) => change(currentTarget.value)} />
+              <input id={name} value={text} onChange={({ currentTarget }) => change(currentTarget.value)} />
             )}
           </label>
         );

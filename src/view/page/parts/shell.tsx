@@ -84,6 +84,8 @@ export function Shell({ crumbs, up, children }: ShellProps) {
   );
 }
 
+const keyNames: Readonly<Record<string, string>> = { Enter: '↵', ' ': 'space' };
+
 function Keys() {
   const actions = new Map(bound.value.flat().map(({ key, does }) => [key, does]));
   return (
@@ -93,7 +95,7 @@ function Keys() {
         {[...actions].map(([key, does]) => (
           <div key={key}>
             <dt>
-              <kbd>{key === 'Enter' ? '↵' : key}</kbd>
+              <kbd>{keyNames[key] ?? key}</kbd>
             </dt>
             <dd>{does}</dd>
           </div>

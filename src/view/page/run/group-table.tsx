@@ -20,7 +20,6 @@ const shownAtFirst = 12;
 export function GroupTable({ run, place, groups }: GroupTableProps) {
   const [chosen, choose] = useState(0);
   const [all, showAll] = useState(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another step begins at its first group.
   useEffect(() => choose(0), [place]);
   const rows = all ? groups : groups.slice(0, shownAtFirst);
   const at = (group: GroupSummary) => ({ run, place, group: group.group, label: group.label });

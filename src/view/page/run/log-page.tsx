@@ -65,7 +65,7 @@ function Line({ line }: { readonly line: string }) {
       <summary>
         <time class="ink3">{time.slice(11, 19)}</time>{' '}
         <span class={type === 'warning' ? 'red' : ''}>{oneLine(type, 24)}</span>{' '}
-        <span class="ink2">{told(rest)}</span>
+        <span class="ink2">{told(type, rest)}</span>
       </summary>
       <pre>{safeText(JSON.stringify(rest, null, 1))}</pre>
     </details>
@@ -87,14 +87,11 @@ function parsed(line: string): Told | undefined {
   }
 }
 
-/** The fields that are words or numbers, in a line. */
-function told(rest: Readonly<Record<string, unknown>>): string {
-  const plain = Object.entries(rest).flatMap(([key, value]) =>
-    typeof value === 'number'
-      ? [`${key} ${number(value)}`]
-      : typeof value === 'string'
-        ? [`${key} ${value}`]
-        : [],
-  );
+/** The fields that are words or numbers, in a line; the one that is called as the event itself without its name. */
+function told(type: string, rest: Readonly<Record<string, unknown>>): string {
+  const plain = Object.entries(rest).flatMap(([key, value]) => {
+    const text = typeof value === 'number' ? number(value) : typeof value === 'string' ? value : undefined;
+    return text === undefined ? [] : [key === type ? text : `${key} ${text}`];
+  });
   return oneLine(plain.join(' · '), 160);
 }

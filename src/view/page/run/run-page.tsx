@@ -88,7 +88,7 @@ function Body({ overview, curves, version }: BodyProps) {
       key: 's',
       does: 'smoothing',
       act: () => {
-        const at = smoothings.findIndex((amount) => amount === view.smoothing);
+        const at = smoothings.indexOf(view.smoothing);
         show({ smooth: smoothings[(at + 1) % smoothings.length] });
       },
     },

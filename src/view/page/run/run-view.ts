@@ -5,7 +5,7 @@ import { smoothings } from '../charts/curve.ts';
 
 export interface View {
   readonly axis: Axis;
-  readonly smoothing: number;
+  readonly smoothing: (typeof smoothings)[number];
   /** The step that somebody chose. */
   readonly step: number | undefined;
   /** Of the groups of the step: only those with so many members that succeeded. */

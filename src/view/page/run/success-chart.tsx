@@ -144,12 +144,13 @@ function successLines({ history }: RunOverview, curves: SeriesTable, axis: Axis,
     ...(smoothing > 0
       ? [{ colour: 'grey', values: trainingAt(training), width: 1, faint: true } as const]
       : []),
-    { colour: 'grey', values: trainingAt(smooth), width: 1.75, label: 'training tasks' },
+    { colour: 'grey', values: trainingAt(smooth), width: 1.75, label: 'training tasks', short: 'training' },
     {
       colour: 'red',
       dash: [5, 4],
       values: evaluated(({ greedy }) => greedy.success),
       label: 'held-out, greedy',
+      short: 'greedy',
     },
     {
       colour: 'blue',
@@ -157,6 +158,7 @@ function successLines({ history }: RunOverview, curves: SeriesTable, axis: Axis,
       points: true,
       values: evaluated(({ sampled }) => sampled.success),
       label: 'held-out, sampled',
+      short: 'held-out',
     },
   ];
   return {
@@ -176,8 +178,14 @@ function gameChart(curves: SeriesTable, axis: Axis): Drawing {
   return {
     xs: Array.from(curves.axes[axis]),
     lines: [
-      { colour: 'red', dash: [5, 4], values: Array.from(last!, orNull), label: 'last policy' },
-      { colour: 'blue', width: 2, values: Array.from(average!, orNull), label: 'average policy' },
+      { colour: 'red', dash: [5, 4], values: Array.from(last!, orNull), label: 'last policy', short: 'last' },
+      {
+        colour: 'blue',
+        width: 2,
+        values: Array.from(average!, orNull),
+        label: 'average policy',
+        short: 'average',
+      },
     ],
     range: [0, high],
   };

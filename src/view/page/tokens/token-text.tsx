@@ -51,7 +51,6 @@ export function TokenText(props: TokenTextProps) {
   const layout = useMemo(() => layoutOf(pieces, joint), [pieces, joint]);
   const names = pieces.map((_, index) => nameOf(props, index));
   const painted = names.join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `painted` is all that the names are.
   useEffect(() => {
     const node = holder.current?.firstChild;
     return node instanceof Text ? paint(node, layout.starts, layout.ends, names) : undefined;
