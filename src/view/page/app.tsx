@@ -5,7 +5,7 @@ import { EpisodePage } from './episode/episode-page.tsx';
 import { GroupPage } from './group/group-page.tsx';
 import { segments } from './navigation/router.ts';
 import { Shell } from './parts/shell.tsx';
-import { Failed } from './parts/states.tsx';
+import { PageFailed } from './parts/states.tsx';
 import { ConfigurationPage } from './run/configuration-page.tsx';
 import { EpisodesPage } from './run/episodes-page.tsx';
 import { LogPage } from './run/log-page.tsx';
@@ -43,7 +43,7 @@ function Page() {
 function Nowhere() {
   return (
     <Shell crumbs={[{ label: 'runs', to: '/' }, { label: 'unknown page' }]} up="/">
-      <Failed
+      <PageFailed
         problem={{ code: 'page-unknown', message: 'There is no such page. All runs are at the beginning.' }}
       />
     </Shell>
@@ -61,7 +61,7 @@ class Guarded extends Component<{ readonly children: ComponentChildren }, { read
     if (error === undefined) return this.props.children;
     return (
       <Shell crumbs={[{ label: 'runs', to: '/' }, { label: 'error' }]} up="/">
-        <Failed
+        <PageFailed
           problem={{ code: 'page-failed', message: `This page could not be drawn: ${String(error)}` }}
         />
       </Shell>

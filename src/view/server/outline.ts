@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Call } from '../../core/episode.ts';
+import type { Json } from '../../core/json.ts';
 import { actOf, roleGroups, type Trajectory, type Turn } from '../../core/trajectory.ts';
 import type { GroupOutline, MemberOutline, Segment, TurnOutline } from '../shapes.ts';
 import { finite } from './finite.ts';
@@ -10,6 +11,7 @@ import { placeOf } from './step-episodes.ts';
 
 /** Longest action that an outline tells. */
 const actionLimit = 400;
+const taskLimit = 16 * 1024;
 
 export function outlineOf({ stored, group }: ReadGroup): GroupOutline {
   const roles = roleGroups([group]);
@@ -18,12 +20,18 @@ export function outlineOf({ stored, group }: ReadGroup): GroupOutline {
     step: group.step,
     group: stored.group,
     label: stored.label,
-    task: group.members[0]?.task ?? null,
+    task: shortTask(group.members[0]?.task ?? null),
     roles: roles.map(({ role }) => role),
     members: group.members.flatMap((_, member) =>
       roles.map(({ members }) => memberOf(members[member]!, member)),
     ),
   };
+}
+
+/** A task that is longer than anybody reads in a title is the beginning of its JSON. */
+function shortTask(task: Json): Json {
+  const text = JSON.stringify(task);
+  return text.length <= taskLimit ? task : text.slice(0, actionLimit);
 }
 
 function memberOf(trajectory: Trajectory, member: number): MemberOutline {

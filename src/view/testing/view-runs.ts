@@ -21,8 +21,8 @@ import type { TrainSettings } from '../../train/config.ts';
 const small: TrainSettings = {
   steps: 3,
   threads: 1,
-  model: { width: 16, layers: 1, heads: 2, hidden: 16 },
-  clone: { demonstrations: 40, steps: 8, batch: 8 },
+  model: { width: 32, layers: 1, heads: 2, hidden: 32 },
+  clone: { demonstrations: 300, steps: 80, batch: 32 },
   rollout: { tasks: 6, group: 4 },
   evaluation: { every: 1, tasks: 12, finalTasks: 12 },
 };

@@ -17,7 +17,7 @@ import {
 import { address, go, query, show } from '../navigation/router.ts';
 import { Mark } from '../parts/members.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { Failed, Waiting } from '../parts/states.tsx';
+import { PageFailed, Waiting } from '../parts/states.tsx';
 import { number, plural } from '../text/format.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { type Scale, scales } from '../tokens/scales.ts';
@@ -50,7 +50,7 @@ export function EpisodePage({ member, ...rest }: EpisodePageProps) {
       up={up}
     >
       {problem ? (
-        <Failed problem={problem} />
+        <PageFailed problem={problem} />
       ) : episode.value && outline.value ? (
         <Body key={member} at={at} member={member} episode={episode.value} outline={outline.value} />
       ) : (

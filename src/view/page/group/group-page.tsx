@@ -16,7 +16,7 @@ import { address, go, query, show } from '../navigation/router.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/members.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { Failed, Waiting } from '../parts/states.tsx';
+import { PageFailed, Waiting } from '../parts/states.tsx';
 import { duration, number, plural, signed } from '../text/format.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { Pair } from './pair.tsx';
@@ -45,7 +45,7 @@ export function GroupPage(props: GroupAt) {
       up={up}
     >
       {problem ? (
-        <Failed problem={problem} />
+        <PageFailed problem={problem} />
       ) : value ? (
         <Body at={at} outline={value} />
       ) : (

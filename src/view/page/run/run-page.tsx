@@ -12,7 +12,7 @@ import { RunStore } from '../data/run-store.ts';
 import { useKeys } from '../navigation/keys.ts';
 import { query, show } from '../navigation/router.ts';
 import { Shell } from '../parts/shell.tsx';
-import { Failed, Waiting } from '../parts/states.tsx';
+import { Failed, PageFailed, Waiting } from '../parts/states.tsx';
 import { drawnMetrics } from './charts-of-run.ts';
 import { Figures } from './figures.tsx';
 import { GroupTable } from './group-table.tsx';
@@ -33,7 +33,7 @@ export function RunPage({ run }: { readonly run: string }) {
   return (
     <Shell crumbs={[{ label: 'runs', to: '/' }, { label: run }]} up="/">
       {problem && !overview ? (
-        <Failed problem={problem} />
+        <PageFailed problem={problem} />
       ) : overview && curves ? (
         <Body overview={overview} curves={curves} version={store.episodes.value} />
       ) : (
@@ -66,7 +66,7 @@ function Body({ overview, curves, version }: BodyProps) {
   const path = step === undefined ? undefined : runPath(name, `/places/${step}`);
   const { value: episodes, problem } = useLoaded<StepEpisodes>(path, step === stored.at(-1) ? version : 0);
   const groups = useMemo(() => groupsOf(episodes?.members ?? []).sort(byInterest), [episodes]);
-  const { title, bars } = useMemo(() => barsOf(groups), [groups]);
+  const { title, unit, bars } = useMemo(() => barsOf(groups), [groups]);
   const bar = bars.find((one) => one.name === view.bar);
   const pick = (x: number): void => {
     const picked = curves.axes.step[nearestIndex(curves.axes[view.axis], x)];
@@ -108,7 +108,15 @@ function Body({ overview, curves, version }: BodyProps) {
             </p>
           </section>
         ) : (
-          <StepCard step={step} asked={view.step} title={title} bars={bars} chosen={view.bar} onStep={move} />
+          <StepCard
+            step={step}
+            asked={view.step}
+            title={title}
+            unit={unit}
+            bars={bars}
+            chosen={view.bar}
+            onStep={move}
+          />
         )}
       </div>
       <SmallCharts curves={curves} axis={view.axis} smoothing={view.smoothing} onPick={pick} />

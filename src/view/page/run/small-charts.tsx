@@ -68,9 +68,9 @@ export function MetricChart({ chart, curves, axis, smoothing, onPick }: MetricCh
   const bounds = `${number(Math.min(0, ...finite))} – ${number(most ?? finite.reduce((a, b) => Math.max(a, b), 0))}`;
   return (
     <section class="card small-chart" aria-label={title}>
-      <h3>
+      <h2>
         <span>{title}</span> <Value xs={xs} values={values} unit={unit} />
-      </h3>
+      </h2>
       <Chart
         xs={xs}
         lines={lines}

@@ -8,12 +8,14 @@ interface StepCardProps {
   /** The step that was asked for, where that one is not stored. */
   readonly asked: number | undefined;
   readonly title: string;
+  /** Between the count of a bar and its label, for who cannot see them. */
+  readonly unit: string;
   readonly bars: readonly Bar[];
   readonly chosen: string | undefined;
   readonly onStep: (by: number) => void;
 }
 
-export function StepCard({ step, asked, title, bars, chosen, onStep }: StepCardProps) {
+export function StepCard({ step, asked, title, unit, bars, chosen, onStep }: StepCardProps) {
   const most = Math.max(1, ...bars.map(({ count }) => count));
   return (
     <section class="card step-card" aria-label={`Step ${step}`}>
@@ -39,16 +41,21 @@ export function StepCard({ step, asked, title, bars, chosen, onStep }: StepCardP
             type="button"
             class={`bar${isDead ? ' dead' : ''}`}
             aria-pressed={chosen === name}
-            aria-label={`${label}: ${count}${isDead ? ', equal returns' : ''}`}
             disabled={count === 0}
             onClick={() => show({ bar: chosen === name ? undefined : name })}
           >
-            <span class="count">{count > 0 ? count : ''}</span>
+            <span class="count">
+              {count > 0 ? count : ''}
+              <span class="unseen"> {unit} </span>
+            </span>
             <span
               class="column"
               style={{ height: `${Math.max(count > 0 ? 3 : 0, (100 * count) / most)}px` }}
             />
-            <span class="ink2">{label}</span>
+            <span class="ink2">
+              {label}
+              {isDead && <span class="unseen">, equal returns</span>}
+            </span>
           </button>
         ))}
       </div>

@@ -66,6 +66,7 @@ const bins = 12;
 /** Groups by members that succeeded; by mean return where success says nothing, or the groups are large or single. */
 export function barsOf(groups: readonly GroupSummary[]): {
   readonly title: string;
+  readonly unit: string;
   readonly bars: readonly Bar[];
 } {
   const size = Math.max(0, ...groups.map(({ members }) => members.length));
@@ -74,7 +75,11 @@ export function barsOf(groups: readonly GroupSummary[]): {
     const bars = Array.from({ length: size + 1 }, (_, succeeded) =>
       bar(`s${succeeded}`, String(succeeded), groups, (group) => group.succeeded === succeeded),
     );
-    return { title: `${groups.length} groups by members that succeeded`, bars };
+    return {
+      title: `${groups.length} groups by members that succeeded`,
+      unit: 'groups with successes:',
+      bars,
+    };
   }
   const episodes = groups.flatMap(({ members }) => members.flatMap((member) => member.return ?? []));
   const [low, high] = [Math.min(...episodes), Math.max(...episodes)];
@@ -92,7 +97,7 @@ export function barsOf(groups: readonly GroupSummary[]): {
       holds: ({ members }: GroupSummary) => members.some((member) => inBin(member.return)),
     };
   });
-  return { title: `${episodes.length} episodes by return`, bars };
+  return { title: `${episodes.length} episodes by return`, unit: 'episodes with a return from', bars };
 }
 
 function bar(name: string, label: string, groups: readonly GroupSummary[], holds: Bar['holds']): Bar {

@@ -6,7 +6,7 @@ import { runPath } from '../data/client.ts';
 import { useLoaded } from '../data/loaded.ts';
 import { address } from '../navigation/router.ts';
 import { Shell } from '../parts/shell.tsx';
-import { Failed, Waiting } from '../parts/states.tsx';
+import { PageFailed, Waiting } from '../parts/states.tsx';
 import { RunHead } from './run-head.tsx';
 
 interface TabPageProps {
@@ -21,7 +21,7 @@ export function TabPage({ run, tab, children }: TabPageProps) {
   return (
     <Shell crumbs={[{ label: 'runs', to: '/' }, { label: run, to: up }, { label: tab }]} up={up}>
       {problem ? (
-        <Failed problem={problem} />
+        <PageFailed problem={problem} />
       ) : overview ? (
         <>
           <RunHead overview={overview} tab={tab} />
