@@ -34,6 +34,8 @@ await build({
     '!examples/**/*.test.ts',
   ],
   unbundle: true,
+  // A browser's driver, which only a benchmark needs: as it is installed.
+  deps: { neverBundle: ['playwright-core'] },
   dts: false,
   clean: true,
 });

@@ -81,7 +81,9 @@ async function eventLatencies(page: Page, path: string): Promise<number[]> {
   const latencies: number[] = [];
   // The first event ends what may be an unfinished line.
   for (let event = 0; event <= EVENTS; event++) {
-    const shown = page.waitForFunction(`document.querySelector('.figures').textContent.includes('${event + 1} warning')`);
+    const shown = page.waitForFunction(
+      `document.querySelector('.figures').textContent.includes('${event + 1} warning')`,
+    );
     await new Promise((resolve) => setTimeout(resolve, 300 + 37 * event));
     const from = performance.now();
     const time = new Date().toISOString();
@@ -124,10 +126,14 @@ export async function makeLongRun(root: string, name: string): Promise<void> {
     const episodes = step * GROUPS * MEMBERS;
     const spent = { episodes, turns: 6 * episodes, tokens: 90 * episodes, seconds: 2 * step };
     lines.push({ type: 'step', step, steps: STEPS, metrics: metricsAt(step, rng), spent, time });
-    if (step % 100 === 0) lines.push({ type: 'evaluation', step, label: 'during', ...evaluated(step), spent, time });
+    if (step % 100 === 0)
+      lines.push({ type: 'evaluation', step, label: 'during', ...evaluated(step), spent, time });
   }
   writeFileSync(join(run.path, 'events.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  const writer = run.storeRollouts({ world: { source: 'bench', options: {}, version: null }, tokenizer: null });
+  const writer = run.storeRollouts({
+    world: { source: 'bench', options: {}, version: null },
+    tokenizer: null,
+  });
   for (let step = 1; step <= STEPS; step++) {
     await writer.write(
       step,
@@ -152,7 +158,10 @@ const drawn = [
 ];
 
 function metricsAt(step: number, rng: Rng): Record<string, number> {
-  const names = [...drawn, ...Array.from({ length: METRICS - drawn.length }, (_, index) => `bench/metric_${index}`)];
+  const names = [
+    ...drawn,
+    ...Array.from({ length: METRICS - drawn.length }, (_, index) => `bench/metric_${index}`),
+  ];
   return Object.fromEntries(names.map((name) => [name, 1 - 1 / (1 + step / 2000) + 0.1 * rng.next()]));
 }
 
@@ -171,7 +180,11 @@ function evaluated(step: number): object {
 }
 
 function groupOf(step: number, group: number): Group {
-  return { step, group, members: Array.from({ length: MEMBERS }, (_, member) => episodeOf(step, group, member)) };
+  return {
+    step,
+    group,
+    members: Array.from({ length: MEMBERS }, (_, member) => episodeOf(step, group, member)),
+  };
 }
 
 function episodeOf(step: number, group: number, member: number): Episode {
@@ -199,14 +212,31 @@ function episodeOf(step: number, group: number, member: number): Episode {
       },
     ],
     transitions: [
-      { call: 0, role: 'agent', anchor: 'a', action: 'left', valid: true, rewards: { agent: member % 2 }, at: 3, environmentMs: 1 },
+      {
+        call: 0,
+        role: 'agent',
+        anchor: 'a',
+        action: 'left',
+        valid: true,
+        rewards: { agent: member % 2 },
+        at: 3,
+        environmentMs: 1,
+      },
     ],
     tools: {},
     seats: { agent: { player: 'learner', version: step } },
     outcome: { agent: member % 2 },
     success: { agent: member % 2 === 1 },
     stop: 'done',
-    credit: { agent: { inBaseline: true, inLoss: true, weight: 1, trainedIn: step, advantages_K: [(member % 2) - 0.4] } },
+    credit: {
+      agent: {
+        inBaseline: true,
+        inLoss: true,
+        weight: 1,
+        trainedIn: step,
+        advantages_K: [(member % 2) - 0.4],
+      },
+    },
   };
 }
 

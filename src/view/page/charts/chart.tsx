@@ -105,7 +105,7 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
     width,
     height,
     legend: { show: false },
-    padding: [8, hasLabels && width > narrow ? 124 : hasLabels ? 66 : 4, axes ? 0 : 2, axes ? 0 : 2],
+    padding: [8, hasLabels && width > narrow ? 138 : hasLabels ? 66 : 4, axes ? 0 : 2, axes ? 0 : 2],
     cursor: {
       y: false,
       points: { show: false },
