@@ -8,7 +8,9 @@ const target = 'dist/src/view/page';
 /** Later ones win. */
 const styles = [
   'node_modules/uplot/dist/uPlot.min.css',
-  ...['base', 'parts', 'run', 'group', 'episode', 'tokens'].map((name) => `${source}/style/${name}.css`),
+  ...['base', 'shell', 'parts', 'run', 'run-narrow', 'group', 'timeline', 'episode', 'tokens'].map(
+    (name) => `${source}/style/${name}.css`,
+  ),
 ];
 
 export async function buildPage() {

@@ -59,7 +59,7 @@ test('it prints an address that begins with the run, and ends at Ctrl-C', { time
 
 test('a run that there is not is an error before anything is served', { timeout: 60_000 }, async () => {
   const { code, out, error } = await view(['exampel'], () => {});
-  expect([code, out]).toEqual([1, '']);
+  expect([code, out]).toEqual([2, '']);
   expect(error).toContain('Did you mean "example"?');
 });
 

@@ -96,7 +96,7 @@ function dataOf({ xs, lines, band }: ChartProps): uPlot.AlignedData {
 }
 
 function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPlot.Options {
-  const { lines, band, height, axes = false, marks, label } = latest.current;
+  const { lines, band, height, axes = false, marks } = latest.current;
   const grid = { stroke: colour('line'), width: 1 };
   const rows = marks === undefined ? 0 : 2;
   const hasLabels = lines.some((line) => line.label !== undefined);
@@ -149,7 +149,7 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
             ? {
                 show: true,
                 size: 6,
-                fill: colour('panel' as Colour),
+                fill: colour('panel'),
                 stroke: colour(line.colour),
                 width: 1.5,
               }
@@ -171,7 +171,7 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
           hoveredX.value = typeof idx === 'number' ? chart.data[0][idx] : undefined;
         },
       ],
-      draw: [(chart) => drawOver(chart, latest.current, ends, label)],
+      draw: [(chart) => drawOver(chart, latest.current, ends)],
     },
   };
 }
@@ -180,7 +180,6 @@ function drawOver(
   chart: uPlot,
   { lines, marks = [], beyond, band }: ChartProps,
   ends: HTMLElement | null,
-  _label: string,
 ): void {
   const { ctx, bbox } = chart;
   const ratio = devicePixelRatio;

@@ -1,6 +1,17 @@
 /** Colours of charts: those of the style sheet, as the theme has them now. */
 
-export type Colour = 'blue' | 'red' | 'green' | 'purple' | 'grey' | 'ink' | 'ink2' | 'ink3' | 'line' | 'band';
+export type Colour =
+  | 'blue'
+  | 'red'
+  | 'green'
+  | 'purple'
+  | 'grey'
+  | 'ink'
+  | 'ink2'
+  | 'ink3'
+  | 'line'
+  | 'band'
+  | 'panel';
 
 export function colour(name: Colour): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
