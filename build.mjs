@@ -4,6 +4,7 @@
  */
 
 import { build } from 'tsdown';
+import { buildPage } from './tools/build-page.mjs';
 
 const exported = ['src/exports/*.ts', '!src/exports/*.test.ts'];
 
@@ -33,6 +34,8 @@ await build({
     '!examples/**/*.test.ts',
   ],
   unbundle: true,
+  // A browser's driver, which only a benchmark needs: as it is installed.
+  deps: { neverBundle: ['playwright-core'] },
   dts: false,
   clean: true,
 });
@@ -44,3 +47,5 @@ await build({
   dts: { emitDtsOnly: true },
   clean: false,
 });
+
+await buildPage();

@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|credit [NAME …]|methods [NAME …]|store|tinker|env-server [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|credit [NAME …]|methods [NAME …]|store|tinker|view|env-server [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -10,6 +10,7 @@ import { benchMethods } from './methods/main.ts';
 import { benchRollout } from './rollout.ts';
 import { benchStore } from './store.ts';
 import { benchTinker } from './tinker.ts';
+import { benchView } from './view.ts';
 
 const machine = {
   processor: cpus()[0]?.model ?? 'unknown',
@@ -32,6 +33,7 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   credit: async (names) => ({ credit4096x50: benchCredit(names) }),
   store: () => benchStore(),
   tinker: () => benchTinker(),
+  view: () => benchView(),
   'env-server': benchEnvironmentServer,
   methods: (names) =>
     benchMethods(names, {

@@ -18,6 +18,7 @@ import { resumeCommand } from './commands/resume.ts';
 import { runsCommand } from './commands/runs.ts';
 import { serveCommand } from './commands/serve.ts';
 import { trainCommand } from './commands/train.ts';
+import { viewCommand } from './commands/view.ts';
 import { processConsole } from './console.ts';
 import { processInterrupts } from './interrupts.ts';
 
@@ -41,6 +42,7 @@ const code = await runCommandLine(process.argv.slice(2), {
     gatewayCommand,
     envCommand,
     runsCommand,
+    viewCommand,
     compareCommand,
     recipesCommand,
     creditCommand,

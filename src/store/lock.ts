@@ -57,6 +57,12 @@ export function takeLock(path: string, run: string, disk: Disk): () => void {
   };
 }
 
+/** Whether a process that is alive holds the lock at `path`, so far as can be told from here. */
+export function isLocked(path: string): boolean {
+  const holder = readHolder(path);
+  return holder !== undefined && isHolding(holder, path);
+}
+
 /** Make the file at `path` ours. @returns who keeps it from us, or undefined when it is ours */
 function own(path: string, ticket: string, disk: Disk): Holder | undefined {
   for (let attempt = 0; attempt < 20; attempt++) {

@@ -91,7 +91,8 @@ export function readEvents(path: string): TimedEvent[] {
   return lines.flatMap(({ event, replaced }) => (replaced ? [] : [event]));
 }
 
-function parseEvent(text: string): TimedEvent | undefined {
+/** The event that a line is; undefined where it is none. */
+export function parseEvent(text: string): TimedEvent | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -9,6 +9,7 @@ import { startRun } from '../../run/training-run.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { recipes } from '../../train/recipes/recipes.ts';
 import { type Command, defineCommand } from '../command.ts';
+import { viewBeside } from '../view-beside.ts';
 import { watchRun } from '../watch-run.ts';
 
 const options = z.strictObject({
@@ -34,6 +35,10 @@ const options = z.strictObject({
   name: z.string().optional().describe('Name of the run; default: ENVIRONMENT-RECIPE-NUMBER'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
   set: z.array(z.string()).default([]).describe('Change a setting; may be repeated'),
+  view: z
+    .boolean()
+    .default(false)
+    .describe('Show the run in the browser while it goes on; see turnwise view'),
   json: z.boolean().default(false).describe('Print events as JSON lines'),
 });
 
@@ -66,15 +71,21 @@ export const trainCommand: Command<typeof options> = defineCommand({
     const factory = await findEnvironment(invocation.arguments.environment!);
     const { recipe, source } = await nameRecipe(wanted ?? defaultRecipe(factory));
     const settings = readSettings(factory, recipe, set, catalogue);
-    await watchRun(invocation, (control) =>
-      startRun({
-        ...control,
-        factory,
-        recipe: source,
-        settings,
-        ...(name !== undefined && { name }),
-      }),
-    );
+    const beside = invocation.options.view ? await viewBeside(invocation.options.runs) : undefined;
+    if (beside) invocation.console.writeError(`Watch it at ${beside.address}\n`);
+    try {
+      await watchRun(invocation, (control) =>
+        startRun({
+          ...control,
+          factory,
+          recipe: source,
+          settings,
+          ...(name !== undefined && { name }),
+        }),
+      );
+    } finally {
+      beside?.close();
+    }
   },
 });
 

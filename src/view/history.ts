@@ -1,0 +1,99 @@
+/**
+ * What the events of a run tell about it. The server folds those that are stored, and the page goes on folding those that
+ * come while it is open, so that both always say the same.
+ */
+
+import type { TimedEvent } from '../store/log-lines.ts';
+import type { EvaluationResult, Phase, RunSummary, Spend, StoredEvent } from '../train/events.ts';
+
+type Start = Extract<StoredEvent, { readonly type: 'start' }>;
+
+export interface EvaluationPoint {
+  readonly step: number;
+  readonly label: 'before' | 'during' | 'after';
+  readonly sampled: EvaluationResult;
+  readonly greedy: EvaluationResult;
+  readonly spent: Spend;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}
+
+export interface Warning {
+  readonly code: string;
+  readonly message: string;
+  /** The step after which it came. */
+  readonly step: number;
+  readonly time: number;
+}
+
+export interface History {
+  readonly start?: Start;
+  readonly phase?: Phase;
+  /** The last step that was learned from, and how many there will be. */
+  readonly step: number;
+  readonly steps: number;
+  readonly spent?: Spend;
+  readonly evaluations: readonly EvaluationPoint[];
+  readonly warnings: readonly Warning[];
+  /** Steps from which the run was gone on with. */
+  readonly resumes: readonly number[];
+  readonly summary?: RunSummary;
+  /** Milliseconds since 1970: the first event and the last one. */
+  readonly began: number;
+  readonly last: number;
+}
+
+export const noHistory: History = {
+  step: 0,
+  steps: 0,
+  evaluations: [],
+  warnings: [],
+  resumes: [],
+  began: 0,
+  last: 0,
+};
+
+/** The history after one more event. */
+export function withEvent(history: History, event: TimedEvent): History {
+  const time = Date.parse(event.time);
+  const timed = { ...kept(history, event), began: history.began || time, last: time };
+  switch (event.type) {
+    case 'start':
+      return { ...timed, start: event };
+    case 'phase':
+      return {
+        ...timed,
+        phase: event.phase,
+        steps: event.phase === 'train' ? (event.steps ?? 0) : timed.steps,
+      };
+    case 'step':
+      return { ...timed, step: event.step, steps: event.steps, spent: event.spent };
+    case 'evaluation': {
+      const { step, label, sampled, greedy, spent } = event;
+      return { ...timed, evaluations: [...timed.evaluations, { step, label, sampled, greedy, spent, time }] };
+    }
+    case 'warning': {
+      const { code, message } = event;
+      return { ...timed, warnings: [...timed.warnings, { code, message, step: timed.step, time }] };
+    }
+    case 'resume':
+      return { ...timed, resumes: [...timed.resumes, event.step] };
+    case 'finish':
+      return { ...timed, summary: event.summary };
+    default:
+      return timed;
+  }
+}
+
+/** An event that opens a generation voids what came after the checkpoint that it goes on from. */
+function kept(history: History, { keeps, from }: TimedEvent): History {
+  if (keeps === undefined || from === undefined) return history;
+  const { summary: _, ...rest } = history;
+  return {
+    ...rest,
+    step: Math.min(history.step, Math.max(0, from)),
+    evaluations: history.evaluations.filter(({ step }) => step <= from),
+    warnings: history.warnings.filter(({ step }) => step <= from),
+    resumes: history.resumes.filter((step) => step <= from),
+  };
+}

@@ -1,0 +1,248 @@
+/** A line chart by uPlot: its lines, a shaded band, marks on the time axis, labels at the lines' ends, one cursor for all. */
+
+import { useSignalEffect } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import { theme } from '../navigation/theme.ts';
+import { type Colour, colour } from './colours.ts';
+import { cursorKey, hoveredX, pinnedX } from './cursor.ts';
+
+export interface Line {
+  readonly label?: string;
+  /** For a narrow chart. */
+  readonly short?: string;
+  readonly note?: string;
+  readonly colour: Colour;
+  readonly values: readonly (number | null)[];
+  readonly width?: number;
+  readonly dash?: readonly number[];
+  readonly points?: boolean;
+  readonly faint?: boolean;
+  /** Fill down to zero. */
+  readonly filled?: boolean;
+}
+
+export interface ChartProps {
+  readonly xs: readonly number[];
+  readonly lines: readonly Line[];
+  readonly band?: { readonly low: readonly (number | null)[]; readonly high: readonly (number | null)[] };
+  readonly range: readonly [number, number];
+  readonly height: number;
+  readonly axes?: boolean;
+  /** In rows under the axis. */
+  readonly marks?: readonly {
+    readonly x: number;
+    readonly row: number;
+    readonly glyph: string;
+    readonly colour: Colour;
+  }[];
+  /** Above the range: drawn at the top edge. */
+  readonly beyond?: boolean;
+  readonly onPick?: (x: number) => void;
+  readonly label: string;
+}
+
+const labelGap = 15;
+const narrow = 480;
+const font = '12px system-ui';
+
+export function Chart(props: ChartProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const ends = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | undefined>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
+  const { xs, lines, band, height } = props;
+  const shape = `${theme.value} ${height} ${lines.map((line) => `${line.colour}${line.label ?? ''}${line.width}`).join()} ${band !== undefined}`;
+
+  useEffect(() => {
+    const element = holder.current!;
+    const chart = new uPlot(
+      optionsOf(latest, element.clientWidth, ends.current),
+      dataOf(latest.current),
+      element,
+    );
+    plot.current = chart;
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth > 0)
+        chart.setSize({ width: element.clientWidth, height: latest.current.height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      chart.destroy();
+    };
+  }, [shape]);
+  useEffect(() => {
+    plot.current?.setData(dataOf(latest.current));
+  }, [xs, lines, band]);
+  useSignalEffect(() => {
+    void pinnedX.value;
+    plot.current?.redraw(false);
+  });
+  return (
+    <div class="chart">
+      <div ref={holder} role="img" aria-label={props.label} />
+      <div ref={ends} class="chart-ends" aria-hidden="true" />
+    </div>
+  );
+}
+
+type Latest = { readonly current: ChartProps };
+
+function dataOf({ xs, lines, band }: ChartProps): uPlot.AlignedData {
+  const columns = [...(band ? [band.high, band.low] : []), ...lines.map(({ values }) => values)];
+  return [xs as number[], ...(columns as (number | null)[][])];
+}
+
+function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPlot.Options {
+  const { lines, band, height, axes = false, marks } = latest.current;
+  const grid = { stroke: colour('line'), width: 1 };
+  const rows = marks === undefined ? 0 : 2;
+  const hasLabels = lines.some((line) => line.label !== undefined);
+  const invisible: uPlot.Series = { stroke: 'transparent', points: { show: false }, spanGaps: true };
+  return {
+    width,
+    height,
+    legend: { show: false },
+    padding: [8, hasLabels && width > narrow ? 138 : hasLabels ? 66 : 4, axes ? 0 : 2, axes ? 0 : 2],
+    cursor: {
+      y: false,
+      points: { show: false },
+      drag: { x: false, y: false },
+      sync: { key: cursorKey, scales: ['x', null], setSeries: false },
+      bind: {
+        click: (chart, _target, handle) => (event: MouseEvent) => {
+          handle(event);
+          const { idx } = chart.cursor;
+          if (typeof idx === 'number') latest.current.onPick?.(chart.data[0][idx]!);
+          return null;
+        },
+      },
+    },
+    scales: { x: { time: false }, y: { range: () => [...latest.current.range] as [number, number] } },
+    axes: axes
+      ? [
+          {
+            stroke: colour('ink3'),
+            font,
+            grid: { show: false },
+            ticks: { show: false },
+            size: 26 + 14 * rows,
+            space: 60,
+          },
+          { stroke: colour('ink3'), font, grid, ticks: { show: false }, size: 42, gap: 4, space: 40 },
+        ]
+      : [{ show: false }, { show: false }],
+    series: [
+      {},
+      ...(band ? [invisible, invisible] : []),
+      ...lines.map(
+        (line): uPlot.Series => ({
+          stroke: colour(line.colour),
+          width: line.width ?? 1.5,
+          alpha: line.faint ? 0.45 : 1,
+          spanGaps: true,
+          ...(line.dash && { dash: [...line.dash] }),
+          ...(line.filled && { fill: colour('band') }),
+          points: line.points
+            ? {
+                show: true,
+                size: 6,
+                fill: colour('panel'),
+                stroke: colour(line.colour),
+                width: 1.5,
+              }
+            : {
+                show: line.values.filter((value) => value !== null).length === 1,
+                size: 5,
+                fill: colour(line.colour),
+              },
+        }),
+      ),
+    ],
+    ...(band && { bands: [{ series: [1, 2] as [number, number], fill: colour('band') }] }),
+    hooks: {
+      setCursor: [
+        (chart) => {
+          // Only the chart under the pointer tells; the others follow it.
+          if (chart.cursor.event === undefined || chart.cursor.event === null) return;
+          const { idx } = chart.cursor;
+          hoveredX.value = typeof idx === 'number' ? chart.data[0][idx] : undefined;
+        },
+      ],
+      draw: [(chart) => drawOver(chart, latest.current, ends)],
+    },
+  };
+}
+
+function drawOver(
+  chart: uPlot,
+  { lines, marks = [], beyond, band }: ChartProps,
+  ends: HTMLElement | null,
+): void {
+  const { ctx, bbox } = chart;
+  const ratio = devicePixelRatio;
+  ctx.save();
+  if (pinnedX.value !== undefined) {
+    const x = chart.valToPos(pinnedX.value, 'x', true);
+    if (x >= bbox.left - 1 && x <= bbox.left + bbox.width + 1) {
+      ctx.strokeStyle = colour('ink3');
+      ctx.lineWidth = ratio;
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+  }
+  ctx.textAlign = 'center';
+  ctx.font = `${9 * ratio}px system-ui`;
+  for (const mark of marks) {
+    ctx.fillStyle = colour(mark.colour);
+    const x = chart.valToPos(mark.x, 'x', true);
+    ctx.fillText(mark.glyph, x, bbox.top + bbox.height + (34 + 13 * mark.row) * ratio);
+  }
+  if (beyond) {
+    ctx.fillStyle = colour('red');
+    const [low, high] = [chart.scales.y!.min!, chart.scales.y!.max!];
+    const column = lines.find((line) => line.faint) ?? lines[0];
+    for (const [index, value] of (column?.values ?? []).entries()) {
+      if (value === null || (value <= high && value >= low)) continue;
+      ctx.fillText('▲', chart.valToPos(chart.data[0][index]!, 'x', true), bbox.top + 4 * ratio);
+    }
+  }
+  ctx.restore();
+  placeEnds(chart, lines, band ? 3 : 1, ends);
+}
+
+/** Labels stand where their lines end, moved apart where they would overlap. */
+function placeEnds(chart: uPlot, lines: readonly Line[], first: number, ends: HTMLElement | null): void {
+  if (!ends) return;
+  const { bbox } = chart;
+  const left = (bbox.left + bbox.width) / devicePixelRatio + 8;
+  const placed = lines
+    .flatMap((line, index) => {
+      const last = (chart.data[first + index] as (number | null)[]).findLast((value) => value !== null);
+      return line.label === undefined || last === null || last === undefined
+        ? []
+        : [{ line, top: chart.valToPos(last, 'y') + bbox.top / devicePixelRatio - 8 }];
+    })
+    .sort((a, b) => a.top - b.top);
+  const labels = placed.map(({ line, top }, index) => {
+    const before = placed[index - 1];
+    const room = before && before.line.note !== undefined ? 2 * labelGap : labelGap;
+    if (before && top < before.top + room) placed[index]!.top = before.top + room;
+    const label = document.createElement('div');
+    label.textContent = chart.width > narrow ? line.label! : (line.short ?? line.label!);
+    label.className = line.colour === 'grey' ? 'end ink2' : `end ${line.colour}`;
+    label.style.left = `${left}px`;
+    label.style.top = `${placed[index]!.top}px`;
+    if (line.note !== undefined) {
+      const note = document.createElement('small');
+      note.textContent = line.note;
+      label.append(note);
+    }
+    return label;
+  });
+  ends.replaceChildren(...labels);
+}

@@ -1,0 +1,181 @@
+/** A run that is being looked at: what the server told of it, and what has happened since. */
+
+import { batch, type Signal, signal } from '@preact/signals';
+import { exactNumber } from '../../../core/exact-json.ts';
+import type { TimedEvent } from '../../../store/log-lines.ts';
+import { withEvent } from '../../history.ts';
+import { type Axis, axes, decodeSeries, type Series, type SeriesTable } from '../../series.ts';
+import type { Problem, RunOverview } from '../../shapes.ts';
+import { ask, askJson, Refusal, runPath } from './client.ts';
+import { forget } from './loaded.ts';
+import { listen } from './stream.ts';
+
+const overviewEveryMs = 2000;
+
+export class RunStore {
+  readonly run: string;
+  readonly overview: Signal<RunOverview | undefined> = signal(undefined);
+  readonly problem: Signal<Problem | undefined> = signal(undefined);
+  readonly curves: Signal<SeriesTable | undefined> = signal(undefined);
+  /** Changes when episodes were stored. */
+  readonly episodes: Signal<number> = signal(0);
+  readonly #stop = new AbortController();
+  readonly #names: readonly string[];
+  #pending: TimedEvent[] = [];
+  #again: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param names the metrics that are drawn */
+  constructor(run: string, names: readonly string[]) {
+    this.run = run;
+    this.#names = names;
+    void this.#begin();
+  }
+
+  close(): void {
+    this.#stop.abort();
+    clearTimeout(this.#again);
+  }
+
+  async #begin(): Promise<void> {
+    const { signal: stopped } = this.#stop;
+    try {
+      const [overview, curves] = await this.#read();
+      batch(() => {
+        this.overview.value = overview;
+        this.curves.value = curves;
+      });
+      const path = `/api/live?run=${encodeURIComponent(this.run)}&after=${overview.offset}`;
+      await listen(path, stopped, ({ event, data }) => this.#take(event, data));
+    } catch (error) {
+      if (stopped.aborted) return;
+      this.problem.value =
+        error instanceof Refusal ? error.problem : { code: 'unexpected', message: String(error) };
+    }
+  }
+
+  async #read(): Promise<[RunOverview, SeriesTable]> {
+    const { signal: stopped } = this.#stop;
+    const names = this.#names.map(encodeURIComponent).join(',');
+    const pixels = Math.ceil(Math.min(document.documentElement.clientWidth, 1232));
+    // The overview first: a step between the two is then told again, and is known already.
+    const overview = await askJson<RunOverview>(runPath(this.run), stopped);
+    const response = await ask(runPath(this.run, `/metrics?names=${names}&px=${pixels}`), {
+      signal: stopped,
+    });
+    return [overview, decodeSeries(await response.arrayBuffer())];
+  }
+
+  #take(kind: string, data: string): void {
+    if (kind === 'event') {
+      this.#pending.push(JSON.parse(data) as TimedEvent);
+      // As many as come until the next frame are drawn together.
+      if (this.#pending.length === 1) nextFrame(() => this.#fold());
+    } else if (kind === 'episodes') {
+      this.#refresh();
+    } else if (kind === 'generation') {
+      void this.#reload();
+    }
+  }
+
+  #fold(): void {
+    const events = this.#pending;
+    this.#pending = [];
+    const { value: overview } = this.overview;
+    if (!overview || this.#stop.signal.aborted) return;
+    if (events.some(({ keeps }) => keeps !== undefined)) {
+      void this.#reload();
+      return;
+    }
+    batch(() => {
+      this.overview.value = { ...overview, history: events.reduce(withEvent, overview.history) };
+      for (const event of events) if (event.type === 'step') this.#addStep(event);
+    });
+    this.#refresh();
+  }
+
+  #addStep({ step, time, metrics, spent }: Extract<TimedEvent, { readonly type: 'step' }>): void {
+    const { value: table } = this.curves;
+    const { value: overview } = this.overview;
+    if (!table || !overview || step <= (table.axes.step.at(-1) ?? 0)) return;
+    const place: Record<Axis, number> = {
+      step,
+      minute: (Date.parse(time) - (table.began || Date.parse(time))) / 60_000,
+      episode: spent.episodes,
+      turn: spent.turns,
+      token: spent.tokens,
+    };
+    this.curves.value = {
+      began: table.began || Date.parse(time),
+      bucket: table.bucket,
+      axes: Object.fromEntries(
+        axes.map((axis) => [axis, appendedDouble(table.axes[axis], place[axis])]),
+      ) as Record<Axis, Float64Array>,
+      series: Object.fromEntries(
+        Object.entries(table.series).map(([name, { min, max, mean }]): [string, Series] => {
+          const value = exactNumber(metrics[name]) ?? Number.NaN;
+          return [
+            name,
+            { min: appended(min, value), max: appended(max, value), mean: appended(mean, value) },
+          ];
+        }),
+      ),
+    };
+    this.overview.value = { ...this.overview.value!, latest: { ...overview.latest, ...metrics } };
+  }
+
+  /** What is not in the events (stored steps, the state, failures) is asked for again, not more often than people look. */
+  #refresh(): void {
+    if (this.#again !== undefined) return;
+    this.#again = setTimeout(() => {
+      this.#again = undefined;
+      askJson<RunOverview>(runPath(this.run), this.#stop.signal).then(
+        (overview) => {
+          const { value: known } = this.overview;
+          // Events that came meanwhile are not in it.
+          const history =
+            known && known.history.last > overview.history.last ? known.history : overview.history;
+          forget(runPath(this.run, '/places'));
+          batch(() => {
+            this.overview.value = { ...overview, history };
+            this.episodes.value++;
+          });
+        },
+        () => {},
+      );
+    }, overviewEveryMs);
+  }
+
+  async #reload(): Promise<void> {
+    try {
+      const [overview, curves] = await this.#read();
+      forget(runPath(this.run));
+      batch(() => {
+        this.overview.value = overview;
+        this.curves.value = curves;
+        this.episodes.value++;
+      });
+    } catch {
+      // The connection is opened again, and then it is read again.
+    }
+  }
+}
+
+function appended(column: Float32Array, value: number): Float32Array {
+  const longer = new Float32Array(column.length + 1);
+  longer.set(column);
+  longer[column.length] = value;
+  return longer;
+}
+
+function appendedDouble(column: Float64Array, value: number): Float64Array {
+  const longer = new Float64Array(column.length + 1);
+  longer.set(column);
+  longer[column.length] = value;
+  return longer;
+}
+
+/** A page that is not shown draws no frames, and must not fall behind for ever. */
+function nextFrame(work: () => void): void {
+  if (document.visibilityState === 'visible') requestAnimationFrame(work);
+  else setTimeout(work, 250);
+}

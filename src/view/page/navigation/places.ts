@@ -1,0 +1,48 @@
+/** Addresses of pages, and of what they ask the server for. */
+
+import { runPath } from '../data/client.ts';
+import { address } from './router.ts';
+
+export interface GroupAt {
+  readonly run: string;
+  /** How the file of the step is called: `12`, `evaluation-12`. */
+  readonly place: string;
+  readonly group: number;
+  /** `sampled` or `greedy`, in evaluations. */
+  readonly label?: string | undefined;
+}
+
+const evaluation = 'evaluation-';
+
+function stepParts(place: string): [string, string] {
+  return place.startsWith(evaluation) ? ['evaluations', place.slice(evaluation.length)] : ['steps', place];
+}
+
+export function placeName(place: string): string {
+  const [kind, step] = stepParts(place);
+  return kind === 'steps' ? `step ${step}` : `evaluation ${step}`;
+}
+
+const labelled = (path: string, label: string | undefined): string =>
+  label === undefined || label === 'training' ? path : `${path}?label=${label}`;
+
+export function groupAddress({ run, place, group, label }: GroupAt): string {
+  return labelled(address('runs', run, ...stepParts(place), 'groups', group), label);
+}
+
+export function episodeAddress({ run, place, group, label }: GroupAt, member: number): string {
+  return labelled(address('runs', run, ...stepParts(place), 'groups', group, member), label);
+}
+
+export function groupQuery({ run, place, group, label }: GroupAt, rest = ''): string {
+  return labelled(runPath(run, `/places/${place}/groups/${group}${rest}`), label);
+}
+
+export function episodeQuery(at: GroupAt, member: number): string {
+  return groupQuery(at, `/members/${member}`);
+}
+
+export function textQuery(at: GroupAt, member: number, where: string): string {
+  const query = groupQuery(at, `/members/${member}/text`);
+  return `${query}${query.includes('?') ? '&' : '?'}at=${encodeURIComponent(where)}`;
+}

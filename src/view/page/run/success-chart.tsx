@@ -1,0 +1,231 @@
+/** The large chart: held-out success with its interval, greedy, and training behind; exploitability for games that have it. */
+
+import { useMemo } from 'preact/hooks';
+import type { History } from '../../history.ts';
+import { type Axis, axes, type SeriesTable } from '../../series.ts';
+import type { RunOverview } from '../../shapes.ts';
+import { Chart, type ChartProps, type Line } from '../charts/chart.tsx';
+import { rangeOf, smoothed, smoothings } from '../charts/curve.ts';
+import { show } from '../navigation/router.ts';
+import { number, share } from '../text/format.ts';
+import { exploitability, trainingSuccess } from './charts-of-run.ts';
+import type { View } from './run-view.ts';
+
+interface SuccessChartProps {
+  readonly overview: RunOverview;
+  readonly curves: SeriesTable;
+  readonly view: View;
+  readonly onPick: (x: number) => void;
+}
+
+type Place = (history: History['evaluations'][number], began: number) => number;
+
+const placeOf: Readonly<Record<Axis, Place>> = {
+  step: ({ step }) => step,
+  minute: ({ time, step }, began) => (step === 0 ? 0 : (time - began) / 60_000),
+  episode: ({ spent }) => spent.episodes,
+  turn: ({ spent }) => spent.turns,
+  token: ({ spent }) => spent.tokens,
+};
+
+export function SuccessChart({ overview, curves, view, onPick }: SuccessChartProps) {
+  const { axis, smoothing } = view;
+  const game = curves.series[exploitability[0]]?.mean.some(Number.isFinite) ?? false;
+  const chart = useMemo(
+    () => (game ? gameChart(curves, axis) : successLines(overview, curves, axis, smoothing)),
+    [overview.history.evaluations, curves, axis, smoothing, game],
+  );
+  const marks = useMemo(() => marksOf(overview, curves, axis), [overview, curves, axis]);
+  const { evaluations } = overview.history;
+  return (
+    <section class="card success" aria-label="Success">
+      <div class="card-head">
+        <h2>{game ? 'Exploitability' : 'Success'}</h2>
+        <label class="field">
+          <span class="unseen">x-axis</span>
+          <select
+            value={axis}
+            onChange={({ currentTarget }) =>
+              show({ x: currentTarget.value === 'step' ? undefined : currentTarget.value })
+            }
+          >
+            {axes.map((name) => (
+              <option key={name} value={name}>
+                by {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <span class="unseen">Smoothing</span>
+          <select
+            value={smoothing}
+            onChange={({ currentTarget }) =>
+              show({ smooth: currentTarget.value === '0.8' ? undefined : currentTarget.value })
+            }
+          >
+            {smoothings.map((amount) => (
+              <option key={amount} value={amount}>
+                {amount === 0 ? 'not smoothed' : `smoothing ${amount}`}
+              </option>
+            ))}
+          </select>
+        </label>
+        {!game && <span class="ink3 small wide">95 % interval shaded</span>}
+      </div>
+      <Chart
+        {...chart}
+        height={300}
+        axes
+        marks={marks}
+        onPick={onPick}
+        label={`${game ? 'Exploitability' : 'Success'} by ${axis}; its numbers are in the table below`}
+      />
+      <p class="ink3 small lanes" aria-hidden="true">
+        <span class="blue">▲</span> evaluation <span>◆</span> checkpoint
+        {overview.history.resumes.length > 0 && <> ‖ resumed</>}
+        {overview.history.warnings.length > 0 && (
+          <>
+            {' '}
+            <span class="red">!</span> warning
+          </>
+        )}
+      </p>
+      <details>
+        <summary>Table of evaluations</summary>
+        <table class="rows plain">
+          <thead>
+            <tr>
+              <th scope="col">Step</th>
+              <th scope="col">Sampled</th>
+              <th scope="col">95 % interval</th>
+              <th scope="col">Greedy</th>
+              <th scope="col">Return</th>
+            </tr>
+          </thead>
+          <tbody>
+            {evaluations.slice(-200).map(({ step, label, sampled, greedy }) => (
+              <tr key={`${step} ${label}`}>
+                <th scope="row">{step}</th>
+                <td>{share(sampled.success, 3)}</td>
+                <td>{sampled.successInterval.map((bound) => share(bound, 3)).join('–')}</td>
+                <td>{share(greedy.success, 3)}</td>
+                <td>{number(sampled.return)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </section>
+  );
+}
+
+type Drawing = Pick<ChartProps, 'xs' | 'lines' | 'band' | 'range'>;
+
+function successLines({ history }: RunOverview, curves: SeriesTable, axis: Axis, smoothing: number): Drawing {
+  const training = curves.series[trainingSuccess]!.mean;
+  const steps = curves.axes.step;
+  const places = curves.axes[axis];
+  const heldOut = new Map(history.evaluations.map((point) => [placeOf[axis](point, curves.began), point]));
+  const xs = [...new Set([...places, ...heldOut.keys()])].sort((a, b) => a - b);
+  const at = new Map(Array.from(places, (x, index) => [x, index]));
+  const smooth = smoothed(steps, training, smoothing);
+  const trainingAt = (values: ArrayLike<number | null>): (number | null)[] =>
+    xs.map((x) => {
+      const value = values[at.get(x) ?? -1];
+      return value === undefined || value === null || Number.isNaN(value) ? null : value;
+    });
+  const evaluated = (read: (point: History['evaluations'][number]) => number): (number | null)[] =>
+    xs.map((x) => {
+      const point = heldOut.get(x);
+      return point ? read(point) : null;
+    });
+  const lines: Line[] = [
+    ...(smoothing > 0
+      ? [{ colour: 'grey', values: trainingAt(training), width: 1, faint: true } as const]
+      : []),
+    { colour: 'grey', values: trainingAt(smooth), width: 1.75, label: 'training tasks', short: 'training' },
+    {
+      colour: 'red',
+      dash: [5, 4],
+      values: evaluated(({ greedy }) => greedy.success),
+      label: 'held-out, greedy',
+      short: 'greedy',
+    },
+    {
+      colour: 'blue',
+      width: 2,
+      points: true,
+      values: evaluated(({ sampled }) => sampled.success),
+      label: 'held-out, sampled',
+      short: 'held-out',
+    },
+  ];
+  return {
+    xs,
+    lines,
+    band: {
+      low: evaluated(({ sampled }) => sampled.successInterval[0]),
+      high: evaluated(({ sampled }) => sampled.successInterval[1]),
+    },
+    range: [0, 1],
+  };
+}
+
+function gameChart(curves: SeriesTable, axis: Axis): Drawing {
+  const [average, last] = exploitability.map((name) => curves.series[name]!.mean);
+  const { high } = rangeOf([...average!, ...last!]);
+  return {
+    xs: Array.from(curves.axes[axis]),
+    lines: [
+      { colour: 'red', dash: [5, 4], values: Array.from(last!, orNull), label: 'last policy', short: 'last' },
+      {
+        colour: 'blue',
+        width: 2,
+        values: Array.from(average!, orNull),
+        label: 'average policy',
+        short: 'average',
+      },
+    ],
+    range: [0, high],
+  };
+}
+
+const orNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
+
+function marksOf(
+  { history, checkpoints }: RunOverview,
+  curves: SeriesTable,
+  axis: Axis,
+): NonNullable<ChartProps['marks']> {
+  const places = curves.axes[axis];
+  // A point stands for the steps up to its own.
+  const xOf = (step: number): number | undefined =>
+    step === 0 ? (axis === 'step' ? 0 : undefined) : places[curves.axes.step.findIndex((one) => one >= step)];
+  const at = (
+    steps: readonly number[],
+    row: number,
+    glyph: string,
+    colour: 'ink3' | 'red',
+  ): ChartProps['marks'] =>
+    [...new Set(steps)].flatMap((step) => {
+      const x = xOf(step);
+      return x === undefined ? [] : [{ x, row, glyph, colour }];
+    });
+  return [
+    ...history.evaluations.map((point) => ({
+      x: placeOf[axis](point, curves.began),
+      row: 0,
+      glyph: '▲',
+      colour: 'blue' as const,
+    })),
+    ...at(checkpoints, 1, '◆', 'ink3')!,
+    ...at(history.resumes, 1, '‖', 'ink3')!,
+    ...at(
+      history.warnings.map(({ step }) => step),
+      1,
+      '!',
+      'red',
+    )!,
+  ];
+}

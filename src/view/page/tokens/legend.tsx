@@ -1,0 +1,40 @@
+/** The scale that tokens are coloured by: chosen here, always shown, always the same. */
+
+import { legends, type Scale, scales } from './scales.ts';
+
+interface LegendProps {
+  readonly scale: Scale;
+  /** Why a scale cannot be shown. */
+  readonly missing: Partial<Record<Scale, string>>;
+  readonly onChange: (scale: Scale) => void;
+}
+
+export function Legend({ scale, missing, onChange }: LegendProps) {
+  const { title, steps } = legends[scale];
+  return (
+    <div class="legend">
+      <div class="segmented" role="group" aria-label="Colour of tokens">
+        {scales.map((name) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={name === scale}
+            disabled={missing[name] !== undefined}
+            title={missing[name] ?? ''}
+            onClick={() => onChange(name)}
+          >
+            {name[0]!.toUpperCase() + name.slice(1)}
+          </button>
+        ))}
+      </div>
+      <div class="scale">
+        <span class="ink2">{title}</span>
+        {steps.map((step) => (
+          <span key={step.name} class={`swatch ${step.name}`}>
+            {step.label}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+/** The viewer on a port of this machine, for whoever has the key in the address. */
+
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { TurnwiseError } from '../../core/errors.ts';
+import { newKey } from '../../server/guard/secrets.ts';
+import { viewApp } from './app.ts';
+import { readPage } from './page-files.ts';
+import { RunsFolder, type ShownRuns } from './runs-folder.ts';
+
+export interface ViewServer {
+  /** Without the key. */
+  readonly origin: string;
+  readonly key: string;
+  /** What to open, with the key where no log of a server ever sees it. @param path such as `/runs/NAME` */
+  address(path?: string): string;
+  close(): Promise<void>;
+}
+
+/** @param port 0 takes a free one @throws TurnwiseError `view-unbuilt`, `serve-port` */
+export async function listenView(shown: ShownRuns, port: number): Promise<ViewServer> {
+  const key = newKey('');
+  const app = viewApp(new RunsFolder(shown), { key, page: readPage() });
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(
+        new TurnwiseError('serve-port', {
+          what: `Cannot listen on port ${port} of 127.0.0.1`,
+          seen: cause.message,
+          next: 'Choose another with --port, or 0 for any free one',
+          cause,
+        }),
+      ),
+    );
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    origin,
+    key,
+    address: (path = '/') => `${origin}${path}#token=${key}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

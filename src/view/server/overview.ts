@@ -1,0 +1,91 @@
+/** Runs as rows of the list, and one of them as its page begins. Of episodes only what the index says. */
+
+import { TurnwiseError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import { thrownText } from '../../core/safe-text.ts';
+import type { Problem, RunOverview, RunRow } from '../shapes.ts';
+import { allFinite, finite } from './finite.ts';
+import type { RunsFolder } from './runs-folder.ts';
+import type { WatchedRun } from './watched-run.ts';
+
+const sparklinePoints = 96;
+const stepSeconds = 'time/step_s';
+const failurePrefix = 'stop/failed:';
+
+export function problemOf(error: unknown): Problem {
+  return TurnwiseError.isInstance(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'unexpected', message: thrownText(error) };
+}
+
+/** A run that cannot be read has a row too, which says why. */
+export function rowOf(run: WatchedRun): RunRow {
+  const { history } = run.history();
+  try {
+    const { world, recipe, config } = run.config();
+    const metrics = run.metrics();
+    const seconds = finite(metrics.sum(stepSeconds) / metrics.length);
+    return {
+      name: run.name,
+      state: run.state(),
+      world: world.name,
+      recipe,
+      ...(typeof config.seed === 'number' && { seed: config.seed }),
+      history,
+      ...(seconds !== null && { secondsPerStep: seconds }),
+      training: Array.from(
+        metrics.series(['reward/success'], sparklinePoints).series['reward/success']!.mean,
+        finite,
+      ),
+      settings: Object.fromEntries(leaves(config)),
+    };
+  } catch (error) {
+    return {
+      name: run.name,
+      state: 'unreadable',
+      problem: problemOf(error),
+      world: history.start?.environment ?? '',
+      recipe: history.start?.recipe ?? '',
+      history,
+      training: [],
+      settings: {},
+    };
+  }
+}
+
+export function overviewOf(folder: RunsFolder, run: WatchedRun): RunOverview {
+  const { history, offset, damaged } = run.history();
+  const { world, recipe } = run.config();
+  const metrics = run.metrics();
+  const names = metrics.names();
+  const { index } = run.rollouts();
+  return {
+    name: run.name,
+    state: run.state(),
+    world: world.name,
+    recipe,
+    resume: folder.resume(run.name),
+    history,
+    offset,
+    damaged,
+    metrics: names,
+    latest: allFinite(metrics.latest()),
+    failed: Object.fromEntries(
+      names
+        .filter((name) => name.startsWith(failurePrefix))
+        .map((name) => [name.slice(failurePrefix.length), metrics.sum(name)]),
+    ),
+    stored: index.steps(),
+    evaluated: index.evaluationSteps(),
+    episodes: history.spent?.episodes ?? metrics.sum('episodes/total'),
+    checkpoints: run.checkpoints(),
+  };
+}
+
+/** Leaves of a configuration by dotted key; lists are leaves. */
+export function leaves(value: Json, key = ''): [string, Json][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[key, value]];
+  return Object.entries(value).flatMap(([name, field]) =>
+    leaves(field as Json, key ? `${key}.${name}` : name),
+  );
+}

@@ -1,0 +1,275 @@
+/** What the server answers: shapes that it and the page share. Numbers that JSON has no word for are null. */
+
+import type {
+  Episode,
+  EpisodeKey,
+  Finish,
+  NewPath,
+  Sampling,
+  StepCredit,
+  Untrainable,
+} from '../core/episode.ts';
+import type { Json } from '../core/json.ts';
+import type { EpisodeLabel } from '../store/episode-line.ts';
+import type { History } from './history.ts';
+import type { RunState } from './state.ts';
+
+/** What was wrong, as the command line says it. */
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A row of the list of runs. */
+export interface RunRow {
+  readonly name: string;
+  readonly state: RunState;
+  readonly problem?: Problem;
+  readonly world: string;
+  readonly recipe: string;
+  readonly seed?: number;
+  readonly history: History;
+  readonly secondsPerStep?: number;
+  /** Success in training, at most 96 points from the first to the last step. */
+  readonly training: readonly (number | null)[];
+  /** Settings by dotted key. */
+  readonly settings: Readonly<Record<string, Json>>;
+}
+
+export interface RunList {
+  readonly root: string;
+  /** The command that makes a first run. */
+  readonly begin: string;
+  readonly runs: readonly RunRow[];
+}
+
+/** A run, without its curves and episodes. */
+export interface RunOverview {
+  readonly name: string;
+  readonly state: RunState;
+  readonly world: string;
+  readonly recipe: string;
+  /** The command that goes on with it. */
+  readonly resume: string;
+  readonly history: History;
+  /** Of the log: where live events go on. */
+  readonly offset: number;
+  /** Lines of the log that are no events. */
+  readonly damaged: number;
+  readonly metrics: readonly string[];
+  readonly latest: Readonly<Record<string, number | null>>;
+  /** Episodes that failed, by origin. */
+  readonly failed: Readonly<Record<string, number>>;
+  /** Training steps whose episodes are stored, and evaluations. */
+  readonly stored: readonly number[];
+  readonly evaluated: readonly number[];
+  readonly episodes: number;
+  readonly checkpoints: readonly number[];
+}
+
+export interface Setting {
+  readonly key: string;
+  readonly value: Json;
+  /** Absent where it is not known, as of an environment in somebody's file. */
+  readonly usual?: Json;
+  readonly differs: boolean;
+}
+
+export interface MemberRow {
+  readonly group: number;
+  readonly member: number;
+  readonly role: number;
+  readonly label: EpisodeLabel;
+  readonly stop: string;
+  readonly success: boolean;
+  readonly failed: boolean;
+  readonly branched: boolean;
+  readonly turns: number;
+  readonly tokens: number;
+  readonly return: number | null;
+  readonly seconds: number;
+  readonly surprise: number | null;
+  readonly advantage: number | null;
+}
+
+/** The episodes of one step or evaluation, from the index. */
+export interface StepEpisodes {
+  readonly place: string;
+  readonly members: readonly MemberRow[];
+}
+
+export interface TurnOutline {
+  /** Equal ones are the same situation: the anchor of the environment, or the hash of the prompt. */
+  readonly situation: string;
+  readonly action: string;
+  readonly valid: boolean;
+  readonly reward: number | null;
+  readonly advantage: number | null;
+  /** Mean −log-probability of the sampled tokens. */
+  readonly surprise: number | null;
+  readonly tokens: number;
+  /** Log-probability of the whole action. */
+  readonly logprob: number | null;
+}
+
+export type SegmentKind = 'wait' | 'complete' | 'environment';
+
+export interface Segment {
+  readonly kind: SegmentKind;
+  /** Milliseconds since the episode's start. */
+  readonly from: number;
+  readonly to: number;
+  readonly call?: number;
+}
+
+export interface MemberOutline {
+  readonly member: number;
+  readonly key: EpisodeKey;
+  readonly role: string;
+  readonly success: boolean;
+  readonly return: number | null;
+  readonly stop: string;
+  readonly seconds: number;
+  readonly turns: readonly TurnOutline[];
+  readonly segments: readonly Segment[];
+}
+
+export interface GroupOutline {
+  readonly place: string;
+  readonly step: number;
+  readonly group: number;
+  readonly label: EpisodeLabel;
+  readonly task: Json;
+  readonly roles: readonly string[];
+  /** One for each member and role. */
+  readonly members: readonly MemberOutline[];
+}
+
+/** Text of a message, or its beginning where it is long. */
+export interface CutText {
+  readonly text: string;
+  /** Characters of all of it, where it is cut. */
+  readonly whole?: number;
+}
+
+export interface ShownMessage {
+  readonly role: string;
+  readonly content: CutText;
+  readonly reasoning?: CutText;
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments: string }[];
+}
+
+export interface ShownCall {
+  readonly id: number;
+  readonly parent?: number;
+  readonly under?: number;
+  readonly conversation: string;
+  readonly role: string;
+  readonly by: string;
+  readonly version: number;
+  readonly purpose: string;
+  readonly newPath?: NewPath;
+  readonly sampling: Readonly<Record<keyof Sampling, number | null>>;
+  readonly messages: readonly ShownMessage[];
+  /** Text of each token; what is between two of them is in `joint`. Absent where nobody knows the words. */
+  readonly pieces?: readonly string[];
+  /** Of the tokens sent; `tokens` are all of them. */
+  readonly ids: readonly number[];
+  readonly logprobs: readonly (number | null)[];
+  readonly entropies?: readonly (number | null)[];
+  readonly tokens: number;
+  readonly context: number;
+  readonly text: CutText;
+  readonly reasoning?: CutText;
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments: string }[];
+  readonly problem?: string;
+  readonly finish: Finish;
+  readonly trainable: true | Untrainable;
+  readonly at: number;
+  readonly waitMs: number;
+  readonly policyMs: number;
+}
+
+export interface ShownTurn {
+  readonly role: string;
+  /** Of the calls that led to it. */
+  readonly calls: readonly number[];
+  readonly action?: string;
+  readonly valid: boolean;
+  readonly anchor?: string;
+  readonly reward: number | null;
+  readonly advantage: number | null;
+  /** One for each sampled token that is trained on, where the method told them apart. */
+  readonly advantages?: readonly number[];
+  readonly environmentMs: number;
+  readonly at: number;
+}
+
+export interface ShownEpisode {
+  readonly place: string;
+  readonly key: EpisodeKey;
+  readonly label: EpisodeLabel;
+  readonly task: CutText;
+  /** Between the pieces of two tokens. */
+  readonly joint: string;
+  readonly calls: readonly ShownCall[];
+  readonly turns: readonly ShownTurn[];
+  readonly closing: Readonly<Record<string, readonly ShownMessage[]>>;
+  readonly outcome: Readonly<Record<string, number | null>>;
+  readonly success: Readonly<Record<string, boolean>>;
+  readonly seats: Episode['seats'];
+  readonly stop: string;
+  readonly failure?: string;
+  readonly branchedFrom?: { readonly member: number; readonly turn: number };
+  readonly scores: readonly {
+    readonly by: string;
+    readonly rewards: Readonly<Record<string, number | null>>;
+  }[];
+  /** How its credit was computed, where it was. */
+  readonly credit?: StepCredit;
+  /** Where the credit leaves it out. */
+  readonly left: readonly string[];
+  readonly seconds: number;
+}
+
+export interface OptionField {
+  readonly key: string;
+  readonly kind: string;
+  readonly type: string;
+  readonly default?: Json;
+  readonly choices?: readonly string[];
+  readonly description: string;
+}
+
+export interface MethodRow {
+  readonly name: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly formula: string;
+  readonly source: string;
+  readonly options: readonly OptionField[];
+  /** Why it cannot be computed for these episodes. */
+  readonly problem?: string;
+}
+
+export interface CreditRequest {
+  readonly run: string;
+  readonly place: string;
+  readonly group: number;
+  /** Absent: as the run computed it. */
+  readonly method?: string;
+  readonly options?: Readonly<Record<string, Json>>;
+}
+
+export interface CreditAnswer {
+  readonly method: string;
+  readonly options: Readonly<Record<string, Json>>;
+  /** How many groups the method saw together. */
+  readonly groups: number;
+  /** By member and role. */
+  readonly members: readonly {
+    readonly member: number;
+    readonly role: string;
+    readonly turns: readonly { readonly advantage: number; readonly tokens?: readonly number[] }[];
+  }[];
+}

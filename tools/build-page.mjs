@@ -1,0 +1,37 @@
+/** Builds the page of the viewer: one script, one style sheet and one document, with nothing to load from elsewhere. */
+
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { build } from 'rolldown';
+
+const source = 'src/view/page';
+const target = 'dist/src/view/page';
+/** Later ones win. */
+const styles = [
+  'node_modules/uplot/dist/uPlot.min.css',
+  ...['base', 'shell', 'parts', 'run', 'run-narrow', 'group', 'timeline', 'episode', 'tokens'].map(
+    (name) => `${source}/style/${name}.css`,
+  ),
+];
+
+export async function buildPage() {
+  mkdirSync(target, { recursive: true });
+  await build({
+    input: `${source}/main.tsx`,
+    platform: 'browser',
+    logLevel: 'warn',
+    tsconfig: `${source}/tsconfig.json`,
+    transform: { target: 'es2022' },
+    output: { file: `${target}/main.js`, format: 'esm', minify: true, comments: false },
+  });
+  writeFileSync(`${target}/main.css`, styles.map((path) => smaller(readFileSync(path, 'utf8'))).join('\n'));
+  copyFileSync(`${source}/index.html`, `${target}/index.html`);
+}
+
+/** Without comments and space between rules; strings in our style sheets have neither. */
+function smaller(css) {
+  return css
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/\s*\n\s*/g, ' ')
+    .replace(/\s*([{};])\s*/g, '$1')
+    .trim();
+}
