@@ -1,7 +1,12 @@
 /** Ctrl-C: the first one stops a command cleanly, the last one always works. */
 
+import { TurnwiseError } from '../core/errors.ts';
+
 /** Whoever asks a run to terminate sees it gone within two seconds; its last checkpoint is all that it needs. */
 export const TERMINATION_GRACE_MS = 500;
+
+/** How long a command may take to tidy up once everything must be dropped: with the grace before, two seconds. */
+const TIDYING_MS = 800;
 
 export interface Interrupts {
   /** Aborted when everything must be dropped at once. */
@@ -43,4 +48,24 @@ export function processInterrupts(): Interrupts {
       return () => requested;
     },
   };
+}
+
+/**
+ * The work of a command, which ends soon after the signal whatever it is doing: where a phase does not hear it (weights that are
+ * read, a call of the engine), it is left behind. Files are written under other names first, so nothing is left half done.
+ */
+export async function endingSoon(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const tidy = (): void => {
+      timer = setTimeout(() => reject(new TurnwiseError('interrupted', { what: 'Interrupted' })), TIDYING_MS);
+    };
+    if (signal.aborted) tidy();
+    else signal.addEventListener('abort', tidy, { once: true });
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -20,7 +20,7 @@ import { serveCommand } from './commands/serve.ts';
 import { trainCommand } from './commands/train.ts';
 import { viewCommand } from './commands/view.ts';
 import { processConsole } from './console.ts';
-import { processInterrupts } from './interrupts.ts';
+import { endingSoon, processInterrupts } from './interrupts.ts';
 
 // A reader that has seen enough (`turnwise runs | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -51,12 +51,14 @@ const code = await runCommandLine(process.argv.slice(2), {
   version,
   console,
   interrupts,
-  around: (work) =>
-    withUserCode(interrupts.signal, async (_signal, strays) => {
+  around: (work) => {
+    const done = withUserCode(interrupts.signal, async (_signal, strays) => {
       await work();
       const told = strays.take();
       if (told !== undefined) console.writeError(`warning: ${told}\n`);
-    }),
+    });
+    return endingSoon(done, interrupts.signal);
+  },
 });
 
 // The command is done: nothing that it left open may outlive a request to terminate.

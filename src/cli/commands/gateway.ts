@@ -96,10 +96,11 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
         `  try   curl -X POST ${gateway.address}/sessions -H 'authorization: Bearer ${gateway.key}'\n`,
       );
       if (given.model !== undefined && record === undefined) console.write(openAiClient(gateway, model));
+      const told = AbortSignal.any([stop.signal, interrupts.signal]);
       await new Promise<void>((resolve) => {
-        AbortSignal.any([stop.signal, interrupts.signal]).addEventListener('abort', () => resolve(), {
-          once: true,
-        });
+        // It may have been told while the model was read.
+        if (told.aborted) resolve();
+        told.addEventListener('abort', () => resolve(), { once: true });
       });
       const { running } = gateway.state;
       if (running > 0) console.writeError(`Finishing ${running} calls. Ctrl-C again drops them.\n`);
