@@ -48,6 +48,8 @@ interface Job {
   readonly fail: (error: unknown) => void;
   /** The express has given it up once. */
   tried: boolean;
+  /** Nobody waits for it any more. */
+  dropped: boolean;
 }
 
 export class SandboxHost {
@@ -63,6 +65,7 @@ export class SandboxHost {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const abort = (): void => {
+        job.dropped = true;
         const position = this.#waiting.indexOf(job);
         if (position >= 0) this.#waiting.splice(position, 1);
         reject(signal.reason);
@@ -80,6 +83,7 @@ export class SandboxHost {
           reject(error);
         },
         tried: false,
+        dropped: false,
       };
       signal.addEventListener('abort', abort, { once: true });
       this.#waiting.push(job);
@@ -106,11 +110,12 @@ export class SandboxHost {
   async #work(lane: Lane, job: Job): Promise<void> {
     try {
       const reply = await lane.run(job);
-      if (reply.kind === 'given-up') {
+      if (reply.kind !== 'given-up') job.settle(reply);
+      else if (!job.dropped) {
         job.tried = true;
         this.#waiting.push(job);
         this.#waiting.sort((a, b) => a.number - b.number);
-      } else job.settle(reply);
+      }
     } catch (error) {
       job.fail(error);
     }
@@ -141,12 +146,18 @@ class Lane {
       const worker = this.#worker ?? (await this.#start());
       const { state = 0 } = from ?? {};
       const brief = from && this.knows(state) ? { ...call, from: { state } } : call;
-      let said = await exchange(worker, { ...brief, call: number }, START_LIMIT_MS);
-      if (said.kind === 'unknown') said = await exchange(worker, { ...call, call: number }, START_LIMIT_MS);
-      if (said.kind === 'begun') {
+      const limitMs = limits.timeLimitMs + GRACE_MS;
+      const begin = (): number => {
         this.#since = performance.now();
-        said = await nextMessage(worker, limits.timeLimitMs + GRACE_MS);
-      }
+        return limitMs;
+      };
+      const ask = (request: Omit<SandboxRequest, 'call'>): Promise<SandboxReply> => {
+        const reply = nextMessage(worker, START_LIMIT_MS, begin);
+        worker.postMessage({ ...request, call: number } satisfies SandboxRequest);
+        return reply;
+      };
+      let said = await ask(brief);
+      if (said.kind === 'unknown') said = await ask(call);
       if (said.kind === 'broken' && said.reason === 'time') this.#end();
       if (said.kind === 'result') this.#remember(from?.state, number);
       return said as Answer | { readonly kind: 'given-up' };
@@ -203,14 +214,12 @@ class Lane {
   }
 }
 
-function exchange(worker: Worker, request: SandboxRequest, limitMs: number): Promise<SandboxReply> {
-  const reply = nextMessage(worker, limitMs);
-  worker.postMessage(request);
-  return reply;
-}
-
-/** The next message of the worker. A worker that is silent for too long counts as broken; one that dies is an error. */
-function nextMessage(worker: Worker, limitMs: number): Promise<SandboxReply> {
+/**
+ * The next message of the worker. A worker that is silent for too long counts as broken; one that dies is an error.
+ *
+ * @param begin called when the worker says that the call begins; gives the limit from then on
+ */
+function nextMessage(worker: Worker, limitMs: number, begin = () => limitMs): Promise<SandboxReply> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void): void => {
       clearTimeout(timer);
@@ -218,13 +227,15 @@ function nextMessage(worker: Worker, limitMs: number): Promise<SandboxReply> {
       worker.unref();
       act();
     };
-    const onMessage = (reply: SandboxReply): void => settle(() => resolve(reply));
+    const onMessage = (reply: SandboxReply): void => {
+      if (reply.kind !== 'begun') return settle(() => resolve(reply));
+      clearTimeout(timer);
+      timer = setTimeout(silent, begin());
+    };
     const onError = (cause: unknown): void => settle(() => reject(workerLost('it raised an error', cause)));
     const onExit = (code: number): void => settle(() => reject(workerLost(`it ended with code ${code}`)));
-    const timer = setTimeout(
-      () => settle(() => resolve({ kind: 'broken', reason: 'time', error: 'no answer' })),
-      limitMs,
-    );
+    const silent = (): void => settle(() => resolve({ kind: 'broken', reason: 'time', error: 'no answer' }));
+    let timer = setTimeout(silent, limitMs);
     worker.ref();
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
   });
