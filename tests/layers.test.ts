@@ -21,6 +21,7 @@ const LAYERS = [
   'engine',
   'synth',
   'eval',
+  'evidence',
   'train',
   'store',
   'server',

@@ -2,7 +2,7 @@
 
 import { Rng } from '../../core/rng.ts';
 import { bootstrapInterval, interquartileMean } from '../../eval/across-seeds.ts';
-import { valueAt } from '../../eval/learning-curve.ts';
+import { valueAt } from '../../evidence/learning-curve.ts';
 import { along } from './results.ts';
 import type { RunCurve } from './run-curve.ts';
 

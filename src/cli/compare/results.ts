@@ -3,7 +3,8 @@
 import { Rng } from '../../core/rng.ts';
 import { type Interval, quantile } from '../../core/statistics.ts';
 import { bootstrapInterval, interquartileMean, pairedDifference } from '../../eval/across-seeds.ts';
-import { type CurvePoint, collapsed, meanValue, spentToReach } from '../../eval/learning-curve.ts';
+import { collapsed } from '../../evidence/collapse.ts';
+import { type CurvePoint, meanValue, spentToReach } from '../../evidence/learning-curve.ts';
 import type { Problem } from './child-run.ts';
 import type { Plan } from './plan.ts';
 import { type Measure, measureOf, type RunCurve, runCurve, tasksOf } from './run-curve.ts';
