@@ -12,7 +12,7 @@ import { recipesCommand } from '../cli/commands/recipes.ts';
 import { resumeCommand } from '../cli/commands/resume.ts';
 import { runsCommand } from '../cli/commands/runs.ts';
 import { trainCommand } from '../cli/commands/train.ts';
-import { problemOf } from '../cli/compare/child-run.ts';
+import { problemOf } from '../compare/child-run.ts';
 import { memoryConsole, noInterrupts } from '../cli/testing-console.test-helper.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
 import { loadFile } from '../run/load/load-file.ts';
@@ -98,7 +98,7 @@ const comparing = compareWith(() => ({
   async run(words, onEvent) {
     const console = { ...memoryConsole(), write: (text: string) => onEvent(JSON.parse(text) as StoredEvent) };
     const surroundings = { commands: single, version: '0', console, interrupts: noInterrupts };
-    const code = await runCommandLine([...words, '--json'], surroundings);
+    const code = await runCommandLine([...words(), '--json'], surroundings);
     return code === 0 ? undefined : problemOf(console.errors(), code, null);
   },
   stop: () => undefined,
