@@ -11,7 +11,7 @@ import { planOf } from '../../compare/forecast.ts';
 import { provenance } from '../../compare/provenance.ts';
 import { compareArms } from '../../compare/results.ts';
 import { parseSeeds } from '../../compare/seed-list.ts';
-import { jobsOf, prepareStudy, type Study } from '../../compare/study.ts';
+import { jobsOf, prepareStudy, type Study, storeName } from '../../compare/study.ts';
 import { claimComparison, contentOf } from '../../compare/study-file.ts';
 import type { JobStatus } from '../../compare/sweep.ts';
 import { TurnwiseError } from '../../core/errors.ts';
@@ -24,6 +24,7 @@ import { type Command, defineCommand, type Invocation } from '../command.ts';
 import { comparisonText } from '../compare/comparison-text.ts';
 import { planText } from '../compare/plan-text.ts';
 import { type ReportRequest, reportPage } from '../compare/report-page.ts';
+import { planClaims, reportClaims, runClaims } from '../compare/run-claims.ts';
 import { shownSweep } from '../compare/shown-sweep.ts';
 
 const options = z.strictObject({
@@ -41,8 +42,10 @@ const options = z.strictObject({
     .describe('A recipe with settings of its own: NAME=RECIPE,KEY=VALUE; may be repeated'),
   seeds: z
     .string()
-    .default('5')
-    .describe('How many, or which: 5, 201..212 or 3,7,11; each has one warm start that all arms share'),
+    .optional()
+    .describe(
+      'How many, or which: 5, 201..212 or 3,7,11; each has one warm start that all arms share; default: 5, or those of the claim',
+    ),
   budget: z
     .string()
     .optional()
@@ -53,6 +56,11 @@ const options = z.strictObject({
   name: z.string().optional().describe('Name of the comparison; default: ENVIRONMENT-ARM-vs-ARM'),
   runs: z.string().default('runs').describe('Folder that holds the comparison'),
   jobs: z.int().min(1).optional().describe('Processes at once, one thread each; default: one per core'),
+  claim: z
+    .string()
+    .optional()
+    .describe('A claim, or a folder of claims: tune, run and judge them (docs/evidence.md)'),
+  report: z.boolean().default(false).describe('With --claim: run nothing, and judge what is there'),
   plan: z.boolean().default(false).describe('Print runs, cached runs and hours, and run nothing'),
   json: z.boolean().default(false).describe('Print progress and the result as JSON lines'),
 });
@@ -76,9 +84,13 @@ export function compareWith(start: () => Children): Command<typeof options> {
     examples: [
       'turnwise compare --env frozen-lake --recipes rloo,grpo,ppo --seeds 5',
       'turnwise compare --env maze --recipes rloo,grpo --seeds 3 --budget steps=20',
+      'turnwise compare --claim bench/claims --report',
       'turnwise compare --env wordle,maze --recipes grpo --arm wide=grpo,rollout.group=16 --budget episodes=5k --plan',
     ],
-    run: (invocation) => explore(invocation, start),
+    run: (invocation) =>
+      invocation.options.claim === undefined
+        ? explore(invocation, start)
+        : judged(invocation, invocation.options.claim, start),
   });
 }
 
@@ -87,7 +99,7 @@ async function explore(
   { options: given, console, interrupts }: Invocation<Options>,
   start: () => Children,
 ): Promise<void> {
-  const seeds = parseSeeds(given.seeds);
+  const seeds = parseSeeds(given.seeds ?? '5');
   const study = prepareStudy({
     worlds: await worldsOf(given.env),
     arms: armsOf(listOf(given.recipes), given.arm),
@@ -124,6 +136,53 @@ async function explore(
   } finally {
     release();
   }
+}
+
+/** Claims that were written down before: tuned, run and judged. */
+async function judged(
+  { options: given, console, interrupts }: Invocation<Options>,
+  path: string,
+  start: () => Children,
+): Promise<void> {
+  refuseBesideClaim(given);
+  const request = {
+    ...{ path, root: given.runs, json: given.json, console },
+    seeds: given.seeds === undefined ? undefined : parseSeeds(given.seeds),
+    parallel: given.jobs ?? availableParallelism(),
+  };
+  if (given.plan) return planClaims(request);
+  if (!given.report) {
+    const store = join(given.runs, storeName);
+    const { parallel, json } = request;
+    const sweep = shownSweep({ ...{ store, parallel, console, interrupts, json }, children: start() });
+    try {
+      await runClaims(request, sweep);
+    } finally {
+      sweep.close();
+    }
+    if (sweep.stopped()) throw interrupted({ name: path }, claimCommand(given));
+  }
+  await reportClaims(request);
+}
+
+/** A claim says itself what it compares. */
+function refuseBesideClaim({ env, recipes, arm, budget, set, name }: Options): void {
+  const given = { env, recipes, arm: arm.join(' '), budget, set: set.join(' '), name };
+  const [other] = Object.entries(given).find(([, value]) => value !== undefined && value !== '') ?? [];
+  if (other === undefined) return;
+  throw new TurnwiseError('option-value', {
+    what: `--${other} cannot be given beside --claim, which says itself what is compared`,
+    allowed: '--seeds for a replication, --runs, --jobs, --plan, --report and --json',
+    fields: { option: `--${other}` },
+  });
+}
+
+function claimCommand({ claim, seeds, runs }: Options): string {
+  return commandLine([
+    ...['turnwise', 'compare', '--claim', claim!],
+    ...(seeds === undefined ? [] : ['--seeds', seeds]),
+    ...(runs === 'runs' ? [] : ['--runs', runs]),
+  ]);
 }
 
 /** Write the report and show the result; returns the path of the report. */
@@ -172,7 +231,7 @@ function ownCommand({ env, recipes, arm, seeds, budget, set, name, runs }: Optio
     ...['--env', env],
     ...(recipes === '' ? [] : ['--recipes', recipes]),
     ...arm.flatMap((one) => ['--arm', one]),
-    ...['--seeds', seeds],
+    ...(seeds === undefined ? [] : ['--seeds', seeds]),
     ...(budget === undefined ? [] : ['--budget', budgetText(parseBudget(budget))]),
     ...set.flatMap((assignment) => ['--set', assignment]),
     ...(name === undefined ? [] : ['--name', name]),
@@ -180,7 +239,7 @@ function ownCommand({ env, recipes, arm, seeds, budget, set, name, runs }: Optio
   ]);
 }
 
-function interrupted({ name }: Study, command: string): TurnwiseError {
+function interrupted({ name }: Pick<Study, 'name'>, command: string): TurnwiseError {
   return new TurnwiseError('interrupted', {
     what: `The comparison "${name}" was stopped`,
     next: `Go on with the same command: ${command}`,
