@@ -82,7 +82,9 @@ test('imports only go down', () => {
 test('leaves are named only by the composition root, by what is above it and by themselves', () => {
   const wrong = imports.filter(({ from, to }) => {
     const leaf = LEAVES.find((name) => to.startsWith(`${name}/`));
-    return leaf !== undefined && !from.startsWith(`${leaf}/`) && !/^src\/(run|compare|cli|exports)\//.test(from);
+    return (
+      leaf !== undefined && !from.startsWith(`${leaf}/`) && !/^src\/(run|compare|cli|exports)\//.test(from)
+    );
   });
   expect(wrong).toEqual([]);
 });

@@ -26,7 +26,7 @@ const run = z.strictObject({
   spent: z.strictObject({ episodes: z.number(), turns: z.number(), tokens: z.number(), seconds: z.number() }),
   collapsed: z.int(),
   diverged: z.int(),
-  /** Every evaluation of every seed equals that of the claimant. */
+  /** Every evaluation, and every metric of every step, equals that of the claimant. */
   equal: z.literal(true).optional(),
 });
 

@@ -12,7 +12,7 @@ import { type ClaimResult, metricsOf, type ResultRun } from './claim-result.ts';
 import { ledgerOf } from './ledger.ts';
 import { provenance } from './provenance.ts';
 import { type ArmResult, armOf, costLevel, summaryOf, type WorldResult, worldResults } from './results.ts';
-import { costToReach, meanMetric, readRun } from './run-record.ts';
+import { costToReach, meanMetric, type RunRecord, readRun } from './run-record.ts';
 import {
   type Cell,
   type Job,
@@ -230,13 +230,29 @@ function resultRun(claim: Claim, world: WorldResult, arm: ArmResult): ResultRun 
 /** Four digits say more than 500 episodes do. */
 const round = (value: number): number => Math.round(value * 1e4) / 1e4;
 
-/** Every evaluation of every seed, whatever was spent: such an arm changes nothing here. */
+/** Every evaluation of every seed, and every metric that both report of a step: such an arm changes nothing here. */
 function isEqual(first: ArmResult, second: ArmResult): boolean {
-  const points = ({ seeds }: ArmResult): string =>
-    JSON.stringify(
-      seeds.map(({ run }) => run?.points.map(({ success, return: paid }) => [success, paid]) ?? null),
-    );
-  return points(first) === points(second);
+  return first.seeds.every(({ run }, index) => {
+    const other = second.seeds[index]?.run;
+    return run !== undefined && other !== undefined && isEqualRun(run, other);
+  });
+}
+
+const measuresTime = /^(time|speed|loop)\//;
+
+function isEqualRun(first: RunRecord, second: RunRecord): boolean {
+  const evaluations = ({ points }: RunRecord): string =>
+    JSON.stringify(points.map(({ success, return: paid }) => [success, paid]));
+  return (
+    evaluations(first) === evaluations(second) &&
+    first.steps.length === second.steps.length &&
+    first.steps.every(({ metrics }, index) => {
+      const others = second.steps[index]!.metrics;
+      return Object.entries(metrics).every(
+        ([name, value]) => measuresTime.test(name) || !(name in others) || Object.is(others[name], value),
+      );
+    })
+  );
 }
 
 function gateValue(worlds: readonly WorldResult[], arm: string, metric: string): number | null {

@@ -2,7 +2,7 @@
 
 import { Rng } from '../core/rng.ts';
 import { mean, quantile } from '../core/statistics.ts';
-import { interquartileMean, probabilityOfImprovement } from '../evidence/aggregate.ts';
+import { interquartileMean, performanceProfile, probabilityOfImprovement } from '../evidence/aggregate.ts';
 import { breakEven, collapseBound } from '../evidence/collapse.ts';
 import { benjaminiHochberg } from '../evidence/multiplicity.ts';
 import { type ArmScores, comparePaired, type PairedComparison, type WorldPair } from '../evidence/paired.ts';
@@ -20,6 +20,9 @@ import {
 } from './run-record.ts';
 import type { Job, Study } from './study.ts';
 import { type JobStatus, statusOnDisk } from './sweep.ts';
+
+/** Where performance profiles are read. */
+export const profileThresholds: readonly number[] = Array.from({ length: 21 }, (_, index) => index / 20);
 
 /** The success that `cost` is measured to. */
 export const costLevel = 0.8;
@@ -68,11 +71,13 @@ export interface Comparison {
   readonly name: string;
   readonly worlds: readonly WorldResult[];
   readonly pairs: readonly PairResult[];
-  /** From two worlds on, for each arm: the interquartile mean over all runs of all worlds. */
+  /** From two worlds on, for each arm: figures over all runs of all worlds. */
   readonly overall: readonly {
     readonly arm: string;
     readonly mean: number;
     readonly interquartileMean: number;
+    /** The share of runs above each of `profileThresholds`. */
+    readonly profile: readonly number[];
   }[];
   /** From two worlds on: the chance that a run of the second is better than one of the first. */
   readonly improvement: readonly {
@@ -162,13 +167,16 @@ export function compareArms(
   const worlds = worldResults(study, jobs, failed);
   const arms = study.arms.map(({ name }) => name);
   const rows = arms.flatMap((first, index) =>
-    arms.slice(index + 1).flatMap((second) =>
-      metricsOf(worlds).flatMap((metric) => {
-        const each = worlds.flatMap((world) => pairRow([world], first, second, metric) ?? []);
-        const all = worlds.length > 1 ? pairRow(worlds, first, second, metric) : undefined;
-        return all ? [...each, all] : each;
-      }),
-    ),
+    arms
+      .slice(index + 1)
+      .flatMap((second) => [
+        ...(worlds.length > 1 ? metricsOverWorlds(worlds) : []).flatMap(
+          (metric) => pairRow(worlds, first, second, metric) ?? [],
+        ),
+        ...worlds.flatMap((world) =>
+          metricsOf(world).flatMap((metric) => pairRow([world], first, second, metric) ?? []),
+        ),
+      ]),
   );
   const adjusted = benjaminiHochberg(rows.map(({ comparison }) => comparison.p));
   return {
@@ -180,20 +188,20 @@ export function compareArms(
 }
 
 /** Return where it says more than success, and cost where the level means something. */
-function metricsOf(worlds: readonly WorldResult[]): readonly MetricName[] {
-  const quantities = new Set(worlds.map(({ reading }) => reading.quantity));
-  const runs = worlds.flatMap(({ arms }) =>
-    arms.flatMap(({ seeds }) => seeds.flatMap(({ run }) => run ?? [])),
-  );
+function metricsOf({ reading, arms }: WorldResult): readonly MetricName[] {
+  if (reading.quantity === 'exploitability') return ['final', 'area'];
+  const runs = arms.flatMap(({ seeds }) => seeds.flatMap(({ run }) => run ?? []));
   const paid = runs.some(({ points }) =>
     points.some((point) => Math.abs(point.return - point.success) > 1e-6),
   );
-  return [
-    'final',
-    'area',
-    ...(paid && !quantities.has('exploitability') ? (['return'] as const) : []),
-    ...(quantities.has('exploitability') ? [] : (['cost'] as const)),
-  ];
+  return ['final', 'area', ...(paid ? (['return'] as const) : []), 'cost'];
+}
+
+/** What has one unit in all worlds. */
+function metricsOverWorlds(worlds: readonly WorldResult[]): readonly MetricName[] {
+  const quantities = new Set(worlds.map(({ reading }) => reading.quantity));
+  if (quantities.size > 1) return [];
+  return quantities.has('exploitability') ? ['final', 'area'] : ['final', 'area', 'cost'];
 }
 
 /** Over several worlds the costs are shares of each budget, since their units are not those of other worlds. */
@@ -299,6 +307,7 @@ function describedOverWorlds(
       arm,
       mean: mean(scores.map((row) => mean(row))),
       interquartileMean: interquartileMean(scores),
+      profile: performanceProfile(scores, profileThresholds),
     })),
     improvement: named.flatMap(([first, a], index) =>
       named

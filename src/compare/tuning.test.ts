@@ -42,4 +42,5 @@ test('an end of the grid that wins extends it by two', () => {
   expect(extended([1, 2, 4], 'high')).toEqual([1, 2, 4, 8, 16]);
   expect(extended([1, 3], 'low')).toEqual([0.111111, 0.333333, 1, 3]);
   expect(winningEnd(tunedRates(world({ 1: [0.5] }), 'grpo'))).toBeUndefined();
+  expect(winningEnd(tunedRates(world({ 1: [0.5], 2: [0.5] }), 'grpo'))).toBeUndefined();
 });

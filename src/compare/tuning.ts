@@ -46,12 +46,12 @@ export function tunedRates(world: WorldResult, arm: string): readonly TunedRate[
     .sort((a, b) => b.area - a.area || a.rate - b.rate);
 }
 
-/** Where the best rate is the end of the grid, which says that a better one may lie beyond. */
+/** Where the best rate is the end of the grid, which says that a better one may lie beyond; a tie says nothing. */
 export function winningEnd(tuned: readonly TunedRate[]): 'low' | 'high' | undefined {
-  const best = tuned[0]?.rate;
+  const [best, second] = tuned;
+  if (best === undefined || second === undefined || best.area <= second.area) return undefined;
   const rates = tuned.map(({ rate }) => rate);
-  if (best === undefined || rates.length < 2) return undefined;
-  return best === Math.min(...rates) ? 'low' : best === Math.max(...rates) ? 'high' : undefined;
+  return best.rate === Math.min(...rates) ? 'low' : best.rate === Math.max(...rates) ? 'high' : undefined;
 }
 
 /** All rates within one standard error of the best: a rival runs at each of them, lest its best was a guess. */

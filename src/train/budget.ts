@@ -11,7 +11,10 @@ export interface Spent extends Spend {
 type Limits = Pick<TrainConfig, 'steps' | 'budget'>;
 
 /** The share that is spent of whatever runs out first; 1 or more is the end. */
-export function spentShare({ steps, budget }: Limits, { step, episodes, turns, tokens, seconds }: Spent): number {
+export function spentShare(
+  { steps, budget }: Limits,
+  { step, episodes, turns, tokens, seconds }: Spent,
+): number {
   const share = (spent: number, limit: number): number => (limit === 0 ? 0 : spent / limit);
   return Math.max(
     steps === 0 ? 1 : step / steps,

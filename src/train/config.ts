@@ -88,7 +88,9 @@ const rollout = z.strictObject({
   policyKey: z
     .string()
     .default('')
-    .describe('Names the chance with which the policy samples in training, besides the seed: runs that differ in it alone are a control'),
+    .describe(
+      'Names the chance with which the policy samples in training, besides the seed: runs that differ in it alone are a control',
+    ),
   topP: z.number().positive().max(1).default(1).describe('Nucleus: keep tokens up to this probability mass'),
   topK: z.int().min(0).default(0).describe('Keep the k likeliest tokens; 0 keeps all'),
   maxTurns: z.int().min(0).default(0).describe('Turn limit; 0 takes the environment’s'),
@@ -250,7 +252,9 @@ const evaluation = z.strictObject({
   split: z
     .enum(['test', 'validation'])
     .default('test')
-    .describe('Whose tasks they play; whatever is chosen by them, such as a learning rate, is chosen on validation'),
+    .describe(
+      'Whose tasks they play; whatever is chosen by them, such as a learning rate, is chosen on validation',
+    ),
   tasks: count.default(200).describe('Tasks of an evaluation during training'),
   finalTasks: count.default(500).describe('Tasks of the evaluations before and after'),
 });

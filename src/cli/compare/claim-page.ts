@@ -31,7 +31,7 @@ export function claimsPage(claims: readonly ShownClaim[]): string {
   const count = [...counts].map(([verdict, number]) => `${number} ${verdict}`).join(', ');
   return page(
     'Claims',
-    `<p class="soft">Turnwise claims</p><h1>${claims.length === 1 ? escapeHtml(claims[0]!.judged.claim.about) : `${claims.length} claims`}</h1>
+    `<p class="soft">Turnwise claims</p><h1>${claims.length === 1 ? 'One claim' : `${claims.length} claims`}</h1>
 <p class="verdict">${escapeHtml(count)}</p>
 ${claims.length > 1 ? overview(claims) : ''}
 ${claims.map(claimSection).join('\n')}`,

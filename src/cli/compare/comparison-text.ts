@@ -178,10 +178,12 @@ function differenceLines({ pairs, worlds }: Comparison, screen: Screen): string[
   if (pairs.length === 0) return [];
   const paint = painter(screen.colour);
   const several = worlds.length > 1;
-  const rows = pairs.map((pair) => [
+  // Of every world by itself the page has the rest.
+  const shown = pairs.filter(({ metric, world }) => !several || world === undefined || metric === 'final');
+  const rows = shown.map((pair) => [
     `${pair.second} − ${pair.first}`,
     ...(several ? [pair.world ?? 'all worlds'] : []),
-    metricTitle(pair.metric, readingOf(pair, worlds)),
+    metricTitle(pair.metric, readingOf(pair, worlds), several && pair.world === undefined),
     differenceText(
       pair.comparison,
       metricFormat(pair.metric, readingOf(pair, worlds).quantity, pair.world === undefined),

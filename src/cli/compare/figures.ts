@@ -30,9 +30,9 @@ export const axisNames = {
   seconds: 'seconds of acting and learning',
 } as const;
 
-export function metricTitle(metric: MetricName, { quantity, axis }: Reading): string {
+export function metricTitle(metric: MetricName, { quantity, axis }: Reading, overWorlds = false): string {
   if (metric === 'final') return quantity === 'success' ? 'final success' : 'final';
-  if (metric === 'cost') return `${axis} to ${levelText}`;
+  if (metric === 'cost') return overWorlds ? `budget to ${levelText}` : `${axis} to ${levelText}`;
   return metric;
 }
 

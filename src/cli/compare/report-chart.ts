@@ -38,7 +38,9 @@ export function chartFigure(lines: readonly ChartLine[], chart: Chart): string {
   }));
   const values = shown.flatMap(({ seeds, mean }) => [
     ...seeds.flat().map(({ value }) => value),
-    ...mean.map(({ value }) => value),
+    ...mean.flatMap(({ value, interval }) =>
+      interval && seeds.length === 0 ? [value, interval.low, interval.high] : [value],
+    ),
   ]);
   const yTicks = niceTicks(Math.min(chart.low, ...values), Math.max(chart.high, ...values), 5);
   const [low, high] = [yTicks[0]!, yTicks.at(-1)!];
@@ -77,9 +79,10 @@ export function chartFigure(lines: readonly ChartLine[], chart: Chart): string {
     (label, index) =>
       `<span style="bottom:${percent((yTicks[index]! - low) / (high - low))}">${label}</span>`,
   );
+  const xNames = end < 10 ? formatTicks(xTicks) : xTicks.map(shortCount);
   const xLabels = xTicks.map(
-    (tick) =>
-      `<span${tick / end > 0.95 ? ' class="last"' : ''} style="left:${percent(tick / end)}">${shortCount(tick)}</span>`,
+    (tick, index) =>
+      `<span${tick / end > 0.95 ? ' class="last"' : ''} style="left:${percent(tick / end)}">${xNames[index]}</span>`,
   );
   const zero = low < 0 ? across(0, 'base') : '';
   return `<figure class="card"><figcaption>${escapeHtml(title)}</figcaption>

@@ -1,7 +1,7 @@
 /** `report.html`: everything about a comparison on one page that needs nothing else. */
 
 import { type Provenance, provenanceText } from '../../compare/provenance.ts';
-import { type Comparison, costLevel, type WorldResult } from '../../compare/results.ts';
+import { type Comparison, costLevel, profileThresholds, type WorldResult } from '../../compare/results.ts';
 import { seedsText } from '../../compare/seed-list.ts';
 import type { Job, Study } from '../../compare/study.ts';
 import { differences } from '../../core/differences.ts';
@@ -20,6 +20,7 @@ import {
   winsText,
 } from './figures.ts';
 import { escapeHtml, type HtmlColumn, htmlTable } from './html.ts';
+import { chartFigure } from './report-chart.ts';
 import {
   armTable,
   curveFigure,
@@ -31,7 +32,7 @@ import {
   otherAxes,
   seedTable,
 } from './report-parts.ts';
-import { reportStyle } from './report-style.ts';
+import { lookOf, reportStyle } from './report-style.ts';
 
 export interface ReportRequest {
   readonly comparison: Comparison;
@@ -121,7 +122,14 @@ function overallSection({ overall, improvement }: Comparison): string {
     ({ first, second, probability }) =>
       `a run of ${escapeHtml(second)} is better than one of ${escapeHtml(first)} with probability ${formatScore(probability)}`,
   );
-  return `<h2>On these worlds together</h2><div class="card">${table}<p class="note">Descriptive: ${chances.join('; ')}. An interquartile mean over unlike worlds can drop whole worlds.</p></div>`;
+  const profile = chartFigure(
+    overall.map((one, index) => ({
+      ...{ name: one.arm, look: lookOf(index), seeds: [] },
+      mean: one.profile.map((value, place) => ({ spent: profileThresholds[place]!, value })),
+    })),
+    { title: 'Share of runs above each score', xName: 'score', end: 1, low: 0, high: 1 },
+  );
+  return `<h2>On these worlds together</h2>${profile}<div class="card" style="margin-top:1rem">${table}<p class="note">Descriptive: ${chances.join('; ')}. An interquartile mean over unlike worlds can drop whole worlds.</p></div>`;
 }
 
 function pairSection({ pairs, worlds }: Comparison): string {
@@ -143,7 +151,7 @@ function pairSection({ pairs, worlds }: Comparison): string {
     return [
       escapeHtml(`${pair.second} − ${pair.first}`),
       ...(several ? [escapeHtml(pair.world ?? 'all worlds')] : []),
-      metricTitle(pair.metric, reading),
+      metricTitle(pair.metric, reading, pair.world === undefined),
       track(pair.comparison),
       differenceText(pair.comparison, format),
       winsText(pair.comparison),
