@@ -41,7 +41,7 @@ figure { margin: 0; } figcaption { font-weight: 600; font-size: 0.92rem; margin-
 .pairing { fill: none; stroke: var(--soft); stroke-width: 1; opacity: 0.35; }
 .seed { fill: none; stroke: var(--line); stroke-width: 1; opacity: 0.28; } .band { fill: var(--line); opacity: 0.14; }
 .dot { fill: none; stroke: var(--line); stroke-width: 7; stroke-linecap: round; } .dashed .curve, .curve.dashed { stroke-dasharray: 7 5; }
-.legend { display: flex; flex-wrap: wrap; gap: 0.35rem 1.1rem; margin: 0 0 0.9rem; padding: 0; list-style: none; font-size: 0.9rem; }
+.legend { display: flex; flex-wrap: wrap; gap: 0.35rem 1.1rem; margin: 0.9rem 0; padding: 0; list-style: none; font-size: 0.9rem; }
 .key { display: inline-block; width: 0.8em; height: 0.8em; border-radius: 50%; background: var(--line); margin-right: 0.45em; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 0.45rem 0.9rem 0.45rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; white-space: nowrap; }
