@@ -189,13 +189,32 @@ function startFacts({
   readonly world: string;
   readonly config: JsonObject;
 }): Json {
-  const { seed, threads, engine, tinker, environment, model, lora, chat, clone, rollout, evaluation } =
-    config;
+  const {
+    seed,
+    threads,
+    engine,
+    tinker,
+    environment,
+    model,
+    lora,
+    chat,
+    context,
+    clone,
+    rollout,
+    evaluation,
+  } = config;
   const { maxTurns, exchangeEvery } = rollout as JsonObject;
   const { split, finalTasks } = evaluation as JsonObject;
   return {
     ...{ code, runtime, world, seed: seed!, threads: threads!, engine: engine!, tinker: tinker! },
-    ...{ environment: environment!, model: model!, lora: lora!, chat: chat!, clone: clone! },
+    ...{
+      environment: environment!,
+      model: model!,
+      lora: lora!,
+      chat: chat!,
+      context: context ?? null,
+      clone: clone!,
+    },
     ...{ maxTurns: maxTurns!, exchangeEvery: exchangeEvery!, split: split!, finalTasks: finalTasks! },
   };
 }
