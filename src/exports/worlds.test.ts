@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,8 +12,8 @@ import { recipesCommand } from '../cli/commands/recipes.ts';
 import { resumeCommand } from '../cli/commands/resume.ts';
 import { runsCommand } from '../cli/commands/runs.ts';
 import { trainCommand } from '../cli/commands/train.ts';
-import { problemOf } from '../cli/compare/child-run.ts';
 import { memoryConsole, noInterrupts } from '../cli/testing-console.test-helper.ts';
+import { problemOf } from '../compare/child-run.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
 import { loadFile } from '../run/load/load-file.ts';
 import { resolveWorld } from '../run/load/resolve-world.ts';
@@ -98,7 +98,7 @@ const comparing = compareWith(() => ({
   async run(words, onEvent) {
     const console = { ...memoryConsole(), write: (text: string) => onEvent(JSON.parse(text) as StoredEvent) };
     const surroundings = { commands: single, version: '0', console, interrupts: noInterrupts };
-    const code = await runCommandLine([...words, '--json'], surroundings);
+    const code = await runCommandLine([...words(), '--json'], surroundings);
     return code === 0 ? undefined : problemOf(console.errors(), code, null);
   },
   stop: () => undefined,
@@ -186,9 +186,10 @@ test('a comparison trains in the world that it was given, wherever that is', asy
       (word, index) => !/^(steps|threads)=/.test(word) && !/^(steps|threads)=/.test(set[index + 1] ?? ''),
     );
     await succeed('compare', '--env', world, ...line, ...fewer);
-    expect(JSON.parse(readFileSync(join(root, name, 'rloo-1', 'config.json'), 'utf8'))).toMatchObject({
-      world: { source: world },
-    });
+    const runs = readdirSync(join(root, 'compared')).filter((run) => run.includes('-rloo-1-'));
+    expect(runs.map((run) => configOf(join('compared', run)))).toContainEqual(
+      expect.objectContaining({ world: expect.objectContaining({ source: world }) }),
+    );
   }
 }, 60_000);
 

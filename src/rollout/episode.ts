@@ -34,6 +34,8 @@ export interface EpisodeOptions {
   readonly names?: AgentNames;
   /** Names all randomness of the run. */
   readonly seed: string | number;
+  /** Names, besides it, what the policy samples and nothing else. */
+  readonly policyKey?: string;
   readonly signal: AbortSignal;
   readonly watch: Watch;
 }
@@ -120,6 +122,9 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   return recorder.finish(stop, failure, closing);
 }
 
+const policyKeyOf = ({ policyKey = '' }: Pick<EpisodeOptions, 'policyKey'>): string[] =>
+  policyKey === '' ? [] : [policyKey];
+
 function newSeat(role: Role): Seat {
   return { role, turns: 0, past: { ids: [], messages: [] }, lastCall: undefined, problem: undefined };
 }
@@ -170,7 +175,7 @@ async function takeTurn(
     policy.complete({
       key,
       conversation: conversationOf(key, role),
-      seedKey: [options.seed, ...keyParts(drawsAs), id].join('/'),
+      seedKey: [options.seed, ...policyKeyOf(options), ...keyParts(drawsAs), id].join('/'),
       messages,
       promptIds: prompt.promptIds,
       sampling,

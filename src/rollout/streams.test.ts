@@ -139,6 +139,16 @@ describe.each([
     expect(new Set(one.seeds).size).toBe(TURNS);
   });
 
+  test('a policy key changes what the policy samples by, and no chance of the world: a control', async () => {
+    const [one, other] = [sayer('learner', ['1', '2']), sayer('learner', ['1', '2'])];
+    const usual = await play(world, one);
+    expect(shownIn(await play(world, other, {}, { policyKey: 'other' }))).toEqual(shownIn(usual));
+    expect(other.seeds.filter((seed) => one.seeds.includes(seed))).toEqual([]);
+    const same = sayer('learner', ['1', '2']);
+    await play(world, same, {}, { policyKey: '' });
+    expect(same.seeds).toEqual(one.seeds);
+  });
+
   test('forks repeat the chance of their origin, wherever they begin and whatever they do', async () => {
     const forks: Fork[] = [];
     const origin = await play(world, sayer('learner', ['1']), { onFork: (fork) => forks.push(fork) });

@@ -57,7 +57,14 @@ const withoutMask = z
 
 /** Episodes that are played to be learned from. */
 export const played: Block = {
-  rollout: { tasks: true, revisit: true, group: true, minimumMembers: true, failureLimit: true },
+  rollout: {
+    tasks: true,
+    revisit: true,
+    group: true,
+    minimumMembers: true,
+    failureLimit: true,
+    policyKey: true,
+  },
   curation: { resample: true, variedShare: true, voidTurns: withoutMask },
 };
 

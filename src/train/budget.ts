@@ -1,22 +1,25 @@
-/** How much of what a run may spend is spent: steps, and where they are limited tokens and minutes. */
+/** How much of what a run may spend is spent: steps, and where they are limited episodes, turns, tokens and minutes. */
 
 import type { TrainConfig } from './config.ts';
+import type { Spend } from './events.ts';
 
-export interface Spent {
+export interface Spent extends Spend {
   /** Steps taken. */
   readonly step: number;
-  readonly tokens: number;
-  /** Spent acting and learning. */
-  readonly seconds: number;
 }
 
 type Limits = Pick<TrainConfig, 'steps' | 'budget'>;
 
 /** The share that is spent of whatever runs out first; 1 or more is the end. */
-export function spentShare({ steps, budget }: Limits, { step, tokens, seconds }: Spent): number {
+export function spentShare(
+  { steps, budget }: Limits,
+  { step, episodes, turns, tokens, seconds }: Spent,
+): number {
   const share = (spent: number, limit: number): number => (limit === 0 ? 0 : spent / limit);
   return Math.max(
     steps === 0 ? 1 : step / steps,
+    share(episodes, budget.episodes),
+    share(turns, budget.turns),
     share(tokens, budget.tokens),
     share(seconds, budget.minutes * 60),
   );

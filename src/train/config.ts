@@ -82,6 +82,12 @@ const rollout = z.strictObject({
   revisit: share.default(0).describe('Share of the tasks that are drawn from those not yet solved'),
   group: count.default(8).describe('Episodes of each task (G)'),
   temperature: z.number().positive().default(1).describe('Sampling temperature'),
+  policyKey: z
+    .string()
+    .default('')
+    .describe(
+      'Names the chance with which the policy samples in training, besides the seed: runs that differ in it alone are a control',
+    ),
   topP: z.number().positive().max(1).default(1).describe('Nucleus: keep tokens up to this probability mass'),
   topK: z.int().min(0).default(0).describe('Keep the k likeliest tokens; 0 keeps all'),
   maxTurns: z.int().min(0).default(0).describe('Turn limit; 0 takes the environment’s'),
@@ -242,12 +248,28 @@ const optimizer = z.strictObject({
 });
 
 const evaluation = z.strictObject({
-  every: z.int().min(0).default(10).describe('Steps between evaluations on test tasks; 0 is never'),
-  tasks: count.default(200).describe('Test tasks of an evaluation during training'),
-  finalTasks: count.default(500).describe('Test tasks of the evaluations before and after'),
+  every: z.int().min(0).default(10).describe('Steps between evaluations; 0 is never'),
+  split: z
+    .enum(['test', 'validation'])
+    .default('test')
+    .describe(
+      'Whose tasks they play; whatever is chosen by them, such as a learning rate, is chosen on validation',
+    ),
+  tasks: count.default(200).describe('Tasks of an evaluation during training'),
+  finalTasks: count.default(500).describe('Tasks of the evaluations before and after'),
 });
 
 const budget = z.strictObject({
+  episodes: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Stop after the step by which so many episodes were played; 0 is off'),
+  turns: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Stop after the step by which environments took so many steps; 0 is off'),
   tokens: z
     .int()
     .min(0)

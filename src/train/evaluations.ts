@@ -30,7 +30,7 @@ export async function evaluateBoth(
   const play = async (temperature: number) =>
     evaluate({
       ...playOptions(learner, io.signal),
-      split: 'test',
+      split: evaluation.split,
       step,
       tasks: label === 'during' ? evaluation.tasks : evaluation.finalTasks,
       sampling: { temperature, topP: 1, topK: 0 },

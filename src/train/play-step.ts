@@ -25,6 +25,7 @@ export async function playStep(
     groups.push(
       ...(await play(chooseTasks(learner, step, round === 0 ? pool : [], round), {
         ...playOptions(learner, io.signal, step),
+        policyKey: config.rollout.policyKey,
         branching: config.branching,
         stopsAtVoidTurn: config.curation.voidTurns === 'stop',
         onEpisode: io.onEpisode,

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { type Children, problemOf } from '../../compare/child-run.ts';
 import type { StoredEvent } from '../../train/events.ts';
 import { runCommandLine } from '../command-line.ts';
-import { type Children, problemOf } from '../compare/child-run.ts';
 import { memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';
 import { compareWith } from './compare.ts';
 import { resumeCommand } from './resume.ts';
@@ -16,10 +16,12 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 /** Runs the commands in this process, and remembers them; `fails` are ended before they begin. */
 function inProcess(ran: string[], fails: readonly string[] = []): () => Children {
   return () => ({
-    async run(words, onEvent) {
+    async run(wordsNow, onEvent) {
+      const words = wordsNow();
       const name = words[0] === 'resume' ? words[1]! : words[words.indexOf('--name') + 1]!;
-      ran.push(`${words[0]} ${name}`);
-      if (fails.includes(name)) return { code: 'disk-full', message: 'The disk is full.' };
+      const short = name.replace(/^frozen-lake-(.*)-[0-9a-f]{10}$/, '$1');
+      ran.push(`${words[0]} ${short}`);
+      if (fails.includes(short)) return { code: 'disk-full', message: 'The disk is full.' };
       const console = {
         ...memoryConsole(),
         write: (text: string) => onEvent(JSON.parse(text) as StoredEvent),
@@ -75,12 +77,20 @@ test('a sweep runs, continues where it failed, repeats nothing, and refuses to b
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { type: string; name: string; state?: string });
-  expect(events.filter(({ name }) => name === 'ppo-2').map(({ state }) => state)).toEqual([
-    'running',
-    'failed',
-  ]);
-  const result = events.at(-1) as unknown as { recipes: { recipe: string; finished: number }[] };
-  expect(result.recipes.map(({ recipe, finished }) => [recipe, finished])).toEqual([
+  expect(
+    events.filter(({ name }) => name?.startsWith('frozen-lake-ppo-2-')).map(({ state }) => state),
+  ).toEqual(['running', 'failed']);
+  const { worlds } = events.at(-1) as unknown as {
+    readonly worlds: readonly {
+      readonly arms: readonly {
+        readonly arm: string;
+        readonly seeds: readonly { readonly figures?: object }[];
+      }[];
+    }[];
+  };
+  expect(
+    worlds[0]!.arms.map(({ arm, seeds }) => [arm, seeds.filter(({ figures }) => figures).length]),
+  ).toEqual([
     ['rloo', 2],
     ['ppo', 1],
   ]);
@@ -89,7 +99,7 @@ test('a sweep runs, continues where it failed, repeats nothing, and refuses to b
   const second = await compare(inProcess(ran));
   expect(ran).toEqual(['train ppo-2']);
   expect(second).toMatchObject({ code: 0, errors: '' });
-  expect(second.output).toContain('2 seeds are too few to say');
+  expect(second.output.replaceAll(/\s+/g, ' ')).toContain('With 2 seeds no difference is certain');
   expect(readFileSync(join(root, 'frozen-lake-rloo-vs-ppo', 'report.html'), 'utf8')).toContain(
     'rloo, ppo in',
   );
@@ -98,10 +108,19 @@ test('a sweep runs, continues where it failed, repeats nothing, and refuses to b
   expect((await compare(inProcess(ran))).code).toBe(0);
   expect(ran).toEqual([]);
 
+  // Another comparison takes what is there, and says before what it would run.
+  const three = ['--recipes', 'grpo,ppo', '--name', 'three'];
+  const planned = await compare(inProcess(ran), ...three, '--plan');
+  expect(planned.output).toContain('6 runs, 4 cached, 2 to run');
+  expect(ran).toEqual([]);
+  expect((await compare(inProcess(ran), ...three)).code).toBe(0);
+  expect(ran.sort()).toEqual(['train grpo-1', 'train grpo-2']);
+  ran.length = 0;
+
   const other = await compare(inProcess(ran), '--set', 'rollout.temperature=0.8');
   expect(other.code).toBe(2);
   expect(other.errors).toMatchInlineSnapshot(
-    `"error: The comparison "frozen-lake-rloo-vs-ppo" was started with other settings: recipes.rloo.rollout.temperature. Seen: 0.8. Allowed: 1. Give this one another --name, or delete the folder of the other. (comparison-differs) "`,
+    `"error: The comparison "frozen-lake-rloo-vs-ppo" was started with other settings: worlds.frozen-lake.arms.rloo.config.rollout.temperature. Seen: 0.8. Allowed: 1. Give this one another --name, or delete the folder of the other. (comparison-differs) "`,
   );
   expect(ran).toEqual([]);
 });
@@ -110,7 +129,8 @@ test('runs of a seed whose warm start failed fail with it, and the others go on'
   timeout: 60_000,
 }, async () => {
   const ran: string[] = [];
-  const { code, output } = await compare(inProcess(ran, ['start-1']), '--name', 'broken', '--jobs', '1');
+  const runs = ['--runs', mkdtempSync(join(root, 'broken-'))];
+  const { code, output } = await compare(inProcess(ran, ['start-1']), ...runs, '--jobs', '1');
   expect(code).toBe(1);
   expect(ran).toEqual(['train start-1', 'train start-2', 'train rloo-2', 'train ppo-2']);
   expect(output.replaceAll(/\s+/g, ' ')).toContain(
@@ -126,7 +146,7 @@ test('what cannot be compared is refused before anything is written', async () =
   expect(await wrong('--recipes', 'rlo')).toContain('Did you mean "rloo"?');
   expect(await wrong('--recipes', 'rloo,self-play')).toContain('The nearest that can is "rloo"');
   expect(await wrong('--env', 'frozen-lak')).toContain('Did you mean "frozen-lake"?');
-  expect(await wrong('--budget', 'hours=1')).toContain('steps=20, tokens=500k or minutes=1.5');
+  expect(await wrong('--budget', 'hours=1')).toContain('steps=20, episodes=5k or minutes=1.5');
   expect(ran).toEqual([]);
   expect(existsSync(join(root, 'never'))).toBe(false);
 });

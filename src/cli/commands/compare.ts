@@ -1,45 +1,72 @@
-/** `turnwise compare`: several recipes in one environment, from the same warm starts, with intervals over seeds. */
+/** `turnwise compare`: arms in environments over seeds, from the same warm starts; with claims, to a verdict. */
 
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
+import { armsOf, namedIn } from '../../compare/arm.ts';
+import { budgetText, parseBudget } from '../../compare/budget.ts';
+import { type Children, turnwiseChildren } from '../../compare/child-run.ts';
+import { curvesCsv, runsCsv } from '../../compare/csv.ts';
+import { planOf } from '../../compare/forecast.ts';
+import { provenance } from '../../compare/provenance.ts';
+import { compareArms } from '../../compare/results.ts';
+import { parseSeeds } from '../../compare/seed-list.ts';
+import { jobsOf, prepareStudy, type Study, storeName } from '../../compare/study.ts';
+import { claimComparison, contentOf } from '../../compare/study-file.ts';
+import type { JobStatus } from '../../compare/sweep.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { commandLine } from '../../core/shell.ts';
 import { environmentNames, findEnvironment } from '../../run/load/environments.ts';
 import { nameInAssignments } from '../../run/settings/run-definitions.ts';
 import { settingsSchema } from '../../run/settings/run-settings.ts';
 import { realDisk } from '../../store/disk.ts';
-import { recipes as allRecipes, findRecipe } from '../../train/recipes/recipes.ts';
-import { type Command, defineCommand } from '../command.ts';
-import { parseBudget } from '../compare/budget-text.ts';
-import { type Children, turnwiseChildren } from '../compare/child-run.ts';
-import { claimComparison } from '../compare/comparison-file.ts';
+import { recipes as allRecipes } from '../../train/recipes/recipes.ts';
+import { type Command, defineCommand, type Invocation } from '../command.ts';
 import { comparisonText } from '../compare/comparison-text.ts';
-import { contentOf, type Plan, planComparison } from '../compare/plan.ts';
-import { reportPage } from '../compare/report-page.ts';
-import { compareRuns } from '../compare/results.ts';
-import { type JobStatus, runSweep } from '../compare/sweep.ts';
-import { sweepDisplay } from '../compare/sweep-display.ts';
-import { TERMINATION_GRACE_MS } from '../interrupts.ts';
+import { planText } from '../compare/plan-text.ts';
+import { type ReportRequest, reportPage } from '../compare/report-page.ts';
+import { planClaims, reportClaims, runClaims } from '../compare/run-claims.ts';
+import { shownSweep } from '../compare/shown-sweep.ts';
 
 const options = z.strictObject({
-  env: z.string().describe(`Environment: ${environmentNames.join(', ')}`),
+  env: z
+    .string()
+    .default('')
+    .describe(`Environments, separated by commas: ${environmentNames.join(', ')}`),
   recipes: z
     .string()
+    .default('')
     .describe(`Recipes, separated by commas: ${allRecipes.map(({ name }) => name).join(', ')}`),
-  seeds: z.int().min(1).default(5).describe('Seeds, each with one warm start that all recipes share'),
+  arm: z
+    .array(z.string())
+    .default([])
+    .describe('A recipe with settings of its own: NAME=RECIPE,KEY=VALUE; may be repeated'),
+  seeds: z
+    .string()
+    .optional()
+    .describe(
+      'How many, or which: 5, 201..212 or 3,7,11; each has one warm start that all arms share; default: 5, or those of the claim',
+    ),
   budget: z
     .string()
     .optional()
     .describe(
-      'What each run may spend: steps=N, tokens=N or minutes=N; default: the steps of the environment',
+      'What each run may spend: steps=N, episodes=N, turns=N, tokens=N, seconds=N or minutes=N; default: the steps of the environment',
     ),
   set: z.array(z.string()).default([]).describe('Change a setting of all runs; may be repeated'),
-  name: z.string().optional().describe('Name of the comparison; default: ENVIRONMENT-RECIPE-vs-RECIPE'),
+  name: z.string().optional().describe('Name of the comparison; default: ENVIRONMENT-ARM-vs-ARM'),
   runs: z.string().default('runs').describe('Folder that holds the comparison'),
   jobs: z.int().min(1).optional().describe('Processes at once, one thread each; default: one per core'),
+  claim: z
+    .string()
+    .optional()
+    .describe('A claim, or a folder of claims: tune, run and judge them (docs/evidence.md)'),
+  report: z.boolean().default(false).describe('With --claim: run nothing, and judge what is there'),
+  plan: z.boolean().default(false).describe('Print runs, cached runs and hours, and run nothing'),
   json: z.boolean().default(false).describe('Print progress and the result as JSON lines'),
 });
+
+type Options = z.output<typeof options>;
 
 export const compareCommand: Command<typeof options> = compareWith(turnwiseChildren);
 
@@ -59,95 +86,161 @@ export function compareWith(start: () => Children): Command<typeof options> {
     examples: [
       'turnwise compare --env frozen-lake --recipes rloo,grpo,ppo --seeds 5',
       'turnwise compare --env maze --recipes rloo,grpo --seeds 3 --budget steps=20',
-      'turnwise compare --env wordle --recipes grpo,ppo --budget tokens=500k --set rollout.group=4',
+      'turnwise compare --claim bench/claims --report',
+      'turnwise compare --env wordle,maze --recipes grpo --arm wide=grpo,rollout.group=16 --budget episodes=5k --plan',
     ],
-    async run({ options: given, console, interrupts }) {
-      const factory = await findEnvironment(given.env);
-      const plan = planComparison({
-        factory,
-        recipes: recipesOf(given.recipes),
-        seeds: given.seeds,
-        budget: given.budget === undefined ? undefined : parseBudget(given.budget),
-        ...(await nameInAssignments(given.set)),
-        name: given.name,
-        root: given.runs,
-      });
-      const release = claimComparison(plan.folder, plan.name, contentOf(plan));
-      const children = start();
-      const kill = (): void => children.kill();
-      interrupts.signal.addEventListener('abort', kill, { once: true });
-      const display = sweepDisplay(console, { json: given.json, now: () => performance.now() });
-      const stopRequested = interrupts.soften(() => {
-        display.say('Stopping every run after its step. Ctrl-C again drops the steps.');
-        children.stop();
-      }, TERMINATION_GRACE_MS);
-      try {
-        const statuses = await runSweep({
-          plan,
-          parallel: given.jobs ?? availableParallelism(),
-          children,
-          onChange: (changed, all) => display.show(changed, all),
-          stopRequested: () => stopRequested() || interrupts.signal.aborted,
-        });
-        display.close();
-        if (stopRequested() || interrupts.signal.aborted) throw interrupted(plan, ownCommand(given));
-        const report = finish(plan, statuses, ownCommand(given), given.json, console);
-        const failed = statuses.filter(({ state }) => state === 'failed');
-        if (failed.length > 0) throw incomplete(failed, report, ownCommand(given));
-      } finally {
-        kill();
-        release();
-      }
-    },
+    run: (invocation) =>
+      invocation.options.claim === undefined
+        ? explore(invocation, start)
+        : judged(invocation, invocation.options.claim, start),
   });
+}
+
+/** All pairs of arms by every metric, without a verdict. */
+async function explore(
+  { options: given, console, interrupts }: Invocation<Options>,
+  start: () => Children,
+): Promise<void> {
+  const seeds = parseSeeds(given.seeds ?? '5');
+  const study = prepareStudy({
+    worlds: await worldsOf(given.env),
+    ...(await namedIn(given.set, armsOf(listOf(given.recipes), given.arm))),
+    budget: given.budget === undefined ? undefined : parseBudget(given.budget),
+    name: given.name,
+    root: given.runs,
+  });
+  const jobs = jobsOf(study, { seeds });
+  const parallel = given.jobs ?? availableParallelism();
+  if (given.plan) {
+    const plan = planOf(study, jobs, parallel);
+    console.write(given.json ? `${JSON.stringify({ type: 'plan', ...plan })}\n` : planText(plan, console));
+    return;
+  }
+  const command = ownCommand(given);
+  const release = claimComparison(study.folder, study.name, contentOf(study, seeds));
+  try {
+    const sweep = shownSweep({
+      store: study.store,
+      parallel,
+      children: start(),
+      console,
+      interrupts,
+      json: given.json,
+    });
+    const statuses = await sweep.run(jobs);
+    sweep.close();
+    if (sweep.stopped()) throw interrupted(study, command);
+    const failed = statuses.filter(({ state }) => state === 'failed');
+    const comparison = compareArms(study, jobs, failed);
+    const report = finish({ comparison, study, jobs, seeds, command }, given.json, console);
+    if (failed.length > 0) throw incomplete(failed, report, command);
+  } finally {
+    release();
+  }
+}
+
+/** Claims that were written down before: tuned, run and judged. */
+async function judged(
+  { options: given, console, interrupts }: Invocation<Options>,
+  path: string,
+  start: () => Children,
+): Promise<void> {
+  refuseBesideClaim(given);
+  const request = {
+    ...{ path, root: given.runs, json: given.json, console },
+    seeds: given.seeds === undefined ? undefined : parseSeeds(given.seeds),
+    parallel: given.jobs ?? availableParallelism(),
+  };
+  if (given.plan) return planClaims(request);
+  if (!given.report) {
+    const store = join(given.runs, storeName);
+    const { parallel, json } = request;
+    const sweep = shownSweep({ ...{ store, parallel, console, interrupts, json }, children: start() });
+    try {
+      await runClaims(request, sweep);
+    } finally {
+      sweep.close();
+    }
+    if (sweep.stopped()) throw interrupted({ name: path }, claimCommand(given));
+  }
+  await reportClaims(request);
+}
+
+/** A claim says itself what it compares. */
+function refuseBesideClaim({ env, recipes, arm, budget, set, name }: Options): void {
+  const given = { env, recipes, arm: arm.join(' '), budget, set: set.join(' '), name };
+  const [other] = Object.entries(given).find(([, value]) => value !== undefined && value !== '') ?? [];
+  if (other === undefined) return;
+  throw new TurnwiseError('option-value', {
+    what: `--${other} cannot be given beside --claim, which says itself what is compared`,
+    allowed: '--seeds for a replication, --runs, --jobs, --plan, --report and --json',
+    fields: { option: `--${other}` },
+  });
+}
+
+function claimCommand({ claim, seeds, runs }: Options): string {
+  return commandLine([
+    ...['turnwise', 'compare', '--claim', claim!],
+    ...(seeds === undefined ? [] : ['--seeds', seeds]),
+    ...(runs === 'runs' ? [] : ['--runs', runs]),
+  ]);
 }
 
 /** Write the report and show the result; returns the path of the report. */
 function finish(
-  plan: Plan,
-  statuses: readonly JobStatus[],
-  command: string,
+  request: Omit<ReportRequest, 'from'>,
   json: boolean,
-  console: Parameters<Command['run']>[0]['console'],
+  console: Invocation<Options>['console'],
 ): string {
-  const comparison = compareRuns(plan, statuses);
-  const path = join(plan.folder, 'report.html');
-  realDisk.replaceFile(path, reportPage(comparison, plan, command));
-  const report = relative('', path);
-  if (json) console.write(`${JSON.stringify({ type: 'comparison', ...comparison, report })}\n`);
+  const { comparison, study } = request;
+  const from = provenance();
+  const write = (file: string, content: string): string => {
+    const path = join(study.folder, file);
+    realDisk.replaceFile(path, content);
+    return relative('', path);
+  };
+  const report = write('report.html', reportPage({ ...request, from }));
+  const csv = {
+    runs: write('runs.csv', runsCsv(comparison.worlds)),
+    curves: write('curves.csv', curvesCsv(comparison.worlds)),
+  };
+  if (json) console.write(`${JSON.stringify({ type: 'comparison', ...comparison, from, report, csv })}\n`);
   else console.write(`\n${comparisonText(comparison, report, console)}`);
   return report;
 }
 
-/** @throws TurnwiseError `recipe-unknown`, `option-value` */
-function recipesOf(list: string): ReturnType<typeof findRecipe>[] {
-  const names = list.split(',').map((name) => name.trim());
+const listOf = (text: string): string[] =>
+  text.trim() === '' ? [] : text.split(',').map((name) => name.trim());
+
+async function worldsOf(list: string) {
+  const names = listOf(list);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (list.trim() === '' || twice !== undefined) {
-    throw new TurnwiseError('option-value', {
-      what: 'The value of --recipes is not allowed',
-      seen: twice === undefined ? 'nothing' : `${twice} twice`,
-      allowed: 'different recipes, separated by commas',
-      fields: { option: '--recipes' },
-    });
-  }
-  return names.map(findRecipe);
+  if (names.length > 0 && twice === undefined) return Promise.all(names.map(findEnvironment));
+  throw new TurnwiseError('option-value', {
+    what: 'The value of --env is not allowed',
+    seen: twice === undefined ? 'nothing' : `${twice} twice`,
+    allowed: `different environments, separated by commas: ${environmentNames.join(', ')}, files or addresses`,
+    fields: { option: '--env' },
+  });
 }
 
 /** The command line that continues, or repeats, this comparison. */
-function ownCommand({ env, recipes, seeds, budget, set, name, runs }: z.output<typeof options>): string {
+function ownCommand({ env, recipes, arm, seeds, budget, set, name, runs }: Options): string {
   return commandLine([
     'turnwise',
     'compare',
-    ...['--env', env, '--recipes', recipes, '--seeds', String(seeds)],
-    ...(budget === undefined ? [] : ['--budget', budget]),
+    ...['--env', env],
+    ...(recipes === '' ? [] : ['--recipes', recipes]),
+    ...arm.flatMap((one) => ['--arm', one]),
+    ...(seeds === undefined ? [] : ['--seeds', seeds]),
+    ...(budget === undefined ? [] : ['--budget', budgetText(parseBudget(budget))]),
     ...set.flatMap((assignment) => ['--set', assignment]),
     ...(name === undefined ? [] : ['--name', name]),
     ...(runs === 'runs' ? [] : ['--runs', runs]),
   ]);
 }
 
-function interrupted({ name }: Plan, command: string): TurnwiseError {
+function interrupted({ name }: Pick<Study, 'name'>, command: string): TurnwiseError {
   return new TurnwiseError('interrupted', {
     what: `The comparison "${name}" was stopped`,
     next: `Go on with the same command: ${command}`,

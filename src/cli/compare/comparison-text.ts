@@ -1,11 +1,30 @@
 /** A comparison as text for the terminal: a table, curves, differences, and what failed. */
 
+import {
+  type ArmResult,
+  type Comparison,
+  type PairResult,
+  summaryOf,
+  type WorldResult,
+} from '../../compare/results.ts';
+import { fewestSeeds } from '../../evidence/paired.ts';
 import { type Console, painter, wrap } from '../console.ts';
 import { formatCount, formatScore } from '../format.ts';
 import { plot, type Series } from '../plot.ts';
 import { table } from '../table.ts';
-import { bandOf } from './bands.ts';
-import type { Comparison, Estimate, PairResult, RecipeResult } from './results.ts';
+import { taskNoun } from '../task-words.ts';
+import { bandOf, curvesOf } from './bands.ts';
+import {
+  axisNames,
+  decimalsOf,
+  differenceText,
+  formatP,
+  levelText,
+  metricFormat,
+  metricTitle,
+  quantityTitle,
+  winsText,
+} from './figures.ts';
 
 type Screen = Pick<Console, 'columns' | 'colour'>;
 
@@ -13,93 +32,98 @@ export function comparisonText(comparison: Comparison, report: string, screen: S
   const paint = painter(screen.colour);
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ['', paint('bold', title), ...lines];
-  const { measure, recipes } = comparison;
+  const { worlds } = comparison;
   const lines = [
-    `${paint('bold', comparison.name)}  ${paint('dim', `${comparison.environment} · ${seedsText(recipes)}`)}`,
-    ...section(measure.title, tableLines(comparison, screen)),
-    ...section(`Return on ${comparison.tasks}`, returnLines(comparison, screen)),
-    ...section('Learning curves', curveLines(comparison, screen)),
-    ...section('Differences, seed by seed', differenceLines(comparison, screen)),
-    ...section('Failed', failureLines(comparison, screen)),
+    `${paint('bold', comparison.name)}  ${paint('dim', seedsLine(comparison))}`,
+    ...worlds.flatMap((world) => [
+      ...section(titleOf(world, worlds.length), armLines(world, screen)),
+      ...section('Learning curves', curveLines(world, screen)),
+    ]),
+    ...notes(worlds, screen),
+    ...section('All worlds', overallLines(comparison, screen)),
+    ...section('Differences, seed by seed (exploratory)', differenceLines(comparison, screen)),
+    ...section('Failed', failureLines(worlds, screen)),
     '',
     `Report: ${report}`,
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function seedsText(recipes: readonly RecipeResult[]): string {
-  const count = Math.max(0, ...recipes.map(({ seeds }) => seeds.length));
-  return `${count} seed${count === 1 ? '' : 's'}, one warm start each`;
+/** What the tasks of the evaluations of a world are called. */
+export function tasksOf({ arms }: WorldResult): string {
+  const runs = arms.flatMap(({ seeds }) => seeds.flatMap(({ run }) => run ?? []));
+  return taskNoun(runs.find(({ start }) => start)?.start);
 }
 
-function tableLines({ measure, recipes }: Comparison, screen: Screen): string[] {
+function titleOf(world: WorldResult, worlds: number): string {
+  const title = quantityTitle(world.reading.quantity, tasksOf(world));
+  return worlds > 1 ? `${world.world}: ${title.charAt(0).toLowerCase()}${title.slice(1)}` : title;
+}
+
+function seedsLine({ worlds }: Comparison): string {
+  const count = Math.max(0, ...worlds.flatMap(({ arms }) => arms.map(({ seeds }) => seeds.length)));
+  const names = worlds.map(({ world }) => world).join(', ');
+  return `${names} · ${count} seed${count === 1 ? '' : 's'}, one warm start each`;
+}
+
+function armLines(world: WorldResult, screen: Screen): string[] {
   const paint = painter(screen.colour);
-  const level = measure.level;
+  const { reading, arms } = world;
+  const { quantity, axis } = reading;
+  const counts = quantity === 'success';
+  const score = (value: number): string => formatScore(value, decimalsOf(quantity));
   const columns = [
-    { title: 'recipe' },
-    { title: measure.kind === 'success' ? 'success' : 'final' },
+    { title: 'arm' },
+    { title: 'start', align: 'right' },
+    { title: 'final', align: 'right' },
     { title: 'area', align: 'right' },
-    ...(level === undefined
-      ? []
-      : ([
-          { title: `steps→${100 * level}%`, align: 'right' },
-          { title: `tokens→${100 * level}%`, align: 'right' },
+    ...(counts
+      ? ([
+          { title: `${axis}→${levelText}`, align: 'right' },
           { title: 'collapsed', align: 'right' },
-        ] as const)),
+        ] as const)
+      : []),
+    { title: 'tokens', align: 'right' },
     { title: 's/step', align: 'right' },
   ] as const;
-  const rows = recipes.map((result) => {
-    const { finished, seeds, toLevel, collapses, secondsPerStep } = result;
-    const partly = finished < seeds.length ? paint('red', ` ${finished}/${seeds.length}`) : '';
-    const reached =
-      toLevel.reached < finished && toLevel.reached > 0 ? ` ${toLevel.reached}/${finished}` : '';
-    const spent = (value: number | null): string =>
-      (value === null ? (finished === 0 ? '–' : 'never') : formatCount(value)) + reached;
+  const rows = arms.map((arm) => {
+    const summary = summaryOf(arm, reading);
+    if (summary === null)
+      return [nameOf(arm, paint, 0), '–', '–', '–', ...(counts ? ['–', '–'] : []), '–', '–'];
+    const { counted, toLevel, reached } = summary;
+    const level = toLevel[axis] === null ? 'never' : formatCount(toLevel[axis]);
+    const partly = reached > 0 && reached < counted ? ` ${reached}/${counted}` : '';
     return [
-      paint('cyan', result.recipe) + partly,
-      estimateText(result.final, measure.kind === 'success' ? 2 : 3),
-      result.area === null ? '–' : formatScore(result.area.value, measure.kind === 'success' ? 2 : 3),
-      ...(level === undefined
-        ? []
-        : [spent(toLevel.turns), spent(toLevel.tokens), finished === 0 ? '–' : `${collapses}/${finished}`]),
-      secondsPerStep === null ? '–' : secondsPerStep.toFixed(2),
+      nameOf(arm, paint, counted),
+      score(summary.warm),
+      score(summary.final),
+      score(summary.area),
+      ...(counts ? [level + partly, `${summary.collapses}/${counted}`] : []),
+      formatCount(summary.spent.tokens),
+      summary.secondsPerStep.toFixed(2),
     ];
   });
-  return [...table(columns, rows, paint), ...notes(screen, level)];
+  return table(columns, rows, paint);
 }
 
-/** Where return says more than success. */
-function returnLines({ recipes, hasReturn }: Comparison, screen: Screen): string[] {
-  if (!hasReturn) return [];
-  const paint = painter(screen.colour);
-  const rows = recipes.map(({ recipe, finalReturn }) => [
-    paint('cyan', recipe),
-    estimateText(finalReturn, 2),
-  ]);
-  return table([{ title: 'recipe' }, { title: 'return' }], rows, paint);
+function nameOf({ arm, seeds }: ArmResult, paint: ReturnType<typeof painter>, counted: number): string {
+  return paint('cyan', arm) + (counted < seeds.length ? paint('red', ` ${counted}/${seeds.length}`) : '');
 }
 
-function notes({ columns, colour }: Screen, level: number | undefined): string[] {
+function notes(worlds: readonly WorldResult[], { columns, colour }: Screen): string[] {
+  const [first] = worlds;
+  if (first === undefined) return [];
+  const { axis, end, quantity } = first.reading;
   const text = [
-    'Interquartile mean over seeds, with 95% bootstrap interval. Area: mean along the way.',
-    ...(level === undefined
-      ? []
-      : [
-          `Steps→${100 * level}%: environment steps until success was ${100 * level}%, median over seeds. Collapsed: lost a quarter of the peak, beyond chance.`,
-        ]),
+    `Means over seeds. Area: mean along the way, to ${formatCount(end)} ${axisNames[axis]}.`,
+    ...(quantity === 'success'
+      ? [
+          `${axis}→${levelText}: until success was ${levelText}, median over seeds. Collapsed: ended a quarter below the peak, beyond noise.`,
+        ]
+      : []),
   ].join(' ');
   const paint = painter(colour);
   return wrap(text, Math.min(columns, 80) - 2).map((line) => `  ${paint('dim', line)}`);
-}
-
-/** `0.93 [0.91, 0.95]`, or the value alone where there was one seed. */
-export function estimateText(estimate: Estimate | null, decimals: number): string {
-  if (estimate === null) return '–';
-  const { value, interval } = estimate;
-  const range = interval
-    ? ` [${formatScore(interval.low, decimals)}, ${formatScore(interval.high, decimals)}]`
-    : '';
-  return formatScore(value, decimals) + range;
 }
 
 const looks = [
@@ -109,78 +133,103 @@ const looks = [
   { marker: '■', colour: 'cyan' },
 ] as const;
 
-/** Up to four recipes: more lines than that hide each other. */
-function curveLines(comparison: Comparison, { columns, colour }: Screen): string[] {
-  const { recipes, measure } = comparison;
-  if (recipes.length > looks.length) return [];
-  const series = recipes.flatMap(({ recipe, seeds }, index): Series[] => {
-    const band = bandOf(
-      seeds.flatMap(({ curve }) => (curve ? [curve] : [])),
-      'turns',
-      12,
-      recipe,
-    );
+/** Up to four arms: more lines than that hide each other. */
+function curveLines({ arms, reading }: WorldResult, { columns, colour }: Screen): string[] {
+  if (arms.length > looks.length) return [];
+  const series = arms.flatMap((arm, index): Series[] => {
+    const band = bandOf(curvesOf(arm, reading, reading.axis), 12, reading.end);
     const points = band.map(({ spent, value }) => [Math.round(spent), value] as const);
-    return points.length === 0 ? [] : [{ label: recipe, line: true, points, ...looks[index]! }];
+    return points.length === 0 ? [] : [{ label: arm.arm, line: true, points, ...looks[index]! }];
   });
   const lines = plot(
     series,
     {
       columns: Math.min(columns, 80) - 4,
       rows: 11,
-      yRange: measure.kind === 'success' ? [0, 1] : [0, 0.1],
-      xLabel: 'environment step',
+      yRange: reading.quantity === 'success' ? [0, 1] : [0, 0.1],
+      xLabel: axisNames[reading.axis],
     },
     painter(colour),
   );
   return lines.map((line) => `  ${line}`);
 }
 
-function differenceLines({ pairs, measure }: Comparison, screen: Screen): string[] {
+function overallLines({ overall, improvement }: Comparison, screen: Screen): string[] {
+  if (overall.length === 0) return [];
   const paint = painter(screen.colour);
-  const rows = pairs.map((pair) => [
+  return [
+    ...table(
+      [{ title: 'arm' }, { title: 'mean', align: 'right' }, { title: 'interquartile mean', align: 'right' }],
+      overall.map(({ arm, mean, interquartileMean }) => [
+        paint('cyan', arm),
+        formatScore(mean, 3),
+        formatScore(interquartileMean, 3),
+      ]),
+      paint,
+    ),
+    ...improvement.map(
+      ({ first, second, probability }) =>
+        `  A run of ${second} is better than one of ${first} with probability ${formatScore(probability)}.`,
+    ),
+  ];
+}
+
+function differenceLines({ pairs, worlds }: Comparison, screen: Screen): string[] {
+  if (pairs.length === 0) return [];
+  const paint = painter(screen.colour);
+  const several = worlds.length > 1;
+  // Of every world by itself the page has the rest.
+  const shown = pairs.filter(({ metric, world }) => !several || world === undefined || metric === 'final');
+  const rows = shown.map((pair) => [
     `${pair.second} − ${pair.first}`,
-    differenceText(pair, measure.kind === 'success' ? 2 : 3),
-    verdict(pair, measure.better),
+    ...(several ? [pair.world ?? 'all worlds'] : []),
+    metricTitle(pair.metric, readingOf(pair, worlds), several && pair.world === undefined),
+    differenceText(
+      pair.comparison,
+      metricFormat(pair.metric, readingOf(pair, worlds).quantity, pair.world === undefined),
+    ),
+    winsText(pair.comparison),
+    formatP(pair.adjusted),
   ]);
-  return table([{ title: '' }, { title: 'difference' }, { title: '' }], rows, paint).slice(
-    rows.length === 0 ? 1 : 0,
-  );
+  const few = Math.min(...pairs.flatMap(({ comparison }) => comparison.seeds_W));
+  const text = [
+    'Second minus first: mean over seeds with the 95% interval of exact sign flips, pairs won/tied/lost, and p after Benjamini and Hochberg over all rows.',
+    ...(few < fewestSeeds
+      ? [
+          `With ${few} seed${few === 1 ? '' : 's'} no difference is certain: a verdict takes ${fewestSeeds} or more.`,
+        ]
+      : []),
+  ].join(' ');
+  return [
+    ...table(
+      [
+        { title: '' },
+        ...(several ? [{ title: 'world' }] : []),
+        { title: '' },
+        { title: 'difference' },
+        { title: 'w/t/l' },
+        { title: 'p', align: 'right' },
+      ],
+      rows,
+      paint,
+    ),
+    ...wrap(text, Math.min(screen.columns, 80) - 2).map((line) => `  ${paint('dim', line)}`),
+  ];
 }
 
-/** `+0.05 [+0.01, +0.09]` */
-export function differenceText({ difference, interval }: PairResult, decimals: number): string {
-  const signed = (value: number): string => {
-    const text = formatScore(value, decimals);
-    return Number(value.toFixed(decimals)) > 0 ? `+${text}` : text.replace(/^−(?=[0.]+$)/, '');
-  };
-  return interval
-    ? `${signed(difference)} [${signed(interval.low)}, ${signed(interval.high)}]`
-    : signed(difference);
+export function readingOf({ world }: PairResult, worlds: readonly WorldResult[]): WorldResult['reading'] {
+  return (worlds.find((one) => one.world === world) ?? worlds[0]!).reading;
 }
 
-/**
- * With fewer seeds, equal recipes would too often differ in the same direction for all of them: with 4 one time in 8. Then
- * the interval of a bootstrap excludes zero, and still says nothing.
- */
-export const fewestSeeds = 5;
-
-/** Says only what the seeds and the interval allow. */
-export function verdict({ first, second, interval, seeds }: PairResult, better: 'higher' | 'lower'): string {
-  if (seeds < fewestSeeds) return `${seeds === 1 ? 'one seed is' : `${seeds} seeds are`} too few to say`;
-  if (interval === null) return 'no clear difference';
-  if (interval.low <= 0 && interval.high >= 0) return 'no clear difference';
-  return `${interval.low > 0 === (better === 'higher') ? second : first} is better`;
-}
-
-function failureLines({ recipes }: Comparison, { columns }: Screen): string[] {
-  return recipes.flatMap(({ recipe, seeds }) =>
-    seeds.flatMap(({ seed, problem }) =>
-      problem === undefined
-        ? []
-        : wrap(`${recipe}, seed ${seed}: ${problem.message} (${problem.code})`, columns - 4).map(
-            (line, index) => `  ${index === 0 ? '' : '  '}${line}`,
-          ),
+function failureLines(worlds: readonly WorldResult[], { columns }: Screen): string[] {
+  return worlds.flatMap(({ world, arms }) =>
+    arms.flatMap(({ arm, seeds }) =>
+      seeds.flatMap(({ seed, problem, diverged }) => {
+        if (problem === undefined) return [];
+        const place = worlds.length > 1 ? `${arm} in ${world}` : arm;
+        const text = `${place}, seed ${seed}: ${diverged ? 'diverged: ' : ''}${problem.message} (${problem.code})`;
+        return wrap(text, columns - 4).map((line, index) => `  ${index === 0 ? '' : '  '}${line}`);
+      }),
     ),
   );
 }

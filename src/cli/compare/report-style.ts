@@ -38,22 +38,23 @@ figure { margin: 0; } figcaption { font-weight: 600; font-size: 0.92rem; margin-
 .area svg * { vector-effect: non-scaling-stroke; }
 .grid { stroke: var(--rule); } .base { stroke: var(--axis); } .level { stroke: var(--soft); stroke-dasharray: 2 4; }
 .curve { fill: none; stroke: var(--line); stroke-width: 2.5; stroke-linejoin: round; stroke-linecap: round; }
+.pairing { fill: none; stroke: var(--soft); stroke-width: 1; opacity: 0.35; }
 .seed { fill: none; stroke: var(--line); stroke-width: 1; opacity: 0.28; } .band { fill: var(--line); opacity: 0.14; }
 .dot { fill: none; stroke: var(--line); stroke-width: 7; stroke-linecap: round; } .dashed .curve, .curve.dashed { stroke-dasharray: 7 5; }
-.legend { display: flex; flex-wrap: wrap; gap: 0.35rem 1.1rem; margin: 0 0 0.9rem; padding: 0; list-style: none; font-size: 0.9rem; }
+.legend { display: flex; flex-wrap: wrap; gap: 0.35rem 1.1rem; margin: 0.9rem 0; padding: 0; list-style: none; font-size: 0.9rem; }
 .key { display: inline-block; width: 0.8em; height: 0.8em; border-radius: 50%; background: var(--line); margin-right: 0.45em; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 0.45rem 0.9rem 0.45rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; white-space: nowrap; }
 th { color: var(--soft); font-weight: 500; font-size: 0.82rem; } tr:last-child td { border-bottom: 0; }
 td.number, th.number { text-align: right; } td .soft { font-size: 0.86em; } td.wrap { white-space: normal; min-width: 12rem; } .failed { color: #cf222e; }
 @media (prefers-color-scheme: dark) { .failed { color: #ff7b72; } }
-.pair { display: grid; grid-template-columns: minmax(9rem, 1.1fr) 2fr minmax(11rem, 1.1fr); gap: 0.2rem 1rem; align-items: center; padding: 0.55rem 0; border-bottom: 1px solid var(--rule); font-size: 0.9rem; }
-.pair:last-child { border-bottom: 0; } .track { position: relative; height: 1.3rem; }
+
+.track { position: relative; height: 1.3rem; min-width: 9rem; }
 .track i { position: absolute; display: block; } .track .zero { top: 0; bottom: 0; width: 1px; background: var(--axis); }
 .track .range { top: 50%; height: 4px; margin-top: -2px; border-radius: 2px; background: var(--accent); opacity: 0.5; }
 .track .mid { top: 50%; width: 10px; height: 10px; margin: -5px; border-radius: 50%; background: var(--accent); }
-.pair.unclear .range, .pair.unclear .mid { background: var(--soft); }
-@media (max-width: 40rem) { .pair { grid-template-columns: 1fr; } main { padding: 1rem 0.75rem 3rem; } .plot { grid-template-rows: 12rem 2.6rem; } }
+.track.unclear .range, .track.unclear .mid { background: var(--soft); }
+@media (max-width: 40rem) { main { padding: 1rem 0.75rem 3rem; } .plot { grid-template-rows: 12rem 2.6rem; } }
 code, pre { font: 0.82rem/1.55 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 pre { margin: 0.5rem 0; padding: 0.8rem; background: var(--page); border: 1px solid var(--rule); border-radius: 8px; overflow-x: auto; }
 pre.wrapped { white-space: pre-wrap; overflow-wrap: anywhere; }

@@ -1,9 +1,9 @@
 /** Shows a comparison while it runs: what ended stays, what runs is repainted or told every few seconds. */
 
+import type { JobStatus } from '../../compare/sweep.ts';
 import { type Console, type Paint, padEnd, painter } from '../console.ts';
 import { formatCount, formatScore, formatSeconds } from '../format.ts';
 import { paintedBar, RepaintedBlock } from '../repaint.ts';
-import type { JobStatus } from './sweep.ts';
 
 export interface SweepDisplay {
   show(changed: JobStatus, all: readonly JobStatus[]): void;
@@ -28,9 +28,10 @@ function jsonDisplay(console: Console): SweepDisplay {
     show: ({ job, state, problem }) => {
       if (told.get(job.name) === state) return;
       told.set(job.name, state);
-      const { name, kind, recipe, seed } = job;
+      const { name, kind, world, arm, seed, rate } = job;
+      const place = { name, world, ...(kind === 'run' && { arm, ...(rate !== undefined && { rate }) }) };
       console.write(
-        `${JSON.stringify({ type: kind, name, recipe, seed, state, ...(problem && { problem }) })}\n`,
+        `${JSON.stringify({ type: kind, ...place, seed, state, ...(problem && { problem }) })}\n`,
       );
     },
     say: (line) => console.writeError(`${line}\n`),
@@ -98,18 +99,21 @@ class Pace {
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-function labelOf({ job: { kind, recipe, seed } }: JobStatus): string {
-  return kind === 'start' ? `warm start, seed ${seed}` : `${recipe}, seed ${seed}`;
+function labelOf({ job: { kind, world, arm, rate, seed } }: JobStatus): string {
+  const at = rate === undefined ? '' : ` at ${Number(rate.toPrecision(3))}`;
+  return kind === 'start' ? `warm start, ${world} ${seed}` : `${arm}${at}, ${world} ${seed}`;
 }
 
 /** A line for a job that ended or was found to have ended; nothing for others. */
 function endLine(status: JobStatus, paint: Paint): string | undefined {
   const { state, success, problem, old } = status;
-  const label = padEnd(labelOf(status), 24);
+  const label = padEnd(labelOf(status), 32);
   const worth = success === undefined ? '' : `success ${formatScore(success)}`;
   switch (state) {
     case 'finished':
       return `  ${paint('green', '✓')} ${label} ${worth}${old ? paint('dim', ', finished before') : ''}`;
+    case 'diverged':
+      return `  ${paint('yellow', '!')} ${label} ${paint('yellow', 'diverged')} ${problem?.message ?? ''}`;
     case 'failed':
       return `  ${paint('red', '✗')} ${label} ${paint('red', 'failed')} ${problem?.message ?? ''} ${paint('dim', `(${problem?.code})`)}`;
     case 'stopped':
@@ -167,9 +171,9 @@ class Repainted implements SweepDisplay {
       '',
       ...running.map((status) => {
         const worth = status.success === undefined ? '' : ` success ${formatScore(status.success)}`;
-        return `  ${padEnd(labelOf(status), 26)}${paintedBar(status.share, width - 44, paint)}${worth}`;
+        return `  ${padEnd(labelOf(status), 32)}${paintedBar(status.share, width - 50, paint)}${worth}`;
       }),
-      `  ${padEnd('all', 26)}${paintedBar(share, width - 44, paint)} ${Math.floor(100 * share)}%`,
+      `  ${padEnd('all', 32)}${paintedBar(share, width - 50, paint)} ${Math.floor(100 * share)}%`,
       `  ${paint('dim', text)}`,
     ];
   }

@@ -228,7 +228,10 @@ function nextMessage(worker: Worker, limitMs: number, begin = () => limitMs): Pr
       act();
     };
     const onMessage = (reply: SandboxReply): void => {
-      if (reply.kind !== 'begun') return settle(() => resolve(reply));
+      if (reply.kind !== 'begun') {
+        settle(() => resolve(reply));
+        return;
+      }
       clearTimeout(timer);
       timer = setTimeout(silent, begin());
     };

@@ -1,17 +1,19 @@
-/** Runs the jobs of a comparison: some at a time, those that depend on others after them, finished ones not again. */
+/** Runs jobs: some at a time, those that depend on others after them, finished ones not again. */
 
-import { version } from '../../run/version.ts';
-import { RunDirectory } from '../../store/run-directory.ts';
-import { runNames } from '../../store/runs.ts';
-import { spentShare } from '../../train/budget.ts';
-import type { StoredEvent } from '../../train/events.ts';
-import { runHistory } from '../run-history.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { realDisk } from '../store/disk.ts';
+import { runNames } from '../store/runs.ts';
+import { spentShare } from '../train/budget.ts';
+import type { StoredEvent } from '../train/events.ts';
 import type { Children, Problem } from './child-run.ts';
-import type { Job, Plan } from './plan.ts';
+import { type RunRecord, readRun } from './run-record.ts';
+import type { Job } from './study.ts';
 
 export interface JobStatus {
   readonly job: Job;
-  readonly state: 'waiting' | 'running' | 'finished' | 'failed' | 'stopped';
+  /** `diverged`: what it computed was no number any more; it is not run again, and counts with its last evaluation. */
+  readonly state: 'waiting' | 'running' | 'finished' | 'diverged' | 'failed' | 'stopped';
   /** Of its budget, 0 to 1. */
   readonly share: number;
   /** Environment steps taken by this process. */
@@ -24,7 +26,10 @@ export interface JobStatus {
 }
 
 export interface SweepRequest {
-  readonly plan: Plan;
+  /** Those with one name are one run. */
+  readonly jobs: readonly Job[];
+  /** Folder of their runs. */
+  readonly store: string;
   /** Processes at once. */
   readonly parallel: number;
   readonly children: Children;
@@ -36,8 +41,8 @@ export interface SweepRequest {
 
 /** Run everything that is not finished; resolves when nothing runs any more. Failures are states, not errors. */
 export async function runSweep(request: SweepRequest): Promise<readonly JobStatus[]> {
-  const { plan, parallel, children, onChange, stopRequested } = request;
-  const statuses = new Map(plan.jobs.map((job) => [job.name, statusOnDisk(plan, job)]));
+  const { jobs, store, parallel, children, onChange, stopRequested } = request;
+  const statuses = new Map(jobs.map((job) => [job.name, statusOnDisk(store, job)]));
   const update = (name: string, change: Partial<JobStatus>): void => {
     const changed = { ...statuses.get(name)!, ...change };
     statuses.set(name, changed);
@@ -61,14 +66,23 @@ export async function runSweep(request: SweepRequest): Promise<readonly JobStatu
   };
   const work = async ({ job }: JobStatus): Promise<void> => {
     update(job.name, { state: 'running' });
-    const tracker = new Tracker(job, stepsOnDisk(plan, job));
-    const problem = await children.run(wordsFor(plan, job), (event) => {
-      const change = tracker.take(event);
-      if (change) update(job.name, change);
-    });
-    if (problem === undefined) update(job.name, { state: 'finished', share: 1 });
+    const tracker = new Tracker(job, readRun(store, job.name));
+    const problem = await children.run(
+      () => wordsFor(store, job),
+      (event) => {
+        const change = tracker.take(event);
+        if (change) update(job.name, change);
+      },
+    );
+    const { state } = statusOnDisk(store, job);
+    // Another comparison may have finished it meanwhile.
+    if (problem === undefined || state === 'finished') update(job.name, { state: 'finished', share: 1 });
+    else if (state === 'diverged') update(job.name, { state, share: 1, problem });
     else if (stopRequested()) update(job.name, { state: 'stopped' });
-    else update(job.name, { state: 'failed', problem });
+    else {
+      if (divergences.has(problem.code)) markDiverged(store, job, problem);
+      update(job.name, { state: divergences.has(problem.code) ? 'diverged' : 'failed', problem });
+    }
   };
   const running = new Set<Promise<void>>();
   for (;;) {
@@ -85,35 +99,35 @@ export async function runSweep(request: SweepRequest): Promise<readonly JobStatu
   return [...statuses.values()];
 }
 
-function statusOnDisk(plan: Plan, job: Job): JobStatus {
-  if (!runNames(plan.folder).includes(job.name)) return { job, state: 'waiting', share: 0, turns: 0 };
-  const { finish, evaluations } = historyOf(plan, job);
-  if (finish) {
-    const success = evaluations.at(-1)?.sampled.success;
-    return {
-      job,
-      state: 'finished',
-      share: 1,
-      turns: 0,
-      old: true,
-      ...(success !== undefined && { success }),
-    };
+/** What an arm does to itself; everything else that ends a run is an accident, and the run is repeated. */
+const divergences: ReadonlySet<string> = new Set([
+  'non-finite-loss',
+  'non-finite-logits',
+  'advantage-not-finite',
+]);
+
+const divergedFile = (store: string, { name }: Job): string => join(store, name, 'diverged.json');
+
+function markDiverged(store: string, job: Job, problem: Problem): void {
+  realDisk.replaceFile(divergedFile(store, job), `${JSON.stringify(problem)}\n`);
+}
+
+export function statusOnDisk(store: string, job: Job): JobStatus {
+  const run = readRun(store, job.name);
+  if (run === undefined) return { job, state: 'waiting', share: 0, turns: 0 };
+  const success = run.points.at(-1)?.success;
+  const done = { job, share: 1, turns: 0, old: true, ...(success !== undefined && { success }) } as const;
+  if (run.finished) return { ...done, state: 'finished' };
+  if (existsSync(divergedFile(store, job))) {
+    const problem = JSON.parse(readFileSync(divergedFile(store, job), 'utf8')) as Problem;
+    return { ...done, state: 'diverged', problem };
   }
-  return { job, state: 'waiting', share: new Tracker(job, stepsOnDisk(plan, job)).share, turns: 0 };
-}
-
-/** What the run of a job has reported so far. */
-export function historyOf({ folder }: Plan, { name }: Job): ReturnType<typeof runHistory> {
-  return runHistory(RunDirectory.openForReading({ root: folder, name, version }).events.read());
-}
-
-function stepsOnDisk(plan: Plan, job: Job): readonly StepEvent[] {
-  return runNames(plan.folder).includes(job.name) ? historyOf(plan, job).steps : [];
+  return { job, state: 'waiting', share: new Tracker(job, run).share, turns: 0 };
 }
 
 /** Continue what a killed sweep has begun. */
-function wordsFor(plan: Plan, { name, words }: Job): readonly string[] {
-  return runNames(plan.folder).includes(name) ? ['resume', name, '--runs', plan.folder] : words;
+function wordsFor(store: string, { name, words }: Job): readonly string[] {
+  return runNames(store).includes(name) ? ['resume', name, '--runs', store] : words;
 }
 
 type StepEvent = Extract<StoredEvent, { readonly type: 'step' }>;
@@ -124,9 +138,9 @@ class Tracker {
   #turnsBefore = 0;
   share = 0;
 
-  constructor(job: Job, earlier: readonly StepEvent[]) {
+  constructor(job: Job, earlier: RunRecord | undefined) {
     this.#job = job;
-    const last = earlier.at(-1);
+    const last = earlier?.steps.at(-1);
     if (last === undefined) return;
     this.#turnsBefore = last.spent.turns;
     this.share = this.#shareAt(last);
@@ -147,7 +161,7 @@ class Tracker {
     }
   }
 
-  #shareAt({ step, spent }: StepEvent): number {
+  #shareAt({ step, spent }: Pick<StepEvent, 'step' | 'spent'>): number {
     return Math.min(1, spentShare(this.#job.config, { step, ...spent }));
   }
 }

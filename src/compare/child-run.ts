@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { StoredEvent } from '../../train/events.ts';
+import type { StoredEvent } from '../train/events.ts';
 
 /** Why a process ended otherwise than well. */
 export interface Problem {
@@ -13,21 +13,26 @@ export interface Problem {
 }
 
 export interface Children {
-  /** Run `turnwise` with these words and `--json`; resolves with nothing when all went well. */
-  run(words: readonly string[], onEvent: (event: StoredEvent) => void): Promise<Problem | undefined>;
+  /**
+   * Run `turnwise` with these words and `--json`; resolves with nothing when all went well. While another process works on
+   * the run, the words are asked for again and again: what is left to do may change.
+   */
+  run(words: () => readonly string[], onEvent: (event: StoredEvent) => void): Promise<Problem | undefined>;
   /** Ask every process to stop after its step. */
   stop(): void;
   /** End every process at once. */
   kill(): void;
 }
 
-const busyRetryMs = 500;
-const busyRetries = 60;
+const busyRetryMs = 2000;
+/** An hour: far longer than a run takes. */
+const busyRetries = 1800;
 
 /** Processes of this very program. */
 export function turnwiseChildren(): Children {
-  const main = fileURLToPath(new URL('../main.js', import.meta.url));
+  const main = fileURLToPath(new URL('../cli/main.js', import.meta.url));
   const living = new Set<ChildProcess>();
+  let ended = false;
   const once = (words: readonly string[], onEvent: (event: StoredEvent) => void) =>
     new Promise<Problem | undefined>((resolve) => {
       // A group of its own, so that Ctrl-C reaches it once, from here.
@@ -56,14 +61,20 @@ export function turnwiseChildren(): Children {
   return {
     async run(words, onEvent) {
       for (let retry = 0; ; retry++) {
-        const problem = await once(words, onEvent);
-        // A process that outlived a killed comparison leaves at its next event.
-        if (problem?.code !== 'run-busy' || retry === busyRetries) return problem;
+        const problem = await once(words(), onEvent);
+        // A process that outlived a killed comparison leaves at its next event; another comparison may need the same run.
+        if (problem?.code !== 'run-busy' || retry === busyRetries || ended) return problem;
         await sleep(busyRetryMs);
       }
     },
-    stop: () => signalAll('SIGINT'),
-    kill: () => signalAll('SIGKILL'),
+    stop: () => {
+      ended = true;
+      signalAll('SIGINT');
+    },
+    kill: () => {
+      ended = true;
+      signalAll('SIGKILL');
+    },
   };
 }
 

@@ -1,12 +1,12 @@
-/** What a learning curve says: the level along the way, when a level was reached, and whether it fell again. */
+/** A learning curve: its level along the way, and when it reached one. */
 
 /** One evaluation: what had been spent by then, and how good the policy was. */
 export interface CurvePoint {
-  /** What had been spent: environment steps, or tokens. Rises along the curve. */
+  /** What had been spent: episodes, turns, tokens or seconds. Rises along the curve. */
   readonly spent: number;
   readonly value: number;
-  /** 95%, over the episodes of the evaluation. */
-  readonly interval?: readonly [number, number];
+  /** How many episodes `value` is a share of, where it is one. */
+  readonly episodes?: number;
 }
 
 /** The curve at `spent`: straight between evaluations, level beyond its ends. Needs at least one point. */
@@ -41,19 +41,4 @@ export function spentToReach(curve: readonly CurvePoint[], level: number): numbe
   return (
     before.spent + ((level - before.value) / (after.value - before.value)) * (after.spent - before.spent)
   );
-}
-
-/**
- * Whether the policy collapsed: an evaluation after the peak lost at least a quarter of it, and its 95% interval lies
- * wholly below that of the peak, so that it was no luck of the episodes. A later recovery does not undo it.
- */
-export function collapsed(curve: readonly CurvePoint[]): boolean {
-  let peak = curve[0];
-  for (const point of curve) {
-    if (point.value > peak!.value) peak = point;
-    const [peakLow] = peak!.interval ?? [peak!.value];
-    const high = point.interval?.[1] ?? point.value;
-    if (point.value <= 0.75 * peak!.value && high < peakLow) return true;
-  }
-  return false;
 }

@@ -3,13 +3,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { differences } from '../../core/differences.ts';
-import { TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { writeError } from '../../core/write-error.ts';
-import { version } from '../../run/version.ts';
-import { realDisk } from '../../store/disk.ts';
-import { takeLock } from '../../store/lock.ts';
+import { differences } from '../core/differences.ts';
+import { TurnwiseError } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
+import { writeError } from '../core/write-error.ts';
+import { version } from '../run/version.ts';
+import { realDisk } from '../store/disk.ts';
+import { takeLock } from '../store/lock.ts';
+import type { Study } from './study.ts';
 
 const fileSchema = z.strictObject({
   format: z.literal('turnwise-comparison'),
@@ -78,4 +79,25 @@ function takenByRun(folder: string, name: string): TurnwiseError {
     next: 'Choose another --name',
     fields: { run: name },
   });
+}
+
+/** What decides the results, for the comparison's file: the seeds, and the whole configuration of every arm. */
+export function contentOf({ worlds }: Study, seeds: readonly number[]): JsonObject {
+  return {
+    seeds,
+    worlds: Object.fromEntries(
+      worlds.map(({ name, source, cells }) => [
+        name,
+        {
+          source,
+          arms: Object.fromEntries(
+            cells.map(({ arm, run }) => [
+              arm.name,
+              { recipe: run.recipe.name, config: run.config as unknown as JsonObject },
+            ]),
+          ),
+        },
+      ]),
+    ),
+  };
 }

@@ -1,0 +1,63 @@
+/** What docs/evidence.md says of claims: how a verdict is reached, and where each stands. */
+
+import { judgeClaims } from '../../src/compare/claim-verdict.ts';
+import { seedsText } from '../../src/compare/seed-list.ts';
+
+export function claimTable(): string {
+  const rows = judgeClaims('bench/claims').map(({ claim, judgement, stored, adjusted }) => {
+    const worlds = claim.worlds.map(({ name }) => name).join(', ');
+    const seeds = seedsText(stored?.result.seeds.verdict ?? claim.seeds.verdict);
+    const budget = `${claim.budget.amount} ${claim.budget.axis}`;
+    const p = stored ? adjusted.toPrecision(2) : '–';
+    return [
+      `\`${claim.id}\``,
+      claim.about,
+      claim.source,
+      `${worlds}; ${budget}; seeds ${seeds}`,
+      p,
+      `**${judgement.verdict}**: ${judgement.why}`,
+    ];
+  });
+  const head = ['claim', '', 'source', 'where', 'p after Holm', 'verdict'];
+  const lines = [head, head.map(() => '---'), ...rows].map(
+    (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
+  );
+  return lines.join('\n');
+}
+
+export const howVerdictsAreReached = `\`turnwise compare\` compares recipes; a claim, written and committed before its result, makes a comparison end in a verdict.
+[Comparing](compare.md) has the commands.
+
+## How a verdict is reached
+
+**Runs.** An arm is a recipe with settings, trained through the loop in a shipped environment. Arms of one seed share the warm
+start, the order of tasks, the chance of every environment and the evaluation tasks; random streams are named by what they are for,
+so an arm that plays more episodes does not shift those of its pair. A budget is counted in episodes (discarded ones included),
+turns (branches and twins included), tokens (sampled, read, scored, trained on) or seconds; the learning rate decays over the share
+of it that is spent, and all four are shown for all arms.
+
+**Tuning.** Every arm is tuned over as many learning rates, five around its own, by mean area on validation tasks with seeds of its
+own. Where the end of a grid wins, the grids of all arms grow by two. The claimant runs at its best rate, every rival at each rate
+within one standard error of its best, and the claim must hold against all of them.
+
+**Test.** The difference is the mean over seeds, paired: exact sign flips up to twenty seeds, 200,000 drawn ones beyond. A paired t
+interval, its variance not below that of evaluating on so many episodes, stands guard: a verdict needs both. Over several
+environments the mean over them decides; interquartile mean, profile and probability of improvement only describe. A claim holds if
+all its parts do, so its p is the largest of theirs; Holm corrects over the family of claims, pending and withdrawn ones included.
+Fewer than ten seeds decide nothing, nor do fewer than six pairs that differ.
+
+| verdict | when |
+| --- | --- |
+| void | the claim was changed, is not older than its result, was run in a changed tree, or its seeds were tuned on |
+| cannot fail here | an arm equals the claimant bit for bit; a condition of the claim's gate is not met; no rival is told what the claimant is |
+| reproduced | every part lies above zero by both intervals, and at or above the claimed size; a placebo is beaten |
+| refuted | both intervals of a part lie below the claimed size |
+| of our implementation only | the same, and the implementation differs from the source by name |
+| undecided | anything else, with the number of seeds that would tell |
+| pending | not run yet, or its environment does not exist yet |
+
+**Beside every lead** stands its break-even: the collapse rate at which it is gone. Ten seeds without a collapse leave a rate of 26%
+possible, twelve 22%.
+
+**Order.** Git shows that the claim came first: its bytes are in the tree that ran, and the commit that last touched it is an
+ancestor of the one that added the result. Dates would show nothing. A shallow clone cannot check this, and says so.`;

@@ -1,0 +1,60 @@
+/** What a comparison will cost, before it runs: its runs, those that are cached, and hours by what cached ones took. */
+
+import { mean } from '../core/statistics.ts';
+import { readRun } from './run-record.ts';
+import type { Job, Study } from './study.ts';
+import { statusOnDisk } from './sweep.ts';
+
+export interface PlanRow {
+  readonly world: string;
+  readonly arm: string;
+  readonly runs: number;
+  readonly cached: number;
+  /** Seconds of one run on one core, evaluations included; null where none has finished. */
+  readonly secondsEach: number | null;
+}
+
+export interface StudyPlan {
+  readonly rows: readonly PlanRow[];
+  readonly runs: number;
+  readonly cached: number;
+  readonly parallel: number;
+  /** Of what is left, on so many processes at once; null where no run has finished to judge by. */
+  readonly hours: number | null;
+}
+
+/** @param jobs of one phase or of several; a run that several arms share is counted once */
+export function planOf({ store }: Pick<Study, 'store'>, jobs: readonly Job[], parallel: number): StudyPlan {
+  const different = [...new Map(jobs.map((job) => [job.name, job])).values()];
+  const finished = new Set(
+    different
+      .filter((job) => ['finished', 'diverged'].includes(statusOnDisk(store, job).state))
+      .map(({ name }) => name),
+  );
+  const keyOf = ({ kind, world, arm }: Job): string =>
+    JSON.stringify([world, kind === 'start' ? 'warm start' : arm]);
+  const rows = [...new Set(different.map(keyOf))].map((key): PlanRow => {
+    const [world, arm] = JSON.parse(key) as [string, string];
+    const own = different.filter((job) => keyOf(job) === key);
+    const seconds = own.flatMap(({ name }) =>
+      finished.has(name) ? [readRun(store, name)!.wallSeconds] : [],
+    );
+    return {
+      ...{ world, arm, runs: own.length, cached: seconds.length },
+      secondsEach: seconds.length === 0 ? null : mean(seconds),
+    };
+  });
+  // An arm that never ran is taken for as costly as the dearest that did.
+  const known = rows.flatMap(({ arm, secondsEach }) =>
+    secondsEach === null || arm === 'warm start' ? [] : secondsEach,
+  );
+  const guess = known.length === 0 ? null : Math.max(...known);
+  const left = rows.map(({ runs, cached, secondsEach }) => {
+    const each = secondsEach ?? guess;
+    return runs === cached ? 0 : each === null ? null : (runs - cached) * each;
+  });
+  const hours = left.some((seconds) => seconds === null)
+    ? null
+    : left.reduce<number>((sum, seconds) => sum + seconds!, 0) / 3600 / parallel;
+  return { rows, runs: different.length, cached: finished.size, parallel, hours };
+}

@@ -1,0 +1,309 @@
+/**
+ * A comparison as a list of ordinary `turnwise train` commands: for each world and seed one warm start, then each arm from
+ * it. A run is named by a hash of everything that decides it, so that comparisons share what they have in common.
+ */
+
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { differences } from '../core/differences.ts';
+import { TurnwiseError } from '../core/errors.ts';
+import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
+import type { WorldFactory } from '../env/factory.ts';
+import { sourceOf, type WorldSource } from '../run/load/world-source.ts';
+import { runtime } from '../run/model/runtime-version.ts';
+import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
+import { readOf, readSettings } from '../run/settings/run-settings.ts';
+import { builtIns, type Catalogue } from '../train/catalogue.ts';
+import type { TrainConfig } from '../train/config.ts';
+import { type Arm, filesOf } from './arm.ts';
+import { type Budget, budgetSettings, unlimitedSteps } from './budget.ts';
+import { moduleHash } from './module-hash.ts';
+
+/** One process: the warm start of a seed, or a run that begins with it. */
+export interface Job {
+  /** Name of its run. */
+  readonly name: string;
+  readonly kind: 'start' | 'run';
+  readonly world: string;
+  readonly arm: string;
+  readonly recipe: string;
+  readonly seed: number;
+  /** Its learning rate, where that is not the arm's own. */
+  readonly rate?: number;
+  /** What follows `turnwise`, `--json` aside. */
+  readonly words: readonly string[];
+  readonly config: TrainConfig;
+  /** The job that must be finished first. */
+  readonly after?: string;
+}
+
+/** An arm in a world, with the settings that it has there. */
+export interface Cell {
+  readonly arm: Arm;
+  readonly assignments: readonly string[];
+  readonly run: PreparedRun;
+  readonly files: readonly string[];
+}
+
+export interface StudyWorld {
+  readonly name: string;
+  readonly factory: WorldFactory;
+  readonly source: WorldSource;
+  /** In the order of the arms. */
+  readonly cells: readonly Cell[];
+}
+
+export interface Study {
+  readonly name: string;
+  /** Folder of the comparison: its page and its files. */
+  readonly folder: string;
+  /** Folder of all runs of all comparisons: what `--runs` of these runs is. */
+  readonly store: string;
+  readonly worlds: readonly StudyWorld[];
+  readonly arms: readonly Arm[];
+  readonly budget: Budget | undefined;
+}
+
+export interface StudyRequest {
+  readonly worlds: readonly WorldFactory[];
+  readonly arms: readonly Arm[];
+  readonly budget: Budget | undefined;
+  /** `key=value` for all runs. */
+  readonly set: readonly string[];
+  /** Where the names in settings are looked up. */
+  readonly catalogue?: Catalogue;
+  readonly name: string | undefined;
+  /** Folder of all runs. */
+  readonly root: string;
+}
+
+/** Of runs that are compared: beside the folders of comparisons, in the folder of all runs. */
+export const storeName = 'compared';
+
+/**
+ * Resolve and check everything before anything runs.
+ *
+ * @throws TurnwiseError `comparison-setting`, `comparison-start`, `recipe-unfit`, `config-unknown-key`, `config-invalid`
+ */
+export function prepareStudy(request: StudyRequest): Study {
+  const { worlds, arms, budget, set, root } = request;
+  for (const { set: own } of [{ set }, ...arms]) refuseOwnKeys(own);
+  const name = request.name ?? defaultName(worlds, arms);
+  return {
+    name,
+    folder: join(root, name),
+    store: join(root, storeName),
+    worlds: worlds.map((factory) => {
+      const cells = arms.map((arm) => cellOf(factory, arm, request));
+      requireSharedStart(cells);
+      return { name: factory.name, factory, source: sourceOf(factory), cells };
+    }),
+    arms,
+    budget,
+  };
+}
+
+/** What of a study is run: tuning runs evaluate on validation tasks, and have rates of their own. */
+export interface JobChoice {
+  readonly seeds: readonly number[];
+  readonly split?: 'test' | 'validation';
+  /** Learning rates of an arm in a world; undefined is the arm's own. Default: only that. */
+  readonly rates?: (world: StudyWorld, cell: Cell) => readonly (number | undefined)[];
+}
+
+/** Seed by seed, so that complete pairs come first. Equal arms, and a rate that is the arm's own, are one run under one name. */
+export function jobsOf(study: Study, choice: JobChoice): readonly Job[] {
+  const { seeds, split = 'test', rates = () => [undefined] } = choice;
+  const onSplit = split === 'test' ? [] : [`evaluation.split=${split}`];
+  const worlds = study.worlds.map((world) => {
+    const startHash = moduleHash(world.source);
+    const hashes = new Map(
+      world.cells.map((cell) => [
+        cell,
+        cell.files.length === 0 ? startHash : moduleHash(world.source, cell.files),
+      ]),
+    );
+    // A critic can begin with weights that were trained without one, not the other way round.
+    const starter = world.cells.find(({ run }) => !run.recipe.critic) ?? world.cells[0]!;
+    return { world, hashes, starter, startHash };
+  });
+  return seeds.flatMap((seed) =>
+    worlds.flatMap(({ world, hashes, starter, startHash }) => {
+      const start = jobOf(study, world, starter, startHash, 'start', seed, [...onSplit, 'steps=0']);
+      return [
+        start,
+        ...world.cells.flatMap((cell) =>
+          rates(world, cell).map((rate) => {
+            const own = rate === undefined ? [] : [`optimizer.learningRate=${rate}`];
+            const settings = [...onSplit, ...own, `start=${start.name}`];
+            const job = jobOf(study, world, cell, hashes.get(cell)!, 'run', seed, settings);
+            return { ...job, after: start.name, ...(rate !== undefined && { rate }) };
+          }),
+        ),
+      ];
+    }),
+  );
+}
+
+function jobOf(
+  study: Study,
+  world: StudyWorld,
+  cell: Cell,
+  code: string,
+  kind: Job['kind'],
+  seed: number,
+  own: readonly string[],
+): Job {
+  const { recipe, catalogue } = cell.run;
+  const { factory } = world;
+  const assignments = [...cell.assignments, ...own, `seed=${seed}`];
+  const settings = readSettings(factory, recipe, assignments, catalogue);
+  const { config } = prepareRun(factory, recipe, settings, catalogue);
+  const facts = {
+    code,
+    runtime,
+    world: world.source,
+    recipe: recipe.name,
+    config: config as unknown as JsonObject,
+  };
+  const what = kind === 'start' ? 'start' : recipe.name;
+  const hash = createHash('sha256').update(canonicalJson(kind === 'start' ? startFacts(facts) : facts));
+  const name = `${folderName(world.name)}-${what}-${seed}-${hash.digest('hex').slice(0, 10)}`;
+  const words = ['train', world.source, '--recipe', recipe.name, '--name', name, '--runs', study.store];
+  return {
+    name,
+    kind,
+    world: world.name,
+    arm: cell.arm.name,
+    recipe: recipe.name,
+    seed,
+    words: [...words, ...assignments.flatMap((assignment) => ['--set', assignment])],
+    config,
+  };
+}
+
+/** What decides a warm start: nothing that only later steps read. */
+function startFacts({
+  code,
+  runtime,
+  world,
+  config,
+}: {
+  readonly code: string;
+  readonly runtime: string;
+  readonly world: string;
+  readonly config: JsonObject;
+}): Json {
+  const {
+    seed,
+    threads,
+    engine,
+    tinker,
+    environment,
+    model,
+    lora,
+    chat,
+    context,
+    clone,
+    rollout,
+    evaluation,
+  } = config;
+  const { maxTurns, exchangeEvery } = rollout as JsonObject;
+  const { split, finalTasks } = evaluation as JsonObject;
+  return {
+    ...{ code, runtime, world, seed: seed!, threads: threads!, engine: engine!, tinker: tinker! },
+    ...{
+      environment: environment!,
+      model: model!,
+      lora: lora!,
+      chat: chat!,
+      context: context!,
+      clone: clone!,
+    },
+    ...{ maxTurns: maxTurns!, exchangeEvery: exchangeEvery!, split: split!, finalTasks: finalTasks! },
+  };
+}
+
+/** The comparison's own choices first, so that a person can change them. */
+function cellOf(
+  factory: WorldFactory,
+  arm: Arm,
+  { arms, budget, set, catalogue = builtIns }: StudyRequest,
+): Cell {
+  const { recipe } = arm;
+  const limits = budgetSettings(budget);
+  // What one recipe does not read is left out for it; what none reads is refused.
+  const recipes = arms.map((one) => one.recipe);
+  const read = (assignments: readonly string[]): string[] => readOf(recipe, recipes, assignments, catalogue);
+  const resolved = (assignments: readonly string[]): PreparedRun =>
+    prepareRun(factory, recipe, readSettings(factory, recipe, assignments, catalogue), catalogue);
+  const first = resolved([...read([...limits, ...set]), ...arm.set]).config;
+  const every = `evaluation.every=${stepsBetween(first, budget)}`;
+  const assignments = [...read(['threads=1', 'rolloutLog=0', every, ...limits, ...set]), ...arm.set];
+  return { arm, assignments, run: resolved(assignments), files: filesOf([...set, ...arm.set]) };
+}
+
+/** Ten points make a curve; where the number of steps is not known, every fifth step is measured. */
+function stepsBetween({ steps, rollout }: TrainConfig, budget: Budget | undefined): number {
+  const known =
+    budget?.axis === 'episodes'
+      ? budget.amount / (rollout.tasks * rollout.group)
+      : steps === unlimitedSteps
+        ? 50
+        : steps;
+  return Math.max(1, Math.ceil(known / 10));
+}
+
+/** An address such as openenv:ws://host:8000 makes no folder name. */
+const folderName = (name: string): string => name.replaceAll(/[^\w.-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
+
+function defaultName(worlds: readonly WorldFactory[], arms: readonly Arm[]): string {
+  const list = (names: readonly string[], between: string): string =>
+    names.length <= 4 ? names.join(between) : `${names[0]}${between}${names.length - 1}-others`;
+  const places = list(
+    worlds.map(({ name }) => folderName(name)),
+    '+',
+  );
+  return `${places}-${list(
+    arms.map(({ name }) => folderName(name)),
+    '-vs-',
+  )}`;
+}
+
+function refuseOwnKeys(set: readonly string[]): void {
+  for (const key of ['seed', 'start']) {
+    if (!set.some((assignment) => assignment.startsWith(`${key}=`))) continue;
+    throw new TurnwiseError('comparison-setting', {
+      what: `A comparison chooses "${key}" itself: one for each seed`,
+      next: key === 'seed' ? 'Use --seeds to say which' : 'Leave it out',
+      fields: { key },
+    });
+  }
+}
+
+/** Arms that would imitate otherwise cannot begin alike, and then their difference says nothing about the method. */
+function requireSharedStart(cells: readonly Cell[]): void {
+  const facts = ({
+    config: { environment, model, lora, chat, context, clone, rollout, evaluation },
+  }: PreparedRun): object => ({
+    environment,
+    model,
+    lora,
+    chat,
+    context,
+    clone,
+    rollout: { maxTurns: rollout.maxTurns, exchangeEvery: rollout.exchangeEvery },
+    evaluation: { finalTasks: evaluation.finalTasks },
+  });
+  const first = cells[0]!;
+  for (const cell of cells) {
+    const [other] = differences(facts(first.run), facts(cell.run));
+    if (other === undefined) continue;
+    throw new TurnwiseError('comparison-start', {
+      what: `The arms "${first.arm.name}" and "${cell.arm.name}" cannot share a warm start: they differ in ${other.key}`,
+      seen: other.values.map((value) => JSON.stringify(value)).join(' and '),
+      next: `Set it for all: --set ${other.key}=${JSON.stringify(other.values[1])}`,
+      fields: { key: other.key },
+    });
+  }
+}

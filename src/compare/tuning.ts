@@ -1,0 +1,63 @@
+/** Equal tuning: every arm over as many learning rates, on seeds and tasks that no result is made of. */
+
+import { mean, sampleStd } from '../core/statistics.ts';
+import type { ArmResult, WorldResult } from './results.ts';
+
+/** What neighbouring rates differ by. */
+const factor = 2;
+
+/** Five rates around an arm's own. */
+export function gridAround(rate: number): readonly number[] {
+  return [-2, -1, 0, 1, 2].map((power) => rounded(rate * factor ** power));
+}
+
+/** Two more at the end that won. */
+export function extended(rates: readonly number[], end: 'low' | 'high'): readonly number[] {
+  const sorted = [...rates].sort((a, b) => a - b);
+  const [edge, beside] = end === 'low' ? [sorted[0]!, sorted[1]!] : [sorted.at(-1)!, sorted.at(-2)!];
+  const ratio = edge / beside;
+  return [...rates, rounded(edge * ratio), rounded(edge * ratio ** 2)].sort((a, b) => a - b);
+}
+
+/** Rates are written into names and files. */
+const rounded = (rate: number): number => Number(rate.toPrecision(6));
+
+export interface TunedRate {
+  readonly rate: number;
+  /** Mean area over the tuning seeds, in the direction of the claim: higher is better. */
+  readonly area: number;
+  /** Standard error of that mean. */
+  readonly error: number;
+}
+
+/** Best first. Rates of which no run has figures are left out. */
+export function tunedRates(world: WorldResult, arm: string): readonly TunedRate[] {
+  const sign = world.reading.quantity === 'exploitability' ? -1 : 1;
+  return world.arms
+    .filter(
+      (result): result is ArmResult & { rate: number } => result.arm === arm && result.rate !== undefined,
+    )
+    .flatMap(({ rate, seeds }) => {
+      const areas = seeds.flatMap(({ figures }) => (figures ? [sign * figures.area] : []));
+      if (areas.length === 0) return [];
+      const error = areas.length < 2 ? 0 : sampleStd(areas) / Math.sqrt(areas.length);
+      return [{ rate, area: mean(areas), error }];
+    })
+    .sort((a, b) => b.area - a.area || a.rate - b.rate);
+}
+
+/** Where the best rate is the end of the grid, which says that a better one may lie beyond; a tie says nothing. */
+export function winningEnd(tuned: readonly TunedRate[]): 'low' | 'high' | undefined {
+  const [best, second] = tuned;
+  if (best === undefined || second === undefined || best.area <= second.area) return undefined;
+  const rates = tuned.map(({ rate }) => rate);
+  return best.rate === Math.min(...rates) ? 'low' : best.rate === Math.max(...rates) ? 'high' : undefined;
+}
+
+/** All rates within one standard error of the best: a rival runs at each of them, lest its best was a guess. */
+export function nearBest(tuned: readonly TunedRate[]): readonly number[] {
+  const [best] = tuned;
+  return best === undefined
+    ? []
+    : tuned.filter(({ area }) => area >= best.area - best.error - 1e-12).map(({ rate }) => rate);
+}
