@@ -1,0 +1,161 @@
+/** Which run is worth opening, and is anything wrong with one that is going on? */
+
+import { useEffect, useState } from 'preact/hooks';
+import type { RunList, RunRow } from '../../shapes.ts';
+import { stateMarks } from '../../state.ts';
+import { useLoaded } from '../data/loaded.ts';
+import { listen } from '../data/stream.ts';
+import { useKeys } from '../navigation/keys.ts';
+import { address, go, query, show } from '../navigation/router.ts';
+import { Shell } from '../parts/shell.tsx';
+import { PageFailed, Waiting } from '../parts/states.tsx';
+import { plural } from '../text/format.ts';
+import { chosenKey, groupKeys, settingText } from './grouping.ts';
+import { Overlay } from './overlay.tsx';
+import { RunTable } from './run-table.tsx';
+
+export function RunsPage() {
+  const version = useListChanges();
+  const { value, problem } = useLoaded<RunList>('/api/runs', version);
+  return (
+    <Shell crumbs={[{ label: 'runs' }]}>
+      {problem && !value ? (
+        <PageFailed problem={problem} />
+      ) : value ? (
+        <List list={value} />
+      ) : (
+        <Waiting lines={6} />
+      )}
+    </Shell>
+  );
+}
+
+/** Goes up whenever a run has changed. */
+function useListChanges(): number {
+  const [version, setVersion] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    const changed = (): void => setVersion((before) => before + 1);
+    void listen('/api/live', stop.signal, ({ event }) => {
+      if (event === 'runs') changed();
+    });
+    return () => stop.abort();
+  }, []);
+  return version;
+}
+
+function List({ list }: { readonly list: RunList }) {
+  const [chosen, choose] = useState(0);
+  const wanted = query.value.get('q') ?? '';
+  const selected = new Set((query.value.get('runs') ?? '').split(',').filter(Boolean));
+  const keys = groupKeys(list.runs);
+  const key = chosenKey(keys, query.value.get('by'));
+  const rows = list.runs
+    .filter((run) => matches(run, wanted))
+    .sort((a, b) => b.history.began - a.history.began);
+  const sorted = key === undefined ? rows : grouped(rows, key);
+  const current = sorted[Math.min(chosen, sorted.length - 1)];
+  const toggle = (run: RunRow): void => {
+    if (selected.has(run.name)) selected.delete(run.name);
+    else selected.add(run.name);
+    show({ runs: selected.size === 0 ? undefined : [...selected].join(',') });
+  };
+  const move = (by: number) => () => choose(Math.max(0, Math.min(sorted.length - 1, chosen + by)));
+  useKeys([
+    { key: 'j', does: 'next run', act: move(1) },
+    { key: 'k', does: 'previous run', act: move(-1) },
+    { key: 'g', does: 'first run', act: () => choose(0) },
+    { key: 'G', does: 'last run', act: () => choose(sorted.length - 1) },
+    { key: 'Enter', does: 'open the run', act: () => current && go(address('runs', current.name)) },
+    { key: ' ', does: 'draw its curve above', act: () => current && toggle(current) },
+    { key: '/', does: 'filter', act: () => document.getElementById('filter')?.focus() },
+  ]);
+  if (list.runs.length === 0) return <Empty list={list} />;
+  const overlaid = sorted.filter(({ name }) => selected.has(name));
+  return (
+    <>
+      <div class="title">
+        <div>
+          <h1>Runs</h1>
+          <p class="ink2">
+            {plural(list.runs.length, 'run')} in <code>{list.root}</code>
+          </p>
+        </div>
+        <div class="tools">
+          <label class="field">
+            <span class="unseen">Filter runs</span>
+            <input
+              id="filter"
+              type="search"
+              placeholder="Filter by name, world, recipe"
+              value={wanted}
+              onInput={({ currentTarget }) => show({ q: currentTarget.value || undefined })}
+            />
+            <kbd>/</kbd>
+          </label>
+          {keys.length > 0 && (
+            <label class="field">
+              <span class="ink2">group by</span>
+              <select
+                value={key ?? ''}
+                onChange={({ currentTarget }) => show({ by: currentTarget.value || 'nothing' })}
+              >
+                <option value="">nothing</option>
+                {keys.map((name) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+            </label>
+          )}
+        </div>
+      </div>
+      {overlaid.length > 0 && <Overlay runs={overlaid} groupBy={key} />}
+      <section class="card flush" aria-label="Runs">
+        <RunTable
+          rows={sorted}
+          current={current?.name}
+          selected={selected}
+          onToggle={toggle}
+          groupOf={(run) => (key === undefined ? undefined : `${key} ${settingText(run, key)}`)}
+        />
+        {sorted.length === 0 && <p class="ink2 empty">No run matches “{wanted}”.</p>}
+      </section>
+      <p class="ink2 small">
+        {Object.entries(stateMarks)
+          .filter(([state]) => list.runs.some((run) => run.state === state))
+          .map(([state, mark]) => `${mark} ${state}`)
+          .join('   ')}
+      </p>
+    </>
+  );
+}
+
+function matches({ name, world, recipe, state, seed }: RunRow, wanted: string): boolean {
+  const text = `${name} ${world} ${recipe} ${state} seed ${seed ?? ''}`.toLowerCase();
+  return wanted
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+/** Runs of one value together, each group where its newest run is. */
+function grouped(rows: readonly RunRow[], key: string): RunRow[] {
+  const groups = new Map<string, RunRow[]>();
+  for (const row of rows) {
+    const value = settingText(row, key);
+    groups.set(value, [...(groups.get(value) ?? []), row]);
+  }
+  return [...groups.values()].flat();
+}
+
+function Empty({ list }: { readonly list: RunList }) {
+  return (
+    <section class="card notice">
+      <h1>No runs yet</h1>
+      <p>
+        There is no run in <code>{list.root}</code>. This makes one, and it appears here:
+      </p>
+      <pre>npx {list.begin}</pre>
+    </section>
+  );
+}
