@@ -4,8 +4,10 @@ import type { Group } from '../core/episode.ts';
 import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
 import { informative, mostVaried } from '../curation/informative.ts';
 import type { TaskPool } from '../curation/revisit.ts';
-import { collectGroups } from '../rollout/collect.ts';
+import { type CollectOptions, collectGroups, type GroupRequest } from '../rollout/collect.ts';
+import { playTrees } from '../rollout/explore/play-trees.ts';
 import { type Learner, playOptions, playsEpisodes } from './learner.ts';
+import { placeValues } from './place-values.ts';
 import { chooseTasks } from './tasks.ts';
 
 /** @param step that asks, from 1 */
@@ -15,23 +17,33 @@ export async function playStep(
   pool: TaskPool,
   io: { readonly signal: AbortSignal; readonly onEpisode: (done: number, total: number) => void },
 ): Promise<readonly Group[]> {
-  const { config, recipe } = learner;
+  const { config } = learner;
   if (!playsEpisodes(learner)) return [];
   const { resample } = config.curation;
-  const play = recipe.play ?? collectGroups;
+  const play = playOf(learner);
   const groups: Group[] = [];
   for (let round = 0; round <= resample; round++) {
     if (round > 0 && informative(roleGroups(groups)).length >= wanted(learner)) break;
     groups.push(
       ...(await play(chooseTasks(learner, step, round === 0 ? pool : [], round), {
         ...playOptions(learner, io.signal, step),
-        branching: config.branching,
         stopsAtVoidTurn: config.curation.voidTurns === 'stop',
         onEpisode: io.onEpisode,
       })),
     );
   }
   return groups;
+}
+
+/** How the recipe plays: as its explorer says, in a way of its own, or each episode from the start. */
+function playOf(
+  learner: Learner,
+): (requests: readonly GroupRequest[], options: CollectOptions) => Promise<Group[]> {
+  const { config, recipe } = learner;
+  const explorer = recipe.act?.(config);
+  if (!explorer) return recipe.play ?? collectGroups;
+  const valuesOf = placeValues(learner);
+  return (requests, options) => playTrees(requests, { ...options, explorer, ...(valuesOf && { valuesOf }) });
 }
 
 /** What of the usable groups is learned from. */

@@ -1,17 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { user } from '../core/messages.ts';
-import { Rng } from '../core/rng.ts';
-import { byPolicy, playedEpisode, trajectoriesOf, trajectoryOf } from '../core/testing/made-episodes.ts';
-import { actOf, type Trajectory } from '../core/trajectory.ts';
-import { defineEnvironment } from '../env/environment.ts';
-import { fromEnvironment } from '../env/from-environment.ts';
-import { wordRenderer } from '../model/renderer.ts';
-import { SPECIAL_TOKENS, WordTokenizer } from '../model/word-tokenizer.ts';
-import { Lockstep } from '../policy/lockstep.ts';
-import type { Policy } from '../policy/policy.ts';
-import { type Branching, balancedShare, collectBranches, collectTrees } from './branching.ts';
-import { fullContext } from './context.ts';
-import { unwatched } from './watchdog.ts';
+import { user } from '../../core/messages.ts';
+import { Rng } from '../../core/rng.ts';
+import { byPolicy, playedEpisode, trajectoriesOf, trajectoryOf } from '../../core/testing/made-episodes.ts';
+import { actOf, type Trajectory } from '../../core/trajectory.ts';
+import { defineEnvironment } from '../../env/environment.ts';
+import { fromEnvironment } from '../../env/from-environment.ts';
+import { wordRenderer } from '../../model/renderer.ts';
+import { SPECIAL_TOKENS, WordTokenizer } from '../../model/word-tokenizer.ts';
+import { Lockstep } from '../../policy/lockstep.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { fullContext } from '../context.ts';
+import { unwatched } from '../watchdog.ts';
+import { aepoExplorer, balancedShare } from './aepo.ts';
+import { type ArpoExplorerOptions, arpoExplorer } from './arpo.ts';
+import { fullTreeExplorer } from './full-tree.ts';
+import { type ExploreOptions, playTrees } from './play-trees.ts';
+import type { Explorer } from './tree.ts';
 
 /** Counts its turns; every step is counted, copies are not. */
 let stepped = 0;
@@ -48,19 +52,11 @@ const policy: Policy = {
   },
 };
 
-const branching: Branching = {
-  initial: 0.5,
-  alpha: 0.5,
-  beta: 0.2,
-  threshold: 0.5,
-  width: 2,
-  balance: 0,
-  penalty: 0,
-};
+const usual: ArpoExplorerOptions = { initial: 0.5, alpha: 0.5, beta: 0.2, threshold: 0.5, width: 2 };
 
-async function play(collect: typeof collectBranches, members: number, given: Partial<Branching> = {}) {
+async function play(explorer: Explorer, members: number, more: Partial<ExploreOptions> = {}) {
   stepped = 0;
-  const groups = await collect([{ step: 1, group: 0, split: 'train', index: 0, task: 0, members }], {
+  const [group] = await playTrees([{ step: 1, group: 0, split: 'train', index: 0, task: 0, members }], {
     world: fromEnvironment(counting),
     policy,
     renderer: wordRenderer(tokenizer, 1),
@@ -74,16 +70,17 @@ async function play(collect: typeof collectBranches, members: number, given: Par
     watch: unwatched,
     lockstep: new Lockstep(),
     concurrency: 8,
-    branching: { ...branching, ...given },
+    explorer,
+    ...more,
   });
-  return trajectoriesOf(groups[0]!);
+  return trajectoriesOf(group!);
 }
 
 const saidOf = ({ turns }: Trajectory): string => turns.map((turn) => actOf(turn)!.text).join('');
 
 describe('branches', () => {
   test('go on from where their parent was, and only what is new is played', async () => {
-    const members = await play(collectBranches, 8);
+    const members = await play(arpoExplorer(usual), 8);
     expect(members).toHaveLength(8);
     const branches = members.filter(({ parent }) => parent !== undefined);
     expect(branches).toHaveLength(4);
@@ -102,25 +99,26 @@ describe('branches', () => {
   });
 
   test('come only from places that are surprising enough; else all start afresh', async () => {
-    const members = await play(collectBranches, 8, { threshold: 0.8 });
+    const members = await play(arpoExplorer({ ...usual, threshold: 0.8 }), 8);
     expect(members.filter(({ parent }) => parent !== undefined)).toEqual([]);
     expect(stepped).toBe(24);
   });
 
   test('are spread over episodes by a penalty', async () => {
+    const spread = (penalty: number) => aepoExplorer({ ...usual, width: 4, balance: 0, penalty });
     const parents = async (penalty: number) =>
-      new Set((await play(collectBranches, 8, { penalty, width: 4 })).map(({ parent }) => parent)).size - 1;
+      new Set((await play(spread(penalty), 8)).map(({ parent }) => parent)).size - 1;
     expect(await parents(0.2)).toBe(4);
   });
 
   test('the same seed branches alike', async () => {
-    const once = (await play(collectBranches, 8)).map(saidOf);
-    expect((await play(collectBranches, 8)).map(saidOf)).toEqual(once);
+    const once = (await play(arpoExplorer(usual), 8)).map(saidOf);
+    expect((await play(arpoExplorer(usual), 8)).map(saidOf)).toEqual(once);
   });
 });
 
 test('a tree of width two over three turns has eight leaves and fourteen turns', async () => {
-  const members = await play(collectTrees, 8, { width: 2 });
+  const members = await play(fullTreeExplorer({ width: 2 }), 8);
   expect(members).toHaveLength(8);
   expect(stepped).toBe(14);
 });
