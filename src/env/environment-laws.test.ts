@@ -84,12 +84,13 @@ test('each law is named when it is broken', async () => {
     await worldLawOf(() => ({}), Number.NaN),
   ]).toMatchInlineSnapshot(`
     [
-      "a fork reached another state",
+      "a snapshot reached another state",
       ""{\\"name\\":1}" was taken for an action",
       "the legal action "more" was invalid",
       "an invalid action moved",
       "asked twice, it gave two answers",
       "what a copy did changed the original",
+      "world.snapshots and session.snapshot disagree",
       "asked twice, it gave two answers",
       "the task is not plain JSON at $.goal",
     ]

@@ -18,12 +18,13 @@ export interface ArpoExplorerOptions extends Omit<SurpriseOptions, 'penalty'> {
  * @example
  * defineRecipe({ name: 'mine', act: () => arpoExplorer({ initial: 0.5, alpha: 0.5, beta: 0.2, threshold: 0.5, width: 2 }) });
  */
-export function arpoExplorer({ initial, ...options }: ArpoExplorerOptions): Explorer {
+export function arpoExplorer(options: ArpoExplorerOptions): Explorer {
+  const { initial, alpha, beta, threshold, width } = options;
   return {
     keeps: isWhole,
     next(tree, rng) {
       if (tree.rounds.length === 0) return [{ from: 'start', members: freshMembers(initial, tree.members) }];
-      return tree.rounds.length === 1 ? branchesOf(tree, options, rng) : 'done';
+      return tree.rounds.length === 1 ? branchesOf(tree, { alpha, beta, threshold, width }, rng) : 'done';
     },
   };
 }
