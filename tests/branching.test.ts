@@ -9,6 +9,7 @@ import { world as jsTasks } from '../envs/js-tasks/index.ts';
 import type { Episode } from '../src/core/episode.ts';
 import { connectTurnwise } from '../src/env/remote/turnwise.ts';
 import type { World } from '../src/env/world.ts';
+import { z } from '../src/exports/index.ts';
 import { defineRecipe, type Explorer } from '../src/exports/recipes.ts';
 import { train } from '../src/exports/train.ts';
 import { serveEnvironment } from '../src/server/environment/serve.ts';
@@ -52,24 +53,44 @@ const playedIn = (episodes: readonly Episode[]) =>
     stop,
   }));
 
-test('a recipe of one’s own branches as its own explorer says, by its own settings', async () => {
-  const again: Explorer = {
-    keeps: (_, transition) => transition === 0,
+describe('an explorer of one’s own', () => {
+  const options = z.strictObject({
+    again: z.strictObject({ turn: z.int().default(1).describe('From which') }).prefault({}),
+  });
+  const again = (after: number): Explorer => ({
+    keeps: (_, transition) => transition === after - 1,
     next: ({ kept, members, rounds }) => {
       if (rounds.length === 0) return [{ from: 'start', members: members - 1 }];
       return rounds.length === 1 && kept[0] ? [{ from: kept[0], members: 1, chance: 'fresh' }] : 'done';
     },
-  };
-  const name = 'own';
-  const recipe = defineRecipe({ name: 'again', act: () => again });
-  await train({ world: 'frozen-lake', recipe, name, runs: folder, settings });
-  const episodes = await episodesOf(name);
-  expect(episodes).toHaveLength(2 * 3 * 4);
-  const branches = episodes.filter(({ branchedFrom }) => branchedFrom);
-  expect(branches).toHaveLength(6);
-  for (const { key, branchedFrom } of branches) {
-    expect([key.member, branchedFrom!.transition, branchedFrom!.calls]).toEqual([3, 0, 1]);
-  }
+  });
+
+  test('branches as it says, by its own settings', async () => {
+    const recipe = defineRecipe({ name: 'again', options, act: (config) => again(config.again.turn) });
+    const chosen = recipe({ ...settings, again: { turn: 2 } });
+    await train({ world: 'frozen-lake', recipe: chosen, name: 'own', runs: folder });
+    const episodes = await episodesOf('own');
+    expect(episodes).toHaveLength(2 * 3 * 4);
+    const branches = episodes.filter(({ branchedFrom }) => branchedFrom);
+    expect(branches.length).toBeGreaterThan(3);
+    for (const { key, branchedFrom } of branches) {
+      expect([key.member, branchedFrom!.transition, branchedFrom!.calls]).toEqual([3, 1, 2]);
+    }
+  });
+
+  test('that fails ends the run, and is named', async () => {
+    const recipe = defineRecipe({
+      name: 'broken',
+      act: () => ({
+        ...again(1),
+        keeps: () => {
+          throw new Error('no idea');
+        },
+      }),
+    });
+    const run = train({ world: 'frozen-lake', recipe, name: 'broken', runs: folder, settings });
+    await expect(run).rejects.toThrow('The explorer of recipe "broken" threw an error. Seen: no idea');
+  });
 });
 
 describe.each([

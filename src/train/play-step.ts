@@ -1,5 +1,6 @@
 /** The episodes of one step: a round of tasks, and with dynamic sampling more rounds until enough groups say something. */
 
+import { callDefinition } from '../core/definition.ts';
 import type { Group } from '../core/episode.ts';
 import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
 import { informative, mostVaried } from '../curation/informative.ts';
@@ -40,10 +41,13 @@ function playOf(
   learner: Learner,
 ): (requests: readonly GroupRequest[], options: CollectOptions) => Promise<Group[]> {
   const { config, recipe } = learner;
-  const explorer = recipe.act?.(config);
-  if (!explorer) return recipe.play ?? collectGroups;
+  const { act } = recipe;
+  if (!act) return recipe.play ?? collectGroups;
+  const subject = `The explorer of recipe "${recipe.name}"`;
+  const explorer = callDefinition(subject, () => act(config));
   const valuesOf = placeValues(learner);
-  return (requests, options) => playTrees(requests, { ...options, explorer, ...(valuesOf && { valuesOf }) });
+  return (requests, options) =>
+    playTrees(requests, { ...options, explorer, subject, ...(valuesOf && { valuesOf }) });
 }
 
 /** What of the usable groups is learned from. */

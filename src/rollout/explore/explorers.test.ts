@@ -17,8 +17,9 @@ import { unwatched } from '../watchdog.ts';
 import { aepoExplorer, balancedShare } from './aepo.ts';
 import { type ArpoExplorerOptions, arpoExplorer } from './arpo.ts';
 import { fullTreeExplorer } from './full-tree.ts';
+import type { ExploreOptions } from './growing-tree.ts';
 import { mctsExplorer } from './mcts.ts';
-import { type ExploreOptions, playTrees } from './play-trees.ts';
+import { playTrees } from './play-trees.ts';
 import { resetToTurnExplorer } from './reset-to-turn.ts';
 import type { Explorer } from './tree.ts';
 
@@ -219,16 +220,14 @@ describe('what any explorer may rely on', () => {
       const [first] = episodes;
       return first ? [{ from: { episode: first.key, transition: 7 }, members: 1 }] : startOnce;
     });
-    await expect(play(elsewhere, 2)).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: The explorer of this recipe asks for episodes that cannot be played. Seen: the place after transition 7 of episode 1/0/0. Allowed: places of tree.kept, and after transition -1 of an episode that is no branch. Correct what its next() gives.]`,
-    );
+    await expect(play(elsewhere, 2)).rejects.toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The explorer asks for episodes that cannot be played. Seen: the place after transition 7 of episode 1/0/0. Allowed: places of tree.kept, and after transition -1 of an episode that is no branch.]`);
     await expect(
       play(
         all(() => [{ from: 'start', members: 0.5 }]),
         2,
       ),
     ).rejects.toMatchObject({
-      code: 'explorer-invalid',
+      code: 'definition-invalid',
     });
   });
 

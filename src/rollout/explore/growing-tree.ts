@@ -1,13 +1,23 @@
 /** One task's tree while it grows. It owns what its explorer keeps, and lets go of all of it when it is done. */
 
+import { badDefinition, callDefinition } from '../../core/definition.ts';
 import type { Episode, EpisodeKey, Place } from '../../core/episode.ts';
 import { keyText, placeText } from '../../core/episode-key.ts';
-import { TurnwiseError } from '../../core/errors.ts';
+import type { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
+import { valueText } from '../../core/safe-text.ts';
 import { type CollectOptions, episodeOf, type GroupRequest } from '../collect.ts';
 import { type EpisodeRequest, type Keeper, openingOf } from '../episode.ts';
 import { type KeptPlace, startOf } from '../kept-place.ts';
 import type { EpisodeTree, Expansion, Explorer } from './tree.ts';
+
+export interface ExploreOptions extends CollectOptions {
+  readonly explorer: Explorer;
+  /** Whose explorer it is, for messages. Default: The explorer. */
+  readonly subject?: string;
+  /** What a critic says of prompts; asked after every round. Undefined: it cannot say. */
+  readonly valuesOf?: (prompts: readonly (readonly number[])[]) => Promise<readonly (number | undefined)[]>;
+}
 
 /** A place that was kept, with the prompt there. */
 export interface Prompted {
@@ -22,8 +32,8 @@ export class GrowingTree implements EpisodeTree {
   readonly rounds: (readonly Expansion[])[] = [];
   readonly #request: GroupRequest;
   readonly #explorer: Explorer;
-  readonly #options: CollectOptions;
-  readonly #prompts: boolean;
+  readonly #options: ExploreOptions;
+  readonly #subject: string;
   readonly #rng: Rng;
   readonly #places = new Map<string, KeptPlace>();
   readonly #values = new Map<string, number>();
@@ -32,14 +42,13 @@ export class GrowingTree implements EpisodeTree {
   #asked = 0;
   #over = false;
 
-  /** @param prompts whether a critic will be asked what places are worth */
-  constructor(request: GroupRequest, explorer: Explorer, options: CollectOptions, prompts: boolean) {
+  constructor(request: GroupRequest, options: ExploreOptions) {
     const { members, drawsAs, step, group } = request;
     this.members = members;
     this.#request = request;
-    this.#explorer = explorer;
+    this.#explorer = options.explorer;
+    this.#subject = options.subject ?? 'The explorer';
     this.#options = options;
-    this.#prompts = prompts;
     this.#rng = Rng.of('branches', options.seed, drawsAs ?? step, group);
   }
 
@@ -52,12 +61,15 @@ export class GrowingTree implements EpisodeTree {
     this.#values.set(placeText(place), value);
   }
 
-  /** The episodes of the next round; none once the explorer is done. @throws TurnwiseError `explorer-invalid` */
+  /** The episodes of the next round; none once the explorer is done. @throws TurnwiseError `definition-invalid`, `definition-failed` */
   ask(): EpisodeRequest[] {
     if (this.#over) return [];
-    const expansions = this.#explorer.next(this, this.#rng);
+    const expansions = callDefinition(this.#subject, () => this.#explorer.next(this, this.#rng));
     this.#keeping = [];
     if (expansions === 'done') return [];
+    if (!Array.isArray(expansions)) {
+      throw this.#wrong(valueText(expansions), 'an array of expansions, or "done"');
+    }
     const episodes = expansions.flatMap((expansion) => this.#episodesOf(expansion));
     if (episodes.length > 0) this.rounds.push(expansions);
     return episodes;
@@ -81,7 +93,7 @@ export class GrowingTree implements EpisodeTree {
 
   #episodesOf({ from, members, turns, chance }: Expansion): EpisodeRequest[] {
     if (!isCount(members) || (turns !== undefined && !isCount(turns))) {
-      throw invalid(
+      throw this.#wrong(
         `${members} members${turns === undefined ? '' : ` of ${turns} turns`}`,
         'whole numbers from 1',
       );
@@ -105,14 +117,19 @@ export class GrowingTree implements EpisodeTree {
     const own: KeptPlace[] = [];
     this.#keeping.push(own);
     return {
-      prompts: this.#prompts,
-      keeps: (episode, transition) => this.#explorer.keeps(episode, transition),
+      prompts: this.#options.valuesOf !== undefined,
+      keeps: (episode, transition) =>
+        callDefinition(this.#subject, () => this.#explorer.keeps(episode, transition)),
       keep: (place) => {
         if (this.#over) return void place.dispose();
         own.push(place);
         this.#places.set(placeText(place.prefix.place), place);
       },
     };
+  }
+
+  #wrong(seen: string, allowed: string): TurnwiseError {
+    return badDefinition(this.#subject, 'asks for episodes that cannot be played', seen, allowed);
   }
 
   #find(place: Place): KeptPlace {
@@ -122,7 +139,7 @@ export class GrowingTree implements EpisodeTree {
     const episode = this.episodes.find((other) => keyText(other.key) === keyText(key));
     if (episode === undefined || transition !== -1 || episode.branchedFrom) {
       const seen = `the place after transition ${transition} of episode ${keyText(key)}`;
-      throw invalid(seen, 'places of tree.kept, and after transition -1 of an episode that is no branch');
+      throw this.#wrong(seen, 'places of tree.kept, and after transition -1 of an episode that is no branch');
     }
     const { task, drawsAs } = this.#request;
     const drawn: EpisodeKey = drawsAs === undefined ? key : { ...key, step: drawsAs };
@@ -131,12 +148,3 @@ export class GrowingTree implements EpisodeTree {
 }
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
-
-function invalid(seen: string, allowed: string): TurnwiseError {
-  return new TurnwiseError('explorer-invalid', {
-    what: 'The explorer of this recipe asks for episodes that cannot be played',
-    seen,
-    allowed,
-    next: 'Correct what its next() gives',
-  });
-}

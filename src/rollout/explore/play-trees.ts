@@ -4,29 +4,20 @@
  */
 
 import type { Group } from '../../core/episode.ts';
-import { type CollectOptions, type GroupRequest, gather, playEpisodes } from '../collect.ts';
-import { GrowingTree } from './growing-tree.ts';
-import type { Explorer } from './tree.ts';
-
-export interface ExploreOptions extends CollectOptions {
-  readonly explorer: Explorer;
-  /** What a critic says of prompts; asked after every round. Undefined: it cannot say. */
-  readonly valuesOf?: (prompts: readonly (readonly number[])[]) => Promise<readonly (number | undefined)[]>;
-}
+import { type GroupRequest, gather, playEpisodes } from '../collect.ts';
+import { type ExploreOptions, GrowingTree } from './growing-tree.ts';
 
 /**
  * Play every group as its explorer says. Whatever is kept is let go of when its tree is done, and when anything fails.
  *
- * @throws TurnwiseError `explorer-invalid`, and what ends a run
+ * @throws TurnwiseError `definition-invalid`, `definition-failed`, and what ends a run
  */
 export async function playTrees(
   requests: readonly GroupRequest[],
   options: ExploreOptions,
 ): Promise<Group[]> {
-  const { explorer, valuesOf } = options;
-  const trees = requests.map(
-    (request) => new GrowingTree(request, explorer, options, valuesOf !== undefined),
-  );
+  const { valuesOf } = options;
+  const trees = requests.map((request) => new GrowingTree(request, options));
   try {
     for (;;) {
       const asked = trees.map((tree) => tree.ask());
