@@ -138,7 +138,7 @@ describe('where nothing can branch', () => {
         settings,
       });
       await expect(run).rejects.toThrow(
-        /it needs an environment whose episodes can branch: a pure one, or sessions with snapshots .*\. The nearest that can is "/,
+        /it needs an environment whose episodes can branch \(a pure one, or one whose sessions have snapshots\)\. The nearest that can is "/,
       );
     },
   );

@@ -1,5 +1,6 @@
 /** Turnwise's own environment protocol over HTTP (docs/protocols.md): create, step, snapshot and close, with real status codes. */
 
+import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -33,7 +34,7 @@ export function ownRoutes(world: World, table: SessionTable, settings: JsonObjec
       { leaseMs: request.leaseMs, key, body: JSON.stringify(request) },
       request.path?.reduce((sum, { actions }) => sum + actions.length, 0),
     );
-    return context.json(sessionBody(opened), 201);
+    return await given(context, sessionBody(opened), () => table.abandon(opened.id, key));
   });
   app.get('/v1/sessions/:id', (context) => context.json(sessionBody(table.read(context.req.param('id')))));
   app.post('/v1/sessions/:id/step', async (context) => {
@@ -45,13 +46,14 @@ export function ownRoutes(world: World, table: SessionTable, settings: JsonObjec
   });
   app.post('/v1/sessions/:id/snapshot', async (context) => {
     const held = await table.snapshot(context.req.param('id'), idempotencyKey(context));
-    return context.json(snapshotBody(held), 201);
+    return await given(context, snapshotBody(held), () => table.snapshots.abandon(held.id));
   });
   app.post('/v1/snapshots/:id/sessions', async (context) => {
     const { chance } = await readBody(context, reopenRequest);
     const rng = chance && new Rng(chance);
-    const opened = await table.reopen(context.req.param('id'), rng, idempotencyKey(context));
-    return context.json(sessionBody(opened), 201);
+    const key = idempotencyKey(context);
+    const opened = await table.reopen(context.req.param('id'), rng, key);
+    return await given(context, sessionBody(opened), () => table.abandon(opened.id, key));
   });
   app.delete('/v1/snapshots/:id', async (context) => {
     await table.snapshots.dispose(context.req.param('id'));
@@ -67,6 +69,13 @@ export function ownRoutes(world: World, table: SessionTable, settings: JsonObjec
     return context.body(null, 204);
   });
   return app;
+}
+
+/** What was opened for a client; let go of at once where the client is gone, since nobody else knows of it. */
+async function given(context: Context, body: object, abandon: () => Promise<void>): Promise<Response> {
+  const { outgoing } = context.env as HttpBindings;
+  if (outgoing.destroyed) await abandon();
+  return context.json(body, 201);
 }
 
 function sessionBody({ id, leaseMs, view, nextStep }: OpenSession): object {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { user } from '../../core/messages.ts';
 import { tagProtocol } from '../../env/tag-protocol.ts';
+import type { World } from '../../env/world.ts';
 import { serveEnvironment } from './serve.ts';
 import { closeServers, codeOf, costly, counter, hanging, open, post, serve } from './server.test-helper.ts';
 
@@ -200,6 +201,34 @@ describe('room and time', () => {
     await sleep(600);
     expect(given).toEqual(['given back', 'given back']);
     expect(metrics()).toContain('turnwise_env_snapshots_held{environment="counter"} 0');
+  });
+
+  test('a session that opens when its client is gone is closed at once', async () => {
+    let began = (): void => {};
+    const beginning = new Promise<void>((resolve) => {
+      began = resolve;
+    });
+    const slow: World = {
+      ...counter,
+      open: async (...how) => {
+        began();
+        await sleep(100);
+        return counter.open(...how);
+      },
+    };
+    const { url, openSessions } = await serve({ world: slow });
+    const client = new AbortController();
+    const asked = fetch(`${url}/v1/sessions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"index":0}',
+      signal: client.signal,
+    });
+    await beginning;
+    client.abort();
+    await expect(asked).rejects.toThrow();
+    expect(openSessions()).toBe(1);
+    await expect.poll(openSessions).toBe(0);
   });
 
   test('a step that never ends is given up, told to stop, and its session closed', async () => {

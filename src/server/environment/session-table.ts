@@ -51,7 +51,10 @@ export class SessionTable {
   readonly snapshots: SnapshotTable;
   readonly #entries = new Map<string, Entry>();
   /** Openings by idempotency key, as long as the session lives. */
-  readonly #opened = new Map<string, { readonly body: string; readonly entry: Promise<Entry> }>();
+  readonly #opened = new Map<
+    string,
+    { readonly body: string; readonly entry: Promise<Entry>; claims: number }
+  >();
   readonly #sweeper: NodeJS.Timeout;
   /** Sessions that are being opened hold a place already. */
   #opening = 0;
@@ -92,7 +95,7 @@ export class SessionTable {
     if (earlier === undefined) {
       const entry = this.#begin(start, leaseMs, nextStep);
       if (key === undefined) return await entry;
-      this.#opened.set(key, { body, entry });
+      this.#opened.set(key, { body, entry, claims: 1 });
       entry.then(
         ({ ending }) => ending.signal.addEventListener('abort', () => this.#opened.delete(key)),
         () => this.#opened.delete(key),
@@ -105,6 +108,7 @@ export class SessionTable {
         next: 'Use a new key for a new session.',
       });
     }
+    earlier.claims++;
     const entry = await earlier.entry;
     this.#renew(entry);
     return entry;
@@ -173,6 +177,14 @@ export class SessionTable {
     const entry = this.#find(id);
     this.figures.closed++;
     await this.#end(entry);
+  }
+
+  /** End a session that nobody was there to be given, unless another request with the same key was answered. */
+  async abandon(id: string, key?: string): Promise<void> {
+    const claimed = key === undefined ? undefined : this.#opened.get(key);
+    if (claimed && --claimed.claims > 0) return;
+    const entry = this.#entries.get(id);
+    if (entry) await this.#end(entry);
   }
 
   /** End every session; nothing can be opened afterwards. */

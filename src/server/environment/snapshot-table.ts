@@ -85,6 +85,11 @@ export class SnapshotTable {
     await this.#end(id);
   }
 
+  /** Let go of one that nobody was there to be given. */
+  abandon(id: string): Promise<void> {
+    return this.#end(id);
+  }
+
   /** Let go of those whose lease ended. Gives their number. */
   sweep(now: number): number {
     const ended = [...this.#entries.values()].filter(({ deadline }) => deadline < now);

@@ -138,7 +138,7 @@ export function needsOf(
   if (recipe.act) {
     needs.push({
       of: 'environment',
-      what: 'an environment whose episodes can branch: a pure one, or sessions with snapshots (`snapshots` of the world says what they cost), not an agent',
+      what: 'an environment whose episodes can branch (a pure one, or one whose sessions have snapshots)',
       met: ({ world }) => canBranch(world),
     });
   }
