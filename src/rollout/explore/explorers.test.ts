@@ -220,7 +220,9 @@ describe('what any explorer may rely on', () => {
       const [first] = episodes;
       return first ? [{ from: { episode: first.key, transition: 7 }, members: 1 }] : startOnce;
     });
-    await expect(play(elsewhere, 2)).rejects.toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The explorer asks for episodes that cannot be played. Seen: the place after transition 7 of episode 1/0/0. Allowed: places of tree.kept, and after transition -1 of an episode that is no branch.]`);
+    await expect(play(elsewhere, 2)).rejects.toThrowErrorMatchingInlineSnapshot(
+      `[TurnwiseError: The explorer asks for episodes that cannot be played. Seen: the place after transition 7 of episode 1/0/0. Allowed: places of tree.kept, and after transition -1 of an episode that is no branch.]`,
+    );
     await expect(
       play(
         all(() => [{ from: 'start', members: 0.5 }]),
