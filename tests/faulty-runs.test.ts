@@ -57,7 +57,11 @@ describe.each([
   ['grpo', 0.5],
   ['grpo', 1],
   ['arpo', 0.1],
+  ['aepo', 0.1],
+  ['malt', 0.1],
   ['refuel', 0.1],
+  ['arpo', 0.5],
+  ['refuel', 0.5],
 ])('%s with %d of all calls going wrong', (recipe, rate) => {
   test('the run ends well, failures stay out of the loss, and nothing is left open', {
     timeout: 120_000,
@@ -89,7 +93,7 @@ describe.each([
     expect(summary.steps).toBe(STEPS);
     expect(faulty.injected()).toBeGreaterThan(0);
     await faulty.settled();
-    await expect.poll(() => faulty.openSessions()).toBe(0);
+    await expect.poll(() => [faulty.openSessions(), faulty.openSnapshots()]).toEqual([0, 0]);
 
     const reader = RunDirectory.openForReading({ root: folder, name, version: '0.1.0' }).readRollouts();
     expect(reader.index.steps()).toEqual([1, 2, 3]);

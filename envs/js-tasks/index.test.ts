@@ -199,19 +199,20 @@ describe('sessions', () => {
     `);
   });
 
-  test('a fork continues by itself; episodes do not see each other', async () => {
+  test('a session from a snapshot continues by itself; episodes do not see each other', async () => {
     const index = listTask(false);
     const session = await wordsWorld.open(wordsWorld.tasks('test').at(index), Rng.of(0));
     await session.step('run r = 1', signal());
     const anchor = session.anchor('agent');
-    const copy = await session.fork!();
+    const snapshot = await session.snapshot!();
+    const copy = await snapshot.open();
     await copy.step('run r = 2', signal());
     await session.step('run xs', signal());
     expect(session.anchor('agent')).toBe(anchor);
     expect(copy.anchor('agent')).not.toBe(anchor);
     const other = await wordsWorld.open(wordsWorld.tasks('test').at(index), Rng.of(0));
     expect(other.anchor('agent')).not.toBe(anchor);
-    await Promise.all([session.close(), copy.close(), other.close()]);
+    await Promise.all([session.close(), copy.close(), other.close(), snapshot.dispose()]);
   });
 
   test('a failure of the sandbox is thrown, never told', async () => {
@@ -248,7 +249,7 @@ describe('facts for credit', () => {
     expect(parsed).toBeGreaterThan(3);
   });
 
-  test('what is named, changed and answered is told turn by turn; a fork remembers', async () => {
+  test('what is named, changed and answered is told turn by turn; a snapshot remembers', async () => {
     const index = listTask(false);
     const { inner } = wordsWorld.tasks('test').at(index) as { inner: string };
     const session = await wordsWorld.open(wordsWorld.tasks('test').at(index), Rng.of(0));
@@ -267,13 +268,13 @@ describe('facts for credit', () => {
     expect(await told(session, `run r = ${inner}(xs)`)).toMatchObject({
       credit: { effectiveActions: 1, entityShare: 2 / 3 },
     });
-    const fork = (await session.fork!()) as Session;
-    expect(await told(fork, 'dance')).toEqual({
+    const copy = await (await session.snapshot!()).open();
+    expect(await told(copy, 'dance')).toEqual({
       credit: { calls: [], answer: '', correct: false, effectiveActions: 0, entityShare: 2 / 3 },
     });
     expect(await told(session, 'submit word')).toMatchObject({
       credit: { calls: [], answer: expect.stringMatching(/^"\w+"$/), correct: false, effectiveActions: 1 },
     });
-    await Promise.all([session.close(), fork.close()]);
+    await Promise.all([session.close(), copy.close()]);
   });
 });

@@ -43,6 +43,7 @@ export const world: WorldFactory<typeof options> = defineWorld({
       roles: [AGENT],
       maxTurns,
       facts: ['calls', 'goldenCalls', 'neededCalls', 'answer', 'correct', 'entityShare', 'effectiveActions'],
+      snapshots: 'free',
       protocol,
       tasks: (split) => jsTasks(split, packed),
       open: (task) =>

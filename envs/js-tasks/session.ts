@@ -3,7 +3,7 @@
 import type { Json } from '../../src/core/json.ts';
 import type { Message } from '../../src/core/messages.ts';
 import type { Evaluation, Sandbox } from '../../src/env/sandbox/sandbox.ts';
-import { AGENT, type Role, type Session, type StepResult } from '../../src/env/session.ts';
+import { AGENT, type Role, type Session, type Snapshot, type StepResult } from '../../src/env/session.ts';
 import { librarySource } from './operations.ts';
 import { answerOf, expertRuns, type JsTask, show } from './tasks.ts';
 
@@ -139,7 +139,13 @@ export class JsSession implements Session {
     };
   }
 
-  async fork(): Promise<Session> {
+  /** Free, since a sandbox is the list of its calls until one is made. No chance is drawn in an episode. */
+  async snapshot(): Promise<Snapshot> {
+    const held = this.#copy();
+    return { cost: 'free', open: async () => held.#copy(), dispose: () => held.close() };
+  }
+
+  #copy(): JsSession {
     const copy = new JsSession(this.task, this.#wording, this.#sandbox.fork());
     copy.#snapshot = this.#snapshot;
     copy.#messages = this.#messages;

@@ -42,7 +42,7 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
       part: 'rollout',
       text: !playsEpisodes({ config, recipe })
         ? `none: learns from ${config.data === 'demonstrations' ? `${config.clone.demonstrations} scripted episodes` : /[/\\]/.test(config.data) ? `the training episodes in ${config.data}` : `the episodes that run ${config.data} stored`}; all turns in context`
-        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${contextRegistry.get(context)?.summary ?? context} in context${rollout.exchangeEvery > 0 ? `; agents exchange roles every ${rollout.exchangeEvery} steps` : ''}${recipe.play && recipe.learn === undefined ? `; branching: ${pairs(config.branching)}` : ''}`,
+        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${contextRegistry.get(context)?.summary ?? context} in context${rollout.exchangeEvery > 0 ? `; agents exchange roles every ${rollout.exchangeEvery} steps` : ''}${branchingText(recipe, config)}`,
     },
     {
       part: 'curation',
@@ -156,4 +156,11 @@ export function listNeeds(
       ? {}
       : { met: need.met(placeOf(world ?? { name: 'any environment', roles: [] })) }),
   }));
+}
+
+/** Those of the settings of branching that the recipe reads. */
+function branchingText({ playReads }: Recipe, { branching }: TrainConfig): string {
+  const reads = playReads?.branching;
+  if (reads === undefined) return '';
+  return `; branching: ${pairs(Object.fromEntries(Object.entries(branching).filter(([name]) => reads === true || name in reads)))}`;
 }

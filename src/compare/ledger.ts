@@ -42,7 +42,7 @@ export function ledgerOf(
   const reads = new Set<LedgerColumn>([
     ...declared,
     ...fields.flatMap((field) => told[field] ?? []),
-    ...(recipe.play === undefined ? [] : (['state copy'] as const)),
+    ...(recipe.act === undefined ? [] : (['state copy'] as const)),
     ...(recipe.needs?.script ? (['expert actions'] as const) : []),
     ...(recipe.needs?.corrector ? (['teacher'] as const) : []),
     ...(config.data === '' ? [] : (['demonstrations'] as const)),

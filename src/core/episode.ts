@@ -24,7 +24,7 @@ export type EpisodeKey = {
   readonly member: number;
 };
 
-/** After a transition of an episode, counted through its prefix. */
+/** After a transition of an episode, counted through its prefix; after -1 is its start. */
 export type Place = { readonly episode: EpisodeKey; readonly transition: number };
 
 /** Why a completion is not trained on. */

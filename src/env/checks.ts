@@ -8,7 +8,7 @@ import { valueText } from '../core/safe-text.ts';
 /** Longest observation, in characters of one step's messages together. */
 export const OBSERVATION_LIMIT = 1_000_000;
 
-/** The state itself, frozen all the way down: a `step` that changes its input throws instead of corrupting forks. */
+/** The state itself, frozen all the way down: a `step` that changes its input throws instead of corrupting snapshots. */
 export function checkState<State>(name: string, state: State): State {
   const path = findNonJson(state);
   if (path !== undefined) {
@@ -95,7 +95,7 @@ function notText(name: string, returned: string, seen: string, allowed: string):
 export function episodeOver(name: string): TurnwiseError {
   return new TurnwiseError('episode-over', {
     what: `"${name}" was stepped after its episode had ended`,
-    next: 'Open a new session, or fork one that has not ended.',
+    next: 'Open a new session, or one from a snapshot of before the end.',
     fields: { environment: name },
   });
 }

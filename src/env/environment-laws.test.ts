@@ -47,7 +47,10 @@ function worldWith(change: (session: Session) => Partial<Session>): World {
       observe: (role) => session.observe(role),
       anchor: (role) => session.anchor(role),
       step: (action, signal) => session.step(action, signal),
-      fork: async () => changed(await session.fork!()),
+      snapshot: async () => {
+        const snapshot = await session.snapshot!();
+        return { ...snapshot, open: async (options) => changed(await snapshot.open(options)) };
+      },
       close: () => session.close(),
     };
     return { ...same, ...change(same) };
@@ -73,17 +76,21 @@ test('each law is named when it is broken', async () => {
         action === 'more' ? step(state, action, rng) : { ...step(state, action, rng), state: { count: 2 } },
     }),
     await worldLawOf(() => ({ observe: () => unread.splice(0) })),
-    await worldLawOf((session) => ({ fork: async () => session })),
+    await worldLawOf((session) => ({
+      snapshot: async () => ({ cost: 'free', open: async () => session, dispose: async () => {} }),
+    })),
+    await worldLawOf(() => ({ snapshot: undefined as never })),
     await worldLawOf((session) => ({ toMove: () => (clock++ % 50 === 49 ? 'agent' : session.toMove()) })),
     await worldLawOf(() => ({}), Number.NaN),
   ]).toMatchInlineSnapshot(`
     [
-      "a fork reached another state",
+      "a snapshot reached another state",
       ""{\\"name\\":1}" was taken for an action",
       "the legal action "more" was invalid",
       "an invalid action moved",
       "asked twice, it gave two answers",
       "what a copy did changed the original",
+      "world.snapshots and session.snapshot disagree",
       "asked twice, it gave two answers",
       "the task is not plain JSON at $.goal",
     ]

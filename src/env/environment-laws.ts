@@ -7,7 +7,14 @@ import { Rng } from '../core/rng.ts';
 import type { Environment } from './environment.ts';
 import { fromEnvironment } from './from-environment.ts';
 import { NO_ACTION } from './protocol.ts';
-import { checkedMessages, checkedRole, checkedSession, checkedStep, checkedText } from './replies.ts';
+import {
+  checkedMessages,
+  checkedRole,
+  checkedSession,
+  checkedSnapshot,
+  checkedStep,
+  checkedText,
+} from './replies.ts';
 import type { Role, Session } from './session.ts';
 import type { World } from './world.ts';
 
@@ -20,8 +27,8 @@ class Broken extends Error {}
 /**
  * Play `task` with a mixture of legal actions and nonsense, and return the first broken promise, or undefined:
  * nothing throws, every reply is one that a rollout accepts, nonsense is invalid and leaves the anchor alone, asking twice
- * gives the same, a copy given the same action goes the same way, what a copy does leaves the original alone, and the same
- * seed and actions give the same transcript.
+ * gives the same, a session from a snapshot goes the same way when it is given the same action, what it does leaves the
+ * original and the snapshot alone, free snapshots are JSON, and the same seed and actions give the same transcript.
  */
 export function brokenLaw<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   environment: Environment<Task, State>,
@@ -106,27 +113,38 @@ async function choose(world: World, session: Session, choices: Rng): Promise<str
   return parsed.action;
 }
 
-/** Take a step; first in a copy, and another step in another, where the session can be copied. */
+/** Take a step; where there are snapshots, first in a session from one, and another step in another. */
 async function stepWithCopies(world: World, session: Session, action: string, choices: Rng) {
   const { signal } = new AbortController();
   const step = async (of: Session) => checkedStep(await of.step(action, signal), world.name, world.roles);
-  const twin = await session.fork?.();
-  const other = await session.fork?.();
+  if ((session.snapshot !== undefined) !== (world.snapshots !== undefined))
+    throw new Broken('world.snapshots and session.snapshot disagree');
+  if (session.snapshot === undefined) return await step(session);
+  const snapshot = checkedSnapshot(await session.snapshot());
+  const held = snapshot.toJson?.();
+  if (held !== undefined && findNonJson(held) !== undefined) throw new Broken('a snapshot is not plain JSON');
+  const written = held === undefined ? '' : canonicalJson(held);
+  const other = await snapshot.open({ chance: choices.fork('chance') });
+  const copies = [other];
   try {
     const before = look(world, session);
-    const otherAction = other && (await choose(world, other, choices.fork('other')));
-    if (otherAction !== undefined) await other?.step(otherAction, signal);
-    const expected = twin && (await step(twin));
+    if (!isDeepStrictEqual(look(world, other), before)) throw new Broken('a snapshot opened elsewhere');
+    await other.step(await choose(world, other, choices.fork('other')), signal);
+    const twin = await snapshot.open();
+    copies.push(twin);
+    const expected = await step(twin);
     if (!isDeepStrictEqual(look(world, session), before))
       throw new Broken('what a copy did changed the original');
     const result = await step(session);
-    if (!twin) return result;
-    if (!isDeepStrictEqual(expected, result)) throw new Broken('a fork went another way');
+    if (!isDeepStrictEqual(expected, result)) throw new Broken('a snapshot went another way');
     if (!isDeepStrictEqual(look(world, twin), look(world, session)))
-      throw new Broken('a fork reached another state');
+      throw new Broken('a snapshot reached another state');
+    if (held !== undefined && canonicalJson(snapshot.toJson!()) !== written)
+      throw new Broken('what came after a snapshot changed it');
     return result;
   } finally {
-    await Promise.all([twin?.close(), other?.close()]);
+    await Promise.all(copies.map((copy) => copy.close()));
+    await snapshot.dispose();
   }
 }
 

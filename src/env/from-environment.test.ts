@@ -76,23 +76,28 @@ describe('session', () => {
     expect((await open(named)).anchor(AGENT)).toBe('at -2');
   });
 
-  it('forks into copies that share the future chance and nothing else', async () => {
+  it('goes on from snapshots with the same future chance, or with another', async () => {
     const session = await open(counter, 3);
     await session.step('up', signal);
-    const fork = await session.fork!();
+    const snapshot = await session.snapshot!();
     await session.step('up', signal);
-    expect(fork.anchor(AGENT)).not.toBe(session.anchor(AGENT));
-    await fork.step('up', signal);
-    expect(fork.anchor(AGENT)).toBe(session.anchor(AGENT));
-    await fork.step('up', signal);
-    expect([fork.toMove(), session.toMove()]).toEqual([undefined, AGENT]);
+    const [twin, other] = [await snapshot.open(), await snapshot.open({ chance: Rng.of('other') })];
+    expect(twin.anchor(AGENT)).not.toBe(session.anchor(AGENT));
+    await twin.step('up', signal);
+    await other.step('up', signal);
+    expect(twin.anchor(AGENT)).toBe(session.anchor(AGENT));
+    expect(other.anchor(AGENT)).not.toBe(session.anchor(AGENT));
+    await twin.step('up', signal);
+    expect([twin.toMove(), session.toMove()]).toEqual([undefined, AGENT]);
+    expect(snapshot.cost).toBe('free');
+    expect(snapshot.toJson!()).toMatchObject({ state: { count: -2 }, steps: 1, done: false });
   });
 
   it('refuses a step after the end, and stops when it is told to', async () => {
     const session = await open(counter, 1);
     await session.step('up', signal);
     await expect(session.step('up', signal)).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: "counter" was stepped after its episode had ended. Open a new session, or fork one that has not ended.]`,
+      `[TurnwiseError: "counter" was stepped after its episode had ended. Open a new session, or one from a snapshot of before the end.]`,
     );
     await expect((await open(counter)).step('up', AbortSignal.abort(new Error('enough')))).rejects.toThrow(
       'enough',

@@ -1,6 +1,6 @@
-/** A pure environment as a world: sessions over its reducer, with fork, anchors and scripted players for free. */
+/** A pure environment as a world: sessions over its reducer, with snapshots, anchors and scripted players for free. */
 
-import { canonicalJson, type Json } from '../core/json.ts';
+import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
 import type { JsonCompatible } from '../core/json-compatible.ts';
 import { type Message, user } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
@@ -8,17 +8,17 @@ import { checkMessages, checkReward, checkState, checkStep, episodeOver } from '
 import type { Environment, TaskSet } from './environment.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
-import { AGENT, type Role, type Session, type StepResult } from './session.ts';
+import { AGENT, type Role, type Session, type Snapshot, type StepResult } from './session.ts';
 import { tagProtocol } from './tag-protocol.ts';
 import type { PlayerKind, World } from './world.ts';
 
-/** Where an episode is. */
-interface Present<State> {
+/** Where an episode is. A type alias, since interfaces are not assignable to `Json`. */
+type Present<State> = {
   readonly state: State;
   readonly messages: readonly Message[];
   readonly done: boolean;
   readonly steps: number;
-}
+};
 
 /** An episode of a pure environment. The same task, random stream and actions give the same episode. */
 export class EnvironmentSession<State = Json> implements Session {
@@ -78,14 +78,21 @@ export class EnvironmentSession<State = Json> implements Session {
     };
   }
 
-  /** A copy with the same future chance: forks differ only where their actions do. */
-  async fork(): Promise<Session> {
-    return new EnvironmentSession(this.#environment, this.#chance, {
+  async snapshot(): Promise<Snapshot> {
+    const environment = this.#environment;
+    const chance = this.#chance;
+    const present: Present<State> = {
       state: this.#state,
       messages: this.#messages,
       done: this.#done,
       steps: this.#steps,
-    });
+    };
+    return {
+      cost: 'free',
+      open: async (options) => new EnvironmentSession(environment, options?.chance ?? chance, present),
+      toJson: () => ({ ...(present as unknown as JsonObject), chance: chance.state }),
+      dispose: async () => {},
+    };
   }
 
   actions(): readonly string[] | undefined {
@@ -120,6 +127,7 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
     roles: [AGENT],
     maxTurns: environment.maxTurns,
     pure: true,
+    snapshots: 'free',
     ...(environment.facts && { facts: environment.facts }),
     protocol: options.protocol ?? (environment.correctThought ? tagProtocol : rawProtocol),
     tasks: (split) => environment.tasks(split) as TaskSet<Json>,

@@ -48,14 +48,14 @@ describe('session', () => {
     expect([session.toMove(), session.anchor('second')]).toEqual(['second', 'second:2']);
     expect(await session.step('9', signal)).toMatchObject({ rewards: { second: -0.1 }, valid: false });
     expect(session.toMove()).toBe('second');
-    const fork = await session.fork!();
+    const twin = await (await session.snapshot!()).open();
     expect(await session.step('2', signal)).toEqual({
       rewards: { second: 1, first: -1 },
       done: true,
       success: { second: true, first: false },
       valid: true,
     });
-    expect([session.toMove(), fork.toMove()]).toEqual([undefined, 'second']);
+    expect([session.toMove(), twin.toMove()]).toEqual([undefined, 'second']);
     await expect(session.step('1', signal)).rejects.toMatchObject({ code: 'episode-over' });
   });
 

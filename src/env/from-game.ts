@@ -1,4 +1,4 @@
-/** A pure game as a world: sessions over its reducer for several roles, with fork and scripted players for free. */
+/** A pure game as a world: sessions over its reducer for several roles, with snapshots and scripted players for free. */
 
 import { TurnwiseError } from '../core/errors.ts';
 import { canonicalJson, type Json } from '../core/json.ts';
@@ -10,7 +10,7 @@ import type { TaskSet } from './environment.ts';
 import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
-import type { Role, Session, StepResult } from './session.ts';
+import type { Role, Session, Snapshot, StepResult } from './session.ts';
 import type { PlayerKind, World } from './world.ts';
 
 /** An episode of a pure game. The same task, random stream and actions give the same episode. */
@@ -67,9 +67,17 @@ export class GameSession<State = Json> implements Session {
     };
   }
 
-  /** A copy with the same future chance: forks differ only where their actions do. */
-  async fork(): Promise<Session> {
-    return new GameSession(this.#game, this.#chance, this.#state, this.#steps);
+  async snapshot(): Promise<Snapshot> {
+    const game = this.#game;
+    const chance = this.#chance;
+    const state = this.#state;
+    const steps = this.#steps;
+    return {
+      cost: 'free',
+      open: async (options) => new GameSession(game, options?.chance ?? chance, state, steps),
+      toJson: () => ({ state: state as Json, steps, chance: chance.state }),
+      dispose: async () => {},
+    };
   }
 
   actions(): readonly string[] | undefined {
@@ -105,6 +113,7 @@ export function fromGame<Task extends JsonCompatible<Task>, State extends JsonCo
     roles: game.roles,
     maxTurns: game.maxTurns,
     pure: true,
+    snapshots: 'free',
     ...(game.facts && { facts: game.facts }),
     game: game as unknown as Game,
     protocol: options.protocol ?? rawProtocol,

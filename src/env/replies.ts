@@ -12,7 +12,7 @@ import { isThenable, valueText } from '../core/safe-text.ts';
 import { checkReward, OBSERVATION_LIMIT } from './checks.ts';
 import { parseFacts } from './facts.ts';
 import type { ParsedAction } from './protocol.ts';
-import type { Role, Session, StepResult } from './session.ts';
+import type { Role, Session, Snapshot, SnapshotCost, StepResult } from './session.ts';
 
 /** What a step may be relied on for: facts apart from the rest of the info, everything plain and copied. */
 export interface CheckedStep extends StepResult {
@@ -76,14 +76,30 @@ export function checkedMessages(value: unknown): readonly Message[] {
 
 /** Checks that all methods are there; does not copy, since a session lives. */
 export function checkedSession(call: string, value: unknown): Session {
-  const allowed = 'a session with toMove, observe, anchor, step and close';
+  const methods = ['toMove', 'observe', 'anchor', 'step', 'close'];
+  return withMethods(call, value, 'session', methods) as Session;
+}
+
+const COSTS: readonly unknown[] = ['free', 'process', 'container'] satisfies SnapshotCost[];
+
+/** As `checkedSession`. */
+export function checkedSnapshot(value: unknown): Snapshot {
+  const call = 'snapshot()';
+  const snapshot = withMethods(call, value, 'snapshot', ['open', 'dispose']) as Snapshot;
+  const { cost } = snapshot;
+  if (COSTS.includes(cost)) return snapshot;
+  throw refused(call, `${seenOf(cost)} as cost`, quoted(COSTS as readonly string[]));
+}
+
+function withMethods(call: string, value: unknown, noun: string, methods: readonly string[]): unknown {
+  const allowed = `a ${noun} with ${methods.slice(0, -1).join(', ')} and ${methods.at(-1)}`;
   if (typeof value !== 'object' || value === null) throw refused(call, seenOf(value), allowed);
-  const session = value as Readonly<Record<string, unknown>>;
-  for (const method of ['toMove', 'observe', 'anchor', 'step', 'close']) {
-    if (typeof session[method] === 'function') continue;
-    throw refused(call, `a session whose ${method} is ${seenOf(session[method])}`, allowed);
+  const object = value as Readonly<Record<string, unknown>>;
+  for (const method of methods) {
+    if (typeof object[method] === 'function') continue;
+    throw refused(call, `a ${noun} whose ${method} is ${seenOf(object[method])}`, allowed);
   }
-  return value as Session;
+  return value;
 }
 
 export function checkedParse(value: unknown): ParsedAction {

@@ -3,6 +3,7 @@
 import type { Role } from '../core/episode.ts';
 import type { Json } from '../core/json.ts';
 import type { Message } from '../core/messages.ts';
+import type { Rng } from '../core/rng.ts';
 
 export type { Role } from '../core/episode.ts';
 
@@ -19,6 +20,22 @@ export interface StepResult {
   readonly info?: Json;
 }
 
+/** What holding a snapshot costs: nothing beside its JSON, a process, or a container. */
+export type SnapshotCost = 'free' | 'process' | 'container';
+
+/** A place of an episode, held so that sessions can go on from it. Belongs to whoever took it, who disposes of it. */
+export interface Snapshot {
+  readonly cost: SnapshotCost;
+  /**
+   * A session of its own that goes on from here, as often as it is asked for. It repeats the chance that the origin had
+   * from here on, so that the two differ only where their actions do; with `chance` it draws from that stream instead.
+   */
+  open(options?: { readonly chance?: Rng }): Promise<Session>;
+  /** The whole of it, where it is free. */
+  toJson?(): Json;
+  dispose(): Promise<void>;
+}
+
 export interface Session {
   readonly roles: readonly Role[];
   /** Who acts now; undefined when the episode is over. */
@@ -29,8 +46,8 @@ export interface Session {
   anchor(role: Role): string;
   /** Take the action of `toMove()`. Must stop when `signal` aborts. */
   step(action: string, signal: AbortSignal): Promise<StepResult>;
-  /** An independent copy that continues from here, where that is possible. */
-  fork?(): Promise<Session>;
+  /** Hold the present place, where that is possible. The world says what it costs in `snapshots`. */
+  snapshot?(): Promise<Snapshot>;
   /** What can be done now, where that is known: people are told. */
   actions?(): readonly string[] | undefined;
   /** A picture of the state for people. */

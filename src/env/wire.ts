@@ -10,7 +10,7 @@ import type { Session } from './session.ts';
 
 export const WIRE_VERSION = 1;
 
-// As the generator holds them, signed or not: forks are named by these very numbers.
+// As the generator holds them, signed or not: streams of a stream are named by these very numbers.
 const word = z.int().min(-0x80000000).max(0xffffffff);
 const chanceState = z.tuple([word, word, word, word]);
 
@@ -23,10 +23,15 @@ export const createRequest = z.strictObject({
   /** Names the episode's chance. Random where it and `chance` are missing. */
   seed: z.union([z.int(), z.string().max(255)]).optional(),
   chance: wireStreams.optional(),
+  /** Leads on to where another session was: its actions, in stretches that may each draw from a stream of their own. */
+  path: z.array(z.strictObject({ chance: chanceState.optional(), actions: z.array(z.string()) })).optional(),
   /** Asks for a shorter lease than the server's. */
   leaseMs: z.int().min(1).optional(),
 });
 export type CreateRequest = z.output<typeof createRequest>;
+
+/** Goes on from a snapshot, with the chance of its origin or with this. */
+export const reopenRequest = z.strictObject({ chance: chanceState.optional() });
 
 /** Either an action, or text in which the server finds it. */
 export const stepRequest = z
@@ -80,6 +85,14 @@ export const sessionAnswer = z.object({
   view: wireView,
 });
 
+const snapshotCost = z.enum(['free', 'process', 'container']);
+
+export const snapshotAnswer = z.object({
+  snapshot: z.string().min(1),
+  cost: snapshotCost,
+  leaseMs: z.number(),
+});
+
 export const stepAnswer = z.object({
   step: z.int().min(0),
   rewards: z.record(z.string(), z.number()),
@@ -111,6 +124,10 @@ export const environmentAnswer = z.object({
   }),
   /** Fields of the rollout file that `info.credit` of its steps gives. */
   facts: z.array(z.string()).default([]),
+  /** Whether the same task, chance and actions always give the same episode. */
+  pure: z.boolean().default(false),
+  /** What snapshots of its sessions cost; null where there are none. */
+  snapshots: snapshotCost.nullable().default(null),
   /** Whether scripted players can be asked. */
   scripts: z.boolean(),
   /** Training settings that were found to work here. */

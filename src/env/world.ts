@@ -7,7 +7,7 @@ import type { Agent } from './agent.ts';
 import type { Split, TaskSet } from './environment.ts';
 import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
-import type { Role, Session } from './session.ts';
+import type { Role, Session, SnapshotCost } from './session.ts';
 
 /** A thought before an action, as a corrector sees it. */
 export interface ThoughtToCorrect {
@@ -33,6 +33,8 @@ export interface World {
   readonly facts?: readonly string[];
   /** Whether its code is a reducer: what it does is done when a call returns, and depends on nothing else. */
   readonly pure?: true;
+  /** What snapshots of its sessions cost; absent where they offer none. Recipes that branch need them, or a pure world. */
+  readonly snapshots?: SnapshotCost;
   /** The game behind it, where there is one: small games can be solved exactly, so strategies in them can be measured. */
   readonly game?: Game;
   /** The agent behind it, where its own code plays the episodes. */
@@ -55,4 +57,13 @@ export interface World {
    * actions, scripted players write it before theirs, and recipes may imitate it. A corrector may be a language model.
    */
   correctThought?(turn: ThoughtToCorrect): string | Promise<string>;
+}
+
+/** Whether episodes can go on from places of others: from snapshots, or by repeating what a reducer was told. */
+export function canBranch({
+  agent,
+  pure,
+  snapshots,
+}: Partial<Pick<World, 'agent' | 'pure' | 'snapshots'>>): boolean {
+  return agent === undefined && (pure === true || snapshots !== undefined);
 }

@@ -14,7 +14,14 @@ export { fromGame } from '../env/from-game.ts';
 export { defineGame, type Game, type GameStep } from '../env/game.ts';
 export type { ActionProtocol, ParsedAction } from '../env/protocol.ts';
 export { rawProtocol } from '../env/raw-protocol.ts';
-export { AGENT, type Role, type Session, type StepResult } from '../env/session.ts';
+export {
+  AGENT,
+  type Role,
+  type Session,
+  type Snapshot,
+  type SnapshotCost,
+  type StepResult,
+} from '../env/session.ts';
 export { tagProtocol } from '../env/tag-protocol.ts';
 export { defineTool, type Tool } from '../env/tool.ts';
 export { callTool, toolProtocol } from '../env/tool-protocol.ts';

@@ -2,9 +2,9 @@
 
 export { type McpOptions, type McpServer, type McpTools, openMcpTools } from '../env/remote/mcp.ts';
 export { environmentNames, findEnvironment } from '../run/load/environments.ts';
+export type { SessionLimits } from '../server/environment/limits.ts';
 export {
   type EnvironmentServer,
   type EnvironmentServerOptions,
   serveEnvironment,
 } from '../server/environment/serve.ts';
-export type { SessionLimits } from '../server/environment/session-table.ts';

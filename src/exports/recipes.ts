@@ -5,17 +5,26 @@
  */
 
 export type { TokenRow, TokenScores } from '../engine/engine.ts';
+export { type AepoExplorerOptions, aepoExplorer } from '../rollout/explore/aepo.ts';
+export { type ArpoExplorerOptions, arpoExplorer } from '../rollout/explore/arpo.ts';
+export { type FullTreeOptions, fullTreeExplorer } from '../rollout/explore/full-tree.ts';
+export { type MctsOptions, mctsExplorer } from '../rollout/explore/mcts.ts';
+export { resetToTurnExplorer } from '../rollout/explore/reset-to-turn.ts';
+export type { EpisodeTree, Expansion, Explorer } from '../rollout/explore/tree.ts';
 export type { Replayed } from '../train/archive.ts';
 export { type Candidate, type CreditedSample, minibatches, type SampleScores } from '../train/batch.ts';
 export {
   actorCritic as actorCriticSettings,
   type Block,
+  balancedBranches as balancedBranchSettings,
+  branches as branchSettings,
   clip as clipSettings,
   played as playSettings,
   policyGradient as policyGradientSettings,
   preference as preferenceSettings,
   type Reads,
   replayed as replaySettings,
+  trees as treeSettings,
   valueHead as valueHeadSettings,
 } from '../train/blocks.ts';
 export type { CreditedGroups } from '../train/credit-groups.ts';

@@ -14,8 +14,9 @@ import type { Policy } from '../policy/policy.ts';
 import { type AgentNames, addressed } from './agent-names.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { ContextStrategy } from './context.ts';
-import { GuardedSession } from './guard/guarded-session.ts';
-import { type Prefix, Recorder, tenths } from './recorder.ts';
+import { GuardedSession, type GuardOptions, type OpenRequest } from './guard/guarded-session.ts';
+import { type KeptPlace, keepPlace, type Seat } from './kept-place.ts';
+import { Recorder, tenths } from './recorder.ts';
 import type { Watch } from './watchdog.ts';
 
 export interface EpisodeOptions {
@@ -46,31 +47,22 @@ export interface EpisodeRequest {
   /** Names its random streams in place of its own key: evaluations at different steps draw alike. */
   readonly drawsAs?: EpisodeKey;
   /** Go on from here instead of starting. */
-  readonly from?: Fork;
-  /** Told after every transition but the last, where the session can be copied. */
-  readonly onFork?: (fork: Fork) => void;
+  readonly from?: KeptPlace;
+  /** Of what comes after it: what its origin met, or a chance of its own. Default: same. */
+  readonly chance?: 'same' | 'fresh';
+  /** Transitions of its own after which it stops with 'early-stop'. */
+  readonly turns?: number;
+  /** Keeps places from which others may go on. */
+  readonly keeper?: Keeper;
 }
 
-/** A place in an episode from which others can go on. */
-export interface Fork {
-  readonly prefix: Prefix;
-  /** Who acts next. */
-  readonly role: Role;
-  readonly session: GuardedSession;
-  readonly seats: readonly Seat[];
-}
-
-/** What one role has done so far. */
-export interface Seat {
-  readonly role: Role;
-  /** Turns taken. */
-  turns: number;
-  /** What it was shown and wrote so far. */
-  past: History;
-  /** Its last call. */
-  lastCall: number | undefined;
-  /** What was wrong with the form of the last completion; the agent is told before its next turn. */
-  problem: string | undefined;
+/** Decides after every transition but the last whether its place is kept, and owns those that are. */
+export interface Keeper {
+  /** @param episode as it would be if it stopped there */
+  keeps(episode: Episode, transition: number): boolean;
+  keep(place: KeptPlace): void;
+  /** Whether the next prompt at each is wanted. */
+  readonly prompts: boolean;
 }
 
 /** Play one episode. Never throws for what happens inside the episode. */
@@ -79,24 +71,18 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   const { from, key, drawsAs = key } = request;
   const boundary = new Boundary(options.signal, options.watch, !world.pure);
   const recorder = new Recorder(key, request.task, world.roles, policy.author, from?.prefix);
-  const seats = new Map<Role, Seat>(
-    from
-      ? from.seats.map((seat) => [seat.role, { ...seat }])
-      : world.roles.map((role) => [role, newSeat(role)]),
-  );
+  const seats = new Map<Role, Seat>(world.roles.map((role) => [role, newSeat(role)]));
+  for (const seat of from?.seats ?? []) seats.set(seat.role, { ...seat });
   let session: GuardedSession | undefined;
   let stop: StopReason = 'done';
   let failure: string | undefined;
   let closing: ByRole<readonly Message[]> | undefined;
   try {
-    // Members of a group share the start; what happens by chance afterwards is each episode's own.
-    const { environment, split, task, step, group } = drawsAs;
-    const chance = Rng.of('chance', seed, ...keyParts(drawsAs));
-    const start = Rng.of('start', seed, environment, split, task, step, group);
     const guard = { world, boundary, timeoutMs: turnTimeoutMs, place: keyText(key) };
+    const opening = openingOf(request.task, drawsAs, seed);
     session = from
-      ? await from.session.fork(guard)
-      : await GuardedSession.open({ task: request.task, rng: chance, startRng: start }, guard);
+      ? await from.open(guard, request.chance === 'fresh' ? opening.rng : undefined)
+      : await GuardedSession.open(opening, guard);
     for (let role = session.toMove(); role !== undefined; role = session.toMove()) {
       const seat = seats.get(role)!;
       if (seat.turns >= options.maxTurns) {
@@ -104,7 +90,11 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
         break;
       }
       session.place = `${keyText(key)} turn ${seat.turns}`;
-      await offerFork(request, role, session, seats, recorder);
+      await offerPlace({ role, session, seats, recorder, guard }, request, options);
+      if (recorder.transitions === request.turns) {
+        stop = 'early-stop';
+        break;
+      }
       stop = await takeTurn(seat, recorder, session, boundary, request, options);
       if (stop !== 'done') break;
     }
@@ -125,25 +115,61 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
 const policyKeyOf = ({ policyKey = '' }: Pick<EpisodeOptions, 'policyKey'>): string[] =>
   policyKey === '' ? [] : [policyKey];
 
+/** Members of a group share the start; what happens by chance afterwards is each episode's own. */
+export function openingOf(task: Json, key: EpisodeKey, seed: string | number): OpenRequest {
+  const { environment, split, task: index, step, group } = key;
+  return {
+    task,
+    rng: Rng.of('chance', seed, ...keyParts(key)),
+    startRng: Rng.of('start', seed, environment, split, index, step, group),
+  };
+}
+
 function newSeat(role: Role): Seat {
   return { role, turns: 0, past: { ids: [], messages: [] }, lastCall: undefined, problem: undefined };
 }
 
-/** Tell whoever asked that others can go on from here. */
-async function offerFork(
-  { onFork }: EpisodeRequest,
-  role: Role,
-  session: GuardedSession,
-  seats: ReadonlyMap<Role, Seat>,
-  recorder: Recorder,
+/** An episode under way, before a turn of `role`. */
+interface Present {
+  readonly role: Role;
+  readonly session: GuardedSession;
+  readonly seats: ReadonlyMap<Role, Seat>;
+  readonly recorder: Recorder;
+  readonly guard: GuardOptions;
+}
+
+/** Keep the present place, where it is wanted. */
+async function offerPlace(
+  { role, session, seats, recorder, guard }: Present,
+  { keeper, from, task, key, drawsAs = key }: EpisodeRequest,
+  options: EpisodeOptions,
 ): Promise<void> {
-  if (!onFork || !session.canFork || recorder.nextTransition === 0) return;
-  onFork({
+  if (!keeper || recorder.transitions === 0) return;
+  const soFar = recorder.soFar();
+  if (!keeper.keeps(soFar, recorder.nextTransition - 1)) return;
+  const begun = from ? from.way : { opening: () => openingOf(task, drawsAs, options.seed), actions: [] };
+  const place = await keepPlace(session, role, guard, {
     prefix: recorder.prefix(),
-    role,
-    session: await session.fork(),
     seats: [...seats.values()].map((seat) => ({ ...seat })),
+    ...(keeper.prompts && { promptIds: nextPrompt(seats.get(role)!, session, options).prompt.promptIds }),
+    ...(begun && {
+      way: { ...begun, actions: [...begun.actions, ...soFar.transitions.map(({ action }) => action)] },
+    }),
   });
+  if (place) keeper.keep(place);
+}
+
+/** What `seat` reads next, and all that it is shown before it acts. */
+function nextPrompt(
+  seat: Seat,
+  session: GuardedSession,
+  options: EpisodeOptions,
+): { readonly fresh: readonly Message[]; readonly prompt: Prompt } {
+  const shown = session.observe(seat.role);
+  const observed = seat.problem === undefined ? shown : tellProblem(seat.problem, shown);
+  const name = seat.turns === 0 ? options.names?.[seat.role] : undefined;
+  const fresh = name === undefined ? observed : addressed(observed, name);
+  return { fresh, prompt: promptOf(options.context, seat.past, fresh, options.renderer) };
 }
 
 /** One turn of `seat`: context, completion, action, what came back. Returns 'done' while the episode may go on. */
@@ -157,12 +183,8 @@ async function takeTurn(
 ): Promise<StopReason> {
   const { policy, renderer } = options;
   const { role } = seat;
-  const shown = session.observe(role);
-  const observed = seat.problem === undefined ? shown : tellProblem(seat.problem, shown);
+  const { fresh, prompt } = nextPrompt(seat, session, options);
   const anchor = session.anchor(role);
-  const name = seat.turns === 0 ? options.names?.[role] : undefined;
-  const fresh = name === undefined ? observed : addressed(observed, name);
-  const prompt = promptOf(options.context, seat.past, fresh, renderer);
   const room = options.contextLength - prompt.promptIds.length;
   if (room < 1) return 'context-overflow';
 
@@ -271,9 +293,4 @@ function lastWords(session: GuardedSession, roles: readonly Role[]): ByRole<read
 /** Names one role's side of an episode in the sampler's cache. */
 function conversationOf(key: EpisodeKey, role: Role): string {
   return `${keyText(key)}/${role}`;
-}
-
-/** Close what others could go on from, once nobody will. */
-export async function closeForks(forks: readonly Fork[]): Promise<void> {
-  await Promise.all(forks.map(({ session }) => session.close()));
 }

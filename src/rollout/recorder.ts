@@ -44,9 +44,14 @@ export class Recorder {
     return (this.#prefix?.calls ?? 0) + this.#calls.length;
   }
 
+  /** How many transitions there are so far, without those of the prefix. */
+  get transitions(): number {
+    return this.#transitions.length;
+  }
+
   /** The number of the next transition, counted through the prefix. */
   get nextTransition(): number {
-    return (this.#prefix === undefined ? 0 : this.#prefix.place.transition + 1) + this.#transitions.length;
+    return (this.#prefix === undefined ? 0 : this.#prefix.place.transition + 1) + this.transitions;
   }
 
   call(call: Call): void {
@@ -68,6 +73,18 @@ export class Recorder {
       place: { episode: this.#key, transition: this.nextTransition - 1 },
       calls: this.nextCall,
       outcome: { ...this.#outcome },
+    };
+  }
+
+  /** The record as it would be if the episode stopped now; what comes later does not change it. */
+  soFar(): Episode {
+    const episode = this.finish('early-stop');
+    return {
+      ...episode,
+      calls: [...episode.calls],
+      transitions: [...episode.transitions],
+      outcome: { ...episode.outcome },
+      success: { ...episode.success },
     };
   }
 

@@ -10,12 +10,14 @@ import { defineEnvironment } from '../env/environment.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
 import { fromGame } from '../env/from-game.ts';
 import { defineGame } from '../env/game.ts';
+import type { Session } from '../env/session.ts';
 import type { World } from '../env/world.ts';
 import { wordRenderer } from '../model/renderer.ts';
 import { WordTokenizer } from '../model/word-tokenizer.ts';
 import type { Policy } from '../policy/policy.ts';
 import { fullContext } from './context.ts';
-import { type EpisodeOptions, type EpisodeRequest, type Fork, runEpisode } from './episode.ts';
+import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
+import type { KeptPlace } from './kept-place.ts';
 import { unwatched } from './watchdog.ts';
 
 const TURNS = 4;
@@ -149,11 +151,10 @@ describe.each([
     expect(same.seeds).toEqual(one.seeds);
   });
 
-  test('forks repeat the chance of their origin, wherever they begin and whatever they do', async () => {
-    const forks: Fork[] = [];
-    const origin = await play(world, sayer('learner', ['1']), { onFork: (fork) => forks.push(fork) });
-    expect(forks.map(({ prefix }) => prefix.place.transition)).toEqual([0, 1, 2]);
-    for (const [index, from] of forks.entries()) {
+  test('branches repeat the chance of their origin, wherever they begin and whatever they do', async () => {
+    const [origin, places] = await explored(world);
+    expect(places.map(({ prefix }) => prefix.place.transition)).toEqual([0, 1, 2]);
+    for (const [index, from] of places.entries()) {
       const policy = sayer('learner', ['7', '0']);
       const key = madeKey({ environment: world.name, member: 5 });
       const branch = await play(world, policy, { key, from });
@@ -164,7 +165,58 @@ describe.each([
       expect(policy.seeds).toEqual(branch.calls.map(({ id }) => `1/1/${world.name}/train/0/0/5/${id}`));
     }
   });
+
+  test('with a fresh chance, branches share what was there before and draw what comes after for themselves', async () => {
+    const [origin, places] = await explored(world);
+    const key = madeKey({ environment: world.name, member: 5 });
+    const alone = shownIn(await play(world, sayer('learner', ['1']), { key }));
+    for (const [index, from] of places.entries()) {
+      const shown = shownIn(await play(world, sayer('learner', ['7']), { key, from, chance: 'fresh' }));
+      expect(shown[0]).toBe(shownIn(origin)[index + 1]);
+      expect(shown.slice(1)).toEqual(alone.slice(index + 2));
+    }
+  });
+
+  test('a pure world without snapshots gives the same branches, by repeating what was done', async () => {
+    const [, held] = await explored(world);
+    const { snapshots: _, ...bare } = world;
+    const repeating: World = {
+      ...bare,
+      open: async (...how) => withoutSnapshots(await world.open(...how)),
+    };
+    const [, places] = await explored(repeating);
+    const key = madeKey({ environment: world.name, member: 5 });
+    for (const [index, from] of places.entries()) {
+      const [one, other] = [
+        await play(world, sayer('learner', ['7']), { key, from: held[index]! }),
+        await play(repeating, sayer('learner', ['7']), { key, from }),
+      ];
+      expect(shownIn(other)).toEqual(shownIn(one));
+      expect(other.branchedFrom).toEqual(one.branchedFrom);
+      const fresh = await play(repeating, sayer('learner', ['7']), { key, from, chance: 'fresh' });
+      expect(fresh).toMatchObject({ stop: 'failed:environment', calls: [] });
+      expect(fresh.failure).toContain('its sessions have no snapshots');
+    }
+  });
 });
+
+/** An episode with the places that it passed. */
+async function explored(world: World): Promise<[Episode, KeptPlace[]]> {
+  const places: KeptPlace[] = [];
+  const keeper = { prompts: false, keeps: () => true, keep: (place: KeptPlace) => void places.push(place) };
+  return [await play(world, sayer('learner', ['1']), { keeper }), places];
+}
+
+function withoutSnapshots(session: Session): Session {
+  return {
+    roles: session.roles,
+    toMove: () => session.toMove(),
+    observe: (role) => session.observe(role),
+    anchor: (role) => session.anchor(role),
+    step: (action, signal) => session.step(action, signal),
+    close: () => session.close(),
+  };
+}
 
 describe('keys', () => {
   const shown = async (key: Partial<EpisodeKey>, more: Partial<EpisodeOptions> = {}, drawsAs?: EpisodeKey) =>

@@ -223,9 +223,6 @@ test.each(cases)(
     const accepted = leavesOf(schema).filter((key) => !ELSEWHERE.test(key));
     const read = new Set<string>();
     const plain = await runOf(recipe, config, watched(config, read));
-    // A balance decides in the place of a share.
-    const unbalanced = configOf(recipe, { ...more, branching: { balance: 0 } });
-    if (recipe.settings.branching?.balance) await runOf(recipe, unbalanced, watched(unbalanced, read));
     expect(accepted.filter((key) => !read.has(key) && !UNTRIED[recipe.name]?.test(key))).toEqual([]);
 
     const refused = leavesOf(trainConfigSchema).filter((key) => !leavesOf(schema).includes(key));

@@ -68,8 +68,11 @@ export const played: Block = {
   curation: { resample: true, variedShare: true, voidTurns: withoutMask },
 };
 
-/** Places in episodes from which others branch off. */
-export const branches: Block = { branching: true };
+/** Unsure places, from which others branch off. */
+const unsurePlaces = { alpha: true, beta: true, threshold: true, width: true } as const;
+export const branches: Block = { branching: { ...unsurePlaces, initial: true } };
+/** The same, balanced by entropy. */
+export const balancedBranches: Block = { branching: { ...unsurePlaces, balance: true, penalty: true } };
 /** All places do, so that only their number counts. */
 export const trees: Block = { branching: { width: true } };
 

@@ -136,7 +136,7 @@ const branching = z
       .number()
       .min(0)
       .default(0)
-      .describe('How strongly surprise at the first turn decides the share from the start; 0 is off (AEPO)'),
+      .describe('How strongly surprise at the first turn decides the share from the start; 0 is half (AEPO)'),
     penalty: share
       .default(0)
       .describe('How much each branch lowers the score of others of its episode (AEPO)'),

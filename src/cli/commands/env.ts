@@ -10,8 +10,8 @@ import {
   environmentNames,
   findEnvironment,
 } from '../../run/load/environments.ts';
+import { defaultLimits } from '../../server/environment/limits.ts';
 import { type EnvironmentServer, serveEnvironment } from '../../server/environment/serve.ts';
-import { defaultLimits } from '../../server/environment/session-table.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { painter } from '../console.ts';
 import { allowHostOption, type ServedKey, servedKey, shownKey } from '../served-key.ts';

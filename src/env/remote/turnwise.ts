@@ -1,30 +1,41 @@
-/** Environments of another Turnwise process, over our own protocol: everything that a local one can do, forks and scripts too. */
+/** Environments of another Turnwise process, over our own protocol: everything that a local one can do, snapshots and scripts too. */
 
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Message } from '../../core/messages.ts';
-import type { Rng } from '../../core/rng.ts';
+import type { Rng, RngState } from '../../core/rng.ts';
 import { declaredTool } from '../declared-tools.ts';
 import type { Split, TaskSet } from '../environment.ts';
 import { defineWorld, type WorldFactory } from '../factory.ts';
 import type { ActionProtocol } from '../protocol.ts';
 import { rawProtocol } from '../raw-protocol.ts';
-import type { Role, Session, StepResult } from '../session.ts';
+import type { Role, Session, Snapshot, SnapshotCost, StepResult } from '../session.ts';
 import { tagProtocol } from '../tag-protocol.ts';
 import { toolProtocol } from '../tool-protocol.ts';
-import { environmentAnswer, scriptAnswer, sessionAnswer, stepAnswer, type WireView } from '../wire.ts';
+import {
+  environmentAnswer,
+  scriptAnswer,
+  sessionAnswer,
+  snapshotAnswer,
+  stepAnswer,
+  type WireView,
+} from '../wire.ts';
 import type { PlayerKind, World } from '../world.ts';
 import { type Described, settingsOf, taskCount } from './described.ts';
-import { type Answer, type Call, callJson, exchange, parseAnswer, refused } from './http.ts';
+import { callJson } from './http.ts';
 import { keyHeaders } from './key.ts';
 import { remoteOptions } from './options.ts';
+import { TurnwiseClient } from './turnwise-client.ts';
 
 type Task = { readonly split: Split; readonly index: number };
 
-/** Pauses before a lost exchange is tried again; every request can be repeated, because it carries a key. */
-const RETRY_PAUSES_MS = [50, 250, 1000] as const;
+/** What leads to a place of a pure environment, as the server opens it: plain JSON. */
+type Route = {
+  readonly split: Split;
+  readonly index: number;
+  readonly chance: { readonly episode: RngState; readonly start?: RngState };
+  readonly path: readonly { readonly chance?: RngState; readonly actions: readonly string[] }[];
+};
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -52,14 +63,17 @@ export async function connectTurnwise(
 }
 
 function remoteWorld(name: string, base: string, described: Described, timeoutMs: number): World {
-  const { description, roles, maxTurns, facts, scripts } = described;
-  const client = new Client(base, timeoutMs);
+  const { description, roles, maxTurns, facts, pure, scripts } = described;
+  const client = new TurnwiseClient(base, timeoutMs);
+  // Of a pure environment a place is the way to it, wherever it runs.
+  const snapshots = pure ? 'free' : described.snapshots;
   return {
     name,
     description,
     roles,
     maxTurns,
     facts,
+    ...(snapshots && { snapshots }),
     protocol: protocolOf(described.action),
     tasks: (split): TaskSet<Task> => ({
       size: taskCount(described, split),
@@ -69,7 +83,8 @@ function remoteWorld(name: string, base: string, described: Described, timeoutMs
       const { split, index } = task as Task;
       const chance = { episode: rng.state, ...(startRng === undefined ? {} : { start: startRng.state }) };
       const opened = await client.post('/v1/sessions', { split, index, chance }, sessionAnswer);
-      return new TurnwiseSession(client, roles, opened);
+      const route = pure ? { split, index, chance, path: [] } : undefined;
+      return new TurnwiseSession({ client, roles, snapshots, opened, route });
     },
     ...(scripts && { script: askScript }),
   };
@@ -85,19 +100,36 @@ function protocolOf({ form, tools = [] }: Described['action']): ActionProtocol {
   return form === 'tags' ? tagProtocol : rawProtocol;
 }
 
+interface SessionParts {
+  readonly client: TurnwiseClient;
+  readonly roles: readonly Role[];
+  readonly snapshots: SnapshotCost | null;
+  readonly opened: z.output<typeof sessionAnswer>;
+  /** What led there, where repeating it does so again. */
+  readonly route: Route | undefined;
+}
+
 export class TurnwiseSession implements Session {
   readonly roles: readonly Role[];
-  readonly #client: Client;
+  readonly snapshot?: () => Promise<Snapshot>;
+  readonly #parts: SessionParts;
+  readonly #client: TurnwiseClient;
   readonly #path: string;
+  /** Since it was opened. */
+  readonly #actions: string[] = [];
   #view: WireView;
   #step: number;
 
-  constructor(client: Client, roles: readonly Role[], opened: z.output<typeof sessionAnswer>) {
+  constructor(parts: SessionParts) {
+    const { client, roles, snapshots, opened, route } = parts;
     this.roles = roles;
+    this.#parts = parts;
     this.#client = client;
     this.#path = `/v1/sessions/${opened.session}`;
     this.#view = opened.view;
     this.#step = opened.step;
+    if (route) this.snapshot = async () => this.#wayHere(route);
+    else if (snapshots) this.snapshot = () => this.#hold();
   }
 
   toMove(): Role | undefined {
@@ -119,18 +151,11 @@ export class TurnwiseSession implements Session {
       stepAnswer,
       signal,
     );
+    this.#actions.push(action);
     this.#view = view;
     this.#step = step + 1;
     const { info, ...plain } = result;
     return info === undefined ? plain : { ...plain, info };
-  }
-
-  async fork(): Promise<Session> {
-    return new TurnwiseSession(
-      this.#client,
-      this.roles,
-      await this.#client.post(`${this.#path}/fork`, {}, sessionAnswer),
-    );
   }
 
   /** Draws on the server from a copy of `rng`, which moves on by one draw. */
@@ -148,59 +173,48 @@ export class TurnwiseSession implements Session {
   async close(): Promise<void> {
     await this.#client.remove(this.#path);
   }
+
+  /** Costs nothing until it is opened, here and on the server. */
+  #wayHere({ path, ...start }: Route): Snapshot {
+    const here: Route = { ...start, path: [...path, { actions: [...this.#actions] }] };
+    const { anchor } = this.#view;
+    return {
+      cost: 'free',
+      open: async ({ chance } = {}) => {
+        const fresh = chance && [{ chance: chance.state, actions: [] }];
+        const route: Route = { ...here, path: [...here.path, ...(fresh ?? [])] };
+        const opened = await this.#client.post('/v1/sessions', route, sessionAnswer);
+        const session = new TurnwiseSession({ ...this.#parts, opened, route });
+        if (opened.view.anchor === anchor) return session;
+        await session.close();
+        throw ledElsewhere(opened.view.anchor, anchor);
+      },
+      toJson: () => here,
+      dispose: async () => {},
+    };
+  }
+
+  /** Held by the server, until it is given back or its lease ends. */
+  async #hold(): Promise<Snapshot> {
+    const { snapshot, cost } = await this.#client.post(`${this.#path}/snapshot`, {}, snapshotAnswer);
+    const path = `/v1/snapshots/${snapshot}`;
+    return {
+      cost,
+      open: async ({ chance } = {}) => {
+        const body = chance ? { chance: chance.state } : {};
+        const opened = await this.#client.post(`${path}/sessions`, body, sessionAnswer);
+        return new TurnwiseSession({ ...this.#parts, opened });
+      },
+      dispose: () => this.#client.remove(path),
+    };
+  }
 }
 
-/** Requests to one server. Those that get no answer are repeated with their key, so that nothing happens twice. */
-class Client {
-  readonly #base: string;
-  readonly #timeoutMs: number;
-
-  constructor(base: string, timeoutMs: number) {
-    this.#base = base;
-    this.#timeoutMs = timeoutMs;
-  }
-
-  async post<Schema extends z.ZodType>(
-    path: string,
-    body: object,
-    schema: Schema,
-    signal?: AbortSignal,
-  ): Promise<z.output<Schema>> {
-    const call: Call = {
-      method: 'POST',
-      url: `${this.#base}${path}`,
-      body,
-      headers: { ...keyHeaders(), 'idempotency-key': randomUUID() },
-      timeoutMs: this.#timeoutMs,
-      ...(signal === undefined ? {} : { signal }),
-    };
-    const answer = await this.#persist(call);
-    if (answer.status < 200 || answer.status > 299) throw refused(call, answer);
-    return parseAnswer(call, answer, schema);
-  }
-
-  /** A session that is gone already is closed. */
-  async remove(path: string): Promise<void> {
-    const url = `${this.#base}${path}`;
-    const call: Call = { method: 'DELETE', url, headers: keyHeaders(), timeoutMs: this.#timeoutMs };
-    const answer = await this.#persist(call);
-    if (answer.status !== 204 && answer.status !== 404) throw refused(call, answer);
-  }
-
-  /** Until there is an answer other than "no room now", within the time for one call. */
-  async #persist(call: Call): Promise<Answer> {
-    const deadline = Date.now() + this.#timeoutMs;
-    for (let attempt = 0; ; attempt++) {
-      const pauseMs = RETRY_PAUSES_MS[Math.min(attempt, RETRY_PAUSES_MS.length - 1)]!;
-      const late = Date.now() + pauseMs >= deadline;
-      try {
-        const answer = await exchange(call);
-        if (answer.status !== 503 || late) return answer;
-      } catch (error) {
-        const lost = TurnwiseError.isInstance(error) && error.code === 'remote-unreachable';
-        if (!lost || late || attempt >= RETRY_PAUSES_MS.length) throw error;
-      }
-      await sleep(pauseMs, undefined, call.signal === undefined ? {} : { signal: call.signal });
-    }
-  }
+function ledElsewhere(seen: string, expected: string): TurnwiseError {
+  return new TurnwiseError('replay-differs', {
+    what: 'The server says that its environment is pure, and the same chance and actions led it to another state',
+    seen: seen.slice(0, 500),
+    allowed: expected.slice(0, 500),
+    next: 'Take what its step reads outside the state out of it, or leave `pure` out of its world',
+  });
 }

@@ -13,18 +13,20 @@ import {
   checkedParse,
   checkedRole,
   checkedSession,
+  checkedSnapshot,
   checkedStep,
   checkedText,
 } from '../../env/replies.ts';
-import type { Role, Session } from '../../env/session.ts';
+import type { Role, Session, Snapshot } from '../../env/session.ts';
 import type { PlayerKind, ThoughtToCorrect, World } from '../../env/world.ts';
 import type { Boundary } from '../boundary.ts';
+import { madeBy } from './made.ts';
 
 export interface GuardOptions {
   readonly world: World;
   /** Of the episode that the session serves. */
   readonly boundary: Boundary;
-  /** Longest that opening, a step, copying, a script and closing may each take. */
+  /** Longest that opening, a step, a snapshot, a script and closing may each take. */
   readonly timeoutMs: number;
   /** Names the episode and its turn in messages. */
   readonly place: string;
@@ -39,8 +41,8 @@ export interface OpenRequest {
 export class GuardedSession {
   /** The author's own, for those who must have it: policies that follow scripts. Calls to it are not guarded. */
   readonly inner: Session;
-  /** Whether it can be copied. */
-  readonly canFork: boolean;
+  /** Whether snapshots of it can be taken. */
+  readonly hasSnapshots: boolean;
   /** Names the episode and its turn in messages. */
   place: string;
   readonly #world: World;
@@ -49,9 +51,13 @@ export class GuardedSession {
   readonly #roles: readonly Role[];
   #closed = false;
 
-  private constructor(inner: Session, canFork: boolean, { world, boundary, timeoutMs, place }: GuardOptions) {
+  private constructor(
+    inner: Session,
+    hasSnapshots: boolean,
+    { world, boundary, timeoutMs, place }: GuardOptions,
+  ) {
     this.inner = inner;
-    this.canFork = canFork;
+    this.hasSnapshots = hasSnapshots;
     this.place = place;
     this.#world = world;
     this.#boundary = boundary;
@@ -62,8 +68,15 @@ export class GuardedSession {
   /** @throws EpisodeEnd, as all methods but `close` */
   static open({ task, rng, startRng }: OpenRequest, options: GuardOptions): Promise<GuardedSession> {
     const { world } = options;
-    return GuardedSession.#make(`opening ${world.name}`, 'open()', options, () =>
+    return GuardedSession.#made(`opening ${world.name}`, 'open()', options, () =>
       world.open(task, rng, startRng),
+    );
+  }
+
+  /** A session that goes on from a snapshot: with the chance of its origin, or with another. */
+  static reopen(snapshot: Snapshot, chance: Rng | undefined, options: GuardOptions): Promise<GuardedSession> {
+    return GuardedSession.#made(`going on in ${options.place}`, 'snapshot.open()', options, () =>
+      snapshot.open(chance && { chance }),
     );
   }
 
@@ -101,16 +114,15 @@ export class GuardedSession {
     );
   }
 
-  /** An independent copy, which ends with the episode of `under`. Sessions that cannot be copied end the episode. */
-  fork(under: Partial<GuardOptions> = {}): Promise<GuardedSession> {
-    const options: GuardOptions = {
-      world: this.#world,
-      boundary: this.#boundary,
-      timeoutMs: this.#timeoutMs,
-      place: this.place,
-      ...under,
-    };
-    return GuardedSession.#make(`copying ${this.place}`, 'fork()', options, () => this.inner.fork?.());
+  /** The present place, held; its calls are not guarded. Sessions without snapshots end the episode. */
+  snapshot(): Promise<Snapshot> {
+    return madeBy(
+      `keeping ${this.place}`,
+      { boundary: this.#boundary, timeoutMs: this.#timeoutMs },
+      () => this.inner.snapshot?.(),
+      checkedSnapshot,
+      (made) => (made as Partial<Snapshot>).dispose?.(),
+    );
   }
 
   /** A picture of the state for people, where there is one. */
@@ -162,34 +174,16 @@ export class GuardedSession {
     return this.#boundary.call('environment', what, () => check(box.value));
   }
 
-  /** A session that `make` gives, guarded; closed as soon as it is there where nobody waits for it any more. */
-  static async #make(
+  static #made(
     what: string,
     call: string,
     options: GuardOptions,
     make: () => unknown,
   ): Promise<GuardedSession> {
-    const { boundary, timeoutMs } = options;
-    let made: unknown;
-    let abandoned = false;
-    const discard = (): Promise<void> =>
-      boundary.quietly(`closing what came of ${what}`, timeoutMs, () =>
-        (made as Session | undefined)?.close(),
-      );
-    try {
-      const making = async (): Promise<void> => {
-        made = await make();
-        if (abandoned) await discard();
-      };
-      await boundary.step('environment', what, timeoutMs, making, false);
-      return boundary.call('environment', what, () => {
-        const inner = checkedSession(call, made);
-        return new GuardedSession(inner, typeof inner.fork === 'function', options);
-      });
-    } catch (error) {
-      abandoned = true;
-      if (made !== undefined) await discard();
-      throw error;
-    }
+    const guarded = (made: unknown): GuardedSession => {
+      const inner = checkedSession(call, made);
+      return new GuardedSession(inner, typeof inner.snapshot === 'function', options);
+    };
+    return madeBy(what, options, make, guarded, (made) => (made as Partial<Session>).close?.());
   }
 }

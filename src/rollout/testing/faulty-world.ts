@@ -1,11 +1,12 @@
 /**
  * A world that goes wrong on purpose, for tests: each call into it, into its sessions and into its protocol fails with a
- * given probability, in one of the ways in which user code fails. Counts the sessions that nobody closed.
+ * given probability, in one of the ways in which user code fails. Counts the sessions that nobody closed and the snapshots that
+ * nobody let go of.
  */
 
 import type { Rng } from '../../core/rng.ts';
 import type { ActionProtocol } from '../../env/protocol.ts';
-import type { Session, StepResult } from '../../env/session.ts';
+import type { Session, Snapshot, StepResult } from '../../env/session.ts';
 import type { World } from '../../env/world.ts';
 import { hostileInfo, hostileThrows, wrongValues } from './hostile-values.ts';
 
@@ -15,7 +16,9 @@ export const FAULTY_CALLS = [
   'observe',
   'anchor',
   'step',
-  'fork',
+  'snapshot',
+  'snapshot.open',
+  'dispose',
   'render',
   'close',
   'parse',
@@ -51,6 +54,8 @@ export interface FaultyWorld {
   readonly world: World;
   /** Sessions that were given out and not closed. */
   openSessions(): number;
+  /** Snapshots that were given out and not disposed of. */
+  openSnapshots(): number;
   /** How many calls went wrong. */
   injected(): number;
   /** Resolves when every late answer has come. */
@@ -60,6 +65,7 @@ export interface FaultyWorld {
 export function faultyWorld(world: World, plan: FaultPlan): FaultyWorld {
   const { rng, lateMs, calls = FAULTY_CALLS, faults = FAULTS } = plan;
   const open = new Set<Session>();
+  const held = new Set<Snapshot>();
   const inners = new WeakMap<Session, Session>();
   const late = new Set<Promise<unknown>>();
   let injected = 0;
@@ -95,7 +101,9 @@ export function faultyWorld(world: World, plan: FaultPlan): FaultyWorld {
       anchor: (role) => perhaps('anchor', () => inner.anchor(role)),
       step: (action, signal) => perhaps('step', () => inner.step(action, signal)),
       render: () => perhaps('render', () => inner.render?.() ?? ''),
-      ...(inner.fork && { fork: () => perhaps('fork', async () => wrap(await inner.fork!())) }),
+      ...(inner.snapshot && {
+        snapshot: () => perhaps('snapshot', async () => wrapSnapshot(await inner.snapshot!())),
+      }),
       close: () => {
         open.delete(session);
         return perhaps('close', () => inner.close());
@@ -104,6 +112,19 @@ export function faultyWorld(world: World, plan: FaultPlan): FaultyWorld {
     open.add(session);
     inners.set(session, inner);
     return session;
+  };
+
+  const wrapSnapshot = (inner: Snapshot): Snapshot => {
+    const snapshot: Snapshot = {
+      cost: inner.cost,
+      open: (options) => perhaps('snapshot.open', async () => wrap(await inner.open(options))),
+      dispose: () => {
+        held.delete(snapshot);
+        return perhaps('dispose', () => inner.dispose());
+      },
+    };
+    held.add(snapshot);
+    return snapshot;
   };
 
   const protocol: ActionProtocol = {
@@ -121,6 +142,7 @@ export function faultyWorld(world: World, plan: FaultPlan): FaultyWorld {
         perhaps('script', () => world.script?.(inners.get(session) ?? session, kind, choices)),
     },
     openSessions: () => open.size,
+    openSnapshots: () => held.size,
     injected: () => injected,
     settled: async () => {
       while (late.size > 0) await Promise.allSettled(late);

@@ -20,6 +20,8 @@ export function describeWorld(world: World, maxSessions: number, settings: JsonO
     action: { form: protocol.name, ...(protocol.tools === undefined ? {} : { tools: protocol.tools }) },
     tasks: { train: size('train'), validation: size('validation'), test: size('test') },
     facts: [...facts],
+    pure: world.pure ?? false,
+    snapshots: world.snapshots ?? null,
     scripts: world.script !== undefined,
     settings,
     maxSessions,

@@ -14,7 +14,7 @@ export interface ServerFigures {
   failed: number;
   observeStep(seconds: number): void;
   /** The Prometheus text format, version 0.0.4. */
-  text(openSessions: number, maxSessions: number, environment: string): string;
+  text(openSessions: number, snapshots: number, maxSessions: number, environment: string): string;
 }
 
 export function serverFigures(): ServerFigures {
@@ -31,7 +31,7 @@ export function serverFigures(): ServerFigures {
       buckets[index < 0 ? BOUNDS.length : index]! += 1;
       seconds += duration;
     },
-    text(openSessions, maxSessions, environment) {
+    text(openSessions, snapshots, maxSessions, environment) {
       const label = `{environment="${environment.replaceAll(/["\\\n]/g, '_')}"}`;
       const metric = (name: string, kind: string, help: string, value: number): string[] => [
         `# HELP turnwise_env_${name} ${help}`,
@@ -46,10 +46,21 @@ export function serverFigures(): ServerFigures {
       });
       return [
         ...metric('sessions_open', 'gauge', 'Sessions that are open now.', openSessions),
+        ...metric('snapshots_held', 'gauge', 'Snapshots that clients hold.', snapshots),
         ...metric('sessions_limit', 'gauge', 'Sessions that may be open at once.', maxSessions),
-        ...metric('sessions_opened_total', 'counter', 'Sessions opened, forks included.', this.opened),
+        ...metric(
+          'sessions_opened_total',
+          'counter',
+          'Sessions opened, those from snapshots included.',
+          this.opened,
+        ),
         ...metric('sessions_closed_total', 'counter', 'Sessions that clients closed.', this.closed),
-        ...metric('sessions_reclaimed_total', 'counter', 'Sessions whose lease ended.', this.reclaimed),
+        ...metric(
+          'sessions_reclaimed_total',
+          'counter',
+          'Sessions and snapshots whose lease ended.',
+          this.reclaimed,
+        ),
         ...metric('sessions_refused_total', 'counter', 'Openings refused for want of room.', this.refused),
         ...metric(
           'steps_failed_total',

@@ -19,6 +19,7 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'request-host': 403,
   'request-origin': 403,
   'session-unknown': 404,
+  'snapshot-unknown': 404,
   'route-unknown': 404,
   'session-busy': 409,
   'step-conflict': 409,
@@ -29,7 +30,7 @@ const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
   'request-type': 415,
   'task-unknown': 422,
   'split-empty': 422,
-  'fork-unsupported': 501,
+  'snapshot-unsupported': 501,
   'session-limit': 503,
   'environment-timeout': 504,
 };

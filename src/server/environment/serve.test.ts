@@ -3,8 +3,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { user } from '../../core/messages.ts';
 import { tagProtocol } from '../../env/tag-protocol.ts';
+import type { World } from '../../env/world.ts';
 import { serveEnvironment } from './serve.ts';
-import { closeServers, codeOf, counter, hanging, open, post, serve } from './server.test-helper.ts';
+import { closeServers, codeOf, costly, counter, hanging, open, post, serve } from './server.test-helper.ts';
 
 afterEach(closeServers);
 
@@ -57,18 +58,58 @@ describe('our own protocol', () => {
     expect(third.body.session).not.toBe(first.body.session);
   });
 
-  test('a fork goes its own way, with the same chance', async () => {
-    const { url } = await serve();
+  test('sessions go on from a snapshot, with the same chance or another, until it is given back', async () => {
+    const { url, metrics } = await serve();
     const id = await open(url);
     await post(`${url}/v1/sessions/${id}/step`, { step: 0, action: 'up' });
-    const fork = await post(`${url}/v1/sessions/${id}/fork`, {});
-    expect(fork).toMatchObject({ status: 201, body: { step: 1 } });
-    const replies = await Promise.all(
-      [id, fork.body.session].map((session) =>
+    const key = { 'idempotency-key': 'mine' };
+    const held = await post(`${url}/v1/sessions/${id}/snapshot`, {}, key);
+    expect(held).toMatchObject({ status: 201, body: { cost: 'free', leaseMs: 300_000 } });
+    expect(await post(`${url}/v1/sessions/${id}/snapshot`, {}, key)).toEqual(held);
+    expect(metrics()).toContain('turnwise_env_snapshots_held{environment="counter"} 1');
+    const path = `${url}/v1/snapshots/${held.body.snapshot}`;
+    const twin = await post(`${path}/sessions`, {});
+    expect(twin).toMatchObject({ status: 201, body: { step: 1, view: { anchor: '{"at":1}' } } });
+    const other = await post(`${path}/sessions`, { chance: [1, 2, 3, 4] });
+    const [own, same, another] = await Promise.all(
+      [id, twin.body.session, other.body.session].map((session) =>
         post(`${url}/v1/sessions/${session}/step`, { step: 1, action: 'up' }),
       ),
     );
-    expect(replies[0]).toEqual(replies[1]);
+    expect(same).toEqual(own);
+    expect(another!.body.view.anchor).toBe(own!.body.view.anchor);
+    expect(another!.body.view.messages).not.toEqual(own!.body.view.messages);
+    expect((await fetch(path, { method: 'DELETE' })).status).toBe(204);
+    expect((await fetch(path, { method: 'DELETE' })).status).toBe(404);
+    expect(codeOf(await post(`${path}/sessions`, {}))).toBe('404 snapshot-unknown');
+    expect(metrics()).toContain('turnwise_env_snapshots_held{environment="counter"} 0');
+  });
+
+  test('a session is led along the path of another, stretch by stretch', async () => {
+    const { url } = await serve();
+    const chance = { episode: [1, 2, 3, 4] };
+    const far = [{ actions: ['up'] }, { chance: [5, 6, 7, 8], actions: ['stay', 'up'] }];
+    const led = await post(`${url}/v1/sessions`, { index: 0, chance, path: far });
+    expect(led).toMatchObject({ status: 201, body: { step: 3, view: { anchor: '{"at":2}' } } });
+    const near = await post(`${url}/v1/sessions`, { index: 0, chance, path: far.slice(0, 1) });
+    const held = await post(`${url}/v1/sessions/${near.body.session}/snapshot`, {});
+    const other = await post(`${url}/v1/snapshots/${held.body.snapshot}/sessions`, { chance: [5, 6, 7, 8] });
+    const steps = [];
+    for (const [step, action] of [
+      [1, 'stay'],
+      [2, 'up'],
+    ] as const) {
+      steps.push((await post(`${url}/v1/sessions/${other.body.session}/step`, { step, action })).body);
+    }
+    expect(steps[1]!.view).toEqual(led.body.view);
+    const over = { index: 0, path: [{ actions: ['up', 'up', 'up', 'up'] }] };
+    expect(codeOf(await post(`${url}/v1/sessions`, over))).toBe('409 episode-over');
+  });
+
+  test('sessions without snapshots have none over the wire', async () => {
+    const { url } = await serve({ world: hanging([]) });
+    const answer = await post(`${url}/v1/sessions/${await open(url)}/snapshot`, {});
+    expect(codeOf(answer)).toBe('501 snapshot-unsupported');
   });
 
   test('an environment that raises leaves its session where it was', async () => {
@@ -141,6 +182,53 @@ describe('room and time', () => {
     await sleep(700);
     expect(openSessions()).toBe(0);
     expect(metrics()).toContain('turnwise_env_sessions_reclaimed_total{environment="counter"} 2');
+  });
+
+  test('snapshots that hold a process take places of sessions, and none outlives its lease', async () => {
+    const given: string[] = [];
+    const { url, metrics } = await serve({
+      world: costly(given),
+      limits: { maxSessions: 2, leaseMs: 200 },
+    });
+    const id = await open(url);
+    const held = await post(`${url}/v1/sessions/${id}/snapshot`, {});
+    expect(held.body.cost).toBe('process');
+    expect(codeOf(await post(`${url}/v1/sessions/${id}/snapshot`, {}))).toBe('503 session-limit');
+    expect(codeOf(await post(`${url}/v1/snapshots/${held.body.snapshot}/sessions`, {}))).toBe(
+      '503 session-limit',
+    );
+    expect(given).toEqual(['given back']);
+    await sleep(600);
+    expect(given).toEqual(['given back', 'given back']);
+    expect(metrics()).toContain('turnwise_env_snapshots_held{environment="counter"} 0');
+  });
+
+  test('a session that opens when its client is gone is closed at once', async () => {
+    let began = (): void => {};
+    const beginning = new Promise<void>((resolve) => {
+      began = resolve;
+    });
+    const slow: World = {
+      ...counter,
+      open: async (...how) => {
+        began();
+        await sleep(100);
+        return counter.open(...how);
+      },
+    };
+    const { url, openSessions } = await serve({ world: slow });
+    const client = new AbortController();
+    const asked = fetch(`${url}/v1/sessions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"index":0}',
+      signal: client.signal,
+    });
+    await beginning;
+    client.abort();
+    await expect(asked).rejects.toThrow();
+    expect(openSessions()).toBe(1);
+    await expect.poll(openSessions).toBe(0);
   });
 
   test('a step that never ends is given up, told to stop, and its session closed', async () => {

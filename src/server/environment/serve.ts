@@ -12,11 +12,12 @@ import type { World } from '../../env/world.ts';
 import { givenKey, requireKeyBeyondLoopback } from '../guard/guard.ts';
 import { requestCheck } from '../guard/request-check.ts';
 import { sameSecret } from '../guard/secrets.ts';
+import { defaultLimits, type SessionLimits } from './limits.ts';
 import { openEnvRoutes } from './openenv-routes.ts';
 import { serveOpenEnvSocket } from './openenv-socket.ts';
 import { ownRoutes } from './own-routes.ts';
 import { BODY_LIMIT, BODY_TYPES, guardRequests, type RequestOptions } from './requests.ts';
-import { defaultLimits, type SessionLimits, SessionTable } from './session-table.ts';
+import { SessionTable } from './session-table.ts';
 
 export interface EnvironmentServerOptions {
   readonly world: World;
@@ -65,7 +66,7 @@ export async function serveEnvironment(options: EnvironmentServerOptions): Promi
     host,
     port: (server.address() as AddressInfo).port,
     openSessions: () => table.size,
-    metrics: () => table.figures.text(table.size, table.limits.maxSessions, world.name),
+    metrics: () => table.metrics(world.name),
     async close() {
       const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
       await table.shutDown();

@@ -57,6 +57,8 @@ export interface Reply {
   readonly status: number;
   readonly body: StepAnswer & {
     readonly session: string;
+    readonly snapshot: string;
+    readonly cost: string;
     readonly leaseMs: number;
     readonly error?: { readonly code: string; readonly message: string };
   };
@@ -95,6 +97,24 @@ export function hanging(told: string[]): World {
         },
       };
       return hung;
+    },
+  };
+}
+
+/** `counter` with snapshots that hold a process, and tell when they are given back. */
+export function costly(given: string[]): World {
+  return {
+    ...counter,
+    snapshots: 'process',
+    open: async (...how) => {
+      const session = await counter.open(...how);
+      const snapshot = session.snapshot!.bind(session);
+      session.snapshot = async () => ({
+        ...(await snapshot()),
+        cost: 'process',
+        dispose: async () => void given.push('given back'),
+      });
+      return session;
     },
   };
 }

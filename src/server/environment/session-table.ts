@@ -5,20 +5,14 @@
 
 import { randomUUID } from 'node:crypto';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { Session, StepResult } from '../../env/session.ts';
+import type { Rng } from '../../core/rng.ts';
+import type { Session, Snapshot, StepResult } from '../../env/session.ts';
 import { viewOf, type WireView } from '../../env/wire.ts';
 import { type ServerFigures, serverFigures } from './figures.ts';
+import type { SessionLimits } from './limits.ts';
+import { noSnapshots } from './open-episode.ts';
+import { type HeldSnapshot, SnapshotTable } from './snapshot-table.ts';
 import { within } from './within.ts';
-
-export interface SessionLimits {
-  readonly maxSessions: number;
-  /** A session whose client is silent for longer is closed. */
-  readonly leaseMs: number;
-  /** Longest that opening, a step, a fork or closing may take. */
-  readonly stepTimeoutMs: number;
-}
-
-export const defaultLimits: SessionLimits = { maxSessions: 1024, leaseMs: 300_000, stepTimeoutMs: 60_000 };
 
 export interface StepOutcome extends StepResult {
   readonly step: number;
@@ -54,9 +48,13 @@ interface Entry {
 export class SessionTable {
   readonly limits: SessionLimits;
   readonly figures: ServerFigures = serverFigures();
+  readonly snapshots: SnapshotTable;
   readonly #entries = new Map<string, Entry>();
   /** Openings by idempotency key, as long as the session lives. */
-  readonly #opened = new Map<string, { readonly body: string; readonly entry: Promise<Entry> }>();
+  readonly #opened = new Map<
+    string,
+    { readonly body: string; readonly entry: Promise<Entry>; claims: number }
+  >();
   readonly #sweeper: NodeJS.Timeout;
   /** Sessions that are being opened hold a place already. */
   #opening = 0;
@@ -64,12 +62,18 @@ export class SessionTable {
 
   constructor(limits: SessionLimits) {
     this.limits = limits;
+    this.snapshots = new SnapshotTable(limits);
     this.#sweeper = setInterval(() => this.#sweep(), Math.max(5, Math.min(1000, limits.leaseMs / 4)));
     this.#sweeper.unref();
   }
 
   get size(): number {
     return this.#entries.size + this.#opening;
+  }
+
+  /** As text that Prometheus reads. */
+  metrics(environment: string): string {
+    return this.figures.text(this.size, this.snapshots.size, this.limits.maxSessions, environment);
   }
 
   /**
@@ -91,7 +95,7 @@ export class SessionTable {
     if (earlier === undefined) {
       const entry = this.#begin(start, leaseMs, nextStep);
       if (key === undefined) return await entry;
-      this.#opened.set(key, { body, entry });
+      this.#opened.set(key, { body, entry, claims: 1 });
       entry.then(
         ({ ending }) => ending.signal.addEventListener('abort', () => this.#opened.delete(key)),
         () => this.#opened.delete(key),
@@ -104,6 +108,7 @@ export class SessionTable {
         next: 'Use a new key for a new session.',
       });
     }
+    earlier.claims++;
     const entry = await earlier.entry;
     this.#renew(entry);
     return entry;
@@ -122,7 +127,7 @@ export class SessionTable {
       if (last.action === action) return last.outcome;
       throw new TurnwiseError('step-conflict', {
         what: `Step ${step} was asked for before, with another action`,
-        next: 'A step that was taken cannot be taken differently; fork before it instead.',
+        next: 'A step that was taken cannot be taken differently; take a snapshot before it instead.',
         fields: { step },
       });
     }
@@ -144,19 +149,22 @@ export class SessionTable {
     return outcome;
   }
 
-  /** A copy that continues from here, as a session of its own. @throws TurnwiseError `fork-unsupported` and as `open` */
-  async fork(id: string, key?: string): Promise<OpenSession> {
+  /** Hold the place of a session. @throws TurnwiseError `snapshot-unsupported` and as `open` */
+  async snapshot(id: string, key?: string): Promise<HeldSnapshot> {
     const entry = this.#find(id);
     this.#refuseIfBusy(entry);
-    const { session } = entry;
-    if (session.fork === undefined) {
-      throw new TurnwiseError('fork-unsupported', { what: 'Sessions of this environment cannot be copied' });
-    }
-    return await this.open(
-      () => session.fork!(),
-      { leaseMs: entry.leaseMs, key, body: `fork ${id} ${entry.nextStep}` },
-      entry.nextStep,
-    );
+    const { session, nextStep, leaseMs } = entry;
+    if (session.snapshot === undefined) throw noSnapshots();
+    const take = (): Promise<Snapshot> => session.snapshot!();
+    const name = key === undefined ? undefined : JSON.stringify([id, nextStep, key]);
+    return await this.snapshots.take(take, { nextStep, leaseMs, key: name }, () => this.#requireRoom());
+  }
+
+  /** A session that goes on from a snapshot. @throws TurnwiseError `snapshot-unknown` and as `open` */
+  async reopen(id: string, chance: Rng | undefined, key?: string): Promise<OpenSession> {
+    const { snapshot, leaseMs, nextStep } = this.snapshots.find(id);
+    const body = JSON.stringify(['snapshot', id, chance?.state]);
+    return await this.open(() => snapshot.open(chance && { chance }), { leaseMs, key, body }, nextStep);
   }
 
   /** The session, whose lease this renews. @throws TurnwiseError `session-unknown` */
@@ -171,24 +179,24 @@ export class SessionTable {
     await this.#end(entry);
   }
 
+  /** End a session that nobody was there to be given, unless another request with the same key was answered. */
+  async abandon(id: string, key?: string): Promise<void> {
+    const claimed = key === undefined ? undefined : this.#opened.get(key);
+    if (claimed && --claimed.claims > 0) return;
+    const entry = this.#entries.get(id);
+    if (entry) await this.#end(entry);
+  }
+
   /** End every session; nothing can be opened afterwards. */
   async shutDown(): Promise<void> {
     this.#closing = true;
     clearInterval(this.#sweeper);
-    await Promise.all([...this.#entries.values()].map((entry) => this.#end(entry)));
+    const ends = [...this.#entries.values()].map((entry) => this.#end(entry));
+    await Promise.all([...ends, this.snapshots.shutDown()]);
   }
 
   async #begin(start: () => Promise<Session>, leaseMs: number, nextStep: number): Promise<Entry> {
-    if (this.#closing || this.size >= this.limits.maxSessions) {
-      this.figures.refused++;
-      throw new TurnwiseError('session-limit', {
-        what: this.#closing ? 'The server is shutting down' : 'The server has no room for another session',
-        seen: `${this.size} open`,
-        allowed: `${this.limits.maxSessions} at once`,
-        next: 'Close sessions that are done, or start the server with a higher --sessions.',
-        fields: { open: this.size, limit: this.limits.maxSessions },
-      });
-    }
+    this.#requireRoom();
     this.#opening++;
     let opened: Promise<Session> | undefined;
     try {
@@ -219,6 +227,19 @@ export class SessionTable {
     } finally {
       this.#opening--;
     }
+  }
+
+  #requireRoom(): void {
+    const taken = this.size + this.snapshots.places;
+    if (!this.#closing && taken < this.limits.maxSessions) return;
+    this.figures.refused++;
+    throw new TurnwiseError('session-limit', {
+      what: this.#closing ? 'The server is shutting down' : 'The server has no room for another session',
+      seen: `${taken} open`,
+      allowed: `${this.limits.maxSessions} at once`,
+      next: 'Close sessions that are done, or start the server with a higher --sessions.',
+      fields: { open: taken, limit: this.limits.maxSessions },
+    });
   }
 
   async #take(entry: Entry, step: number, action: string): Promise<StepOutcome> {
@@ -274,6 +295,7 @@ export class SessionTable {
 
   #sweep(): void {
     const now = Date.now();
+    this.figures.reclaimed += this.snapshots.sweep(now);
     for (const entry of this.#entries.values()) {
       // A step under way has its own deadline, and renews the lease when it ends.
       if (entry.deadline >= now || entry.busy > 0) continue;

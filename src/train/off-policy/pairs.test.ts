@@ -107,24 +107,26 @@ test('a twin is compared at the turn from which it differs, by the rewards of th
       tokens.map((_, index) => madeTransition(index + 1)),
       { branchedFrom: { episode: origin.key, transition: 0, calls: 1 } },
     );
-  // In a group of two the twin of member 0 is member 2; that of member 1 took the same action.
+  // The second twin took the same action.
   const members = [first, other, branch(2, first, [8]), branch(3, other, [6, 9])];
-  expect(shown(twinPairs(views(members), 2, 2))).toEqual([
+  expect(shown(twinPairs(views(members), 2))).toEqual([
     [
       { counted: [6], reward: 2 },
       { counted: [8], reward: 0 },
     ],
   ]);
-  // One that started afresh is compared at the first turn; one whose first failed, with nothing.
-  const afresh = episode(2, [7], 0.5);
-  expect(shown(twinPairs(views([first, other, afresh]), 2, 2))).toEqual([
+  // A twin from the start is compared at the first turn; one whose first failed, with nothing.
+  const again = { ...episode(2, [7], 0.5), branchedFrom: fromStart(first) };
+  expect(shown(twinPairs(views([first, other, again]), 2))).toEqual([
     [
       { counted: [5], reward: 2 },
       { counted: [7], reward: 1 },
     ],
   ]);
-  expect(twinPairs(views([other, afresh]), 2, 2)).toEqual([]);
+  expect(twinPairs(views([first, other, again]).slice(1), 2)).toEqual([]);
 });
+
+const fromStart = ({ key }: Episode) => ({ episode: key, transition: -1, calls: 0 });
 
 test('the latest episodes are kept, by their keys; recorded ones stay as they are', () => {
   const key = (member: number) => ({ episode: madeKey({ member }), role: 'agent' });
@@ -148,7 +150,7 @@ const twins = (outcome: number): Episode[] => {
 };
 
 test('returns of tens are brought to a scale on which REFUEL begins with a loss of eta squared', async () => {
-  const pairs = [-40, -1, -25, -38].flatMap((outcome) => twinPairs(views(twins(outcome)), 1, 1));
+  const pairs = [-40, -1, -25, -38].flatMap((outcome) => twinPairs(views(twins(outcome)), 1));
   const lossOf = async (examples: readonly Example[]) => {
     const sides = examples.flat();
     // As at the beginning of a step: the policy is the one that sampled.
@@ -165,7 +167,8 @@ test('returns of tens are brought to a scale on which REFUEL begins with a loss 
   // Who earned more stays, and by how much beside the others.
   const ratio = ([one, two]: Example) => one.reward / two!.reward;
   expect(scaledPairs(pairs).map(ratio)).toEqual(pairs.map((pair) => expect.closeTo(ratio(pair), 9)));
-  const equal = twinPairs(views([episode(0, [5], 1), episode(1, [6], 1)]), 1, 1);
+  const first = episode(0, [5], 1);
+  const equal = twinPairs(views([first, { ...episode(1, [6], 1), branchedFrom: fromStart(first) }]), 1);
   expect(equal).toHaveLength(1);
   expect(scaledPairs(equal)).toEqual(equal);
   expect(scaledPairs([])).toEqual([]);

@@ -5,7 +5,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import type { CreditField } from '../../credit/fields.ts';
 import { meaningOf } from '../../credit/needs.ts';
 import type { EngineAbilities } from '../../engine/engine.ts';
-import type { World } from '../../env/world.ts';
+import { canBranch, type World } from '../../env/world.ts';
 import { isZeroSum } from '../../eval/zero-sum.ts';
 import { klEstimators } from '../../objective/kl.ts';
 import { builtIns, type Catalogue } from '../catalogue.ts';
@@ -15,7 +15,7 @@ import type { Recipe } from './recipe.ts';
 
 export interface Place {
   readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts' | 'correctThought'> &
-    Partial<Pick<World, 'protocol' | 'game'>>;
+    Partial<Pick<World, 'protocol' | 'game' | 'agent' | 'pure' | 'snapshots'>>;
   readonly engine: EngineAbilities;
 }
 
@@ -133,6 +133,13 @@ export function needsOf(
       of: 'environment',
       what: 'an action protocol that tells thoughts from actions, such as tags',
       met: ({ world }) => world.protocol?.thought !== undefined,
+    });
+  }
+  if (recipe.act) {
+    needs.push({
+      of: 'environment',
+      what: 'an environment whose episodes can branch (a pure one, or one whose sessions have snapshots)',
+      met: ({ world }) => canBranch(world),
     });
   }
   const { roles } = recipe.needs ?? {};

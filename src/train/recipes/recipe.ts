@@ -7,6 +7,7 @@ import type { Json } from '../../core/json.ts';
 import type { CreditField } from '../../credit/fields.ts';
 import type { DecoderShape } from '../../model/decoder.ts';
 import type { CollectOptions, GroupRequest } from '../../rollout/collect.ts';
+import type { Explorer } from '../../rollout/explore/tree.ts';
 import type { Block, Reads } from '../blocks.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../config.ts';
 import type { Kept, Learn } from '../learn.ts';
@@ -45,12 +46,11 @@ export interface Recipe {
    * Episodes that it plays, recorded ones where `data` names some and none are played, or both. Default: played ones.
    */
   readonly learnsFrom?: 'played' | 'either' | 'both';
-  /** How episodes are played, where not each from the start. */
-  readonly play?: (
-    requests: readonly GroupRequest[],
-    options: CollectOptions & { readonly branching: TrainConfig['branching'] },
-  ) => Promise<Group[]>;
-  /** What `play` reads of the configuration. */
+  /** How the episodes of a task branch, where not each is played from the start. */
+  readonly act?: (config: TrainConfig) => Explorer;
+  /** How episodes are played, where neither an explorer nor each from the start will do. */
+  readonly play?: (requests: readonly GroupRequest[], options: CollectOptions) => Promise<Group[]>;
+  /** What `act` and `play` read of the configuration. */
   readonly playReads?: Block;
   /** What it remembers before its first step; `recorded` is what `data` names. Default: nothing. */
   readonly start?: (recorded: readonly Kept[]) => Json;
@@ -92,8 +92,9 @@ type Described = 'summary' | 'formula' | 'use' | 'source' | 'authors';
 
 /** What `defineRecipe` takes: a name, and what differs from RLOO on the episodes of the step. */
 export type RecipeDefinition<Own extends z.ZodObject, M extends Json> = Pick<Recipe, 'name'> &
-  Partial<Omit<Recipe, 'kind' | 'name' | 'options' | 'start' | 'learn'>> & {
+  Partial<Omit<Recipe, 'kind' | 'name' | 'options' | 'act' | 'start' | 'learn'>> & {
     readonly options?: Own;
+    readonly act?: (config: TrainConfig & z.output<Own>) => Explorer;
     readonly start?: (recorded: readonly Kept[]) => M;
     readonly learn?: Learn<TrainConfig & OutputOf<Own>, M>;
   };
@@ -101,6 +102,9 @@ export type RecipeDefinition<Own extends z.ZodObject, M extends Json> = Pick<Rec
 /**
  * Define a recipe: how episodes are played, credited and learned from, and which settings it reads. What is left out is as in
  * `rloo`: episodes from the start, the credit method of the settings, a clipped policy gradient.
+ *
+ * `act` gives an explorer, which says from which places of episodes others go on. Recipes that have one are refused where
+ * nothing can branch.
  *
  * `learn` is given the settings of the run once a step, and then a `Trainer`, the usable groups of the step, and what it
  * remembers. It takes as many optimizer steps as it wants; what it returns is in the checkpoint.

@@ -1,7 +1,7 @@
 /** AEPO: as ARPO, with the budget and the branches balanced by entropy, and a clip that keeps its gradient. */
 
-import { collectBranches } from '../../../rollout/branching.ts';
-import { branches } from '../../blocks.ts';
+import { aepoExplorer } from '../../../rollout/explore/aepo.ts';
+import { balancedBranches } from '../../blocks.ts';
 import { creditFormula, lossFormula } from '../formulas.ts';
 import { defineRecipe } from '../recipe.ts';
 
@@ -18,8 +18,8 @@ export const aepo = defineRecipe({
   source: 'arXiv 2510.14545',
   authors: 'groups of 16; the strengths of balance, penalty and entropy are not published',
   needs: { oneRole: true },
-  play: collectBranches,
-  playReads: branches,
+  act: ({ branching }) => aepoExplorer(branching),
+  playReads: balancedBranches,
   settings: {
     credit: { method: 'aepo' },
     objective: { name: 'aepo-clip' },

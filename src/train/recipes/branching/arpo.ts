@@ -1,6 +1,6 @@
 /** ARPO: half of a group branches off the other half where the policy was surprised. */
 
-import { collectBranches } from '../../../rollout/branching.ts';
+import { arpoExplorer } from '../../../rollout/explore/arpo.ts';
 import { branches } from '../../blocks.ts';
 import { clippedLoss, creditFormula } from '../formulas.ts';
 import { defineRecipe } from '../recipe.ts';
@@ -17,7 +17,7 @@ export const arpo = defineRecipe({
   source: 'arXiv 2507.19849',
   authors: 'groups of 16 of which 8 start afresh, beam 2, branch probability 0.5, entropy weight 0.2, no KL',
   needs: { oneRole: true },
-  play: collectBranches,
+  act: ({ branching }) => arpoExplorer(branching),
   playReads: branches,
   settings: {
     credit: { method: 'arpo' },

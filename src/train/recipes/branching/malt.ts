@@ -1,6 +1,6 @@
 /** MALT: full trees of answers, critiques and refinements; imitation of the nodes that led to success. */
 
-import { collectTrees } from '../../../rollout/branching.ts';
+import { fullTreeExplorer } from '../../../rollout/explore/full-tree.ts';
 import { trees } from '../../blocks.ts';
 import { creditFormula, lossFormula } from '../formulas.ts';
 import { defineRecipe } from '../recipe.ts';
@@ -14,7 +14,7 @@ export const malt = defineRecipe({
   authors:
     'three children a node, so 27 leaves for three turns; imitation, then preferences for critic and refiner',
   needs: { oneRole: true },
-  play: collectTrees,
+  act: ({ branching }) => fullTreeExplorer(branching),
   playReads: trees,
   settings: {
     credit: { method: 'malt' },

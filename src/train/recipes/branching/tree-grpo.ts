@@ -1,6 +1,6 @@
 /** Tree-GRPO: branches at random places, compared inside their tree and across the trees of the task. */
 
-import { collectBranches } from '../../../rollout/branching.ts';
+import { arpoExplorer } from '../../../rollout/explore/arpo.ts';
 import { branches } from '../../blocks.ts';
 import { clippedLoss, creditFormula } from '../formulas.ts';
 import { defineRecipe } from '../recipe.ts';
@@ -13,7 +13,7 @@ export const treeGrpo = defineRecipe({
   source: 'arXiv 2509.21240',
   authors: 'trees of several expansions each; budgets counted in tool calls and tokens',
   needs: { oneRole: true },
-  play: collectBranches,
+  act: ({ branching }) => arpoExplorer(branching),
   playReads: branches,
   settings: {
     credit: { method: 'tree-grpo' },

@@ -2,11 +2,12 @@
 
 import { z } from 'zod';
 import { refuel as objective } from '../../../objective/rebel.ts';
+import { resetToTurnExplorer } from '../../../rollout/explore/reset-to-turn.ts';
 import { preference, scaledRewards } from '../../blocks.ts';
 import { learnFromPreferences } from '../../off-policy/preferences.ts';
 import { remembers } from '../../off-policy/replay.ts';
 import { scaledPairs } from '../../off-policy/scaled-pairs.ts';
-import { playTwins, twinPairs } from '../../off-policy/twins.ts';
+import { twinPairs } from '../../off-policy/twins.ts';
 import { defineRecipe } from '../recipe.ts';
 
 const options = z.strictObject({
@@ -34,13 +35,11 @@ export const refuel = defineRecipe({
   authors: 'eta 1000 (rewards near 0.1) or 1, learning rate 3e-7 or 1e-7, 5 turns, KL in the reward',
   frozen: true,
   needs: { oneRole: true },
-  play: playTwins,
+  act: () => resetToTurnExplorer,
   start: remembers,
   learn: learnFromPreferences({
     examples: (groups, config) => {
-      const pairs = groups.flatMap(({ members }) =>
-        twinPairs(members, config.rollout.group, config.credit.rewardScale),
-      );
+      const pairs = groups.flatMap(({ members }) => twinPairs(members, config.credit.rewardScale));
       return options.parse(config.objective.options).normalize ? scaledPairs(pairs) : pairs;
     },
     objective: (config) => {

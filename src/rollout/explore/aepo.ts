@@ -1,0 +1,58 @@
+/**
+ * AEPO: as ARPO, but a first episode shows how many others start afresh, and branches are spread over episodes.
+ *
+ *   of M episodes round(M·σ(balance·(H_1 - mean of later H))) start afresh
+ *   each branch lowers the score of further ones on its episode by the factor 1 - min(1, penalty·branches)
+ *
+ * Source: arXiv 2510.14545. Deviations: those of `surprise.ts`, and
+ * 1. The penalty counts branches of an episode; the paper counts those in a row.
+ */
+
+import type { Trajectory } from '../../core/trajectory.ts';
+import {
+  branchesOf,
+  freshMembers,
+  isWhole,
+  type SurpriseOptions,
+  surprise,
+  trajectoriesOf,
+} from './surprise.ts';
+import type { Explorer } from './tree.ts';
+
+export interface AepoExplorerOptions extends SurpriseOptions {
+  /** How strongly surprise decides the share that starts afresh; 0 is half. */
+  readonly balance: number;
+}
+
+/**
+ * Much surprise at the question asks for fresh episodes, at what comes back for branches.
+ *
+ * @example
+ * defineRecipe({
+ *   name: 'mine',
+ *   act: () => aepoExplorer({ alpha: 0.5, beta: 0.2, threshold: 0.3, width: 2, balance: 1, penalty: 0.2 }),
+ * });
+ */
+export function aepoExplorer({ balance, ...options }: AepoExplorerOptions): Explorer {
+  return {
+    keeps: isWhole,
+    next(tree, rng) {
+      const { episodes, members, rounds } = tree;
+      if (rounds.length === 0) return [{ from: 'start', members: 1 }];
+      const share = balancedShare(balance, trajectoriesOf(episodes.slice(0, 1)));
+      const more = freshMembers(share, members) - 1;
+      if (rounds.length === 1 && more > 0) return [{ from: 'start', members: more }];
+      const first = more > 0 ? 2 : 1;
+      return rounds.length === first ? branchesOf(tree, options, rng) : 'done';
+    },
+  };
+}
+
+/** σ(balance · (H_1 - mean of later H)). */
+export function balancedShare(balance: number, trajectories: readonly Trajectory[]): number {
+  const turns = trajectories.flatMap((trajectory) => trajectory.turns);
+  const later = trajectories.flatMap((trajectory) => trajectory.turns.slice(1)).map(surprise);
+  const first = turns[0] ? surprise(turns[0]) : 0;
+  const mean = later.length === 0 ? first : later.reduce((sum, value) => sum + value, 0) / later.length;
+  return 1 / (1 + Math.exp(-balance * (first - mean)));
+}

@@ -1,0 +1,113 @@
+/**
+ * Where branches begin that look for decisions: places after which the policy was unsure.
+ *
+ *   a place is before a turn k > 1 of an episode;   its score is α + β·(H_k - H_1),   H_k the surprise per token of turn k
+ *   places with a score above the threshold branch, highest first, at most `width` times each
+ *
+ * 1. Entropies are estimated by -log π of what was sampled, in nats; the papers take them over the ten likeliest tokens and
+ *    divide by the logarithm of the vocabulary.
+ * 2. Places are chosen once the first episodes have ended, not while they are played, so H_k is known for the whole turn.
+ *    Branches are not branched again.
+ * 3. Episodes that no place was found for start afresh.
+ */
+
+import type { Episode, Place } from '../../core/episode.ts';
+import { keyText } from '../../core/episode-key.ts';
+import type { Rng } from '../../core/rng.ts';
+import { actOf, roleGroups, type Trajectory, type Turn } from '../../core/trajectory.ts';
+import type { EpisodeTree, Expansion } from './tree.ts';
+
+export interface SurpriseOptions {
+  /** Score of every place. */
+  readonly alpha: number;
+  /** Score of a nat of surprise above that of the first turn. */
+  readonly beta: number;
+  readonly threshold: number;
+  /** Branches of one place, at most. */
+  readonly width: number;
+  /** By how much each branch lowers the score of further ones on the same episode; above 1 is 1. Default: 0. */
+  readonly penalty?: number;
+}
+
+export const isWhole = ({ branchedFrom }: Episode): boolean => branchedFrom === undefined;
+
+/** How many of the group's episodes start afresh, by share: at least one. */
+export const freshMembers = (share: number, members: number): number =>
+  Math.min(members, Math.max(1, Math.round(share * members)));
+
+/** All episodes that are still wanted: branches where places are unsure enough, the others from the start. */
+export function branchesOf(
+  tree: EpisodeTree,
+  options: SurpriseOptions,
+  rng: Rng,
+): readonly Expansion[] | 'done' {
+  const left = tree.members - tree.episodes.length;
+  if (left <= 0) return 'done';
+  const places = choosePlaces(tree, options, left, rng);
+  const rest = left - places.length;
+  return [
+    ...places.map((from) => ({ from, members: 1 })),
+    ...(rest > 0 ? [{ from: 'start', members: rest } as const] : []),
+  ];
+}
+
+/** The places to branch at, at most `count` of them; a place occurs as often as it is branched. */
+function choosePlaces(
+  { episodes, kept }: EpisodeTree,
+  { alpha, beta, threshold, width, penalty = 0 }: SurpriseOptions,
+  count: number,
+  rng: Rng,
+): Place[] {
+  const trajectories = trajectoriesOf(episodes);
+  const places = rng.shuffle(
+    kept.map((place) => ({
+      place,
+      episode: keyText(place.episode),
+      score: alpha + beta * unsureness(trajectories, place),
+      taken: 0,
+    })),
+  );
+  const branches = new Map<string, number>();
+  const chosen: Place[] = [];
+  while (chosen.length < count) {
+    let best: (typeof places)[number] | undefined;
+    let highest = threshold;
+    for (const place of places) {
+      if (place.taken >= width) continue;
+      const score = place.score * (1 - Math.min(1, penalty * (branches.get(place.episode) ?? 0)));
+      if (score > highest) [best, highest] = [place, score];
+    }
+    if (best === undefined) break;
+    best.taken++;
+    branches.set(best.episode, (branches.get(best.episode) ?? 0) + 1);
+    chosen.push(best.place);
+  }
+  return chosen;
+}
+
+/** The roles of whole episodes, episode after episode. */
+export function trajectoriesOf(episodes: readonly Episode[]): Trajectory[] {
+  return roleGroups([{ step: 0, group: 0, members: episodes }]).flatMap(({ members }) => members);
+}
+
+/** How much more surprising the turn after the place was than the first turn of the same role. */
+function unsureness(trajectories: readonly Trajectory[], { episode, transition }: Place): number {
+  const name = keyText(episode);
+  const own = trajectories.filter((trajectory) => keyText(trajectory.episode.key) === name);
+  const next = own[0]?.episode.transitions[transition + 1];
+  const ofMover = own.find(({ role }) => role === next?.role);
+  const after = ofMover?.turns.find((turn) => turn.transition === next);
+  return ofMover && after ? surprise(after) - surprise(ofMover.turns[0]!) : 0;
+}
+
+/** Minus the mean log-probability of the sampled tokens: an unbiased estimate of the entropy per token. */
+export function surprise(turn: Turn): number {
+  const logprobs = actOf(turn)?.logprobs ?? [];
+  return logprobs.length === 0 ? 0 : -sumOf(logprobs) / logprobs.length;
+}
+
+function sumOf(numbers: ArrayLike<number>): number {
+  let sum = 0;
+  for (let index = 0; index < numbers.length; index++) sum += numbers[index]!;
+  return sum;
+}

@@ -1,0 +1,136 @@
+/** Places of episodes from which others go on: held as snapshots, or reached again by repeating what was done before. */
+
+import type { Role } from '../core/episode.ts';
+import { TurnwiseError } from '../core/errors.ts';
+import type { Rng } from '../core/rng.ts';
+import type { History } from '../model/renderer.ts';
+import { EpisodeEnd } from './boundary.ts';
+import { GuardedSession, type GuardOptions, type OpenRequest } from './guard/guarded-session.ts';
+import type { Prefix } from './recorder.ts';
+
+/** What one role has done so far. */
+export interface Seat {
+  readonly role: Role;
+  /** Turns taken. */
+  turns: number;
+  /** What it was shown and wrote so far. */
+  past: History;
+  /** Its last call. */
+  lastCall: number | undefined;
+  /** What was wrong with the form of the last completion; the agent is told before its next turn. */
+  problem: string | undefined;
+}
+
+/** What leads to a place from the start: how its episode was opened, and all actions since. */
+export interface Way {
+  /** Makes the streams anew. */
+  readonly opening: () => OpenRequest;
+  readonly actions: readonly string[];
+}
+
+interface Where {
+  readonly prefix: Prefix;
+  readonly seats: readonly Seat[];
+  /** The next prompt there, where critics are asked what it is worth. */
+  readonly promptIds?: readonly number[];
+  readonly way?: Way;
+}
+
+export interface KeptPlace extends Where {
+  /**
+   * A session that goes on from here, and ends with the episode of `guard`. It repeats the chance of its origin, or draws
+   * from `chance`.
+   *
+   * @throws EpisodeEnd
+   */
+  open(guard: GuardOptions, chance?: Rng): Promise<GuardedSession>;
+  /** Never throws. */
+  dispose(): Promise<void>;
+}
+
+/** The start of an episode, as a place. */
+export function startOf(prefix: Prefix, opening: () => OpenRequest): KeptPlace {
+  return {
+    prefix,
+    seats: [],
+    way: { opening, actions: [] },
+    open: (guard, chance) => GuardedSession.open({ ...opening(), ...(chance && { rng: chance }) }, guard),
+    dispose: async () => {},
+  };
+}
+
+/**
+ * The present place of a session: a snapshot where there are any, the way to it where its world is pure; undefined where
+ * neither is.
+ *
+ * @param role who acts next
+ * @throws EpisodeEnd
+ */
+export async function keepPlace(
+  session: GuardedSession,
+  role: Role,
+  { world, boundary, timeoutMs }: GuardOptions,
+  where: Where,
+): Promise<KeptPlace | undefined> {
+  if (session.hasSnapshots) {
+    const snapshot = await session.snapshot();
+    const what = `letting go of ${session.place}`;
+    return {
+      ...where,
+      open: (guard, chance) => GuardedSession.reopen(snapshot, chance, guard),
+      dispose: () => boundary.quietly(what, timeoutMs, () => snapshot.dispose()),
+    };
+  }
+  const { way } = where;
+  if (!world.pure || way === undefined) return undefined;
+  const anchor = session.anchor(role);
+  return {
+    ...where,
+    open: (guard, chance) => repeated(way, { role, anchor }, guard, chance),
+    dispose: async () => {},
+  };
+}
+
+async function repeated(
+  { opening, actions }: Way,
+  end: { readonly role: Role; readonly anchor: string },
+  guard: GuardOptions,
+  chance: Rng | undefined,
+): Promise<GuardedSession> {
+  if (chance) throw failed(guard, freshChance(guard.world.name));
+  const session = await GuardedSession.open(opening(), guard);
+  try {
+    for (const action of actions) {
+      if (session.toMove() === undefined) break;
+      await session.step(action);
+    }
+    const role = session.toMove();
+    const seen = role === end.role ? session.anchor(role) : `${role ?? 'nobody'} to move`;
+    if (seen !== end.anchor) throw failed(guard, ledElsewhere(guard.world.name, seen, end.anchor));
+    return session;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+const failed = ({ place }: GuardOptions, error: Error): EpisodeEnd =>
+  new EpisodeEnd('failed:environment', `going on in ${place}: ${error.message}`, error);
+
+function freshChance(environment: string): TurnwiseError {
+  return new TurnwiseError('snapshot-missing', {
+    what: `An episode of "${environment}" cannot go on with a chance of its own, since its sessions have no snapshots`,
+    next: 'Give its sessions snapshot(), or ask for expansions whose chance is "same"',
+    fields: { environment },
+  });
+}
+
+function ledElsewhere(environment: string, seen: string, expected: string): TurnwiseError {
+  return new TurnwiseError('replay-differs', {
+    what: `"${environment}" says that it is pure, and the same task, chance and actions led it to another state`,
+    seen: seen.slice(0, 500),
+    allowed: expected.slice(0, 500),
+    next: 'Its step may read a clock, a file or a variable outside the state. Take that out, or leave `pure` out',
+    fields: { environment },
+  });
+}
