@@ -5,7 +5,7 @@ import type { Json } from '../../core/json.ts';
 import { environmentNames, findEnvironment } from '../../run/load/environments.ts';
 import type { RunFile } from '../../store/run-file.ts';
 import type { TrainSettings } from '../../train/config.ts';
-import { findRecipe } from '../../train/recipes/recipes.ts';
+import { recipes } from '../../train/recipes/recipes.ts';
 import { mergeSettings, resolveConfig } from '../../train/resolve.ts';
 import type { Setting } from '../shapes.ts';
 import { leaves } from './overview.ts';
@@ -37,7 +37,8 @@ export async function settingsOf(file: RunFile): Promise<Setting[]> {
 
 async function usualSettings({ recipe: name, world, config }: RunFile): Promise<[string, Json][]> {
   try {
-    const recipe = findRecipe(name);
+    const recipe = recipes.find((one) => one.name === name);
+    if (!recipe) return [];
     const factory = environmentNames.includes(world.source) ? await findEnvironment(world.source) : undefined;
     const chosen = choices.reduce<Record<string, unknown>>((settings, path) => {
       const value = path.reduce<unknown>(
