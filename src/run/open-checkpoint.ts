@@ -6,7 +6,7 @@ import { unwatched } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import type { RunFile } from '../store/run-file.ts';
 import { Archive } from '../train/archive.ts';
-import { storedConfigSchema, type TrainConfig } from '../train/config.ts';
+import type { TrainConfig } from '../train/config.ts';
 import { createLearner, type Learner } from '../train/learner.ts';
 import type { ModelCard } from '../train/model-card.ts';
 import { defineRecipe } from '../train/recipes/recipe.ts';
@@ -16,6 +16,7 @@ import { languageOf, movedTo } from './model/policy-language.ts';
 import { openEngine, reopenBase } from './model/run-model.ts';
 import { type CheckpointState, ownCheckpoint } from './run-checkpoint.ts';
 import { catalogueOf } from './settings/run-definitions.ts';
+import { readRunFile } from './settings/run-recipe.ts';
 import { version } from './version.ts';
 
 type OpenedEngine = EmbeddedEngine | TinkerEngine;
@@ -45,7 +46,7 @@ export type OpenedCheckpoint = Learner & {
 /** The model of a checkpoint. The world that it was trained in is not looked for. */
 export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
-  const file = run.readConfig(storedConfigSchema);
+  const file = readRunFile(run);
   const checkpoint = await ownCheckpoint(run, request.step);
   const { card } = checkpoint.state as unknown as CheckpointState;
   const open = await reopenBase(card, request);
@@ -62,7 +63,7 @@ export async function openModel(request: ModelRequest): Promise<OpenedModel> {
 /** A policy that a checkpoint holds, ready to play. */
 export async function openCheckpoint(request: ModelRequest & WorldRequest): Promise<OpenedCheckpoint> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
-  const file = run.readConfig(storedConfigSchema);
+  const file = readRunFile(run);
   const world = await worldOfRun(request, file);
   // Whoever plays asks for no credit and no loss.
   const { context } = file.config;

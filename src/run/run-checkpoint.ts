@@ -6,13 +6,14 @@ import type { Checkpoint } from '../store/checkpoints.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import type { RunWorld } from '../store/run-file.ts';
 import { commandIn } from '../store/runs.ts';
-import { storedConfigSchema, type TrainConfig } from '../train/config.ts';
+import type { TrainConfig } from '../train/config.ts';
 import type { Evaluations } from '../train/evaluations.ts';
 import { headsOf } from '../train/learner.ts';
 import type { TrainState } from '../train/loop.ts';
 import { isLocal, type ModelCard } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { isSameWorld, typedSource } from './load/world-source.ts';
+import { readRunFile } from './settings/run-recipe.ts';
 import { version } from './version.ts';
 
 /** What a checkpoint remembers besides weights. */
@@ -37,7 +38,7 @@ export async function openWarmStart(
   config: TrainConfig,
 ): Promise<{ readonly card: ModelCard; readonly folder: string; readonly before: Evaluations }> {
   const run = RunDirectory.openForReading({ root, name: config.start, version });
-  const file = run.readConfig(storedConfigSchema);
+  const file = readRunFile(run);
   // One world may be loaded in two ways: from code and from a file.
   const known = isSameWorld(file.world, world) ? file.world : world;
   const facts = (

@@ -10,7 +10,7 @@ import { startWatchdog, type Watchdog } from '../rollout/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import { Archive } from '../train/archive.ts';
-import { storedConfigSchema, type TrainConfig } from '../train/config.ts';
+import type { TrainConfig } from '../train/config.ts';
 import type { RunSummary } from '../train/events.ts';
 import { createLearner } from '../train/learner.ts';
 import { initialState, train } from '../train/loop.ts';
@@ -44,7 +44,7 @@ import {
   type RunSettings,
   requireOptions,
 } from './settings/run-definitions.ts';
-import { nameRecipe, type RecipeInput, recipeOfRun } from './settings/run-recipe.ts';
+import { nameRecipe, type RecipeInput, readRunFile, recipeOfRun } from './settings/run-recipe.ts';
 import { version } from './version.ts';
 
 export interface StartRequest extends RunControl {
@@ -105,7 +105,7 @@ export function resumeRun(request: ResumeRequest): Promise<RunSummary> {
 async function goOn(request: ResumeRequest): Promise<RunSummary> {
   const run = RunDirectory.openForWriting({ root: request.root, name: request.name, version });
   try {
-    const file = run.readConfig(storedConfigSchema);
+    const file = readRunFile(run);
     const { config } = file;
     const recipe = await recipeOfRun(request.name, file, request.definitions);
     const world = await worldOfRun(request, file);

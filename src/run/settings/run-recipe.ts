@@ -1,10 +1,18 @@
 /** The recipe of a run: built in, of a file, or made in code. `config.json` keeps by which of these it is found again. */
 
+import { z } from 'zod';
 import { kindOf } from '../../core/definition.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { parseStrict } from '../../core/parse-strict.ts';
 import { valueText } from '../../core/safe-text.ts';
-import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../../train/config.ts';
+import type { RunDirectory } from '../../store/run-directory.ts';
+import type { RunFile } from '../../store/run-file.ts';
+import {
+  storedConfigSchema,
+  type TrainConfig,
+  type TrainSettings,
+  trainConfigSchema,
+} from '../../train/config.ts';
 import type { ChosenRecipe, Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
 import { type Definition, isDefinition, isFileReference, loadDefinition } from '../load/definitions.ts';
@@ -31,6 +39,13 @@ export async function nameRecipe(input: RecipeInput): Promise<NamedRecipe> {
   const { recipe, settings } = isDefinition('recipe', input) ? { recipe: input, settings: {} } : input;
   if (!isDefinition('recipe', recipe)) throw noRecipe(input);
   return { recipe, settings, source: recipes.includes(recipe) ? recipe.name : `${CODE}:${recipe.name}` };
+}
+
+/** `config.json`, complete: what only a recipe of a user reads is checked once that recipe is there. */
+export function readRunFile(run: RunDirectory): RunFile<TrainConfig> {
+  const { recipe } = run.readConfig(z.unknown());
+  const isBuiltIn = recipes.some(({ name }) => name === recipe);
+  return run.readConfig(isBuiltIn ? trainConfigSchema : storedConfigSchema);
 }
 
 /**

@@ -78,7 +78,9 @@ export class SamplingLanes {
     };
   }
 
+  /** Finishes what has been asked first: a thread that is ended within a call of the runtime takes the process with it. */
   async close(): Promise<void> {
+    await this.pause();
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 
