@@ -3,7 +3,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findBrowser, noBrowser, openBrowser, required } from '../../../tools/browser.ts';
 import { version } from '../../run/version.ts';
@@ -83,6 +83,12 @@ async function open(path: string, options: BrowserContextOptions = {}): Promise<
 
 const close = ({ page }: Opened): Promise<void> => page.context().close();
 
+/** The place is there, and so are the listeners that its page adds after it was drawn. */
+async function listening(place: Locator): Promise<void> {
+  await place.waitFor();
+  await place.page().evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+}
+
 describe.skipIf(isMissing)('in a browser', () => {
   const looks = [
     { width: 1280, colorScheme: 'light' },
@@ -118,7 +124,7 @@ describe.skipIf(isMissing)('in a browser', () => {
   test('keys lead through runs, groups, members and turns, and back', { timeout: 60_000 }, async () => {
     const opened = await open('/');
     const { page, wrong } = opened;
-    await page.locator('tr.current').waitFor();
+    await listening(page.locator('tr.current'));
     await page.keyboard.press('G');
     await page.keyboard.press('k');
     await page.keyboard.press('g');
@@ -126,43 +132,44 @@ describe.skipIf(isMissing)('in a browser', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('lake');
     await page.keyboard.press('Escape');
-    await page.locator('tr.current >> text=lake').waitFor();
+    await listening(page.locator('tr.current >> text=lake'));
     await page.goto(`${server.origin}/runs/lake`);
-    await page.locator('text=Groups of step 3').waitFor();
+    await listening(page.locator('text=Groups of step 3'));
     await page.keyboard.press('[');
-    await page.locator('text=Groups of step 2').waitFor();
+    await listening(page.locator('text=Groups of step 2'));
     expect(new URL(page.url()).search).toBe('?step=2');
     await page.keyboard.press(']');
     await page.keyboard.press('x');
     expect(await page.locator('select').first().inputValue()).toBe('minute');
-    await page.locator('table.groups tr.current').waitFor();
+    await listening(page.locator('table.groups tr.current'));
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/steps\/3\/groups\/\d+$/);
-    await page.locator('.members-table tr.current').waitFor();
+    await listening(page.locator('.members-table tr.current'));
     await page.keyboard.press('j');
+    await listening(page.locator('.members-table tbody tr:nth-child(2).current'));
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/groups\/\d+\/1$/);
-    await page.locator('.tokens').first().waitFor();
+    await listening(page.locator('.tokens').first());
     await page.keyboard.press('j');
     expect(new URL(page.url()).searchParams.get('turn')).toBe('1');
-    await page.locator('.call.chosen').waitFor();
+    await listening(page.locator('.call.chosen'));
     await page.keyboard.press('2');
     await page.keyboard.press('3');
     expect(new URL(page.url()).searchParams.get('colour')).toBe('advantage');
     await page.keyboard.press('i');
-    await page.locator('pre.ids').first().waitFor();
+    await listening(page.locator('pre.ids').first());
     await page.keyboard.press('r');
-    await page.locator('.raw pre').waitFor();
+    await listening(page.locator('.raw pre'));
     await page.keyboard.press('u');
     await page.waitForURL(/\/groups\/\d+$/);
     await page.keyboard.press('u');
-    await page.locator('text=Groups of step 3').waitFor();
+    await listening(page.locator('text=Groups of step 3'));
     const before = await page.evaluate(() => document.documentElement.dataset.theme);
     await page.keyboard.press('t');
     expect(await page.evaluate(() => document.documentElement.dataset.theme)).not.toBe(before);
     await page.keyboard.press('?');
-    await page.locator('section.keys').waitFor();
+    await listening(page.locator('section.keys'));
     await page.getByLabel('Keys work').uncheck();
     await page.keyboard.press('Escape');
     await page.keyboard.press('u');
