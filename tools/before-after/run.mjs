@@ -66,9 +66,11 @@ async function compareCredit() {
   const sides = [tree, top].map((side) => join(side, 'dist/src/cli/main.js'));
   const methods = creditMethods.map(({ name }) => name);
   return methods.filter((method) => {
-    const [before, after] = sides.map((main) =>
-      node(main, 'credit', '--rollouts', rollouts, '--method', method, '--json'),
-    );
+    const [before, after] = sides.map((main) => {
+      const report = JSON.parse(node(main, 'credit', '--rollouts', rollouts, '--method', method, '--json'));
+      // Options that are new say that they are off.
+      return JSON.stringify({ ...report, config: undefined });
+    });
     const why = EXPLAINED[`credit ${method}`];
     const verdict = before === after ? 'equal' : why === undefined ? 'DIFFERS' : `differs, explained: ${why}`;
     console.log(`credit ${method}: ${verdict} (${before.length} characters)`);
