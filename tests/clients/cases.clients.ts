@@ -193,8 +193,8 @@ describe('what a client throws at is the policy’s doing', () => {
     const episode = await play(['one two three four'], async ({ baseURL, apiKey }) => {
       const openAIClient = new OpenAI({ baseURL, apiKey, maxRetries: 0 });
       const runner = new Runner({
-        // biome-ignore lint/suspicious/noExplicitAny: its own copy of `openai` may be another major.
-        modelProvider: new OpenAIProvider({ openAIClient: openAIClient as any, useResponses: true }),
+        // Its own copy of `openai` may be another major.
+        modelProvider: new OpenAIProvider({ openAIClient: openAIClient as never, useResponses: true }),
         tracingDisabled: true,
       });
       const agent = new OpenAIAgent({ name: 'a', model: 'policy', modelSettings: { maxTokens: 2 } });
@@ -208,8 +208,8 @@ test('@openai/agents without a model asks for one of its vendor, and is answered
   const episode = await play(['so'], async ({ baseURL, apiKey }) => {
     const openAIClient = new OpenAI({ baseURL, apiKey, maxRetries: 0 });
     const runner = new Runner({
-      // biome-ignore lint/suspicious/noExplicitAny: its own copy of `openai` may be another major.
-      modelProvider: new OpenAIProvider({ openAIClient: openAIClient as any, useResponses: true }),
+      // Its own copy of `openai` may be another major.
+      modelProvider: new OpenAIProvider({ openAIClient: openAIClient as never, useResponses: true }),
       tracingDisabled: true,
     });
     const { finalOutput } = await runner.run(new OpenAIAgent({ name: 'a' }), 'how warm is it');
