@@ -8,10 +8,10 @@
 import { execFileSync } from 'node:child_process';
 import { Rng } from '../src/core/rng.ts';
 import { quantile } from '../src/core/statistics.ts';
-import type { CreditField } from '../src/credit/fields.ts';
-import type { CreditMethod } from '../src/credit/method.ts';
+import type { CreditMethod } from '../src/credit/contract/method.ts';
 import { creditMethods, findCreditMethod } from '../src/credit/methods.ts';
-import type { CreditTrajectory, CreditTurn, ToolCall } from '../src/credit/rollouts.ts';
+import type { CreditField } from '../src/credit/report/fields.ts';
+import type { CreditTrajectory, CreditTurn, ToolCall } from '../src/credit/report/rollouts.ts';
 
 export interface CreditFigure {
   readonly medianMs: number;

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { TokenRow } from '../src/engine/engine.ts';
-import { openCheckpoint } from '../src/model/checkpoint.ts';
-import { type DecoderShape, parameterShapes } from '../src/model/decoder.ts';
-import { elementCount, writeSafetensors } from '../src/model/safetensors.ts';
-import { crossEntropy } from '../src/objective/cross-entropy.ts';
+import { openCheckpoint } from '../src/model/checkpoint/checkpoint.ts';
+import { elementCount, writeSafetensors } from '../src/model/checkpoint/safetensors.ts';
+import { type DecoderShape, parameterShapes } from '../src/model/decoder/decoder.ts';
+import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
 import { large } from './shapes.ts';
 
 export interface LoraBench {

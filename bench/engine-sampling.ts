@@ -3,7 +3,7 @@
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { SampleRequest } from '../src/engine/engine.ts';
-import type { DecoderShape } from '../src/model/decoder.ts';
+import type { DecoderShape } from '../src/model/decoder/decoder.ts';
 import { demo } from './shapes.ts';
 
 /** A shape of work: conversations that are all sampled at once, turn by turn. */

@@ -3,7 +3,7 @@
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { SampleRequest, TokenRow } from '../src/engine/engine.ts';
-import { ppoClip } from '../src/objective/ppo-clip.ts';
+import { ppoClip } from '../src/objective/policy-gradient/ppo-clip.ts';
 import { demo } from './shapes.ts';
 
 const shape = { ...demo, contextLength: 640 };

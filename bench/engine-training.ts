@@ -2,8 +2,8 @@
 
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import type { DecoderShape } from '../src/model/decoder.ts';
-import { crossEntropy } from '../src/objective/cross-entropy.ts';
+import type { DecoderShape } from '../src/model/decoder/decoder.ts';
+import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
 
 const warmUpSteps = 3;
 const optimizer = {

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { DecoderShape } from '../src/model/decoder.ts';
+import type { DecoderShape } from '../src/model/decoder/decoder.ts';
 import type { LoraBench } from './engine-lora.ts';
 import { benchDemo, benchLongCompletions, median } from './engine-sampling.ts';
 import { benchShares } from './engine-shares.ts';

@@ -4,8 +4,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import { HeapKeeper } from '../src/engine/embedded/heap-keeper.ts';
-import type { DecoderShape } from '../src/model/decoder.ts';
-import { ppoClip } from '../src/objective/ppo-clip.ts';
+import type { DecoderShape } from '../src/model/decoder/decoder.ts';
+import { ppoClip } from '../src/objective/policy-gradient/ppo-clip.ts';
 import type { MemoryBench } from './memory.ts';
 
 const shape: DecoderShape = {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TokenRow } from '../src/engine/engine.ts';
 import { createTinkerEngine } from '../src/engine/tinker/create-tinker-engine.ts';
 import { namedLoss, objectiveOf } from '../src/objective/named-losses.ts';
-import { ppoClip } from '../src/objective/ppo-clip.ts';
+import { ppoClip } from '../src/objective/policy-gradient/ppo-clip.ts';
 import { randomSource } from '../src/run/model/served-model.ts';
 import { listenTinker } from '../src/server/tinker/listen.ts';
 

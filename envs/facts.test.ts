@@ -1,7 +1,7 @@
 /** What built-in environments declare to know is what they tell, in every episode. */
 
 import { expect, test } from 'vitest';
-import { factsOf } from '../src/credit/facts.ts';
+import { factsOf } from '../src/credit/contract/facts.ts';
 import { playEpisode } from '../src/env/play.ts';
 import { loadEnvironments } from '../src/run/load/environments.ts';
 

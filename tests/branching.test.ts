@@ -13,8 +13,8 @@ import { z } from '../src/exports/index.ts';
 import { defineRecipe, type Explorer } from '../src/exports/recipes.ts';
 import { train } from '../src/exports/train.ts';
 import { serveEnvironment } from '../src/server/environment/serve.ts';
+import { trainingShard } from '../src/store/rollouts/shard-names.ts';
 import { RunDirectory } from '../src/store/run-directory.ts';
-import { trainingShard } from '../src/store/shard-names.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-branching-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { findCreditMethod } from '../src/credit/methods.ts';
-import type { CreditTrajectory } from '../src/credit/rollouts.ts';
+import type { CreditTrajectory } from '../src/credit/report/rollouts.ts';
 
 type Rows = readonly (readonly number[])[];
 interface Numbers {

@@ -12,7 +12,7 @@ import { world as guessNumber } from '../envs/guess-number/index.ts';
 import { world as jsTasks } from '../envs/js-tasks/index.ts';
 import { world as kuhnPoker } from '../envs/kuhn-poker/index.ts';
 import type { Episode } from '../src/core/episode.ts';
-import type { Json } from '../src/core/json.ts';
+import type { Json } from '../src/core/json/json.ts';
 import type { WorldFactory } from '../src/env/factory.ts';
 import { connectOpenEnv } from '../src/env/remote/openenv.ts';
 import { connectTurnwise } from '../src/env/remote/turnwise.ts';
@@ -24,7 +24,7 @@ import { fullContext } from '../src/rollout/context.ts';
 import { unwatched } from '../src/rollout/watchdog.ts';
 import { startRun } from '../src/run/training-run.ts';
 import { type EnvironmentServer, serveEnvironment } from '../src/server/environment/serve.ts';
-import type { RunEvent } from '../src/train/events.ts';
+import type { RunEvent } from '../src/train/loop/events.ts';
 
 const servers: EnvironmentServer[] = [];
 let runs: string;

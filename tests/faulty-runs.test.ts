@@ -11,8 +11,8 @@ import { defineEnvironment } from '../src/env/environment.ts';
 import { fromEnvironment } from '../src/env/from-environment.ts';
 import { train } from '../src/exports/train.ts';
 import { faultyWorld } from '../src/rollout/testing/faulty-world.ts';
+import { trainingShard } from '../src/store/rollouts/shard-names.ts';
 import { RunDirectory } from '../src/store/run-directory.ts';
-import { trainingShard } from '../src/store/shard-names.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-faulty-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

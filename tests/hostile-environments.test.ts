@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import { user } from '../src/core/messages.ts';
 import { defineEnvironment, type Environment } from '../src/env/environment.ts';
 import { train } from '../src/exports/train.ts';
-import type { RunEvent, StoredEvent } from '../src/train/events.ts';
+import type { RunEvent, StoredEvent } from '../src/train/loop/events.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-hostile-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

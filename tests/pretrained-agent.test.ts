@@ -10,8 +10,8 @@ import { exportCommand } from '../src/cli/commands/export.ts';
 import { playCommand } from '../src/cli/commands/play.ts';
 import { trainCommand } from '../src/cli/commands/train.ts';
 import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
-import { loadPretrainedLanguage } from '../src/model/pretrained-language.ts';
-import { readEpisodeFile } from '../src/store/read-episodes.ts';
+import { loadPretrainedLanguage } from '../src/model/tokenizer/pretrained-language.ts';
+import { readEpisodeFile } from '../src/store/rollouts/read-episodes.ts';
 
 const parity = new URL('hf-parity/', import.meta.url).pathname;
 const agent = new URL('../examples/agents/openai-client.ts', import.meta.url).pathname;

@@ -12,12 +12,12 @@ import { resumeCommand } from '../src/cli/commands/resume.ts';
 import { trainCommand } from '../src/cli/commands/train.ts';
 import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
 import { Rng } from '../src/core/rng.ts';
-import { chatRenderer } from '../src/model/chat-renderer.ts';
-import { openCheckpoint } from '../src/model/checkpoint.ts';
-import { loadPretrainedLanguage } from '../src/model/pretrained-language.ts';
+import { chatRenderer } from '../src/model/chat/chat-renderer.ts';
+import { openCheckpoint } from '../src/model/checkpoint/checkpoint.ts';
+import { loadPretrainedLanguage } from '../src/model/tokenizer/pretrained-language.ts';
 import { environmentNames, loadEnvironments } from '../src/run/load/environments.ts';
 import { readEvents } from '../src/store/log-lines.ts';
-import { readEpisodeFile } from '../src/store/read-episodes.ts';
+import { readEpisodeFile } from '../src/store/rollouts/read-episodes.ts';
 
 const parity = new URL('hf-parity/', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-pretrained-'));

@@ -7,9 +7,9 @@ import { afterAll, expect, test } from 'vitest';
 import { chain } from '../bench/methods/environments/chain.ts';
 import { duet } from '../bench/methods/environments/duet.ts';
 import { train } from '../src/exports/train.ts';
-import type { Metrics } from '../src/train/events.ts';
+import { readBy } from '../src/train/config/run-schema.ts';
+import type { Metrics } from '../src/train/loop/events.ts';
 import { recipes } from '../src/train/recipes/recipes.ts';
-import { readBy } from '../src/train/run-schema.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-recipes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

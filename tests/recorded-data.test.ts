@@ -10,11 +10,11 @@ import { keyText } from '../src/core/episode-key.ts';
 import { chainOf } from '../src/core/trajectory.ts';
 import { resume, start, train } from '../src/exports/train.ts';
 import { readEvents } from '../src/store/log-lines.ts';
+import { recordedShard, trainingShard } from '../src/store/rollouts/shard-names.ts';
 import { RunDirectory } from '../src/store/run-directory.ts';
-import { recordedShard, trainingShard } from '../src/store/shard-names.ts';
-import type { TrainSettings } from '../src/train/config.ts';
+import type { TrainSettings } from '../src/train/config/config.ts';
+import { readBy } from '../src/train/config/run-schema.ts';
 import { findRecipe } from '../src/train/recipes/recipes.ts';
-import { readBy } from '../src/train/run-schema.ts';
 
 const runs = mkdtempSync(join(tmpdir(), 'turnwise-recorded-'));
 afterAll(() => rmSync(runs, { recursive: true, force: true }));

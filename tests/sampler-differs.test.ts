@@ -5,11 +5,11 @@ import { madeGroup, playedEpisode } from '../src/core/testing/made-episodes.ts';
 import { roleGroups } from '../src/core/trajectory.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import { crossEntropy } from '../src/objective/cross-entropy.ts';
-import type { TrainSettings } from '../src/train/config.ts';
+import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
+import type { TrainSettings } from '../src/train/config/config.ts';
 import { learnerOn, learnOnce } from '../src/train/learner-on.test-helper.ts';
+import { updateWarnings } from '../src/train/loop/warnings.ts';
 import { findRecipe, recipes } from '../src/train/recipes/recipes.ts';
-import { updateWarnings } from '../src/train/warnings.ts';
 
 const shape = {
   vocabulary: 12,

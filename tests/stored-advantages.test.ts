@@ -12,20 +12,20 @@ import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-hel
 import type { StoredCredit } from '../src/core/episode.ts';
 import { keyText } from '../src/core/episode-key.ts';
 import { isTrained, roleGroups, type Trajectory } from '../src/core/trajectory.ts';
-import type { CreditReport } from '../src/credit/report.ts';
+import type { CreditReport } from '../src/credit/report/report.ts';
 import { defineEnvironment } from '../src/env/environment.ts';
 import { train } from '../src/exports/train.ts';
-import { type EpisodeFile, readEpisodeFile } from '../src/store/read-episodes.ts';
-import type { CreditedSample } from '../src/train/batch.ts';
-import type { TrainSettings } from '../src/train/config.ts';
+import { type EpisodeFile, readEpisodeFile } from '../src/store/rollouts/read-episodes.ts';
+import type { TrainSettings } from '../src/train/config/config.ts';
+import { readBy } from '../src/train/config/run-schema.ts';
+import type { CreditedSample } from '../src/train/kit/batch.ts';
 import { findRecipe, recipes } from '../src/train/recipes/recipes.ts';
-import { readBy } from '../src/train/run-schema.ts';
 
 /** The samples of all optimizer steps, as the loss is given them. */
 const learned = vi.hoisted(() => [] as CreditedSample[]);
 
-vi.mock('../src/train/lesson-rows.ts', async (importActual) => {
-  const actual = await importActual<typeof import('../src/train/lesson-rows.ts')>();
+vi.mock('../src/train/kit/lesson-rows.ts', async (importActual) => {
+  const actual = await importActual<typeof import('../src/train/kit/lesson-rows.ts')>();
   return {
     ...actual,
     lessonRows: (...given: Parameters<typeof actual.lessonRows>) => {

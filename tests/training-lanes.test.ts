@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EmbeddedEngine, EmbeddedEngineOptions } from '../src/engine/embedded/embedded-engine.ts';
 import { adam, likelihood, randomBatch, request, tiny } from '../src/engine/embedded/testing/tiny-engine.ts';
-import { combine } from '../src/objective/combine.ts';
-import { valueLoss } from '../src/objective/value.ts';
+import { combine } from '../src/objective/contract/combine.ts';
+import { valueLoss } from '../src/objective/critic/value.ts';
 
 /** Threads are started from what is built. */
 const built = new URL('../dist/src/engine/embedded/embedded-engine.js', import.meta.url).href;

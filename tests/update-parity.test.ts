@@ -13,18 +13,18 @@ import { roleGroups } from '../src/core/trajectory.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import { saveCheckpoint } from '../src/engine/embedded/weights/checkpoint.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import type { DecoderShape } from '../src/model/decoder.ts';
-import type { Renderer } from '../src/model/renderer.ts';
-import { readSafetensors, type Weights } from '../src/model/safetensors.ts';
+import type { Renderer } from '../src/model/chat/renderer.ts';
+import { readSafetensors, type Weights } from '../src/model/checkpoint/safetensors.ts';
+import type { DecoderShape } from '../src/model/decoder/decoder.ts';
 import { unwatched } from '../src/rollout/watchdog.ts';
-import { Archive } from '../src/train/archive.ts';
-import type { TrainSettings } from '../src/train/config.ts';
-import type { Kept } from '../src/train/learn.ts';
-import { initialMemory, learnStep } from '../src/train/learn-step.ts';
-import { createLearner, criticShape, headsOf } from '../src/train/learner.ts';
+import type { TrainSettings } from '../src/train/config/config.ts';
+import { resolveConfig } from '../src/train/config/resolve.ts';
+import { Archive } from '../src/train/kit/archive.ts';
+import type { Kept } from '../src/train/kit/learn.ts';
+import { createLearner, criticShape, headsOf } from '../src/train/kit/learner.ts';
+import { initialMemory, learnStep } from '../src/train/loop/learn-step.ts';
 import type { Recipe } from '../src/train/recipes/recipe.ts';
 import { findRecipe } from '../src/train/recipes/recipes.ts';
-import { resolveConfig } from '../src/train/resolve.ts';
 
 interface RecordedTurn {
   readonly context: readonly number[];

@@ -1,10 +1,10 @@
 /** The learning curves of an experiment as a picture: for each arm the mean over seeds, and the band that it lies in. */
 
-import { escapeHtml } from '../../src/cli/compare/html.ts';
-import { formatScore, niceTicks } from '../../src/cli/format.ts';
-import { drawAxes, keptApart, lineColours, plotStyle, svgDocument } from '../../src/cli/svg-plot.ts';
 import { Rng } from '../../src/core/rng.ts';
 import { bootstrapMeanInterval, mean } from '../../src/core/statistics.ts';
+import { formatScore, niceTicks } from '../../src/show/format.ts';
+import { escapeHtml } from '../../src/show/html.ts';
+import { drawAxes, keptApart, lineColours, plotStyle, svgDocument } from '../../src/show/svg-plot.ts';
 import type { Experiment, StoredResult, StoredRun } from './experiment.ts';
 
 interface CurvePoint {

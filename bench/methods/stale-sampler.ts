@@ -9,19 +9,19 @@ import { createEmbeddedEngine } from '../../src/engine/embedded/embedded-engine.
 import type { Engine, SampleRequest, SampleResult } from '../../src/engine/engine.ts';
 import type { Environment } from '../../src/env/environment.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
-import { wordRenderer } from '../../src/model/renderer.ts';
-import { WordTokenizer } from '../../src/model/word-tokenizer.ts';
+import { wordRenderer } from '../../src/model/chat/renderer.ts';
+import { WordTokenizer } from '../../src/model/tokenizer/word-tokenizer.ts';
 import { unwatched } from '../../src/rollout/watchdog.ts';
 import { prepareRun } from '../../src/run/prepare-run.ts';
 import { demonstrate } from '../../src/synth/demonstrations.ts';
-import { Archive } from '../../src/train/archive.ts';
-import type { TrainSettings } from '../../src/train/config.ts';
-import type { Metrics } from '../../src/train/events.ts';
-import { createLearner, designModel } from '../../src/train/learner.ts';
-import { initialState, train } from '../../src/train/loop.ts';
+import type { TrainSettings } from '../../src/train/config/config.ts';
+import { mergeSettings } from '../../src/train/config/resolve.ts';
+import { Archive } from '../../src/train/kit/archive.ts';
+import { createLearner, designModel } from '../../src/train/kit/learner.ts';
+import type { Metrics } from '../../src/train/loop/events.ts';
+import { initialState, train } from '../../src/train/loop/loop.ts';
 import { isLocal } from '../../src/train/model-card.ts';
 import { findRecipe } from '../../src/train/recipes/recipes.ts';
-import { mergeSettings } from '../../src/train/resolve.ts';
 import { smallSettings, type TrainRun } from './train-run.ts';
 
 export interface StaleSampler {

@@ -1,9 +1,9 @@
 /** One episode of a policy that is a table, and what credit is told of it. Knows nothing of learning. */
 
-import type { Json } from '../../src/core/json.ts';
+import type { Json } from '../../src/core/json/json.ts';
 import type { Rng } from '../../src/core/rng.ts';
-import { factsOf } from '../../src/credit/facts.ts';
-import type { CreditTrajectory, CreditTurn } from '../../src/credit/rollouts.ts';
+import { factsOf } from '../../src/credit/contract/facts.ts';
+import type { CreditTrajectory, CreditTurn } from '../../src/credit/report/rollouts.ts';
 import type { Environment } from '../../src/env/environment.ts';
 import type { Game } from '../../src/env/game.ts';
 import { AGENT, type Role } from '../../src/env/session.ts';

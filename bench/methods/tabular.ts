@@ -7,11 +7,11 @@
  */
 
 import { Rng } from '../../src/core/rng.ts';
-import type { CreditState, CreditTrajectory } from '../../src/credit/rollouts.ts';
+import type { CreditState, CreditTrajectory } from '../../src/credit/report/rollouts.ts';
 import { type CreditChoice, composeCredit } from '../../src/credit/shaping/shapings.ts';
 import type { Environment } from '../../src/env/environment.ts';
 import type { Game } from '../../src/env/game.ts';
-import { type Aggregation, tokenWeights } from '../../src/objective/weights.ts';
+import { type Aggregation, tokenWeights } from '../../src/objective/contract/weights.ts';
 import type { Outcome } from './experiment.ts';
 import { gameOf, play, type Seat, type Table, type Visit } from './tabular-episode.ts';
 

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import type { Environment } from '../../src/env/environment.ts';
 import type { World } from '../../src/env/world.ts';
 import { train } from '../../src/exports/train.ts';
-import type { TrainSettings } from '../../src/train/config.ts';
-import type { Metrics, RunSummary } from '../../src/train/events.ts';
+import type { TrainSettings } from '../../src/train/config/config.ts';
+import { mergeSettings } from '../../src/train/config/resolve.ts';
+import { readBy } from '../../src/train/config/run-schema.ts';
+import type { Metrics, RunSummary } from '../../src/train/loop/events.ts';
 import { findRecipe } from '../../src/train/recipes/recipes.ts';
-import { mergeSettings } from '../../src/train/resolve.ts';
-import { readBy } from '../../src/train/run-schema.ts';
 import type { Outcome } from './experiment.ts';
 
 /** A model and a budget of seconds; experiments say what they change. */

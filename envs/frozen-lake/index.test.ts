@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
-import { factsOf } from '../../src/credit/facts.ts';
+import { factsOf } from '../../src/credit/contract/facts.ts';
 import type { Split } from '../../src/env/environment.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
 import { frozenLake, splitOf, world } from './index.ts';

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../src/core/errors.ts';
-import type { Json } from '../../src/core/json.ts';
+import type { Json } from '../../src/core/json/json.ts';
 import { hash32, Rng } from '../../src/core/rng.ts';
 import { defineEnvironment, type Environment, type Split } from '../../src/env/environment.ts';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
-import { type Facts, factsOf } from '../../src/credit/facts.ts';
+import { type Facts, factsOf } from '../../src/credit/contract/facts.ts';
 import { playEpisode } from '../../src/env/play.ts';
 import type { Session } from '../../src/env/session.ts';
 import type { PlayerKind, World } from '../../src/env/world.ts';

@@ -1,6 +1,6 @@
 /** A live episode of a programming question: a sandbox, two tools, and an answer that is checked by value. */
 
-import type { Json } from '../../src/core/json.ts';
+import type { Json } from '../../src/core/json/json.ts';
 import type { Message } from '../../src/core/messages.ts';
 import type { Evaluation, Sandbox } from '../../src/env/sandbox/sandbox.ts';
 import { AGENT, type Role, type Session, type Snapshot, type StepResult } from '../../src/env/session.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
-import { factsOf } from '../../src/credit/facts.ts';
+import { factsOf } from '../../src/credit/contract/facts.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
 import { maze, STARTS, world } from './index.ts';
 

@@ -1,7 +1,7 @@
 /** Maze: LMRL-Gym's fully observed "double T maze" (arXiv 2311.18232), with its layout, moves and rewards. */
 
 import { z } from 'zod';
-import type { Json } from '../../src/core/json.ts';
+import type { Json } from '../../src/core/json/json.ts';
 import { Rng } from '../../src/core/rng.ts';
 import { defineEnvironment, type Environment } from '../../src/env/environment.ts';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
-import { factsOf } from '../../src/credit/facts.ts';
+import { factsOf } from '../../src/credit/contract/facts.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
 import type { PlayerKind } from '../../src/env/world.ts';
 import { Dictionary, feedback, feedbackCode } from './feedback.ts';

@@ -3,8 +3,8 @@
 import { nearest, TurnwiseError } from '../core/errors.ts';
 import { visible } from '../core/visible.ts';
 import { writeError } from '../core/write-error.ts';
+import { type Console, painter, safeConsole, wrap } from '../show/console.ts';
 import type { Command } from './command.ts';
-import { type Console, painter, safeConsole, wrap } from './console.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { commandHelp, overviewHelp } from './help.ts';
 import type { Interrupts } from './interrupts.ts';

@@ -1,7 +1,7 @@
 /** What a command is: a name, arguments, options as a schema, and what it does. */
 
 import type { z } from 'zod';
-import type { Console } from './console.ts';
+import type { Console } from '../show/console.ts';
 import type { Interrupts } from './interrupts.ts';
 
 export interface Argument {

@@ -1,12 +1,19 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { displayWidth, padEnd, painter, truncate, wrap } from './console.ts';
-import { formatCount, formatInterval, formatScore, formatSeconds, formatTicks, niceTicks } from './format.ts';
-import { plot, type Series } from './plot.ts';
-import { sparkline } from './sparkline.ts';
-import { keptApart } from './svg-plot.ts';
-import { table } from './table.ts';
+import { displayWidth, padEnd, painter, truncate, wrap } from '../show/console.ts';
+import {
+  formatCount,
+  formatInterval,
+  formatScore,
+  formatSeconds,
+  formatTicks,
+  niceTicks,
+} from '../show/format.ts';
+import { plot, type Series } from '../show/plot.ts';
+import { sparkline } from '../show/sparkline.ts';
+import { keptApart } from '../show/svg-plot.ts';
+import { table } from '../show/table.ts';
 
 const plain = painter(false);
 

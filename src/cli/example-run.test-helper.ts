@@ -3,11 +3,11 @@
 import type { Group } from '../core/episode.ts';
 import { madeCall, madeEpisode, madeKey, madeTransition } from '../core/testing/made-episodes.ts';
 import { roleGroups } from '../core/trajectory.ts';
+import type { Episode } from '../show/episode-text.ts';
 import type { TimedEvent } from '../store/event-log.ts';
 import { RunDirectory } from '../store/run-directory.ts';
-import type { EvaluationResult, StoredEvent } from '../train/events.ts';
-import type { Episode } from './episode-text.ts';
-import { shown } from './run-examples.ts';
+import type { EvaluationResult, StoredEvent } from '../train/loop/events.ts';
+import { shown } from './terminal/run-examples.ts';
 
 export function evaluation(success: number, reward = success): EvaluationResult {
   return {

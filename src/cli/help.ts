@@ -2,8 +2,8 @@
 
 import type { z } from 'zod';
 import { type Field, openFields, schemaFields } from '../run/settings/schema-fields.ts';
+import { type Console, displayWidth, type Paint, padEnd, painter, wrap } from '../show/console.ts';
 import type { Command } from './command.ts';
-import { type Console, displayWidth, type Paint, padEnd, painter, wrap } from './console.ts';
 import { flagOf } from './options.ts';
 
 interface Entry {

@@ -4,12 +4,12 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import { user } from '../core/messages.ts';
+import { painter } from '../show/console.ts';
+import { episodeText } from '../show/episode-text.ts';
 import { defineCommand } from './command.ts';
 import { runCommandLine } from './command-line.ts';
-import { painter } from './console.ts';
-import { episodeText } from './episode-text.ts';
-import { stateText } from './live-episode.ts';
-import { runDisplay } from './terminal.ts';
+import { stateText } from './terminal/live-episode.ts';
+import { runDisplay } from './terminal/terminal.ts';
 import { memoryConsole, noInterrupts } from './testing-console.test-helper.ts';
 
 /** Sets the window's title, clears the screen, copies to the clipboard, moves up, hides, colours, turns the order. */

@@ -4,6 +4,7 @@
 
 import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
 import { version } from '../run/version.ts';
+import { processConsole } from '../show/console.ts';
 import { runCommandLine } from './command-line.ts';
 import { compareCommand } from './commands/compare.ts';
 import { creditCommand } from './commands/credit.ts';
@@ -19,7 +20,6 @@ import { runsCommand } from './commands/runs.ts';
 import { serveCommand } from './commands/serve.ts';
 import { trainCommand } from './commands/train.ts';
 import { viewCommand } from './commands/view.ts';
-import { processConsole } from './console.ts';
 import { endingSoon, processInterrupts } from './interrupts.ts';
 
 // A reader that has seen enough (`turnwise runs | head`) is no failure.

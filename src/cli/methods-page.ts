@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import type { WorldFactory } from '../env/factory.ts';
 import { obstacleIn } from '../run/prepare-run.ts';
+import { resolveConfig } from '../train/config/resolve.ts';
 import { recipes } from '../train/recipes/recipes.ts';
-import { resolveConfig } from '../train/resolve.ts';
 import { listNeeds, recipeParts } from './recipe-parts.ts';
 
 /** Experiments about a method, or what its experiment waits for. */

@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import type { z } from 'zod';
 import { nearest, TurnwiseError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 import { type Field, schemaFields } from '../run/settings/schema-fields.ts';
 import { coerce } from '../run/settings/settings.ts';
 import type { Command } from './command.ts';

@@ -3,9 +3,9 @@
 import { findCreditMethod } from '../credit/methods.ts';
 import { contextRegistry } from '../rollout/context.ts';
 import { placeOf } from '../run/prepare-run.ts';
-import type { TrainConfig } from '../train/config.ts';
-import { playsEpisodes } from '../train/learner.ts';
-import { lossOptions } from '../train/policy-objective.ts';
+import type { TrainConfig } from '../train/config/config.ts';
+import { playsEpisodes } from '../train/kit/learner.ts';
+import { lossOptions } from '../train/kit/policy-objective.ts';
 import { needsOf, type Place } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 

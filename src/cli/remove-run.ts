@@ -2,11 +2,11 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import { version } from '../run/version.ts';
+import type { Console } from '../show/console.ts';
+import { runHistory } from '../show/run-history.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
-import type { Console } from './console.ts';
-import type { askInput } from './person-play.ts';
-import { runHistory } from './run-history.ts';
+import type { askInput } from './terminal/person-play.ts';
 
 /** @throws TurnwiseError `run-busy`, `removal-unconfirmed`, `disk-failed` */
 export async function removeRun(

@@ -1,6 +1,6 @@
 /** A console that remembers what was written, for tests. */
 
-import { type Console, eraseSequence } from './console.ts';
+import { type Console, eraseSequence } from '../show/console.ts';
 import type { Interrupts } from './interrupts.ts';
 
 export interface MemoryConsole extends Console {

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { TurnwiseError } from '../core/errors.ts';
 import { nameInAssignments } from '../run/settings/run-definitions.ts';
-import type { Catalogue } from '../train/catalogue.ts';
+import type { Catalogue } from '../train/config/catalogue.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 

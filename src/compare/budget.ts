@@ -1,7 +1,7 @@
 /** How much each run of a comparison may spend, and on which axis its curve is read. */
 
 import { TurnwiseError } from '../core/errors.ts';
-import type { Spend } from '../train/events.ts';
+import type { Spend } from '../train/loop/events.ts';
 
 /** What is counted for every run: episodes played, environment steps, tokens processed, seconds of acting and learning. */
 export type CostAxis = keyof Spend;

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { StoredEvent } from '../train/events.ts';
+import type { StoredEvent } from '../train/loop/events.ts';
 
 /** Why a process ended otherwise than well. */
 export interface Problem {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalJson } from '../core/json.ts';
+import { canonicalJson } from '../core/json/json.ts';
 import type { World } from '../env/world.ts';
 import { findEnvironment } from '../run/load/environments.ts';
 import { assignmentsOf, type Claim, claimArms, claimantOf, type StoredClaim } from './claim.ts';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
-import { parseStrict } from '../core/parse-strict.ts';
+import { parseStrict } from '../core/json/parse-strict.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import type { Arm } from './arm.ts';
 import { ledgerColumns } from './ledger.ts';

@@ -1,6 +1,6 @@
 /** What each arm is told besides the outcome: an arm that knows more than its rivals wins by what it knows. */
 
-import type { CreditField } from '../credit/fields.ts';
+import type { CreditField } from '../credit/report/fields.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
 
 export const ledgerColumns = [

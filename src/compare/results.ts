@@ -6,7 +6,7 @@ import { interquartileMean, performanceProfile, probabilityOfImprovement } from 
 import { breakEven, collapseBound } from '../evidence/collapse.ts';
 import { benjaminiHochberg } from '../evidence/multiplicity.ts';
 import { type ArmScores, comparePaired, type PairedComparison, type WorldPair } from '../evidence/paired.ts';
-import type { Spend } from '../train/events.ts';
+import type { Spend } from '../train/loop/events.ts';
 import { type CostAxis, costAxes } from './budget.ts';
 import type { Problem } from './child-run.ts';
 import {

@@ -5,7 +5,7 @@ import { type CurvePoint, meanValue, spentToReach, valueAt } from '../evidence/l
 import { version } from '../run/version.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { runNames } from '../store/runs.ts';
-import type { Metrics, Spend, StoredEvent } from '../train/events.ts';
+import type { Metrics, Spend, StoredEvent } from '../train/loop/events.ts';
 import type { CostAxis } from './budget.ts';
 
 export interface RunPoint {

@@ -3,9 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { differences } from '../core/differences.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import type { JsonObject } from '../core/json.ts';
+import { differences } from '../core/json/differences.ts';
+import type { JsonObject } from '../core/json/json.ts';
 import { writeError } from '../core/write-error.ts';
 import { version } from '../run/version.ts';
 import { realDisk } from '../store/disk.ts';

@@ -5,16 +5,16 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { differences } from '../core/differences.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
+import { differences } from '../core/json/differences.ts';
+import { canonicalJson, type Json, type JsonObject } from '../core/json/json.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import { sourceOf, type WorldSource } from '../run/load/world-source.ts';
 import { runtime } from '../run/model/runtime-version.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
 import { readOf, readSettings } from '../run/settings/run-settings.ts';
-import { builtIns, type Catalogue } from '../train/catalogue.ts';
-import type { TrainConfig } from '../train/config.ts';
+import { builtIns, type Catalogue } from '../train/config/catalogue.ts';
+import type { TrainConfig } from '../train/config/config.ts';
 import { type Arm, filesOf } from './arm.ts';
 import { type Budget, budgetSettings, unlimitedSteps } from './budget.ts';
 import { moduleHash } from './module-hash.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Facts } from './facts.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json/json.ts';
 import type { Message, Reply, ToolDeclaration } from './messages.ts';
 import type { StopReason } from './stop.ts';
 

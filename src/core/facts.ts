@@ -1,6 +1,6 @@
 /** What an environment may know about a turn that credit can use. Checked where it is said (env/facts.ts). */
 
-import type { Json } from './json.ts';
+import type { Json } from './json/json.ts';
 
 export interface CallFact {
   readonly name: string;

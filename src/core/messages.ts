@@ -1,6 +1,6 @@
 /** Chat messages, in the shape the field shares. */
 
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from './json/json.ts';
 
 export interface ToolCall {
   readonly id: string;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { creditView } from '../credit/view.ts';
+import { creditView } from '../credit/contract/view.ts';
 import type { Episode, Group, Place, Role } from './episode.ts';
 import { keyText } from './episode-key.ts';
 import { samplesOf } from './sample.ts';

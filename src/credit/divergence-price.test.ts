@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { creditMethods } from './methods.ts';
-import type { CreditTrajectory, CreditTurn } from './rollouts.ts';
+import type { CreditTrajectory, CreditTurn } from './report/rollouts.ts';
 import { findRewardShaping, rewardShapings } from './shaping/shapings.ts';
 
 const turn = (reward: number, own: Partial<CreditTurn> = {}): CreditTurn => ({

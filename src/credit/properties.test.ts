@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { batch, expectClose, flat, run, single } from './batches.test-helper.ts';
 import { creditMethods, findCreditMethod } from './methods.ts';
-import type { CreditTrajectory } from './rollouts.ts';
+import type { CreditTrajectory } from './report/rollouts.ts';
 import { rewardShapings } from './shaping/shapings.ts';
+import { batch, expectClose, flat, run, single } from './testing/batches.test-helper.ts';
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: 40 });
 

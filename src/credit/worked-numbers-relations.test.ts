@@ -1,9 +1,9 @@
 /** The worked numbers of the algorithm reference for methods that look at branches, roles and entropies. */
 
 import { describe, expect, test } from 'vitest';
-import { preferencePairs } from './malt.ts';
-import { parseRollouts } from './read-rollouts.ts';
-import { advantages, expectClose, half, rewards, tokens } from './worked.test-helper.ts';
+import { preferencePairs } from './methods/roles/malt.ts';
+import { parseRollouts } from './report/read-rollouts.ts';
+import { advantages, expectClose, half, rewards, tokens } from './testing/worked.test-helper.ts';
 
 describe('arpo', () => {
   const branched = [

@@ -1,9 +1,9 @@
 /** The worked numbers of the algorithm reference for methods that make their own rewards or rescale outcomes. */
 
 import { describe, expect, test } from 'vitest';
+import { attributionError } from './methods/turn/progress-estimator.ts';
 import { findCreditMethod } from './methods.ts';
-import { attributionError } from './progress-estimator.ts';
-import { parseRollouts } from './read-rollouts.ts';
+import { parseRollouts } from './report/read-rollouts.ts';
 import {
   advantages,
   expectClose,
@@ -12,7 +12,7 @@ import {
   rewards,
   shapedRewards,
   trajectoriesOf,
-} from './worked.test-helper.ts';
+} from './testing/worked.test-helper.ts';
 
 describe('reinforce++-baseline', () => {
   test('is whitened over tokens', () => {

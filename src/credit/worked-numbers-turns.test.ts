@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { findCreditMethod } from './methods.ts';
-import type { CreditTrajectory } from './rollouts.ts';
-import { advantages, expectClose, group, half, rewards, tokens } from './worked.test-helper.ts';
+import type { CreditTrajectory } from './report/rollouts.ts';
+import { advantages, expectClose, group, half, rewards, tokens } from './testing/worked.test-helper.ts';
 
 describe('turn-gae', () => {
   const turns = [{ value: 0.3 }, { value: 0.5 }, { value: 0.7, reward: 1 }];

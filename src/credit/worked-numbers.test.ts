@@ -1,7 +1,7 @@
 /** The worked numbers of the algorithm reference, computed as a user would: a rollout file in, a report out. */
 
 import { describe, expect, test } from 'vitest';
-import { advantages, expectClose, tokens } from './worked.test-helper.ts';
+import { advantages, expectClose, tokens } from './testing/worked.test-helper.ts';
 
 const outcomes = [1, 0, 0, 0.5].map((outcome, index) => ({
   groupId: 'g',

@@ -3,8 +3,8 @@ import type { Episode } from '../core/episode.ts';
 import type { StopReason } from '../core/stop.ts';
 import { madeCall, madeEpisode, madeGroup, madeTransition } from '../core/testing/made-episodes.ts';
 import { roleGroups } from '../core/trajectory.ts';
-import { cory } from '../credit/cory.ts';
-import { candidatesOf, creditInput } from '../train/batch.ts';
+import { cory } from '../credit/methods/roles/cory.ts';
+import { candidatesOf, creditInput } from '../train/kit/batch.ts';
 import { withAbsentRoles } from './absent-roles.ts';
 import { keepUsable } from './usable.ts';
 

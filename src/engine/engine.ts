@@ -1,6 +1,6 @@
 /** What holds weights: samples, scores, takes gradients, steps, saves. Four verbs, after hosted training services. */
 
-import type { Objective, ParameterGroup } from '../objective/objective.ts';
+import type { Objective, ParameterGroup } from '../objective/contract/objective.ts';
 import type { Sampler } from '../policy/sampler.ts';
 
 export type { SampleRequest, SampleResult } from '../policy/sampler.ts';
@@ -61,7 +61,7 @@ export interface ScoreRequest {
 }
 
 /** `value-head` is the head of values, and not the body that it reads. */
-export type { ParameterGroup } from '../objective/objective.ts';
+export type { ParameterGroup } from '../objective/contract/objective.ts';
 
 export interface AdamOptions {
   readonly learningRate: number;

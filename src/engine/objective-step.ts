@@ -2,8 +2,8 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
-import type { Objective, Prepared, StepStructure } from '../objective/objective.ts';
-import { countedTokens, policyMeans } from '../objective/policy-means.ts';
+import type { Objective, Prepared, StepStructure } from '../objective/contract/objective.ts';
+import { countedTokens, policyMeans } from '../objective/contract/policy-means.ts';
 import type { Engine, ForwardBackwardResult, TokenBatch, TokenScores } from './engine.ts';
 
 export interface ObjectiveStepOptions extends StepStructure {

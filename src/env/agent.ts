@@ -1,8 +1,8 @@
 /** The contract of an agent developer: plain code that talks to the URL of a model, in whatever dialect, and says how well it went. */
 
 import { TurnwiseError } from '../core/errors.ts';
-import type { Json, JsonObject } from '../core/json.ts';
-import type { JsonCompatible } from '../core/json-compatible.ts';
+import type { Json, JsonObject } from '../core/json/json.ts';
+import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Split, TaskSet } from './environment.ts';

@@ -1,7 +1,7 @@
 /** What the adapters refuse from environment and game authors, at the place where it is born. */
 
 import { TurnwiseError } from '../core/errors.ts';
-import { findNonJson } from '../core/json.ts';
+import { findNonJson } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import { valueText } from '../core/safe-text.ts';
 

@@ -1,7 +1,7 @@
 /** Tools that someone else declares, with JSON Schema: what is needed to read calls of them and to refuse bad ones. */
 
 import { z } from 'zod';
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/json/json.ts';
 import type { DescribedTool } from './tool-protocol.ts';
 
 /** A declaration as servers send it: a name, perhaps a description, and the JSON Schema of the arguments. */

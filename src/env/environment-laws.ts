@@ -1,8 +1,8 @@
 /** What every environment, game and world promises, as one check that tests can run over many seeds. */
 
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalJson, findNonJson, type Json } from '../core/json.ts';
-import type { JsonCompatible } from '../core/json-compatible.ts';
+import { canonicalJson, findNonJson, type Json } from '../core/json/json.ts';
+import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import { Rng } from '../core/rng.ts';
 import type { Environment } from './environment.ts';
 import { fromEnvironment } from './from-environment.ts';

@@ -6,8 +6,8 @@
  */
 
 import type { Split } from '../core/episode.ts';
-import type { Json } from '../core/json.ts';
-import type { JsonCompatible } from '../core/json-compatible.ts';
+import type { Json } from '../core/json/json.ts';
+import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 

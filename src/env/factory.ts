@@ -1,7 +1,7 @@
 /** What an `envs/<name>/index.ts` exports: a world with options, so that `--set environment.slip=0.3` can be checked. */
 
 import type { z } from 'zod';
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/json/json.ts';
 import type { World } from './world.ts';
 
 export interface WorldFactory<Schema extends z.ZodType = z.ZodType> {

@@ -6,8 +6,8 @@
 
 import { z } from 'zod';
 import type { Facts } from '../core/facts.ts';
-import type { Json } from '../core/json.ts';
-import { parseStrict } from '../core/parse-strict.ts';
+import type { Json } from '../core/json/json.ts';
+import { parseStrict } from '../core/json/parse-strict.ts';
 
 /** Larger numbers say nothing, and their sums overflow. */
 export const LARGEST_AMOUNT = 1e12;

@@ -1,8 +1,8 @@
 /** An agent as a world: its tasks and limits. Its episodes are its own code, which the gateway records. */
 
 import { TurnwiseError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
-import type { JsonCompatible } from '../core/json-compatible.ts';
+import type { Json } from '../core/json/json.ts';
+import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Agent } from './agent.ts';
 import type { TaskSet } from './environment.ts';
 import { rawProtocol } from './raw-protocol.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 import { user } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import { OBSERVATION_LIMIT } from './checks.ts';

@@ -1,7 +1,7 @@
 /** A pure environment as a world: sessions over its reducer, with snapshots, anchors and scripted players for free. */
 
-import { canonicalJson, type Json, type JsonObject } from '../core/json.ts';
-import type { JsonCompatible } from '../core/json-compatible.ts';
+import { canonicalJson, type Json, type JsonObject } from '../core/json/json.ts';
+import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import { type Message, user } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';

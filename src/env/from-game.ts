@@ -1,8 +1,8 @@
 /** A pure game as a world: sessions over its reducer for several roles, with snapshots and scripted players for free. */
 
 import { TurnwiseError } from '../core/errors.ts';
-import { canonicalJson, type Json } from '../core/json.ts';
-import type { JsonCompatible } from '../core/json-compatible.ts';
+import { canonicalJson, type Json } from '../core/json/json.ts';
+import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';

@@ -1,7 +1,7 @@
 /** The contract of a game author: several roles over one plain JSON state. An environment is the one-role case. */
 
-import type { Json } from '../core/json.ts';
-import type { JsonCompatible } from '../core/json-compatible.ts';
+import type { Json } from '../core/json/json.ts';
+import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Split, TaskSet } from './environment.ts';

@@ -1,6 +1,6 @@
 /** A scripted episode from start to end, without a model: for oracles, examples and tests of environments. */
 
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import type { Role, Session, StepResult } from './session.ts';

@@ -1,6 +1,6 @@
 /** Whether the tasks that an agent is measured on are kept from training: what success on them means depends on it. */
 
-import { canonicalJson, type Json } from '../core/json.ts';
+import { canonicalJson, type Json } from '../core/json/json.ts';
 import type { TaskSet } from './environment.ts';
 import type { World } from './world.ts';
 

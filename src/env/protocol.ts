@@ -6,7 +6,7 @@
  * and it charges its own price for the action it could not read.
  */
 
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 
 export type ParsedAction =

@@ -5,9 +5,9 @@
 
 import { TurnwiseError } from '../core/errors.ts';
 import type { Facts } from '../core/facts.ts';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
+import { COPY_LIMITS, type CopyLimits, plainCopy } from '../core/json/plain-copy.ts';
 import type { Message } from '../core/messages.ts';
-import { COPY_LIMITS, type CopyLimits, plainCopy } from '../core/plain-copy.ts';
 import { isThenable, valueText } from '../core/safe-text.ts';
 import { checkReward, OBSERVATION_LIMIT } from './checks.ts';
 import { parseFacts } from './facts.ts';

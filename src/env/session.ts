@@ -1,7 +1,7 @@
 /** A live episode: what the rollout drives, whether behind it is a pure reducer, a game, a sandbox or a remote server. */
 
 import type { Role } from '../core/episode.ts';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 

@@ -1,7 +1,7 @@
 /** The tasks of a split, where there are any, and one of them. */
 
 import { TurnwiseError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 import type { Split, TaskSet } from './environment.ts';
 import type { World } from './world.ts';
 

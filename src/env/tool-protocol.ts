@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { nearest } from '../core/errors.ts';
-import { canonicalJson, type JsonObject } from '../core/json.ts';
+import { canonicalJson, type JsonObject } from '../core/json/json.ts';
 import type { ActionProtocol, ParsedAction } from './protocol.ts';
 import { describeTools, type Tool } from './tool.ts';
 

@@ -1,7 +1,7 @@
 /** Tools an agent can call: a name, a strict schema of its arguments, and what it does. */
 
 import { z } from 'zod';
-import type { JsonObject } from '../core/json.ts';
+import type { JsonObject } from '../core/json/json.ts';
 
 /** A tool whose arguments are checked each time it runs. `Context` is what a session lends it: a sandbox, a store. */
 export interface Tool<Context = void> {

@@ -1,6 +1,6 @@
 /** A world is anything an agent can act in: a pure environment, a game, or live sessions. The rollout knows only worlds. */
 
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Agent } from './agent.ts';

@@ -12,8 +12,8 @@ import {
 } from '../core/testing/made-episodes.ts';
 import { defineEnvironment } from '../env/environment.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
-import { wordRenderer } from '../model/renderer.ts';
-import { WordTokenizer } from '../model/word-tokenizer.ts';
+import { wordRenderer } from '../model/chat/renderer.ts';
+import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
 import { fullContext } from '../rollout/context.ts';

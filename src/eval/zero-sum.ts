@@ -1,6 +1,6 @@
 /** Whether one role of a game wins what the others lose, as far as random play shows: no tree is walked, so any size will do. */
 
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 import { Rng } from '../core/rng.ts';
 import type { Game } from '../env/game.ts';
 

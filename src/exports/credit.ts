@@ -1,16 +1,16 @@
 /** Credit methods: from trajectories to advantages. Pure; no engine, no files but the one that is read. @module */
 
 export { z } from 'zod';
-export { type CreditMethod, type Description, defineCreditMethod } from '../credit/method.ts';
+export { type CreditMethod, type Description, defineCreditMethod } from '../credit/contract/method.ts';
 export { creditMethods, findCreditMethod } from '../credit/methods.ts';
-export { parseRollouts, readRollouts } from '../credit/read-rollouts.ts';
-export { creditReport, creditTable } from '../credit/report.ts';
+export { parseRollouts, readRollouts } from '../credit/report/read-rollouts.ts';
+export { creditReport, creditTable } from '../credit/report/report.ts';
 export type {
   Credit,
   CreditState,
   CreditTrajectory,
   CreditTurn,
   TrajectoryCredit,
-} from '../credit/rollouts.ts';
+} from '../credit/report/rollouts.ts';
 export { defineShaping, type RewardShaping, type Shape } from '../credit/shaping/shaping.ts';
 export { findRewardShaping, rewardShapings } from '../credit/shaping/shapings.ts';

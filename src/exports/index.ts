@@ -17,8 +17,8 @@ export type {
   Transition,
 } from '../core/episode.ts';
 export { TurnwiseError } from '../core/errors.ts';
-export type { Json, JsonObject } from '../core/json.ts';
-export type { JsonCompatible } from '../core/json-compatible.ts';
+export type { Json, JsonObject } from '../core/json/json.ts';
+export type { JsonCompatible } from '../core/json/json-compatible.ts';
 export { assistant, type Message, system, user } from '../core/messages.ts';
 export { Rng } from '../core/rng.ts';
 export { type Sample, samplesOf } from '../core/sample.ts';
@@ -40,7 +40,7 @@ export {
   type TaskSet,
 } from '../env/environment.ts';
 export type { EvaluationResult } from '../eval/evaluate.ts';
-export type { History, Prompt, Renderer } from '../model/renderer.ts';
+export type { History, Prompt, Renderer } from '../model/chat/renderer.ts';
 export { type ContextStrategy, defineContext } from '../rollout/context.ts';
 export type { Definition } from '../run/load/definitions.ts';
 export type { WorldInput } from '../run/load/world-object.ts';
@@ -49,8 +49,8 @@ export type { RunSettings } from '../run/settings/run-definitions.ts';
 export { csv } from '../run/sinks/csv.ts';
 export { jsonLines } from '../run/sinks/json-lines.ts';
 export type { Sink, SinkRun } from '../run/sinks/sink.ts';
-export type { TrainConfig, TrainSettings } from '../train/config.ts';
-export type { Metrics, RunEvent, RunSummary, StoredEvent } from '../train/events.ts';
+export type { TrainConfig, TrainSettings } from '../train/config/config.ts';
+export type { Metrics, RunEvent, RunSummary, StoredEvent } from '../train/loop/events.ts';
 export {
   type ChosenRecipe,
   defineRecipe,

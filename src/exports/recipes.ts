@@ -11,8 +11,6 @@ export { type FullTreeOptions, fullTreeExplorer } from '../rollout/explore/full-
 export { type MctsOptions, mctsExplorer } from '../rollout/explore/mcts.ts';
 export { resetToTurnExplorer } from '../rollout/explore/reset-to-turn.ts';
 export type { EpisodeTree, Expansion, Explorer } from '../rollout/explore/tree.ts';
-export type { Replayed } from '../train/archive.ts';
-export { type Candidate, type CreditedSample, minibatches, type SampleScores } from '../train/batch.ts';
 export {
   actorCritic as actorCriticSettings,
   type Block,
@@ -26,9 +24,13 @@ export {
   replayed as replaySettings,
   trees as treeSettings,
   valueHead as valueHeadSettings,
-} from '../train/blocks.ts';
-export type { CreditedGroups } from '../train/credit-groups.ts';
-export type { At, Kept, Learn, Learned, LearnStep } from '../train/learn.ts';
+} from '../train/config/blocks.ts';
+export type { Replayed } from '../train/kit/archive.ts';
+export { type Candidate, type CreditedSample, minibatches, type SampleScores } from '../train/kit/batch.ts';
+export type { CreditedGroups } from '../train/kit/credit-groups.ts';
+export type { At, Kept, Learn, Learned, LearnStep } from '../train/kit/learn.ts';
+export { policyGradient } from '../train/kit/policy-gradient.ts';
+export type { Lesson, Prompt, TrainedModel, Trainer } from '../train/kit/trainer.ts';
 export { type ActorCritic, type ActorStep, actorCritic } from '../train/off-policy/actor-critic.ts';
 export { learnFromReplay, type ReplayMethod } from '../train/off-policy/imitation.ts';
 export { learnBeside } from '../train/off-policy/mixtures.ts';
@@ -58,7 +60,6 @@ export {
   recordedOf,
   turnReturns,
 } from '../train/off-policy/rows.ts';
-export { policyGradient } from '../train/policy-gradient.ts';
 export { aepo } from '../train/recipes/branching/aepo.ts';
 export { arpo } from '../train/recipes/branching/arpo.ts';
 export { malt } from '../train/recipes/branching/malt.ts';
@@ -117,4 +118,3 @@ export { matchTir } from '../train/recipes/turns/matchtir.ts';
 export { mtGrpo } from '../train/recipes/turns/mt-grpo.ts';
 export { spaRl } from '../train/recipes/turns/spa-rl.ts';
 export { stepGrpo } from '../train/recipes/turns/step-grpo.ts';
-export type { Lesson, Prompt, TrainedModel, Trainer } from '../train/trainer.ts';

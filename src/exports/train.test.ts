@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { defineEnvironment } from '../env/environment.ts';
 import type { Sink } from '../run/sinks/sink.ts';
 import { readEvents } from '../store/log-lines.ts';
-import type { TrainSettings } from '../train/config.ts';
+import type { TrainSettings } from '../train/config/config.ts';
 import { resume, start, train } from './train.ts';
 
 const runs = mkdtempSync(join(tmpdir(), 'turnwise-train-'));

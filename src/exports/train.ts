@@ -1,6 +1,6 @@
 /** Training as functions: for worlds that a program made, and programs that want the events. */
 
-import type { JsonCompatible } from '../core/json-compatible.ts';
+import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Definition } from '../run/load/definitions.ts';
 import { resolveWorld } from '../run/load/resolve-world.ts';
 import type { WorldInput } from '../run/load/world-object.ts';
@@ -10,7 +10,7 @@ import type { RecipeInput } from '../run/settings/run-recipe.ts';
 import { defaultRecipe } from '../run/settings/run-settings.ts';
 import type { Sink } from '../run/sinks/sink.ts';
 import { beginRun, continueRun } from '../run/start.ts';
-import type { RunSummary } from '../train/events.ts';
+import type { RunSummary } from '../train/loop/events.ts';
 
 export interface StartOptions<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>
   extends RunOptions {

@@ -4,17 +4,17 @@ import { describe, expect, test } from 'vitest';
 import { Graph } from '../graph/graph.ts';
 import { toOnnx } from '../graph/onnx.ts';
 import { createSession } from '../graph/session.ts';
-import { binCentres } from '../model/decoder.ts';
-import { archerActor, archerAdvantage, archerCritic, archerIql, archerTargets } from './archer.ts';
-import { type BinTargets, gaussTargets, hlGauss, twoHot, twoHotTargets } from './categorical-value.ts';
-import { entropyBonus } from './entropy-bonus.ts';
+import { binCentres } from '../model/decoder/decoder.ts';
+import { archerActor, archerAdvantage, archerCritic, archerIql, archerTargets } from './critic/archer.ts';
+import { type BinTargets, gaussTargets, hlGauss, twoHot, twoHotTargets } from './critic/categorical-value.ts';
+import { ilql, mcReturns, perturbedLogits, returnsToGo, temporalTargets } from './critic/ilql.ts';
+import { entropyBonus } from './regularizer/entropy-bonus.ts';
 import {
   entropySmoothing,
   extendEntropyHistory,
   smoothingChannels,
   smoothingWeight,
-} from './entropy-smoothing.ts';
-import { ilql, mcReturns, perturbedLogits, returnsToGo, temporalTargets } from './ilql.ts';
+} from './regularizer/entropy-smoothing.ts';
 import { evaluate, evaluateStep, finiteDifferences } from './testing/evaluate.ts';
 
 const close = (got: readonly number[], want: readonly number[], digits = 4): void => {

@@ -1,15 +1,20 @@
 /** Objectives that imitate: what they keep, how much it weighs, and where gradients go. */
 
 import { describe, expect, test } from 'vitest';
-import { advantageWeighted } from './advantage-weighted.ts';
-import { bestOfN, bestOfNExtraction } from './best-of-n.ts';
-import { clipCov } from './clip-cov.ts';
-import { counterfactual } from './counterfactual.ts';
-import { crossEntropy } from './cross-entropy.ts';
-import { filteredBc, keepBest } from './filtered-bc.ts';
-import { gtr, imitationShare, sftRl } from './imitation-mix.ts';
-import { ppoClip } from './ppo-clip.ts';
-import { isReplayed, recalibratedAdvantage, replayWeight, selfImitation } from './self-imitation.ts';
+import { bestOfN, bestOfNExtraction } from './critic/best-of-n.ts';
+import { advantageWeighted } from './imitation/advantage-weighted.ts';
+import { crossEntropy } from './imitation/cross-entropy.ts';
+import { filteredBc, keepBest } from './imitation/filtered-bc.ts';
+import { gtr, imitationShare, sftRl } from './imitation/imitation-mix.ts';
+import {
+  isReplayed,
+  recalibratedAdvantage,
+  replayWeight,
+  selfImitation,
+} from './imitation/self-imitation.ts';
+import { clipCov } from './policy-gradient/clip-cov.ts';
+import { counterfactual } from './policy-gradient/counterfactual.ts';
+import { ppoClip } from './policy-gradient/ppo-clip.ts';
 import { evaluate, evaluateStep, finiteDifferences } from './testing/evaluate.ts';
 
 const close = (got: readonly number[], want: readonly number[], digits = 5): void => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { exchanges } from '../wire/tinker/testing/exchanges.ts';
-import { LogprobEvaluator } from './at-logprobs.ts';
+import { LogprobEvaluator } from './contract/at-logprobs.ts';
 import { type LossName, namedLoss, objectiveOf } from './named-losses.ts';
-import { ppoClip } from './ppo-clip.ts';
+import { ppoClip } from './policy-gradient/ppo-clip.ts';
 import { evaluate } from './testing/evaluate.ts';
 
 /** One token with log q = -1: loss, and derivative by its log-probability. */

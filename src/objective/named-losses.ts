@@ -20,7 +20,7 @@ import { stopGradient } from '../graph/operators/logic.ts';
 import { sum } from '../graph/operators/reduce.ts';
 import { exp, square } from '../graph/operators/unary.ts';
 import type { Tensor } from '../graph/tensor.ts';
-import type { Objective, TokenTensors } from './objective.ts';
+import type { Objective, TokenTensors } from './contract/objective.ts';
 
 export type LossName = 'cross_entropy' | 'importance_sampling' | 'ppo' | 'cispo' | 'dro';
 export type LossSettings = Readonly<Record<string, number>>;

@@ -1,12 +1,12 @@
 /** The small objectives: cross-entropy, policy gradient, value loss, and their sum. */
 
 import { describe, expect, test } from 'vitest';
-import { combine } from './combine.ts';
-import { crossEntropy } from './cross-entropy.ts';
-import { policyGradient } from './policy-gradient.ts';
-import { ppoClip } from './ppo-clip.ts';
+import { combine } from './contract/combine.ts';
+import { atTargets, explainedVariance, valueLoss } from './critic/value.ts';
+import { crossEntropy } from './imitation/cross-entropy.ts';
+import { policyGradient } from './policy-gradient/policy-gradient.ts';
+import { ppoClip } from './policy-gradient/ppo-clip.ts';
 import { evaluate, evaluateToyPolicy } from './testing/evaluate.ts';
-import { atTargets, explainedVariance, valueLoss } from './value.ts';
 
 test('cross-entropy: loss, probability, and softmax minus one-hot as gradient', async () => {
   const got = await evaluateToyPolicy(crossEntropy(), [0, 0, 0, Math.log(2), 0, 0], [1, 0], {

@@ -1,13 +1,14 @@
 /** Policy losses that differ from PPO clip in ratio or clip: worked numbers, gradients, and extremes. */
 
 import { describe, expect, test } from 'vitest';
-import { aepoClip } from './aepo-clip.ts';
-import { cispo } from './cispo.ts';
-import { dro } from './dro.ts';
-import { gspo } from './gspo.ts';
-import { importanceSampling } from './importance-sampling.ts';
-import type { Objective } from './objective.ts';
-import { ppoClip } from './ppo-clip.ts';
+import type { Objective } from './contract/objective.ts';
+import { aepoClip } from './policy-gradient/aepo-clip.ts';
+import { cispo } from './policy-gradient/cispo.ts';
+import { dro } from './policy-gradient/dro.ts';
+import { gspo } from './policy-gradient/gspo.ts';
+import { importanceSampling } from './policy-gradient/importance-sampling.ts';
+import { ppoClip } from './policy-gradient/ppo-clip.ts';
+import { turnPpo } from './policy-gradient/turn-ppo.ts';
 import {
   evaluate,
   evaluateStep,
@@ -15,7 +16,6 @@ import {
   type StepNumbers,
   type TokenNumbers,
 } from './testing/evaluate.ts';
-import { turnPpo } from './turn-ppo.ts';
 
 const close = (got: readonly number[], want: readonly number[], digits = 4): void => {
   expect(got.length).toBe(want.length);

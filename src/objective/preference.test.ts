@@ -1,11 +1,11 @@
 /** Losses over sequences and pairs: worked numbers, gradients through scoring, and how rows may be cut. */
 
 import { describe, expect, test } from 'vitest';
-import { agentQ, dpo, eto } from './dpo.ts';
-import { kto } from './kto.ts';
-import { agentQPairs, etoPair, mixedValue } from './pairs.ts';
-import { onlyTurn, rebel, refuel } from './rebel.ts';
-import { logistic, softplus } from './sequence-loss.ts';
+import { logistic, softplus } from './contract/sequence-loss.ts';
+import { agentQ, dpo, eto } from './preference/dpo.ts';
+import { kto } from './preference/kto.ts';
+import { agentQPairs, etoPair, mixedValue } from './preference/pairs.ts';
+import { onlyTurn, rebel, refuel } from './preference/rebel.ts';
 import { evaluateStep, finiteDifferences, type StepNumbers } from './testing/evaluate.ts';
 
 /** A row whose log-ratios to reference and old policy are these. */

@@ -2,12 +2,17 @@
 
 import { describe, expect, test } from 'vitest';
 import { Rng } from '../core/rng.ts';
-import { clipCov, drawCovarianceClipped } from './clip-cov.ts';
-import { covariances, trainedTokens } from './covariance.ts';
-import { klCov } from './kl-cov.ts';
-import { adaptKlCoefficient, klRewards } from './kl-reward.ts';
-import { icepop, mismatchWeights, sequenceMask, truncatedImportanceSampling } from './mismatch-correction.ts';
-import { ppoClip } from './ppo-clip.ts';
+import { clipCov, drawCovarianceClipped } from './policy-gradient/clip-cov.ts';
+import { covariances, trainedTokens } from './policy-gradient/covariance.ts';
+import { klCov } from './policy-gradient/kl-cov.ts';
+import {
+  icepop,
+  mismatchWeights,
+  sequenceMask,
+  truncatedImportanceSampling,
+} from './policy-gradient/mismatch-correction.ts';
+import { ppoClip } from './policy-gradient/ppo-clip.ts';
+import { adaptKlCoefficient, klRewards } from './regularizer/kl-reward.ts';
 import { evaluateStep, viewOf } from './testing/evaluate.ts';
 
 const floats = (values: readonly number[], digits = 4): string[] =>

@@ -1,6 +1,6 @@
 /** The policy that an engine's published weights define. Requests of concurrent episodes become one batch. */
 
-import type { Renderer } from '../model/renderer.ts';
+import type { Renderer } from '../model/chat/renderer.ts';
 import type { Lockstep } from './lockstep.ts';
 import type { PromptPolicy } from './policy.ts';
 import type { SampleRequest, SampleResult, Sampler } from './sampler.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { wordRenderer } from '../model/renderer.ts';
-import { WordTokenizer } from '../model/word-tokenizer.ts';
+import { wordRenderer } from '../model/chat/renderer.ts';
+import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import { enginePolicy } from './engine-policy.ts';
 import { Lockstep } from './lockstep.ts';
 import type { CompletionRequest } from './policy.ts';

@@ -5,7 +5,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import { Rng } from '../core/rng.ts';
 import { checkedText } from '../env/replies.ts';
 import type { PlayerKind, World } from '../env/world.ts';
-import type { Renderer } from '../model/renderer.ts';
+import type { Renderer } from '../model/chat/renderer.ts';
 import type { CompletionRequest, Policy } from './policy.ts';
 
 export interface ScriptedOptions {

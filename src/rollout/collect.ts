@@ -4,9 +4,9 @@ import { setMaxListeners } from 'node:events';
 import type { Episode, EpisodeKey, Group, Split } from '../core/episode.ts';
 import { keyText } from '../core/episode-key.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
+import { withoutIds } from '../core/json/without-ids.ts';
 import { isTrainable } from '../core/stop.ts';
-import { withoutIds } from '../core/without-ids.ts';
 import type { Lockstep } from '../policy/lockstep.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Prompt } from '../model/renderer.ts';
-import { wordRenderer } from '../model/renderer.ts';
-import { WordTokenizer } from '../model/word-tokenizer.ts';
+import type { Prompt } from '../model/chat/renderer.ts';
+import { wordRenderer } from '../model/chat/renderer.ts';
+import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import { checkedContext, defineContext, fullContext } from './context.ts';
 
 const renderer = wordRenderer(WordTokenizer.fromTexts(new Set(['a b c'])), 1);

@@ -4,7 +4,7 @@ import { badDefinition, callDefinition } from '../core/definition.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Message } from '../core/messages.ts';
 import { createRegistry, type Registry } from '../core/registry.ts';
-import type { History, Prompt, Renderer } from '../model/renderer.ts';
+import type { History, Prompt, Renderer } from '../model/chat/renderer.ts';
 
 export interface ContextStrategy {
   readonly kind: 'context';

@@ -3,13 +3,13 @@
 import type { ByRole, Episode, EpisodeKey, Role, Sampling } from '../core/episode.ts';
 import { keyParts, keyText } from '../core/episode-key.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import type { StopReason } from '../core/stop.ts';
 import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import type { World } from '../env/world.ts';
-import { continued, type History, type Prompt, type Renderer } from '../model/renderer.ts';
+import { continued, type History, type Prompt, type Renderer } from '../model/chat/renderer.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type AgentNames, addressed } from './agent-names.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';

@@ -3,7 +3,7 @@
 import type { Role } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
-import type { History } from '../model/renderer.ts';
+import type { History } from '../model/chat/renderer.ts';
 import { EpisodeEnd } from './boundary.ts';
 import { GuardedSession, type GuardOptions, type OpenRequest } from './guard/guarded-session.ts';
 import type { Prefix } from './recorder.ts';

@@ -1,7 +1,7 @@
 /** Writes the record of an episode while it is played: calls, transitions, what each role earned. */
 
 import type { Author, ByRole, Call, Episode, EpisodeKey, Place, Role, Transition } from '../core/episode.ts';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { StopReason } from '../core/stop.ts';
 

@@ -1,6 +1,6 @@
 /** The events of a run as something to iterate: those that are stored already, then each one as it happens. */
 
-import type { RunEvent } from '../train/events.ts';
+import type { RunEvent } from '../train/loop/events.ts';
 
 export class LiveEvents implements AsyncIterable<RunEvent> {
   readonly #past: () => readonly RunEvent[];

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineObjective } from '../objective/define.ts';
-import type { ObjectiveNeeds } from '../objective/objective.ts';
+import { defineObjective } from '../objective/contract/define.ts';
+import type { ObjectiveNeeds } from '../objective/contract/objective.ts';
 import { objectiveEntry } from '../objective/objectives.ts';
-import { builtIns } from '../train/catalogue.ts';
+import { builtIns } from '../train/config/catalogue.ts';
 import { obstacle } from '../train/recipes/fit.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { findEnvironment } from './load/environments.ts';

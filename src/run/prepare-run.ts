@@ -7,13 +7,13 @@ import { tinkerAbilities } from '../engine/tinker/abilities.ts';
 import { requireServerAddress } from '../engine/tinker/transport.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
-import { builtIns, type Catalogue } from '../train/catalogue.ts';
-import type { TrainConfig, TrainSettings } from '../train/config.ts';
+import { builtIns, type Catalogue } from '../train/config/catalogue.ts';
+import type { TrainConfig, TrainSettings } from '../train/config/config.ts';
+import { resolveConfig } from '../train/config/resolve.ts';
+import { choicesIn, readBy, unread } from '../train/config/run-schema.ts';
 import { type Alternative, obstacle, type Place, requireFit } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { recipes } from '../train/recipes/recipes.ts';
-import { resolveConfig } from '../train/resolve.ts';
-import { choicesIn, readBy, unread } from '../train/run-schema.ts';
 import { createWorld } from './load/environments.ts';
 
 export interface PreparedRun {

@@ -4,11 +4,11 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import { readEpisodeFile } from '../store/read-episodes.ts';
+import { readEpisodeFile } from '../store/rollouts/read-episodes.ts';
+import { trainingShard } from '../store/rollouts/shard-names.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { runNames } from '../store/runs.ts';
-import { trainingShard } from '../store/shard-names.ts';
-import type { Learner } from '../train/learner.ts';
+import type { Learner } from '../train/kit/learner.ts';
 import { version } from './version.ts';
 
 /**

@@ -4,8 +4,8 @@ import type { Episode, Group } from '../core/episode.ts';
 import { isTrainable } from '../core/stop.ts';
 import { chainOf, roleGroups } from '../core/trajectory.ts';
 import { asTrained, renderDemonstrations } from '../synth/demonstrations.ts';
-import type { Kept } from '../train/learn.ts';
-import type { Learner } from '../train/learner.ts';
+import type { Kept } from '../train/kit/learn.ts';
+import type { Learner } from '../train/kit/learner.ts';
 
 /**
  * The groups in the words of this run's model, under keys of their own: step 0, which no run plays, and groups numbered one

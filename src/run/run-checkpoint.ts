@@ -1,15 +1,15 @@
 /** Checkpoints of runs as their learners need them, and the warm start that other runs may begin with. */
 
-import { differences } from '../core/differences.ts';
 import { TurnwiseError } from '../core/errors.ts';
+import { differences } from '../core/json/differences.ts';
 import type { Checkpoint } from '../store/checkpoints.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import type { RunWorld } from '../store/run-file.ts';
 import { commandIn } from '../store/runs.ts';
-import type { TrainConfig } from '../train/config.ts';
-import type { Evaluations } from '../train/evaluations.ts';
-import { headsOf } from '../train/learner.ts';
-import type { TrainState } from '../train/loop.ts';
+import type { TrainConfig } from '../train/config/config.ts';
+import { headsOf } from '../train/kit/learner.ts';
+import type { Evaluations } from '../train/loop/evaluations.ts';
+import type { TrainState } from '../train/loop/loop.ts';
 import { isLocal, type ModelCard } from '../train/model-card.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { isSameWorld, typedSource } from './load/world-source.ts';

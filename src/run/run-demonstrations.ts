@@ -6,7 +6,7 @@ import type { World } from '../env/world.ts';
 import type { Watch } from '../rollout/watchdog.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
-import type { TrainConfig } from '../train/config.ts';
+import type { TrainConfig } from '../train/config/config.ts';
 import type { AgentRun } from './model/agent-run.ts';
 import type { RunControl } from './run-io.ts';
 

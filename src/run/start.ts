@@ -2,7 +2,7 @@
 
 import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
-import type { RunSummary } from '../train/events.ts';
+import type { RunSummary } from '../train/loop/events.ts';
 import { LiveEvents } from './live-events.ts';
 import { isDefinition } from './load/definitions.ts';
 import type { WorldRequest } from './load/run-world.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 import { writeError } from '../core/write-error.ts';
 import type { Disk } from './disk.ts';
 

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import type { Call, Episode, Group, Transition } from '../core/episode.ts';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 
 const number = fc.double();
 const text = fc.oneof(

@@ -3,10 +3,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Group, Role } from '../core/episode.ts';
-import { exactJson, exactNumber } from '../core/exact-json.ts';
-import { rolesOf, turnsOf } from './describe-episode.ts';
+import { exactJson, exactNumber } from '../core/json/exact-json.ts';
 import type { Disk } from './disk.ts';
-import type { EvaluationGroups } from './rollout-writer.ts';
+import { rolesOf, turnsOf } from './rollouts/describe-episode.ts';
+import type { EvaluationGroups } from './rollouts/rollout-writer.ts';
 
 const format = 'turnwise-evaluation';
 const formatVersion = 1;

@@ -1,9 +1,9 @@
 /** The log of a run as its writer sees it: append-only, one JSON object a line. Reading: log-lines.ts. */
 
 import { existsSync } from 'node:fs';
-import { exactJson } from '../core/exact-json.ts';
+import { exactJson } from '../core/json/exact-json.ts';
 import { writeError } from '../core/write-error.ts';
-import type { StoredEvent } from '../train/events.ts';
+import type { StoredEvent } from '../train/loop/events.ts';
 import type { Disk } from './disk.ts';
 import { readEventFile, readEvents, type TimedEvent } from './log-lines.ts';
 

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StoredEvent } from '../train/events.ts';
+import type { StoredEvent } from '../train/loop/events.ts';
 import { type Disk, realDisk } from './disk.ts';
 import { plainGroup } from './episodes.test-helper.ts';
 import { readEvents } from './log-lines.ts';

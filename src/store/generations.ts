@@ -3,7 +3,7 @@
  * the checkpoint that a later one went on from is replaced, and stays on disk until it is written again.
  */
 
-import { type Shard, stepOfShard } from './shard-names.ts';
+import { type Shard, stepOfShard } from './rollouts/shard-names.ts';
 
 export interface Generation {
   readonly generation: number;

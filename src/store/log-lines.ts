@@ -5,8 +5,8 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { TurnwiseError } from '../core/errors.ts';
-import { exactNumber } from '../core/exact-json.ts';
-import type { StoredEvent } from '../train/events.ts';
+import { exactNumber } from '../core/json/exact-json.ts';
+import type { StoredEvent } from '../train/loop/events.ts';
 import type { Generation } from './generations.ts';
 
 /** An event as it is stored. */

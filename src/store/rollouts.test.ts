@@ -8,17 +8,17 @@ import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import { writeError } from '../core/write-error.ts';
 import { type Disk, realDisk } from './disk.ts';
-import { groupLines, parseEpisode } from './episode-line.ts';
 import { anyEpisode, anyGroup, plainGroup } from './episodes.test-helper.ts';
 import { faultyDisk } from './faulty-disk.test-helper.ts';
 import type { Generation } from './generations.ts';
-import { IndexFile } from './index-file.ts';
-import { type IndexFields, IndexRecord, recordBytes, writeRecord } from './index-record.ts';
-import { rebuildIndex, repairIndex } from './reindex.ts';
-import { RolloutIndex } from './rollout-index.ts';
-import { RolloutReader } from './rollout-reader.ts';
-import { RolloutWriter } from './rollout-writer.ts';
-import { evaluationShard, recordedShard } from './shard-names.ts';
+import { groupLines, parseEpisode } from './rollouts/episode-line.ts';
+import { IndexFile } from './rollouts/index-file.ts';
+import { type IndexFields, IndexRecord, recordBytes, writeRecord } from './rollouts/index-record.ts';
+import { rebuildIndex, repairIndex } from './rollouts/reindex.ts';
+import { RolloutIndex } from './rollouts/rollout-index.ts';
+import { RolloutReader } from './rollouts/rollout-reader.ts';
+import { RolloutWriter } from './rollouts/rollout-writer.ts';
+import { evaluationShard, recordedShard } from './rollouts/shard-names.ts';
 
 let folder: string;
 beforeEach(() => {

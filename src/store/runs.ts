@@ -3,7 +3,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { nearest, TurnwiseError } from '../core/errors.ts';
-import { exactJson } from '../core/exact-json.ts';
+import { exactJson } from '../core/json/exact-json.ts';
 import { shellWord } from '../core/shell.ts';
 import { type RunWorld, refuseOldFormat } from './run-file.ts';
 

@@ -3,23 +3,23 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 import { writeError } from '../core/write-error.ts';
-import type { StoredEvent } from '../train/events.ts';
+import type { StoredEvent } from '../train/loop/events.ts';
 import { type Checkpoint, type CheckpointManifest, Checkpoints } from './checkpoints.ts';
 import { type Disk, realDisk } from './disk.ts';
 import { type EvaluatedTasks, readEvaluatedTasks, writeEvaluatedTasks } from './evaluation-tasks.ts';
 import { EventLog } from './event-log.ts';
 import { isAfter } from './generations.ts';
-import { IndexFile } from './index-file.ts';
 import { readEventFile } from './log-lines.ts';
 import { type MetricRow, MetricsFile, readMetrics } from './metrics-file.ts';
-import { indexName, rebuildIndex, repairIndex } from './reindex.ts';
-import { RolloutReader } from './rollout-reader.ts';
-import { type EvaluationGroups, RolloutWriter } from './rollout-writer.ts';
+import { IndexFile } from './rollouts/index-file.ts';
+import { indexName, rebuildIndex, repairIndex } from './rollouts/reindex.ts';
+import { RolloutReader } from './rollouts/rollout-reader.ts';
+import { type EvaluationGroups, RolloutWriter } from './rollouts/rollout-writer.ts';
+import type { ShardOrigin } from './rollouts/shard.ts';
 import { parseRunFile, type RunFile } from './run-file.ts';
 import { commandIn } from './runs.ts';
-import type { ShardOrigin } from './shard.ts';
 import { keepTokenizer, type TokenizerSource } from './tokenizer-file.ts';
 
 export interface OpenRun {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isFile } from '../model/checkpoint.ts';
+import { isFile } from '../model/checkpoint/checkpoint.ts';
 import { ggufTokenizerJson } from '../model/gguf/gguf-language.ts';
 import type { Disk } from './disk.ts';
 

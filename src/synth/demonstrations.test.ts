@@ -6,7 +6,7 @@ import { user } from '../core/messages.ts';
 import { defineEnvironment, type Environment } from '../env/environment.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
 import type { World } from '../env/world.ts';
-import { wordRenderer } from '../model/renderer.ts';
+import { wordRenderer } from '../model/chat/renderer.ts';
 import { fullContext, latestContext } from '../rollout/context.ts';
 import { unwatched } from '../rollout/watchdog.ts';
 import {

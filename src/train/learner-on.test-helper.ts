@@ -5,13 +5,13 @@ import { madeGroup } from '../core/testing/made-episodes.ts';
 import type { RoleGroup } from '../core/trajectory.ts';
 import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { Engine } from '../engine/engine.ts';
-import { Archive } from './archive.ts';
-import { builtIns } from './catalogue.ts';
-import { type TrainSettings, trainConfigSchema } from './config.ts';
-import { initialMemory, learnStep, type Memory, type Update } from './learn-step.ts';
-import type { Learner } from './learner.ts';
+import { builtIns } from './config/catalogue.ts';
+import { type TrainSettings, trainConfigSchema } from './config/config.ts';
+import { mergeSettings } from './config/resolve.ts';
+import { Archive } from './kit/archive.ts';
+import type { Learner } from './kit/learner.ts';
+import { initialMemory, learnStep, type Memory, type Update } from './loop/learn-step.ts';
 import { findRecipe } from './recipes/recipes.ts';
-import { mergeSettings } from './resolve.ts';
 
 interface Room {
   readonly maxTurns?: number;

@@ -1,15 +1,15 @@
 /** What a checkpoint must know of its model besides weights: its shape, and how it reads and writes. */
 
 import type { World } from '../env/world.ts';
-import { chatRenderer } from '../model/chat-renderer.ts';
-import type { ConversationRenderer } from '../model/conversation.ts';
-import type { DecoderShape } from '../model/decoder.ts';
-import { pretrainedConversation } from '../model/pretrained-conversation.ts';
-import { loadPretrainedLanguage } from '../model/pretrained-language.ts';
-import { type Renderer, wordRenderer } from '../model/renderer.ts';
-import { wordChatRenderer } from '../model/word-chat.ts';
-import { WordTokenizer } from '../model/word-tokenizer.ts';
-import type { TrainConfig } from './config.ts';
+import { chatRenderer } from '../model/chat/chat-renderer.ts';
+import type { ConversationRenderer } from '../model/chat/conversation.ts';
+import { pretrainedConversation } from '../model/chat/pretrained-conversation.ts';
+import { type Renderer, wordRenderer } from '../model/chat/renderer.ts';
+import { wordChatRenderer } from '../model/chat/word-chat.ts';
+import type { DecoderShape } from '../model/decoder/decoder.ts';
+import { loadPretrainedLanguage } from '../model/tokenizer/pretrained-language.ts';
+import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
+import type { TrainConfig } from './config/config.ts';
 
 /** What is known of the shape of a model that a server holds. */
 export type RemoteShape = Pick<DecoderShape, 'vocabulary' | 'contextLength'>;

@@ -4,7 +4,7 @@
  */
 
 import type { TimedEvent } from '../store/log-lines.ts';
-import type { EvaluationResult, Phase, RunSummary, Spend, StoredEvent } from '../train/events.ts';
+import type { EvaluationResult, Phase, RunSummary, Spend, StoredEvent } from '../train/loop/events.ts';
 
 type Start = Extract<StoredEvent, { readonly type: 'start' }>;
 

@@ -9,8 +9,8 @@ import type {
   StepCredit,
   Untrainable,
 } from '../core/episode.ts';
-import type { Json } from '../core/json.ts';
-import type { EpisodeLabel } from '../store/episode-line.ts';
+import type { Json } from '../core/json/json.ts';
+import type { EpisodeLabel } from '../store/rollouts/episode-line.ts';
 import type { History } from './history.ts';
 import type { RunState } from './state.ts';
 

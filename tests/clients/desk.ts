@@ -1,6 +1,6 @@
 /** What every cell of the matrix runs against: a gateway, a session of its own, and a policy that answers by a script. */
 
-import { pretrainedConversation } from '../../src/model/pretrained-conversation.ts';
+import { pretrainedConversation } from '../../src/model/chat/pretrained-conversation.ts';
 import { parityLanguage } from '../../src/model/testing/parity-data.ts';
 import type { PromptRequest } from '../../src/policy/policy.ts';
 import { Gateway } from '../../src/server/gateway/gateway.ts';

@@ -8,8 +8,8 @@
 
 import type { TokenRow } from '../../src/engine/engine.ts';
 import { createTinkerEngine } from '../../src/engine/tinker/create-tinker-engine.ts';
-import { countedTokens, policyMeans } from '../../src/objective/policy-means.ts';
-import { ppoClip } from '../../src/objective/ppo-clip.ts';
+import { countedTokens, policyMeans } from '../../src/objective/contract/policy-means.ts';
+import { ppoClip } from '../../src/objective/policy-gradient/ppo-clip.ts';
 
 const [baseUrl, baseModel] = process.argv.slice(2);
 const prompt = [72, 101, 108, 108, 111, 44, 32];

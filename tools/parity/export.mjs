@@ -8,7 +8,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createEmbeddedEngine, openCheckpoint } from '../../dist/src/exports/engine.js';
-import { crossEntropy } from '../../dist/src/objective/cross-entropy.js';
+import { crossEntropy } from '../../dist/src/objective/imitation/cross-entropy.js';
 
 const [out, folder] = process.argv.slice(2);
 const model = await openCheckpoint(folder);

@@ -2,7 +2,7 @@
 
 import { user } from '../../../src/core/messages.ts';
 import { defineEnvironment, type Environment } from '../../../src/env/environment.ts';
-import type { TrainSettings } from '../../../src/train/config.ts';
+import type { TrainSettings } from '../../../src/train/config/config.ts';
 
 /** Three questions tell the cities apart; `asia` repeats one of them, and `snow` helps for a quarter of the cities. */
 const FEATURES = ['coast', 'capital', 'europe', 'asia', 'snow'] as const;

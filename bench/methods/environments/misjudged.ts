@@ -1,6 +1,6 @@
 /** The pages of `lessons`, judged by somebody who errs: so often the verdict at the end is the wrong one. */
 
-import type { Json } from '../../../src/core/json.ts';
+import type { Json } from '../../../src/core/json/json.ts';
 import { defineEnvironment, type Environment } from '../../../src/env/environment.ts';
 import { type LessonsOptions, lessons } from './lessons.ts';
 

@@ -1,7 +1,7 @@
 /** The pages of `lessons`, each of which pays when it is answered rightly. */
 
-import type { Json } from '../../../src/core/json.ts';
-import { factsOf } from '../../../src/credit/facts.ts';
+import type { Json } from '../../../src/core/json/json.ts';
+import { factsOf } from '../../../src/credit/contract/facts.ts';
 import { defineEnvironment, type Environment } from '../../../src/env/environment.ts';
 import { lessons } from './lessons.ts';
 

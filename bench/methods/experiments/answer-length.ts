@@ -1,6 +1,6 @@
 /** Dr. GRPO: the length of wrong answers, where no length is better than another. */
 
-import type { Aggregation } from '../../../src/objective/weights.ts';
+import type { Aggregation } from '../../../src/objective/contract/weights.ts';
 import { ramble } from '../environments/ramble.ts';
 import { defineExperiment } from '../experiment.ts';
 import { tabularRun } from '../tabular.ts';

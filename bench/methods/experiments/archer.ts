@@ -1,7 +1,7 @@
 /** ArCHer against policy gradients by what must be played, not by what is computed. */
 
-import type { TrainSettings } from '../../../src/train/config.ts';
-import type { Metrics } from '../../../src/train/events.ts';
+import type { TrainSettings } from '../../../src/train/config/config.ts';
+import type { Metrics } from '../../../src/train/loop/events.ts';
 import { guessMyCity, mixedPlay } from '../environments/guess-my-city.ts';
 import { defineExperiment, type Experiment } from '../experiment.ts';
 import { trainRun } from '../train-run.ts';

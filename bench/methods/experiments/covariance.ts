@@ -2,7 +2,7 @@
 
 import { mean } from '../../../src/core/statistics.ts';
 import type { Environment } from '../../../src/env/environment.ts';
-import type { TrainSettings } from '../../../src/train/config.ts';
+import type { TrainSettings } from '../../../src/train/config/config.ts';
 import { lessons } from '../environments/lessons.ts';
 import { misjudged } from '../environments/misjudged.ts';
 import { defineExperiment, type Experiment, type Outcome } from '../experiment.ts';

@@ -1,7 +1,7 @@
 /** REINFORCE and RLOO: which way their gradients point on average, how noisy they are, and what that does to learning. */
 
 import { Rng } from '../../../src/core/rng.ts';
-import type { Credit } from '../../../src/credit/rollouts.ts';
+import type { Credit } from '../../../src/credit/report/rollouts.ts';
 import { type CreditChoice, composeCredit } from '../../../src/credit/shaping/shapings.ts';
 import { quiz } from '../environments/quiz.ts';
 import { defineExperiment } from '../experiment.ts';

@@ -1,8 +1,8 @@
 /** GTR: what becomes of thoughts where only the end of an episode pays. */
 
 import { mean } from '../../../src/core/statistics.ts';
-import type { TrainSettings } from '../../../src/train/config.ts';
-import { mergeSettings } from '../../../src/train/resolve.ts';
+import type { TrainSettings } from '../../../src/train/config/config.ts';
+import { mergeSettings } from '../../../src/train/config/resolve.ts';
 import { ezPoints } from '../environments/ez-points.ts';
 import { defineExperiment } from '../experiment.ts';
 import { learningOutcome, trainRun } from '../train-run.ts';

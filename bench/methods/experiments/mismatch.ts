@@ -1,6 +1,6 @@
 /** TIS, IcePop and sequence masks: learning from a sampler that is not what learns. */
 
-import type { TrainSettings } from '../../../src/train/config.ts';
+import type { TrainSettings } from '../../../src/train/config/config.ts';
 import { chain } from '../environments/chain.ts';
 import { defineExperiment, type Outcome } from '../experiment.ts';
 import { staleSamplerRun } from '../stale-sampler.ts';

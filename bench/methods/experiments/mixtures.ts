@@ -1,6 +1,6 @@
 /** Learning from something remembered beside fresh episodes: own successes (SPEAR), demonstrations (DataMind). */
 
-import type { TrainSettings } from '../../../src/train/config.ts';
+import type { TrainSettings } from '../../../src/train/config/config.ts';
 import { guessMyCity, mixedPlay } from '../environments/guess-my-city.ts';
 import { defineExperiment, type Experiment } from '../experiment.ts';
 import { learningOutcome, trainRun } from '../train-run.ts';

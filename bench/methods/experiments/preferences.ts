@@ -1,6 +1,6 @@
 /** Methods that learn from what is better than what, each against the policy that it starts from. */
 
-import type { TrainSettings } from '../../../src/train/config.ts';
+import type { TrainSettings } from '../../../src/train/config/config.ts';
 import { guessMyCity, mixedPlay } from '../environments/guess-my-city.ts';
 import { defineExperiment, type Experiment } from '../experiment.ts';
 import { trainRun } from '../train-run.ts';

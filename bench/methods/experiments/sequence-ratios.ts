@@ -1,6 +1,6 @@
 /** GSPO: one ratio for a sequence of many tokens. */
 
-import type { TrainSettings } from '../../../src/train/config.ts';
+import type { TrainSettings } from '../../../src/train/config/config.ts';
 import { recital } from '../environments/recital.ts';
 import { defineExperiment } from '../experiment.ts';
 import { clippedShare, learningOutcome, saysAnything, trainRun } from '../train-run.ts';

@@ -2,7 +2,7 @@
 
 import { Rng } from '../../../src/core/rng.ts';
 import { findCreditMethod } from '../../../src/credit/methods.ts';
-import type { CreditState, CreditTrajectory } from '../../../src/credit/rollouts.ts';
+import type { CreditState, CreditTrajectory } from '../../../src/credit/report/rollouts.ts';
 import { lessons } from '../environments/lessons.ts';
 import { defineExperiment } from '../experiment.ts';
 import { tabularRun } from '../tabular.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { type Children, problemOf } from '../../compare/child-run.ts';
-import type { StoredEvent } from '../../train/events.ts';
+import type { StoredEvent } from '../../train/loop/events.ts';
 import { runCommandLine } from '../command-line.ts';
 import { memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';
 import { compareWith } from './compare.ts';

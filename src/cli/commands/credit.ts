@@ -4,14 +4,14 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { creditMethods } from '../../credit/methods.ts';
-import { readRollouts, type StoredRollout } from '../../credit/read-rollouts.ts';
-import { type CreditReport, creditReport, creditTable } from '../../credit/report.ts';
+import { readRollouts, type StoredRollout } from '../../credit/report/read-rollouts.ts';
+import { type CreditReport, creditReport, creditTable } from '../../credit/report/report.ts';
+import { storedRollouts } from '../../credit/report/stored-rollouts.ts';
 import { rewardShapings } from '../../credit/shaping/shapings.ts';
-import { storedRollouts } from '../../credit/stored-rollouts.ts';
 import { catalogueOf, nameCredit } from '../../run/settings/run-definitions.ts';
 import { applySettings } from '../../run/settings/settings.ts';
-import { readEpisodeFile } from '../../store/read-episodes.ts';
-import { learnedRollouts } from '../../train/learned-rollouts.ts';
+import { readEpisodeFile } from '../../store/rollouts/read-episodes.ts';
+import { learnedRollouts } from '../../train/loop/learned-rollouts.ts';
 import { type Command, defineCommand } from '../command.ts';
 
 const options = z.strictObject({

@@ -12,8 +12,8 @@ import {
 } from '../../run/load/environments.ts';
 import { defaultLimits } from '../../server/environment/limits.ts';
 import { type EnvironmentServer, serveEnvironment } from '../../server/environment/serve.ts';
+import { painter } from '../../show/console.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { painter } from '../console.ts';
 import { allowHostOption, type ServedKey, servedKey, shownKey } from '../served-key.ts';
 
 const options = z.strictObject({

@@ -11,12 +11,12 @@ import {
 } from '../../run/load/environments.ts';
 import { sourceOf, typedSource } from '../../run/load/world-source.ts';
 import { schemaFields } from '../../run/settings/schema-fields.ts';
+import { type Console, painter, wrap } from '../../show/console.ts';
+import { type Episode, episodeText } from '../../show/episode-text.ts';
+import { table } from '../../show/table.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { type Console, painter, wrap } from '../console.ts';
-import { type Episode, episodeText } from '../episode-text.ts';
-import { exampleEpisode } from '../example-episode.ts';
 import { settingLines } from '../help.ts';
-import { table } from '../table.ts';
+import { exampleEpisode } from '../terminal/example-episode.ts';
 
 const options = z.strictObject({
   task: z.int().min(0).default(0).describe('Which training task the example plays'),

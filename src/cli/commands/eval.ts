@@ -9,14 +9,14 @@ import { createWorld, environmentNames, findEnvironment } from '../../run/load/e
 import { CODE, isAddress, isPath, isSameWorld, runWorldOf } from '../../run/load/world-source.ts';
 import { openBlackBox, runsHere } from '../../run/model/black-box.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
+import { painter } from '../../show/console.ts';
+import { formatInterval } from '../../show/format.ts';
+import { table } from '../../show/table.ts';
 import { appendLines, latestRun, runNames } from '../../store/runs.ts';
-import type { ProgressEvent } from '../../train/events.ts';
-import { playOptions } from '../../train/learner.ts';
+import { playOptions } from '../../train/kit/learner.ts';
+import type { ProgressEvent } from '../../train/loop/events.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { painter } from '../console.ts';
-import { formatInterval } from '../format.ts';
-import { table } from '../table.ts';
-import { runDisplay } from '../terminal.ts';
+import { runDisplay } from '../terminal/terminal.ts';
 
 const options = z.strictObject({
   tasks: z.int().min(1).default(500).describe('Number of tasks; fewer where there are fewer'),

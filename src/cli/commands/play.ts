@@ -18,13 +18,13 @@ import { otherWorld } from '../../run/load/run-world.ts';
 import { CODE } from '../../run/load/world-source.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import { version } from '../../run/version.ts';
+import { painter } from '../../show/console.ts';
+import { formatScore } from '../../show/format.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
-import { playOptions } from '../../train/learner.ts';
+import { playOptions } from '../../train/kit/learner.ts';
 import { type Command, defineCommand, type Invocation } from '../command.ts';
-import { painter } from '../console.ts';
-import { formatScore } from '../format.ts';
-import { narratedPolicy } from '../live-episode.ts';
-import { askInput, playAsPerson } from '../person-play.ts';
+import { narratedPolicy } from '../terminal/live-episode.ts';
+import { askInput, playAsPerson } from '../terminal/person-play.ts';
 
 const options = z.strictObject({
   run: z.string().optional().describe('Watch the agent of this run instead of playing'),

@@ -10,12 +10,12 @@ import {
 } from '../../run/load/environments.ts';
 import { sourceOf, typedSource } from '../../run/load/world-source.ts';
 import { configOf, obstacleIn } from '../../run/prepare-run.ts';
-import type { trainConfigSchema } from '../../train/config.ts';
+import { type Console, painter, wrap } from '../../show/console.ts';
+import type { trainConfigSchema } from '../../train/config/config.ts';
+import { resolveConfig } from '../../train/config/resolve.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
-import { resolveConfig } from '../../train/resolve.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { type Console, painter, wrap } from '../console.ts';
 import { methodsPage } from '../methods-page.ts';
 import { listNeeds, recipeParts } from '../recipe-parts.ts';
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { resumeRun } from '../../run/training-run.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { watchRun } from '../watch-run.ts';
+import { watchRun } from '../terminal/watch-run.ts';
 
 const options = z.strictObject({
   runs: z.string().default('runs').describe('Folder that holds the runs'),

@@ -3,22 +3,22 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { differences } from '../../core/differences.ts';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
+import { differences } from '../../core/json/differences.ts';
 import { version } from '../../run/version.ts';
+import { type Console, painter } from '../../show/console.ts';
+import { formatScore, formatSeconds } from '../../show/format.ts';
+import { type RunHistory, runHistory } from '../../show/run-history.ts';
+import { sparkline } from '../../show/sparkline.ts';
+import { table } from '../../show/table.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { commandIn, startedRuns } from '../../store/runs.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { comparison } from '../comparison.ts';
-import { type Console, painter } from '../console.ts';
-import { formatScore, formatSeconds } from '../format.ts';
-import { askInput } from '../person-play.ts';
 import { removeRun } from '../remove-run.ts';
-import { runExamples } from '../run-examples.ts';
-import { type RunHistory, runHistory } from '../run-history.ts';
-import { sparkline } from '../sparkline.ts';
-import { summaryText } from '../summary.ts';
-import { table } from '../table.ts';
+import { comparison } from '../terminal/comparison.ts';
+import { askInput } from '../terminal/person-play.ts';
+import { runExamples } from '../terminal/run-examples.ts';
+import { summaryText } from '../terminal/summary.ts';
 
 const options = z.strictObject({
   runs: z.string().default('runs').describe('Folder that holds the runs'),

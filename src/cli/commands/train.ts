@@ -9,8 +9,8 @@ import { startRun } from '../../run/training-run.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { recipes } from '../../train/recipes/recipes.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { viewBeside } from '../view-beside.ts';
-import { watchRun } from '../watch-run.ts';
+import { viewBeside } from '../terminal/view-beside.ts';
+import { watchRun } from '../terminal/watch-run.ts';
 
 const options = z.strictObject({
   recipe: z

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeExampleRun } from '../example-run.test-helper.ts';
-import { viewBeside } from '../view-beside.ts';
+import { viewBeside } from '../terminal/view-beside.ts';
 
 const main = new URL('../../../dist/src/cli/main.js', import.meta.url).pathname;
 const root = mkdtempSync(join(tmpdir(), 'turnwise-view-command-'));

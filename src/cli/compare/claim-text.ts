@@ -2,9 +2,9 @@
 
 import type { JudgedClaim } from '../../compare/claim-verdict.ts';
 import type { Verdict } from '../../evidence/verdict.ts';
-import { type Console, type Paint, painter, wrap } from '../console.ts';
-import { formatScore } from '../format.ts';
-import { table } from '../table.ts';
+import { type Console, type Paint, painter, wrap } from '../../show/console.ts';
+import { formatScore } from '../../show/format.ts';
+import { table } from '../../show/table.ts';
 import { differenceText, formatP, winsText } from './figures.ts';
 
 const colours: Readonly<Record<Verdict, Parameters<Paint>[0]>> = {

@@ -8,11 +8,11 @@ import {
   type WorldResult,
 } from '../../compare/results.ts';
 import { fewestSeeds } from '../../evidence/paired.ts';
-import { type Console, painter, wrap } from '../console.ts';
-import { formatCount, formatScore } from '../format.ts';
-import { plot, type Series } from '../plot.ts';
-import { table } from '../table.ts';
-import { taskNoun } from '../task-words.ts';
+import { type Console, painter, wrap } from '../../show/console.ts';
+import { formatCount, formatScore } from '../../show/format.ts';
+import { plot, type Series } from '../../show/plot.ts';
+import { table } from '../../show/table.ts';
+import { taskNoun } from '../../show/task-words.ts';
 import { bandOf, curvesOf } from './bands.ts';
 import {
   axisNames,

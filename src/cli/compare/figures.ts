@@ -4,7 +4,7 @@ import type { MetricName } from '../../compare/results.ts';
 import { costLevel } from '../../compare/results.ts';
 import type { Quantity, Reading } from '../../compare/run-record.ts';
 import type { PairedComparison } from '../../evidence/paired.ts';
-import { formatCount, formatScore } from '../format.ts';
+import { formatCount, formatScore } from '../../show/format.ts';
 import { shownInterval } from './bands.ts';
 
 export const levelText = `${100 * costLevel}%`;

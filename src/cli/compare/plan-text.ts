@@ -1,9 +1,9 @@
 /** What a comparison will cost, for the terminal. */
 
 import type { StudyPlan } from '../../compare/forecast.ts';
-import { type Console, painter } from '../console.ts';
-import { formatSeconds } from '../format.ts';
-import { table } from '../table.ts';
+import { type Console, painter } from '../../show/console.ts';
+import { formatSeconds } from '../../show/format.ts';
+import { table } from '../../show/table.ts';
 
 export function planText(
   { rows, runs, cached, parallel, hours }: StudyPlan,

@@ -1,8 +1,8 @@
 /** Curves for a page: lines are an SVG that stretches, labels are text beside it, so that both fit any width. */
 
-import { formatCount, formatScore, formatTicks, niceTicks } from '../format.ts';
+import { formatCount, formatScore, formatTicks, niceTicks } from '../../show/format.ts';
+import { escapeHtml } from '../../show/html.ts';
 import type { BandPoint } from './bands.ts';
-import { escapeHtml } from './html.ts';
 
 /** Size of the drawing; it is stretched to the page. */
 const size = 1000;

@@ -4,10 +4,11 @@ import { type Provenance, provenanceText } from '../../compare/provenance.ts';
 import { type Comparison, costLevel, profileThresholds, type WorldResult } from '../../compare/results.ts';
 import { seedsText } from '../../compare/seed-list.ts';
 import type { Job, Study } from '../../compare/study.ts';
-import { differences } from '../../core/differences.ts';
+import { differences } from '../../core/json/differences.ts';
 import { commandLine } from '../../core/shell.ts';
 import { fewestSeeds } from '../../evidence/paired.ts';
-import { formatCount, formatScore } from '../format.ts';
+import { formatCount, formatScore } from '../../show/format.ts';
+import { escapeHtml, type HtmlColumn, htmlTable } from '../../show/html.ts';
 import { shownInterval } from './bands.ts';
 import { readingOf, tasksOf } from './comparison-text.ts';
 import {
@@ -19,7 +20,6 @@ import {
   metricTitle,
   winsText,
 } from './figures.ts';
-import { escapeHtml, type HtmlColumn, htmlTable } from './html.ts';
 import { chartFigure } from './report-chart.ts';
 import {
   armTable,

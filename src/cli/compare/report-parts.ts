@@ -2,11 +2,11 @@
 
 import { type CostAxis, costAxes } from '../../compare/budget.ts';
 import { type ArmResult, summaryOf, type WorldResult } from '../../compare/results.ts';
-import { formatCount, formatScore } from '../format.ts';
+import { formatCount, formatScore } from '../../show/format.ts';
+import { escapeHtml, type HtmlColumn, htmlTable } from '../../show/html.ts';
 import { bandOf, curvesOf, differenceBand } from './bands.ts';
 import { tasksOf } from './comparison-text.ts';
 import { axisNames, decimalsOf, levelText, quantityTitle } from './figures.ts';
-import { escapeHtml, type HtmlColumn, htmlTable } from './html.ts';
 import { chartFigure, slopeFigure } from './report-chart.ts';
 import { lookOf } from './report-style.ts';
 

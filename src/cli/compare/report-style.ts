@@ -1,6 +1,6 @@
 /** The look of reports: light and dark, from a phone to a wide screen, with nothing loaded from elsewhere. */
 
-import { lineColours } from '../svg-plot.ts';
+import { lineColours } from '../../show/svg-plot.ts';
 
 /** What the elements of a recipe are marked with: there are so many colours, and further recipes begin again, dashed. */
 export function lookOf(index: number): string {

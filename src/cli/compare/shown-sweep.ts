@@ -3,7 +3,7 @@
 import type { Children } from '../../compare/child-run.ts';
 import type { Job } from '../../compare/study.ts';
 import { type JobStatus, runSweep } from '../../compare/sweep.ts';
-import type { Console } from '../console.ts';
+import type { Console } from '../../show/console.ts';
 import { type Interrupts, TERMINATION_GRACE_MS } from '../interrupts.ts';
 import { sweepDisplay } from './sweep-display.ts';
 

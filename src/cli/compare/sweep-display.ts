@@ -1,9 +1,9 @@
 /** Shows a comparison while it runs: what ended stays, what runs is repainted or told every few seconds. */
 
 import type { JobStatus } from '../../compare/sweep.ts';
-import { type Console, type Paint, padEnd, painter } from '../console.ts';
-import { formatCount, formatScore, formatSeconds } from '../format.ts';
-import { paintedBar, RepaintedBlock } from '../repaint.ts';
+import { type Console, type Paint, padEnd, painter } from '../../show/console.ts';
+import { formatCount, formatScore, formatSeconds } from '../../show/format.ts';
+import { paintedBar, RepaintedBlock } from '../terminal/repaint.ts';
 
 export interface SweepDisplay {
   show(changed: JobStatus, all: readonly JobStatus[]): void;

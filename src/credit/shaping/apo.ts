@@ -1,8 +1,8 @@
 /** A²FM's adaptive policy optimisation: on questions that are easy for the cheap mode, other modes earn less. */
 
 import { z } from 'zod';
-import { groupKey } from '../groups.ts';
-import { missingField } from '../needs.ts';
+import { missingField } from '../contract/needs.ts';
+import { groupKey } from '../kit/groups.ts';
 import { isSuccess, withFactor } from './rewards.ts';
 import { defineShaping, type RewardShaping } from './shaping.ts';
 

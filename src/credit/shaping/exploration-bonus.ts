@@ -1,10 +1,10 @@
 /** Bonuses for reaching states that were seldom reached: in all of training, in the episode, or both. */
 
 import { z } from 'zod';
-import { turnRewards } from '../columns.ts';
-import { hashText } from '../hash.ts';
-import { missingField } from '../needs.ts';
-import type { CreditState, CreditTrajectory } from '../rollouts.ts';
+import { missingField } from '../contract/needs.ts';
+import { turnRewards } from '../kit/columns.ts';
+import { hashText } from '../kit/hash.ts';
+import type { CreditState, CreditTrajectory } from '../report/rollouts.ts';
 import { withTurnRewards } from './rewards.ts';
 import { defineShaping, type RewardShaping } from './shaping.ts';
 

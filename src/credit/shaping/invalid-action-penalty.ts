@@ -1,7 +1,7 @@
 /** A price on every action that the environment did not accept. */
 
 import { z } from 'zod';
-import { turnRewards } from '../columns.ts';
+import { turnRewards } from '../kit/columns.ts';
 import { withTurnRewards } from './rewards.ts';
 import { defineShaping, each, type RewardShaping } from './shaping.ts';
 

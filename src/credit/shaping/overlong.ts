@@ -1,7 +1,7 @@
 /** DAPO's soft punishment of trajectories that come close to the length limit. */
 
 import { z } from 'zod';
-import type { CreditTrajectory } from '../rollouts.ts';
+import type { CreditTrajectory } from '../report/rollouts.ts';
 import { withBonus } from './rewards.ts';
 import { defineShaping, each, type RewardShaping } from './shaping.ts';
 

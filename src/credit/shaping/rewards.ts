@@ -1,7 +1,7 @@
 /** Changing the rewards of a trajectory so that its outcome and its turn rewards go on telling the same story. */
 
-import { turnRewards } from '../columns.ts';
-import type { CreditTrajectory } from '../rollouts.ts';
+import { turnRewards } from '../kit/columns.ts';
+import type { CreditTrajectory } from '../report/rollouts.ts';
 
 /** Other rewards for its turns; the outcome moves by as much as their sum. */
 export function withTurnRewards(

@@ -1,7 +1,7 @@
 /** SCoRe: a second attempt is paid for being better than the first. */
 
 import { z } from 'zod';
-import { turnRewards } from '../columns.ts';
+import { turnRewards } from '../kit/columns.ts';
 import { withTurnRewards } from './rewards.ts';
 import { defineShaping, each, type RewardShaping } from './shaping.ts';
 

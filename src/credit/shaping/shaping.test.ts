@@ -1,10 +1,10 @@
 /** The worked numbers of the method reference for reward shapings, from a rollout file as a user would give it. */
 
 import { describe, expect, test } from 'vitest';
-import { parseRollouts } from '../read-rollouts.ts';
-import { creditReport, creditTable } from '../report.ts';
-import type { CreditState } from '../rollouts.ts';
-import { expectClose, shapedRewards, trajectoriesOf } from '../worked.test-helper.ts';
+import { parseRollouts } from '../report/read-rollouts.ts';
+import { creditReport, creditTable } from '../report/report.ts';
+import type { CreditState } from '../report/rollouts.ts';
+import { expectClose, shapedRewards, trajectoriesOf } from '../testing/worked.test-helper.ts';
 import { composeCredit, findRewardShaping, rewardShapings } from './shapings.ts';
 import { fadingOut } from './spear-tool-bonus.ts';
 

@@ -2,11 +2,11 @@
 
 import type { z } from 'zod';
 import { badDefinition, callDefinition } from '../../core/definition.ts';
-import { parseStrict } from '../../core/parse-strict.ts';
-import { checkCount, checkState } from '../checked.ts';
-import { turnRewards } from '../columns.ts';
-import { type Described, type Description, described } from '../method.ts';
-import type { Credit, CreditState, CreditTrajectory } from '../rollouts.ts';
+import { parseStrict } from '../../core/json/parse-strict.ts';
+import { checkCount, checkState } from '../contract/checked.ts';
+import { type Described, type Description, described } from '../contract/method.ts';
+import { turnRewards } from '../kit/columns.ts';
+import type { Credit, CreditState, CreditTrajectory } from '../report/rollouts.ts';
 
 /** Pure apart from the state it is given. Result order equals input order. */
 export type Shape = (

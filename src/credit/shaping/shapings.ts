@@ -2,13 +2,13 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { createRegistry, type Registry } from '../../core/registry.ts';
-import { jointReward } from '../cory.ts';
-import { entityAware } from '../e-grpo.ts';
-import { gatedAccumulation } from '../g-ra.ts';
-import type { CreditMethod } from '../method.ts';
+import type { CreditMethod } from '../contract/method.ts';
+import { jointReward } from '../methods/roles/cory.ts';
+import { entityAware } from '../methods/turn/e-grpo.ts';
+import { gatedAccumulation } from '../methods/turn/g-ra.ts';
+import { progressAttribution } from '../methods/turn/spa-rl.ts';
 import { creditRegistry } from '../methods.ts';
-import type { Credit } from '../rollouts.ts';
-import { progressAttribution } from '../spa-rl.ts';
+import type { Credit } from '../report/rollouts.ts';
 import { aiSearchPlanner } from './ai-search-planner.ts';
 import { apo } from './apo.ts';
 import { explorationBonus } from './exploration-bonus.ts';

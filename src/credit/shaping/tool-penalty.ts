@@ -1,8 +1,8 @@
 /** A price on tool calls beyond those that the task needs, after SMART. */
 
 import { z } from 'zod';
-import { missingField } from '../needs.ts';
-import type { CreditTrajectory } from '../rollouts.ts';
+import { missingField } from '../contract/needs.ts';
+import type { CreditTrajectory } from '../report/rollouts.ts';
 import { withBonus } from './rewards.ts';
 import { defineShaping, each, type RewardShaping } from './shaping.ts';
 

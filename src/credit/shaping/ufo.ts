@@ -1,7 +1,7 @@
 /** UFO: a right answer is worth less the later it comes, and saying the same wrong answer again costs. */
 
 import { z } from 'zod';
-import { missingField } from '../needs.ts';
+import { missingField } from '../contract/needs.ts';
 import { withOnlyRewards } from './rewards.ts';
 import { defineShaping, each, type RewardShaping } from './shaping.ts';
 

@@ -1,7 +1,7 @@
 /** WMAct: the reward shrinks with the share of actions that changed nothing. */
 
 import { z } from 'zod';
-import { missingField } from '../needs.ts';
+import { missingField } from '../contract/needs.ts';
 import { withFactor } from './rewards.ts';
 import { defineShaping, each, type RewardShaping } from './shaping.ts';
 

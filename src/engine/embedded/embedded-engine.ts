@@ -1,12 +1,12 @@
 /** The engine that needs nothing but this process: onnxruntime in a worker thread, driven by graphs written here. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import { openAdapter } from '../../model/adapter-folder.ts';
-import type { ModelCheckpoint } from '../../model/checkpoint.ts';
-import { type DecoderShape, parameterShapes } from '../../model/decoder.ts';
+import { openAdapter } from '../../model/checkpoint/adapter-folder.ts';
+import type { ModelCheckpoint } from '../../model/checkpoint/checkpoint.ts';
+import { type DecoderShape, parameterShapes } from '../../model/decoder/decoder.ts';
+import { type LoraOptions, type LoraShape, resolveLora } from '../../model/decoder/lora.ts';
 import type { WrittenType } from '../../model/gguf/quantise.ts';
-import { type LoraOptions, type LoraShape, resolveLora } from '../../model/lora.ts';
-import type { Objective } from '../../objective/objective.ts';
+import type { Objective } from '../../objective/contract/objective.ts';
 import { checkSampleRequest } from '../checks.ts';
 import type {
   AdamOptions,

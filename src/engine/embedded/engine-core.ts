@@ -2,14 +2,19 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
-import { readAdapter, writeAdapter } from '../../model/adapter-folder.ts';
-import { readCheckpoint } from '../../model/checkpoint.ts';
-import { type DecoderShape, headShapes, initialWeights, parameterShapes } from '../../model/decoder.ts';
-import { exportCheckpoint } from '../../model/export-checkpoint.ts';
+import { readAdapter, writeAdapter } from '../../model/checkpoint/adapter-folder.ts';
+import { readCheckpoint } from '../../model/checkpoint/checkpoint.ts';
+import { exportCheckpoint } from '../../model/checkpoint/export-checkpoint.ts';
+import type { Weight } from '../../model/checkpoint/safetensors.ts';
+import {
+  type DecoderShape,
+  headShapes,
+  initialWeights,
+  parameterShapes,
+} from '../../model/decoder/decoder.ts';
+import { initialAdapter } from '../../model/decoder/lora.ts';
 import { exportGguf } from '../../model/gguf/export-gguf.ts';
 import type { WrittenType } from '../../model/gguf/quantise.ts';
-import { initialAdapter } from '../../model/lora.ts';
-import type { Weight } from '../../model/safetensors.ts';
 import type {
   AdamOptions,
   ForwardBackwardResult,

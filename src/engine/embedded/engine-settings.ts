@@ -1,9 +1,9 @@
 /** What the engine's thread is told when it starts. */
 
-import type { AdapterCheckpoint } from '../../model/adapter-folder.ts';
-import type { ModelCheckpoint } from '../../model/checkpoint.ts';
-import type { DecoderShape } from '../../model/decoder.ts';
-import type { LoraShape } from '../../model/lora.ts';
+import type { AdapterCheckpoint } from '../../model/checkpoint/adapter-folder.ts';
+import type { ModelCheckpoint } from '../../model/checkpoint/checkpoint.ts';
+import type { DecoderShape } from '../../model/decoder/decoder.ts';
+import type { LoraShape } from '../../model/decoder/lora.ts';
 
 export interface EngineSettings {
   readonly shape: DecoderShape;

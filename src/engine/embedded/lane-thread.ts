@@ -1,7 +1,7 @@
 /** Lanes in threads of their own. */
 
-import type { DecoderShape } from '../../model/decoder.ts';
-import type { Weights } from '../../model/safetensors.ts';
+import type { Weights } from '../../model/checkpoint/safetensors.ts';
+import type { DecoderShape } from '../../model/decoder/decoder.ts';
 import type { Lane } from './sampling/sampling-lane.ts';
 import type { TrainingLane } from './training/training-lane.ts';
 import type { SharedParameters } from './weights/shared-parameters.ts';

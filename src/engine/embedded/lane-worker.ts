@@ -1,7 +1,7 @@
 /** Entry of a lane's thread: takes calls, runs them on the lane, and answers each by its number. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { copyWeights } from '../../model/safetensors.ts';
+import { copyWeights } from '../../model/checkpoint/safetensors.ts';
 import { HeapKeeper } from './heap-keeper.ts';
 import type { LaneCall, LaneSettings } from './lane-thread.ts';
 import { SamplingLane } from './sampling/sampling-lane.ts';

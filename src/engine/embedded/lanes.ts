@@ -1,6 +1,6 @@
 /** How an engine divides its threads: into lanes with one each where copies of the weights allow it. */
 
-import type { Weight, Weights } from '../../model/safetensors.ts';
+import type { Weight, Weights } from '../../model/checkpoint/safetensors.ts';
 import type { EngineSettings } from './engine-settings.ts';
 import { samplingLaneInThread, trainingLaneInThread } from './lane-thread.ts';
 import { type Lane, SamplingLane } from './sampling/sampling-lane.ts';

@@ -1,7 +1,7 @@
 /** What the Tinker API can do, and what is refused before anything is sent. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import type { ObjectiveNeeds } from '../../objective/objective.ts';
+import type { ObjectiveNeeds } from '../../objective/contract/objective.ts';
 import type { EngineAbilities } from '../engine.ts';
 
 /** Whichever server speaks it. */

@@ -13,9 +13,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TurnwiseError } from '../../core/errors.ts';
-import { jsonLimits, jsonProblem } from '../../core/json-limits.ts';
+import { jsonLimits, jsonProblem } from '../../core/json/json-limits.ts';
+import { withoutKey } from '../../core/json/without-key.ts';
 import { readBody } from '../../core/read-body.ts';
-import { withoutKey } from '../../core/without-key.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { PROTOBUF } from '../../wire/tinker/shapes.ts';
 import { clientClosed, statusError, unreachable } from './errors.ts';

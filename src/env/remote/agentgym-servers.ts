@@ -3,7 +3,7 @@
  * agentgym.ts.
  */
 
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
 
 export interface AgentGymServer {
   /** Routes are mounted under this. */

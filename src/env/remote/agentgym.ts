@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
 import { type Message, system, user } from '../../core/messages.ts';
 import type { Split, TaskSet } from '../environment.ts';
 import { defineWorld, type WorldFactory } from '../factory.ts';

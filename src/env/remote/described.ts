@@ -1,7 +1,7 @@
 /** What a client makes of the description that a Turnwise server gives of its environment. */
 
 import type { z } from 'zod';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import type { Split } from '../environment.ts';
 import type { environmentAnswer } from '../wire.ts';
 

@@ -10,7 +10,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { z } from 'zod';
 import { type ErrorParts, TurnwiseError } from '../../core/errors.ts';
-import { jsonProblem } from '../../core/json-limits.ts';
+import { jsonProblem } from '../../core/json/json-limits.ts';
 import type { FailureOrigin } from '../../core/stop.ts';
 
 /** Longest answer that is read, in bytes. */

@@ -4,7 +4,7 @@
  */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import { declaredTool } from '../declared-tools.ts';
 import type { Tool } from '../tool.ts';
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import { declaredTool, toolDeclaration } from '../declared-tools.ts';
 import type { DescribedTool } from '../tool-protocol.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
 import { type Message, system } from '../../core/messages.ts';
 import type { FailureOrigin } from '../../core/stop.ts';
 import type { Split, TaskSet } from '../environment.ts';

@@ -1,7 +1,7 @@
 /** How actions are written to an OpenEnv server, and how its observations are read: both follow from what its schema says. */
 
 import { z } from 'zod';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import { type Message, user } from '../../core/messages.ts';
 import { declaredTool } from '../declared-tools.ts';
 import { type ActionProtocol, NO_ACTION } from '../protocol.ts';

@@ -3,7 +3,7 @@
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import { jsonProblem } from '../../core/json-limits.ts';
+import { jsonProblem } from '../../core/json/json-limits.ts';
 import { blaming, excerpt, invalidAnswer } from './http.ts';
 import { keyHeaders } from './key.ts';
 

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
+import { canonicalJson, type Json, type JsonObject } from '../../core/json/json.ts';
 import { type Message, system, user } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
 import type { Split, TaskSet } from '../environment.ts';

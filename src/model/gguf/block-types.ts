@@ -1,6 +1,6 @@
 /** The types of tensors in GGUF files: how many bytes they take, and which numbers these bytes are. */
 
-import { halfFloats } from '../half-floats.ts';
+import { halfFloats } from '../checkpoint/half-floats.ts';
 
 /** A type of which `elements` neighbours in a row share a block of `bytes`. */
 export interface BlockType {

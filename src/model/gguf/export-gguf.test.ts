@@ -4,11 +4,11 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type ModelCheckpoint, openCheckpoint, readCheckpoint } from '../checkpoint.ts';
-import { exportCheckpoint } from '../export-checkpoint.ts';
-import { halfBits, halfFloats } from '../half-floats.ts';
-import { loadPretrainedLanguage } from '../pretrained-language.ts';
+import { type ModelCheckpoint, openCheckpoint, readCheckpoint } from '../checkpoint/checkpoint.ts';
+import { exportCheckpoint } from '../checkpoint/export-checkpoint.ts';
+import { halfBits, halfFloats } from '../checkpoint/half-floats.ts';
 import { parityFolder, readExpected, TOKENIZERS } from '../testing/parity-data.ts';
+import { loadPretrainedLanguage } from '../tokenizer/pretrained-language.ts';
 import { BLOCK_TYPES, F16 } from './block-types.ts';
 import { exportGguf } from './export-gguf.ts';
 import { openGguf } from './gguf-file.ts';

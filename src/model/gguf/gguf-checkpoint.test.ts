@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { TurnwiseError } from '../../core/errors.ts';
-import { openCheckpoint, readCheckpoint } from '../checkpoint.ts';
-import { loadPretrainedLanguage } from '../pretrained-language.ts';
+import { openCheckpoint, readCheckpoint } from '../checkpoint/checkpoint.ts';
+import { loadPretrainedLanguage } from '../tokenizer/pretrained-language.ts';
 import {
   hasShared,
   largestDifference,

@@ -1,11 +1,11 @@
 /** A GGUF file as a model: checked when it is opened, its weights read tensor by tensor when they are needed. */
 
 import { basename, dirname, join, resolve } from 'node:path';
-import type { ModelCheckpoint } from '../checkpoint.ts';
-import { type DecoderShape, parameterShapes } from '../decoder.ts';
-import { requireFinite } from '../finite.ts';
-import { readHuggingFaceConfig } from '../hugging-face-config.ts';
-import type { Weight } from '../safetensors.ts';
+import type { ModelCheckpoint } from '../checkpoint/checkpoint.ts';
+import { requireFinite } from '../checkpoint/finite.ts';
+import { readHuggingFaceConfig } from '../checkpoint/hugging-face-config.ts';
+import type { Weight } from '../checkpoint/safetensors.ts';
+import { type DecoderShape, parameterShapes } from '../decoder/decoder.ts';
 import { architectureOf, configOf } from './gguf-config.ts';
 import { mismatched } from './gguf-errors.ts';
 import { type GgufFile, type GgufTensor, openGguf } from './gguf-file.ts';

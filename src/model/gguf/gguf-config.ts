@@ -1,7 +1,7 @@
 /** The metadata of a GGUF file as the `config.json` of the same model, so that one reader judges both. */
 
 import { basename } from 'node:path';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import { invalidKey, mismatched, unsupported } from './gguf-errors.ts';
 import type { GgufFile } from './gguf-file.ts';
 import type { Metadata } from './metadata.ts';

@@ -2,10 +2,10 @@
 
 import { basename } from 'node:path';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
-import type { ChatRendererParts } from '../chat-renderer.ts';
-import { ChatTemplate } from '../chat-template.ts';
-import { PretrainedTokenizer } from '../pretrained-tokenizer.ts';
+import type { JsonObject } from '../../core/json/json.ts';
+import type { ChatRendererParts } from '../chat/chat-renderer.ts';
+import { ChatTemplate } from '../chat/chat-template.ts';
+import { PretrainedTokenizer } from '../tokenizer/pretrained-tokenizer.ts';
 import { type GgufFile, openGguf } from './gguf-file.ts';
 import { type GgufTokenizer, tokenizerOf } from './gguf-tokenizer.ts';
 import type { Metadata } from './metadata.ts';

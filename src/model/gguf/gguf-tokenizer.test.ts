@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../core/json.ts';
-import { loadPretrainedLanguage } from '../pretrained-language.ts';
+import type { JsonObject } from '../../core/json/json.ts';
+import { loadPretrainedLanguage } from '../tokenizer/pretrained-language.ts';
 import { openGguf } from './gguf-file.ts';
 import { tokenizerOf } from './gguf-tokenizer.ts';
 import { hasShared, needsShared, readJson, sharedFolder } from './testing/gguf-data.ts';

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
 import { invalidKey } from './gguf-errors.ts';
 import type { Metadata } from './metadata.ts';
 import { preTokenizer } from './pre-tokenizers.ts';

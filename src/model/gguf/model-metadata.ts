@@ -2,8 +2,8 @@
 
 import { basename } from 'node:path';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
-import type { ModelCheckpoint } from '../checkpoint.ts';
+import type { JsonObject } from '../../core/json/json.ts';
+import type { ModelCheckpoint } from '../checkpoint/checkpoint.ts';
 import type { MetadataValue } from './metadata.ts';
 import { FILE_TYPES, type WrittenType } from './quantise.ts';
 

@@ -1,6 +1,6 @@
 /** How byte-level tokenizers cut a text before they merge: what the names in `tokenizer.ggml.pre` stand for. */
 
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
 
 export interface PreTokenizer {
   readonly normalizer: Json;

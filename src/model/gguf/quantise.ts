@@ -1,6 +1,6 @@
 /** Values as the blocks of GGUF types that are written. */
 
-import { halfBits, halfFloats } from '../half-floats.ts';
+import { halfBits, halfFloats } from '../checkpoint/half-floats.ts';
 import { type BlockType, F16, F32, Q8_0 } from './block-types.ts';
 
 /** Types in which a model can be written, by the names of the command line. */

@@ -1,7 +1,7 @@
 /** Llama 3.1's slowed rotation, which GGUF keeps as what each frequency is divided by, and a configuration as four numbers. */
 
-import type { DecoderShape, RopeScaling } from '../decoder.ts';
-import { rotaryFrequencies } from '../rotary-tables.ts';
+import type { DecoderShape, RopeScaling } from '../decoder/decoder.ts';
+import { rotaryFrequencies } from '../decoder/rotary-tables.ts';
 
 type Rotation = Pick<DecoderShape, 'ropeTheta' | 'headWidth'>;
 

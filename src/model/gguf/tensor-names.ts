@@ -1,6 +1,6 @@
 /** Names and row orders of tensors: how GGUF has what checkpoint folders have. */
 
-import type { DecoderShape } from '../decoder.ts';
+import type { DecoderShape } from '../decoder/decoder.ts';
 
 const WHOLE: Readonly<Record<string, string>> = {
   'model.embed_tokens': 'token_embd',

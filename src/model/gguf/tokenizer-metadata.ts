@@ -1,8 +1,8 @@
 /** The `tokenizer.json` of a model as metadata of a GGUF file, checked by what a reader makes of it. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
-import { PretrainedTokenizer, tokenName } from '../pretrained-tokenizer.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
+import { PretrainedTokenizer, tokenName } from '../tokenizer/pretrained-tokenizer.ts';
 import { TOKEN_TYPE, tokenizerOf } from './gguf-tokenizer.ts';
 import { Metadata, type MetadataValue } from './metadata.ts';
 import { text, whole } from './model-metadata.ts';

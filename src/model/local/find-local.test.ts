@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { TurnwiseError } from '../../core/errors.ts';
-import { openCheckpoint } from '../checkpoint.ts';
+import { openCheckpoint } from '../checkpoint/checkpoint.ts';
 import { findModel } from '../hub/find-model.ts';
 import { ollamaNames } from './ollama.ts';
 

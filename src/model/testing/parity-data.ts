@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Json, JsonObject } from '../../core/json.ts';
-import type { ChatRendererParts } from '../chat-renderer.ts';
-import { loadPretrainedLanguage } from '../pretrained-language.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
+import type { ChatRendererParts } from '../chat/chat-renderer.ts';
+import { loadPretrainedLanguage } from '../tokenizer/pretrained-language.ts';
 
 export interface ExpectedText {
   readonly text: string;

@@ -7,9 +7,9 @@ import { toOnnx } from '../../graph/onnx.ts';
 import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import { createSession, type Feed } from '../../graph/session.ts';
 import type { Tensor } from '../../graph/tensor.ts';
-import type { Objective, StepStructure, StepView, TokenTensors } from '../objective.ts';
-import { policyMeans } from '../policy-means.ts';
-import { trainedMask } from '../surrogate.ts';
+import type { Objective, StepStructure, StepView, TokenTensors } from '../contract/objective.ts';
+import { policyMeans } from '../contract/policy-means.ts';
+import { trainedMask } from '../policy-gradient/surrogate.ts';
 
 export interface Evaluation {
   readonly loss: number;

@@ -7,8 +7,8 @@ import { byPolicy, playedEpisode, trajectoriesOf, trajectoryOf } from '../../cor
 import { actOf, type Trajectory } from '../../core/trajectory.ts';
 import { defineEnvironment } from '../../env/environment.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
-import { wordRenderer } from '../../model/renderer.ts';
-import { SPECIAL_TOKENS, WordTokenizer } from '../../model/word-tokenizer.ts';
+import { wordRenderer } from '../../model/chat/renderer.ts';
+import { SPECIAL_TOKENS, WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { fullContext } from '../context.ts';

@@ -3,7 +3,7 @@
  * throws an `EpisodeEnd` that names the call. Sessions that arrive after their deadline are closed when they come.
  */
 
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
 import type { ParsedAction } from '../../env/protocol.ts';

@@ -1,9 +1,9 @@
 /** Definitions of a user, each from a file: a credit method, a reward shaping, an objective, a context, a recipe. */
 
 import { DEFINITION_WORDS, type DefinitionKind, kindOf } from '../../core/definition.ts';
-import type { CreditMethod } from '../../credit/method.ts';
+import type { CreditMethod } from '../../credit/contract/method.ts';
 import type { RewardShaping } from '../../credit/shaping/shaping.ts';
-import type { ObjectiveMethod } from '../../objective/define.ts';
+import type { ObjectiveMethod } from '../../objective/contract/define.ts';
 import type { ContextStrategy } from '../../rollout/context.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { type FromFile, loadExport } from './load-export.ts';

@@ -2,8 +2,8 @@
 
 import type { z } from 'zod';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { parseStrict } from '../../core/parse-strict.ts';
+import type { JsonObject } from '../../core/json/json.ts';
+import { parseStrict } from '../../core/json/parse-strict.ts';
 import type { WorldFactory } from '../../env/factory.ts';
 import type { World } from '../../env/world.ts';
 import { applySettings } from '../settings/settings.ts';

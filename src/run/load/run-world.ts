@@ -2,13 +2,13 @@
 
 import type { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { parseStrict } from '../../core/parse-strict.ts';
+import type { JsonObject } from '../../core/json/json.ts';
+import { parseStrict } from '../../core/json/parse-strict.ts';
 import type { WorldFactory } from '../../env/factory.ts';
 import type { World } from '../../env/world.ts';
 import type { RunFile } from '../../store/run-file.ts';
 import { commandIn } from '../../store/runs.ts';
-import type { TrainConfig } from '../../train/config.ts';
+import type { TrainConfig } from '../../train/config/config.ts';
 import type { Definition } from './definitions.ts';
 import { findEnvironment } from './environments.ts';
 import { CODE, typedSource } from './world-source.ts';

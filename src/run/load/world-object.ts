@@ -1,7 +1,7 @@
 /** Worlds as objects of a program: agents, environments, games, worlds and factories, told apart by what they can do. */
 
 import { z } from 'zod';
-import type { JsonCompatible } from '../../core/json-compatible.ts';
+import type { JsonCompatible } from '../../core/json/json-compatible.ts';
 import { type Agent, isAgent } from '../../env/agent.ts';
 import type { Environment } from '../../env/environment.ts';
 import type { WorldFactory } from '../../env/factory.ts';

@@ -5,7 +5,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { delegateTo } from '../../engine/delegate.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Agent } from '../../env/agent.ts';
-import type { ConversationRenderer } from '../../model/conversation.ts';
+import type { ConversationRenderer } from '../../model/chat/conversation.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
 import type { Play } from '../../rollout/collect.ts';
 import { type AgentEpisodesOptions, agentEpisodes } from '../../server/gateway/agent-episodes.ts';
@@ -15,7 +15,7 @@ import { policyModel } from '../../server/gateway/policy-model.ts';
 import { teacherModel } from '../../server/gateway/teacher-model.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
 import { demonstrator } from '../../synth/demonstrations.ts';
-import type { TrainConfig } from '../../train/config.ts';
+import type { TrainConfig } from '../../train/config/config.ts';
 
 export interface AgentRun {
   readonly gateway: Gateway;

@@ -3,7 +3,7 @@
 import type { Author } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { World } from '../../env/world.ts';
-import type { Renderer } from '../../model/renderer.ts';
+import type { Renderer } from '../../model/chat/renderer.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { CollectOptions } from '../../rollout/collect.ts';

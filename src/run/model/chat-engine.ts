@@ -2,16 +2,16 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { createEmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
-import { openCheckpoint } from '../../model/checkpoint.ts';
-import type { ConversationRenderer } from '../../model/conversation.ts';
-import { pretrainedConversation } from '../../model/pretrained-conversation.ts';
-import { loadPretrainedLanguage } from '../../model/pretrained-language.ts';
+import type { ConversationRenderer } from '../../model/chat/conversation.ts';
+import { pretrainedConversation } from '../../model/chat/pretrained-conversation.ts';
+import { openCheckpoint } from '../../model/checkpoint/checkpoint.ts';
+import { loadPretrainedLanguage } from '../../model/tokenizer/pretrained-language.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
 import type { Sampler } from '../../policy/sampler.ts';
 import { runNames } from '../../store/runs.ts';
-import type { TrainConfig } from '../../train/config.ts';
+import type { TrainConfig } from '../../train/config/config.ts';
 import { openModel } from '../open-checkpoint.ts';
 import { findPretrained, type ModelSearch } from './run-model.ts';
 

@@ -1,8 +1,8 @@
 /** How the model of a run reads and writes. */
 
 import type { World } from '../../env/world.ts';
-import type { TrainConfig } from '../../train/config.ts';
-import type { Learner } from '../../train/learner.ts';
+import type { TrainConfig } from '../../train/config/config.ts';
+import type { Learner } from '../../train/kit/learner.ts';
 import { conversationRendererOf, type ModelCard, rendererOf } from '../../train/model-card.ts';
 import type { AgentRun } from './agent-run.ts';
 import type { OpenBase } from './run-model.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { StoredEvent } from '../../train/events.ts';
+import type { StoredEvent } from '../../train/loop/events.ts';
 import { runtime, runtimeWarning } from './runtime-version.ts';
 
 const start = { type: 'start', runtime: 'onnxruntime 1.30.0' } as StoredEvent;

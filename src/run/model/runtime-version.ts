@@ -1,7 +1,7 @@
 /** The version of onnxruntime: runs promise equal bits with equal kernels only, so each says which ones it began with. */
 
 import { runtimeVersion } from '../../graph/runtime/binding.ts';
-import type { StoredEvent } from '../../train/events.ts';
+import type { StoredEvent } from '../../train/loop/events.ts';
 
 /** As runs record it. */
 export const runtime = `onnxruntime ${runtimeVersion}`;

@@ -3,10 +3,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
-import { isFile, openCheckpoint } from '../../model/checkpoint.ts';
-import type { DecoderShape } from '../../model/decoder.ts';
+import { isFile, openCheckpoint } from '../../model/checkpoint/checkpoint.ts';
+import type { DecoderShape } from '../../model/decoder/decoder.ts';
 import { loadGgufTokenizer } from '../../model/gguf/gguf-language.ts';
-import { loadPretrainedTokenizer, type PretrainedTokenizer } from '../../model/pretrained-tokenizer.ts';
+import {
+  loadPretrainedTokenizer,
+  type PretrainedTokenizer,
+} from '../../model/tokenizer/pretrained-tokenizer.ts';
 import type { ModelSource } from '../../server/tinker/model-source.ts';
 
 export interface ServedModelOptions {

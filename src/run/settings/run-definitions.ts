@@ -5,17 +5,17 @@
 
 import { DEFINITION_WORDS, kindOf } from '../../core/definition.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import { valueText } from '../../core/safe-text.ts';
-import type { CreditMethod } from '../../credit/method.ts';
+import type { CreditMethod } from '../../credit/contract/method.ts';
 import type { RewardShaping } from '../../credit/shaping/shaping.ts';
 import { composeCredit } from '../../credit/shaping/shapings.ts';
-import type { ObjectiveMethod } from '../../objective/define.ts';
+import type { ObjectiveMethod } from '../../objective/contract/define.ts';
 import { objectiveEntry } from '../../objective/objectives.ts';
 import { type ContextStrategy, checkedContext } from '../../rollout/context.ts';
-import { builtIns, type Catalogue } from '../../train/catalogue.ts';
-import type { TrainConfig, TrainSettings } from '../../train/config.ts';
-import { lossOptions } from '../../train/policy-objective.ts';
+import { builtIns, type Catalogue } from '../../train/config/catalogue.ts';
+import type { TrainConfig, TrainSettings } from '../../train/config/config.ts';
+import { lossOptions } from '../../train/kit/policy-objective.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import {
   type Definition,

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { kindOf } from '../../core/definition.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import { parseStrict } from '../../core/parse-strict.ts';
+import { parseStrict } from '../../core/json/parse-strict.ts';
 import { valueText } from '../../core/safe-text.ts';
 import type { RunDirectory } from '../../store/run-directory.ts';
 import type { RunFile } from '../../store/run-file.ts';
@@ -12,7 +12,7 @@ import {
   type TrainConfig,
   type TrainSettings,
   trainConfigSchema,
-} from '../../train/config.ts';
+} from '../../train/config/config.ts';
 import type { ChosenRecipe, Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
 import { type Definition, isDefinition, isFileReference, loadDefinition } from '../load/definitions.ts';

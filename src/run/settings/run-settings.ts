@@ -2,10 +2,10 @@
 
 import type { z } from 'zod';
 import type { WorldFactory } from '../../env/factory.ts';
-import { builtIns, type Catalogue } from '../../train/catalogue.ts';
-import type { TrainSettings } from '../../train/config.ts';
+import { builtIns, type Catalogue } from '../../train/config/catalogue.ts';
+import type { TrainSettings } from '../../train/config/config.ts';
+import { choicesIn, isRead, requireRead, wholeSchema } from '../../train/config/run-schema.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
-import { choicesIn, isRead, requireRead, wholeSchema } from '../../train/run-schema.ts';
 import { applySettings } from './settings.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** The fields of a zod object as a flat list of dotted keys: what help, flags and `--set` are generated from. */
 
 import { z } from 'zod';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 
 export interface Field {
   /** `rollout.topP` */

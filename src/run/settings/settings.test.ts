@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { trainConfigSchema } from '../../train/config.ts';
+import { trainConfigSchema } from '../../train/config/config.ts';
 import { openFields, schemaFields } from './schema-fields.ts';
 import { applySettings } from './settings.ts';
 

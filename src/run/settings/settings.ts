@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
 import { type Field, openKeys, schemaFields } from './schema-fields.ts';
 
 /**

@@ -2,7 +2,7 @@
 
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { EvaluationResult, StoredEvent } from '../../train/events.ts';
+import type { EvaluationResult, StoredEvent } from '../../train/loop/events.ts';
 import type { Sink } from './sink.ts';
 
 /** Present in every row. */

@@ -2,7 +2,7 @@
 
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { exactJson } from '../../core/exact-json.ts';
+import { exactJson } from '../../core/json/exact-json.ts';
 import type { Sink } from './sink.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** A place outside the run's folder that gets its events: a file, a dashboard, a function. */
 
 import type { TimedEvent } from '../../store/log-lines.ts';
-import type { TrainConfig } from '../../train/config.ts';
+import type { TrainConfig } from '../../train/config/config.ts';
 
 /** The run that a sink is opened for. */
 export interface SinkRun {

@@ -1,6 +1,6 @@
 /** What a server tells of its environment (`environmentAnswer` of the wire): all that a client must know to play it. */
 
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import type { Split } from '../../env/environment.ts';
 import { WIRE_VERSION } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';

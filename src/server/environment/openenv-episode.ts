@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
 import type { Split } from '../../env/environment.ts';
 import { type CreateRequest, type WireView, wireStreams } from '../../env/wire.ts';
 import type { StepOutcome } from './session-table.ts';

@@ -2,7 +2,7 @@
 
 import { Hono } from 'hono';
 import { z } from 'zod';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import type { World } from '../../env/world.ts';
 import { describeWorld } from './describe-world.ts';
 import { openEpisode } from './open-episode.ts';

@@ -6,8 +6,8 @@
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { jsonProblem } from '../../core/json-limits.ts';
+import type { JsonObject } from '../../core/json/json.ts';
+import { jsonProblem } from '../../core/json/json-limits.ts';
 import { scriptRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
 import { askScript } from './ask-script.ts';

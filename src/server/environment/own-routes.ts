@@ -3,7 +3,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
 import { createRequest, reopenRequest, scriptRequest, stepRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';

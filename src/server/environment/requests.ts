@@ -6,7 +6,7 @@ import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import { jsonProblem } from '../../core/json-limits.ts';
+import { jsonProblem } from '../../core/json/json-limits.ts';
 import { guard, requireKey } from '../guard/guard.ts';
 
 /** Largest body of a request, in bytes. */

@@ -7,7 +7,7 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { WebSocketServer } from 'ws';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import type { World } from '../../env/world.ts';
 import { givenKey, requireKeyBeyondLoopback } from '../guard/guard.ts';
 import { requestCheck } from '../guard/request-check.ts';

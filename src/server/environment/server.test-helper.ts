@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import { user } from '../../core/messages.ts';
 import { defineEnvironment } from '../../env/environment.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';

@@ -3,7 +3,7 @@
 import type { Episode, EpisodeKey } from '../../core/episode.ts';
 import { keyParts, keyText } from '../../core/episode-key.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import { findNonJson, type Json } from '../../core/json.ts';
+import { findNonJson, type Json } from '../../core/json/json.ts';
 import type { StopReason } from '../../core/stop.ts';
 import type { Agent, AgentResult } from '../../env/agent.ts';
 import { Boundary, EpisodeEnd } from '../../rollout/boundary.ts';

@@ -1,7 +1,7 @@
 /** The routes that ask a session's model something, each in its dialect. */
 
 import { type Context, Hono } from 'hono';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import { type ApiErrorParts, badRequest, notFound, openaiError } from './api-error.ts';
 import { chatCompletions } from './dialects/chat-completions.ts';
 import { type Answer, type Dialect, type Exchange, type Kept, refOf } from './dialects/dialect.ts';

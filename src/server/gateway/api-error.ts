@@ -1,6 +1,6 @@
 /** What is answered with an error. A dialect words it; the shape of OpenAI's API is here, since whatever has no dialect uses it too. */
 
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 
 export type ApiErrorType =
   | 'invalid_request_error'

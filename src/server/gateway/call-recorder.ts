@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Author, Call, NewPath } from '../../core/episode.ts';
 import type { Message, Reply, ToolDeclaration } from '../../core/messages.ts';
 import { AGENT } from '../../env/session.ts';
-import type { History } from '../../model/renderer.ts';
+import type { History } from '../../model/chat/renderer.ts';
 import type { CallRequest, TextCall } from './call-request.ts';
 import type { ChatModel, ModelAnswer } from './chat-model.ts';
 import { Conversations, toolsKey } from './conversations.ts';

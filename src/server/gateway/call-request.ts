@@ -1,9 +1,9 @@
 /** What a client asked for, in whatever dialect: the inner form of a call. */
 
 import type { Sampling } from '../../core/episode.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import type { Message, ToolDeclaration } from '../../core/messages.ts';
-import type { TemplateVariables } from '../../model/conversation.ts';
+import type { TemplateVariables } from '../../model/chat/conversation.ts';
 
 export { readChatCall } from './dialects/chat-completions.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Author, Sampling, Untrainable } from '../../core/episode.ts';
 import type { Message, Reply } from '../../core/messages.ts';
-import type { History } from '../../model/renderer.ts';
+import type { History } from '../../model/chat/renderer.ts';
 import type { CallRequest } from './call-request.ts';
 
 /** What a prompt is made of. */

@@ -1,7 +1,7 @@
 /** /chat/completions, /completions and /models: shapes, parameters, streams, and what is recorded of them. */
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { pretrainedConversation } from '../../model/pretrained-conversation.ts';
+import { pretrainedConversation } from '../../model/chat/pretrained-conversation.ts';
 import { parityLanguage } from '../../model/testing/parity-data.ts';
 import { policyModel } from './policy-model.ts';
 import { type Body, chat, gateway, LOOK, renderer, setUp, stopGateway } from './testing/open-gateway.ts';

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import type { NewPath } from '../../core/episode.ts';
-import { canonicalJson, type Json } from '../../core/json.ts';
+import { canonicalJson, type Json } from '../../core/json/json.ts';
 import type { Message, ToolDeclaration } from '../../core/messages.ts';
 
 export interface Continuation<Entry> {

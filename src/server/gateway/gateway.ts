@@ -4,7 +4,7 @@
  */
 
 import { type ServerType, serve } from '@hono/node-server';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import { newKey } from '../guard/secrets.ts';
 import { ApiError } from './api-error.ts';
 import { gatewayApp } from './app.ts';

@@ -1,8 +1,8 @@
 /** The policy behind a chat API: rendered by extension, sampled by the engine, parsed back, never encoded twice. */
 
 import type { Sampling } from '../../core/episode.ts';
-import type { ConversationRenderer, ForcedCall, Reply } from '../../model/conversation.ts';
-import { continued, type Prompt } from '../../model/renderer.ts';
+import type { ConversationRenderer, ForcedCall, Reply } from '../../model/chat/conversation.ts';
+import { continued, type Prompt } from '../../model/chat/renderer.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
 import { ApiError, badRequest } from './api-error.ts';
 import { type CallRequest, requestedSampling } from './call-request.ts';

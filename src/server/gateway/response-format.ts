@@ -4,8 +4,8 @@
  */
 
 import { z } from 'zod';
-import type { JsonObject } from '../../core/json.ts';
-import type { Reply } from '../../model/conversation.ts';
+import type { JsonObject } from '../../core/json/json.ts';
+import type { Reply } from '../../model/chat/conversation.ts';
 import { badRequest } from './api-error.ts';
 import type { ResponseFormat } from './call-request.ts';
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { EpisodeKey } from '../../core/episode.ts';
-import { canonicalJson, type Json } from '../../core/json.ts';
+import { canonicalJson, type Json } from '../../core/json/json.ts';
 
 export class SessionKeys {
   readonly #environment: string;

@@ -1,7 +1,7 @@
 /** A session after its end, or as it stands: what HTTP answers, what is kept, and the episode that it was. */
 
 import type { Call, Episode, EpisodeKey, Transition, Untrainable } from '../../core/episode.ts';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import type { ToolDeclaration } from '../../core/messages.ts';
 import type { StopReason } from '../../core/stop.ts';
 import { AGENT } from '../../env/session.ts';

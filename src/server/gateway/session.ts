@@ -3,7 +3,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Call } from '../../core/episode.ts';
 import { nearest } from '../../core/errors.ts';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
 import { type Asked, CallRecorder, type CallTimes, type Placement } from './call-recorder.ts';

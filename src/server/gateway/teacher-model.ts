@@ -1,10 +1,10 @@
 /** A scripted teacher in the policy's place: the agent's own code runs, and its prompts are those of training. */
 
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
 import type { Agent } from '../../env/agent.ts';
 import type { PlayerKind } from '../../env/world.ts';
-import { parseReply, writeReply } from '../../model/word-chat.ts';
+import { parseReply, writeReply } from '../../model/chat/word-chat.ts';
 import { badRequest } from './api-error.ts';
 import { requestedSampling } from './call-request.ts';
 import { type ChatModel, NO_HISTORY } from './chat-model.ts';

@@ -1,7 +1,7 @@
 /** What an agent did between its calls: a transition closes each of its acts, in order of time. */
 
 import type { Call, Transition } from '../../core/episode.ts';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import { AGENT } from '../../env/session.ts';
 import { ACT } from './purpose.ts';
 

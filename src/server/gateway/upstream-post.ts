@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import { jsonProblem } from '../../core/json-limits.ts';
+import { jsonProblem } from '../../core/json/json-limits.ts';
+import { withoutKey } from '../../core/json/without-key.ts';
 import { readBody } from '../../core/read-body.ts';
-import { withoutKey } from '../../core/without-key.ts';
 import { ApiError } from './api-error.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
 

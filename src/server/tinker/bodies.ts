@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
-import { jsonProblem } from '../../core/json-limits.ts';
+import { jsonProblem } from '../../core/json/json-limits.ts';
 import { invalid, messageOf } from './refusals.ts';
 
 export interface Call {

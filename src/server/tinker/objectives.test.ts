@@ -14,8 +14,8 @@ import type {
   TokenRow,
 } from '../../engine/engine.ts';
 import { forwardBackwardStep } from '../../engine/objective-step.ts';
-import { readSafetensors, type Weights } from '../../model/safetensors.ts';
-import type { Objective, StepStructure } from '../../objective/objective.ts';
+import { readSafetensors, type Weights } from '../../model/checkpoint/safetensors.ts';
+import type { Objective, StepStructure } from '../../objective/contract/objective.ts';
 import { findObjective, objectives } from '../../objective/objectives.ts';
 import { parsePath } from './checkpoints.ts';
 import { baseEngine, tinyClient, tinyServer, tinySource } from './testing/tiny-server.ts';

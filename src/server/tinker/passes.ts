@@ -1,7 +1,7 @@
 /** Data of the API as rows of our engine, and what comes out of a pass as the API wants it. */
 
 import type { Engine, TokenRow } from '../../engine/engine.ts';
-import type { LogprobEvaluator } from '../../objective/at-logprobs.ts';
+import type { LogprobEvaluator } from '../../objective/contract/at-logprobs.ts';
 import { type NamedLoss, namedLoss, objectiveOf } from '../../objective/named-losses.ts';
 import type { Datum, ForwardBackwardOutput, ForwardBackwardRequest } from '../../wire/tinker/shapes.ts';
 import { invalid } from './refusals.ts';

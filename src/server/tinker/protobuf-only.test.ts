@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { adam, randomBatch } from '../../engine/embedded/testing/tiny-engine.ts';
-import { crossEntropy } from '../../objective/cross-entropy.ts';
+import { crossEntropy } from '../../objective/imitation/cross-entropy.ts';
 import { baseEngine, tinyClient, tinyServer } from './testing/tiny-server.ts';
 
 const closing: (() => void)[] = [];

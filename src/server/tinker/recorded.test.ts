@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
-import { openCheckpoint } from '../../model/checkpoint.ts';
+import { openCheckpoint } from '../../model/checkpoint/checkpoint.ts';
 import { checkpointSource, type ServedSource } from '../../run/model/served-model.ts';
 import { type Exchange, exchanges, recordingsFolder } from '../../wire/tinker/testing/exchanges.ts';
 import type { ModelSource } from './model-source.ts';

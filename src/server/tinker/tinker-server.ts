@@ -1,7 +1,7 @@
 /** The Tinker API over our engines: sessions, models under training, snapshots to sample from. Knows nothing of HTTP. */
 
 import type { Engine } from '../../engine/engine.ts';
-import { LogprobEvaluator } from '../../objective/at-logprobs.ts';
+import { LogprobEvaluator } from '../../objective/contract/at-logprobs.ts';
 import type { ForwardBackwardRequest } from '../../wire/tinker/shapes.ts';
 import { type CheckpointPlace, Checkpoints, parsePath, pathOf } from './checkpoints.ts';
 import { Creation } from './creation.ts';

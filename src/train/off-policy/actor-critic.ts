@@ -10,13 +10,13 @@
 
 import type { Rng } from '../../core/rng.ts';
 import type { TokenRow } from '../../engine/engine.ts';
-import { archerAdvantage, archerHeads, archerTargets } from '../../objective/archer.ts';
-import type { Objective } from '../../objective/objective.ts';
-import type { Replayed } from '../archive.ts';
-import { minibatches } from '../batch.ts';
-import type { TrainConfig } from '../config.ts';
-import { type Learn, learning } from '../learn.ts';
-import type { TrainedModel, Trainer } from '../trainer.ts';
+import type { Objective } from '../../objective/contract/objective.ts';
+import { archerAdvantage, archerHeads, archerTargets } from '../../objective/critic/archer.ts';
+import type { TrainConfig } from '../config/config.ts';
+import type { Replayed } from '../kit/archive.ts';
+import { minibatches } from '../kit/batch.ts';
+import { type Learn, learning } from '../kit/learn.ts';
+import type { TrainedModel, Trainer } from '../kit/trainer.ts';
 import { draw, type Remembered, remember } from './replay.ts';
 import { type Imagined, imagine, type Utterance, type Utterances, utterancesOf } from './utterances.ts';
 

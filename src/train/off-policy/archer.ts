@@ -4,13 +4,13 @@
  */
 
 import { z } from 'zod';
-import { advantageWeighted } from '../../objective/advantage-weighted.ts';
-import { archerActor, archerCritic, archerIql } from '../../objective/archer.ts';
-import { combine } from '../../objective/combine.ts';
-import { entropyBonus } from '../../objective/entropy-bonus.ts';
-import type { Objective } from '../../objective/objective.ts';
-import type { TrainConfig } from '../config.ts';
-import type { Learn } from '../learn.ts';
+import { combine } from '../../objective/contract/combine.ts';
+import type { Objective } from '../../objective/contract/objective.ts';
+import { archerActor, archerCritic, archerIql } from '../../objective/critic/archer.ts';
+import { advantageWeighted } from '../../objective/imitation/advantage-weighted.ts';
+import { entropyBonus } from '../../objective/regularizer/entropy-bonus.ts';
+import type { TrainConfig } from '../config/config.ts';
+import type { Learn } from '../kit/learn.ts';
 import { actorCritic, advantageOf, drawUtterances, mean, read, utteranceRow } from './actor-critic.ts';
 import { imagine } from './utterances.ts';
 

@@ -9,9 +9,9 @@
  */
 
 import { z } from 'zod';
-import { archerCritic } from '../../objective/archer.ts';
-import { bestOfN, bestOfNExtraction } from '../../objective/best-of-n.ts';
-import type { Learn } from '../learn.ts';
+import { archerCritic } from '../../objective/critic/archer.ts';
+import { bestOfN, bestOfNExtraction } from '../../objective/critic/best-of-n.ts';
+import type { Learn } from '../kit/learn.ts';
 import { actorCritic, drawUtterances, type Heads, mean, read, utteranceRow } from './actor-critic.ts';
 import { type Imagined, imagine } from './utterances.ts';
 

@@ -1,12 +1,12 @@
 /** Learning from episodes that are kept, whoever played them: some are imitated more than others, or their values learned. */
 
 import type { TokenRow } from '../../engine/engine.ts';
-import type { Objective } from '../../objective/objective.ts';
-import type { Replayed } from '../archive.ts';
-import type { TrainConfig } from '../config.ts';
-import { type Learn, learning } from '../learn.ts';
-import { withSampler } from '../sampler-gap.ts';
-import type { Trainer } from '../trainer.ts';
+import type { Objective } from '../../objective/contract/objective.ts';
+import type { TrainConfig } from '../config/config.ts';
+import type { Replayed } from '../kit/archive.ts';
+import { type Learn, learning } from '../kit/learn.ts';
+import { withSampler } from '../kit/sampler-gap.ts';
+import type { Trainer } from '../kit/trainer.ts';
 import { draw, type Remembered, remember } from './replay.ts';
 
 export interface ReplayMethod {

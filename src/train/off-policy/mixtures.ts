@@ -6,16 +6,20 @@
 import type { Rng } from '../../core/rng.ts';
 import type { RoleGroup } from '../../core/trajectory.ts';
 import type { TokenRow } from '../../engine/engine.ts';
-import { sftRl } from '../../objective/imitation-mix.ts';
-import type { Objective } from '../../objective/objective.ts';
-import { isReplayed, recalibratedAdvantage, selfImitation } from '../../objective/self-imitation.ts';
-import type { Replayed } from '../archive.ts';
-import { type CreditedSample, minibatches } from '../batch.ts';
-import type { TrainConfig } from '../config.ts';
-import type { CreditedGroups } from '../credit-groups.ts';
-import { type Kept, type Learn, learning } from '../learn.ts';
-import { clipOf } from '../policy-objective.ts';
-import type { Trainer } from '../trainer.ts';
+import type { Objective } from '../../objective/contract/objective.ts';
+import { sftRl } from '../../objective/imitation/imitation-mix.ts';
+import {
+  isReplayed,
+  recalibratedAdvantage,
+  selfImitation,
+} from '../../objective/imitation/self-imitation.ts';
+import type { TrainConfig } from '../config/config.ts';
+import type { Replayed } from '../kit/archive.ts';
+import { type CreditedSample, minibatches } from '../kit/batch.ts';
+import type { CreditedGroups } from '../kit/credit-groups.ts';
+import { type Kept, type Learn, learning } from '../kit/learn.ts';
+import { clipOf } from '../kit/policy-objective.ts';
+import type { Trainer } from '../kit/trainer.ts';
 import { draw, keptAs, type Remembered, recent } from './replay.ts';
 import { averagedRows, onTurns, recordedOf } from './rows.ts';
 

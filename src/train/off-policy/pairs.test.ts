@@ -12,9 +12,9 @@ import {
   trajectoryOf,
 } from '../../core/testing/made-episodes.ts';
 import { roleGroups } from '../../core/trajectory.ts';
-import { refuel as regression } from '../../objective/rebel.ts';
+import { refuel as regression } from '../../objective/preference/rebel.ts';
 import { evaluateStep } from '../../objective/testing/evaluate.ts';
-import { trainConfigSchema } from '../config.ts';
+import { trainConfigSchema } from '../config/config.ts';
 import { findRecipe } from '../recipes/recipes.ts';
 import { againstExpert, bestAndWorst, judged, siblingTurns, twoByTwo } from './pairs.ts';
 import type { Example, Side } from './preferences.ts';

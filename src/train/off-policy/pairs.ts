@@ -2,8 +2,8 @@
 
 import { promptOf } from '../../core/sample.ts';
 import { actOf, type RoleGroup, type Trajectory } from '../../core/trajectory.ts';
-import { agentQPairs, etoPair } from '../../objective/pairs.ts';
-import { withoutSampler } from '../sampler-gap.ts';
+import { agentQPairs, etoPair } from '../../objective/preference/pairs.ts';
+import { withoutSampler } from '../kit/sampler-gap.ts';
 import { type Example, turnSide, wholeSide } from './preferences.ts';
 
 /** The best and the worst episode of every task in which they differ. */

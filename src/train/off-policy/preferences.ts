@@ -2,12 +2,12 @@
 
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
 import type { TokenRow } from '../../engine/engine.ts';
-import type { Objective } from '../../objective/objective.ts';
-import { minibatches } from '../batch.ts';
-import type { TrainConfig } from '../config.ts';
-import { type Learn, learning } from '../learn.ts';
-import { withoutSampler } from '../sampler-gap.ts';
-import type { Lesson, Trainer } from '../trainer.ts';
+import type { Objective } from '../../objective/contract/objective.ts';
+import type { TrainConfig } from '../config/config.ts';
+import { minibatches } from '../kit/batch.ts';
+import { type Learn, learning } from '../kit/learn.ts';
+import { withoutSampler } from '../kit/sampler-gap.ts';
+import type { Lesson, Trainer } from '../kit/trainer.ts';
 import { byGroup, draw, type Remembered } from './replay.ts';
 import { countedRow, recordedOf } from './rows.ts';
 

@@ -9,10 +9,10 @@ import { defineEnvironment } from '../../env/environment.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
 import { resume, start, train } from '../../exports/train.ts';
 import { readEvents } from '../../store/log-lines.ts';
-import type { TrainSettings } from '../config.ts';
-import type { TrainState } from '../loop.ts';
+import type { TrainSettings } from '../config/config.ts';
+import { readBy } from '../config/run-schema.ts';
+import type { TrainState } from '../loop/loop.ts';
 import { findRecipe, recipes } from '../recipes/recipes.ts';
-import { readBy } from '../run-schema.ts';
 import type { Remembered } from './replay.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-off-policy-'));

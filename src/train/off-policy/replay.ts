@@ -2,8 +2,8 @@
 
 import type { Rng } from '../../core/rng.ts';
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
-import type { TrainConfig } from '../config.ts';
-import type { Kept } from '../learn.ts';
+import type { TrainConfig } from '../config/config.ts';
+import type { Kept } from '../kit/learn.ts';
 
 /** Episodes that a recipe keeps, oldest first. */
 export type Remembered = { readonly kept: readonly Kept[] };

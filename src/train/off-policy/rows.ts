@@ -3,7 +3,7 @@
 import { type Sample, samplesOfTrajectory } from '../../core/sample.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import type { TokenRow } from '../../engine/engine.ts';
-import { tokenWeights } from '../../objective/weights.ts';
+import { tokenWeights } from '../../objective/contract/weights.ts';
 
 /** An episode and its samples: one row each. */
 export interface Recorded {

@@ -11,9 +11,9 @@ import {
 } from '../../core/testing/made-episodes.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { tagProtocol } from '../../env/tag-protocol.ts';
-import { wordRenderer } from '../../model/renderer.ts';
-import { WordTokenizer } from '../../model/word-tokenizer.ts';
-import type { CreditedSample } from '../batch.ts';
+import { wordRenderer } from '../../model/chat/renderer.ts';
+import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
+import type { CreditedSample } from '../kit/batch.ts';
 import { CORRECTION, correctionRows, thoughtLength, weighThoughts } from './thoughts.ts';
 
 const tokenizer = WordTokenizer.fromTexts(['see near far <action>go</action> <action>stay</action>']);

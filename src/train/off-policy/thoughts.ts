@@ -4,9 +4,9 @@ import { promptOf } from '../../core/sample.ts';
 import { actOf, type Trajectory, type Turn } from '../../core/trajectory.ts';
 import type { TokenRow } from '../../engine/engine.ts';
 import type { ActionProtocol } from '../../env/protocol.ts';
-import type { Renderer } from '../../model/renderer.ts';
-import type { CreditedSample } from '../batch.ts';
-import type { Trainer } from '../trainer.ts';
+import type { Renderer } from '../../model/chat/renderer.ts';
+import type { CreditedSample } from '../kit/batch.ts';
+import type { Trainer } from '../kit/trainer.ts';
 
 /** How the policy writes, and how much it can read. */
 type Reading = Pick<Trainer, 'renderer' | 'protocol' | 'contextLength'>;

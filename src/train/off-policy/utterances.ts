@@ -3,7 +3,7 @@
 import type { Rng } from '../../core/rng.ts';
 import type { Sample } from '../../core/sample.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
-import type { Trainer } from '../trainer.ts';
+import type { Trainer } from '../kit/trainer.ts';
 import { recordedOf } from './rows.ts';
 
 /** Where the values of a turn are read: in which row, and before which tokens. */

@@ -1,16 +1,16 @@
 /** Whether an engine and an environment can serve a recipe: asked before anything runs. */
 
-import { differences } from '../../core/differences.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { CreditField } from '../../credit/fields.ts';
-import { meaningOf } from '../../credit/needs.ts';
+import { differences } from '../../core/json/differences.ts';
+import { meaningOf } from '../../credit/contract/needs.ts';
+import type { CreditField } from '../../credit/report/fields.ts';
 import type { EngineAbilities } from '../../engine/engine.ts';
 import { canBranch, type World } from '../../env/world.ts';
 import { isZeroSum } from '../../eval/zero-sum.ts';
-import { klEstimators } from '../../objective/kl.ts';
-import { builtIns, type Catalogue } from '../catalogue.ts';
-import type { TrainConfig } from '../config.ts';
-import { findPolicyLoss, lossChannels, lossOptions } from '../policy-objective.ts';
+import { klEstimators } from '../../objective/regularizer/kl.ts';
+import { builtIns, type Catalogue } from '../config/catalogue.ts';
+import type { TrainConfig } from '../config/config.ts';
+import { findPolicyLoss, lossChannels, lossOptions } from '../kit/policy-objective.ts';
 import type { Recipe } from './recipe.ts';
 
 export interface Place {

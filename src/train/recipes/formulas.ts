@@ -3,7 +3,7 @@
 import { findCreditMethod } from '../../credit/methods.ts';
 import { findObjective } from '../../objective/objectives.ts';
 
-/** What `objective.*` sets: see `src/objective/ppo-clip.ts`. */
+/** What `objective.*` sets: see `src/objective/policy-gradient/ppo-clip.ts`. */
 export const clippedLoss =
   'loss = Σ weight · max(−A·ρ, −A·clip(ρ, 1 − clipLow, 1 + clipHigh)), at most −A·dualClip where A < 0; ρ = π / π_old';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { resolveConfig } from '../resolve.ts';
-import { readBy } from '../run-schema.ts';
+import { resolveConfig } from '../config/resolve.ts';
+import { readBy } from '../config/run-schema.ts';
 import { recipes } from './recipes.ts';
 
 /** Methods that take their baseline from the whole batch or from a critic. */

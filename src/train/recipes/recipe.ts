@@ -3,14 +3,14 @@
 import type { z } from 'zod';
 import { badDefinition } from '../../core/definition.ts';
 import type { Group } from '../../core/episode.ts';
-import type { Json } from '../../core/json.ts';
-import type { CreditField } from '../../credit/fields.ts';
-import type { DecoderShape } from '../../model/decoder.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { CreditField } from '../../credit/report/fields.ts';
+import type { DecoderShape } from '../../model/decoder/decoder.ts';
 import type { CollectOptions, GroupRequest } from '../../rollout/collect.ts';
 import type { Explorer } from '../../rollout/explore/tree.ts';
-import type { Block, Reads } from '../blocks.ts';
-import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../config.ts';
-import type { Kept, Learn } from '../learn.ts';
+import type { Block, Reads } from '../config/blocks.ts';
+import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../config/config.ts';
+import type { Kept, Learn } from '../kit/learn.ts';
 
 export interface Recipe {
   readonly kind: 'recipe';

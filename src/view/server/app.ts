@@ -7,7 +7,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { streamSSE } from 'hono/streaming';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { TurnwiseError } from '../../core/errors.ts';
-import { exactJson } from '../../core/exact-json.ts';
+import { exactJson } from '../../core/json/exact-json.ts';
 import { encodeSeries } from '../series.ts';
 import { settingsOf } from './configuration.ts';
 import { creditOf, methodRows } from './credit.ts';

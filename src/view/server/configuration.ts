@@ -1,12 +1,12 @@
 /** The configuration of a run beside what it would be if nobody had set anything. */
 
 import { z } from 'zod';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import { environmentNames, findEnvironment } from '../../run/load/environments.ts';
 import type { RunFile } from '../../store/run-file.ts';
-import type { TrainSettings } from '../../train/config.ts';
+import type { TrainSettings } from '../../train/config/config.ts';
+import { mergeSettings, resolveConfig } from '../../train/config/resolve.ts';
 import { recipes } from '../../train/recipes/recipes.ts';
-import { mergeSettings, resolveConfig } from '../../train/resolve.ts';
 import type { Setting } from '../shapes.ts';
 import { leaves } from './overview.ts';
 

@@ -3,7 +3,7 @@
 import type { Call, Episode } from '../../core/episode.ts';
 import type { Message } from '../../core/messages.ts';
 import { chainOf, isTrained, roleGroups } from '../../core/trajectory.ts';
-import type { ShardHeader } from '../../store/shard.ts';
+import type { ShardHeader } from '../../store/rollouts/shard.ts';
 import type { CutText, ShownCall, ShownEpisode, ShownMessage, ShownTurn } from '../shapes.ts';
 import { allFinite, finite } from './finite.ts';
 import type { ReadGroup } from './groups.ts';

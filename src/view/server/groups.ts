@@ -2,7 +2,7 @@
 
 import type { Group } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { ShardHeader } from '../../store/shard.ts';
+import type { ShardHeader } from '../../store/rollouts/shard.ts';
 import { findGroup, groupsAt, type StoredGroup, shardAt } from './step-episodes.ts';
 import { markOf, type WatchedRun } from './watched-run.ts';
 

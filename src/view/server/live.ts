@@ -12,7 +12,7 @@
 
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import type { SSEStreamingApi } from 'hono/streaming';
-import { exactJson } from '../../core/exact-json.ts';
+import { exactJson } from '../../core/json/exact-json.ts';
 import { EventTail } from '../../store/event-tail.ts';
 import type { RunsFolder } from './runs-folder.ts';
 import { markOf, type WatchedRun } from './watched-run.ts';

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Call } from '../../core/episode.ts';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import { actOf, roleGroups, type Trajectory, type Turn } from '../../core/trajectory.ts';
 import type { GroupOutline, MemberOutline, Segment, TurnOutline } from '../shapes.ts';
 import { finite } from './finite.ts';

@@ -1,7 +1,7 @@
 /** Runs as rows of the list, and one of them as its page begins. Of episodes only what the index says. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/json/json.ts';
 import { thrownText } from '../../core/safe-text.ts';
 import type { Problem, RunOverview, RunRow } from '../shapes.ts';
 import { allFinite, finite } from './finite.ts';

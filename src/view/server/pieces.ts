@@ -2,8 +2,8 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '../../core/json.ts';
-import { PretrainedTokenizer } from '../../model/pretrained-tokenizer.ts';
+import type { JsonObject } from '../../core/json/json.ts';
+import { PretrainedTokenizer } from '../../model/tokenizer/pretrained-tokenizer.ts';
 import { markOf } from './watched-run.ts';
 
 export interface Pieces {

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { creditMethods } from '../../credit/methods.ts';
-import { creditReport } from '../../credit/report.ts';
-import { storedRollouts } from '../../credit/stored-rollouts.ts';
+import { creditReport } from '../../credit/report/report.ts';
+import { storedRollouts } from '../../credit/report/stored-rollouts.ts';
 import { version } from '../../run/version.ts';
-import { readEpisodeFile } from '../../store/read-episodes.ts';
+import { readEpisodeFile } from '../../store/rollouts/read-episodes.ts';
 import { splitEvents } from '../page/data/server-events.ts';
 import { decodeSeries } from '../series.ts';
 import type {

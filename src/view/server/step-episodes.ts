@@ -1,11 +1,11 @@
 /** Episodes of one step or evaluation as the index knows them: no episode is read. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import type { EpisodeLabel } from '../../store/episode-line.ts';
-import type { IndexRecord } from '../../store/index-record.ts';
-import type { RolloutIndex } from '../../store/rollout-index.ts';
-import type { GroupPlace } from '../../store/rollout-reader.ts';
-import { type Shard, shardFile, shardOf, stepOfShard } from '../../store/shard-names.ts';
+import type { EpisodeLabel } from '../../store/rollouts/episode-line.ts';
+import type { IndexRecord } from '../../store/rollouts/index-record.ts';
+import type { RolloutIndex } from '../../store/rollouts/rollout-index.ts';
+import type { GroupPlace } from '../../store/rollouts/rollout-reader.ts';
+import { type Shard, shardFile, shardOf, stepOfShard } from '../../store/rollouts/shard-names.ts';
 import type { MemberRow } from '../shapes.ts';
 import { finite } from './finite.ts';
 

@@ -6,12 +6,12 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import { EventTail } from '../../store/event-tail.ts';
 import { isLocked } from '../../store/lock.ts';
 import { readMetrics } from '../../store/metrics-file.ts';
-import { indexName } from '../../store/reindex.ts';
-import { RolloutReader } from '../../store/rollout-reader.ts';
+import { indexName } from '../../store/rollouts/reindex.ts';
+import { RolloutReader } from '../../store/rollouts/rollout-reader.ts';
 import { parseRunFile, type RunFile } from '../../store/run-file.ts';
 import { type History, noHistory, withEvent } from '../history.ts';
 import type { RunState } from '../state.ts';

@@ -16,7 +16,7 @@ import { madeCall, madeEpisode, madeKey, madeTransition } from '../../core/testi
 import { train } from '../../exports/train.ts';
 import { version } from '../../run/version.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
-import type { TrainSettings } from '../../train/config.ts';
+import type { TrainSettings } from '../../train/config/config.ts';
 
 const small: TrainSettings = {
   steps: 3,

@@ -1,8 +1,8 @@
 /** The decoder with its cache as the scheduler sees it: rows that are fed tokens. */
 
 import type { Feed } from '../../../graph/session.ts';
-import type { DecoderShape } from '../../../model/decoder.ts';
-import type { Weights } from '../../../model/safetensors.ts';
+import type { Weights } from '../../../model/checkpoint/safetensors.ts';
+import type { DecoderShape } from '../../../model/decoder/decoder.ts';
 import {
   createDecodeProgram,
   type DecodeProgram,

@@ -2,10 +2,10 @@
 
 import { toOnnx, withInitializers } from '../../../graph/onnx.ts';
 import { createSession, type Feed, type GraphSession } from '../../../graph/session.ts';
-import { decodeGraph, decodeWeights, sampledWeights } from '../../../model/decode.ts';
-import type { DecoderShape } from '../../../model/decoder.ts';
-import type { LoraShape } from '../../../model/lora.ts';
-import type { Weights } from '../../../model/safetensors.ts';
+import type { Weights } from '../../../model/checkpoint/safetensors.ts';
+import { decodeGraph, decodeWeights, sampledWeights } from '../../../model/decoder/decode.ts';
+import type { DecoderShape } from '../../../model/decoder/decoder.ts';
+import type { LoraShape } from '../../../model/decoder/lora.ts';
 import type { BaseModel } from '../weights/base-model.ts';
 
 export interface DecodeSource {

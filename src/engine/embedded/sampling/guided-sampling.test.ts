@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { DecoderShape } from '../../../model/decoder.ts';
+import type { DecoderShape } from '../../../model/decoder/decoder.ts';
 import type { EmbeddedEngine } from '../embedded-engine.ts';
 import { engineOf, tiny } from '../testing/tiny-engine.ts';
 

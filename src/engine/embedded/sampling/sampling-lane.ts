@@ -1,6 +1,6 @@
 /** One sampler with its cache: all of an engine's sampling, or one of several lanes that run side by side. */
 
-import type { Weights } from '../../../model/safetensors.ts';
+import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { SampleRequest, SampleResult } from '../../engine.ts';
 import { CachedDecoder } from './cached-decoder.ts';
 import type { DecodeSource } from './decode-program.ts';

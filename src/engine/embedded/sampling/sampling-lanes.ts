@@ -1,6 +1,6 @@
 /** Sampling over several lanes: every conversation stays in one, and the lanes share the work evenly. */
 
-import type { Weights } from '../../../model/safetensors.ts';
+import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { SampleRequest, SampleResult } from '../../engine.ts';
 import type { Lane, LaneStatistics } from './sampling-lane.ts';
 

@@ -11,10 +11,10 @@ import { gatherLogSoftmax } from '../../../graph/operators/gather.ts';
 import { logSoftmax, sum } from '../../../graph/operators/reduce.ts';
 import { exp } from '../../../graph/operators/unary.ts';
 import { createSession, type Feed } from '../../../graph/session.ts';
-import type { DecoderShape } from '../../../model/decoder.ts';
-import { causalMask, forward } from '../../../model/forward.ts';
-import type { LoraShape } from '../../../model/lora.ts';
-import type { Weights } from '../../../model/safetensors.ts';
+import type { Weights } from '../../../model/checkpoint/safetensors.ts';
+import type { DecoderShape } from '../../../model/decoder/decoder.ts';
+import { causalMask, forward } from '../../../model/decoder/forward.ts';
+import type { LoraShape } from '../../../model/decoder/lora.ts';
 import type { TokenBatch } from '../../engine.ts';
 
 /** `TURNWISE_PARITY` names another folder of families, such as one made by `tools/parity/make_checkpoints.py`. */

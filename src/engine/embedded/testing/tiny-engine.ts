@@ -4,8 +4,8 @@ import { afterEach } from 'vitest';
 import { Rng } from '../../../core/rng.ts';
 import { multiply, negate } from '../../../graph/operators/elementwise.ts';
 import { sum } from '../../../graph/operators/reduce.ts';
-import type { DecoderShape } from '../../../model/decoder.ts';
-import type { Objective } from '../../../objective/objective.ts';
+import type { DecoderShape } from '../../../model/decoder/decoder.ts';
+import type { Objective } from '../../../objective/contract/objective.ts';
 import type { AdamOptions, SampleRequest, TokenBatch, TokenRow } from '../../engine.ts';
 import { createEmbeddedEngine, type EmbeddedEngine, type EmbeddedEngineOptions } from '../embedded-engine.ts';
 

@@ -1,7 +1,7 @@
 /** A step for tests of objectives: several rows to a sequence, pairs, and whatever any objective reads. */
 
 import { Rng } from '../../../core/rng.ts';
-import type { StepStructure } from '../../../objective/objective.ts';
+import type { StepStructure } from '../../../objective/contract/objective.ts';
 import type { Engine, TokenBatch } from '../../engine.ts';
 import { randomBatch } from './tiny-engine.ts';
 

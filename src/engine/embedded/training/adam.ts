@@ -1,7 +1,7 @@
 /** AdamW in place (arXiv 1412.6980, 1711.05101), four weights at a time, with clipping of the global gradient norm. */
 
 import { TurnwiseError } from '../../../core/errors.ts';
-import type { Weights } from '../../../model/safetensors.ts';
+import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { AdamOptions } from '../../engine.ts';
 import { adamKernel } from './adam-kernel.ts';
 

@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../../core/rng.ts';
-import type { DecoderShape } from '../../../model/decoder.ts';
-import { archerAdvantage, archerTargets } from '../../../objective/archer.ts';
-import { combine } from '../../../objective/combine.ts';
-import { perturbedLogits } from '../../../objective/ilql.ts';
-import type { Objective, StepStructure } from '../../../objective/objective.ts';
+import type { DecoderShape } from '../../../model/decoder/decoder.ts';
+import { combine } from '../../../objective/contract/combine.ts';
+import type { Objective, StepStructure } from '../../../objective/contract/objective.ts';
+import { archerAdvantage, archerTargets } from '../../../objective/critic/archer.ts';
+import { perturbedLogits } from '../../../objective/critic/ilql.ts';
 import { findObjective } from '../../../objective/objectives.ts';
 import type { AdamOptions, TokenRow } from '../../engine.ts';
 import { forwardBackwardStep } from '../../objective-step.ts';

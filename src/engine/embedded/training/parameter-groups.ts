@@ -1,7 +1,7 @@
 /** Which parameters learn: all, an adapter and heads of values, or a group of them. */
 
-import type { LoraShape } from '../../../model/lora.ts';
-import type { ParameterGroup } from '../../../objective/objective.ts';
+import type { LoraShape } from '../../../model/decoder/lora.ts';
+import type { ParameterGroup } from '../../../objective/contract/objective.ts';
 
 /** Under LoRA only the adapter and heads of values are trained. */
 export function isTrained(name: string, lora: LoraShape | undefined): boolean {

@@ -1,6 +1,6 @@
 /** Training over one lane or several side by side: micro-batches are dealt to them, and each applies its part of a step. */
 
-import type { Weight, Weights } from '../../../model/safetensors.ts';
+import type { Weight, Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { AdamOptions, ForwardBackwardResult, OptimStepResult, ScoreRequest } from '../../engine.ts';
 import type { AdamState } from './adam.ts';
 import { dealMicroBatches, type MicroBatch, offsetsOf, type PackedBatch } from './packed-batch.ts';

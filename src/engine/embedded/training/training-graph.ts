@@ -9,11 +9,11 @@ import { gatherLast, gatherLogSoftmax } from '../../../graph/operators/gather.ts
 import { logSoftmax, sum } from '../../../graph/operators/reduce.ts';
 import { exp } from '../../../graph/operators/unary.ts';
 import type { Tensor } from '../../../graph/tensor.ts';
-import type { DecoderShape, HeadKind } from '../../../model/decoder.ts';
-import { forward } from '../../../model/forward.ts';
-import type { LoraShape } from '../../../model/lora.ts';
-import type { Objective, TokenTensors } from '../../../objective/objective.ts';
-import { trainedMask } from '../../../objective/surrogate.ts';
+import type { DecoderShape, HeadKind } from '../../../model/decoder/decoder.ts';
+import { forward } from '../../../model/decoder/forward.ts';
+import type { LoraShape } from '../../../model/decoder/lora.ts';
+import type { Objective, TokenTensors } from '../../../objective/contract/objective.ts';
+import { trainedMask } from '../../../objective/policy-gradient/surrogate.ts';
 import { isIn, isTrained } from './parameter-groups.ts';
 
 /** A graph as bytes, ready to be handed to the thread that runs it. */

@@ -2,10 +2,10 @@
 
 import { TurnwiseError } from '../../../core/errors.ts';
 import type { Feed, GraphSession } from '../../../graph/session.ts';
-import type { DecoderShape } from '../../../model/decoder.ts';
-import { causalMask } from '../../../model/forward.ts';
-import type { LoraShape } from '../../../model/lora.ts';
-import { copyWeights, type Weights } from '../../../model/safetensors.ts';
+import { copyWeights, type Weights } from '../../../model/checkpoint/safetensors.ts';
+import type { DecoderShape } from '../../../model/decoder/decoder.ts';
+import { causalMask } from '../../../model/decoder/forward.ts';
+import type { LoraShape } from '../../../model/decoder/lora.ts';
 import type { AdamOptions, ParameterGroup, ScoreRequest } from '../../engine.ts';
 import type { BaseModel } from '../weights/base-model.ts';
 import { ParameterExchange, type SharedParameters } from '../weights/shared-parameters.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { add, multiply, negate } from '../../../graph/operators/elementwise.ts';
 import { sum } from '../../../graph/operators/reduce.ts';
 import { log, sqrt } from '../../../graph/operators/unary.ts';
-import type { Objective } from '../../../objective/objective.ts';
+import type { Objective } from '../../../objective/contract/objective.ts';
 import { adam, engineOf, likelihood, randomBatch, stir, tiny } from '../testing/tiny-engine.ts';
 
 describe('training', () => {

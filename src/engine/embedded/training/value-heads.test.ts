@@ -5,7 +5,7 @@ import { multiply, negate } from '../../../graph/operators/elementwise.ts';
 import { gatherLogSoftmax } from '../../../graph/operators/gather.ts';
 import { cast } from '../../../graph/operators/logic.ts';
 import { sum } from '../../../graph/operators/reduce.ts';
-import type { Objective } from '../../../objective/objective.ts';
+import type { Objective } from '../../../objective/contract/objective.ts';
 import { adam, engineOf, likelihood, randomBatch, tiny } from '../testing/tiny-engine.ts';
 
 const bins = { count: 4, low: -1, high: 1 };

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { createSession, type GraphSession, type SessionOptions } from '../../../graph/session.ts';
-import type { Weights } from '../../../model/safetensors.ts';
+import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 
 export class BaseModel {
   /** Under LoRA the weights that stay as they are; otherwise none, since all are trained. */

@@ -3,14 +3,14 @@
 import { access, mkdir, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { TurnwiseError } from '../../../core/errors.ts';
-import { adapterFile, readAdapterConfig, writeAdapter } from '../../../model/adapter-folder.ts';
-import type { LoraShape } from '../../../model/lora.ts';
+import { adapterFile, readAdapterConfig, writeAdapter } from '../../../model/checkpoint/adapter-folder.ts';
 import {
   readSafetensors,
   type SafetensorsFile,
   type Weights,
   writeSafetensors,
-} from '../../../model/safetensors.ts';
+} from '../../../model/checkpoint/safetensors.ts';
+import type { LoraShape } from '../../../model/decoder/lora.ts';
 import type { AdamState } from '../training/adam.ts';
 
 export interface Checkpoint {

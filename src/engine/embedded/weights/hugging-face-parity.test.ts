@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openAdapter, readAdapter } from '../../../model/adapter-folder.ts';
-import { openCheckpoint, readCheckpoint } from '../../../model/checkpoint.ts';
-import { parameterShapes } from '../../../model/decoder.ts';
-import { readSafetensors, type Weights } from '../../../model/safetensors.ts';
+import { openAdapter, readAdapter } from '../../../model/checkpoint/adapter-folder.ts';
+import { openCheckpoint, readCheckpoint } from '../../../model/checkpoint/checkpoint.ts';
+import { readSafetensors, type Weights } from '../../../model/checkpoint/safetensors.ts';
+import { parameterShapes } from '../../../model/decoder/decoder.ts';
 import type { AdamOptions } from '../../engine.ts';
 import { type AdapterOptions, createEmbeddedEngine, type EmbeddedEngine } from '../embedded-engine.ts';
 import {

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LoraOptions } from '../../../model/lora.ts';
+import type { LoraOptions } from '../../../model/decoder/lora.ts';
 import type { EmbeddedEngine } from '../embedded-engine.ts';
 import { adam, engineOf, likelihood, randomBatch, request } from '../testing/tiny-engine.ts';
 

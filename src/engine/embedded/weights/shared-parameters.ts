@@ -1,6 +1,6 @@
 /** Memory that training lanes in different threads share: the weights, and gradients on their way to who applies them. */
 
-import type { Weight, Weights } from '../../../model/safetensors.ts';
+import type { Weight, Weights } from '../../../model/checkpoint/safetensors.ts';
 
 export interface SharedParameters {
   readonly weights: Map<string, Weight>;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Graph } from '../../../graph/graph.ts';
 import { toOnnx } from '../../../graph/onnx.ts';
 import { createSession } from '../../../graph/session.ts';
-import { type ModelCheckpoint, readCheckpoint } from '../../checkpoint.ts';
-import { causalMask, forward } from '../../forward.ts';
+import { type ModelCheckpoint, readCheckpoint } from '../../checkpoint/checkpoint.ts';
+import { causalMask, forward } from '../../decoder/forward.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 

@@ -1,7 +1,7 @@
 /** OpenAI's `/chat/completions`. */
 
 import { z } from 'zod';
-import type { JsonObject } from '../../../core/json.ts';
+import type { JsonObject } from '../../../core/json/json.ts';
 import { openaiError } from '../api-error.ts';
 import type { ChatCall, ToolChoice } from '../call-request.ts';
 import type { AnsweredChoice } from '../session.ts';

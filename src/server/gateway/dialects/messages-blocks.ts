@@ -1,7 +1,7 @@
 /** Content of `/messages`: text, or blocks. Results of tools stand among the blocks of a user, and are messages of their own. */
 
 import { z } from 'zod';
-import type { JsonObject } from '../../../core/json.ts';
+import type { JsonObject } from '../../../core/json/json.ts';
 import { unsupported } from './parameters.ts';
 import type { SaidTurn, Transcript } from './transcript.ts';
 

@@ -1,7 +1,7 @@
 /** Anthropic's `/messages`, and its threads: a conversation that the server remembers, by its latest answer. */
 
 import { z } from 'zod';
-import type { JsonObject } from '../../../core/json.ts';
+import type { JsonObject } from '../../../core/json/json.ts';
 import { type ApiErrorParts, badRequest } from '../api-error.ts';
 import { type ChatCall, type ToolChoice, UNSAMPLED } from '../call-request.ts';
 import type { AnsweredChoice } from '../session.ts';

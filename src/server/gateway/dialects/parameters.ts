@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { nearest } from '../../../core/errors.ts';
-import type { JsonObject } from '../../../core/json.ts';
+import type { JsonObject } from '../../../core/json/json.ts';
 import type { ToolDeclaration } from '../../../core/messages.ts';
 import { type ApiError, badRequest } from '../api-error.ts';
 import type { ToolChoice } from '../call-request.ts';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NewPath } from '../../../core/episode.ts';
-import { pretrainedConversation } from '../../../model/pretrained-conversation.ts';
+import { pretrainedConversation } from '../../../model/chat/pretrained-conversation.ts';
 import { parityLanguage } from '../../../model/testing/parity-data.ts';
 import { Gateway } from '../gateway.ts';
 import { policyModel } from '../policy-model.ts';

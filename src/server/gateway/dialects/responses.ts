@@ -1,7 +1,7 @@
 /** OpenAI's `/responses`. Its state is the session's: responses by their ids, and items by theirs. */
 
 import { z } from 'zod';
-import type { JsonObject } from '../../../core/json.ts';
+import type { JsonObject } from '../../../core/json/json.ts';
 import { badRequest, openaiError } from '../api-error.ts';
 import { type ChatCall, type ResponseFormat, type ToolChoice, UNSAMPLED } from '../call-request.ts';
 import {

@@ -1,7 +1,7 @@
 /** The messages of a conversation, put together from whatever a dialect splits them into. */
 
-import type { JsonObject } from '../../../core/json.ts';
-import { jsonProblem } from '../../../core/json-limits.ts';
+import type { JsonObject } from '../../../core/json/json.ts';
+import { jsonProblem } from '../../../core/json/json-limits.ts';
 import type { Message, ToolCall } from '../../../core/messages.ts';
 import type { ChatCall } from '../call-request.ts';
 import type { Reading } from './dialect.ts';

@@ -1,6 +1,6 @@
 /** A gateway whose policy writes calls with words around them and thinks, and one way to ask it in each dialect: for tests. */
 
-import { pretrainedConversation } from '../../../model/pretrained-conversation.ts';
+import { pretrainedConversation } from '../../../model/chat/pretrained-conversation.ts';
 import { parityLanguage } from '../../../model/testing/parity-data.ts';
 import type { PromptRequest } from '../../../policy/policy.ts';
 import { Gateway, type GatewayOptions } from '../gateway.ts';

@@ -1,9 +1,9 @@
 /** A policy without weights, for tests: it says what it is told to say, token by token. */
 
 import type { Author } from '../../../core/episode.ts';
-import type { ConversationRenderer } from '../../../model/conversation.ts';
-import { CHAT_WORDS, wordChatRenderer } from '../../../model/word-chat.ts';
-import { WordTokenizer } from '../../../model/word-tokenizer.ts';
+import type { ConversationRenderer } from '../../../model/chat/conversation.ts';
+import { CHAT_WORDS, wordChatRenderer } from '../../../model/chat/word-chat.ts';
+import { WordTokenizer } from '../../../model/tokenizer/word-tokenizer.ts';
 import type { PromptPolicy, PromptRequest } from '../../../policy/policy.ts';
 import type { TokenProbability } from '../../../policy/sampler.ts';
 

@@ -1,7 +1,7 @@
 /** AEPO: as ARPO, with the budget and the branches balanced by entropy, and a clip that keeps its gradient. */
 
 import { aepoExplorer } from '../../../rollout/explore/aepo.ts';
-import { balancedBranches } from '../../blocks.ts';
+import { balancedBranches } from '../../config/blocks.ts';
 import { creditFormula, lossFormula } from '../formulas.ts';
 import { defineRecipe } from '../recipe.ts';
 

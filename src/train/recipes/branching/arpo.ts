@@ -1,7 +1,7 @@
 /** ARPO: half of a group branches off the other half where the policy was surprised. */
 
 import { arpoExplorer } from '../../../rollout/explore/arpo.ts';
-import { branches } from '../../blocks.ts';
+import { branches } from '../../config/blocks.ts';
 import { clippedLoss, creditFormula } from '../formulas.ts';
 import { defineRecipe } from '../recipe.ts';
 

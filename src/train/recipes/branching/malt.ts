@@ -1,7 +1,7 @@
 /** MALT: full trees of answers, critiques and refinements; imitation of the nodes that led to success. */
 
 import { fullTreeExplorer } from '../../../rollout/explore/full-tree.ts';
-import { trees } from '../../blocks.ts';
+import { trees } from '../../config/blocks.ts';
 import { creditFormula, lossFormula } from '../formulas.ts';
 import { defineRecipe } from '../recipe.ts';
 

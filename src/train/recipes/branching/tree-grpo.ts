@@ -1,7 +1,7 @@
 /** Tree-GRPO: branches at random places, compared inside their tree and across the trees of the task. */
 
 import { arpoExplorer } from '../../../rollout/explore/arpo.ts';
-import { branches } from '../../blocks.ts';
+import { branches } from '../../config/blocks.ts';
 import { clippedLoss, creditFormula } from '../formulas.ts';
 import { defineRecipe } from '../recipe.ts';
 

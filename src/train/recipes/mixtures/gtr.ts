@@ -1,6 +1,6 @@
 /** GTR: thoughts that a corrector finds wrong are imitated as it has them, beside PPO. */
 
-import { logged, policyGradientBeside, valueHead } from '../../blocks.ts';
+import { logged, policyGradientBeside, valueHead } from '../../config/blocks.ts';
 import { gtrOptions, learnGtr, playCorrected } from '../../off-policy/gtr.ts';
 import { remembers } from '../../off-policy/replay.ts';
 import { creditFormula } from '../formulas.ts';

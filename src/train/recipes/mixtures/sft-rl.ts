@@ -1,7 +1,7 @@
 /** DataMind’s mixture: demonstrations are imitated beside policy gradients, first mostly the one, then mostly the other. */
 
-import { sftRl as objective } from '../../../objective/imitation-mix.ts';
-import { policyGradientBeside } from '../../blocks.ts';
+import { sftRl as objective } from '../../../objective/imitation/imitation-mix.ts';
+import { policyGradientBeside } from '../../config/blocks.ts';
 import { learnMixed } from '../../off-policy/mixtures.ts';
 import { remembers } from '../../off-policy/replay.ts';
 import { defineRecipe } from '../recipe.ts';

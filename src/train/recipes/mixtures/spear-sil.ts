@@ -1,8 +1,8 @@
 /** SPEAR’s self-imitation: beside fresh episodes the policy’s own good ones are learned from again. */
 
 import { z } from 'zod';
-import { selfImitation } from '../../../objective/self-imitation.ts';
-import { logged, policyGradientBeside } from '../../blocks.ts';
+import { selfImitation } from '../../../objective/imitation/self-imitation.ts';
+import { logged, policyGradientBeside } from '../../config/blocks.ts';
 import { learnSpear } from '../../off-policy/mixtures.ts';
 import { defineRecipe } from '../recipe.ts';
 

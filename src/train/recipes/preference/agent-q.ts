@@ -1,8 +1,8 @@
 /** Agent Q: in a tree of the episodes of a task, the better of two actions at a node is preferred. */
 
 import { z } from 'zod';
-import { agentQ as objective } from '../../../objective/dpo.ts';
-import { preference } from '../../blocks.ts';
+import { agentQ as objective } from '../../../objective/preference/dpo.ts';
+import { preference } from '../../config/blocks.ts';
 import { siblingTurns } from '../../off-policy/pairs.ts';
 import { learnFromPreferences } from '../../off-policy/preferences.ts';
 import { remembers } from '../../off-policy/replay.ts';

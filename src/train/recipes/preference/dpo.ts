@@ -1,7 +1,7 @@
 /** DPO over whole episodes: of every task the best episode is preferred to the worst. */
 
-import { dpo as objective } from '../../../objective/dpo.ts';
-import { preference } from '../../blocks.ts';
+import { dpo as objective } from '../../../objective/preference/dpo.ts';
+import { preference } from '../../config/blocks.ts';
 import { bestAndWorst } from '../../off-policy/pairs.ts';
 import { learnFromPreferences } from '../../off-policy/preferences.ts';
 import { remembers } from '../../off-policy/replay.ts';

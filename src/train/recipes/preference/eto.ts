@@ -1,7 +1,7 @@
 /** ETO: an expert’s episode of the same task is preferred to those of the policy that earned less. */
 
-import { eto as objective } from '../../../objective/dpo.ts';
-import { preference } from '../../blocks.ts';
+import { eto as objective } from '../../../objective/preference/dpo.ts';
+import { preference } from '../../config/blocks.ts';
 import { againstExpert } from '../../off-policy/pairs.ts';
 import { learnFromPreferences } from '../../off-policy/preferences.ts';
 import { remembers } from '../../off-policy/replay.ts';

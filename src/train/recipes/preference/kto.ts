@@ -1,7 +1,7 @@
 /** KTO: episodes are raised or lowered one by one, by whether they succeeded. */
 
-import { kto as objective } from '../../../objective/kto.ts';
-import { preference } from '../../blocks.ts';
+import { kto as objective } from '../../../objective/preference/kto.ts';
+import { preference } from '../../config/blocks.ts';
 import { judged } from '../../off-policy/pairs.ts';
 import { learnFromPreferences } from '../../off-policy/preferences.ts';
 import { remembers } from '../../off-policy/replay.ts';

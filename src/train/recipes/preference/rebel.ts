@@ -1,7 +1,7 @@
 /** REBEL: the difference of two episodes’ log-ratios is regressed on the difference of their rewards. */
 
-import { rebel as objective } from '../../../objective/rebel.ts';
-import { preference, scaledRewards } from '../../blocks.ts';
+import { rebel as objective } from '../../../objective/preference/rebel.ts';
+import { preference, scaledRewards } from '../../config/blocks.ts';
 import { twoByTwo } from '../../off-policy/pairs.ts';
 import { learnFromPreferences } from '../../off-policy/preferences.ts';
 import { remembers } from '../../off-policy/replay.ts';

@@ -1,9 +1,9 @@
 /** REFUEL: every episode is played again from a random turn on, and REBEL compares the two at that turn. */
 
 import { z } from 'zod';
-import { refuel as objective } from '../../../objective/rebel.ts';
+import { refuel as objective } from '../../../objective/preference/rebel.ts';
 import { resetToTurnExplorer } from '../../../rollout/explore/reset-to-turn.ts';
-import { preference, scaledRewards } from '../../blocks.ts';
+import { preference, scaledRewards } from '../../config/blocks.ts';
 import { learnFromPreferences } from '../../off-policy/preferences.ts';
 import { remembers } from '../../off-policy/replay.ts';
 import { scaledPairs } from '../../off-policy/scaled-pairs.ts';

@@ -1,7 +1,7 @@
 /** ArCHer, online and in its IQL form: a critic of utterances learns off-policy, and the policy from the critic. */
 
-import { archerActor, archerHeads } from '../../../objective/archer.ts';
-import { actorCritic, sampling } from '../../blocks.ts';
+import { archerActor, archerHeads } from '../../../objective/critic/archer.ts';
+import { actorCritic, sampling } from '../../config/blocks.ts';
 import { archerIqlOptions, learnArcher, learnArcherIql } from '../../off-policy/archer.ts';
 import { remembers } from '../../off-policy/replay.ts';
 import { defineRecipe, type Recipe } from '../recipe.ts';

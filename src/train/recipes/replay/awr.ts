@@ -1,15 +1,15 @@
 /** AWR: kept episodes are imitated, the more the better a turn was than the value head expected. */
 
-import { advantageWeighted } from '../../../objective/advantage-weighted.ts';
-import { combine } from '../../../objective/combine.ts';
-import { valueLoss } from '../../../objective/value.ts';
-import type { Replayed } from '../../archive.ts';
-import { replayed, scaledRewards } from '../../blocks.ts';
-import type { TrainConfig } from '../../config.ts';
+import { combine } from '../../../objective/contract/combine.ts';
+import { valueLoss } from '../../../objective/critic/value.ts';
+import { advantageWeighted } from '../../../objective/imitation/advantage-weighted.ts';
+import { replayed, scaledRewards } from '../../config/blocks.ts';
+import type { TrainConfig } from '../../config/config.ts';
+import type { Replayed } from '../../kit/archive.ts';
+import type { Trainer } from '../../kit/trainer.ts';
 import { learnFromReplay } from '../../off-policy/imitation.ts';
 import { remembers } from '../../off-policy/replay.ts';
 import { averagedRows, onTurns, recordedOf, turnReturns } from '../../off-policy/rows.ts';
-import type { Trainer } from '../../trainer.ts';
 import { defineRecipe } from '../recipe.ts';
 
 export const awr = defineRecipe({

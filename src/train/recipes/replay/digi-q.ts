@@ -1,6 +1,6 @@
 /** Digi-Q: a critic learns from recorded actions and is frozen; then the policy imitates the best of several actions. */
 
-import { actorCritic, sampling } from '../../blocks.ts';
+import { actorCritic, sampling } from '../../config/blocks.ts';
 import { digiQOptions, learnDigiQ } from '../../off-policy/digi-q.ts';
 import { remembers } from '../../off-policy/replay.ts';
 import { defineRecipe } from '../recipe.ts';

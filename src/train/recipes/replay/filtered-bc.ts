@@ -1,8 +1,8 @@
 /** Filtered behaviour cloning: the best share of all kept episodes is imitated. */
 
-import { crossEntropy } from '../../../objective/cross-entropy.ts';
-import { keepBest, filteredBc as objective } from '../../../objective/filtered-bc.ts';
-import { replayed } from '../../blocks.ts';
+import { crossEntropy } from '../../../objective/imitation/cross-entropy.ts';
+import { keepBest, filteredBc as objective } from '../../../objective/imitation/filtered-bc.ts';
+import { replayed } from '../../config/blocks.ts';
 import { learnFromReplay } from '../../off-policy/imitation.ts';
 import { remembers } from '../../off-policy/replay.ts';
 import { averagedRows, recordedOf } from '../../off-policy/rows.ts';

@@ -1,11 +1,11 @@
 /** ILQL and Monte-Carlo returns: values of every next token, learned from recorded episodes, improve the imitated policy. */
 
-import { combine } from '../../../objective/combine.ts';
-import { crossEntropy } from '../../../objective/cross-entropy.ts';
-import { ilql as ilqlObjective, mcReturns as returnsObjective } from '../../../objective/ilql.ts';
-import type { Replayed } from '../../archive.ts';
-import { replayed, scaledRewards } from '../../blocks.ts';
-import type { TrainConfig } from '../../config.ts';
+import { combine } from '../../../objective/contract/combine.ts';
+import { ilql as ilqlObjective, mcReturns as returnsObjective } from '../../../objective/critic/ilql.ts';
+import { crossEntropy } from '../../../objective/imitation/cross-entropy.ts';
+import { replayed, scaledRewards } from '../../config/blocks.ts';
+import type { TrainConfig } from '../../config/config.ts';
+import type { Replayed } from '../../kit/archive.ts';
 import { learnFromReplay } from '../../off-policy/imitation.ts';
 import { remembers } from '../../off-policy/replay.ts';
 import { averagedRows, onTurnEnds, recordedOf } from '../../off-policy/rows.ts';

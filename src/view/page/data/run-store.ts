@@ -1,7 +1,7 @@
 /** A run that is being looked at: what the server told of it, and what has happened since. */
 
 import { batch, type Signal, signal } from '@preact/signals';
-import { exactNumber } from '../../../core/exact-json.ts';
+import { exactNumber } from '../../../core/json/exact-json.ts';
 import type { TimedEvent } from '../../../store/log-lines.ts';
 import { withEvent } from '../../history.ts';
 import { type Axis, axes, decodeSeries, type Series, type SeriesTable } from '../../series.ts';

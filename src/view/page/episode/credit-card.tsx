@@ -1,7 +1,7 @@
 /** Credit, computed here: the stored episodes through any method, beside what the run was trained with. */
 
 import { useEffect, useState } from 'preact/hooks';
-import type { Json } from '../../../core/json.ts';
+import type { Json } from '../../../core/json/json.ts';
 import type { CreditAnswer, MethodRow, OptionField, Problem, ShownEpisode } from '../../shapes.ts';
 import { postJson, Refusal } from '../data/client.ts';
 import { useLoaded } from '../data/loaded.ts';

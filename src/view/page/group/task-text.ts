@@ -1,6 +1,6 @@
 /** A task in a line: what it asks where it says so, otherwise its JSON. */
 
-import type { Json } from '../../../core/json.ts';
+import type { Json } from '../../../core/json/json.ts';
 import { oneLine } from '../text/safe-text.ts';
 
 const telling = ['question', 'prompt', 'instruction', 'goal', 'title', 'description', 'task'] as const;

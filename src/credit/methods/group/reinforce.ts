@@ -1,0 +1,40 @@
+/** REINFORCE: the advantage of a turn is the discounted return from that turn on. */
+
+import { z } from 'zod';
+import { mean } from '../../../core/statistics.ts';
+import { type CreditMethod, defineCreditMethod } from '../../contract/method.ts';
+import { creditTurns, flatRewards, sumToGo, turnStarts } from '../../kit/turns.ts';
+
+export const reinforce: CreditMethod = defineCreditMethod(
+  {
+    name: 'reinforce',
+    title: 'REINFORCE',
+    summary: 'discounted return from each turn on',
+    formula: 'A_k = Σ_{j ≥ k} γ^(j-k)·r_j - b,   b = 0, or the mean of all turn returns in the batch',
+    source:
+      'Williams, "Simple statistical gradient-following algorithms for connectionist reinforcement learning", Machine Learning 8, 1992',
+    deviations: [
+      'An action is a turn, so the discount is per turn, not per token.',
+      'The batch baseline includes the turn’s own return, which shrinks the gradient by 1 - 1/n but not its direction.',
+    ],
+    level: 'turn',
+    needs: [],
+  },
+  z.strictObject({
+    gamma: z.number().min(0).max(1).default(1).describe('Discount per turn.'),
+    baseline: z
+      .enum(['none', 'batch'])
+      .default('none')
+      .describe('What is subtracted from every return: nothing, or the mean over all turns of the batch.'),
+  }),
+  ({ gamma, baseline }) =>
+    (trajectories, state) => {
+      const returns = flatRewards(trajectories);
+      sumToGo(returns, turnStarts(trajectories), gamma);
+      if (baseline === 'batch' && returns.length > 0) {
+        const centre = mean(returns);
+        for (let turn = 0; turn < returns.length; turn++) returns[turn]! -= centre;
+      }
+      return { credits: creditTurns(trajectories, returns), state };
+    },
+);

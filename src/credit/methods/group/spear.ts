@@ -1,0 +1,90 @@
+/** SPEAR: trajectories from a replay buffer are judged again, by what groups earn now. */
+
+import { z } from 'zod';
+import { quantile } from '../../../core/statistics.ts';
+import { type CreditMethod, defineCreditMethod } from '../../contract/method.ts';
+import { broadcastToTurns, groupKey } from '../../kit/groups.ts';
+import { partition, statisticsWithin } from '../../kit/within.ts';
+import type { CreditState, CreditTrajectory } from '../../report/rollouts.ts';
+import { grpoAdvantages, grpoFields } from './grpo.ts';
+
+export const spear: CreditMethod = defineCreditMethod(
+  {
+    name: 'spear',
+    title: 'SPEAR advantage recalibration',
+    summary: 'outcome minus the mean of the group; replayed trajectories against the median of recent groups',
+    formula: `sampled now: A = R - mean R of the group ("none"), or divided by its standard deviation
+replayed:    A = R - P50 of the mean outcomes of recent groups, where both this and the old advantage are > 0; else 0
+decay:       A = weightDecay · old advantage`,
+    source:
+      '"SPEAR: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning", arXiv 2509.22601',
+    deviations: [
+      'The paper keeps replayed trajectories whose old and new advantages are above 0 (the default); the released code those whose new one is at least 0: `filter=new`.',
+      'Means of this step’s groups are among the recent ones. Without any, replayed trajectories get 0.',
+      'Replayed trajectories enter no group: their companions were sampled by another policy.',
+      'What enters the buffer and when it leaves is curation; the weight of the replay loss and its covariance clip are the objective’s.',
+    ],
+    level: 'turn',
+    needs: [],
+    uses: ['replayedAdvantage'],
+    example: '--method spear --set filter=new',
+  },
+  z.strictObject({
+    recalibration: z
+      .enum(['baseline', 'decay'])
+      .default('baseline')
+      .describe('Whether replayed advantages are computed again, or the old ones shrunk.'),
+    percentile: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.5)
+      .describe('Which quantile of recent group means is the baseline.'),
+    filter: z
+      .enum(['both', 'new'])
+      .default('both')
+      .describe('Whether the old and the new advantage must be above 0, or only the new one not below it.'),
+    weightDecay: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(1)
+      .describe('Factor on old advantages, with `recalibration=decay`.'),
+    capacity: z.number().int().min(1).default(10240).describe('How many group means are remembered.'),
+    ...grpoFields,
+    std: grpoFields.std.default('none'),
+  }),
+  ({ recalibration, percentile, filter, weightDecay, capacity, std, epsilon }) =>
+    (trajectories, state) => {
+      const fresh = trajectories.filter(({ replayedAdvantage }) => replayedAdvantage === undefined);
+      const groupMeans = [...rememberedMeans(state), ...meansOf(fresh)].slice(-capacity);
+      const baseline = groupMeans.length === 0 ? undefined : quantile(groupMeans, percentile);
+      const sampledNow = grpoAdvantages(fresh, { std, epsilon }).values();
+      const advantages = trajectories.map(({ outcome, replayedAdvantage: old }) => {
+        if (old === undefined) return sampledNow.next().value!;
+        if (recalibration === 'decay') return weightDecay * old;
+        if (baseline === undefined) return 0;
+        const recalibrated = outcome - baseline;
+        const kept = filter === 'both' ? recalibrated > 0 && old > 0 : recalibrated >= 0;
+        return kept ? recalibrated : 0;
+      });
+      return {
+        credits: broadcastToTurns(trajectories, advantages),
+        state: { ...state, 'spear/groupMeans': groupMeans },
+      };
+    },
+);
+
+function rememberedMeans(state: CreditState): readonly number[] {
+  return (state['spear/groupMeans'] as readonly number[] | undefined) ?? [];
+}
+
+function meansOf(trajectories: readonly CreditTrajectory[]): number[] {
+  const groups = partition(trajectories, groupKey);
+  return Array.from(
+    statisticsWithin(
+      trajectories.map(({ outcome }) => outcome),
+      groups,
+    ).means,
+  );
+}

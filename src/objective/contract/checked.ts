@@ -1,0 +1,53 @@
+/** The guard around an objective that a user wrote: what it gives must fit the step. */
+
+import { badDefinition, callDefinition } from '../../core/definition.ts';
+import type { Objective, Prepared, StepView } from './objective.ts';
+
+/** The same objective, refusing losses that are none and channels that do not fit the rows. */
+export function checkedObjective(objective: Objective, subject: string): Objective {
+  const { channels, needs, build, prepare } = objective;
+  if (!Array.isArray(channels) || typeof needs !== 'object' || typeof build !== 'function') {
+    throw badDefinition(subject, 'made no objective', objective, 'channels, needs and build');
+  }
+  return {
+    ...objective,
+    build(tokens) {
+      const built = callDefinition(subject, () => objective.build(tokens));
+      const { loss, metrics } = built ?? {};
+      if (loss?.graph !== tokens.logprobs.graph || loss.shape.length !== 0) {
+        const seen = loss?.shape ? `[${loss.shape.join(', ')}]` : loss;
+        throw badDefinition(
+          subject,
+          'must build one loss',
+          seen,
+          'a scalar tensor: sum over rows and tokens',
+        );
+      }
+      return { loss, metrics: metrics ?? {} };
+    },
+    ...(prepare && {
+      prepare: (step: StepView) =>
+        checkPrepared(
+          callDefinition(subject, () => objective.prepare!(step)),
+          step,
+          subject,
+        ),
+    }),
+  };
+}
+
+function checkPrepared(prepared: Prepared, { channels_B }: StepView, subject: string): Prepared {
+  for (const [name, values_B] of Object.entries(prepared?.channels ?? {})) {
+    for (const [row, { weight }] of channels_B.entries()) {
+      const length = weight?.length;
+      if (length === undefined || values_B[row]?.length === length) continue;
+      throw badDefinition(
+        subject,
+        `prepared the channel "${name}" with the wrong length in row ${row}`,
+        values_B[row],
+        `${length} numbers, one for each token`,
+      );
+    }
+  }
+  return { ...prepared, channels: prepared?.channels ?? {} };
+}

@@ -1,0 +1,168 @@
+/**
+ * Value methods on recorded dialogues, token by token: implicit Q-learning, and regression on returns.
+ *
+ *   ilql: Σ weight · (Σ_j ½ (Q_j(s, a) - y)² + ½ |τ - 1[q̂ < V]| (V - q̂)² + conservatism · Σ_j CE(Q_j(s, ·), a))
+ *         y = r + discount · V(next action token), 0 after the last;  q̂ = min(Q̄_1, Q̄_2)(s, a) of the target network
+ *   mc-returns: Σ weight · (½ (Q(s, a) - R)² + conservatism · CE(Q(s, ·), a)),  R = Σ discount^k r over action tokens
+ *   decoding: log π_β + β · min(Q_1, Q_2)
+ *
+ * Sources: ILQL, arXiv 2206.11871; LMRL-Gym, arXiv 2311.18232; its repository, LLM_RL/algorithms.
+ * 1. Heads are linear; the repository's have a hidden layer.
+ * 2. Only action tokens count: the successor of an action token is the next action token of its row, so that observations
+ *    in between are skipped. A row ends its episode.
+ * 3. Discounting is per token, as in the sources; with long utterances use a discount of 1.
+ * 4. Targets are taken once per step, under the weights before it.
+ */
+
+import { z } from 'zod';
+import { add, multiply, negate, subtract } from '../../graph/operators/elementwise.ts';
+import { gatherLast, gatherLogSoftmax } from '../../graph/operators/gather.ts';
+import { square } from '../../graph/operators/unary.ts';
+import type { Tensor } from '../../graph/tensor.ts';
+import { defineObjective, type ObjectiveMethod } from '../contract/define.ts';
+import type { TokenTensors } from '../contract/objective.ts';
+import { finiteInput } from '../contract/step-input.ts';
+import { totalOf } from '../policy-gradient/surrogate.ts';
+import { expectileLoss } from './archer.ts';
+
+/** r + discount · V(next action token), at every action token of a row. */
+export function temporalTargets(
+  { weight, rewards, values }: Record<'weight' | 'rewards' | 'values', Float32Array>,
+  discount: number,
+): Float32Array {
+  return backward(weight, rewards, discount, (_, token) => values[token]!);
+}
+
+/** Σ discount^k r over the action tokens from each on. */
+export function returnsToGo(weight: Float32Array, rewards: Float32Array, discount: number): Float32Array {
+  return backward(weight, rewards, discount, (target) => target);
+}
+
+function backward(
+  weight: Float32Array,
+  rewards: Float32Array,
+  discount: number,
+  carry: (target: number, token: number) => number,
+): Float32Array {
+  const targets = new Float32Array(weight.length);
+  let next = 0;
+  for (let token = weight.length - 1; token >= 0; token--) {
+    if (weight[token] === 0) continue;
+    targets[token] = finiteInput(rewards[token]!, `the reward of token ${token}`) + discount * next;
+    next = carry(targets[token]!, token);
+  }
+  return targets;
+}
+
+/** Logits of the policy that values improve: log π_β + strength · Q for every token. Source: arXiv 2206.11871. */
+export function perturbedLogits(
+  logprobs_V: ArrayLike<number>,
+  values_V: ArrayLike<number>,
+  strength: number,
+): number[] {
+  return Array.from(logprobs_V, (logprob, token) => logprob + strength * values_V[token]!);
+}
+
+const discount = z.number().min(0).max(1).default(0.99).describe('Discount per action token');
+const conservatism = z
+  .number()
+  .min(0)
+  .default(0.01)
+  .describe('Weight of the cross-entropy that keeps Q highest where there is data');
+const ilqlSchema = z.strictObject({
+  discount,
+  expectile: z.number().gt(0).lt(1).default(0.7).describe('Weight of errors where Q is above V'),
+  conservatism,
+});
+const returnsSchema = z.strictObject({ discount, conservatism });
+
+/** ½ (Q(s, a) - target)², and the cross-entropy of the head's logits. */
+function headLosses(
+  tokens: TokenTensors,
+  head: string,
+  target: Tensor,
+): { readonly error: Tensor; readonly crossEntropy: Tensor } {
+  const output = tokens.head(head);
+  const error = multiply(square(subtract(gatherLast(output, tokens.targets), target)), 0.5);
+  return { error, crossEntropy: negate(gatherLogSoftmax(output, tokens.targets)) };
+}
+
+/**
+ * Reads `rewards` on action tokens; needs the action heads `q1` and `q2`, the scalar head `v`, and a frozen copy. Metrics:
+ * `critic/action_loss`, `critic/state_loss`, `critic/conservative_loss`.
+ */
+export const ilql: ObjectiveMethod<typeof ilqlSchema> = defineObjective(
+  {
+    name: 'ilql',
+    title: 'ILQL',
+    summary: 'token-level implicit Q-learning from recorded dialogues',
+    formula: 'Σ_j ½(Q_j - r - γV(next))² + ½|τ - 1[q̂ < V]|(V - q̂)² + α Σ_j CE(Q_j, a)',
+    source: 'arXiv 2206.11871; arXiv 2311.18232',
+    family: 'value',
+  },
+  ilqlSchema,
+  ({ discount: gamma, expectile, conservatism: strength }) => ({
+    channels: ['qTarget', 'vTarget'],
+    needs: { heads: ['q1', 'q2', 'v'], scores: { heads: ['v'], frozenHeads: ['q1', 'q2'] } },
+    prepare: ({ channels_B, heads, frozenHeads }) => ({
+      channels: {
+        qTarget: channels_B.map(({ weight, rewards }, row) =>
+          temporalTargets({ weight: weight!, rewards: rewards!, values: heads.v![row]! }, gamma),
+        ),
+        vTarget: frozenHeads.q1!.map((values, row) =>
+          values.map((value, token) => Math.min(value, frozenHeads.q2![row]![token]!)),
+        ),
+      },
+    }),
+    build: (tokens) => {
+      const total = totalOf(tokens);
+      const target = tokens.channel('qTarget');
+      const [one, two] = [headLosses(tokens, 'q1', target), headLosses(tokens, 'q2', target)];
+      const actions = total(add(one.error, two.error));
+      const states = multiply(
+        total(expectileLoss(tokens.head('v'), tokens.channel('vTarget'), expectile)),
+        0.5,
+      );
+      const conservative = total(add(one.crossEntropy, two.crossEntropy));
+      return {
+        loss: add(add(actions, states), multiply(conservative, strength)),
+        metrics: {
+          'critic/action_loss': actions,
+          'critic/state_loss': states,
+          'critic/conservative_loss': conservative,
+        },
+      };
+    },
+  }),
+);
+
+/** Reads `rewards` on action tokens; needs the action head `q1`. Metrics: `critic/action_loss`, `critic/conservative_loss`. */
+export const mcReturns: ObjectiveMethod<typeof returnsSchema> = defineObjective(
+  {
+    name: 'mc-returns',
+    title: 'Monte-Carlo returns',
+    summary: 'token-level Q by regression on recorded returns',
+    formula: '½(Q - R)² + α CE(Q, a),   R = Σ γ^k r',
+    source: 'arXiv 2311.18232',
+    family: 'value',
+  },
+  returnsSchema,
+  ({ discount: gamma, conservatism: strength }) => ({
+    channels: ['qTarget'],
+    needs: { heads: ['q1'] },
+    prepare: ({ channels_B }) => ({
+      channels: {
+        qTarget: channels_B.map(({ weight, rewards }) => returnsToGo(weight!, rewards!, gamma)),
+      },
+    }),
+    build: (tokens) => {
+      const total = totalOf(tokens);
+      const { error, crossEntropy } = headLosses(tokens, 'q1', tokens.channel('qTarget'));
+      const [actions, conservative] = [total(error), total(crossEntropy)];
+      return {
+        loss: add(actions, multiply(conservative, strength)),
+        metrics: { 'critic/action_loss': actions, 'critic/conservative_loss': conservative },
+      };
+    },
+  }),
+);

@@ -1,0 +1,342 @@
+/** Everything that decides what a run does, as one strict schema: `--help`, `--set`, the docs and validation come from it. */
+
+import { z } from 'zod';
+import { policyLosses } from '../../objective/objectives.ts';
+import { klEstimators } from '../../objective/regularizer/kl.ts';
+import { contextRegistry } from '../../rollout/context.ts';
+
+const count = z.int().min(1);
+const share = z.number().min(0).max(1);
+
+const model = z.strictObject({
+  pretrained: z
+    .string()
+    .default('')
+    .describe('Checkpoint folder, or owner/name on the hub, to start from; empty makes a small model'),
+  width: count.default(128).describe('Width of the residual stream'),
+  layers: count.default(3).describe('Transformer blocks'),
+  heads: count.default(4).describe('Attention heads; must divide the width'),
+  hidden: count.default(344).describe('Width of the feed-forward layer (SwiGLU)'),
+});
+
+const chat = z
+  .strictObject({
+    maxTurnTokens: count.default(128).describe('Longest completion of a pretrained model, in tokens'),
+    contextLength: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Longest conversation in tokens; 0 takes the pretrained model’s, at most 4096'),
+    system: z
+      .string()
+      .default('')
+      .describe('What is said first; empty makes it of the environment’s description and actions'),
+    thinking: z
+      .enum(['template', 'on', 'off'])
+      .default('template')
+      .describe('enable_thinking of the chat template; template leaves it undefined'),
+  })
+  .describe('How a pretrained model is spoken to');
+
+const lora = z
+  .strictObject({
+    rank: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Rank of the adapters, with --model or a server 16 unless set; 0 trains all weights'),
+    alpha: z.number().min(0).default(0).describe('Their scale is alpha / rank; 0 is twice the rank'),
+    targets: z.enum(['attention', 'mlp', 'all']).default('all').describe('Matrices that have an adapter'),
+  })
+  .describe('Low-rank adapters over a pretrained model');
+
+const tinker = z
+  .strictObject({
+    baseUrl: z.string().default('').describe('Address of the server, without /api/v1'),
+    baseModel: z.string().default('').describe('What the server calls the model to train'),
+    lossScale: z
+      .enum(['auto', 'sum', 'mean'])
+      .default('auto')
+      .describe('Whether the server adds losses up or averages them; auto finds out'),
+    protobuf: z.boolean().default(false).describe('Send batches as protobuf, where a server insists on it'),
+  })
+  .describe('The server of the Tinker API that trains, with engine=tinker');
+
+const clone = z.strictObject({
+  demonstrations: count.default(2000).describe('Scripted episodes to imitate'),
+  beginnerShare: share
+    .default(0.5)
+    .describe('Share of them played by the beginner script instead of the expert'),
+  randomRate: share.default(0.5).describe('Share of moves replaced by random ones'),
+  steps: z.int().min(0).default(50).describe('Behaviour-cloning updates'),
+  batch: count.default(64).describe('Demonstrations in an update'),
+  learningRate: z
+    .number()
+    .positive()
+    .default(2e-3)
+    .describe('Peak learning rate (20-step warm-up, cosine to 10%)'),
+});
+
+const rollout = z.strictObject({
+  tasks: count.default(64).describe('Tasks in a step (P)'),
+  revisit: share.default(0).describe('Share of the tasks that are drawn from those not yet solved'),
+  group: count.default(8).describe('Episodes of each task (G)'),
+  temperature: z.number().positive().default(1).describe('Sampling temperature'),
+  policyKey: z
+    .string()
+    .default('')
+    .describe(
+      'Names the chance with which the policy samples in training, besides the seed: runs that differ in it alone are a control',
+    ),
+  topP: z.number().positive().max(1).default(1).describe('Nucleus: keep tokens up to this probability mass'),
+  topK: z.int().min(0).default(0).describe('Keep the k likeliest tokens; 0 keeps all'),
+  maxTurns: z.int().min(0).default(0).describe('Turn limit; 0 takes the environment’s'),
+  exchangeEvery: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'Steps after which the agents of several roles exchange them, each of which reads its name; 0: no names, no exchange',
+    ),
+  concurrency: count.default(256).describe('Episodes under way at once'),
+  turnTimeoutMs: count.default(20_000).describe('Deadline of one environment step, in milliseconds'),
+  minimumMembers: count.default(2).describe('A group with fewer usable episodes is dropped'),
+  failureLimit: z
+    .int()
+    .min(0)
+    .default(3)
+    .describe('Steps in a row in which every episode failed, after which the run stops; 0 never stops it'),
+});
+
+const curation = z.strictObject({
+  resample: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Dynamic sampling: further rounds of tasks while too few groups have different outcomes'),
+  voidTurns: z
+    .enum(['learn', 'mask', 'stop'])
+    .default('learn')
+    .describe(
+      'mask: an episode with a turn without a usable action sets baselines but is not learned from; stop: it ends there too',
+    ),
+  variedShare: share
+    .default(1)
+    .describe('Share of groups that are learned from, those whose outcomes vary most'),
+});
+
+const branching = z
+  .strictObject({
+    initial: share.default(0.5).describe('Share of a group’s episodes that are played from the start'),
+    alpha: z.number().default(0.5).describe('Base of the branching score'),
+    beta: z.number().default(0.2).describe('Weight in it of the entropy above that of the first turn'),
+    threshold: z.number().default(0.5).describe('A turn whose score is above this is a place to branch'),
+    width: count.default(2).describe('Branches that one place gets at most; in trees, children of a node'),
+    balance: z
+      .number()
+      .min(0)
+      .default(0)
+      .describe('How strongly surprise at the first turn decides the share from the start; 0 is half (AEPO)'),
+    penalty: share
+      .default(0)
+      .describe('How much each branch lowers the score of others of its episode (AEPO)'),
+  })
+  .describe('Where recipes that branch episodes do it');
+
+const credit = z
+  .looseObject({
+    method: z
+      .string()
+      .default('rloo')
+      .describe('How rewards become advantages: a method of `turnwise credit --help`, or a file'),
+    rewardScale: z.number().positive().default(1).describe('Factor on every reward before credit'),
+    shape: z
+      .looseObject({})
+      .prefault({})
+      .describe('Reward shapings before the method: NAME.OPTION=VALUE, or NAME={} for its defaults'),
+  })
+  .describe('Further keys are the options of the method');
+
+const objective = z.strictObject({
+  name: z
+    .string()
+    .default('ppo-clip')
+    .describe(`Policy loss: ${policyLosses.join(', ')}, or a file such as ./loss.ts`),
+  options: z
+    .looseObject({})
+    .prefault({})
+    .describe('Options of this policy loss, or of what the recipe minimises instead'),
+  clipLow: share.default(0.2).describe('Clip of token ratios below 1, in losses that have one'),
+  clipHigh: z.number().positive().default(0.28).describe('Clip of token ratios above 1'),
+  dualClip: z
+    .union([z.literal(0), z.number().gt(1)])
+    .default(3)
+    .describe('Bound on the loss of negative advantages, above 1; 0 is off'),
+  entropyCoefficient: z.number().min(0).default(0).describe('Weight of the entropy bonus'),
+  entropySmoothing: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe('Within that bonus, weight of staying near earlier entropies of the same turn (EPO)'),
+  klCoefficient: z.number().min(0).default(0).describe('Weight of the KL to the warm start'),
+  klEstimator: z
+    .enum(['k1', ...klEstimators])
+    .default('k3+')
+    .describe('How it is estimated: k1 is taken from the rewards, the others are terms of the loss'),
+  valueCoefficient: z
+    .number()
+    .min(0)
+    .default(0.5)
+    .describe('Weight of the value loss, where there is a critic'),
+  valueClip: z.number().min(0).default(0.2).describe('Clip of the value change; 0 is off'),
+  valueWarmup: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Steps that train only the value head, where there is a critic'),
+  aggregation: z
+    .enum(['token-mean', 'sequence-mean-token-mean', 'sequence-mean-token-sum', 'sequence-sum-constant'])
+    .default('token-mean')
+    .describe('How token losses are averaged over the step'),
+  constant: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'Sampled tokens that sequence-sum-constant divides each row by; 0 is the turn limit times the longest turn in tokens',
+    ),
+});
+
+const replay = z
+  .strictObject({
+    size: count.default(1000).describe('Episodes that are kept, the latest ones'),
+    updates: count.default(4).describe('Updates of a step'),
+    batch: count.default(64).describe('Episodes of an update'),
+  })
+  .describe('What off-policy recipes learn from again');
+
+const critic = z
+  .strictObject({
+    updates: count.default(20).describe('Its updates in a step'),
+    warmupSteps: z.int().min(0).default(5).describe('Steps in which it alone learns'),
+    learningRate: z.number().positive().default(1e-3).describe('Its learning rate, which is constant'),
+    discount: share.default(0.95).describe('Discount per turn'),
+    targetRate: share.default(0.1).describe('Share of the way that its target network moves after an update'),
+    strength: z
+      .number()
+      .min(0)
+      .default(16)
+      .describe('Weight of its values beside log-probabilities in acting'),
+    candidates: count
+      .default(2)
+      .describe('Actions it chooses from, the recorded one among them, where the policy imitates the best'),
+  })
+  .describe('What off-policy recipes learn of values');
+
+const optimizer = z.strictObject({
+  learningRate: z.number().positive().default(5e-4).describe('Peak learning rate of reinforcement learning'),
+  schedule: z.enum(['constant', 'linear', 'cosine']).default('linear').describe('Decay after the warm-up'),
+  warmupSteps: z.int().min(0).default(5).describe('Steps of linear warm-up'),
+  finalFraction: share.default(0.1).describe('Learning rate at the end, as a share of the peak'),
+  beta1: share.default(0.9).describe('AdamW'),
+  beta2: share.default(0.98).describe('AdamW'),
+  weightDecay: z.number().min(0).default(0).describe('Decoupled weight decay, matrices only'),
+  clipNorm: z.number().min(0).default(1).describe('Global-norm clip of the gradient; 0 is off'),
+  minibatches: count.default(2).describe('Optimizer steps a batch is cut into'),
+  epochs: count.default(1).describe('Passes over a batch'),
+  tokenBudget: count.default(1024).describe('Padded tokens of the micro-batches computed at once'),
+});
+
+const evaluation = z.strictObject({
+  every: z.int().min(0).default(10).describe('Steps between evaluations; 0 is never'),
+  split: z
+    .enum(['test', 'validation'])
+    .default('test')
+    .describe(
+      'Whose tasks they play; whatever is chosen by them, such as a learning rate, is chosen on validation',
+    ),
+  tasks: count.default(200).describe('Tasks of an evaluation during training'),
+  finalTasks: count.default(500).describe('Tasks of the evaluations before and after'),
+});
+
+const budget = z.strictObject({
+  episodes: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Stop after the step by which so many episodes were played; 0 is off'),
+  turns: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Stop after the step by which environments took so many steps; 0 is off'),
+  tokens: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Stop after the step by which so many tokens were processed, to act and to learn; 0 is off'),
+  minutes: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe('Stop after the step by which acting and learning took so long; 0 is off'),
+});
+
+const checkpoint = z.strictObject({
+  every: count.default(10).describe('Steps between checkpoints'),
+  keep: count.default(2).describe('Checkpoints that are kept'),
+});
+
+export const trainConfigSchema = z.strictObject({
+  seed: z.int().default(1).describe('Names all randomness of the run'),
+  steps: z.int().min(0).default(120).describe('Reinforcement-learning steps'),
+  start: z
+    .string()
+    .default('')
+    .describe('Run of the same folder whose warm start this one begins with; empty makes one'),
+  budget: budget.prefault({}),
+  engine: z
+    .enum(['embedded', 'tinker'])
+    .default('embedded')
+    .describe('What holds the weights: this process, or a server of the Tinker API'),
+  tinker: tinker.prefault({}),
+  threads: z.int().min(1).default(2).describe('Threads of the embedded engine'),
+  environment: z
+    .looseObject({})
+    .prefault({})
+    .describe('Options of the environment; `turnwise envs NAME` lists them'),
+  model: model.prefault({}),
+  chat: chat.prefault({}),
+  lora: lora.prefault({}),
+  context: z
+    .string()
+    .default('full')
+    .describe(
+      `What the policy sees before a turn: ${contextRegistry.all.map(({ name, summary }) => `${name} (${summary})`).join(', ')}, or a file`,
+    ),
+  clone: clone.prefault({}),
+  rollout: rollout.prefault({}),
+  curation: curation.prefault({}),
+  branching: branching.prefault({}),
+  credit: credit.prefault({}),
+  objective: objective.prefault({}),
+  data: z
+    .string()
+    .default('')
+    .describe(
+      'What off-policy recipes learn from: empty plays episodes, `demonstrations` are the scripted ones, else the name of a run that stored some, or a file',
+    ),
+  replay: replay.prefault({}),
+  critic: critic.prefault({}),
+  optimizer: optimizer.prefault({}),
+  evaluation: evaluation.prefault({}),
+  checkpoint: checkpoint.prefault({}),
+  rolloutLog: z.int().min(0).default(1).describe('Steps between stored rollouts; 0 stores none'),
+});
+
+/** As a run keeps it: with what a recipe of a user reads besides. */
+export const storedConfigSchema = z.looseObject(trainConfigSchema.shape);
+
+export type TrainConfig = z.output<typeof trainConfigSchema>;
+/** What a person, a recipe or an environment may set: any part of it. */
+export type TrainSettings = z.input<typeof trainConfigSchema>;

@@ -1,0 +1,219 @@
+/** The schema of the settings of one recipe: what it reads, and nothing else. Help, checks and `config.json` come from it. */
+
+import { z } from 'zod';
+import { nearest, TurnwiseError } from '../../core/errors.ts';
+import { findPolicyLoss, ownOptions } from '../kit/policy-objective.ts';
+import type { Recipe } from '../recipes/recipe.ts';
+import { type Block, clip, everyRun, played, policyGradient, sampling, valueHead } from './blocks.ts';
+import { builtIns, type Catalogue } from './catalogue.ts';
+import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
+
+type Plain = { readonly [key: string]: unknown };
+
+/** The settings that decide which others are read. */
+export interface Choices {
+  readonly data?: string | undefined;
+  readonly loss?: string | undefined;
+  readonly method?: string | undefined;
+}
+
+export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Choices {
+  const last = (of: (settings: TrainSettings) => string | undefined): string | undefined =>
+    layers.flatMap((layer) => (layer && of(layer)) ?? []).at(-1);
+  return {
+    data: last(({ data }) => data),
+    loss: last(({ objective }) => objective?.name),
+    method: last(({ credit }) => credit?.method),
+  };
+}
+
+function blocksOf(
+  recipe: Recipe,
+  { data = '', loss = 'ppo-clip' }: Choices,
+  catalogue: Catalogue,
+): readonly Block[] {
+  const plays = data === '' || recipe.learnsFrom === 'both';
+  const ofStep = recipe.learn === undefined;
+  return [
+    everyRun,
+    ...(plays ? [sampling, played] : []),
+    ...(recipe.playReads ? [recipe.playReads] : []),
+    ...(recipe.reads ?? policyGradient)(plays),
+    ...(ofStep && findPolicyLoss(loss, catalogue).description.policyLoss?.clipsTokens ? [clip] : []),
+    ...(ofStep && recipe.critic ? [valueHead] : []),
+  ];
+}
+
+/** What the recipe reads; options of environment, credit method and loss are left to their own schemas. */
+export function runSchema(recipe: Recipe, choices: Choices, catalogue: Catalogue = builtIns): z.ZodObject {
+  const blocks = blocksOf(recipe, choices, catalogue);
+  const groups = Object.entries(trainConfigSchema.shape).flatMap(([name, whole]): [string, z.ZodType][] => {
+    const marks = blocks.flatMap((block) => block[name as keyof Block] ?? []);
+    if (marks.length === 0) return [];
+    if (marks.includes(true)) return [[name, whole]];
+    const group = unwrap(whole) as z.ZodObject;
+    const merged = Object.assign({}, ...marks) as Record<string, true | z.ZodType>;
+    const leaves = Object.entries(group.shape).flatMap(([leaf, schema]) => {
+      const mark = merged[leaf];
+      return mark === undefined ? [] : [[leaf, mark === true ? schema : mark] as const];
+    });
+    const { description } = group;
+    const own = z.strictObject(Object.fromEntries(leaves));
+    return [[name, (description === undefined ? own : own.describe(description)).prefault({})]];
+  });
+  return z.strictObject({ ...Object.fromEntries(groups), ...recipe.options?.shape });
+}
+
+/** The same with the options of the credit method, of the loss and of an environment, each by name. */
+export function wholeSchema(
+  recipe: Recipe | undefined,
+  choices: Choices,
+  environment?: z.ZodType,
+  catalogue: Catalogue = builtIns,
+): z.ZodObject {
+  const schema = recipe ? runSchema(recipe, choices, catalogue) : trainConfigSchema;
+  const method = choices.method === undefined ? undefined : catalogue.credit.find(choices.method).options;
+  const options =
+    recipe?.lossOptions ??
+    (choices.loss === undefined && recipe === undefined
+      ? undefined
+      : ownOptions(choices.loss ?? 'ppo-clip', catalogue));
+  const { credit, objective } = schema.shape as Readonly<Record<string, z.ZodType | undefined>>;
+  const lossGroup = objective && (unwrap(objective) as z.ZodObject);
+  const creditGroup = credit && (unwrap(credit) as z.ZodObject);
+  return schema.extend({
+    ...(lossGroup?.shape.options && options && { objective: lossGroup.extend({ options }).prefault({}) }),
+    ...(environment && { environment }),
+    ...(creditGroup?.shape.method &&
+      method instanceof z.ZodObject && {
+        credit: z.strictObject({ ...creditGroup.shape, ...method.shape }),
+      }),
+  });
+}
+
+/** What a recipe leaves out of the settings of several. */
+export function readBy(
+  recipe: Recipe,
+  settings: TrainSettings,
+  choices: Choices = choicesIn(recipe.settings, settings),
+  catalogue: Catalogue = builtIns,
+): TrainSettings {
+  return kept(runSchema(recipe, choices, catalogue), settings as Plain) as TrainSettings;
+}
+
+/** The part of a configuration that the recipe reads: what its `config.json` has. */
+export function ownConfig(
+  recipe: Recipe,
+  config: TrainConfig,
+  catalogue: Catalogue = builtIns,
+): TrainSettings {
+  const settings = config as TrainSettings;
+  return readBy(recipe, settings, choicesIn(recipe.settings, settings), catalogue);
+}
+
+function kept(schema: z.ZodType, value: Plain): Plain {
+  const inner = unwrap(schema);
+  if (!(inner instanceof z.ZodObject)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, own]) => {
+      const child = inner.shape[key] as z.ZodType | undefined;
+      if (child === undefined) return isOpen(inner) ? [[key, own]] : [];
+      return [[key, isPlain(own) ? kept(child, own) : own]];
+    }),
+  );
+}
+
+/**
+ * Refuse settings that the run would not read, and name the nearest that it would.
+ *
+ * @throws TurnwiseError `config-unknown-key`
+ */
+export function requireRead(
+  recipe: Recipe,
+  choices: Choices,
+  settings: TrainSettings,
+  catalogue: Catalogue = builtIns,
+): void {
+  const [key] = unread(recipe, choices, settings, catalogue);
+  if (key === undefined) return;
+  const read = leavesOf(wholeSchema(recipe, choices, undefined, catalogue));
+  const group = key.split('.')[0]!;
+  const near = nearestRead(key, read);
+  const beside = read.filter((other) => other.startsWith(`${group}.`));
+  throw new TurnwiseError('config-unknown-key', {
+    what: `The recipe "${recipe.name}" does not read "${key}"${choices.data ? ` with data=${choices.data}` : ''}`,
+    ...(beside.length > 0 && { allowed: beside.join(', ') }),
+    next: near ? `Did you mean "${near}"?` : 'Leave it out, or choose a recipe that reads it',
+    fields: { key, recipe: recipe.name },
+  });
+}
+
+export function isRead(
+  recipe: Recipe,
+  choices: Choices,
+  settings: TrainSettings,
+  catalogue: Catalogue = builtIns,
+): boolean {
+  return unread(recipe, choices, settings, catalogue).length === 0;
+}
+
+/** Settings that there are, and that the recipe has no use for. */
+export function unread(
+  recipe: Recipe,
+  choices: Choices,
+  settings: TrainSettings,
+  catalogue: Catalogue = builtIns,
+): string[] {
+  const strange = missing(trainConfigSchema, settings as Plain);
+  return missing(runSchema(recipe, choices, catalogue), settings as Plain).filter(
+    (key) => !strange.includes(key),
+  );
+}
+
+/** By the name of the leaf: among those beside it, then among all. */
+function nearestRead(key: string, read: readonly string[]): string | undefined {
+  const leaf = (of: string): string => of.slice(of.lastIndexOf('.') + 1);
+  const group = key.split('.')[0]!;
+  for (const candidates of [read.filter((other) => other.startsWith(`${group}.`)), read]) {
+    const near = nearest(leaf(key), candidates.map(leaf));
+    if (near !== undefined) return candidates.find((candidate) => leaf(candidate) === near);
+  }
+  return nearest(key, read);
+}
+
+/** Dotted keys of leaves that the schema does not have. */
+function missing(schema: z.ZodType, value: Plain, path: readonly string[] = []): string[] {
+  const inner = unwrap(schema);
+  if (!(inner instanceof z.ZodObject) || isOpen(inner)) return [];
+  return Object.entries(value).flatMap(([key, own]) => {
+    const child = inner.shape[key] as z.ZodType | undefined;
+    const at = [...path, key];
+    if (own === undefined) return [];
+    if (child === undefined) return leafKeys(own, at);
+    return isPlain(own) ? missing(child, own, at) : [];
+  });
+}
+
+function leafKeys(value: unknown, path: readonly string[]): string[] {
+  if (!isPlain(value)) return [path.join('.')];
+  return Object.entries(value).flatMap(([key, own]) => leafKeys(own, [...path, key]));
+}
+
+/** Dotted keys of all leaves. */
+export function leavesOf(schema: z.ZodType, path: readonly string[] = []): string[] {
+  const inner = unwrap(schema);
+  if (!(inner instanceof z.ZodObject)) return [path.join('.')];
+  return Object.entries(inner.shape).flatMap(([key, child]) => leavesOf(child as z.ZodType, [...path, key]));
+}
+
+function unwrap(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault
+    ? unwrap(schema.unwrap() as z.ZodType)
+    : schema;
+}
+
+const isOpen = ({ def }: z.ZodObject): boolean => def.catchall instanceof z.ZodUnknown;
+
+function isPlain(value: unknown): value is Plain {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

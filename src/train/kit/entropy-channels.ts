@@ -1,0 +1,49 @@
+/** The history of entropies that EPO smooths towards, and what a step reads of it. */
+
+import {
+  type EntropyHistory,
+  extendEntropyHistory,
+  smoothingChannels,
+  smoothingWeight,
+} from '../../objective/regularizer/entropy-smoothing.ts';
+import type { CreditedSample, SampleScores } from './batch.ts';
+
+/** The samples with the channels of the smoothing; the weight falls over the `planned` steps of the run, counted from 1. */
+export function withSmoothing(
+  samples: readonly CreditedSample[],
+  history: EntropyHistory,
+  { step, planned }: { readonly step: number; readonly planned: number },
+): CreditedSample[] {
+  const weight = smoothingWeight(step - 1, planned);
+  return samples.map((item) => ({
+    ...item,
+    channels: {
+      ...item.channels,
+      ...smoothingChannels(
+        history,
+        Array.from(item.sample.turn_T, (turn) => turn + 1),
+        weight,
+      ),
+    },
+  }));
+}
+
+/** The history with the mean entropy of this step at each turn. */
+export function extendedEntropies(
+  history: EntropyHistory,
+  samples: readonly CreditedSample[],
+  scores: readonly SampleScores[],
+): EntropyHistory {
+  const entropies_B = scores.flatMap(({ entropies = [] }) => entropies);
+  const sums: { total: number; count: number }[] = [];
+  for (const [index, { sample }] of samples.entries()) {
+    for (const [token, turn] of sample.turn_T.entries()) {
+      if (turn < 0) continue;
+      sums[turn] ??= { total: 0, count: 0 };
+      sums[turn].total += entropies_B[index]![token]!;
+      sums[turn].count++;
+    }
+  }
+  const means = Array.from(sums, (sum) => sum && sum.total / sum.count);
+  return extendEntropyHistory(history, means);
+}

@@ -1,0 +1,184 @@
+/** Everything a run works with: the task, the model's words, the engine, and how reward becomes a gradient. */
+
+import type { Group } from '../../core/episode.ts';
+import { samplesOfTrajectory } from '../../core/sample.ts';
+import { roleGroups } from '../../core/trajectory.ts';
+import type { Credit } from '../../credit/report/rollouts.ts';
+import { composeCredit } from '../../credit/shaping/shapings.ts';
+import { countingScores } from '../../engine/delegate.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { World } from '../../env/world.ts';
+import { type Renderer, wordRenderer } from '../../model/chat/renderer.ts';
+import { CHAT_WORDS, messageText, wordChatRenderer } from '../../model/chat/word-chat.ts';
+import type { DecoderShape } from '../../model/decoder/decoder.ts';
+import { enginePolicy } from '../../policy/engine-policy.ts';
+import { Lockstep } from '../../policy/lockstep.ts';
+import type { PromptPolicy } from '../../policy/policy.ts';
+import { agentNames } from '../../rollout/agent-names.ts';
+import type { CollectOptions, Play } from '../../rollout/collect.ts';
+import { type ContextStrategy, fullContext } from '../../rollout/context.ts';
+import type { Watch } from '../../rollout/watchdog.ts';
+import { learnVocabulary, renderDemonstrations } from '../../synth/demonstrations.ts';
+import { builtIns, type Catalogue } from '../config/catalogue.ts';
+import type { TrainConfig } from '../config/config.ts';
+import type { ModelCard, SmallModelCard } from '../model-card.ts';
+import type { Recipe } from '../recipes/recipe.ts';
+import type { Archive } from './archive.ts';
+
+export interface Learner {
+  readonly config: TrainConfig;
+  readonly recipe: Recipe;
+  /** Where the names in `config` are looked up. */
+  readonly catalogue: Catalogue;
+  readonly world: World;
+  readonly card: ModelCard;
+  readonly renderer: Renderer;
+  readonly context: ContextStrategy;
+  readonly engine: Engine;
+  /** A model of its own for values, where the recipe has one. */
+  readonly critic?: Engine;
+  readonly credit: Credit;
+  /** Episodes that are learned from again. */
+  readonly archive: Archive;
+  /** Tokens that the engine was asked to score so far. */
+  scoredTokens(): number;
+  /** Sees steps of an environment that never return. */
+  readonly watch: Watch;
+  /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
+  readonly playWith?: (policy: PromptPolicy) => Play;
+}
+
+/** Decide the model's words and shape from demonstrations. */
+export function designModel(
+  demonstrations: readonly Group[],
+  config: TrainConfig,
+  recipe: Recipe,
+  world: World,
+  catalogue: Catalogue = builtIns,
+): SmallModelCard {
+  const { tokenizer, maxActionWords } = world.agent
+    ? learnVocabulary(demonstrations, messageText, CHAT_WORDS)
+    : learnVocabulary(demonstrations);
+  const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
+  const context = contextOf(config, world, catalogue);
+  const longest = Math.max(
+    ...demonstrations.map((group) => longestSample(renderDemonstrations(group, renderer, context))),
+  );
+  const { width, heads, layers, hidden } = config.model;
+  // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
+  const contextLength = Math.ceil((1.5 * longest + 32) / 32) * 32;
+  const words = { words: tokenizer.words, maxActionWords };
+  if (config.engine === 'tinker') return { ...words, shape: { vocabulary: tokenizer.size, contextLength } };
+  return {
+    ...words,
+    shape: {
+      vocabulary: tokenizer.size,
+      width,
+      layers,
+      heads,
+      keyValueHeads: heads,
+      headWidth: width / heads,
+      hidden,
+      activation: 'swiglu',
+      tiedHead: false,
+      ropeTheta: 10_000,
+      contextLength,
+      normEpsilon: 1e-5,
+      ...headsOf(recipe, config),
+    },
+  };
+}
+
+/** What a recipe's model has beside the policy's output. */
+export function headsOf(
+  { critic, heads, actsBy }: Recipe,
+  config: TrainConfig,
+): Pick<DecoderShape, 'valueHead' | 'extraHeads' | 'guidance'> {
+  return {
+    ...(critic && { valueHead: true }),
+    ...(heads && { extraHeads: heads }),
+    ...(actsBy && { guidance: { heads: actsBy, strength: config.critic.strength } }),
+  };
+}
+
+/** The shape of the critic's own model: that of the policy, with room for the token after the last, where Q is read. */
+export function criticShape({ criticHeads }: Recipe, shape: DecoderShape): DecoderShape | undefined {
+  if (criticHeads === undefined) return undefined;
+  const { valueHead: _, guidance: __, ...body } = shape;
+  return { ...body, extraHeads: criticHeads, contextLength: shape.contextLength + 2 };
+}
+
+/** An agent decides by its own code what its model sees. */
+export function contextOf(
+  { context }: TrainConfig,
+  world: World,
+  { contexts }: Catalogue = builtIns,
+): ContextStrategy {
+  return world.agent ? fullContext : contexts.find(context);
+}
+
+/** Tokens of the longest sequence the policy would have seen. */
+function longestSample(group: Group): number {
+  const samples = roleGroups([group])
+    .flatMap(({ members }) => members)
+    .flatMap((trajectory) => samplesOfTrajectory(trajectory, () => true));
+  return Math.max(0, ...samples.map(({ ids_T }) => ids_T.length));
+}
+
+export function createLearner({
+  catalogue = builtIns,
+  ...parts
+}: Omit<Learner, 'context' | 'credit' | 'scoredTokens' | 'catalogue'> &
+  Partial<Pick<Learner, 'catalogue'>>): Learner {
+  const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
+  let composed: Credit | undefined;
+  let scored = 0;
+  const engine = countingScores(parts.engine, (tokens) => {
+    scored += tokens;
+  });
+  return {
+    ...parts,
+    catalogue,
+    engine,
+    scoredTokens: () => scored,
+    context: contextOf(parts.config, parts.world, catalogue),
+    // Whoever only plays needs no credit method, which may be out of reach.
+    credit(trajectories, state) {
+      composed ??= composeCredit({ method, options, shape }, catalogue).credit;
+      return composed(trajectories, state);
+    },
+  };
+}
+
+/** Whether episodes are played to learn from; else recorded ones are all there is. */
+export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'recipe'>): boolean {
+  return config.data === '' || recipe.learnsFrom === 'both';
+}
+
+/**
+ * How this learner's policy plays in a step, counted from 1; evaluation changes the temperature, and has the agents in their
+ * first roles.
+ */
+export function playOptions(learner: Learner, signal: AbortSignal, step = 1): CollectOptions {
+  const { config, engine, renderer, world } = learner;
+  const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs, exchangeEvery } = config.rollout;
+  const lockstep = new Lockstep();
+  const policy = enginePolicy(engine, renderer, lockstep);
+  return {
+    world,
+    policy,
+    ...(learner.playWith && { play: learner.playWith(policy) }),
+    renderer,
+    context: learner.context,
+    sampling: { temperature, topP, topK },
+    maxTurns: maxTurns === 0 ? world.maxTurns : maxTurns,
+    contextLength: engine.capabilities.contextLength,
+    turnTimeoutMs,
+    ...(exchangeEvery > 0 && { names: agentNames(world.roles, Math.floor((step - 1) / exchangeEvery)) }),
+    seed: config.seed,
+    signal,
+    watch: learner.watch,
+    lockstep,
+    concurrency,
+  };
+}

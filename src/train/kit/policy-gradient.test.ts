@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { Episode } from '../../core/episode.ts';
+import type { StopReason } from '../../core/stop.ts';
+import { madeGroup, playedEpisode } from '../../core/testing/made-episodes.ts';
+import { roleGroups } from '../../core/trajectory.ts';
+import { keepUsable } from '../../curation/usable.ts';
+import { type FakeEngine, fakeEngine } from '../../engine/fake-engine.test-helper.ts';
+import type { TrainSettings } from '../config/config.ts';
+import { learnerOn, learnOnce } from '../learner-on.test-helper.ts';
+
+/** One turn; its only sampled token is the number of the episode. */
+const episode = (number: number, reward: number, stop: StopReason = 'done'): Episode =>
+  playedEpisode(number, [{ written: [number], reward, call: { context: [4] } }], { stop });
+
+async function learnFrom(
+  members: readonly Episode[],
+  settings: TrainSettings = {},
+): Promise<{ readonly engine: FakeEngine; readonly metrics: Readonly<Record<string, number>> }> {
+  const engine = fakeEngine();
+  const groups = roleGroups([madeGroup(...members)]);
+  const learner = learnerOn(engine, 'rloo', { optimizer: { minibatches: 1 }, ...settings });
+  const { metrics } = await learnOnce(learner, keepUsable(groups, 2).groups);
+  return { engine, metrics };
+}
+
+/** Trained token -> advantage, and its weight. */
+const lessons = ({ learned }: FakeEngine): ReadonlyMap<number, readonly [number, number]> =>
+  new Map(
+    learned.flat().map(({ ids_T, channels }) => {
+      const token = channels.weight!.findIndex((weight) => weight !== 0);
+      return [ids_T[token]!, [channels.advantages![token]!, channels.weight![token]!]];
+    }),
+  );
+
+test('a failed, late or cancelled episode changes neither the baseline nor the loss, whatever it earned', async () => {
+  const usable = [episode(10, 1), episode(11, 0), episode(12, 0)];
+  const failed = (['failed:environment', 'timeout', 'cancelled', 'failed:tool'] as const).map((stop, index) =>
+    episode(20 + index, 1000, stop),
+  );
+  const alone = await learnFrom(usable);
+  const together = await learnFrom([
+    failed[0]!,
+    usable[0]!,
+    failed[1]!,
+    usable[1]!,
+    failed[2]!,
+    usable[2]!,
+    failed[3]!,
+  ]);
+  const third = expect.closeTo(1 / 3, 6);
+  expect(lessons(alone.engine)).toEqual(
+    new Map([
+      [10, [1, third]],
+      [11, [-0.5, third]],
+      [12, [-0.5, third]],
+    ]),
+  );
+  expect(together.engine.learned).toEqual(alone.engine.learned);
+  expect(together.metrics).toEqual(alone.metrics);
+});
+
+test('the same mistake without curation would be seen by this test', async () => {
+  const engine = (await learnFrom([episode(10, 1), episode(11, 0), episode(20, 1000)])).engine;
+  expect(lessons(engine).get(10)![0]).toBe(-499);
+});
+
+test('samples that teach nothing are left out of the passes, unless entropy or KL counts them', async () => {
+  const equal = [episode(10, 1), episode(11, 1)];
+  expect((await learnFrom(equal)).engine.learned).toEqual([]);
+  const counted = await learnFrom(equal, { objective: { entropyCoefficient: 0.01 } });
+  expect([...lessons(counted.engine).keys()].sort()).toEqual([10, 11]);
+});
+
+test('each part of an epoch is one optimizer step, and every sample is in each epoch once', async () => {
+  const members = Array.from({ length: 7 }, (_, index) => episode(10 + index, index));
+  const { engine } = await learnFrom(members, { optimizer: { minibatches: 3, epochs: 2 } });
+  expect(engine.learned).toHaveLength(6);
+  const seen = (parts: readonly (readonly { readonly ids_T: Int32Array }[])[]): number[] =>
+    parts
+      .flat()
+      .map(({ ids_T }) => ids_T[1]!)
+      .sort();
+  // The fourth earned the mean and has nothing to teach.
+  expect(seen(engine.learned.slice(0, 3))).toEqual([10, 11, 12, 14, 15, 16]);
+  expect(seen(engine.learned.slice(3))).toEqual([10, 11, 12, 14, 15, 16]);
+});

@@ -1,0 +1,167 @@
+/** The trainer of one step: it takes the optimizer steps that a recipe asks for, and keeps count of them. */
+
+import { Rng } from '../../core/rng.ts';
+import type { RoleGroup } from '../../core/trajectory.ts';
+import type { CreditState } from '../../credit/report/rollouts.ts';
+import type { Engine, SampleResult, ScoreRequest } from '../../engine/engine.ts';
+import type { Objective } from '../../objective/contract/objective.ts';
+import { explainedVariance } from '../../objective/critic/value.ts';
+import type { Metrics } from '../loop/events.ts';
+import { playExpert } from '../loop/expert.ts';
+import type { Candidate, CreditedSample } from './batch.ts';
+import { type CreditedGroups, creditedEpisodes, creditGroups } from './credit-groups.ts';
+import { GradientSteps, type Moment } from './gradient-steps.ts';
+import type { Kept } from './learn.ts';
+import type { Learner } from './learner.ts';
+import { lessonRows } from './lesson-rows.ts';
+import { policyObjective } from './policy-objective.ts';
+import { withoutSampler } from './sampler-gap.ts';
+import type { Credited } from './stored-credit.ts';
+import type { Lesson, Prompt, TrainedModel, Trainer } from './trainer.ts';
+
+/** Weights of an engine, with the optimizer steps that were taken on them. */
+class EngineModel implements TrainedModel {
+  readonly steps: GradientSteps;
+  readonly #engine: Engine;
+  readonly #temperature: number;
+  readonly #prefix: string;
+
+  constructor(engine: Engine, steps: GradientSteps, temperature: number, prefix: string) {
+    this.#engine = engine;
+    this.steps = steps;
+    this.#temperature = temperature;
+    this.#prefix = prefix;
+  }
+
+  score(rows_B: readonly Int32Array[], what: Partial<ScoreRequest> = {}) {
+    const rows = rows_B.map((ids_T) => ({ ids_T, channels: {} }));
+    return this.#engine.score({ rows }, { temperature: this.#temperature, ...what });
+  }
+
+  learn(lesson: Lesson, objective: Objective): Promise<void> {
+    return this.steps.take(lesson, objective);
+  }
+
+  keep(rate?: number): Promise<void> {
+    return this.#engine.freeze(rate);
+  }
+
+  figures(): Metrics {
+    return this.steps.metrics(`${this.#prefix}/loss`, this.#prefix === 'policy' ? 'optim' : this.#prefix);
+  }
+}
+
+export class StepTrainer implements Trainer {
+  readonly policy: EngineModel;
+  readonly critic?: EngineModel;
+  readonly #learner: Learner;
+  readonly #moment: Moment;
+  /** Of the credit method: after `credit` that of the next step. */
+  creditState: CreditState;
+  /** The credit of each trajectory, for the store; absent where the recipe asks for none. */
+  credited?: ReadonlyMap<string, Credited>;
+
+  constructor(learner: Learner, moment: Moment, creditState: CreditState) {
+    const { config, critic, engine, recipe } = learner;
+    const { temperature } = config.rollout;
+    this.#learner = learner;
+    this.#moment = moment;
+    this.creditState = creditState;
+    const ofPolicy = new GradientSteps(learner, moment);
+    this.policy = new EngineModel(engine, ofPolicy, temperature, 'policy');
+    // A policy that acts by its values as well samples from another distribution than the one that is trained.
+    if (recipe.actsBy)
+      this.policy.learn = ({ rows, ...structure }, objective) =>
+        ofPolicy.take({ ...structure, rows: withoutSampler(rows) }, objective);
+    if (critic) {
+      const { learningRate } = config.critic;
+      const ofCritic = new GradientSteps(learner, moment, { engine: critic, learningRate });
+      this.critic = new EngineModel(critic, ofCritic, temperature, 'critic');
+    }
+  }
+
+  get valueHead(): boolean {
+    return this.#learner.recipe.critic;
+  }
+
+  get renderer() {
+    return this.#learner.renderer;
+  }
+
+  get protocol() {
+    return this.#learner.world.protocol;
+  }
+
+  get contextLength(): number {
+    return this.#learner.engine.capabilities.contextLength;
+  }
+
+  objective({ valueOnly = false } = {}): Objective {
+    const { catalogue, config } = this.#learner;
+    return policyObjective(config, { critic: this.valueHead, valueOnly }, catalogue);
+  }
+
+  async credit(
+    groups: readonly RoleGroup[],
+    isLearned?: (candidate: Candidate) => boolean,
+  ): Promise<CreditedGroups> {
+    const credited = await creditGroups(this.#learner, groups, this.creditState);
+    this.creditState = credited.state;
+    this.credited = creditedEpisodes(credited, isLearned);
+    return credited;
+  }
+
+  rows(
+    samples: readonly CreditedSample[],
+    objective: Objective,
+    referenceLogprobs_B?: readonly Float32Array[],
+  ) {
+    return lessonRows(this.#learner, samples, objective, referenceLogprobs_B);
+  }
+
+  recall(kept: readonly Kept[]) {
+    return this.#learner.archive.recall(kept);
+  }
+
+  async complete(prompts: readonly Prompt[]): Promise<SampleResult[]> {
+    const { config, engine, renderer } = this.#learner;
+    const { temperature, topP, topK } = config.rollout;
+    const requests = prompts.map(({ ids_T, name }) => ({
+      conversation: name,
+      promptIds: [...ids_T],
+      maxTokens: Math.min(renderer.maxTurnTokens, this.contextLength - ids_T.length),
+      stopIds: renderer.stopIds,
+      temperature,
+      topP,
+      topK,
+      seed: `${config.seed}/${name}`,
+    }));
+    const results = await engine.sample(requests);
+    await engine.release(requests.map(({ conversation }) => conversation));
+    return results;
+  }
+
+  expert(groups: readonly RoleGroup[]) {
+    return playExpert(this.#learner, groups);
+  }
+
+  rng(purpose: string): Rng {
+    return Rng.of(purpose, this.#learner.config.seed, this.#moment.step);
+  }
+
+  /** What the optimizer steps of both models amount to. */
+  figures(): { readonly metrics: Metrics; readonly trainedTokens: number; readonly updates: number } {
+    const { steps } = this.policy;
+    const metrics = { ...this.policy.figures(), ...this.critic?.figures() };
+    return {
+      metrics: {
+        ...metrics,
+        ...('value/weight' in metrics && { 'value/explained_variance': explainedVariance(metrics) }),
+        'optim/learning_rate': steps.learningRate,
+        'tokens/trained': steps.trainedTokens,
+      },
+      trainedTokens: steps.trainedTokens + (this.critic?.steps.trainedTokens ?? 0),
+      updates: steps.updates + (this.critic?.steps.updates ?? 0),
+    };
+  }
+}

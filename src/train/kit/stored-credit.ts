@@ -1,0 +1,65 @@
+/** The credit of a step as it is stored: how it was computed, and what it gave each episode. */
+
+import type { ByRole, Episode, Group, StepCredit, StoredCredit } from '../../core/episode.ts';
+import type { JsonObject } from '../../core/json/json.ts';
+import { roleGroups } from '../../core/trajectory.ts';
+import type { TurnScores } from '../../credit/contract/view.ts';
+import type { CreditState, TrajectoryCredit } from '../../credit/report/rollouts.ts';
+import { composeCredit } from '../../credit/shaping/shapings.ts';
+import { builtIns, type Catalogue } from '../config/catalogue.ts';
+import type { TrainConfig } from '../config/config.ts';
+
+export interface Credited {
+  readonly credit: TrajectoryCredit;
+  readonly scores_K: readonly TurnScores[];
+  readonly inLoss: boolean;
+}
+
+/** How a step computes credit. `state` is the method's before the step. */
+export function stepCredit(
+  { credit }: Pick<TrainConfig, 'credit'>,
+  state: CreditState,
+  catalogue: Catalogue = builtIns,
+): StepCredit {
+  const { method, rewardScale, shape: shapings, ...given } = credit;
+  const { options, shape } = composeCredit({ method, options: given, shape: shapings }, catalogue);
+  // Options are JSON: they stand in config.json.
+  return { method, options, shape, rewardScale, state } as unknown as StepCredit & JsonObject;
+}
+
+/** The groups with the credit of `step`; episodes without any stay as they are. */
+export function withCredit(
+  groups: readonly Group[],
+  credited: ReadonlyMap<string, Credited>,
+  step: number,
+): Group[] {
+  return groups.map((group) => {
+    const found = new Map<Episode, Record<string, StoredCredit>>();
+    for (const { role, members } of roleGroups([group])) {
+      for (const { id, episode } of members) {
+        const own = credited.get(id);
+        if (own) found.set(episode, { ...found.get(episode), [role]: storedCredit(own, step) });
+      }
+    }
+    const members = group.members.map((episode): Episode => {
+      const credit: ByRole<StoredCredit> | undefined = found.get(episode);
+      return credit ? { ...episode, credit } : episode;
+    });
+    return { ...group, members };
+  });
+}
+
+function storedCredit({ credit, scores_K, inLoss }: Credited, step: number): StoredCredit {
+  const has = (name: keyof TurnScores): boolean => scores_K.some((scores) => scores[name] !== undefined);
+  return {
+    inBaseline: true,
+    inLoss,
+    weight: 1,
+    trainedIn: step,
+    advantages_K: credit.turnAdvantages_K,
+    ...(credit.tokenAdvantages_T && { advantages_T: Array.from(credit.tokenAdvantages_T) }),
+    ...(has('bonus') && { bonus_K: scores_K.map(({ bonus = 0 }) => bonus) }),
+    ...(has('values') && { values: scores_K.flatMap(({ values = [] }) => values) }),
+    ...(has('entropies') && { entropies: scores_K.flatMap(({ entropies = [] }) => entropies) }),
+  };
+}

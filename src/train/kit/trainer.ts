@@ -1,0 +1,74 @@
+/** What a recipe learns with: the weights of one player, the credit of its episodes, and the episodes that are kept. */
+
+import type { Rng } from '../../core/rng.ts';
+import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
+import type { SampleResult, ScoreRequest, TokenRow, TokenScores } from '../../engine/engine.ts';
+import type { ActionProtocol } from '../../env/protocol.ts';
+import type { Renderer } from '../../model/chat/renderer.ts';
+import type { Objective, StepStructure } from '../../objective/contract/objective.ts';
+import type { Metrics } from '../loop/events.ts';
+import type { Replayed } from './archive.ts';
+import type { Candidate, CreditedSample } from './batch.ts';
+import type { CreditedGroups } from './credit-groups.ts';
+import type { Kept } from './learn.ts';
+
+/** The rows of one optimizer step, and how they belong together. */
+export interface Lesson extends StepStructure {
+  readonly rows: readonly TokenRow[];
+}
+
+/** Weights that learn: those of the policy, or of a critic in a model of its own. */
+export interface TrainedModel {
+  /** Reads rows of token ids, at the sampling temperature unless another is said; `frozen` reads the copy that is kept. */
+  score(rows_B: readonly Int32Array[], what?: Partial<ScoreRequest>): Promise<TokenScores>;
+  /** One optimizer step. Its figures are averaged over those of the step. */
+  learn(lesson: Lesson, objective: Objective): Promise<void>;
+  /** Keeps the present weights as the frozen copy, or moves that copy this share of the way to them. */
+  keep(rate?: number): Promise<void>;
+  /** Means over the optimizer steps so far. */
+  figures(): Metrics;
+}
+
+/** A prompt to be completed, and what names its completion: the same name gives the same random numbers. */
+export interface Prompt {
+  readonly ids_T: Int32Array;
+  readonly name: string;
+}
+
+export interface Trainer {
+  readonly policy: TrainedModel;
+  /** A model of its own, where the recipe has `criticHeads`. */
+  readonly critic?: TrainedModel;
+  /** Whether the policy has a value head. */
+  readonly valueHead: boolean;
+  /** How tokens are read and written, and how an action is found in what was written. */
+  readonly renderer: Renderer;
+  readonly protocol: ActionProtocol;
+  /** Longest sequence of the policy, in tokens. */
+  readonly contextLength: number;
+  /** The policy loss of the settings with the terms beside it, or the value loss alone. */
+  objective(terms?: { readonly valueOnly?: boolean }): Objective;
+  /**
+   * Advantages, by the credit method of the run: what each turn or token was worth. They are stored with the episodes.
+   *
+   * @param isLearned whether an episode is in the loss; all set baselines
+   */
+  credit(
+    groups: readonly RoleGroup[],
+    isLearned?: (candidate: Candidate) => boolean,
+  ): Promise<CreditedGroups>;
+  /** Rows of fresh samples, each token with its share of the loss; none where there is nothing to learn. */
+  rows(
+    samples: readonly CreditedSample[],
+    objective: Objective,
+    referenceLogprobs_B?: readonly Float32Array[],
+  ): TokenRow[];
+  /** Kept episodes, in this order. */
+  recall(kept: readonly Kept[]): Promise<Replayed[]>;
+  /** What the published policy writes next. */
+  complete(prompts: readonly Prompt[]): Promise<SampleResult[]>;
+  /** The scripted expert's episode of each group's task, by the group's id. */
+  expert(groups: readonly RoleGroup[]): Promise<ReadonlyMap<string, Trajectory>>;
+  /** The stream of random numbers of a purpose in this step. */
+  rng(purpose: string): Rng;
+}

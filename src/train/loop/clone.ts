@@ -1,0 +1,59 @@
+/** The warm start: behaviour cloning of demonstrations, loss on the demonstrated actions only. */
+
+import type { Group } from '../../core/episode.ts';
+import { Rng } from '../../core/rng.ts';
+import { samplesOfTrajectory } from '../../core/sample.ts';
+import { scheduleFactor } from '../../core/schedule.ts';
+import { roleGroups } from '../../core/trajectory.ts';
+import { tokenWeights } from '../../objective/contract/weights.ts';
+import { crossEntropy } from '../../objective/imitation/cross-entropy.ts';
+import { renderDemonstrations } from '../../synth/demonstrations.ts';
+import type { Learner } from '../kit/learner.ts';
+import type { Metrics } from './events.ts';
+
+const SCHEDULE = { kind: 'cosine', warmupSteps: 20, finalFraction: 0.1 } as const;
+
+export async function clone(
+  learner: Learner,
+  demonstrations: readonly Group[],
+  report: (step: number, metrics: Metrics) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, engine, renderer, context } = learner;
+  const { steps, batch, learningRate } = config.clone;
+  // Group by group, so that no more than the samples of all is in memory.
+  const samples = demonstrations.flatMap((group) =>
+    roleGroups([renderDemonstrations(group, renderer, context)])
+      .flatMap(({ members }) => members)
+      .flatMap((demonstration) => samplesOfTrajectory(demonstration, () => true)),
+  );
+  const rng = Rng.of('clone', config.seed);
+  const objective = crossEntropy();
+  for (let step = 0; step < steps && !signal.aborted; step++) {
+    const chosen = Array.from({ length: batch }, () => rng.pick(samples));
+    const weights = tokenWeights(
+      chosen.map(({ mask_T }) => mask_T),
+      'token-mean',
+    );
+    const rows = chosen.map(({ ids_T }, index) => ({ ids_T, channels: { weight: weights[index]! } }));
+    const { loss, tokens } = await engine.forwardBackward({ rows }, objective, { temperature: 1 });
+    const rate = learningRate * scheduleFactor(SCHEDULE, step, steps);
+    const { gradientNorm } = await engine.optimStep({
+      learningRate: rate,
+      beta1: 0.9,
+      beta2: 0.98,
+      epsilon: 1e-8,
+      weightDecay: 0.01,
+      clipNorm: 1,
+    });
+    report(step, {
+      'clone/loss': loss,
+      'optim/gradient_norm': gradientNorm,
+      'optim/learning_rate': rate,
+      'tokens/trained': tokens,
+    });
+  }
+  // What follows is another loss: with these moments its first steps would go on where imitation was going.
+  if (steps > 0) await engine.restartOptimizer();
+  await engine.publish();
+}

@@ -1,0 +1,97 @@
+/** What a run reports while it runs. Stored events are the run's history; `progress` is only for whoever watches. */
+
+import type { TestTasks } from '../../env/practised.ts';
+import type { EvaluationResult } from '../../eval/evaluate.ts';
+
+export type { EvaluationResult } from '../../eval/evaluate.ts';
+
+/** Metric paths (docs/metrics.md) to numbers. Anything under time/, speed/ and loop/ may differ between two equal runs. */
+export type Metrics = Readonly<Record<string, number>>;
+
+/** What a run has spent on learning so far; evaluations are not counted. */
+export interface Spend {
+  /** Episodes played, those that failed or were left out among them. */
+  readonly episodes: number;
+  /** Steps of environments, in branches and twins too. */
+  readonly turns: number;
+  /** Tokens sampled, read as prompts, scored and trained on. */
+  readonly tokens: number;
+  /** Spent acting and learning. */
+  readonly seconds: number;
+}
+
+export type Phase = 'demonstrate' | 'clone' | 'evaluate' | 'train' | 'finish';
+
+export interface RunSummary {
+  readonly before: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult };
+  readonly after: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult };
+  readonly steps: number;
+  /** Tokens sampled by the policy, trained on, read and sampled, and scored. */
+  readonly tokens: {
+    readonly sampled: number;
+    readonly trained: number;
+    readonly forward: number;
+    readonly scored: number;
+  };
+  readonly episodes: number;
+  readonly turns: number;
+  /** Seconds by phase; of this process only when the run was resumed. */
+  readonly seconds: Readonly<Record<'clone' | 'rollout' | 'train' | 'evaluate' | 'total', number>>;
+}
+
+export type StoredEvent =
+  | {
+      readonly type: 'start';
+      readonly run: string;
+      readonly environment: string;
+      readonly recipe: string;
+      readonly seed: number;
+      /** Unknown where a server holds the model. */
+      readonly parameters?: number;
+      /** Weights of the adapter, where one is trained instead of the model. */
+      readonly adapter?: number;
+      readonly vocabulary: number;
+      /** The pretrained model it starts from. */
+      readonly base?: string;
+      /** The model and the server that trains it, where it is not this process. */
+      readonly server?: string;
+      /** Of the model: its shape and words. Checkpoints of another identity do not belong to this run. */
+      readonly identity: string;
+      readonly version: string;
+      /** Whether the tasks of its evaluations are kept from training. */
+      readonly testTasks?: TestTasks;
+      /** The most that the policy may write in one turn. */
+      readonly turnTokens?: number;
+      /** What computes, with its version, where this process holds the weights. */
+      readonly runtime?: string;
+    }
+  | { readonly type: 'phase'; readonly phase: Phase; readonly steps?: number }
+  | { readonly type: 'clone'; readonly step: number; readonly steps: number; readonly metrics: Metrics }
+  | {
+      readonly type: 'step';
+      readonly step: number;
+      readonly steps: number;
+      readonly metrics: Metrics;
+      readonly spent: Spend;
+    }
+  | {
+      readonly type: 'evaluation';
+      readonly step: number;
+      readonly label: 'before' | 'during' | 'after';
+      readonly sampled: EvaluationResult;
+      readonly greedy: EvaluationResult;
+      readonly spent: Spend;
+    }
+  | { readonly type: 'resume'; readonly step: number; readonly runtime?: string }
+  | { readonly type: 'warning'; readonly code: string; readonly message: string }
+  | { readonly type: 'finish'; readonly summary: RunSummary };
+
+export interface ProgressEvent {
+  readonly type: 'progress';
+  readonly phase: Phase;
+  readonly done: number;
+  readonly total: number;
+  readonly waitingFor?: string;
+}
+
+export type RunEvent = StoredEvent | ProgressEvent;

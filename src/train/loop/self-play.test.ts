@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { user } from '../../core/messages.ts';
+import { fakeEngine } from '../../engine/fake-engine.test-helper.ts';
+import { fromGame } from '../../env/from-game.ts';
+import { defineGame } from '../../env/game.ts';
+import { wordRenderer } from '../../model/chat/renderer.ts';
+import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
+import { fullContext } from '../../rollout/context.ts';
+import type { Learner } from '../kit/learner.ts';
+import { measureSelfPlay, treeOf } from './self-play.ts';
+
+type State = { readonly first: string | null; readonly second: string | null };
+
+/** Matching pennies: the first wins where they differ, the second where they match; the second does not see. */
+const pennies = fromGame(
+  defineGame<null, State>({
+    name: 'pennies',
+    description: '',
+    roles: ['first', 'second'],
+    maxTurns: 1,
+    tasks: () => ({ size: 1, at: () => null }),
+    start: () => ({ first: null, second: null }),
+    toMove: ({ first, second }) => (first === null ? 'first' : second === null ? 'second' : undefined),
+    observe: (_state, role) => [user(`you:${role}`)],
+    step: (state, role, action) => {
+      const next = { ...state, [role]: action };
+      const gain = role === 'first' ? 0 : next.first === next.second ? -1 : 1;
+      return { state: next, rewards: { first: gain, second: -gain }, done: role === 'second', valid: true };
+    },
+    anchor: (_state, role) => role,
+    actions: () => ['say heads', 'say tails'],
+  }),
+);
+
+const tokenizer = WordTokenizer.fromTexts(['you:first you:second say heads tails']);
+
+/** Plays heads with the given probability in each role, and spends a fifth on words that are no action. */
+function learnerOf(heads: Readonly<Record<string, number>>): Learner {
+  const engine = fakeEngine({
+    score: async ({ rows }) => ({
+      logprobs: rows.map(({ ids_T }) => {
+        const [role, , say, coin] = tokenizer.decode([...ids_T]).split(' ');
+        expect(say).toBe('say');
+        const share = heads[role!.slice(4)]!;
+        const logprobs_T = new Float32Array(ids_T.length);
+        // you:role <act> say heads <end>
+        logprobs_T[0] = -7;
+        logprobs_T[2] = Math.log(0.8);
+        logprobs_T[3] = Math.log(coin === 'heads' ? share : 1 - share);
+        return logprobs_T;
+      }),
+    }),
+  });
+  const renderer = wordRenderer(tokenizer, 2);
+  return { engine, renderer, context: fullContext, world: pennies } as unknown as Learner;
+}
+
+const tree = treeOf(pennies)!;
+
+test('a known policy gives its own table, value and exploitability', async () => {
+  const { average, metrics } = await measureSelfPlay(learnerOf({ first: 0.7, second: 0.4 }), tree, null, 1);
+  const near = (value: number): unknown => expect.closeTo(value, 6);
+  expect(average.strategy).toEqual({
+    'first: first': { 'say heads': near(0.8 * 0.7), 'say tails': near(0.8 * 0.3) },
+    'second: second': { 'say heads': near(0.8 * 0.4), 'say tails': near(0.8 * 0.6) },
+  });
+  // They differ with 0.7 · 0.6 + 0.3 · 0.4 = 0.54. The best answer to the first gains 0.4, to the second 0.2; the mean of both counts.
+  expect(metrics['game/value']).toBeCloseTo(0.08, 6);
+  expect(metrics['game/exploitability_last']).toBeCloseTo(0.3, 6);
+});
+
+test('the average weighs strategies as asked, and may be in balance where neither is', async () => {
+  const before = (await measureSelfPlay(learnerOf({ first: 0.8, second: 0.8 }), tree, null, 1)).average;
+  const { average, metrics } = await measureSelfPlay(learnerOf({ first: 0.4, second: 0.4 }), tree, before, 3);
+  expect(average.weight).toBe(4);
+  expect(metrics['game/exploitability_last']).toBeCloseTo(0.2, 6);
+  expect(metrics['game/exploitability_average']).toBeCloseTo(0, 6);
+});

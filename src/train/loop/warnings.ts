@@ -1,0 +1,42 @@
+/** What a run warns of after a step: an update that learned nothing, and a sampler that is not what is trained. */
+
+import type { RoleGroup } from '../../core/trajectory.ts';
+import { constantShare } from '../../curation/usable.ts';
+import type { StoredEvent } from './events.ts';
+import type { Update } from './learn-step.ts';
+
+/** The warnings of one step, counted from 1. */
+export function updateWarnings(step: number, update: Update, groups: readonly RoleGroup[]): StoredEvent[] {
+  const gap = update.metrics['policy/kl_sample_train'] ?? 0;
+  return [
+    ...(update.updates === 0 ? [nothingLearned(step, update, groups)] : []),
+    ...(gap <= sampleTrainLimit ? [] : [samplerDiffers(step, gap)]),
+  ];
+}
+
+/** Well above any `policy/kl_sample_train` that rounding explains: log-probabilities 1e-4 apart give 5e-9. */
+const sampleTrainLimit = 1e-5;
+
+function samplerDiffers(step: number, gap: number): StoredEvent {
+  return {
+    type: 'warning',
+    code: 'sampler-differs',
+    message:
+      `step ${step}: sampled tokens have other log-probabilities in training than when they were sampled ` +
+      `(policy/kl_sample_train ${gap.toExponential(1)}): the trained tokens are not those that were sampled, or the sampler has other weights`,
+  };
+}
+
+/** A step that learned nothing says so, and why. */
+function nothingLearned(step: number, { why }: Update, groups: readonly RoleGroup[]): StoredEvent {
+  const constant = Math.round(100 * constantShare(groups));
+  const reason =
+    groups.length === 0
+      ? 'no group had enough usable episodes'
+      : `${constant}% of groups had equal returns, so every advantage was zero`;
+  return {
+    type: 'warning',
+    code: 'nothing-learned',
+    message: `step ${step}: no update was made, because ${why ?? reason}`,
+  };
+}
