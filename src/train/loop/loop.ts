@@ -6,13 +6,13 @@
 
 import type { Group, StepCredit } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import { roleGroups } from '../../core/trajectory.ts';
 import { withAbsentRoles } from '../../curation/absent-roles.ts';
 import { type TaskPool, updatePool } from '../../curation/revisit.ts';
 import { constantShare, countMembers, keepUsable } from '../../curation/usable.ts';
 import { failuresOf } from '../../rollout/collect.ts';
 import type { Kept } from '../kit/learn.ts';
 import type { Learner } from '../kit/learner.ts';
+import { learnedRoles } from '../kit/seats.ts';
 import { stepCredit, withCredit } from '../kit/stored-credit.ts';
 import { brake } from './brake.ts';
 import { plannedSteps, spentShare } from './budget.ts';
@@ -132,6 +132,7 @@ export async function train(
     }
     if (config.objective.klCoefficient > 0 || recipe.frozen) await engine.freeze();
     await critic?.freeze();
+    await learner.seats?.after(0);
     const before = 'before' in beginning ? beginning.before : await measure('before', 0);
     state = { ...state, before, memory: initialMemory(learner, beginning.recorded) };
     // Before the checkpoint, so that a resumed run, whose log is cut back to it, has this event once.
@@ -147,6 +148,7 @@ export async function train(
     const scoredBefore = learner.scoredTokens();
     // 1. Act: every group plays one task several times with the present weights.
     const stepBegan = io.now();
+    await learner.seats?.before(step + 1);
     const groups = await timed('rollout', () =>
       playStep(learner, step + 1, state.pool, { signal: io.signal, onEpisode: reportEpisodes(io, 'train') }),
     );
@@ -154,7 +156,7 @@ export async function train(
 
     // 2. Curate: what failed is counted and warned of, and teaches nothing.
     learner.archive.add(groups);
-    const roles = roleGroups(groups);
+    const roles = learnedRoles(learner, groups);
     const usable = keepUsable(roles, config.rollout.minimumMembers);
     const learned = withAbsentRoles(curate(learner, usable.groups), roles);
     const failures = failuresOf(groups.flatMap(({ members }) => members));
@@ -174,6 +176,7 @@ export async function train(
     const update = await timed('train', () => learnStep(learner, learned, { step, planned }, memory));
     for (const warning of updateWarnings(step + 1, update, usable.groups)) io.event(warning);
     await engine.publish();
+    await learner.seats?.after(step + 1);
     const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 
     // 4. Report, evaluate, keep.
