@@ -1,6 +1,7 @@
 /** Players besides the learner: who sits where, what is recorded of them, and that only the learner learns. */
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import type { Episode } from '../src/core/episode.ts';
 import { start, type TrainSettings, train } from '../src/exports/index.ts';
 import { resume } from '../src/exports/train.ts';
 import { pastStep } from '../src/run/players/past-self.ts';
+import { readEvents } from '../src/store/log-lines.ts';
 import { readEpisodeFile } from '../src/store/rollouts/read-episodes.ts';
 
 const runs = mkdtempSync(join(tmpdir(), 'turnwise-players-'));
@@ -142,12 +144,40 @@ describe('other players', () => {
     }
   });
 
+  test('another learner has weights of its own, learns from its own roles, and goes on from them', async () => {
+    const two = { players: { bob: 'learner' }, seats: { second: 'bob' } };
+    await play('two', two);
+    for (const { seats, calls } of stored('two')) {
+      expect(seats).toMatchObject({ first: { player: 'learner' }, second: { player: 'bob' } });
+      for (const { role, by, trainable } of calls) {
+        expect([by.name, trainable]).toEqual([role === 'first' ? 'learner' : 'bob', true]);
+      }
+    }
+    const weights = (name: string, step: number, inner = ''): string =>
+      createHash('sha256')
+        .update(readFileSync(join(runs, name, 'checkpoints', String(step), inner, 'model.safetensors')))
+        .digest('hex');
+    const bob = join('players', 'bob');
+    expect(weights('two', 4, bob)).not.toBe(weights('two', 4));
+    expect(weights('two', 4, bob)).not.toBe(weights('two', 0, bob));
+    const run = await start({ world: 'kuhn-poker', name: 'two-half', runs, settings: { ...small, ...two } });
+    for await (const event of run.events) if (event.type === 'step' && event.step === 2) run.stop();
+    await run.finished.catch(() => {});
+    await (await resume('two-half', { runs })).finished;
+    const both = (name: string) => [weights(name, 4), weights(name, 4, bob)];
+    expect(both('two-half')).toEqual(both('two'));
+    const metrics = readEvents(join(runs, 'two', 'events.jsonl')).flatMap((event) =>
+      event.type === 'step' ? [event.metrics] : [],
+    );
+    expect(metrics.at(-1)).toHaveProperty(['players/bob/tokens/trained']);
+  });
+
   test.each([
     [
       { players: { a: 'pats:3' }, seats: { first: 'a' } },
       'The player "a" is none that there is. Seen: pats:3',
     ],
-    [{ players: { a: 'past:0' }, seats: { first: 'a' } }, 'Allowed: past:STEPS'],
+    [{ players: { a: 'past:0' }, seats: { first: 'a' } }, 'Allowed: learner, past:STEPS'],
     [{ seats: { first: 'a' } }, 'No player is called "a". Seen: a. Allowed: learner'],
     [{ players: { a: 'past:3' } }, 'sits nowhere'],
     [{ players: { a: 'past:3' }, seats: { third: 'a' } }, 'kuhn-poker has no role "third"'],

@@ -29,7 +29,7 @@ export async function openCheckpoint(request: ModelRequest & WorldRequest): Prom
   // Whoever plays asks for no credit and no loss.
   const { context } = file.config;
   const catalogue = await catalogueOf({ context }, request.definitions, request.name);
-  const { engine, card, open } = await openModel(request);
+  const { engine, card, open, folder } = await openModel(request);
   const { config } = file;
   let agentRun: Awaited<ReturnType<typeof openAgentRun>> | undefined;
   let seats: OpenSeats | undefined;
@@ -40,12 +40,14 @@ export async function openCheckpoint(request: ModelRequest & WorldRequest): Prom
     agentRun = world.agent && (await openAgentRun(world.agent));
     const language = await languageOf(card, config, world, agentRun);
     const place = { root: request.root, folder: run.path, source: file.world, signal: request.signal };
-    seats = await openSeats({ ...place, ...language, config, world, card, engine, open });
+    // What plays asks no recipe, which may be out of reach.
+    const recipe = defineRecipe({ name: file.recipe });
+    const from = { folder, optimizer: false };
+    seats = await openSeats({ ...place, ...language, config, recipe, world, card, engine, open, from });
     await seats?.before(0);
     const learner = createLearner({
       config,
-      // What plays asks no recipe, which may be out of reach.
-      recipe: defineRecipe({ name: file.recipe }),
+      recipe,
       catalogue,
       world,
       card,

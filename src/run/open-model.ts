@@ -28,6 +28,8 @@ export interface OpenedModel {
   readonly card: ModelCard;
   readonly engine: OpenedEngine;
   readonly open: OpenBase | undefined;
+  /** Of the checkpoint. */
+  readonly folder: string;
 }
 
 /** The model of a checkpoint. The world that it was trained in is not looked for. */
@@ -40,7 +42,7 @@ export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   const engine = await openEngine(card, file.config, open);
   try {
     await engine.load(checkpoint.folder);
-    return { file, card: movedTo(card, open), engine, open };
+    return { file, card: movedTo(card, open), engine, open, folder: checkpoint.folder };
   } catch (error) {
     await engine.close();
     throw error;

@@ -1,6 +1,6 @@
 /** Where the loop of a run reports to: its files, and whoever watches. */
 
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { z } from 'zod';
 import type { Json } from '../core/json/json.ts';
@@ -13,6 +13,7 @@ import type { RunEvent, StoredEvent } from '../train/loop/events.ts';
 import type { RunIo } from '../train/loop/loop.ts';
 import { type EngineWatch, identityOf, type ModelSearch } from './model/run-model.ts';
 import type { CheckpointState } from './run-checkpoint.ts';
+import { criticFolder, playerFolder } from './run-folders.ts';
 import type { Sink } from './sinks/sink.ts';
 import { SinkSet } from './sinks/sink-set.ts';
 
@@ -48,7 +49,7 @@ export interface OpenIo extends RunIo {
 export async function openIo(
   control: RunControl,
   run: RunDirectory,
-  { engine, critic, card, config }: Learner,
+  { engine, critic, others, card, config }: Learner,
   kept: number,
 ): Promise<OpenIo> {
   const { generation } = run.events;
@@ -100,6 +101,12 @@ export async function openIo(
         write: async (folder) => {
           await engine.save(folder);
           await critic?.save(criticFolder(folder));
+          for (const other of others) {
+            const own = playerFolder(folder, other.player);
+            mkdirSync(own, { recursive: true });
+            await other.engine.save(own);
+            await other.critic?.save(criticFolder(own));
+          }
         },
       });
     },
@@ -121,11 +128,6 @@ export function storeOf(
     world: { source, options: config.environment as Json, version: null },
     tokenizer,
   });
-}
-
-/** Where a checkpoint keeps the critic's own model. */
-export function criticFolder(checkpoint: string): string {
-  return join(checkpoint, 'critic');
 }
 
 function withLag(

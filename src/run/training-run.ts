@@ -13,7 +13,7 @@ import type { TrainConfig } from '../train/config/config.ts';
 import { mergeSettings } from '../train/config/resolve.ts';
 import { ownConfig } from '../train/config/run-schema.ts';
 import { Archive } from '../train/kit/archive.ts';
-import { createLearner } from '../train/kit/learner.ts';
+import { createLearner, type Learner } from '../train/kit/learner.ts';
 import type { RunSummary } from '../train/loop/events.ts';
 import { initialState, train } from '../train/loop/loop.ts';
 import type { Definition } from './load/definitions.ts';
@@ -38,7 +38,8 @@ import { dataOf, dataPlace } from './recorded-data.ts';
 import { keptOf, recordedGroups } from './recorded-episodes.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
 import { playDemonstrations } from './run-demonstrations.ts';
-import { criticFolder, type OpenIo, openIo, type RunControl, waitingReport } from './run-io.ts';
+import { criticFolder } from './run-folders.ts';
+import { type OpenIo, openIo, type RunControl, waitingReport } from './run-io.ts';
 import {
   catalogueOf,
   nameDefinitions,
@@ -151,8 +152,9 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       const language = await languageOf(movedTo(card, open), config, world, agentRun);
       const archive = new Archive((keys) => run.readRollouts().read(keys));
       const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
-      seats = await openSeats({ ...parts, ...placeOfRun(request, run), open });
-      const learner = createLearner({ ...parts, ...(critic && { critic }), ...(seats && { seats }) });
+      const from = { folder: checkpoint.folder, optimizer: true };
+      seats = await openSeats({ ...parts, ...placeOfRun(request, run), open, from });
+      const learner = learnerOf(parts, critic, seats);
       io = await openIo(request, run, learner, state.step);
       const computes = config.engine === 'embedded';
       const warning = computes ? runtimeWarning(history) : undefined;
@@ -199,8 +201,9 @@ async function begin(
     const language = await languageOf(card, config, world, agentRun);
     const archive = new Archive((keys) => run.readRollouts().read(keys));
     const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
-    seats = await openSeats({ ...parts, ...placeOfRun(control, run), open });
-    const learner = createLearner({ ...parts, ...(critic && { critic }), ...(seats && { seats }) });
+    const from = warm && { folder: warm.folder, optimizer: false };
+    seats = await openSeats({ ...parts, ...placeOfRun(control, run), open, ...(from && { from }) });
+    const learner = learnerOf(parts, critic, seats);
     io = await openIo(control, run, learner, 0);
     io.event({
       type: 'start',
@@ -229,6 +232,17 @@ async function begin(
       ...[seats?.close(), close(), io?.close()],
     ]);
   }
+}
+
+/** The first learner with the others, who differ in their weights. */
+function learnerOf(
+  parts: Parameters<typeof createLearner>[0],
+  critic: Engine | undefined,
+  seats: OpenSeats | undefined,
+): Learner {
+  const shared = { ...parts, ...(seats && { seats }) };
+  const others = seats?.learners.map((other) => createLearner({ ...shared, ...other })) ?? [];
+  return createLearner({ ...shared, others, ...(critic && { critic }) });
 }
 
 /** Where other players of a run are found and kept. */

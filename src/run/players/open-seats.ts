@@ -2,8 +2,10 @@
 
 import { join } from 'node:path';
 import { TurnwiseError } from '../../core/errors.ts';
+import { Rng } from '../../core/rng.ts';
+import type { Engine } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
-import { enginePolicy } from '../../policy/engine-policy.ts';
+import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
 import type { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { rereading } from '../../policy/rereading.ts';
@@ -16,12 +18,13 @@ import type { Seats } from '../../train/kit/seats.ts';
 import { type ModelCard, rendererOf } from '../../train/model-card.ts';
 import { isSameWorld } from '../load/world-source.ts';
 import { messagePolicy } from '../model/black-box.ts';
-import { type OpenBase, openEngine } from '../model/run-model.ts';
+import { type OpenBase, openCritic, openEngine } from '../model/run-model.ts';
 import { openModel } from '../open-model.ts';
+import { criticFolder, playerFolder } from '../run-folders.ts';
 import { drawPast, type PastSelf, PastWeights } from './past-self.ts';
 import { type PlayerSource, seatedSources } from './player-source.ts';
 
-export interface SeatsRequest extends Pick<Learner, 'config' | 'engine' | 'renderer' | 'world'> {
+export interface SeatsRequest extends Pick<Learner, 'config' | 'engine' | 'renderer' | 'world' | 'recipe'> {
   readonly card: ModelCard;
   readonly open: OpenBase | undefined;
   /** Folder of all runs, and of this one. */
@@ -30,9 +33,19 @@ export interface SeatsRequest extends Pick<Learner, 'config' | 'engine' | 'rende
   /** How the world of the run is found again. */
   readonly source: RunWorld;
   readonly signal: AbortSignal;
+  /** A checkpoint, or a warm start, from which further learners go on; absent: they are new. */
+  readonly from?: { readonly folder: string; readonly optimizer: boolean };
+}
+
+/** A learner besides the first. */
+export interface OtherLearner {
+  readonly player: string;
+  readonly engine: Engine;
+  readonly critic?: Engine;
 }
 
 export interface OpenSeats extends Seats {
+  readonly learners: readonly OtherLearner[];
   close(): Promise<void>;
 }
 
@@ -56,7 +69,9 @@ export async function openSeats(request: SeatsRequest): Promise<OpenSeats | unde
   }
   return {
     close,
-    learns: (role) => !seated.has(role),
+    learners: [...players.values()].flatMap(({ learner }) => learner ?? []),
+    playerOf: (role) => seated.get(role)?.name ?? LEARNER,
+    learns: (role) => (seated.get(role)?.source.kind ?? 'learner') === 'learner',
     players: (lockstep) => {
       const policies = new Map([...players].map(([name, player]) => [name, player.policy(lockstep)]));
       return new Map([...seated].map(([role, { name }]) => [role, { name, policy: policies.get(name)! }]));
@@ -69,6 +84,7 @@ export async function openSeats(request: SeatsRequest): Promise<OpenSeats | unde
 }
 
 interface OpenPlayer {
+  readonly learner?: OtherLearner;
   policy(lockstep: Lockstep): Policy;
   before?(step: number): Promise<void>;
   close?(): Promise<void>;
@@ -81,6 +97,8 @@ async function openPlayer(
   request: SeatsRequest,
 ): Promise<OpenPlayer> {
   switch (source.kind) {
+    case 'learner':
+      return openLearner(name, request);
     case 'script': {
       const policy = scriptedPolicy(request.world, { player: () => source.script, randomRate: 0 });
       return { policy: () => policy };
@@ -95,6 +113,37 @@ async function openPlayer(
       return openRun(name, source, request);
   }
 }
+
+/** The same model with first weights of its own. */
+async function openLearner(
+  name: string,
+  { card, config, open, recipe, renderer, from }: SeatsRequest,
+): Promise<OpenPlayer> {
+  const own = { ...config, seed: seedOf(name, config.seed) };
+  const engine = await openEngine(card, own, open);
+  const critic = await openCritic(card, own, recipe, open);
+  const close = async (): Promise<void> => {
+    await Promise.all([engine.close(), critic?.close()]);
+  };
+  try {
+    if (from) {
+      const folder = playerFolder(from.folder, name);
+      await engine.load(folder, { optimizer: from.optimizer });
+      if (from.optimizer) await critic?.load(criticFolder(folder));
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    learner: { player: name, engine, ...(critic && { critic }) },
+    policy: (lockstep) => enginePolicy(engine, renderer, lockstep),
+    close,
+  };
+}
+
+/** Another seed for each name, the same in every run. */
+const seedOf = (name: string, seed: number): number => seed + 1 + Rng.of('player', name).int(1_000_000);
 
 async function openPast(
   self: Omit<PastSelf, 'engine'>,

@@ -8,6 +8,7 @@ import { parseUpstream, type UpstreamOptions } from '../../server/gateway/upstre
 import type { TrainConfig } from '../../train/config/config.ts';
 
 export type PlayerSource =
+  | { readonly kind: 'learner' }
   | { readonly kind: 'past'; readonly every: number }
   | { readonly kind: 'run'; readonly run: string; readonly step?: number }
   | { readonly kind: 'script'; readonly script: PlayerKind }
@@ -15,11 +16,12 @@ export type PlayerSource =
 
 const SCRIPTS: readonly PlayerKind[] = ['expert', 'beginner', 'random'];
 const ALLOWED =
-  'past:STEPS, RUN or RUN@STEP, script:expert|beginner|random, openai:URL#MODEL or vllm:URL#MODEL';
+  'learner, past:STEPS, RUN or RUN@STEP, script:expert|beginner|random, openai:URL#MODEL or vllm:URL#MODEL';
 
 /** @throws TurnwiseError `config-invalid`, `policy-unknown` */
 export function playerSource(name: string, given: unknown): PlayerSource {
   const text = String(given);
+  if (text === LEARNER) return { kind: 'learner' };
   const [, kind = '', rest = ''] = /^(past|script|openai|vllm):(.*)$/.exec(text) ?? [];
   if (kind === 'past' && /^[1-9]\d*$/.test(rest)) return { kind, every: Number(rest) };
   const script = SCRIPTS.find((one) => one === rest);
@@ -28,7 +30,7 @@ export function playerSource(name: string, given: unknown): PlayerSource {
     return { kind: 'endpoint', upstream: parseUpstream(text, POLICY_NAME, process.env.OPENAI_API_KEY) };
   }
   const [, run, step] = /^([\w.-]+)(?:@(\d+))?$/.exec(text) ?? [];
-  if (kind === '' && run !== undefined && text !== LEARNER) {
+  if (kind === '' && run !== undefined) {
     return { kind: 'run', run, ...(step !== undefined && { step: Number(step) }) };
   }
   throw wrong(`players.${name}`, `The player "${name}" is none that there is`, text, ALLOWED);
@@ -70,7 +72,8 @@ export function seatedSources(world: World, { players, seats }: TrainConfig): Se
   }
   if (seated.length > 0 && world.agent)
     throw wrong('seats', `${world.name} is an agent, which plays its one role itself`, 'seats', 'no seats');
-  if (world.roles.length > 0 && seated.length === world.roles.length)
+  const learns = seated.filter(([, { source }]) => source.kind === 'learner').length;
+  if (world.roles.length > 0 && seated.length === world.roles.length && learns === 0)
     throw wrong('seats', 'Nothing is learned where the learner has no seat', 'other players in all', LEARNER);
   return new Map(seated);
 }

@@ -13,7 +13,7 @@ import type { World } from '../../env/world.ts';
 import { type Renderer, wordRenderer } from '../../model/chat/renderer.ts';
 import { CHAT_WORDS, messageText, wordChatRenderer } from '../../model/chat/word-chat.ts';
 import type { DecoderShape } from '../../model/decoder/decoder.ts';
-import { enginePolicy } from '../../policy/engine-policy.ts';
+import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
 import { seatedPolicy } from '../../policy/seated.ts';
@@ -55,7 +55,11 @@ export interface Learner {
   readonly watch: Watch;
   /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
   readonly playWith?: (policy: PromptPolicy) => Play;
-  /** Players of the roles that this learner does not play; absent: it plays all. */
+  /** Its name among the players. */
+  readonly player: string;
+  /** Further learners of the run, each with weights of its own. */
+  readonly others: readonly Learner[];
+  /** Who plays which role, where this learner does not play all. */
   readonly seats?: Seats;
 }
 
@@ -136,11 +140,15 @@ function longestSample(group: Group): number {
   return Math.max(0, ...samples.map(({ ids_T }) => ids_T.length));
 }
 
+type Made = 'context' | 'credit' | 'tasks' | 'turns' | 'curations' | 'scoredTokens';
+type Defaulted = 'catalogue' | 'player' | 'others';
+
 export function createLearner({
   catalogue = builtIns,
+  player = LEARNER,
+  others = [],
   ...parts
-}: Omit<Learner, 'context' | 'credit' | 'tasks' | 'turns' | 'curations' | 'scoredTokens' | 'catalogue'> &
-  Partial<Pick<Learner, 'catalogue'>>): Learner {
+}: Omit<Learner, Made | Defaulted> & Partial<Pick<Learner, Defaulted>>): Learner {
   const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
   let composed: Credit | undefined;
   let scored = 0;
@@ -150,8 +158,10 @@ export function createLearner({
   return {
     ...parts,
     catalogue,
+    player,
+    others,
     engine,
-    scoredTokens: () => scored,
+    scoredTokens: () => others.reduce((sum, other) => sum + other.scoredTokens(), scored),
     context: contextOf(parts.config, parts.world, catalogue),
     tasks: openTasks(parts.config.tasks, catalogue),
     turns: openTurns(parts.config.turns, catalogue),
@@ -162,6 +172,17 @@ export function createLearner({
       return composed(trajectories, state);
     },
   };
+}
+
+/** All learners of the run, this one first. */
+export function learnersOf(learner: Learner): readonly Learner[] {
+  return [learner, ...learner.others];
+}
+
+/** Keep the present weights where something compares with them: a penalty, a target network, a critic's own. */
+export async function keepReference({ config, recipe, engine, critic }: Learner): Promise<void> {
+  if (config.objective.klCoefficient > 0 || recipe.frozen) await engine.freeze();
+  await critic?.freeze();
 }
 
 /** Whether episodes are played to learn from; else recorded ones are all there is. */

@@ -10,14 +10,14 @@ import { crossEntropy } from '../../objective/imitation/cross-entropy.ts';
 import { renderDemonstrations } from '../../synth/demonstrations.ts';
 import type { Learner } from '../kit/learner.ts';
 import type { Metrics } from './events.ts';
+import type { RunIo } from './loop.ts';
 
 const SCHEDULE = { kind: 'cosine', warmupSteps: 20, finalFraction: 0.1 } as const;
 
 export async function clone(
   learner: Learner,
   demonstrations: readonly Group[],
-  report: (step: number, metrics: Metrics) => void,
-  signal: AbortSignal,
+  io: Pick<RunIo, 'event' | 'signal'>,
 ): Promise<void> {
   const { config, engine, renderer, context } = learner;
   const { steps, batch, learningRate } = config.clone;
@@ -29,7 +29,7 @@ export async function clone(
   );
   const rng = Rng.of('clone', config.seed);
   const objective = crossEntropy();
-  for (let step = 0; step < steps && !signal.aborted; step++) {
+  for (let step = 0; step < steps && !io.signal.aborted; step++) {
     const chosen = Array.from({ length: batch }, () => rng.pick(samples));
     const weights = tokenWeights(
       chosen.map(({ mask_T }) => mask_T),
@@ -46,12 +46,13 @@ export async function clone(
       weightDecay: 0.01,
       clipNorm: 1,
     });
-    report(step, {
+    const metrics: Metrics = {
       'clone/loss': loss,
       'optim/gradient_norm': gradientNorm,
       'optim/learning_rate': rate,
       'tokens/trained': tokens,
-    });
+    };
+    io.event({ type: 'clone', step: step + 1, steps, metrics });
   }
   // What follows is another loss: with these moments its first steps would go on where imitation was going.
   if (steps > 0) await engine.restartOptimizer();

@@ -23,6 +23,8 @@ export interface Memory {
   readonly tasks: Json;
   readonly turns: Json;
   readonly curation: JsonObject;
+  /** Of the recipe, for each learner besides the first, by its name. */
+  readonly players?: JsonObject;
 }
 
 /** What is remembered before the first step, by a recipe that may learn from what was recorded. */
@@ -43,7 +45,7 @@ export interface Update {
   readonly metrics: Metrics;
   /** The credit of each trajectory, for the stored rollouts; absent where the recipe learns without. */
   readonly credited?: ReadonlyMap<string, Credited>;
-  readonly memory: Pick<Memory, 'credit' | 'recipe'>;
+  readonly memory: Pick<Memory, 'credit' | 'recipe' | 'players'>;
   /** Episodes that are learned from again. */
   readonly keep: readonly Kept[];
   readonly trainedTokens: number;

@@ -9,7 +9,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { constantShare, countMembers } from '../../curation/usable.ts';
 import { failuresOf } from '../../rollout/collect.ts';
 import type { Kept } from '../kit/learn.ts';
-import type { Learner } from '../kit/learner.ts';
+import { keepReference, type Learner, learnersOf } from '../kit/learner.ts';
 import { learnedRoles } from '../kit/seats.ts';
 import { stepCredit, withCredit } from '../kit/stored-credit.ts';
 import { brake } from './brake.ts';
@@ -17,7 +17,8 @@ import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
 import { type Evaluations, evaluateBoth, type Played, reportEpisodes } from './evaluations.ts';
 import type { Metrics, ProgressEvent, RunSummary, Spend, StoredEvent } from './events.ts';
-import { initialMemory, learnStep, type Memory } from './learn-step.ts';
+import { learnPlayers } from './learn-players.ts';
+import { initialMemory, type Memory } from './learn-step.ts';
 import { rolloutMetrics } from './metrics.ts';
 import { playStep } from './play-step.ts';
 import { keptKeys, remembered } from './remember.ts';
@@ -89,7 +90,7 @@ export async function train(
   io: RunIo,
   spentSeconds = 0,
 ): Promise<RunSummary> {
-  const { config, critic, engine, recipe } = learner;
+  const { config } = learner;
   const began = io.now();
   const seconds = { clone: 0, rollout: 0, train: 0, evaluate: 0, total: 0 };
   const timed = async <T>(phase: keyof typeof seconds, work: () => Promise<T>): Promise<T> => {
@@ -114,19 +115,12 @@ export async function train(
   if (state.before === null) {
     if ('demonstrations' in beginning) {
       io.event({ type: 'phase', phase: 'clone', steps: config.clone.steps });
-      await timed('clone', () =>
-        clone(
-          learner,
-          beginning.demonstrations,
-          (step, metrics) => io.event({ type: 'clone', step: step + 1, steps: config.clone.steps, metrics }),
-          io.signal,
-        ),
-      );
+      for (const each of learnersOf(learner))
+        await timed('clone', () => clone(each, beginning.demonstrations, io));
     } else {
       io.event({ type: 'evaluation', step: 0, label: 'before', ...beginning.before, spent: spent() });
     }
-    if (config.objective.klCoefficient > 0 || recipe.frozen) await engine.freeze();
-    await critic?.freeze();
+    for (const each of learnersOf(learner)) await keepReference(each);
     await learner.seats?.after(0);
     const before = 'before' in beginning ? beginning.before : await measure('before', 0);
     state = { ...state, before, memory: initialMemory(learner, beginning.recorded) };
@@ -165,9 +159,9 @@ export async function train(
 
     // 3. Credit and learn.
     const trainBegan = io.now();
-    const update = await timed('train', () => learnStep(learner, learned, { step, planned }, memory));
+    const update = await timed('train', () => learnPlayers(learner, learned, { step, planned }, memory));
     for (const warning of updateWarnings(step + 1, update, usable.groups)) io.event(warning);
-    await engine.publish();
+    for (const each of learnersOf(learner)) await each.engine.publish();
     await learner.seats?.after(step + 1);
     const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 

@@ -1,5 +1,6 @@
 /** Self-play in a small two-player game: how exploitable the present strategy is, and the average of all so far. */
 
+import type { Role } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { World } from '../../env/world.ts';
 import {
@@ -12,7 +13,7 @@ import {
   type Strategy,
 } from '../../eval/exploitability.ts';
 import { continued, type History } from '../../model/chat/renderer.ts';
-import type { Learner } from '../kit/learner.ts';
+import { type Learner, learnersOf } from '../kit/learner.ts';
 import type { Metrics } from './events.ts';
 
 /** Strategies so far, averaged; plain JSON for the checkpoint. */
@@ -72,17 +73,26 @@ async function strategyOf(learner: Learner, tree: GameTree): Promise<Strategy> {
   const questions = tree.informationSets.flatMap((set) =>
     set.actions.map((action) => ({ set, action, ...tokensOf(learner, set, action) })),
   );
-  const { logprobs } = await learner.engine.score(
-    { rows: questions.map(({ ids }) => ({ ids_T: Int32Array.from(ids), channels: {} })) },
-    { temperature: 1 },
-  );
   const strategy: Record<string, Record<string, number>> = {};
-  for (const [index, { set, action, answerLength }] of questions.entries()) {
-    const ofAnswer = logprobs[index]!.slice(-answerLength);
-    strategy[set.key] ??= {};
-    strategy[set.key]![action] = Math.exp(ofAnswer.reduce((sum, logprob) => sum + logprob, 0));
+  for (const each of learnersOf(learner)) {
+    const asked = questions.filter(({ set }) => playerIn(learner, set.role) === each);
+    if (asked.length === 0) continue;
+    const { logprobs } = await each.engine.score(
+      { rows: asked.map(({ ids }) => ({ ids_T: Int32Array.from(ids), channels: {} })) },
+      { temperature: 1 },
+    );
+    for (const [index, { set, action, answerLength }] of asked.entries()) {
+      const ofAnswer = logprobs[index]!.slice(-answerLength);
+      strategy[set.key] ??= {};
+      strategy[set.key]![action] = Math.exp(ofAnswer.reduce((sum, logprob) => sum + logprob, 0));
+    }
   }
   return strategy;
+}
+
+/** The learner in a role; where another player sits there, the first one, as it would play. */
+function playerIn(learner: Learner, role: Role): Learner {
+  return learner.others.find(({ player }) => player === learner.seats?.playerOf(role)) ?? learner;
 }
 
 /** The conversation as the policy would have seen it, and the action as it would have written it. */
