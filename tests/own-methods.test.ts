@@ -46,7 +46,9 @@ const groupOf = (
 describe('turn controls', () => {
   test('ScalingInter: the limit grows with the steps', () => {
     const control = scalingInter.create();
-    const limits = [1, 99, 100, 200, 900].map((step) => control.limit(null, { ...now(null, step), usual: 4 }));
+    const limits = [1, 99, 100, 200, 900].map((step) =>
+      control.limit(null, { ...now(null, step), usual: 4 }),
+    );
     expect(limits).toEqual([6, 6, 13, 20, 20]);
   });
 
@@ -56,7 +58,11 @@ describe('turn controls', () => {
       step: 1,
       group: 0,
       members: Array.from({ length: 100 }, (_, member) =>
-        madeEpisode(member, [], Array.from({ length: member + 1 }, () => madeTransition(undefined))),
+        madeEpisode(
+          member,
+          [],
+          Array.from({ length: member + 1 }, () => madeTransition(undefined)),
+        ),
       ),
     };
     const seen = control.remember([lengths], now(control.start()));
@@ -84,7 +90,16 @@ describe('turn controls', () => {
         madeEpisode(0, [], [madeTransition(0, first), madeTransition(1, second, { attempt: 1 })]),
         10,
       )[1];
-    expect(([[0, 1], [1, 0], [1, 1], [0, 0]] as const).map(paid)).toEqual([11, -10, 1, 0]);
+    expect(
+      (
+        [
+          [0, 1],
+          [1, 0],
+          [1, 1],
+          [0, 0],
+        ] as const
+      ).map(paid),
+    ).toEqual([11, -10, 1, 0]);
   });
 });
 
@@ -144,7 +159,9 @@ describe('curations', () => {
     const group = groupOf([...Array<number>(24).fill(1), ...Array<number>(8).fill(0)]);
     const { choice } = choose(roc.create({ keep: 16 }), [group]);
     const kept = group.members.filter((episode) => choice!(episode, 'agent').inLoss);
-    expect([1, 0].map((reward) => kept.filter(({ outcome }) => outcome.agent === reward).length)).toEqual([12, 4]);
+    expect([1, 0].map((reward) => kept.filter(({ outcome }) => outcome.agent === reward).length)).toEqual([
+      12, 4,
+    ]);
     const good = kept.filter(({ outcome }) => outcome.agent === 1);
     expect(good.every(({ transitions }) => transitions[0]!.valid)).toBe(true);
   });
@@ -250,26 +267,29 @@ const rejoin = defineCuration({
 });
 
 describe('runs', () => {
-  test.each(['grpo', 'tree-grpo'])('an earlier episode is a line of the group that it joins: %s', async (recipe) => {
-    const name = `joined-${recipe}`;
-    const { steps } = await ran(name, { curation: new Map([[rejoin, {}]]) }, recipe);
-    await expectSameCredit(name);
-    let branches = 0;
-    for (const [index, [first, ...others]] of steps.entries()) {
-      const step = index + 1;
-      const joined = first!.members.filter(({ key }) => key.step !== step);
-      expect(others.flatMap(({ members }) => members).every(({ key }) => key.step === step)).toBe(true);
-      expect(joined.filter(({ credit }) => credit)).toHaveLength(index === 0 ? 0 : 1);
-      for (const { key, credit, branchedFrom } of joined) {
-        expect(key.step).toBe(step - 1);
-        if (credit) expect(credit.agent).toMatchObject({ trainedIn: step, weight: 0.5 });
-        if (!branchedFrom) continue;
-        branches++;
-        expect(joined.map((own) => keyText(own.key))).toContain(keyText(branchedFrom.episode));
+  test.each(['grpo', 'tree-grpo'])(
+    'an earlier episode is a line of the group that it joins: %s',
+    async (recipe) => {
+      const name = `joined-${recipe}`;
+      const { steps } = await ran(name, { curation: new Map([[rejoin, {}]]) }, recipe);
+      await expectSameCredit(name);
+      let branches = 0;
+      for (const [index, [first, ...others]] of steps.entries()) {
+        const step = index + 1;
+        const joined = first!.members.filter(({ key }) => key.step !== step);
+        expect(others.flatMap(({ members }) => members).every(({ key }) => key.step === step)).toBe(true);
+        expect(joined.filter(({ credit }) => credit)).toHaveLength(index === 0 ? 0 : 1);
+        for (const { key, credit, branchedFrom } of joined) {
+          expect(key.step).toBe(step - 1);
+          if (credit) expect(credit.agent).toMatchObject({ trainedIn: step, weight: 0.5 });
+          if (!branchedFrom) continue;
+          branches++;
+          expect(joined.map((own) => keyText(own.key))).toContain(keyText(branchedFrom.episode));
+        }
       }
-    }
-    if (recipe === 'tree-grpo') expect(branches).toBeGreaterThan(0);
-  });
+      if (recipe === 'tree-grpo') expect(branches).toBeGreaterThan(0);
+    },
+  );
 
   test('turns: limits, retries and what was said are in the record', async () => {
     const limited = await ran('limited', { turns: { name: scalingInter, rounds: [2, 3], every: 2 } });
@@ -313,7 +333,8 @@ describe('runs', () => {
       const { episode, transition } = startedAt!.at(-1)!;
       const origin = all.get(keyText(episode))!;
       expect(episode.step).toBeLessThan(key.step);
-      const actions = (of: Episode['transitions']) => of.slice(0, transition + 1).map((own) => [own.anchor, own.action]);
+      const actions = (of: Episode['transitions']) =>
+        of.slice(0, transition + 1).map((own) => [own.anchor, own.action]);
       expect(actions(transitions)).toEqual(actions(origin.transitions));
       const copied = calls.slice(0, transition + 1);
       expect(copied.map(({ trainable }) => trainable)).toEqual(copied.map(() => 'earlier'));
@@ -323,7 +344,9 @@ describe('runs', () => {
       expect(calls.slice(transition + 1).every(({ trainable }) => trainable === true)).toBe(true);
     }
     const instructed = started.filter(({ startedAt, calls }) =>
-      calls[startedAt!.at(-1)!.transition + 1]?.messages.some(({ content }) => content === 'try something different'),
+      calls[startedAt!.at(-1)!.transition + 1]?.messages.some(
+        ({ content }) => content === 'try something different',
+      ),
     );
     expect(instructed.length).toBeGreaterThan(0);
     expect(instructed.length).toBeLessThan(started.length);
@@ -335,11 +358,20 @@ describe('runs', () => {
     ['roc', new Map([[roc, { keep: 4 }]])],
     ['success-replay', new Map([[successReplay, { keep: 0.6 }]])],
     ['spear', new Map([[spear, { size: 0 }]])],
-    ['two, one after another', new Map<typeof roc | string, object>([[roc, { keep: 4 }], ['varied', { share: 0.5 }]])],
+    [
+      'two, one after another',
+      new Map<typeof roc | string, object>([
+        [roc, { keep: 4 }],
+        ['varied', { share: 0.5 }],
+      ]),
+    ],
   ] as const)('curations: %s; the stored file gives the advantages of the run', async (name, curation) => {
     const short = name.replaceAll(/[^a-z]/g, '-');
     // Epochs of two tasks, so that a task comes again and its successes can join.
-    const run = await ran(short, { curation, rollout: { tasks: 2, group: 6, minimumMembers: 1, maxTurns: 3 } });
+    const run = await ran(short, {
+      curation,
+      rollout: { tasks: 2, group: 6, minimumMembers: 1, maxTurns: 3 },
+    });
     await expectSameCredit(short);
     const inserted = run.steps.flatMap((groups, index) =>
       groups.flatMap(({ members }) => members.filter(({ key }) => key.step !== index + 1)),
@@ -353,6 +385,7 @@ describe('runs', () => {
       const left = episodesOf(run).filter(({ credit }) => !credit);
       expect(left.length).toBeGreaterThan(0);
     }
-    for (const { credit, key } of inserted) if (credit) expect(credit.agent!.trainedIn).toBeGreaterThan(key.step);
+    for (const { credit, key } of inserted)
+      if (credit) expect(credit.agent!.trainedIn).toBeGreaterThan(key.step);
   });
 });

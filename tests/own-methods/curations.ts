@@ -149,7 +149,9 @@ export const spear = defineCuration({
       ...memory.buffer.filter(({ episode }) => step - episode.step < options.tolerate),
       ...groups.flatMap(({ members }) =>
         members
-          .filter(({ key, credit }) => key.step === step && credit?.agent?.advantages_K.some((own) => own > 0))
+          .filter(
+            ({ key, credit }) => key.step === step && credit?.agent?.advantages_K.some((own) => own > 0),
+          )
           .map(({ key, outcome }) => ({ episode: key, reward: outcome.agent ?? 0 })),
       ),
     ],

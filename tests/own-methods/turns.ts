@@ -64,7 +64,9 @@ export const ufo = defineTurns({
 export const twoAttempts = defineTurns({
   name: 'two-attempts',
   summary: 'every task twice in one conversation',
-  options: z.strictObject({ prompt: z.string().default('Correct your answer.').describe('Said between them') }),
+  options: z.strictObject({
+    prompt: z.string().default('Correct your answer.').describe('Said between them'),
+  }),
   retries: true,
   after: ({ transitions }, { done, options }) =>
     done && (transitions.at(-1)?.attempt ?? 0) === 0 ? { retry: user(options.prompt) } : 'go on',
