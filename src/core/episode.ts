@@ -33,7 +33,7 @@ export type Untrainable =
   | 'scripted'
   /** A person wrote it. */
   | 'person'
-  /** Another model than a policy of the run wrote it. */
+  /** Another player than the learner wrote it: an earlier self, a frozen model, an endpoint. */
   | 'other-model'
   /** Whoever sampled it gave no token ids, or no log-probabilities. */
   | 'no-token-ids'

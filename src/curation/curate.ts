@@ -20,6 +20,8 @@ export interface CurationMoment {
   /** Of each curation, by its name. */
   readonly memory: Readonly<Record<string, Json>>;
   readonly read: ReadGroups;
+  /** Whether the learner plays a role; default: every role. */
+  readonly learns?: (role: Role) => boolean;
 }
 
 export interface Curated {
@@ -43,7 +45,9 @@ export async function curate(
   const { minimumMembers, step, round, batch } = moment;
   const choices = new Choices();
   let groups = played;
-  let roles = roleGroups(groups);
+  const rolesOf = (some: readonly Group[]): RoleGroup[] =>
+    roleGroups(some).filter(({ role }) => moment.learns?.(role) ?? true);
+  let roles = rolesOf(groups);
   let usable = keepUsable(roles, minimumMembers);
   let wanted = 0;
   for (const [name, curation] of curations) {
@@ -57,7 +61,7 @@ export async function curate(
     if (chosen.insert && chosen.insert.length > 0) {
       const joined = await insertEpisodes(groups, given, chosen.insert, moment.read, curation.subject);
       groups = joined.groups;
-      roles = roleGroups(groups);
+      roles = rolesOf(groups);
       usable = keepUsable(roles, minimumMembers);
       for (const episode of joined.prefixes)
         for (const role of Object.keys(episode.outcome)) choices.add(episode, role, leave);

@@ -1,7 +1,7 @@
 /** Many episodes at once, gathered into groups. */
 
 import { setMaxListeners } from 'node:events';
-import type { Episode, EpisodeKey, Group, Split } from '../core/episode.ts';
+import type { Episode, EpisodeKey, Group, Role, Split } from '../core/episode.ts';
 import { keyText } from '../core/episode-key.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json/json.ts';
@@ -20,6 +20,8 @@ export interface CollectOptions extends EpisodeOptions {
   readonly play?: Play;
   /** Episodes under way at once. */
   readonly concurrency: number;
+  /** Whether a role is measured; default: all are. */
+  readonly counts?: (role: Role) => boolean;
   readonly onEpisode?: (done: number, total: number) => void;
 }
 

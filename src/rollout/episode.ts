@@ -79,7 +79,13 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   const { world, policy, turnTimeoutMs, seed } = options;
   const { from, key, drawsAs = key } = request;
   const boundary = new Boundary(options.signal, options.watch, !world.pure);
-  const recorder = new Recorder(key, request.task, world.roles, policy.author, from?.prefix);
+  const recorder = new Recorder(
+    key,
+    request.task,
+    world.roles,
+    (role) => policy.authorOf?.(role) ?? policy.author,
+    from?.prefix,
+  );
   const turns = turnsOf(request, options);
   const seats = new Map<Role, Seat>(world.roles.map((role) => [role, newSeat(role, turns.opening)]));
   for (const seat of from?.seats ?? []) seats.set(seat.role, { ...seat });

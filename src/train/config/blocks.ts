@@ -31,6 +31,8 @@ export const everyRun: Block = {
   lora: true,
   clone: true,
   data: true,
+  players: true,
+  seats: true,
   rollout: { temperature: true, maxTurns: true, exchangeEvery: true, concurrency: true, turnTimeoutMs: true },
   optimizer: {
     learningRate: true,

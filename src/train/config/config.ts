@@ -300,6 +300,16 @@ const checkpoint = z.strictObject({
   keep: count.default(2).describe('Checkpoints that are kept'),
 });
 
+const players = z
+  .looseObject({})
+  .describe(
+    'Who may sit in a seat besides `learner`: NAME=past:STEPS (the learner as it was), RUN@STEP, script:expert or openai:URL#MODEL',
+  );
+
+const seats = z
+  .looseObject({})
+  .describe('Who plays which role: ROLE=NAME of players; the learner plays all others');
+
 export const trainConfigSchema = z.strictObject({
   seed: z.int().default(1).describe('Names all randomness of the run'),
   steps: z.int().min(0).default(120).describe('Reinforcement-learning steps'),
@@ -321,6 +331,8 @@ export const trainConfigSchema = z.strictObject({
   model: model.prefault({}),
   chat: chat.prefault({}),
   lora: lora.prefault({}),
+  players: players.prefault({}),
+  seats: seats.prefault({}),
   context: z
     .string()
     .default('full')

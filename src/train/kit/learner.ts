@@ -16,6 +16,7 @@ import type { DecoderShape } from '../../model/decoder/decoder.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
+import { seatedPolicy } from '../../policy/seated.ts';
 import { agentNames } from '../../rollout/agent-names.ts';
 import type { CollectOptions, Play } from '../../rollout/collect.ts';
 import { type ContextStrategy, fullContext } from '../../rollout/context.ts';
@@ -27,6 +28,7 @@ import type { TrainConfig } from '../config/config.ts';
 import type { ModelCard, SmallModelCard } from '../model-card.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import type { Archive } from './archive.ts';
+import type { Seats } from './seats.ts';
 
 export interface Learner {
   readonly config: TrainConfig;
@@ -53,6 +55,8 @@ export interface Learner {
   readonly watch: Watch;
   /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
   readonly playWith?: (policy: PromptPolicy) => Play;
+  /** Players of the roles that this learner does not play; absent: it plays all. */
+  readonly seats?: Seats;
 }
 
 /** Decide the model's words and shape from demonstrations. */
@@ -176,7 +180,8 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
   const policy = enginePolicy(engine, renderer, lockstep);
   return {
     world,
-    policy,
+    ...(learner.seats && { counts: learner.seats.learns }),
+    policy: seatedPolicy(policy, learner.seats?.players(lockstep) ?? new Map()),
     ...(learner.playWith && { play: learner.playWith(policy) }),
     renderer,
     context: learner.context,

@@ -6,11 +6,11 @@
 
 import type { Group, StepCredit } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import { roleGroups } from '../../core/trajectory.ts';
 import { constantShare, countMembers } from '../../curation/usable.ts';
 import { failuresOf } from '../../rollout/collect.ts';
 import type { Kept } from '../kit/learn.ts';
 import type { Learner } from '../kit/learner.ts';
+import { learnedRoles } from '../kit/seats.ts';
 import { stepCredit, withCredit } from '../kit/stored-credit.ts';
 import { brake } from './brake.ts';
 import { plannedSteps, spentShare } from './budget.ts';
@@ -127,6 +127,7 @@ export async function train(
     }
     if (config.objective.klCoefficient > 0 || recipe.frozen) await engine.freeze();
     await critic?.freeze();
+    await learner.seats?.after(0);
     const before = 'before' in beginning ? beginning.before : await measure('before', 0);
     state = { ...state, before, memory: initialMemory(learner, beginning.recorded) };
     // Before the checkpoint, so that a resumed run, whose log is cut back to it, has this event once.
@@ -142,13 +143,14 @@ export async function train(
     const scoredBefore = learner.scoredTokens();
     // 1. Act and curate: groups play tasks several times each with the present weights; some are learned from.
     const stepBegan = io.now();
+    await learner.seats?.before(step + 1);
     const { played, groups, usable, learned } = await timed('rollout', () =>
       playStep(learner, step + 1, memory, { signal: io.signal, onEpisode: reportEpisodes(io, 'train') }),
     );
     const rolloutSeconds = io.now() - stepBegan;
 
     // 2. Failures are counted and warned of, and teach nothing.
-    const roles = roleGroups(played);
+    const roles = learnedRoles(learner, played);
     const failures = failuresOf(played.flatMap(({ members }) => members));
     for (const [message, count] of failures) {
       io.event({
@@ -166,6 +168,7 @@ export async function train(
     const update = await timed('train', () => learnStep(learner, learned, { step, planned }, memory));
     for (const warning of updateWarnings(step + 1, update, usable.groups)) io.event(warning);
     await engine.publish();
+    await learner.seats?.after(step + 1);
     const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 
     // 4. Remember, report, evaluate, keep.

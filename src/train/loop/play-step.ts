@@ -28,7 +28,7 @@ export async function playStep(
   memory: Memory,
   io: { readonly signal: AbortSignal; readonly onEpisode: (done: number, total: number) => void },
 ): Promise<Played> {
-  const { config, tasks, archive } = learner;
+  const { config, tasks, archive, seats } = learner;
   const { tasks: batch, group: members } = config.rollout;
   const play = playOf(learner);
   const options = optionsOf(learner, step, memory, io);
@@ -37,6 +37,7 @@ export async function playStep(
       ...{ step, round, batch, seed: config.seed, memory: memory.curation },
       minimumMembers: config.rollout.minimumMembers,
       read: (keys) => archive.read(keys),
+      ...(seats && { learns: seats.learns }),
     });
   let played: readonly Group[] = [];
   let chosen = nothing;

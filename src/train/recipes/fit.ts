@@ -104,6 +104,13 @@ export function needsOf(
       met: ({ world }) => world.roles.length > 1,
     });
   }
+  if ((recipe.needs?.cooperative || recipe.needs?.roles) && Object.keys(config.seats).length > 0) {
+    needs.push({
+      of: 'recipe',
+      what: 'the learner in every role, since it credits roles by one another (leave out seats)',
+      met: () => false,
+    });
+  }
   if (recipe.needs?.cooperative) {
     needs.push({
       of: 'environment',
