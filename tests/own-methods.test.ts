@@ -68,11 +68,11 @@ describe('turn controls', () => {
     const seen = control.remember([lengths], now(control.start()));
     const limit = (memory: Json) => control.limit(null, { ...now(memory), usual: 4 });
     expect([limit(control.start()), limit(seen)]).toEqual([200, 76]);
-    const after = (turn: number) =>
+    const decided = (turn: number) =>
       control.after?.({ ...view, turn, limit: 76 }, { ...now(seen), done: false, success: false });
-    expect(after(70)).toEqual({ say: { role: 'user', content: '6 turns left.' } });
-    expect(after(51)).toEqual({ say: { role: 'user', content: 'Extended: 25 turns left.' } });
-    expect(after(50)).toEqual({ say: { role: 'user', content: '1 turns left.' } });
+    expect(decided(70)).toEqual({ say: { role: 'user', content: '6 turns left.' } });
+    expect(decided(51)).toEqual({ say: { role: 'user', content: 'Extended: 25 turns left.' } });
+    expect(decided(50)).toEqual({ say: { role: 'user', content: '1 turns left.' } });
   });
 
   test('UFO retries what failed, SCoRe once whatever it was worth', () => {

@@ -15,6 +15,7 @@ import { multiply, negate, sum } from '../src/exports/graph.ts';
 import { defineContext, type RunSettings, resume, type Sink, start, train } from '../src/exports/index.ts';
 import { defineObjective } from '../src/exports/objective.ts';
 import { makeProject, type Project } from '../src/run/load/project.test-helper.ts';
+import { readEpisodeFile } from '../src/store/rollouts/read-episodes.ts';
 
 const built = new URL('../dist/src/exports/credit.js', import.meta.url).pathname;
 const root = mkdtempSync(join(tmpdir(), 'turnwise-definitions-'));
@@ -92,9 +93,47 @@ const files = {
     });`,
 };
 
+const playFiles = {
+  'hard.ts': `
+    import { defineTasks, z } from 'turnwise';
+    export const hard = defineTasks({
+      name: 'hard',
+      summary: 'fresh tasks, more episodes of them as fewer succeed',
+      options: z.strictObject({ most: z.int().min(2).default(16).describe('Episodes of a task that nobody solves') }),
+      start: () => ({ rate: 0 }),
+      next: ({ wanted, tasks, memory, options }) =>
+        tasks.fresh(wanted).map((index) => ({
+          task: { split: 'train', index },
+          members: Math.max(2, Math.round(options.most * (1 - memory.rate))),
+        })),
+      remember: (groups) => {
+        const played = groups.flatMap(({ members }) => members);
+        return { rate: played.filter(({ success }) => success.agent).length / Math.max(1, played.length) };
+      },
+    });`,
+  'short.ts': `
+    import { defineTurns, z } from 'turnwise';
+    export const short = defineTurns({
+      name: 'short',
+      summary: 'few turns',
+      options: z.strictObject({ most: z.int().min(1).default(3).describe('Turns') }),
+      limit: (_task, { options, usual }) => Math.min(usual, options.most),
+    });
+    export const throws = defineTurns({ name: 'throws', after: () => { throw new Error('out of turns'); } });`,
+  'over-turns.ts': `
+    import { defineCuration } from 'turnwise';
+    export const overTurns = defineCuration({
+      name: 'over-turns',
+      summary: 'episodes that ran out of turns are not learned from',
+      choose: () => ({
+        choice: ({ stop }) => ({ inBaseline: true, inLoss: stop !== 'turn-limit', weight: 1 }),
+      }),
+    });`,
+};
+
 beforeAll(() => {
   if (!existsSync(built)) throw new Error(`${built} does not exist: run "npm run build" first`);
-  project = makeProject(files);
+  project = makeProject({ ...files, ...playFiles });
 });
 afterAll(() => {
   project.remove();
@@ -199,6 +238,48 @@ describe('files', () => {
       code: 0,
       errors: '',
     });
+  });
+
+  test('tasks, turns and curations of files, with their options, one after another', async () => {
+    const over = project.path('over-turns.ts');
+    const set = [
+      `tasks=${project.path('hard.ts')}`,
+      'tasks.most=5',
+      `turns=${project.path('short.ts')}#short`,
+      'turns.most=2',
+      `curation={"${over}":{}}`,
+      'curation.varied.share=0.5',
+    ];
+    expect(await trainWith('played', ...set, 'steps=2')).toMatchObject({ code: 0, errors: '' });
+    expect(configOf('played').config).toMatchObject({
+      tasks: { name: project.path('hard.ts'), most: 5 },
+      turns: { name: `${project.path('short.ts')}#short`, most: 2 },
+      curation: { [over]: {}, varied: { share: 0.5 } },
+    });
+    expect(Object.keys(configOf('played').config.curation!)).toEqual([over, 'varied']);
+    const { groups } = readEpisodeFile(join(root, 'played', 'rollouts', '1.jsonl.gz'))!;
+    const members = groups.flatMap((group) => group.members);
+    expect(groups.map((group) => group.members.length)).toEqual([5, 5, 5, 5]);
+    expect(Math.max(...members.map(({ transitions }) => transitions.length))).toBe(2);
+    const credits = members.flatMap(({ credit }) => credit?.agent ?? []);
+    expect(credits).toHaveLength(10);
+    expect(credits.some(({ inLoss }) => !inLoss)).toBe(true);
+    expect(await refusal('none', `turns=${project.path('short.ts')}#short`, 'turns.mots=2')).toContain(
+      'Did you mean "turns.most"?',
+    );
+    expect(await refusal('none', 'curation../over-turns.ts={}')).toContain(
+      `--set 'curation={"./over-turns.ts":{}}', with the options inside`,
+    );
+    const { output } = await command(
+      ...['train', 'frozen-lake', '--recipe', 'rloo', '--help', '--set', `tasks=${project.path('hard.ts')}`],
+    );
+    expect(output).toMatch(/tasks\.most=16 +Episodes of a task that nobody solves/);
+  });
+
+  test('a turn control that fails ends its episodes, and then the run says so', async () => {
+    const errors = await refusal('broken-turns', `turns=${project.path('short.ts')}#throws`, 'steps=5');
+    expect(errors).toContain('failed:policy');
+    expect(errors).toContain('out of turns');
   });
 
   test('a run goes on with the files that it began with, and says which of them is gone or has changed', async () => {

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { defineCuration } from '../curation/curation.ts';
+import { defineTasks } from '../curation/task-source.ts';
 import { defineObjective } from '../objective/contract/define.ts';
 import type { ObjectiveNeeds } from '../objective/contract/objective.ts';
 import { objectiveEntry } from '../objective/objectives.ts';
+import { defineTurns } from '../rollout/turns/turn-control.ts';
 import { builtIns } from '../train/config/catalogue.ts';
 import { obstacle } from '../train/recipes/fit.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
@@ -127,4 +130,48 @@ test('an engine that lacks something is named as the reason', () => {
   expect(reason({ entropies: false })).toMatchInlineSnapshot(
     `"an engine that computes entropies (objective.entropyCoefficient is above 0)"`,
   );
+});
+
+test('tasks, turns and curations are checked by name, by option and by what the recipe can serve', () => {
+  expect(refusal('rloo', { tasks: { name: 'revisit', share: 0.25 } })).toBe('served');
+  expect(refusal('rloo', { tasks: { name: 'revizit' } })).toContain(
+    'unknown-tasks: There is no such source of tasks. Seen: "revizit". Allowed: uniform, revisit. Did you mean "revisit"?',
+  );
+  expect(refusal('rloo', { tasks: { name: 'uniform', share: 0.25 } })).toContain(
+    'config-unknown-key: Source of tasks "uniform" has no setting "tasks.share"',
+  );
+  expect(refusal('rloo', { turns: { name: 'until-voyd' } })).toContain('unknown-turns');
+  expect(refusal('rloo', { curation: { resample: {} } })).toContain('unknown-curation');
+  expect(refusal('rloo', { curation: { varied: { shares: 1 } } })).toContain('"curation.varied.shares"');
+  expect(refusal('dapo', { curation: { 'dynamic-sampling': false } })).toBe('served');
+  expect(refusal('dpo', { data: 'demonstrations', curation: { varied: {} } })).toContain('does not read');
+  expect(refusal('dpo', { curation: { varied: {} } })).toBe('served');
+});
+
+test('what places, retries and weights need is there, or the run is refused', () => {
+  const weighs = defineCuration({ name: 'weighs', weighs: true, choose: () => ({}) });
+  const places = defineTasks({ name: 'places', places: true, next: () => [] });
+  const retries = defineTurns({ name: 'retries', retries: true, after: () => 'go on' });
+  const catalogue = {
+    ...builtIns,
+    tasks: builtIns.tasks.with('places', places),
+    turns: builtIns.turns.with('retries', retries),
+    curations: builtIns.curations.with('weighs', weighs),
+  };
+  const refused = (recipe: string, settings: Parameters<typeof prepareRun>[2]): string => {
+    try {
+      prepareRun(frozenLake, findRecipe(recipe), settings, catalogue);
+      return 'served';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(
+    refused('rloo', { tasks: { name: 'places' }, turns: { name: 'retries' }, curation: { weighs: {} } }),
+  ).toBe('served');
+  expect(refused('tree-grpo', { tasks: { name: 'places' } })).toContain(
+    'it needs episodes that do not branch (tasks=places starts at places of earlier episodes)',
+  );
+  expect(refused('tree-grpo', { turns: { name: 'retries' } })).toContain('(turns=retries opens tasks again)');
+  expect(refused('dpo', { curation: { weighs: {} } })).toContain('(curation "weighs" gives weights)');
 });

@@ -60,8 +60,12 @@ export const exit = defineTasks({
     tasks.fresh(wanted).map((index): GroupRequest => {
       const total = pool.reduce((sum, { variance }) => sum + variance, 0);
       if (total === 0 || rng.next() < options.fresh) return { task: { split: 'train', index }, members };
-      let left = rng.next() * total;
-      const entry = pool.find(({ variance }) => (left -= variance) < 0) ?? pool[0]!;
+      const drawn = rng.next() * total;
+      let sum = 0;
+      const entry = pool.find(({ variance }) => {
+        sum += variance;
+        return drawn < sum;
+      })!;
       const told = rng.next() < options.diverge;
       return {
         task: { place: entry.place },

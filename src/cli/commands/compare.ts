@@ -81,9 +81,9 @@ export function compareWith(start: () => Children): Command<typeof options> {
     options,
     settings: async (given) => {
       const name = given.find((word) => environmentNames.includes(word));
-      const environment = name === undefined ? undefined : (await findEnvironment(name)).options;
+      const factory = name === undefined ? undefined : await findEnvironment(name);
       const { set, catalogue } = await nameInAssignments(given);
-      return settingsSchema(environment, undefined, set, catalogue);
+      return settingsSchema(factory?.options, undefined, set, catalogue, factory?.settings);
     },
     examples: [
       'turnwise compare --env frozen-lake --recipes rloo,grpo,ppo --seeds 5',

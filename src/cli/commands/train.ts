@@ -49,10 +49,10 @@ export const trainCommand: Command<typeof options> = defineCommand({
   options,
   settings: async (given) => {
     const name = given.find((word) => environmentNames.includes(word));
-    const environment = name === undefined ? undefined : (await findEnvironment(name)).options;
+    const factory = name === undefined ? undefined : await findEnvironment(name);
     const recipe = await recipeAmong(given);
     const { set, catalogue } = await nameInAssignments(given);
-    return settingsSchema(environment, recipe, set, catalogue);
+    return settingsSchema(factory?.options, recipe, set, catalogue, factory?.settings);
   },
   examples: [
     'turnwise train frozen-lake',

@@ -25,18 +25,24 @@ export function readSettings(
     if (key && value !== undefined)
       requireRead(recipe, choicesIn(recipe.settings, factory.settings, written), nested(key), catalogue);
   }
-  const schema = settingsSchema(factory.options, recipe, set, catalogue);
+  const schema = settingsSchema(factory.options, recipe, set, catalogue, factory.settings);
   return applySettings(schema, {}, set, `training ${factory.name}`) as TrainSettings;
 }
 
-/** The settings of a run, with those of its environment and of its credit method, so that each key is checked by name. */
+/**
+ * The settings of a run, with those of its environment and of what is named in them, so that each key is checked by name.
+ *
+ * @param suggested by the environment
+ */
 export function settingsSchema(
   environment: z.ZodType | undefined,
   recipe: Recipe | undefined,
   set: readonly string[],
   catalogue: Catalogue = builtIns,
+  suggested?: TrainSettings,
 ): z.ZodType {
-  return wholeSchema(recipe, choicesIn(recipe?.settings, writtenChoices(set)), environment, catalogue);
+  const choices = choicesIn(recipe?.settings, suggested, writtenChoices(set));
+  return wholeSchema(recipe, choices, environment, catalogue);
 }
 
 /** The assignments that a recipe reads, and those that none of the recipes does, which are refused later. */
@@ -60,10 +66,13 @@ function writtenChoices(set: readonly string[]): TrainSettings {
   const last = (key: string): string | undefined =>
     set.findLast((assignment) => assignment.startsWith(`${key}=`))?.slice(key.length + 1);
   const [data, name, method] = [last('data'), last('objective.name'), last('credit.method')];
+  const [tasks, turns] = [last('tasks.name'), last('turns.name')];
   return {
     ...(data !== undefined && { data }),
     ...(name !== undefined && { objective: { name } }),
     ...(method !== undefined && { credit: { method } }),
+    ...(tasks !== undefined && { tasks: { name: tasks } }),
+    ...(turns !== undefined && { turns: { name: turns } }),
   };
 }
 

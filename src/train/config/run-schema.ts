@@ -219,7 +219,9 @@ function missing(schema: z.ZodType, value: Plain, path: readonly string[] = []):
 }
 
 function leafKeys(value: unknown, path: readonly string[]): string[] {
-  if (!isPlain(value)) return [path.join('.')];
+  // `curation.varied={}` says something; a group without anything does not.
+  const isLeaf = !isPlain(value) || (path.length > 1 && Object.keys(value).length === 0);
+  if (isLeaf) return [path.join('.')];
   return Object.entries(value).flatMap(([key, own]) => leafKeys(own, [...path, key]));
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Episode } from '../../core/episode.ts';
+import type { Choice, Episode } from '../../core/episode.ts';
 import type { StopReason } from '../../core/stop.ts';
 import { madeGroup, playedEpisode } from '../../core/testing/made-episodes.ts';
 import { roleGroups } from '../../core/trajectory.ts';
@@ -83,4 +83,48 @@ test('each part of an epoch is one optimizer step, and every sample is in each e
   // The fourth earned the mean and has nothing to teach.
   expect(seen(engine.learned.slice(0, 3))).toEqual([10, 11, 12, 14, 15, 16]);
   expect(seen(engine.learned.slice(3))).toEqual([10, 11, 12, 14, 15, 16]);
+});
+
+/** Lessons of a group whose trajectories have these choices. */
+async function learnChosen(
+  rewards: readonly number[],
+  choices: readonly (Choice | undefined)[],
+): Promise<ReadonlyMap<number, readonly [number, number]>> {
+  const engine = fakeEngine();
+  const [group] = roleGroups([madeGroup(...rewards.map((reward, index) => episode(10 + index, reward)))]);
+  const members = group!.members.map((member, index) => {
+    const choice = choices[index];
+    return choice ? { ...member, choice } : member;
+  });
+  const learner = learnerOn(engine, 'rloo', { optimizer: { minibatches: 1 } });
+  await learnOnce(learner, [{ ...group!, members }]);
+  return lessons(engine);
+}
+
+test('an episode that curation keeps out of the loss sets baselines and is not counted in the mean', async () => {
+  const masked = { inBaseline: true, inLoss: false, weight: 1 };
+  expect(await learnChosen([1, 0, 0], [undefined, undefined, masked])).toEqual(
+    new Map([
+      [10, [1, 0.5]],
+      [11, [-0.5, 0.5]],
+    ]),
+  );
+});
+
+test('weights multiply the loss, and weight 0 is out of it', async () => {
+  const weighed = (weight: number, ...weights_K: number[]) => ({
+    inBaseline: true,
+    inLoss: true,
+    weight,
+    weights_K,
+  });
+  expect(await learnChosen([1, 0, 0], [weighed(0.5, 1), weighed(2, 3), weighed(1, 0)])).toEqual(
+    new Map([
+      [10, [1, 0.25]],
+      [11, [-0.5, 3]],
+    ]),
+  );
+  await expect(learnChosen([1, 0], [weighed(1, 1, 1), undefined])).rejects.toThrow(
+    /weighs another number of turns than .* has\. Seen: 2 weights\. Allowed: 1/,
+  );
 });

@@ -196,7 +196,7 @@ function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue):
       ? [
           {
             of: 'environment' as const,
-            what: `an environment, not an agent, whose own code decides what comes after a turn (turns=${turns.name} decides it)`,
+            what: `an environment, not an agent, whose own code decides what comes after a turn (turns=${turns.name} decides it, turns=usual leaves it to the agent)`,
             met: ({ world }: Place) => world.agent === undefined,
           },
         ]
