@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { gradients } from './gradient.ts';
 import { Graph } from './graph.ts';
+import { createSession } from './node/session.ts';
 import { toOnnx } from './onnx.ts';
 import { add, multiply } from './operators/elementwise.ts';
 import { rmsNorm } from './operators/fused.ts';
@@ -9,7 +10,6 @@ import { greater, stopGradient } from './operators/logic.ts';
 import { matmul } from './operators/matrix.ts';
 import { mean, softmax, sum } from './operators/reduce.ts';
 import { exp, square, tanh } from './operators/unary.ts';
-import { createSession } from './session.ts';
 import { checkOperator } from './testing/check-operator.ts';
 import { at, range, tabulate, total } from './testing/values.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { gradients } from './gradient.ts';
 import { Graph } from './graph.ts';
+import { createSession, type Feed } from './node/session.ts';
 import { toOnnx, withInitializers } from './onnx.ts';
 import { add, multiply } from './operators/elementwise.ts';
 import { rmsNorm } from './operators/fused.ts';
@@ -8,7 +9,6 @@ import { gatherLast, gatherRows, scatterLast } from './operators/gather.ts';
 import { matmul } from './operators/matrix.ts';
 import { mean, sum } from './operators/reduce.ts';
 import { broadcastTo, concat, reshape, slice, transpose } from './operators/shape.ts';
-import { createSession, type Feed } from './session.ts';
 import type { Tensor } from './tensor.ts';
 import { expectClose } from './testing/check-operator.ts';
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { Graph } from '../graph/graph.ts';
+import { createSession } from '../graph/node/session.ts';
 import { toOnnx } from '../graph/onnx.ts';
-import { createSession } from '../graph/session.ts';
 import { binCentres } from '../model/decoder/decoder.ts';
 import { archerActor, archerAdvantage, archerCritic, archerIql, archerTargets } from './critic/archer.ts';
 import { type BinTargets, gaussTargets, hlGauss, twoHot, twoHotTargets } from './critic/categorical-value.ts';

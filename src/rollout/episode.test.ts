@@ -14,7 +14,7 @@ import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import type { CompletionRequest, Policy } from '../policy/policy.ts';
 import { fullContext, latestContext } from './context.ts';
 import { type EpisodeOptions, runEpisode } from './episode.ts';
-import { unwatched } from './watchdog.ts';
+import { unwatched } from './watch.ts';
 
 const counter = (parts: Partial<Environment<Json, { at: number }>> = {}): World =>
   fromEnvironment(

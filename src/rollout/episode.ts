@@ -17,7 +17,7 @@ import type { ContextStrategy } from './context.ts';
 import { GuardedSession, type GuardOptions, type OpenRequest } from './guard/guarded-session.ts';
 import { type KeptPlace, keepPlace, type Seat } from './kept-place.ts';
 import { Recorder, tenths } from './recorder.ts';
-import type { Watch } from './watchdog.ts';
+import type { Watch } from './watch.ts';
 
 export interface EpisodeOptions {
   readonly world: World;

@@ -2,7 +2,7 @@
 
 import type { EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { TinkerEngine } from '../engine/tinker/tinker-engine.ts';
-import { unwatched } from '../rollout/watchdog.ts';
+import { unwatched } from '../rollout/watch.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import type { RunFile } from '../store/run-file.ts';
 import type { TrainConfig } from '../train/config/config.ts';

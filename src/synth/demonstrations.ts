@@ -14,7 +14,7 @@ import { scriptedPolicy } from '../policy/scripted.ts';
 import { type AgentNames, agentNames } from '../rollout/agent-names.ts';
 import { collectGroups, failuresOf, type GroupRequest, type Play } from '../rollout/collect.ts';
 import { type ContextStrategy, fullContext } from '../rollout/context.ts';
-import type { Watch } from '../rollout/watchdog.ts';
+import type { Watch } from '../rollout/watch.ts';
 
 export interface DemonstrationOptions {
   readonly demonstrations: number;

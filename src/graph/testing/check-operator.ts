@@ -4,10 +4,10 @@ import { expect } from 'vitest';
 import { Rng } from '../../core/rng.ts';
 import { gradients } from '../gradient.ts';
 import { Graph } from '../graph.ts';
+import { createSession, type Feed } from '../node/session.ts';
 import { toOnnx } from '../onnx.ts';
 import { multiply } from '../operators/elementwise.ts';
 import { sum } from '../operators/reduce.ts';
-import { createSession, type Feed } from '../session.ts';
 import type { Tensor } from '../tensor.ts';
 import { randomValues, tabulate, type Values } from './values.ts';
 

@@ -8,8 +8,8 @@
 import { TurnwiseError } from '../../core/errors.ts';
 import { gradients } from '../../graph/gradient.ts';
 import { Graph } from '../../graph/graph.ts';
+import { createSession, type Feed, type GraphSession } from '../../graph/node/session.ts';
 import { toOnnx } from '../../graph/onnx.ts';
-import { createSession, type Feed, type GraphSession } from '../../graph/session.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import type { NamedLoss } from '../named-losses.ts';
 import { trainedMask } from '../policy-gradient/surrogate.ts';

@@ -3,9 +3,9 @@
 import { Rng } from '../../core/rng.ts';
 import { gradients } from '../../graph/gradient.ts';
 import { Graph } from '../../graph/graph.ts';
+import { createSession, type Feed } from '../../graph/node/session.ts';
 import { toOnnx } from '../../graph/onnx.ts';
 import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
-import { createSession, type Feed } from '../../graph/session.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import type { Objective, StepStructure, StepView, TokenTensors } from '../contract/objective.ts';
 import { policyMeans } from '../contract/policy-means.ts';

@@ -1,7 +1,7 @@
 /** The session that samples, and the weights that are fed to it at every call. */
 
+import { createSession, type Feed, type GraphSession } from '../../../graph/node/session.ts';
 import { toOnnx, withInitializers } from '../../../graph/onnx.ts';
-import { createSession, type Feed, type GraphSession } from '../../../graph/session.ts';
 import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 import { decodeGraph, decodeWeights, sampledWeights } from '../../../model/decoder/decode.ts';
 import type { DecoderShape } from '../../../model/decoder/decoder.ts';

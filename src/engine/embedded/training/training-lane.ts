@@ -1,7 +1,7 @@
 /** Weights, accumulated gradients and optimizer state of one thread: all of an engine's training, or one of several lanes. */
 
 import { TurnwiseError } from '../../../core/errors.ts';
-import type { Feed, GraphSession } from '../../../graph/session.ts';
+import type { Feed, GraphSession } from '../../../graph/node/session.ts';
 import { copyWeights, type Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { DecoderShape } from '../../../model/decoder/decoder.ts';
 import { causalMask } from '../../../model/decoder/forward.ts';

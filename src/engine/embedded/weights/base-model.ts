@@ -1,7 +1,7 @@
 /** What several engines in one thread share: weights that nobody changes, and the sessions that read them. */
 
 import { createHash } from 'node:crypto';
-import { createSession, type GraphSession, type SessionOptions } from '../../../graph/session.ts';
+import { createSession, type GraphSession, type SessionOptions } from '../../../graph/node/session.ts';
 import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 
 export class BaseModel {

@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Graph } from '../../../graph/graph.ts';
+import { createSession } from '../../../graph/node/session.ts';
 import { toOnnx } from '../../../graph/onnx.ts';
-import { createSession } from '../../../graph/session.ts';
 import { type ModelCheckpoint, readCheckpoint } from '../../checkpoint/checkpoint.ts';
 import { causalMask, forward } from '../../decoder/forward.ts';
 

@@ -2,8 +2,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Tensor as RuntimeTensor } from 'onnxruntime-common';
-import { createNativeSession, type NativeSession } from './runtime/binding.ts';
-import { nativeCall } from './runtime/native-calls.ts';
+import { createNativeSession, type NativeSession } from './binding.ts';
+import { nativeCall } from './native-calls.ts';
 
 /** A value for an input: int64 data as BigInt64Array, float32 data as Float32Array. */
 export interface Feed {
