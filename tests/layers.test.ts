@@ -159,6 +159,18 @@ test('the method itself asks nothing of Node outside folders called node', () =>
   expect(asking).toEqual([]);
 });
 
+test('other hosts are asked by one module, which knows the proxy', () => {
+  const asking = sources('src').filter(
+    (file) =>
+      !isTest(file) &&
+      !/^src\/(view\/page|core\/node)\//.test(file) &&
+      /(?<![\w.])fetch\(|'undici'|\brequest\b[^;]*from 'node:https?'/.test(
+        readFileSync(join(root, file), 'utf8'),
+      ),
+  );
+  expect(asking).toEqual([]);
+});
+
 test('threads that only compute load no schemas, which each would load anew', () => {
   const reached = new Set(['src/engine/embedded/lane-worker.ts']);
   for (const file of reached) {
