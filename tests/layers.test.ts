@@ -164,7 +164,7 @@ test('other hosts are asked by one module, which knows the proxy', () => {
     (file) =>
       !isTest(file) &&
       !/^src\/(view\/page|core\/node)\//.test(file) &&
-      /(?<![\w.])fetch\(|'undici'|\brequest\b[^;]*from 'node:https?'/.test(
+      /(?<![\w.])fetch\(|'undici'|import \{[^}]*\brequest\b[^}]*\} from 'node:https?'/.test(
         readFileSync(join(root, file), 'utf8'),
       ),
   );
