@@ -228,6 +228,6 @@ function spentSeconds(run: RunDirectory, step: number): number {
 
 /** Ends the process when the environment blocks it for longer than a step may take. */
 function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdog {
-  const next = `Mend the environment, then continue with: ${commandIn(root, `resume ${run.name}`)}`;
+  const next = `Correct the environment, then continue with: ${commandIn(root, `resume ${run.name}`)}`;
   return startWatchdog(config.rollout.turnTimeoutMs, next);
 }

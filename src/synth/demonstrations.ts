@@ -110,7 +110,7 @@ function noDemonstrations(world: World, groups: readonly Group[]): TurnwiseError
   return new TurnwiseError('no-demonstrations', {
     what: `No demonstration of ${world.name} could be used`,
     seen: commonest ? `${commonest[1]} × ${commonest[0]}` : 'episodes without turns',
-    next: 'Mend the environment; brokenLaw() of turnwise/env checks one without training',
+    next: 'Correct the environment; brokenLaw() of turnwise/env checks one without training',
     fields: { environment: world.name },
   });
 }
