@@ -16,11 +16,11 @@ const source = ${JSON.stringify(`
   const { Graph } = await import('${dist}graph/graph.js');
   const { toOnnx } = await import('${dist}graph/onnx.js');
   const { matmul } = await import('${dist}graph/operators/matrix.js');
-  const { createSession } = await import('${dist}graph/node/session.js');
+  const { loadGraph } = await import('${dist}graph/node/loaded-graph.js');
   const graph = new Graph();
   const x = graph.input('x', ['T', 'T']);
   const results = Array.from({ length: outputs }, (_, i) => ['y' + i, matmul(x, x, { scale: i + 2 })]);
-  const session = await createSession(toOnnx(Object.fromEntries(results)), { threads: 1 });
+  const session = await loadGraph(toOnnx(Object.fromEntries(results)), { threads: 1 });
   const run = (t) => session.run({ x: { data: new Float32Array(t * t), shape: [t, t] } });
   await run(2);
   parentPort.postMessage('ready');

@@ -2,7 +2,7 @@
 
 export { gradients } from '../graph/gradient.ts';
 export { Graph } from '../graph/graph.ts';
-export { createSession } from '../graph/node/session.ts';
+export { loadGraph } from '../graph/node/loaded-graph.ts';
 export { toOnnx } from '../graph/onnx.ts';
 export { causalAttention } from '../graph/operators/attention.ts';
 export {

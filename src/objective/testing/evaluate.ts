@@ -3,7 +3,7 @@
 import { Rng } from '../../core/rng.ts';
 import { gradients } from '../../graph/gradient.ts';
 import { Graph } from '../../graph/graph.ts';
-import { createSession, type Feed } from '../../graph/node/session.ts';
+import { type Feed, loadGraph } from '../../graph/node/loaded-graph.ts';
 import { toOnnx } from '../../graph/onnx.ts';
 import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import type { Tensor } from '../../graph/tensor.ts';
@@ -176,7 +176,7 @@ async function run(
   );
   const outputs: Record<string, Tensor> = { loss, ...metrics };
   for (const [index, [name]] of wrt.entries()) outputs[`gradient ${name}`] = found[index]!;
-  const session = await createSession(toOnnx(outputs), { threads: 1 });
+  const session = await loadGraph(toOnnx(outputs), { threads: 1 });
   const results = await session.run(
     Object.fromEntries(session.inputNames.map((name) => [name, feeds[name]!])),
   );

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { gradients } from '../../../graph/gradient.ts';
 import { Graph } from '../../../graph/graph.ts';
-import { createSession, type Feed } from '../../../graph/node/session.ts';
+import { type Feed, loadGraph } from '../../../graph/node/loaded-graph.ts';
 import { toOnnx } from '../../../graph/onnx.ts';
 import { divide, multiply, negate } from '../../../graph/operators/elementwise.ts';
 import { gatherLogSoftmax } from '../../../graph/operators/gather.ts';
@@ -148,7 +148,7 @@ export async function modelPass(
     wrt.map((name) => graph.parameter(name, weights.get(name)!.shape)),
   );
   const named = Object.fromEntries(wrt.map((name, index) => [`gradient.${name}`, found[index]!]));
-  const session = await createSession(toOnnx({ logits, logprobs, entropies, loss, ...named }), {
+  const session = await loadGraph(toOnnx({ logits, logprobs, entropies, loss, ...named }), {
     threads: 1,
   });
   const [B, width] = [batch.input_ids.length, batch.input_ids[0]!.length];
