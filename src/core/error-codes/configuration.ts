@@ -53,6 +53,11 @@ export const configuration = {
     meaning: 'The loss compares sequences or pairs, and the step has none.',
     remedy: 'Pass them with the rows.',
   },
+  'place-unknown': {
+    meaning:
+      'A source of tasks asks for a place at the end of an episode, or in an episode that is not stored.',
+    remedy: 'Keep the place in its memory, and ask for one before the end of the episode.',
+  },
   'recipe-unfit': {
     meaning: 'The engine or the environment lacks something that the recipe needs.',
     remedy: 'Use the recipe that the message names.',
@@ -73,6 +78,11 @@ export const configuration = {
     remedy: 'Use one of those listed.',
     exit: 2,
   },
+  'unknown-curation': {
+    meaning: 'There is no curation of that name.',
+    remedy: 'Use one of those listed, or a file.',
+    exit: 2,
+  },
   'unknown-objective': {
     meaning: 'There is no objective of that name.',
     remedy: 'Use one of those listed.',
@@ -81,6 +91,16 @@ export const configuration = {
   'unknown-reward-shaping': {
     meaning: 'There is no reward shaping of that name.',
     remedy: 'Use one of those listed.',
+    exit: 2,
+  },
+  'unknown-tasks': {
+    meaning: 'There is no source of tasks of that name.',
+    remedy: 'Use one of those listed, or a file.',
+    exit: 2,
+  },
+  'unknown-turns': {
+    meaning: 'There is no turn control of that name.',
+    remedy: 'Use one of those listed, or a file.',
     exit: 2,
   },
 } satisfies ErrorTable;

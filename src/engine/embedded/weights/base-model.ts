@@ -1,7 +1,7 @@
 /** What several engines in one thread share: weights that nobody changes, and the sessions that read them. */
 
 import { createHash } from 'node:crypto';
-import { type LoadedGraph, loadGraph, type LoadOptions } from '../../../graph/node/loaded-graph.ts';
+import { type LoadedGraph, type LoadOptions, loadGraph } from '../../../graph/node/loaded-graph.ts';
 import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 
 export class BaseModel {
