@@ -28,7 +28,8 @@ export class HttpAnswer {
 
   constructor({ statusCode, statusText, headers, body }: Dispatcher.ResponseData) {
     this.status = statusCode;
-    this.statusText = statusText;
+    // A proxy may leave it out.
+    this.statusText = statusText ?? '';
     this.headers = headers;
     this.body = body;
     this.#stream = body;
