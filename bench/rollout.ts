@@ -5,7 +5,7 @@ import { Lockstep } from '../src/policy/lockstep.ts';
 import type { Policy } from '../src/policy/policy.ts';
 import { collectGroups } from '../src/rollout/collect.ts';
 import { fullContext } from '../src/rollout/context.ts';
-import { unwatched } from '../src/rollout/watchdog.ts';
+import { unwatched } from '../src/rollout/watch.ts';
 
 export interface RolloutFigure {
   readonly concurrency: number;

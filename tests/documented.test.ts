@@ -1,7 +1,7 @@
-/** Every error code and every metric in the source is in its table, and nothing else is. */
+/** Every metric and every warning in the source is in its table, and links of pages lead somewhere. */
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -19,17 +19,6 @@ function documented(file: string): Set<string> {
   const rows = readFileSync(join(root, 'docs', file), 'utf8').matchAll(/^\| (`[^|]+) \|/gm);
   return new Set([...rows].flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)].map(([, code]) => code!)));
 }
-
-test('docs/errors.md lists every error code that is raised, and no other', () => {
-  const raised = new Set(
-    sources('src', 'envs').flatMap((text) =>
-      [...text.matchAll(/new TurnwiseError\(([^,{]*),/g)].flatMap(([, first]) =>
-        [...first!.matchAll(/'([a-z-]+)'/g)].map(([, code]) => code!),
-      ),
-    ),
-  );
-  expect([...documented('errors.md')].sort()).toEqual([...raised].sort());
-});
 
 test('docs/metrics.md lists every metric that the training code writes', () => {
   const family =
@@ -52,4 +41,42 @@ test('docs/metrics.md lists every warning', () => {
   const known = documented('metrics.md');
   expect(codes.length).toBeGreaterThan(1);
   expect(codes.filter((code) => !known.has(code))).toEqual([]);
+});
+
+/** The names under which a page's headings can be linked to: equal ones are numbered. */
+function anchorsOf(markdown: string): Set<string> {
+  const seen = new Map<string, number>();
+  const headings = [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  const named = [...markdown.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, name]) => name!);
+  return new Set([
+    ...named,
+    ...headings.map((heading) => {
+      const count = seen.get(heading) ?? 0;
+      seen.set(heading, count + 1);
+      return count === 0 ? heading : `${heading}-${count}`;
+    }),
+  ]);
+}
+
+test('every link of a page leads to a file, and to a heading in it', () => {
+  const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
+    .concat(readdirSync(join(root, 'docs')).map((name) => `docs/${name}`))
+    .filter((name) => name.endsWith('.md'));
+  const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+  const broken = pages.flatMap((page) =>
+    [...read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].flatMap(([, target]) => {
+      const [file = '', anchor] = target!.split('#');
+      const path = file === '' ? page : join(dirname(page), file);
+      if (!existsSync(join(root, path))) return [`${page}: ${target}`];
+      const leads = anchor === undefined || !path.endsWith('.md') || anchorsOf(read(path)).has(anchor);
+      return leads ? [] : [`${page}: ${target}`];
+    }),
+  );
+  expect(broken).toEqual([]);
 });

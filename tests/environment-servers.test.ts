@@ -21,7 +21,7 @@ import { Lockstep } from '../src/policy/lockstep.ts';
 import { scriptedPolicy } from '../src/policy/scripted.ts';
 import { collectGroups } from '../src/rollout/collect.ts';
 import { fullContext } from '../src/rollout/context.ts';
-import { unwatched } from '../src/rollout/watchdog.ts';
+import { unwatched } from '../src/rollout/watch.ts';
 import { startRun } from '../src/run/training-run.ts';
 import { type EnvironmentServer, serveEnvironment } from '../src/server/environment/serve.ts';
 import type { RunEvent } from '../src/train/loop/events.ts';

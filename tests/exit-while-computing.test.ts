@@ -9,18 +9,18 @@ const dist = new URL('../dist/src/', import.meta.url).href;
 /** What every program here begins with: `keep(t, outputs)` runs a graph in a thread for ever, with inputs of [t, t]. */
 const PRELUDE = `
 import { Worker } from 'node:worker_threads';
-import { shareNativeCalls } from '${dist}graph/runtime/native-calls.js';
+import { shareNativeCalls } from '${dist}graph/node/native-calls.js';
 const source = ${JSON.stringify(`
 (async () => {
   const { workerData: { size, outputs }, parentPort } = require('node:worker_threads');
   const { Graph } = await import('${dist}graph/graph.js');
   const { toOnnx } = await import('${dist}graph/onnx.js');
   const { matmul } = await import('${dist}graph/operators/matrix.js');
-  const { createSession } = await import('${dist}graph/session.js');
+  const { loadGraph } = await import('${dist}graph/node/loaded-graph.js');
   const graph = new Graph();
   const x = graph.input('x', ['T', 'T']);
   const results = Array.from({ length: outputs }, (_, i) => ['y' + i, matmul(x, x, { scale: i + 2 })]);
-  const session = await createSession(toOnnx(Object.fromEntries(results)), { threads: 1 });
+  const session = await loadGraph(toOnnx(Object.fromEntries(results)), { threads: 1 });
   const run = (t) => session.run({ x: { data: new Float32Array(t * t), shape: [t, t] } });
   await run(2);
   parentPort.postMessage('ready');

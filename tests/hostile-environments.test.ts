@@ -69,13 +69,13 @@ test('an environment that always fails leaves nothing to imitate, and the common
     },
   });
   await expect(throwing).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: No demonstration of echo could be used. Seen: 16 × failed:environment: opening echo: the lake has melted. Mend the environment; brokenLaw() of turnwise/env checks one without training.]`,
+    `[TurnwiseError: No demonstration of echo could be used. Seen: 16 × failed:environment: opening echo: the lake has melted. Correct the environment; brokenLaw() of turnwise/env checks one without training.]`,
   );
   const flooding = hostile('flooding', {
     step: (state) => ({ state, observation: 'x'.repeat(10e6), reward: 0, done: false, valid: true }),
   });
   await expect(flooding).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: No demonstration of echo could be used. Seen: 16 × failed:environment: stepping <episode>: "echo" returned an observation that no model could read. Seen: 10000000 characters. Allowed: at most 1000000. Shorten or summarise it in the environment. Mend the environment; brokenLaw() of turnwise/env checks one without training.]`,
+    `[TurnwiseError: No demonstration of echo could be used. Seen: 16 × failed:environment: stepping <episode>: "echo" returned an observation that no model could read. Seen: 10000000 characters. Allowed: at most 1000000. Shorten or summarise it in the environment. Correct the environment; brokenLaw() of turnwise/env checks one without training.]`,
   );
 });
 
@@ -151,6 +151,6 @@ test('a step that never returns ends the process, which names the step and how t
     .replace(folder, 'RUNS')
     .trim();
   expect(message).toMatchInlineSnapshot(
-    `"environment-hangs: stepping 0/0/0 turn 0 has not returned for TIME s and blocks the whole process, which is ended now. Mend the environment, then continue with: turnwise resume spinning --runs RUNS"`,
+    `"environment-hangs: stepping 0/0/0 turn 0 has not returned for TIME s and blocks the whole process, which is ended now. Correct the environment, then continue with: turnwise resume spinning --runs RUNS"`,
   );
 });

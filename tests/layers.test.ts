@@ -136,6 +136,41 @@ test('graph knows nothing of language or reinforcement learning, credit nothing 
   expect(only('credit', ['core', 'env'])).toEqual([]);
 });
 
+/** They run wherever JavaScript does; what needs Node lies in folders called `node/`. */
+const ANYWHERE = [
+  'src/core',
+  'src/env',
+  'src/graph',
+  'src/policy',
+  'src/rollout',
+  'src/credit',
+  'src/objective',
+  'src/curation',
+  'src/train/loop',
+];
+
+test('the method itself asks nothing of Node outside folders called node', () => {
+  const asking = ANYWHERE.flatMap(sources).filter(
+    (file) =>
+      !isTest(file) &&
+      !/\/node\/|^src\/env\/remote\//.test(file) &&
+      /(from|import\() ?'(node:|undici|ws)/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  expect(asking).toEqual([]);
+});
+
+test('other hosts are asked by one module, which knows the proxy', () => {
+  const asking = sources('src').filter(
+    (file) =>
+      !isTest(file) &&
+      !/^src\/(view\/page|core\/node)\//.test(file) &&
+      /(?<![\w.])fetch\(|'undici'|import \{[^}]*\brequest\b[^}]*\} from 'node:https?'/.test(
+        readFileSync(join(root, file), 'utf8'),
+      ),
+  );
+  expect(asking).toEqual([]);
+});
+
 test('threads that only compute load no schemas, which each would load anew', () => {
   const reached = new Set(['src/engine/embedded/lane-worker.ts']);
   for (const file of reached) {

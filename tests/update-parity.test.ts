@@ -16,7 +16,7 @@ import type { Engine } from '../src/engine/engine.ts';
 import type { Renderer } from '../src/model/chat/renderer.ts';
 import { readSafetensors, type Weights } from '../src/model/checkpoint/safetensors.ts';
 import type { DecoderShape } from '../src/model/decoder/decoder.ts';
-import { unwatched } from '../src/rollout/watchdog.ts';
+import { unwatched } from '../src/rollout/watch.ts';
 import type { TrainSettings } from '../src/train/config/config.ts';
 import { resolveConfig } from '../src/train/config/resolve.ts';
 import { Archive } from '../src/train/kit/archive.ts';

@@ -11,7 +11,7 @@ import type { Environment } from '../../src/env/environment.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
 import { wordRenderer } from '../../src/model/chat/renderer.ts';
 import { WordTokenizer } from '../../src/model/tokenizer/word-tokenizer.ts';
-import { unwatched } from '../../src/rollout/watchdog.ts';
+import { unwatched } from '../../src/rollout/watch.ts';
 import { prepareRun } from '../../src/run/prepare-run.ts';
 import { demonstrate } from '../../src/synth/demonstrations.ts';
 import type { TrainSettings } from '../../src/train/config/config.ts';

@@ -28,11 +28,7 @@ export interface WordleOptions {
 const TRIES = 6;
 
 const optionsSchema = z.strictObject({
-  words: z
-    .int()
-    .min(2)
-    .default(48)
-    .describe('Use the first so many words of the list; 0.6M parameters learn 48'),
+  words: z.int().min(2).default(48).describe('Use the first words of the list; 0.6M parameters learn 48'),
   wordsFile: z
     .string()
     .default('')
@@ -47,7 +43,7 @@ const optionsSchema = z.strictObject({
     .int()
     .min(0)
     .default(8)
-    .describe('Name the words that are still possible when they are at most so many; 0: letters only'),
+    .describe('Name the words that are still possible when there are at most this many; 0: letters only'),
 });
 
 /**

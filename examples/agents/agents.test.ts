@@ -9,7 +9,7 @@ import { pretrainedConversation } from '../../src/model/chat/pretrained-conversa
 import { CHAT_WORDS, messageText, wordChatRenderer, writeReply } from '../../src/model/chat/word-chat.ts';
 import { parityLanguage } from '../../src/model/testing/parity-data.ts';
 import { WordTokenizer } from '../../src/model/tokenizer/word-tokenizer.ts';
-import { unwatched } from '../../src/rollout/watchdog.ts';
+import { unwatched } from '../../src/rollout/watch.ts';
 import { agentEpisodes } from '../../src/server/gateway/agent-episodes.ts';
 import type { ChatModel } from '../../src/server/gateway/chat-model.ts';
 import { Gateway } from '../../src/server/gateway/gateway.ts';

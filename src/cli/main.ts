@@ -2,7 +2,7 @@
 
 /** The `turnwise` command. */
 
-import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
+import { withUserCode } from '../rollout/node/stray-errors.ts';
 import { version } from '../run/version.ts';
 import { processConsole } from '../show/console.ts';
 import { runCommandLine } from './command-line.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nearest, TurnwiseError } from './errors.ts';
 
 test('a message says what was wrong, what was seen, what is allowed and what to do, in that order', () => {
-  const error = new TurnwiseError('no-ice', {
+  const error = new TurnwiseError('reward-not-finite', {
     next: 'Wait for winter!',
     allowed: 'below 0 °C',
     seen: '12 °C',
@@ -13,7 +13,7 @@ test('a message says what was wrong, what was seen, what is allowed and what to 
   expect(error.message).toBe('The lake is not frozen. Seen: 12 °C. Allowed: below 0 °C. Wait for winter!');
   expect(error).toMatchObject({
     name: 'TurnwiseError',
-    code: 'no-ice',
+    code: 'reward-not-finite',
     fields: { celsius: 12 },
     cause: 'summer',
   });

@@ -1,5 +1,7 @@
 /** The one root of all errors that Turnwise raises on purpose. */
 
+import type { ErrorCode } from './error-codes/error-codes.ts';
+
 const marker = Symbol.for('turnwise.error');
 
 export interface ErrorParts {
@@ -18,13 +20,13 @@ export interface ErrorParts {
 
 /**
  * An error with a stable `code` and a message in four parts: what was wrong; what was seen; what is allowed; what to do.
- * Codes are listed in docs/errors.md. Check with `TurnwiseError.isInstance`, which also works across duplicate installs.
+ * `error-codes/` and docs/errors.md list the codes. Check with `TurnwiseError.isInstance`, which also works across duplicate installs.
  */
 export class TurnwiseError extends Error {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly fields: Readonly<Record<string, string | number | boolean>>;
 
-  constructor(code: string, parts: ErrorParts) {
+  constructor(code: ErrorCode, parts: ErrorParts) {
     super(formatMessage(parts), parts.cause === undefined ? undefined : { cause: parts.cause });
     Object.defineProperty(this, marker, { value: true });
     this.name = 'TurnwiseError';

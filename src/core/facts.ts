@@ -17,7 +17,7 @@ export interface TurnFacts {
   readonly calls?: readonly CallFact[];
   /** Share of the outcome that an estimator attributes to the turn. */
   readonly progress?: number;
-  /** What the estimator of progress sees of the turn. */
+  /** Features of the turn for the estimator of progress. */
   readonly features?: readonly number[];
   readonly answer?: string;
   readonly correct?: boolean;

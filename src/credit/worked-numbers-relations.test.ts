@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { preferencePairs } from './methods/roles/malt.ts';
-import { parseRollouts } from './report/read-rollouts.ts';
+import { parseRollouts } from './report/node/read-rollouts.ts';
 import { advantages, expectClose, half, rewards, tokens } from './testing/worked.test-helper.ts';
 
 describe('arpo', () => {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { attributionError } from './methods/turn/progress-estimator.ts';
 import { findCreditMethod } from './methods.ts';
-import { parseRollouts } from './report/read-rollouts.ts';
+import { parseRollouts } from './report/node/read-rollouts.ts';
 import {
   advantages,
   expectClose,

@@ -43,7 +43,7 @@ export const turnFacts = {
     .optional()
     .describe('Tool calls of the turn: `[{"name": "search", "arguments": {"q": "x"}}]`.'),
   progress: amount.optional().describe('Share of the outcome that an estimator attributes to the turn.'),
-  features: z.array(amount).optional().describe('What the estimator of progress sees of the turn.'),
+  features: z.array(amount).optional().describe('Features of the turn for the estimator of progress.'),
   answer: z
     .string()
     .optional()

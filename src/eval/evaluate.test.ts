@@ -17,7 +17,7 @@ import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
 import { fullContext } from '../rollout/context.ts';
-import { unwatched } from '../rollout/watchdog.ts';
+import { unwatched } from '../rollout/watch.ts';
 import { type Evaluation, evaluate, summarise } from './evaluate.ts';
 
 const played = (outcome: number, stop: StopReason = 'done', turns = 2): Group =>

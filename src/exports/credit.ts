@@ -3,7 +3,7 @@
 export { z } from 'zod';
 export { type CreditMethod, type Description, defineCreditMethod } from '../credit/contract/method.ts';
 export { creditMethods, findCreditMethod } from '../credit/methods.ts';
-export { parseRollouts, readRollouts } from '../credit/report/read-rollouts.ts';
+export { parseRollouts, readRollouts } from '../credit/report/node/read-rollouts.ts';
 export { creditReport, creditTable } from '../credit/report/report.ts';
 export type {
   Credit,

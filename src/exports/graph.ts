@@ -2,6 +2,7 @@
 
 export { gradients } from '../graph/gradient.ts';
 export { Graph } from '../graph/graph.ts';
+export { loadGraph } from '../graph/node/loaded-graph.ts';
 export { toOnnx } from '../graph/onnx.ts';
 export { causalAttention } from '../graph/operators/attention.ts';
 export {
@@ -23,5 +24,4 @@ export { logSoftmax, max, mean, softmax, sum } from '../graph/operators/reduce.t
 export { segmentSum } from '../graph/operators/segment.ts';
 export { broadcastTo, concat, reshape, slice, transpose } from '../graph/operators/shape.ts';
 export { absolute, erf, exp, log, sigmoid, sign, sqrt, square, tanh } from '../graph/operators/unary.ts';
-export { createSession } from '../graph/session.ts';
 export type { Dim, DType, Tensor } from '../graph/tensor.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { gradients } from './gradient.ts';
 import { Graph } from './graph.ts';
+import { type Feed, loadGraph } from './node/loaded-graph.ts';
 import { toOnnx, withInitializers } from './onnx.ts';
 import { add, multiply } from './operators/elementwise.ts';
 import { rmsNorm } from './operators/fused.ts';
@@ -8,7 +9,6 @@ import { gatherLast, gatherRows, scatterLast } from './operators/gather.ts';
 import { matmul } from './operators/matrix.ts';
 import { mean, sum } from './operators/reduce.ts';
 import { broadcastTo, concat, reshape, slice, transpose } from './operators/shape.ts';
-import { createSession, type Feed } from './session.ts';
 import type { Tensor } from './tensor.ts';
 import { expectClose } from './testing/check-operator.ts';
 
@@ -17,7 +17,7 @@ async function run(
   outputs: Record<string, Tensor>,
   feeds: Record<string, Feed>,
 ): Promise<Record<string, Float32Array>> {
-  const session = await createSession(toOnnx(outputs), { threads: 1 });
+  const session = await loadGraph(toOnnx(outputs), { threads: 1 });
   const result = await session.run(
     Object.fromEntries(session.inputNames.map((name) => [name, feeds[name]!])),
   );
@@ -47,7 +47,7 @@ test('one session serves every size of a symbolic axis', async () => {
   const [toX, toW] = gradients(loss, [x, w]);
   const flat = reshape(slice(x, 1, 1, -1), ['B*(T-2)', 4]);
   expect(flat.shape).toEqual(['B*(T-2)', 4]);
-  const session = await createSession(toOnnx({ loss, toX: toX!, toW: toW!, flat }), { threads: 1 });
+  const session = await loadGraph(toOnnx({ loss, toX: toX!, toW: toW!, flat }), { threads: 1 });
   for (const [B, T] of [
     [1, 3],
     [2, 5],
@@ -88,7 +88,7 @@ test('only what the outputs need is written, once', async () => {
   multiply(b, b);
   const y = multiply(add(a, 1), add(a, 1));
   expect(graph.input('a', ['N'])).toBe(a);
-  const session = await createSession(toOnnx({ y, same: y, copy: a, z: add(y, a) }), { threads: 1 });
+  const session = await loadGraph(toOnnx({ y, same: y, copy: a, z: add(y, a) }), { threads: 1 });
   expect(session.inputNames).toEqual(['a']);
   expect(session.outputNames).toEqual(['y', 'same', 'copy', 'z']);
   const result = await session.run({ a: count([3]) }, ['z', 'y', 'same', 'copy']);
@@ -115,13 +115,13 @@ test('parameters become initializers', async () => {
       [2, 4],
     ],
   ] as const) {
-    const session = await createSession(withInitializers(model, weights(...data)), { threads: 1 });
+    const session = await loadGraph(withInitializers(model, weights(...data)), { threads: 1 });
     expect([...session.inputNames].sort()).toEqual(['v', 'x']);
     const result = await session.run({ x: count([1, 2]), v: count([2, 2]) });
     expect([...result.y!]).toEqual(want);
     await session.close();
   }
-  await expect(createSession(model, { threads: 1 })).rejects.toThrow("'w' is not a graph input");
+  await expect(loadGraph(model, { threads: 1 })).rejects.toThrow("'w' is not a graph input");
   expect(() => withInitializers(model, weights(1))).toThrowErrorMatchingInlineSnapshot(
     `[TurnwiseError: The initializer 'w' has another number of values than its shape. Seen: 1 values for [2, 2].]`,
   );
@@ -148,7 +148,7 @@ test('scatters into repeated places add in a fixed order', async () => {
   const N = 1000;
   const u = Float32Array.from({ length: N * 64 }, (_, i) => Math.sin(i));
   const feeds = { ids: { data: new BigInt64Array(N).fill(1n), shape: [N] }, u: { data: u, shape: [N, 64] } };
-  const session = await createSession(toOnnx({ gradient }), { threads: 2 });
+  const session = await loadGraph(toOnnx({ gradient }), { threads: 2 });
   const first = await session.run(feeds);
   const column = Array.from({ length: 64 }, (_, d) =>
     u.filter((_, i) => i % 64 === d).reduce((a, b) => a + b, 0),

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { Graph } from '../graph/graph.ts';
+import { loadGraph } from '../graph/node/loaded-graph.ts';
 import { toOnnx } from '../graph/onnx.ts';
-import { createSession } from '../graph/session.ts';
 import { binCentres } from '../model/decoder/decoder.ts';
 import { archerActor, archerAdvantage, archerCritic, archerIql, archerTargets } from './critic/archer.ts';
 import { type BinTargets, gaussTargets, hlGauss, twoHot, twoHotTargets } from './critic/categorical-value.ts';
@@ -25,7 +25,7 @@ const close = (got: readonly number[], want: readonly number[], digits = 4): voi
 async function probabilities(targets: BinTargets, values: readonly number[], range = fiveBins) {
   const graph = new Graph();
   const p = targets(graph.input('y', [1, values.length]), range);
-  const session = await createSession(toOnnx({ p }), { threads: 1 });
+  const session = await loadGraph(toOnnx({ p }), { threads: 1 });
   const result = await session.run({ y: { data: Float32Array.from(values), shape: [1, values.length] } });
   await session.close();
   return values.map((_, index) => [...result.p!.slice(index * range.count, (index + 1) * range.count)]);

@@ -4,7 +4,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import { isThenable, thrownText, tried } from '../core/safe-text.ts';
 import type { FailureOrigin, StopReason } from '../core/stop.ts';
 import { inScope, type Scope, strayErrorsSeen, strayErrorsTold } from './guard/scope.ts';
-import type { Watch } from './watchdog.ts';
+import type { Watch } from './watch.ts';
 
 /** An episode cannot go on; carries the stop reason it ends with. */
 export class EpisodeEnd extends Error {

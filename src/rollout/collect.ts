@@ -1,6 +1,5 @@
 /** Many episodes at once, gathered into groups. */
 
-import { setMaxListeners } from 'node:events';
 import type { Episode, EpisodeKey, Group, Role, Split } from '../core/episode.ts';
 import { keyText } from '../core/episode-key.ts';
 import { TurnwiseError } from '../core/errors.ts';
@@ -9,6 +8,7 @@ import { withoutIds } from '../core/json/without-ids.ts';
 import { isTrainable } from '../core/stop.ts';
 import type { Lockstep } from '../policy/lockstep.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
+import { allowManyListeners } from './node/many-listeners.ts';
 import { repeating } from './turns/copied-prefix.ts';
 
 /** One episode. */
@@ -97,7 +97,7 @@ export async function playEpisodes(
   };
   const workers = Math.min(options.concurrency, episodes.length);
   // Every episode under way listens for Ctrl-C.
-  setMaxListeners(0, signal);
+  allowManyListeners(signal);
   // All enter before any starts, or the first to wait would find itself alone and be served alone.
   for (let i = 0; i < workers; i++) lockstep.enter();
   await Promise.all(Array.from({ length: workers }, worker));

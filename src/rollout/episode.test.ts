@@ -16,7 +16,7 @@ import { fullContext, latestContext } from './context.ts';
 import { type EpisodeOptions, runEpisode } from './episode.ts';
 import { turnRules } from './turns/turn-control.ts';
 import { untilVoid } from './turns/turn-controls.ts';
-import { unwatched } from './watchdog.ts';
+import { unwatched } from './watch.ts';
 
 const counter = (parts: Partial<Environment<Json, { at: number }>> = {}): World =>
   fromEnvironment(

@@ -20,7 +20,7 @@ import type { CopiedPrefix } from './turns/copied-prefix.ts';
 import { EpisodeTurns, type Said } from './turns/episode-turns.ts';
 import { chanceOf, openingOf } from './turns/opening.ts';
 import type { TurnRules } from './turns/turn-control.ts';
-import type { Watch } from './watchdog.ts';
+import type { Watch } from './watch.ts';
 
 export interface EpisodeOptions {
   readonly world: World;

@@ -18,7 +18,7 @@ import type { Policy } from '../policy/policy.ts';
 import { fullContext } from './context.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 import type { KeptPlace } from './kept-place.ts';
-import { unwatched } from './watchdog.ts';
+import { unwatched } from './watch.ts';
 
 const TURNS = 4;
 

@@ -1,6 +1,6 @@
 /** A checkpoint of a run: its model alone, for export, or as a policy that can play. */
 
-import { unwatched } from '../rollout/watchdog.ts';
+import { unwatched } from '../rollout/watch.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { Archive } from '../train/kit/archive.ts';
 import { createLearner, type Learner } from '../train/kit/learner.ts';

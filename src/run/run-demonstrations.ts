@@ -3,7 +3,7 @@
 import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { World } from '../env/world.ts';
-import type { Watch } from '../rollout/watchdog.ts';
+import type { Watch } from '../rollout/watch.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
 import type { TrainConfig } from '../train/config/config.ts';

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { z } from 'zod';
 import type { Json } from '../core/json/json.ts';
-import type { StrayErrors } from '../rollout/guard/node/stray-errors.ts';
+import type { StrayErrors } from '../rollout/node/stray-errors.ts';
 import type { RolloutWriter } from '../store/rollouts/rollout-writer.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';

@@ -1,6 +1,6 @@
 /** Runs for programs: started or gone on with, they come back as soon as they are open. */
 
-import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
+import { withUserCode } from '../rollout/node/stray-errors.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import type { RunSummary } from '../train/loop/events.ts';
 import { LiveEvents } from './live-events.ts';

@@ -5,8 +5,8 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import { testTasksOf } from '../env/practised.ts';
-import { withUserCode } from '../rollout/guard/node/stray-errors.ts';
-import { startWatchdog, type Watchdog } from '../rollout/watchdog.ts';
+import { withUserCode } from '../rollout/node/stray-errors.ts';
+import { startWatchdog, type Watchdog } from '../rollout/node/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import type { TrainConfig } from '../train/config/config.ts';
@@ -258,6 +258,6 @@ function spentSeconds(run: RunDirectory, step: number): number {
 
 /** Ends the process when the environment blocks it for longer than a step may take. */
 function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdog {
-  const next = `Mend the environment, then continue with: ${commandIn(root, `resume ${run.name}`)}`;
+  const next = `Correct the environment, then continue with: ${commandIn(root, `resume ${run.name}`)}`;
   return startWatchdog(config.rollout.turnTimeoutMs, next);
 }

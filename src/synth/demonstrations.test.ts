@@ -8,7 +8,7 @@ import { fromEnvironment } from '../env/from-environment.ts';
 import type { World } from '../env/world.ts';
 import { wordRenderer } from '../model/chat/renderer.ts';
 import { fullContext, latestContext } from '../rollout/context.ts';
-import { unwatched } from '../rollout/watchdog.ts';
+import { unwatched } from '../rollout/watch.ts';
 import {
   type DemonstrationOptions,
   demonstrate,

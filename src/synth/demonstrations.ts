@@ -14,7 +14,7 @@ import { scriptedPolicy } from '../policy/scripted.ts';
 import { type AgentNames, agentNames } from '../rollout/agent-names.ts';
 import { collectGroups, failuresOf, type GroupToPlay, type Play } from '../rollout/collect.ts';
 import { type ContextStrategy, fullContext } from '../rollout/context.ts';
-import type { Watch } from '../rollout/watchdog.ts';
+import type { Watch } from '../rollout/watch.ts';
 
 export interface DemonstrationOptions {
   readonly demonstrations: number;
@@ -110,7 +110,7 @@ function noDemonstrations(world: World, groups: readonly Group[]): TurnwiseError
   return new TurnwiseError('no-demonstrations', {
     what: `No demonstration of ${world.name} could be used`,
     seen: commonest ? `${commonest[1]} × ${commonest[0]}` : 'episodes without turns',
-    next: 'Mend the environment; brokenLaw() of turnwise/env checks one without training',
+    next: 'Correct the environment; brokenLaw() of turnwise/env checks one without training',
     fields: { environment: world.name },
   });
 }

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Episode } from '../../src/core/episode.ts';
 import { type AgentEpisode, defineAgent } from '../../src/env/agent.ts';
-import { unwatched } from '../../src/rollout/watchdog.ts';
+import { unwatched } from '../../src/rollout/watch.ts';
 import { agentEpisodes } from '../../src/server/gateway/agent-episodes.ts';
 import { Gateway } from '../../src/server/gateway/gateway.ts';
 import { policyModel } from '../../src/server/gateway/policy-model.ts';

@@ -254,7 +254,7 @@ function incomplete(failed: readonly JobStatus[], report: string, command: strin
   return new TurnwiseError('comparison-incomplete', {
     what: `${failed.length} of the runs failed: ${failed.map(({ job }) => job.name).join(', ')}`,
     seen: failed[0]!.problem?.message ?? 'no reason',
-    next: `What finished is in ${report}. To try the others again: ${command}`,
+    next: `Finished runs are in ${report}. To try the others again: ${command}`,
     fields: { failed: failed.length, report },
   });
 }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { creditMethods } from '../../credit/methods.ts';
-import { readRollouts, type StoredRollout } from '../../credit/report/read-rollouts.ts';
+import { readRollouts, type StoredRollout } from '../../credit/report/node/read-rollouts.ts';
 import { type CreditReport, creditReport, creditTable } from '../../credit/report/report.ts';
 import { storedRollouts } from '../../credit/report/stored-rollouts.ts';
 import { rewardShapings } from '../../credit/shaping/shapings.ts';

@@ -131,7 +131,7 @@ function nothingMeasured(name: string, failures: ReadonlyMap<string, number>): T
   return new TurnwiseError('nothing-measured', {
     what: `No episode of ${name} came to an end that counts`,
     seen: commonest ? `${commonest[1]} × ${commonest[0]}` : 'no episodes',
-    next: 'Mend what failed, and measure again',
+    next: 'Remove the cause, then measure again',
     fields: { name },
   });
 }

@@ -72,7 +72,7 @@ test('where nothing comes to an end there is no figure', async () => {
   const { code, errors } = await evaluate();
   expect(code).toBe(1);
   expect(errors.replaceAll('\n', ' ')).toMatchInlineSnapshot(
-    `"error: No episode of guess-number came to an end that counts. Seen: 4 × failed:policy: completing <episode>: The server behind the gateway did not answer as it should. Seen: status 404: no such model (URL/chat/completions). Check its URL, key and model name; the episode fails and is not learned from. Mend what failed, and measure again. (nothing-measured) "`,
+    `"error: No episode of guess-number came to an end that counts. Seen: 4 × failed:policy: completing <episode>: The server behind the gateway did not answer as it should. Seen: status 404: no such model (URL/chat/completions). Check its URL, key and model name; the episode fails and is not learned from. Remove the cause, then measure again. (nothing-measured) "`,
   );
 });
 

@@ -12,7 +12,7 @@ import { allowHostOption, servedKey, shownKey } from '../served-key.ts';
 
 const count = z.int().min(1);
 const options = z.strictObject({
-  engine: z.enum(['embedded']).default('embedded').describe('What computes'),
+  engine: z.enum(['embedded']).default('embedded').describe('The engine'),
   model: z
     .string()
     .optional()

@@ -28,9 +28,9 @@ const options = z.strictObject({
   engine: z
     .enum(['embedded', 'tinker'])
     .optional()
-    .describe('What holds the weights: this process, or a server of the Tinker API; default: embedded'),
+    .describe('The holder of the weights: this process, or a server of the Tinker API; default: embedded'),
   baseUrl: z.string().optional().describe('Address of that server; default: that in TINKER_BASE_URL'),
-  baseModel: z.string().optional().describe('What that server calls the model to train'),
+  baseModel: z.string().optional().describe('The server’s name of the model to train'),
   loraRank: z.int().min(0).optional().describe('Rank of the adapter that is trained'),
   name: z.string().optional().describe('Name of the run; default: ENVIRONMENT-RECIPE-NUMBER'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),

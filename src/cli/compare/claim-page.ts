@@ -84,7 +84,7 @@ ${Object.entries(result.worlds)
     );
     return `<h3>${escapeHtml(name)}</h3>
 <div class="card" style="margin-top:1rem">${runTable(world.runs)}
-<p class="note">On ${escapeHtml(taskNoun({ testTasks: world.testTasks as 'held-out' }))}. Means over seeds; costs where the budget ends. Beside 0 collapses: the highest rate that so many seeds leave possible, at 95%.</p></div>
+<p class="note">On ${escapeHtml(taskNoun({ testTasks: world.testTasks as 'held-out' }))}. Means over seeds; costs where the budget ends. Beside 0 collapses: the highest rate that this number of seeds leaves possible, at 95%.</p></div>
 ${shown ? `${legend(shown.arms)}<div class="charts">${curveFigure(shown)}${differenceFigure(shown, shown.arms[0]!)}${finalsFigure(shown)}${sensitivityFigure(world)}</div>${otherAxes(shown)}` : sensitivityFigure(world)}`;
   })
   .join('\n')}

@@ -197,7 +197,7 @@ function definitions(worlds: readonly WorldResult[]): string {
     ],
     [
       'collapsed',
-      'Runs that ended below their peak by a quarter of it, and by more than three standard deviations of the evaluation. Beside 0: the highest rate that so many seeds leave possible, at 95%.',
+      'Runs that ended below their peak by a quarter of it, and by more than three standard deviations of the evaluation. Beside 0: the highest rate that this number of seeds leaves possible, at 95%.',
     ],
     [
       'costs',

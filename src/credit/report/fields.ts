@@ -60,7 +60,7 @@ export const rolloutFields = {
     'Trajectories with equal `groupId` and `role` are compared with each other. Required.',
   ),
   id: name.describe('Tells the trajectories of a group and role apart. Required.'),
-  role: name.default(AGENT).describe('Whose trajectory it is; without it `agent`.'),
+  role: name.default(AGENT).describe('The role of the trajectory; `agent` by default.'),
   game: trajectoryFacts.game,
   episode: name
     .optional()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseRollouts } from './read-rollouts.ts';
+import { parseRollouts } from './node/read-rollouts.ts';
 import { creditReport, creditTable } from './report.ts';
 
 const rollouts = parseRollouts(

@@ -3,7 +3,7 @@
 import { turnRewards } from '../kit/columns.ts';
 import { cutIntoTurns } from '../kit/tokens.ts';
 import { builtInCredit, type CreditCatalogue, composeCredit } from '../shaping/shapings.ts';
-import type { StoredRollout } from './read-rollouts.ts';
+import type { StoredRollout } from './node/read-rollouts.ts';
 import type { CreditState, TrajectoryCredit } from './rollouts.ts';
 
 export interface TurnReport {

@@ -4,7 +4,7 @@ import type { Group } from '../../core/episode.ts';
 import { isTrainable } from '../../core/stop.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { creditTrajectory, storedScores } from '../contract/view.ts';
-import type { StoredRollout } from './read-rollouts.ts';
+import type { StoredRollout } from './node/read-rollouts.ts';
 
 /** The trajectories of all roles, group after group. Those without turns are left out. */
 export function storedRollouts(groups: readonly Group[]): StoredRollout[] {

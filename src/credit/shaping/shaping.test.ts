@@ -1,7 +1,7 @@
 /** The worked numbers of the method reference for reward shapings, from a rollout file as a user would give it. */
 
 import { describe, expect, test } from 'vitest';
-import { parseRollouts } from '../report/read-rollouts.ts';
+import { parseRollouts } from '../report/node/read-rollouts.ts';
 import { creditReport, creditTable } from '../report/report.ts';
 import type { CreditState } from '../report/rollouts.ts';
 import { expectClose, shapedRewards, trajectoriesOf } from '../testing/worked.test-helper.ts';

@@ -1,7 +1,7 @@
 /** Worked numbers, computed as a user would: a rollout file in, a report out. */
 
 import { expect } from 'vitest';
-import { parseRollouts } from '../report/read-rollouts.ts';
+import { parseRollouts } from '../report/node/read-rollouts.ts';
 import { creditReport, type TrajectoryReport, type TurnReport } from '../report/report.ts';
 
 export function trajectoriesOf(

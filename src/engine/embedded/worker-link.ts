@@ -2,7 +2,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { TurnwiseError } from '../../core/errors.ts';
-import { shareNativeCalls } from '../../graph/runtime/native-calls.ts';
+import { shareNativeCalls } from '../../graph/node/native-calls.ts';
 import { type Answer, engineFailed, reviveError } from './worker-messages.ts';
 
 /** Calls are answered by their number. When the thread dies, every pending and later call is rejected. */

@@ -1,5 +1,6 @@
 /** What the engine and its worker thread say to each other. */
 
+import type { ErrorCode } from '../../core/error-codes/error-codes.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { EngineCore } from './engine-core.ts';
 import type { EngineSettings } from './engine-settings.ts';
@@ -23,7 +24,7 @@ export function perform(core: EngineCore, verb: Verb, parameters: readonly unkno
 
 /** An error as plain data: class and prototype do not cross threads. */
 export interface ErrorDescription {
-  readonly code?: string;
+  readonly code?: ErrorCode;
   readonly message: string;
   readonly stack?: string;
   readonly fields?: Readonly<Record<string, string | number | boolean>>;

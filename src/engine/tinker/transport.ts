@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TurnwiseError } from '../../core/errors.ts';
 import { jsonLimits, jsonProblem } from '../../core/json/json-limits.ts';
 import { withoutKey } from '../../core/json/without-key.ts';
-import { readBody } from '../../core/read-body.ts';
+import { ask, type HttpAnswer } from '../../core/node/http.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { PROTOBUF } from '../../wire/tinker/shapes.ts';
 import { clientClosed, statusError, unreachable } from './errors.ts';
@@ -177,37 +177,24 @@ export class Transport {
     }
   }
 
-  /** Downloads are often elsewhere: the key goes to the server alone, which `fetch` would not see to. */
-  async #follow(address: string, init: RequestInit & { readonly headers: object }): Promise<Response> {
-    let url = new URL(address);
-    const home = url.origin;
-    for (let redirects = 0; ; redirects++) {
-      const key = url.origin === home && this.#apiKey !== undefined && { 'x-api-key': this.#apiKey };
-      const headers = { ...init.headers, ...key } as Record<string, string>;
-      const response = await fetch(url, { ...init, headers, redirect: 'manual' });
-      const location = response.headers.get('location');
-      const isMoved = response.status >= 300 && response.status < 400 && location !== null;
-      if (!isMoved || init.method !== 'GET' || redirects === mostRedirects) return response;
-      await response.body?.cancel();
-      url = new URL(location, url);
-    }
-  }
-
   async #send(route: string, request: Request): Promise<Reached | Lost> {
     const { body, protobuf, acceptProtobuf, timeoutMs = requestTimeoutMs, mostBytes = answerBytes } = request;
     const timeout = AbortSignal.timeout(timeoutMs);
     const content = protobuf ?? (body === undefined ? undefined : JSON.stringify(body));
     try {
-      const response = await this.#follow(`${this.baseUrl}/api/v1${route}`, {
+      // Downloads are often elsewhere, where the key does not go.
+      const response = await ask(`${this.baseUrl}/api/v1${route}`, {
         method: request.method ?? 'POST',
         headers: {
           ...(content !== undefined && { 'content-type': protobuf ? PROTOBUF : 'application/json' }),
           accept: acceptProtobuf ? PROTOBUF : 'application/json',
         },
+        ...(this.#apiKey !== undefined && { secrets: { 'x-api-key': this.#apiKey } }),
         signal: AbortSignal.any([this.#signal, timeout]),
-        ...(content !== undefined && { body: content as string | Uint8Array<ArrayBuffer> }),
+        redirects: mostRedirects,
+        ...(content !== undefined && { body: content }),
       });
-      const bytes = await readBody(response, mostBytes);
+      const bytes = await response.bytes(mostBytes);
       if (bytes === undefined)
         throw garbled(`${route} answered at too great a length`, `more than ${mostBytes} bytes`);
       return new Reached(response, bytes);
@@ -237,11 +224,11 @@ class Reached implements Reply {
   readonly bytes: Uint8Array;
   readonly retryAfterMs: number | undefined;
 
-  constructor({ status, headers }: Response, bytes: Uint8Array) {
-    this.status = status;
-    this.isProtobuf = headers.get('content-type')?.includes(PROTOBUF) ?? false;
+  constructor(answer: HttpAnswer, bytes: Uint8Array) {
+    this.status = answer.status;
+    this.isProtobuf = answer.header('content-type')?.includes(PROTOBUF) ?? false;
     this.bytes = bytes;
-    const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+    const seconds = Number(answer.header('retry-after') ?? Number.NaN);
     this.retryAfterMs = seconds >= 0 && seconds < 3600 ? 1000 * seconds : undefined;
   }
 }

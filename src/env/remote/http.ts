@@ -1,16 +1,9 @@
 /** HTTP calls to environment servers: a deadline on every wait, a limit on every answer, and typed errors for the rest. */
 
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { z } from 'zod';
 import { type ErrorParts, TurnwiseError } from '../../core/errors.ts';
 import { jsonProblem } from '../../core/json/json-limits.ts';
+import { ask, type HttpAnswer, reasonOf } from '../../core/node/http.ts';
 import type { FailureOrigin } from '../../core/stop.ts';
 
 /** Longest answer that is read, in bytes. */
@@ -29,13 +22,9 @@ export interface Call {
 
 export interface Answer {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: HttpAnswer['headers'];
   readonly text: string;
 }
-
-// Not `fetch`: its streams cost several times what a step of a small environment does.
-const plain = { request: httpRequest, agent: new HttpAgent({ keepAlive: true }) };
-const secure = { request: httpsRequest, agent: new HttpsAgent({ keepAlive: true }) };
 
 /**
  * One exchange, whatever its status.
@@ -43,33 +32,32 @@ const secure = { request: httpsRequest, agent: new HttpsAgent({ keepAlive: true 
  * @throws TurnwiseError `remote-timeout`, `remote-unreachable`, `remote-answer-invalid`; the reason of `signal`
  */
 export async function exchange(call: Call): Promise<Answer> {
-  const { timeoutMs, signal } = call;
+  const { method, url, body, headers, timeoutMs, signal } = call;
   signal?.throwIfAborted();
-  const request = send(call);
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    request.destroy();
-  }, timeoutMs);
-  const stop = (): void => {
-    request.destroy();
-  };
+  const end = new AbortController();
+  const late = new Error('The deadline has passed.');
+  const timer = setTimeout(() => end.abort(late), timeoutMs);
+  const stop = (): void => end.abort(signal?.reason);
   signal?.addEventListener('abort', stop);
   try {
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      request.once('response', resolve);
-      // Stays: a connection may break after the answer has begun.
-      request.on('error', reject);
+    const answer = await ask(url, {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      signal: end.signal,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
+    const bytes = await answer.bytes(ANSWER_LIMIT);
+    if (bytes === undefined)
+      throw invalidAnswer(call, `more than ${ANSWER_LIMIT} bytes`, `at most ${ANSWER_LIMIT} bytes`);
     return {
-      status: response.statusCode ?? 0,
-      headers: response.headers,
-      text: await readText(response, call),
+      status: answer.status,
+      headers: answer.headers,
+      text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'),
     };
   } catch (error) {
     if (TurnwiseError.isInstance(error)) throw error;
     signal?.throwIfAborted();
-    if (late) {
+    if (end.signal.reason === late) {
       throw new TurnwiseError(
         'remote-timeout',
         blaming(call, {
@@ -91,18 +79,6 @@ export async function exchange(call: Call): Promise<Answer> {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
   }
-}
-
-function send({ method, url, body, headers }: Call): ClientRequest {
-  const { request, agent } = url.startsWith('https:') ? secure : plain;
-  const text = body === undefined ? undefined : JSON.stringify(body);
-  const described =
-    text === undefined
-      ? {}
-      : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
-  const sent = request(url, { method, agent, headers: { ...described, ...headers } });
-  sent.end(text);
-  return sent;
 }
 
 /** One exchange that must succeed with JSON of that shape. @throws TurnwiseError as `exchange`, and `remote-refused` */
@@ -185,25 +161,6 @@ function messageOf(text: string): string {
   }
 }
 
-async function readText(response: IncomingMessage, call: Call): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > ANSWER_LIMIT) {
-      // Leaving the loop destroys the connection.
-      throw invalidAnswer(call, `more than ${ANSWER_LIMIT} bytes`, `at most ${ANSWER_LIMIT} bytes`);
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 function place({ method, url }: Pick<Call, 'method' | 'url'>): string {
   return `${method} ${url}`;
-}
-
-function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code ?? message;
 }

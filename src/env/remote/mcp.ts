@@ -5,6 +5,7 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json/json.ts';
+import { fetchByProxy } from '../../core/node/http.ts';
 import { declaredTool } from '../declared-tools.ts';
 import type { Tool } from '../tool.ts';
 
@@ -92,6 +93,7 @@ async function loadSdk(): Promise<Sdk> {
 async function transportTo(server: McpServer, sdk: Sdk) {
   if ('url' in server) {
     return new sdk.StreamableHTTPClientTransport(new URL(server.url), {
+      fetch: fetchByProxy,
       requestInit: { headers: { ...server.headers } },
     });
   }

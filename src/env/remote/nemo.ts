@@ -259,7 +259,7 @@ class NemoSession implements Session {
   async #ask(call: Call): Promise<Answer> {
     const cookie = [...this.#cookies].map(([key, value]) => `${key}=${value}`).join('; ');
     const answer = await exchange(cookie === '' ? call : { ...call, headers: { cookie } });
-    for (const line of answer.headers['set-cookie'] ?? []) {
+    for (const line of [answer.headers['set-cookie'] ?? []].flat()) {
       const [pair = ''] = line.split(';');
       const separator = pair.indexOf('=');
       if (separator > 0) this.#cookies.set(pair.slice(0, separator).trim(), pair.slice(separator + 1).trim());

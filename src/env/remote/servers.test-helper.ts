@@ -7,7 +7,7 @@ import type { Episode } from '../../core/episode.ts';
 import { byPolicy, madeKey } from '../../core/testing/made-episodes.ts';
 import { defineContext } from '../../rollout/context.ts';
 import { runEpisode } from '../../rollout/episode.ts';
-import { unwatched } from '../../rollout/watchdog.ts';
+import { unwatched } from '../../rollout/watch.ts';
 import type { World } from '../world.ts';
 
 const servers: Server[] = [];

@@ -1,10 +1,10 @@
 /** A JavaScript interpreter that an agent may use: no clock, no files, no network, and limits on time, memory and output. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import { type Answer, type Call, SandboxHost } from './host.ts';
-import type { SandboxLimits } from './worker.ts';
+import { type Answer, type Call, SandboxHost } from './node/host.ts';
+import type { SandboxLimits } from './node/worker.ts';
 
-export type { SandboxLimits } from './worker.ts';
+export type { SandboxLimits } from './node/worker.ts';
 
 export interface Evaluation {
   /** What the code printed, then the value of its last expression. */

@@ -4,10 +4,10 @@ import { expect } from 'vitest';
 import { Rng } from '../../core/rng.ts';
 import { gradients } from '../gradient.ts';
 import { Graph } from '../graph.ts';
+import { type Feed, loadGraph } from '../node/loaded-graph.ts';
 import { toOnnx } from '../onnx.ts';
 import { multiply } from '../operators/elementwise.ts';
 import { sum } from '../operators/reduce.ts';
-import { createSession, type Feed } from '../session.ts';
 import type { Tensor } from '../tensor.ts';
 import { randomValues, tabulate, type Values } from './values.ts';
 
@@ -47,7 +47,7 @@ export async function checkOperator(operator: OperatorCase, seed = 1): Promise<v
   const cotangent = graph.input('cotangent', expected.shape);
   const wrt = gradients(sum(multiply(y, cotangent)), floats);
   const outputs = { y, ...Object.fromEntries(wrt.map((gradient, index) => [`gradient${index}`, gradient])) };
-  const session = await createSession(toOnnx(outputs), { threads: 1 });
+  const session = await loadGraph(toOnnx(outputs), { threads: 1 });
   const all: Record<string, Feed> = { cotangent: feed(expected) };
   for (const [index, value] of values.entries()) all[`x${index}`] = feed(value);
   for (const [index, { shape, values: ids }] of (operator.integers ?? []).entries()) {

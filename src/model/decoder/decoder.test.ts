@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { Rng } from '../../core/rng.ts';
 import { gradients } from '../../graph/gradient.ts';
 import { Graph } from '../../graph/graph.ts';
+import { type Feed, loadGraph } from '../../graph/node/loaded-graph.ts';
 import { toOnnx } from '../../graph/onnx.ts';
 import { add, multiply } from '../../graph/operators/elementwise.ts';
 import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import { sum } from '../../graph/operators/reduce.ts';
-import { createSession, type Feed } from '../../graph/session.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import { type DecoderShape, initialWeights, parameterShapes } from './decoder.ts';
 import { causalMask, forward } from './forward.ts';
@@ -61,7 +61,7 @@ async function model(shape: DecoderShape, ids: number[][], adapter?: LoraShape):
   );
   const named = Object.fromEntries(parameters.map(({ name }, index) => [`gradient.${name}`, wrt[index]!]));
   const bytes = toOnnx({ loss, logprobs, ...(values && { values }), ...named });
-  const session = await createSession(bytes, { threads: 1 });
+  const session = await loadGraph(bytes, { threads: 1 });
   const [B, T] = [ids.length, ids[0]!.length];
   const rng = Rng.of('feeds');
   const feeds: Record<string, Feed> = {

@@ -40,6 +40,7 @@ const start = (path: string) => {
   const done = download({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     headers: {},
+    secrets: {},
     path,
     bytes: content.length,
     checksum: createHash('sha256').update(content).digest('hex'),

@@ -4,11 +4,14 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { TurnwiseError } from '../../core/errors.ts';
+import { ask, type HttpAnswer, reasonOf } from '../../core/node/http.ts';
 import { writeError } from '../../core/write-error.ts';
 
 export interface Download {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** For the hub alone: large files are elsewhere. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** Where the whole file goes; the part that is there so far is beside it, named `.incomplete`. */
   readonly path: string;
   readonly bytes: number;
@@ -20,7 +23,7 @@ export interface Download {
   /** Bytes of the file that are on the disk. */
   readonly onBytes: (done: number) => void;
   /** The error for an answer that is not a success. */
-  readonly refused: (response: Response) => TurnwiseError;
+  readonly refused: (response: HttpAnswer) => TurnwiseError;
   readonly patience: Patience;
 }
 
@@ -34,6 +37,9 @@ export interface Patience {
 }
 
 export const usualPatience: Patience = { attempts: 5, waitMs: 500, silenceMs: 30_000 };
+
+/** As many as browsers follow. */
+export const MOST_REDIRECTS = 20;
 
 /** @throws TurnwiseError `hub-interrupted`, `hub-checksum`, `disk-full`, `disk-failed`, and what `refused` gives */
 export async function download(file: Download): Promise<void> {
@@ -90,21 +96,26 @@ async function fetchRest(file: Download, incomplete: string, have: number): Prom
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(new Error('no byte arrived')), file.patience.silenceMs);
   try {
-    const response = await fetch(file.url, {
+    const response = await ask(file.url, {
       headers: { ...file.headers, ...(have > 0 ? { range: `bytes=${have}-` } : {}) },
+      secrets: file.secrets,
+      redirects: MOST_REDIRECTS,
       signal: AbortSignal.any([file.signal, silence.signal]),
     });
     if (response.status === 416) {
       // The part here is not a part of what is there.
-      await response.body?.cancel();
+      response.discard();
       await rm(incomplete, { force: true });
       return;
     }
     if (response.status >= 500 || response.status === 429) {
-      await response.body?.cancel();
+      response.discard();
       throw new Error(`${response.status} ${response.statusText}`.trim());
     }
-    if (!response.ok || response.body === null) throw file.refused(response);
+    if (!response.ok) {
+      response.discard();
+      throw file.refused(response);
+    }
     // Where the server starts from the beginning, so does the file.
     const from = response.status === 206 ? have : 0;
     const opening = open(incomplete, from === 0 ? 'w' : 'a');
@@ -165,10 +176,9 @@ function refusedWrite(error: unknown, { path }: Download): unknown {
 }
 
 function interrupted({ subject, bytes, path }: Download, have: number, cause: unknown): TurnwiseError {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   return new TurnwiseError('hub-interrupted', {
     what: `The download of ${subject} was interrupted again and again`,
-    seen: `${have} of ${bytes} bytes${inner instanceof Error ? `, then: ${inner.message}` : ''}`,
+    seen: `${have} of ${bytes} bytes${cause === undefined ? '' : `, then: ${reasonOf(cause)}`}`,
     next: 'Run the command again: it goes on where it stopped',
     fields: { file: path, bytes: have },
     cause,

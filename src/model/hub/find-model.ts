@@ -7,10 +7,11 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, statfs, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { TurnwiseError } from '../../core/errors.ts';
+import { ask, type HttpAnswer, type HttpRequest } from '../../core/node/http.ts';
 import { writeError } from '../../core/write-error.ts';
 import { findLocal } from '../local/find-local.ts';
 import { modelAt } from '../local/gguf-in-folder.ts';
-import { download, type Patience, usualPatience } from './download.ts';
+import { download, MOST_REDIRECTS, type Patience, usualPatience } from './download.ts';
 import {
   cachedSnapshot,
   type HubEnvironment,
@@ -38,6 +39,9 @@ export interface FindOptions {
   /** False: only what says how the model reads, for a model whose weights are elsewhere. */
   readonly weights?: boolean;
 }
+
+/** Longest list of the files of a model. */
+const LISTING_BYTES = 64 * 2 ** 20;
 
 /** Files that are fetched where the model has them, beside its weights. */
 const SMALL_FILES = [
@@ -101,29 +105,33 @@ async function fetchSnapshot(reference: HubReference, options: FindOptions): Pro
     throw noNetwork(new Error('HF_HUB_OFFLINE is set'), endpoint, subject);
   }
   const token = environment.HF_TOKEN || undefined;
-  const headers: Record<string, string> = {
-    // Lengths and parts are those of the file, not of something compressed.
-    'accept-encoding': 'identity',
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-  };
-  const ask = async (url: string, init: RequestInit): Promise<Response> => {
+  // Lengths and parts are those of the file, not of something compressed.
+  const headers = { 'accept-encoding': 'identity' };
+  const secrets: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const askHub = async (url: string, request: HttpRequest): Promise<HttpAnswer> => {
     const deadline = AbortSignal.timeout((options.patience ?? usualPatience).silenceMs);
     try {
-      return await fetch(url, { ...init, headers, signal: AbortSignal.any([options.signal, deadline]) });
+      const signal = AbortSignal.any([options.signal, deadline]);
+      return await ask(url, { ...request, headers, secrets, signal });
     } catch (cause) {
       options.signal.throwIfAborted();
       throw noNetwork(cause, endpoint, subject);
     }
   };
-  const refused = (response: Response, what: string): TurnwiseError =>
+  const refused = (response: HttpAnswer, what: string): TurnwiseError =>
     refusedByHub(response, reference, what, token);
 
-  const listing = await ask(
+  const listing = await askHub(
     `${endpoint}/api/models/${repository}/revision/${encodeURIComponent(revision)}`,
-    {},
+    { redirects: MOST_REDIRECTS },
   );
-  if (!listing.ok) throw refused(listing, `model ${subject}`);
-  const { sha, siblings } = (await listing.json()) as {
+  if (!listing.ok) {
+    listing.discard();
+    throw refused(listing, `model ${subject}`);
+  }
+  const listed = await listing.bytes(LISTING_BYTES);
+  if (listed === undefined) throw strange(subject, `a list of more than ${LISTING_BYTES} bytes`);
+  const { sha, siblings } = JSON.parse(new TextDecoder().decode(listed)) as {
     readonly sha: string;
     readonly siblings: readonly { readonly rfilename: string }[];
   };
@@ -134,16 +142,15 @@ async function fetchSnapshot(reference: HubReference, options: FindOptions): Pro
   const describe = async (name: string): Promise<RemoteFile> => {
     let url = `${endpoint}/${repository}/resolve/${sha}/${name}`;
     // The hub says what a large file is before it sends one elsewhere for it; a renamed model is on the hub itself.
-    let response = await ask(url, { method: 'HEAD', redirect: 'manual' });
-    for (let moves = 0; moves < 3 && response.headers.get('location')?.startsWith('/'); moves++) {
-      if (response.headers.has('x-linked-etag')) break;
-      url = endpoint + response.headers.get('location');
-      response = await ask(url, { method: 'HEAD', redirect: 'manual' });
+    let response = await askHub(url, { method: 'HEAD' });
+    for (let moves = 0; moves < 3 && response.header('location')?.startsWith('/'); moves++) {
+      if (response.header('x-linked-etag') !== undefined) break;
+      url = endpoint + response.header('location');
+      response = await askHub(url, { method: 'HEAD' });
     }
     if (response.status >= 400) throw refused(response, `file ${name} of ${subject}`);
-    const header = (key: string): string | null => response.headers.get(key);
-    const etag = (header('x-linked-etag') ?? header('etag') ?? '').replace(/^W\/|"/g, '');
-    const bytes = Number(header('x-linked-size') ?? header('content-length') ?? Number.NaN);
+    const etag = (response.header('x-linked-etag') ?? response.header('etag') ?? '').replace(/^W\/|"/g, '');
+    const bytes = Number(response.header('x-linked-size') ?? response.header('content-length') ?? Number.NaN);
     if (!/^[\w-]+$/.test(etag) || !Number.isSafeInteger(bytes)) {
       throw strange(subject, `no usable etag and length of ${name}`);
     }
@@ -162,6 +169,7 @@ async function fetchSnapshot(reference: HubReference, options: FindOptions): Pro
         await download({
           url: file.url,
           headers,
+          secrets,
           path: blob,
           bytes: file.bytes,
           checksum: file.etag,

@@ -1,19 +1,20 @@
 /** What the hub's answers mean for a person. */
 
 import { TurnwiseError } from '../../core/errors.ts';
+import { type HttpAnswer, reasonOf } from '../../core/node/http.ts';
 import type { HubReference } from './hub-cache.ts';
 
 /** The error for an answer that is not a success; `subject` is the model or one of its files. */
 export function refusedByHub(
-  response: Response,
+  response: HttpAnswer,
   { repository, revision }: HubReference,
   subject: string,
   token: string | undefined,
 ): TurnwiseError {
   const { status } = response;
   const fields = { status, repository, revision };
-  const code = response.headers.get('x-error-code') ?? '';
-  const seen = `${status} ${response.headers.get('x-error-message') ?? response.statusText}`.trim();
+  const code = response.header('x-error-code') ?? '';
+  const seen = `${status} ${response.header('x-error-message') ?? response.statusText}`.trim();
   if (code === 'RevisionNotFound') {
     return new TurnwiseError('hub-unknown', {
       what: `${repository} has no revision "${revision}"`,
@@ -49,10 +50,9 @@ export function refusedByHub(
 }
 
 export function noNetwork(cause: unknown, endpoint: string, subject: string): TurnwiseError {
-  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   return new TurnwiseError('hub-unreachable', {
     what: `${subject} is not in the cache, and ${endpoint} cannot be reached`,
-    seen: inner instanceof Error ? inner.message : String(inner),
+    seen: reasonOf(cause),
     next: 'Connect to a network, set HF_ENDPOINT to a mirror, or give a checkpoint folder as ./path',
     fields: { endpoint },
     cause,

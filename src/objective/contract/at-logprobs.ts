@@ -8,8 +8,8 @@
 import { TurnwiseError } from '../../core/errors.ts';
 import { gradients } from '../../graph/gradient.ts';
 import { Graph } from '../../graph/graph.ts';
+import { type Feed, type LoadedGraph, loadGraph } from '../../graph/node/loaded-graph.ts';
 import { toOnnx } from '../../graph/onnx.ts';
-import { createSession, type Feed, type GraphSession } from '../../graph/session.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import type { NamedLoss } from '../named-losses.ts';
 import { trainedMask } from '../policy-gradient/surrogate.ts';
@@ -31,7 +31,7 @@ export interface ObjectiveAtLogprobs {
 
 /** Keeps one compiled graph for each objective. */
 export class LogprobEvaluator {
-  readonly #sessions = new Map<string, Promise<GraphSession>>();
+  readonly #sessions = new Map<string, Promise<LoadedGraph>>();
 
   /** @throws TurnwiseError `engine-unsupported` where the objective needs more than log-probabilities, `non-finite-loss` */
   async evaluate(
@@ -85,10 +85,10 @@ export class LogprobEvaluator {
     for (const session of sessions) await (await session).close();
   }
 
-  #session(key: string, build: (tokens: TokenTensors) => Record<string, Tensor>): Promise<GraphSession> {
+  #session(key: string, build: (tokens: TokenTensors) => Record<string, Tensor>): Promise<LoadedGraph> {
     let session = this.#sessions.get(key);
     if (session === undefined) {
-      session = createSession(toOnnx(build(tokenInputs())), { threads: 1 });
+      session = loadGraph(toOnnx(build(tokenInputs())), { threads: 1 });
       this.#sessions.set(key, session);
     }
     return session;
@@ -121,7 +121,7 @@ function unsupported(what: string): never {
 
 /** Rows padded on the right; padding has weight 0. Position 0 of a row, which has no log-probability, is left out. */
 function feedsOf(
-  session: GraphSession,
+  session: LoadedGraph,
   rows: readonly ChannelRow[],
   logprobs_B_T: readonly Float32Array[],
 ): Record<string, Feed> {

@@ -22,7 +22,10 @@ import { segmentChannels, segmentLogRatio } from './segment-ratio.ts';
 import { clipRatio, driftMetrics, surrogateLoss } from './surrogate.ts';
 
 const schema = z.strictObject({
-  level: z.enum(['sequence', 'turn']).default('sequence').describe('What shares a ratio: a row, or a turn'),
+  level: z
+    .enum(['sequence', 'turn'])
+    .default('sequence')
+    .describe('The unit that shares a ratio: a row, or a turn'),
   clipLow: z.number().min(0).max(1).default(3e-4).describe('Ratio clip below 1'),
   clipHigh: z.number().positive().default(4e-4).describe('Ratio clip above 1'),
   dualClip: dualClipOption.default(0),

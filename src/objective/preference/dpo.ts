@@ -1,5 +1,5 @@
 /**
- * DPO over trajectories or turns: the preferred sequence shall gain more likelihood, against a reference, than the other.
+ * DPO over trajectories or turns: the preferred sequence gains more likelihood, against a reference, than the other.
  *
  *   S(τ) = Σ over the model's tokens of (log π - log reference)
  *   loss = mean over pairs of -log σ(β · (S(preferred) - S(other))) + likelihoodCoefficient · NLL(preferred)

@@ -3,9 +3,9 @@
 import { Rng } from '../../core/rng.ts';
 import { gradients } from '../../graph/gradient.ts';
 import { Graph } from '../../graph/graph.ts';
+import { type Feed, loadGraph } from '../../graph/node/loaded-graph.ts';
 import { toOnnx } from '../../graph/onnx.ts';
 import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
-import { createSession, type Feed } from '../../graph/session.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import type { Objective, StepStructure, StepView, TokenTensors } from '../contract/objective.ts';
 import { policyMeans } from '../contract/policy-means.ts';
@@ -176,7 +176,7 @@ async function run(
   );
   const outputs: Record<string, Tensor> = { loss, ...metrics };
   for (const [index, [name]] of wrt.entries()) outputs[`gradient ${name}`] = found[index]!;
-  const session = await createSession(toOnnx(outputs), { threads: 1 });
+  const session = await loadGraph(toOnnx(outputs), { threads: 1 });
   const results = await session.run(
     Object.fromEntries(session.inputNames.map((name) => [name, feeds[name]!])),
   );

@@ -13,7 +13,7 @@ import { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { fullContext } from '../context.ts';
 import { faultyWorld } from '../testing/faulty-world.ts';
-import { unwatched } from '../watchdog.ts';
+import { unwatched } from '../watch.ts';
 import { aepoExplorer, balancedShare } from './aepo.ts';
 import { type ArpoExplorerOptions, arpoExplorer } from './arpo.ts';
 import { fullTreeExplorer } from './full-tree.ts';

@@ -8,7 +8,7 @@ import type { Session, StepResult } from '../../env/session.ts';
 import type { World } from '../../env/world.ts';
 import { Boundary, EpisodeEnd } from '../boundary.ts';
 import { FAULTS, FAULTY_CALLS, type FaultPlan, faultyWorld } from '../testing/faulty-world.ts';
-import { unwatched } from '../watchdog.ts';
+import { unwatched } from '../watch.ts';
 import { GuardedSession } from './guarded-session.ts';
 
 const TIMEOUT_MS = 20;

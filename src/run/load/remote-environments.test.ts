@@ -45,7 +45,7 @@ describe('addresses', () => {
     const { code, errors } = await turnwise(['train', 'turnwise:http://127.0.0.1:1']);
     expect(code).toBe(1);
     expect(errors).toMatchInlineSnapshot(
-      `"error: GET http://127.0.0.1:1/v1/environment could not be reached, or broke off. Seen: ECONNREFUSED. Check the address, and that the server is running. (remote-unreachable) "`,
+      `"error: GET http://127.0.0.1:1/v1/environment could not be reached, or broke off. Seen: connect ECONNREFUSED 127.0.0.1:1. Check the address, and that the server is running. (remote-unreachable) "`,
     );
   });
 

@@ -8,7 +8,7 @@ import { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { CollectOptions } from '../../rollout/collect.ts';
 import { fullContext } from '../../rollout/context.ts';
-import { unwatched } from '../../rollout/watchdog.ts';
+import { unwatched } from '../../rollout/watch.ts';
 import { readChatCall } from '../../server/gateway/call-request.ts';
 import { type ChatModel, NO_HISTORY } from '../../server/gateway/chat-model.ts';
 import { POLICY_NAME } from '../../server/gateway/policy-model.ts';

@@ -1,6 +1,6 @@
 /** The version of onnxruntime: runs promise equal bits with equal kernels only, so each says which ones it began with. */
 
-import { runtimeVersion } from '../../graph/runtime/binding.ts';
+import { runtimeVersion } from '../../graph/node/binding.ts';
 import type { StoredEvent } from '../../train/loop/events.ts';
 
 /** As runs record it. */

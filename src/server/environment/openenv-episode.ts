@@ -21,14 +21,14 @@ export type ResetRequest = z.output<typeof resetRequest>;
 
 /** OpenEnv adds `metadata` to every action; it means nothing here. */
 export const actionRequest = z.strictObject({
-  text: z.string().describe('What the policy wrote'),
+  text: z.string().describe('The text that the policy wrote'),
   metadata: z.record(z.string(), z.json()).optional(),
 });
 
 const observation = z.object({
-  text: z.string().describe('What the agent reads, as one text'),
+  text: z.string().describe('The text that the agent reads'),
   messages: z.array(z.object({ role: z.string(), content: z.string() })).describe('The same as messages'),
-  role: z.string().nullable().describe('Who acts next; null when the episode is over'),
+  role: z.string().nullable().describe('The role that acts next; null when the episode is over'),
   valid: z.boolean().describe('Whether the last action was accepted'),
   success: z.boolean().describe('Whether the task is solved'),
   rewards: z.record(z.string(), z.number()).describe('Of every role; reward is that of the role that acted'),

@@ -5,7 +5,7 @@ import type { Episode, EpisodeKey } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { type AgentDefinition, type AgentEpisode, defineAgent } from '../../env/agent.ts';
 import type { PromptRequest } from '../../policy/policy.ts';
-import { unwatched } from '../../rollout/watchdog.ts';
+import { unwatched } from '../../rollout/watch.ts';
 import { agentEpisodes } from './agent-episodes.ts';
 import { Gateway } from './gateway.ts';
 import { policyModel } from './policy-model.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { jsonProblem } from '../../core/json/json-limits.ts';
 import { withoutKey } from '../../core/json/without-key.ts';
-import { readBody } from '../../core/read-body.ts';
+import { ask, type HttpAnswer, reasonOf } from '../../core/node/http.ts';
 import { ApiError } from './api-error.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
 
@@ -26,29 +26,27 @@ export async function post(url: string, body: object, options: PostOptions): Pro
   const { apiKey, timeoutMs = 300_000, retries = 3, answerBytes = 32 * 2 ** 20, signal } = options;
   for (let attempt = 0; ; attempt++) {
     const deadline = AbortSignal.timeout(timeoutMs);
-    let response: Response;
+    let response: HttpAnswer;
     let bytes: Uint8Array | undefined;
     try {
-      response = await fetch(url, {
+      response = await ask(url, {
         method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-        },
+        headers: { 'content-type': 'application/json' },
+        ...(apiKey !== undefined && { secrets: { authorization: `Bearer ${apiKey}` } }),
         body: JSON.stringify(body),
         signal: AbortSignal.any([signal, deadline]),
       });
-      bytes = await readBody(response, answerBytes);
+      bytes = await response.bytes(answerBytes);
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       if (attempt < retries && !deadline.aborted) {
-        await pause(attempt, null, signal);
+        await pause(attempt, undefined, signal);
         continue;
       }
       throw upstreamFailed(
         options,
         url,
-        deadline.aborted ? `no answer within ${timeoutMs} ms` : causeOf(cause),
+        deadline.aborted ? `no answer within ${timeoutMs} ms` : reasonOf(cause),
         cause,
       );
     }
@@ -57,7 +55,7 @@ export async function post(url: string, body: object, options: PostOptions): Pro
     const text = withoutKey(new TextDecoder().decode(bytes), apiKey);
     if (response.ok) return readJson(options, url, text);
     if (attempt < retries && (response.status === 429 || response.status >= 500)) {
-      await pause(attempt, response.headers.get('retry-after'), signal);
+      await pause(attempt, response.header('retry-after'), signal);
       continue;
     }
     throw refusal(options, url, response.status, text);
@@ -65,8 +63,8 @@ export async function post(url: string, body: object, options: PostOptions): Pro
 }
 
 /** Half a second, one, two; or what the server says, up to half a minute. */
-async function pause(attempt: number, retryAfter: string | null, signal: AbortSignal): Promise<void> {
-  const told = retryAfter === null ? Number.NaN : Number(retryAfter) * 1000;
+async function pause(attempt: number, retryAfter: string | undefined, signal: AbortSignal): Promise<void> {
+  const told = retryAfter === undefined ? Number.NaN : Number(retryAfter) * 1000;
   const waitMs = Number.isFinite(told) ? Math.min(30_000, Math.max(0, told)) : 500 * 2 ** attempt;
   await new Promise<void>((resolve, reject) => {
     const abort = (): void => {
@@ -119,10 +117,5 @@ export function upstreamFailed({ apiKey }: Keyed, url: string, seen: string, cau
     ...(cause === undefined ? {} : { cause }),
   });
 }
-
-const causeOf = (error: unknown): string => {
-  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return inner instanceof Error ? inner.message : String(inner);
-};
 
 const shorten = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -1,5 +1,6 @@
 /** Why a request is refused, as errors that know their status. */
 
+import type { ErrorCode } from '../../core/error-codes/error-codes.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 
 export function invalid(what: string, seen?: string, allowed?: string): TurnwiseError {
@@ -30,7 +31,7 @@ export function tooMany(what: string, seen: string, next: string): TurnwiseError
   return new TurnwiseError('request-too-many', { what, seen, next });
 }
 
-const statuses: Readonly<Record<string, number>> = {
+const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   'request-invalid': 422,
   'request-unknown': 404,
   'request-gone': 410,

@@ -13,7 +13,7 @@ import { fromEnvironment } from '../../env/from-environment.ts';
 import type { World } from '../../env/world.ts';
 import { wordRenderer } from '../../model/chat/renderer.ts';
 import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
-import { unwatched } from '../../rollout/watchdog.ts';
+import { unwatched } from '../../rollout/watch.ts';
 import { keptOf, recordedGroups } from '../../run/recorded-episodes.ts';
 import { demonstrate } from '../../synth/demonstrations.ts';
 import { Archive } from '../kit/archive.ts';

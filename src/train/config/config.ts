@@ -32,7 +32,7 @@ const chat = z
     system: z
       .string()
       .default('')
-      .describe('What is said first; empty makes it of the environment’s description and actions'),
+      .describe('The first system message; empty makes one from the environment’s description and actions'),
     thinking: z
       .enum(['template', 'on', 'off'])
       .default('template')
@@ -55,7 +55,7 @@ const lora = z
 const tinker = z
   .strictObject({
     baseUrl: z.string().default('').describe('Address of the server, without /api/v1'),
-    baseModel: z.string().default('').describe('What the server calls the model to train'),
+    baseModel: z.string().default('').describe('The server’s name of the model to train'),
     lossScale: z
       .enum(['auto', 'sum', 'mean'])
       .default('auto')
@@ -226,7 +226,7 @@ const replay = z
     updates: count.default(4).describe('Updates of a step'),
     batch: count.default(64).describe('Episodes of an update'),
   })
-  .describe('What off-policy recipes learn from again');
+  .describe('Memory of off-policy recipes');
 
 const critic = z
   .strictObject({
@@ -244,7 +244,7 @@ const critic = z
       .default(2)
       .describe('Actions it chooses from, the recorded one among them, where the policy imitates the best'),
   })
-  .describe('What off-policy recipes learn of values');
+  .describe('Value learning of off-policy recipes');
 
 const optimizer = z.strictObject({
   learningRate: z.number().positive().default(5e-4).describe('Peak learning rate of reinforcement learning'),
@@ -277,22 +277,22 @@ const budget = z.strictObject({
     .int()
     .min(0)
     .default(0)
-    .describe('Stop after the step by which so many episodes were played; 0 is off'),
+    .describe('Stop after the step in which this number of episodes is reached; 0 is off'),
   turns: z
     .int()
     .min(0)
     .default(0)
-    .describe('Stop after the step by which environments took so many steps; 0 is off'),
+    .describe('Stop after the step in which this number of environment steps is reached; 0 is off'),
   tokens: z
     .int()
     .min(0)
     .default(0)
-    .describe('Stop after the step by which so many tokens were processed, to act and to learn; 0 is off'),
+    .describe('Stop after the step in which this number of tokens is reached, to act and to learn; 0 is off'),
   minutes: z
     .number()
     .min(0)
     .default(0)
-    .describe('Stop after the step by which acting and learning took so long; 0 is off'),
+    .describe('Stop after the step in which acting and learning reach this time; 0 is off'),
 });
 
 const checkpoint = z.strictObject({
@@ -321,7 +321,7 @@ export const trainConfigSchema = z.strictObject({
   engine: z
     .enum(['embedded', 'tinker'])
     .default('embedded')
-    .describe('What holds the weights: this process, or a server of the Tinker API'),
+    .describe('The holder of the weights: this process, or a server of the Tinker API'),
   tinker: tinker.prefault({}),
   threads: z.int().min(1).default(2).describe('Threads of the embedded engine'),
   environment: z

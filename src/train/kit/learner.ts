@@ -21,7 +21,7 @@ import { agentNames } from '../../rollout/agent-names.ts';
 import type { CollectOptions, Play } from '../../rollout/collect.ts';
 import { type ContextStrategy, fullContext } from '../../rollout/context.ts';
 import type { Turns } from '../../rollout/turns/turn-control.ts';
-import type { Watch } from '../../rollout/watchdog.ts';
+import type { Watch } from '../../rollout/watch.ts';
 import { learnVocabulary, renderDemonstrations } from '../../synth/demonstrations.ts';
 import { builtIns, type Catalogue, openCurations, openTasks, openTurns } from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';

@@ -3,7 +3,7 @@
 import type { Group } from '../../core/episode.ts';
 import { roleGroups, type Trajectory } from '../../core/trajectory.ts';
 import { creditTrajectory, storedScores, type TurnScores } from '../../credit/contract/view.ts';
-import type { StoredRollout } from '../../credit/report/read-rollouts.ts';
+import type { StoredRollout } from '../../credit/report/node/read-rollouts.ts';
 import { withAbsentRoles } from '../../curation/absent-roles.ts';
 
 /** The trajectories of all roles, group after group; those that were in no baseline are excluded. */

@@ -70,7 +70,7 @@ export interface RunIo {
   checkpoint(step: number, state: TrainState): Promise<void>;
   /** Seconds since some start. */
   now(): number;
-  /** How a person goes on with this run once what stopped it is mended: a sentence. */
+  /** How a person continues this run after removing the cause of its stop: a sentence. */
   readonly goOn: string;
   /** Aborted: drop everything at once. */
   readonly signal: AbortSignal;

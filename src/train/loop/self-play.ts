@@ -1,6 +1,7 @@
 /** Self-play in a small two-player game: how exploitable the present strategy is, and the average of all so far. */
 
 import type { Role } from '../../core/episode.ts';
+import type { ErrorCode } from '../../core/error-codes/error-codes.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { World } from '../../env/world.ts';
 import {
@@ -39,7 +40,7 @@ export function treeOf(world: World): GameTree | undefined {
   }
 }
 
-const UNMEASURABLE: readonly string[] = ['game-not-zero-sum', 'game-not-enumerable'];
+const UNMEASURABLE: readonly ErrorCode[] = ['game-not-zero-sum', 'game-not-enumerable'];
 
 /**
  * Measure the published policy in the game and add it to the average with `weight`. In zero-sum games it is the average

@@ -10,7 +10,7 @@ import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import { scriptedPolicy } from '../../policy/scripted.ts';
 import { fullContext } from '../../rollout/context.ts';
-import { unwatched } from '../../rollout/watchdog.ts';
+import { unwatched } from '../../rollout/watch.ts';
 import { playCorrected } from './gtr.ts';
 import { correctedThought } from './thoughts.ts';
 

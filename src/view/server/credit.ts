@@ -7,7 +7,7 @@ import type { JsonObject } from '../../core/json/json.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { creditMethods } from '../../credit/methods.ts';
-import type { StoredRollout } from '../../credit/report/read-rollouts.ts';
+import type { StoredRollout } from '../../credit/report/node/read-rollouts.ts';
 import { type CreditReport, creditReport } from '../../credit/report/report.ts';
 import { storedRollouts } from '../../credit/report/stored-rollouts.ts';
 import { schemaFields } from '../../run/settings/schema-fields.ts';

@@ -25,7 +25,7 @@ export const reinforce: CreditMethod = defineCreditMethod(
     baseline: z
       .enum(['none', 'batch'])
       .default('none')
-      .describe('What is subtracted from every return: nothing, or the mean over all turns of the batch.'),
+      .describe('The baseline of every return: nothing, or the mean over all turns of the batch.'),
   }),
   ({ gamma, baseline }) =>
     (trajectories, state) => {

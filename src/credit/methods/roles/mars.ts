@@ -37,7 +37,7 @@ export const mars: CreditMethod = defineCreditMethod(
     centring: z
       .enum(['mean', 'distinct-mean', 'none'])
       .default('mean')
-      .describe('What is subtracted: the mean over the role’s turns, over its different values, or nothing.'),
+      .describe('The baseline: the mean over the role’s turns, over its different values, or nothing.'),
     centreRewards: z
       .boolean()
       .default(false)

@@ -35,7 +35,7 @@ export const rae: CreditMethod = defineCreditMethod(
     key: z
       .enum(['game-and-role', 'role'])
       .default('game-and-role')
-      .describe('What has a baseline of its own.'),
+      .describe('The unit with a baseline of its own.'),
   }),
   ({ decay, gamma, order, key }) =>
     (trajectories, state) => {

@@ -1,6 +1,6 @@
 /** The decoder with its cache as the scheduler sees it: rows that are fed tokens. */
 
-import type { Feed } from '../../../graph/session.ts';
+import type { Feed } from '../../../graph/node/loaded-graph.ts';
 import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { DecoderShape } from '../../../model/decoder/decoder.ts';
 import {

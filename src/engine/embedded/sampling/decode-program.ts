@@ -1,7 +1,7 @@
 /** The session that samples, and the weights that are fed to it at every call. */
 
+import { type Feed, type LoadedGraph, loadGraph } from '../../../graph/node/loaded-graph.ts';
 import { toOnnx, withInitializers } from '../../../graph/onnx.ts';
-import { createSession, type Feed, type GraphSession } from '../../../graph/session.ts';
 import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 import { decodeGraph, decodeWeights, sampledWeights } from '../../../model/decoder/decode.ts';
 import type { DecoderShape } from '../../../model/decoder/decoder.ts';
@@ -16,7 +16,7 @@ export interface DecodeSource {
 }
 
 export interface DecodeProgram {
-  readonly session: GraphSession;
+  readonly session: LoadedGraph;
   /** Weights that are not written into the session. */
   readonly feeds: Readonly<Record<string, Feed>>;
   /** The model without its weights, where they are written anew at every publish. */
@@ -46,7 +46,7 @@ export async function createDecodeProgram(
     const weights = decodeWeights(shape, sampledWeights(shape, trained));
     const isWritten = bytesOf(weights) <= writtenBytesLimit;
     const model = known ?? modelBytes(shape, undefined, isWritten ? weights : undefined);
-    const session = await createSession(isWritten ? withInitializers(model, weights) : model, { threads });
+    const session = await loadGraph(isWritten ? withInitializers(model, weights) : model, { threads });
     return { session, feeds: isWritten ? {} : copies(weights), model, close: () => session.close() };
   }
   const isWritten = bytesOf(base.weights) <= writtenBytesLimit;

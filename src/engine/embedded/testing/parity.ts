@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { gradients } from '../../../graph/gradient.ts';
 import { Graph } from '../../../graph/graph.ts';
+import { type Feed, loadGraph } from '../../../graph/node/loaded-graph.ts';
 import { toOnnx } from '../../../graph/onnx.ts';
 import { divide, multiply, negate } from '../../../graph/operators/elementwise.ts';
 import { gatherLogSoftmax } from '../../../graph/operators/gather.ts';
 import { logSoftmax, sum } from '../../../graph/operators/reduce.ts';
 import { exp } from '../../../graph/operators/unary.ts';
-import { createSession, type Feed } from '../../../graph/session.ts';
 import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { DecoderShape } from '../../../model/decoder/decoder.ts';
 import { causalMask, forward } from '../../../model/decoder/forward.ts';
@@ -148,7 +148,7 @@ export async function modelPass(
     wrt.map((name) => graph.parameter(name, weights.get(name)!.shape)),
   );
   const named = Object.fromEntries(wrt.map((name, index) => [`gradient.${name}`, found[index]!]));
-  const session = await createSession(toOnnx({ logits, logprobs, entropies, loss, ...named }), {
+  const session = await loadGraph(toOnnx({ logits, logprobs, entropies, loss, ...named }), {
     threads: 1,
   });
   const [B, width] = [batch.input_ids.length, batch.input_ids[0]!.length];

@@ -1,6 +1,6 @@
 /** Gradients that are summed over micro-batches and passes, in arrays that are used again step after step. */
 
-import type { Feed } from '../../../graph/session.ts';
+import type { Feed } from '../../../graph/node/loaded-graph.ts';
 import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 
 const outputName = /^(gradient|rows)\.(.*)$/;

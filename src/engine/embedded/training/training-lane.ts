@@ -1,7 +1,7 @@
 /** Weights, accumulated gradients and optimizer state of one thread: all of an engine's training, or one of several lanes. */
 
 import { TurnwiseError } from '../../../core/errors.ts';
-import type { Feed, GraphSession } from '../../../graph/session.ts';
+import type { Feed, LoadedGraph } from '../../../graph/node/loaded-graph.ts';
 import { copyWeights, type Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { DecoderShape } from '../../../model/decoder/decoder.ts';
 import { causalMask } from '../../../model/decoder/forward.ts';
@@ -75,7 +75,7 @@ export class LocalTrainingLane implements TrainingLane {
   /** What sets sessions of this lane apart from those of others over the same base. */
   readonly #kind: string;
   readonly #gradients: GradientSums;
-  readonly #programs = new Map<string, { session: GraphSession; metrics: readonly string[] }>();
+  readonly #programs = new Map<string, { session: LoadedGraph; metrics: readonly string[] }>();
   readonly #causalMasks = new Map<number, Feed>();
 
   /** The weights are changed in place. */
@@ -195,18 +195,18 @@ export class LocalTrainingLane implements TrainingLane {
   /** The sessions are the base's to release. */
   close(): void {}
 
-  #scorer(options: ScoreOptions, lora: LoraShape | undefined): Promise<GraphSession> {
+  #scorer(options: ScoreOptions, lora: LoraShape | undefined): Promise<LoadedGraph> {
     const { temperature, entropies = false, values = false, heads = [] } = options;
     const asked = [temperature, entropies, values, heads, lora === undefined];
     const key = `score ${this.#kind} ${JSON.stringify(asked)}`;
     return this.#session(key, () => buildScoreProgram(this.#shape, options, lora));
   }
 
-  #session(key: string, bytes: () => Uint8Array): Promise<GraphSession> {
+  #session(key: string, bytes: () => Uint8Array): Promise<LoadedGraph> {
     return this.#base.session(key, bytes, { plansMemory: false });
   }
 
-  #feeds(session: GraphSession, micro: MicroBatch, weights: Weights): Record<string, Feed> {
+  #feeds(session: LoadedGraph, micro: MicroBatch, weights: Weights): Record<string, Feed> {
     const shape = [micro.rows.length, micro.length];
     const feeds: Record<string, Feed> = {};
     for (const name of session.inputNames) {

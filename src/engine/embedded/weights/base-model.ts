@@ -1,7 +1,7 @@
 /** What several engines in one thread share: weights that nobody changes, and the sessions that read them. */
 
 import { createHash } from 'node:crypto';
-import { createSession, type GraphSession, type SessionOptions } from '../../../graph/session.ts';
+import { type LoadedGraph, type LoadOptions, loadGraph } from '../../../graph/node/loaded-graph.ts';
 import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 
 export class BaseModel {
@@ -10,7 +10,7 @@ export class BaseModel {
   /** What adapters of it call it. */
   readonly name: string;
   readonly #threads: number;
-  readonly #sessions = new Map<string, Promise<GraphSession>>();
+  readonly #sessions = new Map<string, Promise<LoadedGraph>>();
   #users = 0;
   #digest: string | undefined;
 
@@ -24,11 +24,11 @@ export class BaseModel {
   session(
     key: string,
     bytes: () => Uint8Array,
-    options: Pick<SessionOptions, 'plansMemory'> = {},
-  ): Promise<GraphSession> {
+    options: Pick<LoadOptions, 'plansMemory'> = {},
+  ): Promise<LoadedGraph> {
     const known = this.#sessions.get(key);
     if (known !== undefined) return known;
-    const session = createSession(bytes(), { threads: this.#threads, ...options });
+    const session = loadGraph(bytes(), { threads: this.#threads, ...options });
     this.#sessions.set(key, session);
     return session;
   }

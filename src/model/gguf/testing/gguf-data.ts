@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Graph } from '../../../graph/graph.ts';
+import { loadGraph } from '../../../graph/node/loaded-graph.ts';
 import { toOnnx } from '../../../graph/onnx.ts';
-import { createSession } from '../../../graph/session.ts';
 import { type ModelCheckpoint, readCheckpoint } from '../../checkpoint/checkpoint.ts';
 import { causalMask, forward } from '../../decoder/forward.ts';
 
@@ -32,7 +32,7 @@ export async function logitsOf(model: ModelCheckpoint, ids: readonly number[]): 
     ids: graph.input('ids', ['B', '2*U'], 'int64'),
     causalMask: graph.input('mask', ['U', '2*U']),
   });
-  const session = await createSession(toOnnx({ logits: outputs.logits() }), { threads: 1 });
+  const session = await loadGraph(toOnnx({ logits: outputs.logits() }), { threads: 1 });
   try {
     const weights = await readCheckpoint(model);
     const T = ids.length + (ids.length % 2);

@@ -26,7 +26,7 @@ export const agentQ = defineRecipe({
     'Q(node, a) = mean outcome of the group’s episodes that took a there',
     'loss = mean over siblings with |ΔQ| > θ of −log σ(β · (Δ(better) − Δ(worse))), Δ = Σ over the turn’s tokens of (log π − log π_sampling)',
   ],
-  use: 'a success late in an episode shall say which early action was right; with large groups',
+  use: 'a success late in an episode tells which early action was right; with large groups',
   source: 'Agent Q, arXiv 2408.07199',
   authors:
     'half search value, half critic’s rank; 5 to 10 actions a node; beta and threshold depend on the task',

@@ -14,7 +14,7 @@ export const eto = defineRecipe({
     'S(τ) = Σ over sampled tokens of (log π − log π before the update)',
     'loss = mean over pairs of −log σ(β · (S(higher return) − S(lower return))), one of each pair an expert’s; ties make none',
   ],
-  use: 'there is a scripted expert, and the policy’s own failures shall teach as well',
+  use: 'there is a scripted expert, and the policy’s own failures are lessons, too',
   source: 'ETO, arXiv 2403.02502',
   authors:
     'beta 0.1 in the first of three iterations, then 0.5; learning rate 1e-6, then 5e-7; 3 epochs of DPO',

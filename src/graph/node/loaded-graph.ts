@@ -2,8 +2,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Tensor as RuntimeTensor } from 'onnxruntime-common';
-import { createNativeSession, type NativeSession } from './runtime/binding.ts';
-import { nativeCall } from './runtime/native-calls.ts';
+import { createNativeSession, type NativeSession } from './binding.ts';
+import { nativeCall } from './native-calls.ts';
 
 /** A value for an input: int64 data as BigInt64Array, float32 data as Float32Array. */
 export interface Feed {
@@ -11,7 +11,7 @@ export interface Feed {
   readonly shape: readonly number[];
 }
 
-export interface SessionOptions {
+export interface LoadOptions {
   /** Threads inside one operator. */
   readonly threads?: number;
   /**
@@ -22,7 +22,7 @@ export interface SessionOptions {
 }
 
 /** A graph ready to run. Calls block the thread they are made on until the result is there. */
-export class GraphSession {
+export class LoadedGraph {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   readonly #session: NativeSession;
@@ -66,7 +66,7 @@ function tensorOf({ data, shape }: Feed): RuntimeTensor {
 }
 
 /** Prepares the bytes of a model for running. */
-export async function createSession(bytes: Uint8Array, options: SessionOptions = {}): Promise<GraphSession> {
+export async function loadGraph(bytes: Uint8Array, options: LoadOptions = {}): Promise<LoadedGraph> {
   await nextTurn();
   return nativeCall(() => {
     const session = createNativeSession();
@@ -79,6 +79,6 @@ export async function createSession(bytes: Uint8Array, options: SessionOptions =
       logSeverityLevel: 3,
       ...(options.threads !== undefined && { intraOpNumThreads: options.threads }),
     });
-    return new GraphSession(session);
+    return new LoadedGraph(session);
   });
 }

@@ -4,8 +4,8 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { thrownText, tried } from '../../../core/safe-text.ts';
-import { keepScopes, type Scope } from '../scope.ts';
+import { thrownText, tried } from '../../core/safe-text.ts';
+import { keepScopes, type Scope } from '../guard/scope.ts';
 
 export interface StrayErrors {
   /** Errors that no episode could be blamed for since this was last asked, as one sentence; undefined where none came. */
@@ -102,7 +102,7 @@ function pass(from: Watch, to: Watch): void {
 }
 
 /** `src/` of this package, or `dist/src/`, as stacks write it. */
-const root = new URL('../../../', import.meta.url).href;
+const root = new URL('../../', import.meta.url).href;
 
 /** Whether an error comes from our own code: its innermost frame outside of Node lies there, and not among environments. */
 function isOurs(error: unknown): boolean {

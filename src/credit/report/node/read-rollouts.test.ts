@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isSlipOf } from '../slip.ts';
 import { parseRollouts, readRollouts } from './read-rollouts.ts';
-import { isSlipOf } from './slip.ts';
 
 const parse = (text: string) => parseRollouts(text, 'rollouts.jsonl');
 const parseOne = (rollout: object) =>

@@ -15,12 +15,12 @@
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { TurnwiseError } from '../../core/errors.ts';
-import { isTrainable } from '../../core/stop.ts';
-import { rolloutFields, turnFields } from './fields.ts';
-import { type JsonItem, parseJsonItems } from './json-lines.ts';
-import type { CreditTrajectory, CreditTurn } from './rollouts.ts';
-import { isSlipOf } from './slip.ts';
+import { TurnwiseError } from '../../../core/errors.ts';
+import { isTrainable } from '../../../core/stop.ts';
+import { rolloutFields, turnFields } from '../fields.ts';
+import { type JsonItem, parseJsonItems } from '../json-lines.ts';
+import type { CreditTrajectory, CreditTurn } from '../rollouts.ts';
+import { isSlipOf } from '../slip.ts';
 
 export interface StoredRollout extends CreditTrajectory {
   /** True where the stop reason forbids learning from it. */

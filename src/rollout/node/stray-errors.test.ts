@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Boundary, EpisodeEnd } from '../../boundary.ts';
-import { unwatched } from '../../watchdog.ts';
+import { Boundary, EpisodeEnd } from '../boundary.ts';
+import { unwatched } from '../watch.ts';
 import { type StrayErrors, withUserCode } from './stray-errors.ts';
 
 const EVENTS = ['unhandledRejection', 'uncaughtException'] as const;
@@ -102,7 +102,7 @@ test('what an inner run has not told, the outer one tells', async () => {
 
 test('an error of our own code ends the work, which is told to stop', async () => {
   const ours = new Error('out of memory');
-  ours.stack = `Error: out of memory\n    at node:internal/x:1:1\n    at run (${new URL('../../../engine/engine.ts', import.meta.url).href}:1:1)`;
+  ours.stack = `Error: out of memory\n    at node:internal/x:1:1\n    at run (${new URL('../../engine/engine.ts', import.meta.url).href}:1:1)`;
   let told = false;
   const run = watched(async (_strays, signal) => {
     signal.addEventListener('abort', () => {

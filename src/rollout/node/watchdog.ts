@@ -4,6 +4,7 @@
  */
 
 import { Worker } from 'node:worker_threads';
+import type { Watch } from '../watch.ts';
 
 /** Runs beside the main thread; kept as text because it must not wait for anything that the main thread does. */
 const SOURCE = `
@@ -26,12 +27,6 @@ setInterval(() => {
 `;
 
 const NAME_BYTES = 256;
-
-/** Do synchronous work that is known as `what` while it lasts. */
-export type Watch = <T>(what: string, work: () => T) => T;
-
-/** Nobody watches: for tests and benchmarks. */
-export const unwatched: Watch = (_what, work) => work();
 
 export interface Watchdog {
   readonly watch: Watch;

@@ -9,7 +9,7 @@ given up once is for the others, so that the express is free again soon.
 
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { TurnwiseError } from '../../core/errors.ts';
+import { TurnwiseError } from '../../../core/errors.ts';
 import { type SandboxReply, type SandboxRequest, type Snapshot, serveSandboxes } from './worker.ts';
 
 /** How long past its time limit a call may go on before its worker is ended. */
