@@ -12,10 +12,7 @@ import type { Learner } from '../train/kit/learner.ts';
  * after another. A branch is an episode of its own, with its prefix, so that it needs no episode that was left out.
  * Recorded actions are learned from whoever took them, at a log-probability that nobody knows and nothing reads.
  */
-export function recordedGroups(
-  { renderer, context }: Pick<Learner, 'renderer' | 'context'>,
-  found: readonly Group[],
-): Group[] {
+export function recordedGroups({ renderer }: Pick<Learner, 'renderer'>, found: readonly Group[]): Group[] {
   return found
     .map((group) => ({
       ...group,
@@ -25,7 +22,7 @@ export function recordedGroups(
     }))
     .filter(({ members }) => members.length > 0)
     .map((group, number): Group => {
-      const { members } = renderDemonstrations(group, renderer, context);
+      const { members } = renderDemonstrations(group, renderer);
       return {
         step: 0,
         group: number,

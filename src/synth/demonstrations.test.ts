@@ -7,7 +7,7 @@ import { defineEnvironment, type Environment } from '../env/environment.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
 import type { World } from '../env/world.ts';
 import { wordRenderer } from '../model/chat/renderer.ts';
-import { fullContext, latestContext } from '../rollout/context.ts';
+import { latestContext } from '../rollout/context/contexts.ts';
 import { unwatched } from '../rollout/watchdog.ts';
 import {
   type DemonstrationOptions,
@@ -141,19 +141,21 @@ test('a rendered demonstration is what the policy would have seen and written', 
   const { tokenizer, maxActionWords } = learnVocabulary([demonstration]);
   const renderer = wordRenderer(tokenizer, maxActionWords);
   const read = (ids: ArrayLike<number>): string => tokenizer.decode(Array.from(ids));
-  const full = renderDemonstrations(demonstration, renderer, fullContext);
+  const full = renderDemonstrations(demonstration, renderer);
   expect(callsIn([full]).map(({ context, ids }) => [read(context), read(ids)])).toEqual([
     ['at:0 <act>', 'go up <end>'],
     ['at:1 <act>', 'go up <end>'],
     ['at:2 <act>', 'go up <end>'],
   ]);
   expect(callsIn([full]).map(({ parent }) => parent)).toEqual([undefined, 0, 1]);
-  const latest = renderDemonstrations(demonstration, renderer, latestContext);
-  expect(callsIn([latest]).map(({ parent, newPath }) => [parent, newPath])).toEqual([
-    [undefined, undefined],
-    [undefined, 'window'],
-    [undefined, 'window'],
+  const windowed = (await demonstrate(stairs(), { ...options, context: latestContext }))[0]!;
+  const latest = renderDemonstrations(windowed, renderer);
+  expect(callsIn([latest]).map(({ parent, newPath, parts }) => [parent, newPath, parts])).toEqual([
+    [undefined, undefined, undefined],
+    [undefined, 'window', [{ shown: 1 }]],
+    [undefined, 'window', [{ shown: 2 }]],
   ]);
-  // What was rendered with a window is rendered anew from all that was said.
-  expect(renderDemonstrations(latest, renderer, fullContext)).toEqual(full);
+  expect(callsIn([latest]).map(({ context, ids }) => [read(context), read(ids)])).toEqual(
+    callsIn([full]).map(({ context, ids }) => [read(context), read(ids)]),
+  );
 });

@@ -4,7 +4,7 @@ import { DEFINITION_WORDS, type DefinitionKind, kindOf } from '../../core/defini
 import type { CreditMethod } from '../../credit/contract/method.ts';
 import type { RewardShaping } from '../../credit/shaping/shaping.ts';
 import type { ObjectiveMethod } from '../../objective/contract/define.ts';
-import type { ContextStrategy } from '../../rollout/context.ts';
+import type { ContextStrategy } from '../../rollout/context/strategy.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { type FromFile, loadExport } from './load-export.ts';
 import { isPath } from './world-source.ts';

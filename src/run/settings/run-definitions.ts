@@ -12,9 +12,9 @@ import type { RewardShaping } from '../../credit/shaping/shaping.ts';
 import { composeCredit } from '../../credit/shaping/shapings.ts';
 import type { ObjectiveMethod } from '../../objective/contract/define.ts';
 import { objectiveEntry } from '../../objective/objectives.ts';
-import { type ContextStrategy, checkedContext } from '../../rollout/context.ts';
+import type { ContextStrategy } from '../../rollout/context/strategy.ts';
 import { builtIns, type Catalogue } from '../../train/config/catalogue.ts';
-import type { TrainConfig, TrainSettings } from '../../train/config/config.ts';
+import { spelledOut, type TrainConfig, type TrainSettings } from '../../train/config/config.ts';
 import { lossOptions } from '../../train/kit/policy-objective.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import {
@@ -27,6 +27,7 @@ import {
   type SettingKind,
 } from '../load/definitions.ts';
 import { withArticle } from '../load/load-export.ts';
+import { spelledAssignment } from './run-settings.ts';
 
 /**
  * The settings of a run that a program starts. Where a setting names a method, it takes a definition as well: what
@@ -36,11 +37,20 @@ import { withArticle } from '../load/load-export.ts';
  * const settings: RunSettings = {
  *   credit: { method: mine, shape: new Map([[hurry, { cost: 0.02 }]]) },
  *   objective: { name: bounded, options: { bound: 1 } },
- *   context: opening,
+ *   context: { name: opening, messages: 2 },
  * };
  */
 export interface RunSettings extends Omit<TrainSettings, 'credit' | 'objective' | 'context'> {
-  readonly context?: string | ContextStrategy | undefined;
+  /** A name or a definition; or an object with it as `name`, `trained`, and the options of the context as further keys. */
+  readonly context?:
+    | string
+    | ContextStrategy
+    | {
+        readonly name?: string | ContextStrategy | undefined;
+        readonly trained?: boolean | undefined;
+        readonly [option: string]: unknown;
+      }
+    | undefined;
   readonly objective?:
     | (Omit<NonNullable<TrainSettings['objective']>, 'name'> & {
         readonly name?: string | ObjectiveMethod | undefined;
@@ -124,7 +134,8 @@ export async function nameInAssignments(
   const named: string[] = [];
   for (const assignment of set) {
     const at = assignment.indexOf('=');
-    const [key, value] = [assignment.slice(0, Math.max(0, at)), assignment.slice(at + 1)];
+    const value = assignment.slice(at + 1);
+    const key = spelledAssignment(`${assignment.slice(0, Math.max(0, at))}=`).slice(0, -1);
     named.push(at < 1 ? assignment : `${key}=${await naming.text(key, value)}`);
   }
   return { set: named, catalogue: naming.catalogue };
@@ -148,7 +159,7 @@ export function requireOptions(
 /** The definitions among the settings that are objects of the program. */
 export function definitionsIn({ context, objective, credit }: RunSettings): Definition[] {
   const shapings = credit?.shape instanceof Map ? [...(credit.shape as Map<unknown, unknown>).keys()] : [];
-  return [context, objective?.name, credit?.method, ...shapings].filter(
+  return [contextIn(context)?.name, objective?.name, credit?.method, ...shapings].filter(
     (value): value is Definition => kindOf(value) !== undefined,
   );
 }
@@ -159,7 +170,7 @@ const KINDS: Readonly<Record<string, SettingKind>> = {
   'credit.method': 'credit-method',
   'credit.shape': 'reward-shaping',
   'objective.name': 'objective',
-  context: 'context',
+  'context.name': 'context',
 };
 
 /** Gives each definition the name by which the run knows it. */
@@ -179,7 +190,7 @@ class Naming {
     const shape = credit?.shape;
     return {
       ...rest,
-      ...(context !== undefined && { context: await this.name('context', context) }),
+      ...(context !== undefined && { context: await this.#context(contextIn(context)!) }),
       ...(objective && {
         objective: {
           ...objective,
@@ -206,6 +217,13 @@ class Naming {
       return shape === undefined ? value : JSON.stringify(await this.#shape(shape));
     }
     return key in KINDS ? ((await this.name(key, value)) as string) : value;
+  }
+
+  async #context({ name, ...rest }: NamedContext): Promise<TrainSettings['context']> {
+    return {
+      ...rest,
+      ...(name !== undefined && { name: (await this.name('context.name', name)) as string }),
+    };
   }
 
   async #shape(
@@ -286,9 +304,22 @@ function withDefinition(
         credit,
         shapings,
         objectives,
-        contexts: contexts.with(name, checkedContext(as(kind), subject)),
+        contexts: contexts.with(name, inRun(as(kind), subject)),
       };
   }
+}
+
+function inRun(strategy: ContextStrategy, subject: string): ContextStrategy {
+  return { ...strategy, create: (options, more) => strategy.create(options, { ...more, subject }) };
+}
+
+type NamedContext = Exclude<RunSettings['context'], string | ContextStrategy | undefined>;
+
+/** However it is written, as an object with the name in it. */
+function contextIn(context: RunSettings['context']): NamedContext | undefined {
+  return kindOf(context) === undefined
+    ? (spelledOut({ context }).context as NamedContext)
+    : { name: context as ContextStrategy };
 }
 
 function shapeOf(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -5,13 +5,38 @@ import type { Call } from '../../core/episode.ts';
 import { nearest } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
+import { Rng } from '../../core/rng.ts';
+import { AGENT } from '../../env/session.ts';
+import { noIds } from '../../model/chat/renderer.ts';
+import { Boundary } from '../../rollout/boundary.ts';
+import { fullContext } from '../../rollout/context/contexts.ts';
+import { answerTo, nextAct, type Asked as RequestedBy } from '../../rollout/context/next-act.ts';
+import type { Context } from '../../rollout/context/strategy.ts';
+import {
+  isPlain,
+  newThread,
+  promptIdsOf,
+  type Rendered,
+  type Setting,
+  type Thread,
+  withCall,
+} from '../../rollout/context/thread.ts';
+import { unwatched } from '../../rollout/watchdog.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
-import { type Asked, CallRecorder, type CallTimes, type Placement } from './call-recorder.ts';
-import type { CallRequest } from './call-request.ts';
-import { type ChatModel, type ModelAnswer, NO_HISTORY } from './chat-model.ts';
+import {
+  type Asked,
+  CallRecorder,
+  type CallTimes,
+  type Origin,
+  type Placement,
+  type RecordedCall,
+} from './call-recorder.ts';
+import type { CallRequest, ChatCall, TextCall } from './call-request.ts';
+import type { ChatModel, ModelAnswer, ModelRequest } from './chat-model.ts';
 import type { Reading } from './dialects/dialect.ts';
 import { Memory } from './memory.ts';
-import { OVERFLOW_CODE } from './policy-model.ts';
+import { OVERFLOW_CODE, overflow } from './policy-model.ts';
+import { joined, messagesRead, originOf, promptOfAll, textPrompt } from './prompt-of-call.ts';
 import { ACT, CONSULT } from './purpose.ts';
 import { formatProblem } from './response-format.ts';
 import { countUntrainable, type SessionRecord } from './session-record.ts';
@@ -28,6 +53,8 @@ export interface SessionOptions {
   /** Calls after which further ones are refused. */
   readonly maxCalls: number;
   readonly task?: Json;
+  /** What the model reads of a conversation. Default: all that the client sends. */
+  readonly context?: Context;
 }
 
 /** One answered choice: the record, and what the client is given. */
@@ -40,11 +67,25 @@ export interface AnsweredChoice {
   readonly ref: string;
 }
 
+type Sampled = AnsweredChoice;
+
+/** A request under way. */
+interface TurnOfSession {
+  readonly model: ChatModel;
+  readonly placed: Placement;
+  readonly conversations: readonly string[];
+  readonly signal: AbortSignal;
+  readonly askedMs: number;
+}
+
 export interface SessionEnd {
   readonly reward?: number;
   readonly success?: boolean;
   readonly info?: Json;
 }
+
+/** Longest that a context may take before an act, completions that it asks for aside. */
+const STRATEGY_MS = 60_000;
 
 export class GatewaySession {
   readonly id: string = `session-${randomBytes(9).toString('base64url')}`;
@@ -64,6 +105,9 @@ export class GatewaySession {
   readonly #asked: Map<string, number> = new Map();
   readonly memory: Memory = new Memory();
   readonly #ended = new AbortController();
+  readonly #boundary: Boundary = new Boundary(this.#ended.signal, unwatched);
+  /** What was said, by call. */
+  readonly #messages: Map<number, Message> = new Map();
   readonly #openedMs = performance.now();
   #closedMs: number | undefined;
   #status: SessionRecord['status'] = 'open';
@@ -109,10 +153,11 @@ export class GatewaySession {
 
   /** Tokens of the prompt of a call that is not made. Where the model does not tell, four characters are taken for one. */
   promptTokens(call: CallRequest): number {
-    const model = this.#modelOf(call.model);
-    const { base, rest, restText } = this.#recorder.place(call, model);
-    const prompt = { call, history: base?.history ?? NO_HISTORY, fresh: rest, freshText: restText };
-    return model.promptTokens?.(prompt) ?? estimatedTokens(call);
+    const { renderer, ...model } = this.#modelOf(call.model);
+    if (renderer === undefined) return estimatedTokens(call);
+    const placed = this.#recorder.place(call, model as ChatModel);
+    if (call.kind === 'text') return textPrompt(call, placed, renderer).length;
+    return promptOfAll(placed, call, renderer);
   }
 
   /**
@@ -128,44 +173,15 @@ export class GatewaySession {
   ): Promise<AnsweredChoice[]> {
     if (this.#status !== 'open') throw sessionOver(this.id);
     const model = this.#modelOf(call.model);
-    if (this.#accepted >= this.#options.maxCalls) {
-      this.limited = true;
-      throw badRequest(
-        'call_limit_reached',
-        `An episode has ${this.#options.maxCalls} calls, and this would be one more.`,
-      );
-    }
-    this.#accepted++;
+    this.#accept();
     try {
       const signal = AbortSignal.any([hungUp, this.#ended.signal]);
       const placed = this.#recorder.place(call, model);
-      const asked = this.#recorder.ask(placed, call.choices);
-      const began = performance.now();
-      const { version } = model;
-      const answers = await untilAborted(
-        Promise.all(
-          asked.map(({ conversation }, choice) =>
-            model.answer({
-              call,
-              conversation,
-              seedKey: this.#seedKey(placed.key, choice),
-              contentKey: choiceKey(placed.key, choice),
-              history: placed.base?.history ?? NO_HISTORY,
-              fresh: placed.rest,
-              freshText: placed.restText,
-              signal,
-            }),
-          ),
-        ),
+      const conversations = this.#recorder.conversationsFor(placed, call.choices);
+      const turn: TurnOfSession = { model, placed, conversations, signal, askedMs };
+      return await untilAborted(
+        call.kind === 'chat' ? this.#answerChat(call, turn) : this.#answerText(call, turn),
         signal,
-      );
-      const times = {
-        at: askedMs - this.#openedMs,
-        waitMs: began - askedMs,
-        policyMs: performance.now() - began,
-      };
-      return answers.map((answer, choice) =>
-        this.#record(call, model, placed, asked[choice]!, answer, { ...times, version }),
       );
     } catch (error) {
       if (error instanceof ApiError) {
@@ -177,6 +193,172 @@ export class GatewaySession {
     }
   }
 
+  /** One more call. @throws ApiError where there were as many as there may be */
+  #accept(): void {
+    if (this.#accepted >= this.#options.maxCalls) {
+      this.limited = true;
+      throw badRequest(
+        'call_limit_reached',
+        `An episode has ${this.#options.maxCalls} calls, and this would be one more.`,
+      );
+    }
+    this.#accepted++;
+  }
+
+  async #answerText(call: TextCall, turn: TurnOfSession): Promise<AnsweredChoice[]> {
+    const { model, placed } = turn;
+    const { parent, anchor, fresh } = placed;
+    const promptIds = model.renderer ? textPrompt(call, placed, model.renderer) : new Int32Array();
+    const origin: Origin = {
+      ...(parent && { parent: parent.call.id, path: parent.path }),
+      change: undefined,
+      messages: fresh,
+    };
+    const sampled = await this.#sample(call, promptIds, origin, turn);
+    return sampled.map(({ call: made, answer, message, ref }) => {
+      this.#recorder.keep({
+        call: made,
+        anchor,
+        model: model.name,
+        path: joined(answer),
+        ...(typeof call.prompt === 'string' && answer.text !== ''
+          ? { written: call.prompt + answer.text }
+          : {}),
+      });
+      return { call: made, answer, message, ref };
+    });
+  }
+
+  /** What the policy reads is up to its context, which may ask for more first, and answer to tools of its own. */
+  async #answerChat(request: ChatCall, turn: TurnOfSession): Promise<AnsweredChoice[]> {
+    const { model, placed } = turn;
+    const own = model === this.#options.model;
+    const context = (own && this.#options.context) || fullContext;
+    const setting = this.#settingOf(request, model, context);
+    let thread = placed.base?.thread ?? newThread(context);
+    let fresh = placed.rest;
+    for (let first = true; ; first = false) {
+      const guard = { boundary: this.#boundary, timeoutMs: STRATEGY_MS, place: this.#options.name };
+      const next = await nextAct(thread, fresh, setting, guard, (asked) =>
+        this.#complete(asked, request, turn, context),
+      );
+      if ('stop' in next) throw overflow(setting.contextLength, setting.contextLength);
+      const { rendered } = next;
+      const told = first ? placed.fresh : fresh;
+      const origin = originOf(rendered, first ? placed : undefined, told, request, 'window');
+      const read = messagesRead(
+        rendered,
+        first && isPlain(rendered, fresh) ? request.messages : undefined,
+        this.#messages,
+      );
+      const call = { ...request, messages: read, tools: origin.tools ?? [] };
+      const sampled = await this.#sample(call, promptIdsOf(rendered), origin, turn);
+      const answered = sampled.map((choice) =>
+        this.#after(choice, next.thread, rendered, fresh, setting, turn),
+      );
+      const only = answered.length === 1 ? answered[0]! : undefined;
+      const answer = only && answerTo(only.known, { ...next, thread: only.thread }, setting, guard);
+      if (answer === undefined) {
+        return answered.map(({ choice, thread: after, path }) =>
+          this.#told(choice, after, path, request, turn),
+        );
+      }
+      this.#recorder.keep({
+        call: only!.choice.call,
+        anchor: placed.anchor,
+        model: model.name,
+        path: only!.path,
+        hidden: true,
+      });
+      this.#accept();
+      thread = answer;
+      fresh = answer.answered ?? [];
+    }
+  }
+
+  #settingOf(request: ChatCall, model: ChatModel, context: Context): Setting {
+    const { seed, task = null, maxCalls, name } = this.#options;
+    return {
+      context,
+      renderer: model.renderer ?? noIds,
+      role: AGENT,
+      task,
+      ...(request.tools.length > 0 && { tools: request.tools }),
+      ...(request.templateVariables && { variables: request.templateVariables }),
+      contextLength: model.contextLength ?? Number.POSITIVE_INFINITY,
+      limit: maxCalls,
+      rng: (calls) => Rng.of('context', seed, name, calls),
+    };
+  }
+
+  /** Complete what a context asks for. The client is told nothing of it. */
+  async #complete(
+    { purpose, rendered, script }: RequestedBy,
+    request: ChatCall,
+    turn: TurnOfSession,
+    context: Context,
+  ): Promise<Call> {
+    const origin = originOf(rendered, undefined, [], request, 'asked');
+    const call: ChatCall = {
+      ...request,
+      purpose,
+      choices: 1,
+      toolChoice: 'auto',
+      stop: [],
+      maxTokens: undefined,
+      responseFormat: { type: 'text' },
+      messages: messagesRead(rendered, undefined, this.#messages),
+      tools: rendered.tools ?? [],
+    };
+    const scripted = turn.model.author.kind === 'script' && { script: () => script?.(undefined) };
+    const [choice] = await this.#sample(call, promptIdsOf(rendered), origin, turn, scripted || {});
+    const { call: made, answer, message } = choice!;
+    const untrained = made.trainable === true && !context.trained;
+    const asked: Call = { ...made, ...(untrained && { trainable: 'left-out' }) };
+    this.#messages.set(asked.id, message);
+    this.#recorder.keep({
+      call: asked,
+      anchor: turn.placed.anchor,
+      model: turn.model.name,
+      path: joined(answer),
+      hidden: true,
+    });
+    return asked;
+  }
+
+  /** A conversation after one of the choices for its next act. */
+  #after(
+    choice: Sampled,
+    thread: Thread,
+    rendered: Rendered,
+    fresh: readonly Message[],
+    { renderer }: Setting,
+    { model }: TurnOfSession,
+  ): { readonly choice: Sampled; readonly thread: Thread; readonly known: Call; readonly path: Int32Array } {
+    const { call, answer } = choice;
+    // To its context it is an act, and all that stood before it was shown.
+    const known: Call = { ...call, purpose: ACT, messages: fresh };
+    const { forced = [] } = answer;
+    const whole = forced.length === 0 ? answer : { ids: [...forced, ...answer.ids] };
+    const text = forced.length === 0 || !model.renderer ? answer.text : renderer.text(whole.ids);
+    const after = withCall(thread, rendered.prompt, known, { id: call.id, ids: whole.ids, text });
+    this.#messages.set(call.id, choice.message);
+    return { choice, known, thread: { ...after, turns: thread.turns + 1 }, path: joined(answer) };
+  }
+
+  #told(
+    { call, answer, message, ref }: Sampled,
+    thread: Thread,
+    path: Int32Array,
+    request: ChatCall,
+    { model, placed: { anchor } }: TurnOfSession,
+  ): AnsweredChoice {
+    const recorded: RecordedCall = { call, anchor, model: model.name, path, thread };
+    this.#recorder.keep(recorded);
+    this.#recorder.answered(request, message, recorded, ref);
+    return { call, answer, message, ref };
+  }
+
   /** No more calls; those under way are dropped. Does nothing the second time. */
   close(end: SessionEnd = {}, status: 'closed' | 'expired' = 'closed'): void {
     if (this.#status !== 'open') return;
@@ -184,6 +366,7 @@ export class GatewaySession {
     this.#end = end;
     this.#closedMs = performance.now();
     this.#ended.abort(sessionOver(this.id));
+    this.#boundary.close();
     for (const model of this.models) model.release?.([...this.#recorder.conversations]);
   }
 
@@ -225,21 +408,55 @@ export class GatewaySession {
     return `${this.#options.seed}/${choiceKey(`${key}/${times}`, choice)}`;
   }
 
+  /** Sample the choices of a call. */
+  async #sample(
+    call: CallRequest,
+    promptIds: Int32Array,
+    origin: Origin,
+    { model, placed, conversations, signal, askedMs }: TurnOfSession,
+    more: Pick<ModelRequest, 'script'> = {},
+  ): Promise<Sampled[]> {
+    const asked = conversations.slice(0, call.choices).map((one) => this.#recorder.ask(one));
+    const isAct = call.purpose === undefined || !('script' in more);
+    const key = isAct ? placed.key : `${placed.key}/${call.purpose}`;
+    const began = performance.now();
+    const { version } = model;
+    const answers = await Promise.all(
+      asked.map(({ conversation }, choice) =>
+        model.answer({
+          call,
+          promptIds,
+          conversation,
+          seedKey: this.#seedKey(key, choice),
+          contentKey: choiceKey(key, choice),
+          signal,
+          ...more,
+        }),
+      ),
+    );
+    const times = {
+      at: askedMs - this.#openedMs,
+      waitMs: began - askedMs,
+      policyMs: performance.now() - began,
+      version,
+    };
+    return answers.map((answer, choice) => this.#record(call, model, origin, asked[choice]!, answer, times));
+  }
+
   #record(
     call: CallRequest,
     model: ChatModel,
-    placed: Placement,
+    origin: Origin,
     asked: Asked,
     answer: ModelAnswer,
     { version, ...times }: CallTimes & { readonly version: number },
-  ): AnsweredChoice {
+  ): Sampled {
     const reply =
       call.kind === 'chat' && !call.parallelToolCalls
         ? { ...answer.reply, toolCalls: answer.reply.toolCalls.slice(0, 1) }
         : answer.reply;
     const prefix = call.kind === 'chat' ? call.callIdPrefix : 'call';
     const toolCalls = this.memory.identified(reply.toolCalls, `${prefix}_${this.tag}`);
-    const ref = `${this.tag}_${asked.id}`;
     const message: Message = {
       role: 'assistant',
       content: reply.content,
@@ -249,13 +466,11 @@ export class GatewaySession {
     const problem =
       reply.problem ?? (call.kind === 'chat' ? formatProblem(reply, call.responseFormat) : undefined);
     const own = model === this.#options.model;
-    const recorded = this.#recorder.add(
-      call,
-      model,
-      placed,
+    const made = this.#recorder.callOf(
+      origin,
       asked,
       answer,
-      { reply, message, problem, ref },
+      { reply, problem },
       {
         ...times,
         by: { ...model.author, version },
@@ -263,7 +478,7 @@ export class GatewaySession {
         trainable: own ? (answer.untrainable ?? true) : 'other-model',
       },
     );
-    return { call: recorded.call, answer, message, ref };
+    return { call: made, answer, message, ref: `${this.tag}_${asked.id}` };
   }
 }
 

@@ -188,7 +188,7 @@ function otherThan(key: string, value: unknown): unknown {
   const schema = schemaAt(key);
   if (key === 'credit.method') return value === 'grpo' ? 'rloo' : 'grpo';
   if (key === 'objective.name') return value === 'cispo' ? 'gspo' : 'cispo';
-  if (key === 'context') return 'latest';
+  if (key === 'context.name') return 'latest';
   const candidates =
     typeof value === 'number'
       ? [value + 1, value / 2, value / 2 + 0.1, 0.3]

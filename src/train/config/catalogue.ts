@@ -3,7 +3,8 @@
 import type { Registry } from '../../core/registry.ts';
 import { builtInCredit, type CreditCatalogue } from '../../credit/shaping/shapings.ts';
 import { type ObjectiveEntry, policyLossRegistry } from '../../objective/objectives.ts';
-import { type ContextStrategy, contextRegistry } from '../../rollout/context.ts';
+import { contextRegistry } from '../../rollout/context/contexts.ts';
+import type { ContextStrategy } from '../../rollout/context/strategy.ts';
 
 export interface Catalogue extends CreditCatalogue {
   /** Those that can be the policy loss of a run. */

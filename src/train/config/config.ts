@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { policyLosses } from '../../objective/objectives.ts';
 import { klEstimators } from '../../objective/regularizer/kl.ts';
-import { contextRegistry } from '../../rollout/context.ts';
+import { contextRegistry } from '../../rollout/context/contexts.ts';
 
 const count = z.int().min(1);
 const share = z.number().min(0).max(1);
@@ -287,6 +287,21 @@ const checkpoint = z.strictObject({
   keep: count.default(2).describe('Checkpoints that are kept'),
 });
 
+const context = z
+  .looseObject({
+    name: z
+      .string()
+      .default('full')
+      .describe(
+        `What the policy sees before a turn: ${contextRegistry.all.map(({ name, summary }) => `${name} (${summary})`).join(', ')}, or a file; context=NAME for short`,
+      ),
+    trained: z
+      .boolean()
+      .default(true)
+      .describe('Whether completions that the context asks for, such as summaries, are trained'),
+  })
+  .describe('Further keys are the options of the context');
+
 export const trainConfigSchema = z.strictObject({
   seed: z.int().default(1).describe('Names all randomness of the run'),
   steps: z.int().min(0).default(120).describe('Reinforcement-learning steps'),
@@ -308,12 +323,7 @@ export const trainConfigSchema = z.strictObject({
   model: model.prefault({}),
   chat: chat.prefault({}),
   lora: lora.prefault({}),
-  context: z
-    .string()
-    .default('full')
-    .describe(
-      `What the policy sees before a turn: ${contextRegistry.all.map(({ name, summary }) => `${name} (${summary})`).join(', ')}, or a file`,
-    ),
+  context: context.prefault({}),
   clone: clone.prefault({}),
   rollout: rollout.prefault({}),
   curation: curation.prefault({}),
@@ -338,5 +348,16 @@ export const trainConfigSchema = z.strictObject({
 export const storedConfigSchema = z.looseObject(trainConfigSchema.shape);
 
 export type TrainConfig = z.output<typeof trainConfigSchema>;
-/** What a person, a recipe or an environment may set: any part of it. */
-export type TrainSettings = z.input<typeof trainConfigSchema>;
+type Settings = z.input<typeof trainConfigSchema>;
+/** What a person, a recipe or an environment may set: any part of it. `context` alone names one. */
+export type TrainSettings = Omit<Settings, 'context'> & {
+  readonly context?: string | Settings['context'];
+};
+
+/** The same settings with `context` as `context.name`. */
+export function spelledOut<Given extends { readonly context?: unknown }>(settings: Given): Given {
+  const { context } = settings;
+  return typeof context === 'object' || context === undefined
+    ? settings
+    : { ...settings, context: { name: context } };
+}

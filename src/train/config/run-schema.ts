@@ -15,6 +15,7 @@ export interface Choices {
   readonly data?: string | undefined;
   readonly loss?: string | undefined;
   readonly method?: string | undefined;
+  readonly context?: string | undefined;
 }
 
 export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Choices {
@@ -24,6 +25,7 @@ export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Ch
     data: last(({ data }) => data),
     loss: last(({ objective }) => objective?.name),
     method: last(({ credit }) => credit?.method),
+    context: last(({ context }) => (typeof context === 'string' ? context : context?.name)),
   };
 }
 
@@ -78,12 +80,16 @@ export function wholeSchema(
     (choices.loss === undefined && recipe === undefined
       ? undefined
       : ownOptions(choices.loss ?? 'ppo-clip', catalogue));
-  const { credit, objective } = schema.shape as Readonly<Record<string, z.ZodType | undefined>>;
+  const own = catalogue.contexts.find(choices.context ?? 'full').options;
+  const { credit, objective, context } = schema.shape as Readonly<Record<string, z.ZodType | undefined>>;
+  const contextGroup = context && (unwrap(context) as z.ZodObject);
   const lossGroup = objective && (unwrap(objective) as z.ZodObject);
   const creditGroup = credit && (unwrap(credit) as z.ZodObject);
   return schema.extend({
     ...(lossGroup?.shape.options && options && { objective: lossGroup.extend({ options }).prefault({}) }),
     ...(environment && { environment }),
+    ...(contextGroup &&
+      own instanceof z.ZodObject && { context: z.strictObject({ ...contextGroup.shape, ...own.shape }) }),
     ...(creditGroup?.shape.method &&
       method instanceof z.ZodObject && {
         credit: z.strictObject({ ...creditGroup.shape, ...method.shape }),

@@ -9,14 +9,15 @@ import { countingScores } from '../../engine/delegate.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
 import { type Renderer, wordRenderer } from '../../model/chat/renderer.ts';
-import { CHAT_WORDS, messageText, wordChatRenderer } from '../../model/chat/word-chat.ts';
+import { CHAT_WORDS, wordChatRenderer } from '../../model/chat/word-chat.ts';
+import { messageText } from '../../model/chat/word-reply.ts';
 import type { DecoderShape } from '../../model/decoder/decoder.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
 import { agentNames } from '../../rollout/agent-names.ts';
 import type { CollectOptions, Play } from '../../rollout/collect.ts';
-import { type ContextStrategy, fullContext } from '../../rollout/context.ts';
+import type { Context } from '../../rollout/context/strategy.ts';
 import type { Watch } from '../../rollout/watchdog.ts';
 import { learnVocabulary, renderDemonstrations } from '../../synth/demonstrations.ts';
 import { builtIns, type Catalogue } from '../config/catalogue.ts';
@@ -33,7 +34,7 @@ export interface Learner {
   readonly world: World;
   readonly card: ModelCard;
   readonly renderer: Renderer;
-  readonly context: ContextStrategy;
+  readonly context: Context;
   readonly engine: Engine;
   /** A model of its own for values, where the recipe has one. */
   readonly critic?: Engine;
@@ -54,15 +55,13 @@ export function designModel(
   config: TrainConfig,
   recipe: Recipe,
   world: World,
-  catalogue: Catalogue = builtIns,
 ): SmallModelCard {
   const { tokenizer, maxActionWords } = world.agent
     ? learnVocabulary(demonstrations, messageText, CHAT_WORDS)
     : learnVocabulary(demonstrations);
   const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
-  const context = contextOf(config, world, catalogue);
   const longest = Math.max(
-    ...demonstrations.map((group) => longestSample(renderDemonstrations(group, renderer, context))),
+    ...demonstrations.map((group) => longestSample(renderDemonstrations(group, renderer))),
   );
   const { width, heads, layers, hidden } = config.model;
   // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
@@ -108,13 +107,13 @@ export function criticShape({ criticHeads }: Recipe, shape: DecoderShape): Decod
   return { ...body, extraHeads: criticHeads, contextLength: shape.contextLength + 2 };
 }
 
-/** An agent decides by its own code what its model sees. */
+/** What the policy reads before its acts. */
 export function contextOf(
-  { context }: TrainConfig,
-  world: World,
-  { contexts }: Catalogue = builtIns,
-): ContextStrategy {
-  return world.agent ? fullContext : contexts.find(context);
+  { context }: Pick<TrainConfig, 'context'>,
+  { contexts }: Pick<Catalogue, 'contexts'> = builtIns,
+): Context {
+  const { name, trained, ...options } = context;
+  return contexts.find(name).create(options, { trained });
 }
 
 /** Tokens of the longest sequence the policy would have seen. */
@@ -141,7 +140,7 @@ export function createLearner({
     catalogue,
     engine,
     scoredTokens: () => scored,
-    context: contextOf(parts.config, parts.world, catalogue),
+    context: contextOf(parts.config, catalogue),
     // Whoever only plays needs no credit method, which may be out of reach.
     credit(trajectories, state) {
       composed ??= composeCredit({ method, options, shape }, catalogue).credit;
