@@ -77,8 +77,8 @@ export function sharedTokens(a: ArrayLike<number>, b: ArrayLike<number>): number
 }
 
 /**
- * The prompt of a conversation after these paths: it hangs on the one with which it shares most, the latest of equals, and on
- * its beginning where that is the whole path of an earlier call.
+ * The prompt of a conversation after these paths. What goes on from a call hangs on its path; anything else on the path with
+ * which it shares most, the latest of equals, and on its beginning where that is the whole path of an earlier call.
  *
  * @param paths none of which goes on from another
  */
@@ -89,11 +89,12 @@ export function promptAfter(
   offered?: Offered,
 ): Prompt {
   const last = said.findLast(isCompletion);
-  const seen = last && paths.find(({ call }) => call === last.id)?.pieces;
-  const pieces = renderer.pieces(said, offered, seen);
+  const own = last && paths.find(({ call }) => call === last.id);
+  const candidates = own && goesOn(said, own) ? [own] : paths;
+  const pieces = renderer.pieces(said, offered, own?.pieces);
   let best: TokenPath | undefined;
   let most = 0;
-  for (const path of paths) {
+  for (const path of candidates) {
     const shared = sharedPieces(pieces, path.pieces);
     if (shared > 0 && shared >= most) [best, most] = [path, shared];
   }
@@ -112,7 +113,7 @@ export function promptAfter(
   // Different pieces may begin with the same tokens, also where no piece is shared.
   let kept = from + (best ? sharedTokens(ids, best.ids.subarray(from)) : 0);
   if (best === undefined) {
-    for (const path of paths) {
+    for (const path of candidates) {
       const shared = sharedTokens(ids, path.ids);
       if (shared > 0 && shared >= kept) [best, kept] = [path, shared];
     }

@@ -5,6 +5,7 @@ import type { Call } from '../../core/episode.ts';
 import type { Message } from '../../core/messages.ts';
 import { isThenable } from '../../core/safe-text.ts';
 import type { StopReason } from '../../core/stop.ts';
+import type { Completion } from '../../model/chat/renderer.ts';
 import { type Boundary, EpisodeEnd } from '../boundary.ts';
 import { callStrategy, checkedWindow, plainMessages, plainState } from './checks.ts';
 import type { Ask, Conversation, View } from './strategy.ts';
@@ -87,7 +88,7 @@ export async function nextAct(
       ended = { error };
       throw error;
     }
-    thread = withCall(thread, rendered.prompt, call);
+    thread = withCall(thread, rendered.prompt, call, setting.renderer.size ? withoutIds(call) : call);
     render = rendering(setting, thread, fresh);
     return call;
   };
@@ -172,6 +173,9 @@ function requirePurpose(subject: string, purpose: unknown): void {
     'a few lower-case letters, digits and hyphens, but not "act"',
   );
 }
+
+/** Of a model whose tokens are its own affair. */
+export const withoutIds = ({ id, text }: Completion): Completion => ({ id, ids: [], text });
 
 /** Ends what does nothing for so long; paused while others work for it. */
 function idleDeadline(

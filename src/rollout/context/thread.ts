@@ -38,8 +38,8 @@ export interface Setting {
   readonly task: Json;
   /** What the session offers. */
   readonly tools?: readonly ToolDeclaration[];
-  /** Of the template, where a request says so. */
-  readonly variables?: Offered['variables'];
+  /** What a request says to the template, where conversations say nothing else. */
+  readonly offered?: Offered;
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;
   /** Turns that there may be. */
@@ -61,7 +61,7 @@ export function newThread({ strategy, options, subject }: Context): Thread {
 
 /** Renders each conversation once. */
 export function rendering(
-  { context, renderer, variables }: Setting,
+  { context, renderer, offered }: Setting,
   { calls, paths }: Thread,
   fresh: readonly Message[],
 ): (conversation: Conversation) => Rendered {
@@ -70,8 +70,8 @@ export function rendering(
     const before = typeof conversation === 'object' && conversation !== null && known.get(conversation);
     if (before) return before;
     const found = resolved(context.subject, conversation, calls, fresh);
-    const offered = { ...(found.tools && { tools: found.tools }), ...(variables && { variables }) };
-    const made = { ...found, prompt: promptAfter(paths, found.said, renderer, offered) };
+    const own = found.tools ? { ...offered, tools: found.tools } : offered;
+    const made = { ...found, prompt: promptAfter(paths, found.said, renderer, own) };
     known.set(conversation, made);
     return made;
   };

@@ -68,6 +68,7 @@ export class CallRecorder {
   readonly tools: Record<string, readonly ToolDeclaration[]> = {};
   readonly #name: string;
   readonly #calls: RecordedCall[] = [];
+  readonly #paths: Map<number, Int32Array> = new Map();
   /** Of each model its own: what others said is foreign words to it. */
   readonly #conversations: Map<string, Conversations<RecordedCall>> = new Map();
   readonly #continued: Set<RecordedCall> = new Set();
@@ -139,6 +140,12 @@ export class CallRecorder {
 
   keep(recorded: RecordedCall): void {
     this.#calls.push(recorded);
+    this.#paths.set(recorded.call.id, recorded.path);
+  }
+
+  /** The tokens up to the end of a call. */
+  pathOf(call: number): Int32Array | undefined {
+    return this.#paths.get(call);
   }
 
   /**

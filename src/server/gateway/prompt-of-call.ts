@@ -3,9 +3,9 @@
 import type { NewPath, Part } from '../../core/episode.ts';
 import type { Message } from '../../core/messages.ts';
 import type { ConversationRenderer } from '../../model/chat/conversation.ts';
-import { isCompletion, type Said } from '../../model/chat/renderer.ts';
+import { isCompletion, type Offered, type Said } from '../../model/chat/renderer.ts';
 import { linkOf, promptAfter } from '../../model/chat/token-path.ts';
-import { isPlain, type Rendered, recordedParts } from '../../rollout/context/thread.ts';
+import { isPlain, type Rendered } from '../../rollout/context/thread.ts';
 import type { Origin, Placement } from './call-recorder.ts';
 import type { ChatCall, TextCall } from './call-request.ts';
 import type { ModelAnswer } from './chat-model.ts';
@@ -32,52 +32,58 @@ export function textPrompt(
 /** The length of a chat's prompt where all of it is read. */
 export function promptOfAll(
   { base, rest }: Placement,
-  { tools, templateVariables }: ChatCall,
+  request: ChatCall,
   renderer: ConversationRenderer,
 ): number {
   const { calls = [], paths = [] } = base?.thread ?? {};
   const said = [...calls.flatMap((call): Said[] => [...call.messages, call]), ...rest];
-  const variables = templateVariables && { variables: templateVariables };
-  return promptAfter(paths, said, renderer, { tools, ...variables }).length;
+  return promptAfter(paths, said, renderer, offeredIn(request)).length;
 }
+
+/** What a request says to the template. */
+export const offeredIn = ({ tools, templateVariables }: ChatCall): Offered => ({
+  ...(tools.length > 0 && { tools }),
+  ...(templateVariables && { variables: templateVariables }),
+});
 
 /**
  * What a prompt goes on from. A client that edited what was said before begins another conversation, which goes on from the
  * one that it edited.
  *
+ * @param tokens of the path that the prompt goes on from
  * @param placed where the client's request stands; absent where a context asks, or goes on by itself
  * @param told messages that are new, as the record has them
+ * @param shownAnew what calls showed that begin an edited conversation
  */
 export function originOf(
   rendered: Rendered,
+  tokens: Int32Array | undefined,
   placed: Placement | undefined,
   told: readonly Message[],
   request: ChatCall,
   why: NewPath,
+  shownAnew: ReadonlyMap<number, readonly Message[]>,
 ): Origin {
   const { prompt, parts, tools = request.tools } = rendered;
-  const edited = placed?.parent;
-  const { path } = prompt;
+  const edited = placed && placed.parent !== placed.base ? placed.parent : undefined;
   const change = placed?.change ?? linkOf(prompt, why).newPath;
   const fresh = placed?.rest ?? told;
-  const asRequested = isPlain(rendered, fresh) && placed?.parent === placed?.base && change === undefined;
-  const plain = placed === undefined ? isPlain(rendered, fresh) && why !== 'asked' : asRequested;
-  const from = path
-    ? { parent: path.call, path: path.ids }
-    : edited && { parent: edited.call.id, path: edited.path };
+  const isPlainAct = why !== 'asked' && change === undefined && isPlain(rendered, fresh);
+  const from = edited
+    ? { parent: edited.call.id, path: edited.path }
+    : prompt.path && { parent: prompt.path.call, ...(tokens && { path: tokens }) };
   return {
     ...from,
     change,
     messages: told,
-    ...(!plain && { parts: partsOf(parts, placed, request) }),
+    ...(!isPlainAct && { parts: parts.flatMap((part) => expanded(part, shownAnew)) }),
     tools,
   };
 }
 
-/** Messages of a request are kept as they are: calls of an edited conversation show more than their records name. */
-function partsOf(parts: readonly Part[], placed: Placement | undefined, request: ChatCall): readonly Part[] {
-  const isAll = placed?.rest.length === parts.length && placed.rest.every((one, at) => one === parts[at]);
-  return isAll && placed.base === undefined ? request.messages : recordedParts(parts, [], 0);
+/** The opening of an edited conversation shows more than its record names as new. */
+function expanded(part: Part, shownAnew: ReadonlyMap<number, readonly Message[]>): readonly Part[] {
+  return 'shown' in part ? (shownAnew.get(part.shown) ?? [part]) : [part];
 }
 
 /** A conversation as messages, for models that read these. */

@@ -1,7 +1,7 @@
 /** One episode as the gateway sees it: what was asked, what was answered, and how the calls hang together. */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Call } from '../../core/episode.ts';
+import type { Call, NewPath } from '../../core/episode.ts';
 import { nearest } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
@@ -10,7 +10,7 @@ import { AGENT } from '../../env/session.ts';
 import { noIds } from '../../model/chat/renderer.ts';
 import { Boundary } from '../../rollout/boundary.ts';
 import { fullContext } from '../../rollout/context/contexts.ts';
-import { answerTo, nextAct, type Asked as RequestedBy } from '../../rollout/context/next-act.ts';
+import { answerTo, nextAct, type Asked as RequestedBy, withoutIds } from '../../rollout/context/next-act.ts';
 import type { Context } from '../../rollout/context/strategy.ts';
 import {
   isPlain,
@@ -36,7 +36,7 @@ import type { ChatModel, ModelAnswer, ModelRequest } from './chat-model.ts';
 import type { Reading } from './dialects/dialect.ts';
 import { Memory } from './memory.ts';
 import { OVERFLOW_CODE, overflow } from './policy-model.ts';
-import { joined, messagesRead, originOf, promptOfAll, textPrompt } from './prompt-of-call.ts';
+import { joined, messagesRead, offeredIn, originOf, promptOfAll, textPrompt } from './prompt-of-call.ts';
 import { ACT, CONSULT } from './purpose.ts';
 import { formatProblem } from './response-format.ts';
 import { countUntrainable, type SessionRecord } from './session-record.ts';
@@ -108,6 +108,8 @@ export class GatewaySession {
   readonly #boundary: Boundary = new Boundary(this.#ended.signal, unwatched);
   /** What was said, by call. */
   readonly #messages: Map<number, Message> = new Map();
+  /** What calls showed that begin an edited conversation. */
+  readonly #shownAnew: Map<number, readonly Message[]> = new Map();
   readonly #openedMs = performance.now();
   #closedMs: number | undefined;
   #status: SessionRecord['status'] = 'open';
@@ -245,7 +247,7 @@ export class GatewaySession {
       if ('stop' in next) throw overflow(setting.contextLength, setting.contextLength);
       const { rendered } = next;
       const told = first ? placed.fresh : fresh;
-      const origin = originOf(rendered, first ? placed : undefined, told, request, 'window');
+      const origin = this.#origin(rendered, first ? placed : undefined, told, request, 'window');
       const read = messagesRead(
         rendered,
         first && isPlain(rendered, fresh) ? request.messages : undefined,
@@ -276,6 +278,17 @@ export class GatewaySession {
     }
   }
 
+  #origin(
+    rendered: Rendered,
+    placed: Placement | undefined,
+    told: readonly Message[],
+    request: ChatCall,
+    why: NewPath,
+  ): Origin {
+    const path = rendered.prompt.path && this.#recorder.pathOf(rendered.prompt.path.call);
+    return originOf(rendered, path, placed, told, request, why, this.#shownAnew);
+  }
+
   #settingOf(request: ChatCall, model: ChatModel, context: Context): Setting {
     const { seed, task = null, maxCalls, name } = this.#options;
     return {
@@ -284,7 +297,7 @@ export class GatewaySession {
       role: AGENT,
       task,
       ...(request.tools.length > 0 && { tools: request.tools }),
-      ...(request.templateVariables && { variables: request.templateVariables }),
+      offered: offeredIn(request),
       contextLength: model.contextLength ?? Number.POSITIVE_INFINITY,
       limit: maxCalls,
       rng: (calls) => Rng.of('context', seed, name, calls),
@@ -298,7 +311,7 @@ export class GatewaySession {
     turn: TurnOfSession,
     context: Context,
   ): Promise<Call> {
-    const origin = originOf(rendered, undefined, [], request, 'asked');
+    const origin = this.#origin(rendered, undefined, [], request, 'asked');
     const call: ChatCall = {
       ...request,
       purpose,
@@ -339,10 +352,17 @@ export class GatewaySession {
     // To its context it is an act, and all that stood before it was shown.
     const known: Call = { ...call, purpose: ACT, messages: fresh };
     const { forced = [] } = answer;
-    const whole = forced.length === 0 ? answer : { ids: [...forced, ...answer.ids] };
-    const text = forced.length === 0 || !model.renderer ? answer.text : renderer.text(whole.ids);
-    const after = withCall(thread, rendered.prompt, known, { id: call.id, ids: whole.ids, text });
+    const ids = [...forced, ...answer.ids];
+    const text = forced.length === 0 ? answer.text : renderer.text(ids);
+    const completion = { id: call.id, ids, text };
+    const after = withCall(
+      thread,
+      rendered.prompt,
+      known,
+      model.renderer ? completion : withoutIds(completion),
+    );
     this.#messages.set(call.id, choice.message);
+    if (call.messages !== fresh) this.#shownAnew.set(call.id, fresh);
     return { choice, known, thread: { ...after, turns: thread.turns + 1 }, path: joined(answer) };
   }
 
