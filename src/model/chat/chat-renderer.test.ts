@@ -6,6 +6,7 @@ import { parityLanguage, readExpected, TOKENIZERS } from '../testing/parity-data
 import { chatRenderer } from './chat-renderer.ts';
 import { ChatTemplate, templateMessage } from './chat-template.ts';
 import { continued, type History, promptOf, start } from './prompts.test-helper.ts';
+import { idsOfPrompt, promptAfter } from './token-path.ts';
 
 const languages = {
   'tokenizer-qwen': await parityLanguage('tokenizer-qwen'),
@@ -254,4 +255,66 @@ test('a template without a system role has it said by the first question; one wi
   const prompt = promptOf(renderer, start, [user('hi')]);
   expect(tokenizer.decode(prompt.promptIds)).toBe('user: Be brief.\n\nhi\nassistant: ');
   expect(renderer.completionIds('yo').at(-1)).toBe(286);
+});
+
+describe.each(TOKENIZERS)('completions in another conversation, %s', (name) => {
+  const { tokenizer } = languages[name];
+  const renderer = chatRenderer(languages[name], { maxTurnTokens: 8 });
+
+  /** Ids that no tokenizer would give for the text: letter by letter, closed as the policy closes a turn. */
+  const sampled = (text: string): number[] => [
+    ...[...text].flatMap((letter) => tokenizer.encode(letter)),
+    renderer.completionIds('').at(-1)!,
+  ];
+  const completion = (id: number, text: string) => ({ id, ids: sampled(text), text });
+  const has = (ids: readonly number[], part: readonly number[]): boolean =>
+    ids.some((_, at) => part.every((one, index) => ids[at + index] === one));
+
+  test('their sampled ids are spliced where the template writes them', () => {
+    const [first, second] = [completion(0, 'up'), completion(1, 'all is well')];
+    const said = [user('who is up'), second, user('and up?'), first, user('on')];
+    const ids = idsOfPrompt(promptAfter([], said, renderer));
+    const { template } = languages[name];
+    const messages = [
+      user('who is up'),
+      assistant(second.text),
+      user('and up?'),
+      assistant('up'),
+      user('on'),
+    ];
+    expect(tokenizer.decode([...ids])).toBe(
+      template.render(messages.map(templateMessage), { addGenerationPrompt: true }),
+    );
+    expect(has([...ids], first.ids)).toBe(true);
+    expect(has([...ids], second.ids)).toBe(true);
+    expect([...ids]).not.toEqual(tokenizer.encode(tokenizer.decode([...ids])));
+  });
+
+  test('of what a template drops the rest keeps its ids, or its text is encoded', () => {
+    const thought = completion(0, '<think>\nhm\n</think>\n\nfour');
+    const ids = [...idsOfPrompt(promptAfter([], [user('2+2?'), thought, user('sure?')], renderer))];
+    const { template } = languages[name];
+    const whole = template.render(
+      [user('2+2?'), assistant(thought.text), user('sure?')].map(templateMessage),
+      { addGenerationPrompt: true },
+    );
+    expect(tokenizer.decode(ids)).toBe(whole);
+    expect(
+      has(
+        ids,
+        [...'four'].flatMap((letter) => tokenizer.encode(letter)),
+      ),
+    ).toBe(true);
+    expect(has(ids, thought.ids)).toBe(!whole.includes('four') || whole.includes('hm'));
+    // One token across the cut cannot be kept in part.
+    const [whole4] = tokenizer.encode('>four').slice(-1);
+    const joined = {
+      ...thought,
+      ids: [...tokenizer.encode('<think>\nhm\n</think>\n\nfour'), thought.ids.at(-1)!],
+    };
+    expect(whole4).toBeDefined();
+    expect(
+      tokenizer.decode([...idsOfPrompt(promptAfter([], [user('2+2?'), joined, user('sure?')], renderer))]),
+    ).toBe(whole);
+  });
 });

@@ -106,6 +106,7 @@ test.each<[string, (view: View<object, null>, ask: Ask) => Window<null> | Promis
     /plain JSON as state/,
   ],
   ['gives no parts', () => given({ conversation: {}, state: null }), /must give conversations/],
+  ['gives no tokens', () => given({ conversation: { parts: [] }, state: null }), /at least one token/],
   [
     'gives what is no part',
     () => given({ conversation: { parts: [{ role: 'king' }] }, state: null }),

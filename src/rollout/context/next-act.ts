@@ -132,13 +132,16 @@ export async function nextAct(
     if ('stop' in window) return window;
     thread = { ...thread, state: window.state };
     const rendered = render(window.conversation);
-    if (rendered.prompt.length === 0 && setting.renderer.size === undefined)
+    const { prompt, said } = rendered;
+    const isEmpty = prompt.length === 0 && setting.renderer.size === undefined;
+    if (isEmpty || (said.length === 0 && fresh.length > 0)) {
       throw badDefinition(
         subject,
         'must give a conversation of at least one token',
-        window.conversation,
+        'no tokens',
         'some parts',
       );
+    }
     return { thread, rendered, view };
   });
 }

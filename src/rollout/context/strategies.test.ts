@@ -14,8 +14,8 @@ import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
 import type { CompletionRequest, Policy } from '../../policy/policy.ts';
 import { runEpisode } from '../episode.ts';
 import { unwatched } from '../watchdog.ts';
-import { summary } from './summary.ts';
 import { type ContextStrategy, defineContext, type View } from './strategy.ts';
+import { summary } from './summary.ts';
 
 const TURNS = 7;
 

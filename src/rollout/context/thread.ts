@@ -96,7 +96,8 @@ export function viewOf(
     turn: turns,
     limit,
     options: context.options,
-    state,
+    // Its own: a strategy that changes it must not change what others go on from.
+    state: typeof state === 'object' && state !== null ? structuredClone(state) : state,
     rng: rng(calls.length),
     tokens: (conversation) => render(conversation).prompt.length,
   };
