@@ -230,10 +230,8 @@ test.each([
     });
     expectExact(episode, episode, requests);
     // A summary is learned with the act after it.
-    const [{ members }] = roleGroups([{ step: 1, group: 0, members: [episode] }]) as [
-      { members: readonly { turns: readonly { calls: readonly Call[] }[] }[] },
-    ];
-    expect(members[0]!.turns.map(({ calls }) => calls.map(({ id }) => id))).toEqual([
+    const [group] = roleGroups([{ step: 1, group: 0, members: [episode] }]);
+    expect(group!.members[0]!.turns.map(({ calls }) => calls.map(({ id }) => id))).toEqual([
       [0],
       [1],
       [2],
