@@ -52,6 +52,16 @@ export interface Placement {
   readonly anchor: string;
 }
 
+/** One answered choice: the record, and what the client is given. */
+export interface AnsweredChoice {
+  readonly call: Call;
+  readonly answer: ModelAnswer;
+  /** As the client reads it, with ids for the calls. */
+  readonly message: Message;
+  /** What the ids end in that its client is given. */
+  readonly ref: string;
+}
+
 /** A completion that was asked for. */
 export interface Asked {
   readonly id: number;

@@ -1,81 +1,32 @@
 /** One episode as the gateway sees it: what was asked, what was answered, and how the calls hang together. */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Call, NewPath } from '../../core/episode.ts';
 import { nearest } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
-import { Rng } from '../../core/rng.ts';
-import { AGENT } from '../../env/session.ts';
-import { noIds } from '../../model/chat/renderer.ts';
-import { Boundary } from '../../rollout/boundary.ts';
-import { fullContext } from '../../rollout/context/contexts.ts';
-import { answerTo, nextAct, type Asked as RequestedBy, withoutIds } from '../../rollout/context/next-act.ts';
-import type { Context } from '../../rollout/context/strategy.ts';
-import {
-  isPlain,
-  newThread,
-  promptIdsOf,
-  type Rendered,
-  type Setting,
-  type Thread,
-  withCall,
-} from '../../rollout/context/thread.ts';
-import { unwatched } from '../../rollout/watchdog.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
 import {
+  type AnsweredChoice,
   type Asked,
   CallRecorder,
   type CallTimes,
   type Origin,
-  type Placement,
-  type RecordedCall,
 } from './call-recorder.ts';
-import type { CallRequest, ChatCall, TextCall } from './call-request.ts';
-import type { ChatModel, ModelAnswer, ModelRequest } from './chat-model.ts';
+import type { CallRequest, TextCall } from './call-request.ts';
+import type { ChatModel, ModelAnswer } from './chat-model.ts';
+import { type ChatOptions, ChatTurns, type SessionTurn, type ToSample } from './context/chat-turns.ts';
+import { joined, promptOfAll, textPrompt } from './context/prompt-of-call.ts';
 import type { Reading } from './dialects/dialect.ts';
 import { Memory } from './memory.ts';
-import { OVERFLOW_CODE, overflow } from './policy-model.ts';
-import { joined, messagesRead, offeredIn, originOf, promptOfAll, textPrompt } from './prompt-of-call.ts';
+import { OVERFLOW_CODE } from './policy-model.ts';
 import { ACT, CONSULT } from './purpose.ts';
 import { formatProblem } from './response-format.ts';
 import { countUntrainable, type SessionRecord } from './session-record.ts';
 import { transitionsOf } from './transitions.ts';
 
-export interface SessionOptions {
-  /** Names every conversation of the session. */
-  readonly name: string;
-  /** Names all randomness of the session. */
-  readonly seed: string | number;
-  readonly model: ChatModel;
+export interface SessionOptions extends ChatOptions {
   /** Other models, by the names that clients may ask for. */
   readonly foreign?: readonly ChatModel[];
-  /** Calls after which further ones are refused. */
-  readonly maxCalls: number;
-  readonly task?: Json;
-  /** What the model reads of a conversation. Default: all that the client sends. */
-  readonly context?: Context;
-}
-
-/** One answered choice: the record, and what the client is given. */
-export interface AnsweredChoice {
-  readonly call: Call;
-  readonly answer: ModelAnswer;
-  /** As the client reads it, with ids for the calls. */
-  readonly message: Message;
-  /** What the ids end in that its client is given. */
-  readonly ref: string;
-}
-
-type Sampled = AnsweredChoice;
-
-/** A request under way. */
-interface TurnOfSession {
-  readonly model: ChatModel;
-  readonly placed: Placement;
-  readonly conversations: readonly string[];
-  readonly signal: AbortSignal;
-  readonly askedMs: number;
 }
 
 export interface SessionEnd {
@@ -83,9 +34,6 @@ export interface SessionEnd {
   readonly success?: boolean;
   readonly info?: Json;
 }
-
-/** Longest that a context may take before an act, completions that it asks for aside. */
-const STRATEGY_MS = 60_000;
 
 export class GatewaySession {
   readonly id: string = `session-${randomBytes(9).toString('base64url')}`;
@@ -105,11 +53,7 @@ export class GatewaySession {
   readonly #asked: Map<string, number> = new Map();
   readonly memory: Memory = new Memory();
   readonly #ended = new AbortController();
-  readonly #boundary: Boundary = new Boundary(this.#ended.signal, unwatched);
-  /** What was said, by call. */
-  readonly #messages: Map<number, Message> = new Map();
-  /** What calls showed that begin an edited conversation. */
-  readonly #shownAnew: Map<number, readonly Message[]> = new Map();
+  readonly #chats: ChatTurns;
   readonly #openedMs = performance.now();
   #closedMs: number | undefined;
   #status: SessionRecord['status'] = 'open';
@@ -119,6 +63,12 @@ export class GatewaySession {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#recorder = new CallRecorder(options.name);
+    this.#chats = new ChatTurns(options, {
+      recorder: this.#recorder,
+      ended: this.#ended.signal,
+      accept: () => this.#accept(),
+      sample: (...given) => this.#sample(...given),
+    });
   }
 
   get status(): SessionRecord['status'] {
@@ -155,9 +105,10 @@ export class GatewaySession {
 
   /** Tokens of the prompt of a call that is not made. Where the model does not tell, four characters are taken for one. */
   promptTokens(call: CallRequest): number {
-    const { renderer, ...model } = this.#modelOf(call.model);
+    const model = this.#modelOf(call.model);
+    const { renderer } = model;
     if (renderer === undefined) return estimatedTokens(call);
-    const placed = this.#recorder.place(call, model as ChatModel);
+    const placed = this.#recorder.place(call, model);
     if (call.kind === 'text') return textPrompt(call, placed, renderer).length;
     return promptOfAll(placed, call, renderer);
   }
@@ -180,9 +131,9 @@ export class GatewaySession {
       const signal = AbortSignal.any([hungUp, this.#ended.signal]);
       const placed = this.#recorder.place(call, model);
       const conversations = this.#recorder.conversationsFor(placed, call.choices);
-      const turn: TurnOfSession = { model, placed, conversations, signal, askedMs };
+      const turn: SessionTurn = { model, placed, conversations, signal, askedMs };
       return await untilAborted(
-        call.kind === 'chat' ? this.#answerChat(call, turn) : this.#answerText(call, turn),
+        call.kind === 'chat' ? this.#chats.answer(call, turn) : this.#answerText(call, turn),
         signal,
       );
     } catch (error) {
@@ -207,7 +158,7 @@ export class GatewaySession {
     this.#accepted++;
   }
 
-  async #answerText(call: TextCall, turn: TurnOfSession): Promise<AnsweredChoice[]> {
+  async #answerText(call: TextCall, turn: SessionTurn): Promise<AnsweredChoice[]> {
     const { model, placed } = turn;
     const { parent, anchor, fresh } = placed;
     const promptIds = model.renderer ? textPrompt(call, placed, model.renderer) : new Int32Array();
@@ -216,7 +167,7 @@ export class GatewaySession {
       change: undefined,
       messages: fresh,
     };
-    const sampled = await this.#sample(call, promptIds, origin, turn);
+    const sampled = await this.#sample(call, { promptIds, origin, key: placed.key }, turn);
     return sampled.map(({ call: made, answer, message, ref }) => {
       this.#recorder.keep({
         call: made,
@@ -231,154 +182,6 @@ export class GatewaySession {
     });
   }
 
-  /** What the policy reads is up to its context, which may ask for more first, and answer to tools of its own. */
-  async #answerChat(request: ChatCall, turn: TurnOfSession): Promise<AnsweredChoice[]> {
-    const { model, placed } = turn;
-    const own = model === this.#options.model;
-    const context = (own && this.#options.context) || fullContext;
-    const setting = this.#settingOf(request, model, context);
-    let thread = placed.base?.thread ?? newThread(context);
-    let fresh = placed.rest;
-    for (let first = true; ; first = false) {
-      const guard = { boundary: this.#boundary, timeoutMs: STRATEGY_MS, place: this.#options.name };
-      const next = await nextAct(thread, fresh, setting, guard, (asked) =>
-        this.#complete(asked, request, turn, context),
-      );
-      if ('stop' in next) throw overflow(setting.contextLength, setting.contextLength);
-      const { rendered } = next;
-      const told = first ? placed.fresh : fresh;
-      const origin = this.#origin(rendered, first ? placed : undefined, told, request, 'window');
-      const read = messagesRead(
-        rendered,
-        first && isPlain(rendered, fresh) ? request.messages : undefined,
-        this.#messages,
-      );
-      const call = { ...request, messages: read, tools: origin.tools ?? [] };
-      const sampled = await this.#sample(call, promptIdsOf(rendered), origin, turn);
-      const answered = sampled.map((choice) =>
-        this.#after(choice, next.thread, rendered, fresh, setting, turn),
-      );
-      const only = answered.length === 1 ? answered[0]! : undefined;
-      const answer = only && answerTo(only.known, { ...next, thread: only.thread }, setting, guard);
-      if (answer === undefined) {
-        return answered.map(({ choice, thread: after, path }) =>
-          this.#told(choice, after, path, request, turn),
-        );
-      }
-      this.#recorder.keep({
-        call: only!.choice.call,
-        anchor: placed.anchor,
-        model: model.name,
-        path: only!.path,
-        hidden: true,
-      });
-      this.#accept();
-      thread = answer;
-      fresh = answer.answered ?? [];
-    }
-  }
-
-  #origin(
-    rendered: Rendered,
-    placed: Placement | undefined,
-    told: readonly Message[],
-    request: ChatCall,
-    why: NewPath,
-  ): Origin {
-    const path = rendered.prompt.path && this.#recorder.pathOf(rendered.prompt.path.call);
-    return originOf(rendered, path, placed, told, request, why, this.#shownAnew);
-  }
-
-  #settingOf(request: ChatCall, model: ChatModel, context: Context): Setting {
-    const { seed, task = null, maxCalls, name } = this.#options;
-    return {
-      context,
-      renderer: model.renderer ?? noIds,
-      role: AGENT,
-      task,
-      ...(request.tools.length > 0 && { tools: request.tools }),
-      offered: offeredIn(request),
-      contextLength: model.contextLength ?? Number.POSITIVE_INFINITY,
-      limit: maxCalls,
-      rng: (calls) => Rng.of('context', seed, name, calls),
-    };
-  }
-
-  /** Complete what a context asks for. The client is told nothing of it. */
-  async #complete(
-    { purpose, rendered, script }: RequestedBy,
-    request: ChatCall,
-    turn: TurnOfSession,
-    context: Context,
-  ): Promise<Call> {
-    const origin = this.#origin(rendered, undefined, [], request, 'asked');
-    const call: ChatCall = {
-      ...request,
-      purpose,
-      choices: 1,
-      toolChoice: 'auto',
-      stop: [],
-      maxTokens: undefined,
-      responseFormat: { type: 'text' },
-      messages: messagesRead(rendered, undefined, this.#messages),
-      tools: rendered.tools ?? [],
-    };
-    const scripted = turn.model.author.kind === 'script' && { script: () => script?.(undefined) };
-    const [choice] = await this.#sample(call, promptIdsOf(rendered), origin, turn, scripted || {});
-    const { call: made, answer, message } = choice!;
-    const untrained = made.trainable === true && !context.trained;
-    const asked: Call = { ...made, ...(untrained && { trainable: 'left-out' }) };
-    this.#messages.set(asked.id, message);
-    this.#recorder.keep({
-      call: asked,
-      anchor: turn.placed.anchor,
-      model: turn.model.name,
-      path: joined(answer),
-      hidden: true,
-    });
-    return asked;
-  }
-
-  /** A conversation after one of the choices for its next act. */
-  #after(
-    choice: Sampled,
-    thread: Thread,
-    rendered: Rendered,
-    fresh: readonly Message[],
-    { renderer }: Setting,
-    { model }: TurnOfSession,
-  ): { readonly choice: Sampled; readonly thread: Thread; readonly known: Call; readonly path: Int32Array } {
-    const { call, answer } = choice;
-    // To its context it is an act, and all that stood before it was shown.
-    const known: Call = { ...call, purpose: ACT, messages: fresh };
-    const { forced = [] } = answer;
-    const ids = [...forced, ...answer.ids];
-    const text = forced.length === 0 ? answer.text : renderer.text(ids);
-    const completion = { id: call.id, ids, text };
-    const after = withCall(
-      thread,
-      rendered.prompt,
-      known,
-      model.renderer ? completion : withoutIds(completion),
-    );
-    this.#messages.set(call.id, choice.message);
-    if (call.messages !== fresh) this.#shownAnew.set(call.id, fresh);
-    return { choice, known, thread: { ...after, turns: thread.turns + 1 }, path: joined(answer) };
-  }
-
-  #told(
-    { call, answer, message, ref }: Sampled,
-    thread: Thread,
-    path: Int32Array,
-    request: ChatCall,
-    { model, placed: { anchor } }: TurnOfSession,
-  ): AnsweredChoice {
-    const recorded: RecordedCall = { call, anchor, model: model.name, path, thread };
-    this.#recorder.keep(recorded);
-    this.#recorder.answered(request, message, recorded, ref);
-    return { call, answer, message, ref };
-  }
-
   /** No more calls; those under way are dropped. Does nothing the second time. */
   close(end: SessionEnd = {}, status: 'closed' | 'expired' = 'closed'): void {
     if (this.#status !== 'open') return;
@@ -386,7 +189,7 @@ export class GatewaySession {
     this.#end = end;
     this.#closedMs = performance.now();
     this.#ended.abort(sessionOver(this.id));
-    this.#boundary.close();
+    this.#chats.close();
     for (const model of this.models) model.release?.([...this.#recorder.conversations]);
   }
 
@@ -431,14 +234,10 @@ export class GatewaySession {
   /** Sample the choices of a call. */
   async #sample(
     call: CallRequest,
-    promptIds: Int32Array,
-    origin: Origin,
-    { model, placed, conversations, signal, askedMs }: TurnOfSession,
-    more: Pick<ModelRequest, 'script'> = {},
-  ): Promise<Sampled[]> {
+    { promptIds, origin, script, key }: ToSample,
+    { model, conversations, signal, askedMs }: SessionTurn,
+  ): Promise<AnsweredChoice[]> {
     const asked = conversations.slice(0, call.choices).map((one) => this.#recorder.ask(one));
-    const isAct = call.purpose === undefined || !('script' in more);
-    const key = isAct ? placed.key : `${placed.key}/${call.purpose}`;
     const began = performance.now();
     const { version } = model;
     const answers = await Promise.all(
@@ -450,7 +249,7 @@ export class GatewaySession {
           seedKey: this.#seedKey(key, choice),
           contentKey: choiceKey(key, choice),
           signal,
-          ...more,
+          ...(script && { script }),
         }),
       ),
     );
@@ -470,7 +269,7 @@ export class GatewaySession {
     asked: Asked,
     answer: ModelAnswer,
     { version, ...times }: CallTimes & { readonly version: number },
-  ): Sampled {
+  ): AnsweredChoice {
     const reply =
       call.kind === 'chat' && !call.parallelToolCalls
         ? { ...answer.reply, toolCalls: answer.reply.toolCalls.slice(0, 1) }

@@ -1,14 +1,14 @@
 /** Prompts of calls: what a model reads of a request, and how that hangs together with what it read before. */
 
-import type { NewPath, Part } from '../../core/episode.ts';
-import type { Message } from '../../core/messages.ts';
-import type { ConversationRenderer } from '../../model/chat/conversation.ts';
-import { isCompletion, type Offered, type Said } from '../../model/chat/renderer.ts';
-import { linkOf, promptAfter } from '../../model/chat/token-path.ts';
-import { isPlain, type Rendered } from '../../rollout/context/thread.ts';
-import type { Origin, Placement } from './call-recorder.ts';
-import type { ChatCall, TextCall } from './call-request.ts';
-import type { ModelAnswer } from './chat-model.ts';
+import type { NewPath, Part } from '../../../core/episode.ts';
+import type { Message } from '../../../core/messages.ts';
+import type { ConversationRenderer } from '../../../model/chat/conversation.ts';
+import { isCompletion, type Offered, type Said } from '../../../model/chat/renderer.ts';
+import { linkOf, promptAfter } from '../../../model/chat/token-path.ts';
+import { isPlain, type Rendered } from '../../../rollout/context/thread.ts';
+import type { Origin, Placement } from '../call-recorder.ts';
+import type { ChatCall, TextCall } from '../call-request.ts';
+import type { ModelAnswer } from '../chat-model.ts';
 
 /** Prompt and completion in one. */
 export function joined({ promptIds, ids }: Pick<ModelAnswer, 'promptIds' | 'ids'>): Int32Array {
