@@ -77,8 +77,8 @@ export function sharedTokens(a: ArrayLike<number>, b: ArrayLike<number>): number
 }
 
 /**
- * The prompt of a conversation after these paths. What goes on from a call hangs on its path; anything else on the path with
- * which it shares most, the latest of equals, and on its beginning where that is the whole path of an earlier call.
+ * The prompt of a conversation after these paths. A conversation that goes on from a call hangs on its path; any other
+ * hangs on the path with which it shares most, the latest of equals, and on its beginning where that is the whole path of an earlier call.
  *
  * @param paths none of which goes on from another
  */
