@@ -2,12 +2,15 @@
 
 import type { Episode, EpisodeKey, Sampling } from '../core/episode.ts';
 import type { Json } from '../core/json/json.ts';
+import type { Message } from '../core/messages.ts';
 import type { World } from '../env/world.ts';
 import type { Renderer } from '../model/chat/renderer.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { AgentNames } from './agent-names.ts';
 import type { Context } from './context/strategy.ts';
 import type { KeptPlace } from './kept-place.ts';
+import type { CopiedPrefix } from './turns/copied-prefix.ts';
+import type { TurnRules } from './turns/turn-control.ts';
 import type { Watch } from './watchdog.ts';
 
 export interface EpisodeOptions {
@@ -20,8 +23,8 @@ export interface EpisodeOptions {
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;
   readonly turnTimeoutMs: number;
-  /** End an episode at a turn of the policy without a usable action, wherever the environment would go on. */
-  readonly stopsAtVoidTurn?: boolean;
+  /** What comes after each turn. Default: what the environment says. */
+  readonly turns?: TurnRules;
   /** What each role is called, where several agents exchange roles; read before its first turn. */
   readonly names?: AgentNames;
   /** Names all randomness of the run. */
@@ -45,6 +48,12 @@ export interface EpisodeRequest {
   readonly turns?: number;
   /** Keeps places from which others may go on. */
   readonly keeper?: Keeper;
+  /** Turns that each role has, where it is not for the turn control to say. */
+  readonly maxTurns?: number;
+  /** An instruction that roles read before their first turns. */
+  readonly say?: readonly Message[];
+  /** What it does first: what an earlier step did. */
+  readonly copied?: CopiedPrefix;
 }
 
 /** Decides after every transition but the last whether its place is kept, and owns those that are. */

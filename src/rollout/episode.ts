@@ -1,18 +1,18 @@
 /** One episode: the policy and a session take turns until something ends it. Failures become data, never rewards. */
 
-import type { ByRole, Episode, EpisodeKey, Role } from '../core/episode.ts';
-import { keyParts, keyText } from '../core/episode-key.ts';
-import type { Json } from '../core/json/json.ts';
+import type { ByRole, Episode, Role } from '../core/episode.ts';
+import { keyText } from '../core/episode-key.ts';
 import type { Message } from '../core/messages.ts';
-import { Rng } from '../core/rng.ts';
 import type { StopReason } from '../core/stop.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import { newThread } from './context/thread.ts';
 import type { EpisodeOptions, EpisodeRequest } from './episode-options.ts';
-import { GuardedSession, type GuardOptions, type OpenRequest } from './guard/guarded-session.ts';
+import type { GuardedSession } from './guard/guarded-session.ts';
 import { keepPlace, type Seat } from './kept-place.ts';
 import { Recorder } from './recorder.ts';
-import { conversationOf, promptAt, takeTurn } from './take-turn.ts';
+import { conversationOf, type Present, promptAt, takeTurn } from './take-turn.ts';
+import { EpisodeTurns, type Said } from './turns/episode-turns.ts';
+import { chanceOf, openingOf } from './turns/opening.ts';
 
 export type { EpisodeOptions, EpisodeRequest, Keeper } from './episode-options.ts';
 
@@ -21,7 +21,14 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   const { world, policy, turnTimeoutMs, seed } = options;
   const { from, key, drawsAs = key } = request;
   const boundary = new Boundary(options.signal, options.watch, !world.pure);
-  const recorder = new Recorder(key, request.task, world.roles, policy.author, from?.prefix);
+  const recorder = new Recorder(
+    key,
+    request.task,
+    world.roles,
+    (role) => policy.authorOf?.(role) ?? policy.author,
+    from?.prefix,
+  );
+  const turns = turnsOf(request, options);
   const seats = new Map<Role, Seat>();
   let session: GuardedSession | undefined;
   let stop: StopReason = 'done';
@@ -29,12 +36,11 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   let closing: ByRole<readonly Message[]> | undefined;
   try {
     const guard = { world, boundary, timeoutMs: turnTimeoutMs, place: keyText(key) };
-    for (const role of world.roles) seats.set(role, newSeat(role, boundary, options));
+    for (const role of world.roles) seats.set(role, newSeat(role, turns.opening, boundary, options));
     for (const seat of from?.seats ?? []) seats.set(seat.role, { ...seat });
-    const opening = openingOf(request.task, drawsAs, seed);
     session = from
-      ? await from.open(guard, request.chance === 'fresh' ? opening.rng : undefined)
-      : await GuardedSession.open(opening, guard);
+      ? await from.open(guard, request.chance === 'fresh' ? chanceOf(drawsAs, seed) : undefined)
+      : await turns.open(guard);
     for (let role = session.toMove(); role !== undefined; role = session.toMove()) {
       const seat = seats.get(role)!;
       if (seat.thread.turns >= options.maxTurns) {
@@ -42,13 +48,28 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
         break;
       }
       session.place = `${keyText(key)} turn ${seat.thread.turns}`;
-      await offerPlace({ role, session, seats, recorder, guard }, request, options);
+      const present: Present = { seat, session, seats, recorder, guard, turns };
+      await offerPlace(present, request, options);
       if (recorder.transitions === request.turns) {
         stop = 'early-stop';
         break;
       }
-      stop = await takeTurn(seat, recorder, session, boundary, request, options);
+      stop = await takeTurn(present, request, options);
       if (stop !== 'done') break;
+      // The context answered: the environment has not moved.
+      if (seat.thread.answered) continue;
+      const next = await turns.after(
+        { role, turns: seat.thread.turns },
+        () => recorder.soFar(),
+        session,
+        guard,
+      );
+      if ('stop' in next) {
+        stop = next.stop;
+        break;
+      }
+      session = next.session;
+      seat.said = next.said;
     }
     closing = lastWords(session, world.roles);
     await boundary.settled();
@@ -61,50 +82,41 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     boundary.close();
     for (const role of world.roles) policy.release?.(conversationOf(key, role));
   }
-  return recorder.finish(stop, failure, closing);
+  const episode = recorder.finish(stop, failure, closing);
+  return request.copied ? { ...episode, startedAt: request.copied.places } : episode;
 }
 
-/** Members of a group share the start; what happens by chance afterwards is each episode's own. */
-export function openingOf(task: Json, key: EpisodeKey, seed: string | number): OpenRequest {
-  const { environment, split, task: index, step, group } = key;
-  return {
-    task,
-    rng: Rng.of('chance', seed, ...keyParts(key)),
-    startRng: Rng.of('start', seed, environment, split, index, step, group),
-  };
+function turnsOf(
+  { key, drawsAs, task, copied, say }: EpisodeRequest,
+  { turns: rules, seed, maxTurns }: EpisodeOptions,
+): EpisodeTurns {
+  return new EpisodeTurns({
+    ...{ key, task, seed, limit: maxTurns },
+    ...(drawsAs && { drawsAs }),
+    ...(rules && { rules }),
+    ...(copied && { copied }),
+    ...(say && { say }),
+  });
 }
 
-function newSeat(role: Role, boundary: Boundary, { context }: EpisodeOptions): Seat {
+function newSeat(role: Role, said: Said, boundary: Boundary, { context }: EpisodeOptions): Seat {
   const thread = boundary.call('policy', 'beginning a context', () => newThread(context));
-  return { role, thread, problem: undefined };
-}
-
-/** An episode under way, before a turn of `role`. */
-interface Present {
-  readonly role: Role;
-  readonly session: GuardedSession;
-  readonly seats: ReadonlyMap<Role, Seat>;
-  readonly recorder: Recorder;
-  readonly guard: GuardOptions;
+  return { role, thread, problem: undefined, said };
 }
 
 /** Keep the present place, where it is wanted. */
-async function offerPlace(
-  { role, session, seats, recorder, guard }: Present,
-  request: EpisodeRequest,
-  options: EpisodeOptions,
-): Promise<void> {
+async function offerPlace(present: Present, request: EpisodeRequest, options: EpisodeOptions): Promise<void> {
+  const { seat, session, seats, recorder, guard } = present;
   const { keeper, from, task, key, drawsAs = key } = request;
-  const seat = seats.get(role)!;
   // After an answer of its context, a role is still at the place that was offered before.
   if (!keeper || recorder.transitions === 0 || seat.thread.answered) return;
   const soFar = recorder.soFar();
   if (!keeper.keeps(soFar, recorder.nextTransition - 1)) return;
-  const promptIds = keeper.prompts ? await promptAt(seat, session, guard, request, options) : undefined;
+  const promptIds = keeper.prompts ? await promptAt(present, request, options) : undefined;
   const begun = from ? from.way : { opening: () => openingOf(task, drawsAs, options.seed), actions: [] };
-  const place = await keepPlace(session, role, guard, {
+  const place = await keepPlace(session, seat.role, guard, {
     prefix: recorder.prefix(),
-    seats: [...seats.values()].map((seat) => ({ ...seat })),
+    seats: [...seats.values()].map((one) => ({ ...one })),
     ...(promptIds && { promptIds }),
     ...(begun && {
       way: { ...begun, actions: [...begun.actions, ...soFar.transitions.map(({ action }) => action)] },

@@ -11,7 +11,7 @@ import { isCompletion } from '../model/chat/renderer.ts';
 import { linkOf } from '../model/chat/token-path.ts';
 import type { Completion } from '../policy/policy.ts';
 import { addressed } from './agent-names.ts';
-import { type Boundary, EpisodeEnd } from './boundary.ts';
+import { EpisodeEnd } from './boundary.ts';
 import { type Asked, answerTo, type Guard, type NextAct, nextAct } from './context/next-act.ts';
 import {
   isPlain,
@@ -25,14 +25,29 @@ import type { EpisodeOptions, EpisodeRequest } from './episode-options.ts';
 import type { GuardedSession, GuardOptions } from './guard/guarded-session.ts';
 import type { Seat } from './kept-place.ts';
 import { type Recorder, tenths } from './recorder.ts';
+import type { EpisodeTurns } from './turns/episode-turns.ts';
+
+/** An episode under way, before a turn of `seat`. */
+export interface Present {
+  readonly seat: Seat;
+  readonly session: GuardedSession;
+  readonly seats: ReadonlyMap<Role, Seat>;
+  readonly recorder: Recorder;
+  readonly guard: GuardOptions;
+  readonly turns: EpisodeTurns;
+}
 
 /** Messages that `seat` has not read yet. */
-function freshFor(seat: Seat, session: GuardedSession, { names }: EpisodeOptions): readonly Message[] {
+function freshFor(
+  { seat, session, recorder, turns }: Present,
+  { names }: EpisodeOptions,
+): readonly Message[] {
   if (seat.thread.answered) return seat.thread.answered;
   const shown = session.observe(seat.role);
   const observed = seat.problem === undefined ? shown : tellProblem(seat.problem, shown);
   const name = seat.thread.turns === 0 ? names?.[seat.role] : undefined;
-  return name === undefined ? observed : addressed(observed, name);
+  const named = name === undefined ? observed : addressed(observed, name);
+  return turns.shown(recorder.nextCall) ?? turns.withSaid(named, seat.said);
 }
 
 function settingOf(
@@ -59,21 +74,19 @@ function offeredBy({ protocol }: World): readonly ToolDeclaration[] | undefined 
 
 /** The prompt at a place, for critics; undefined where the context asks for something first. */
 export async function promptAt(
-  seat: Seat,
-  session: GuardedSession,
-  { boundary, timeoutMs }: GuardOptions,
+  present: Present,
   request: EpisodeRequest,
   options: EpisodeOptions,
 ): Promise<Int32Array | undefined> {
-  const guard = { boundary, timeoutMs, place: session.place };
+  const { seat } = present;
   const asks = new EpisodeEnd('early-stop', 'the context asks first');
   try {
-    const fresh = freshFor(seat, session, options);
+    const setting = settingOf(seat.role, request, options);
     const next = await nextAct(
       seat.thread,
-      fresh,
-      settingOf(seat.role, request, options),
-      guard,
+      freshFor(present, options),
+      setting,
+      guardOf(present),
       async () => {
         throw asks;
       },
@@ -85,27 +98,27 @@ export async function promptAt(
   }
 }
 
-/** One turn of `seat`: context, completion, action, what came back. Returns 'done' while the episode may go on. */
+const guardOf = ({ guard: { boundary, timeoutMs }, session: { place } }: Present): Guard => ({
+  boundary,
+  timeoutMs,
+  place,
+});
+
+/** One turn: context, completion, action, what came back. Returns 'done' while the episode may go on. */
 export async function takeTurn(
-  seat: Seat,
-  recorder: Recorder,
-  session: GuardedSession,
-  boundary: Boundary,
+  present: Present,
   request: EpisodeRequest,
   options: EpisodeOptions,
 ): Promise<StopReason> {
-  const { role } = seat;
+  const { seat, session, recorder, turns } = present;
   const turn: TurnAt = {
-    seat,
-    recorder,
-    session,
-    guard: { boundary, timeoutMs: options.turnTimeoutMs, place: session.place },
-    request,
-    options,
-    fresh: freshFor(seat, session, options),
-    anchor: session.anchor(role),
+    ...{ seat, recorder, session, request, options },
+    attempt: turns.attempt,
+    guard: guardOf(present),
+    fresh: freshFor(present, options),
+    anchor: session.anchor(seat.role),
   };
-  const setting = settingOf(role, request, options);
+  const setting = settingOf(seat.role, request, options);
   const next = await nextAct(seat.thread, turn.fresh, setting, turn.guard, (asked) => complete(turn, asked));
   if ('stop' in next) return next.stop;
   if (options.contextLength - next.rendered.prompt.length < 1) return 'context-overflow';
@@ -122,15 +135,17 @@ interface TurnAt {
   readonly options: EpisodeOptions;
   readonly fresh: readonly Message[];
   readonly anchor: string;
+  readonly attempt: number;
 }
 
 /** Complete a prompt that the strategy asks for. It is no act, so it shows nothing new. */
 async function complete(turn: TurnAt, { purpose, rendered, script }: Asked): Promise<Call> {
   const { recorder, options, session } = turn;
+  const author = options.policy.authorOf?.(turn.seat.role) ?? options.policy.author;
   const { call, completion } = await sample(turn, rendered, {
     purpose,
     why: 'asked',
-    ...(turn.options.policy.author.kind === 'script' && { script: () => script?.(session.inner) }),
+    ...(author.kind === 'script' && { script: () => script?.(session.inner) }),
   });
   const parts = recordedParts(rendered.parts, [], call.id);
   const untrained = completion.trainable === true && !options.context.trained;
@@ -182,14 +197,14 @@ async function act(
     rewards: result.rewards,
     at,
     environmentMs: tenths(performance.now() - answered),
+    ...(turn.attempt > 0 && { attempt: turn.attempt }),
     ...(result.facts && { facts: result.facts }),
     ...(result.info !== undefined && { notes: { info: result.info } }),
   };
   recorder.transition(transition, result.done ? result.success : undefined);
   seat.thread = { ...thread, transitions: [...thread.transitions, transition] };
   seat.problem = parsed.ok ? undefined : parsed.problem;
-  const isVoid = completion.trainable === true && !valid;
-  return options.stopsAtVoidTurn && isVoid && !result.done ? 'invalid-action' : 'done';
+  return 'done';
 }
 
 /** Have the policy complete a prompt. */
