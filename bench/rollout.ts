@@ -4,7 +4,7 @@ import { world as maze } from '../envs/maze/index.ts';
 import { Lockstep } from '../src/policy/lockstep.ts';
 import type { Policy } from '../src/policy/policy.ts';
 import { collectGroups } from '../src/rollout/collect.ts';
-import { fullContext } from '../src/rollout/context.ts';
+import { fullContext } from '../src/rollout/context/contexts.ts';
 import { unwatched } from '../src/rollout/watch.ts';
 
 export interface RolloutFigure {
@@ -53,14 +53,12 @@ export async function benchRollout(): Promise<RolloutFigure[]> {
       renderer: {
         stopIds: [],
         maxTurnTokens: 1,
-        prompt: ({ ids }) => ({
-          promptIds: [...ids, ...SEVEN_WORDS],
-          contextIds: SEVEN_WORDS,
-          extendsPrevious: ids.length > 0,
-        }),
+        pieces: (said) => said,
+        ids: (piece) => (typeof piece !== 'string' && 'ids' in piece ? piece.ids : SEVEN_WORDS),
         completionIds: () => [1],
         text: () => 'up',
         answer: (text) => text,
+        read: (text) => ({ content: text, toolCalls: [] }),
       },
       context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },

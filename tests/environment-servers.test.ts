@@ -17,10 +17,11 @@ import type { WorldFactory } from '../src/env/factory.ts';
 import { connectOpenEnv } from '../src/env/remote/openenv.ts';
 import { connectTurnwise } from '../src/env/remote/turnwise.ts';
 import type { World } from '../src/env/world.ts';
+import { noIds } from '../src/model/chat/renderer.ts';
 import { Lockstep } from '../src/policy/lockstep.ts';
 import { scriptedPolicy } from '../src/policy/scripted.ts';
 import { collectGroups } from '../src/rollout/collect.ts';
-import { fullContext } from '../src/rollout/context.ts';
+import { fullContext } from '../src/rollout/context/contexts.ts';
 import { unwatched } from '../src/rollout/watch.ts';
 import { startRun } from '../src/run/training-run.ts';
 import { type EnvironmentServer, serveEnvironment } from '../src/server/environment/serve.ts';
@@ -60,14 +61,7 @@ async function play(world: World, script: World = world): Promise<Timeless[]> {
     {
       world,
       policy: scriptedPolicy(script, { player: () => 'expert', randomRate: 0.5 }),
-      renderer: {
-        stopIds: [],
-        maxTurnTokens: 1,
-        prompt: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
-        completionIds: () => [],
-        text: () => '',
-        answer: (text) => text,
-      },
+      renderer: noIds,
       context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: world.maxTurns,

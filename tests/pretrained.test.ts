@@ -13,6 +13,7 @@ import { trainCommand } from '../src/cli/commands/train.ts';
 import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
 import { Rng } from '../src/core/rng.ts';
 import { chatRenderer } from '../src/model/chat/chat-renderer.ts';
+import { promptOf, start } from '../src/model/chat/prompts.test-helper.ts';
 import { openCheckpoint } from '../src/model/checkpoint/checkpoint.ts';
 import { loadPretrainedLanguage } from '../src/model/tokenizer/pretrained-language.ts';
 import { environmentNames, loadEnvironments } from '../src/run/load/environments.ts';
@@ -212,7 +213,7 @@ test('every environment can be read and written with a tokenizer that knows no w
     const session = await world.open(world.tasks('train').at(0), Rng.of('read'));
     const role = session.toMove()!;
     const messages = session.observe(role);
-    const text = tokenizer.decode(renderer.prompt({ ids: [], messages: [] }, messages).promptIds);
+    const text = tokenizer.decode(promptOf(renderer, start, messages).promptIds);
     for (const { content } of messages) expect(text).toContain(content);
     const action = (await world.script!(session, 'expert', Rng.of('act')))!;
     const written = world.protocol.format(action);

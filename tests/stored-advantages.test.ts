@@ -204,6 +204,29 @@ test.each(recipes.map(({ name }) => name))('%s', async (recipe) => {
   expect(differences).toBeGreaterThan(0);
 });
 
+test.each(['rloo', 'ppo', 'arpo'])('%s, where the context asks for summaries', async (recipe) => {
+  const name = `${recipe}-summaries`;
+  const context = { name: 'summary', threshold: 10, instruction: 'sum up' };
+  const files = await play(recipe, name, { context });
+  let asked = 0;
+  for (const [index, file] of files.entries()) {
+    await checkStep(file, stepPath(name, index + 1), index + 1);
+    const calls = file.groups.flatMap(({ members }) => members.flatMap((member) => member.calls));
+    asked += calls.filter(({ purpose, trainable }) => purpose === 'summarize' && trainable === true).length;
+  }
+  expect(asked).toBeGreaterThan(10);
+  // Each sampled token of an episode is in one sample, wherever it is read again.
+  const seen = new Set<string>();
+  for (const { sample } of learned) {
+    if (recipe === 'arpo') break;
+    for (const call of new Set(sample.call_T.filter((id) => id >= 0))) {
+      const token = `${keyText(sample.episode)}/${call}`;
+      expect(seen).not.toContain(token);
+      seen.add(token);
+    }
+  }
+});
+
 test('a price of divergence in the rewards is stored with each turn', async () => {
   const files = await play('ppo', 'priced', { objective: { klCoefficient: 0.3, klEstimator: 'k1' } });
   for (const [index, file] of files.entries()) {

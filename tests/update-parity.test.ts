@@ -101,10 +101,12 @@ function settingsOf(name: string): TrainSettings {
 const renderer: Renderer = {
   stopIds: [0],
   maxTurnTokens: 3,
-  prompt: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
+  pieces: (said) => said,
+  ids: () => [],
   completionIds: () => [],
   text: (ids) => Array.from(ids).join(' '),
   answer: (text) => text,
+  read: (text) => ({ content: text, toolCalls: [] }),
 };
 
 function episodeOf(

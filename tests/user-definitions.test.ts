@@ -79,17 +79,23 @@ const files = {
       build: ({ logprobs }) => ({ loss: logprobs, metrics: {} }),
     }));`,
   'opening.ts': `
-    import { defineContext } from 'turnwise';
+    import { defineContext, z } from 'turnwise';
     export const opening = defineContext({
       name: 'opening',
       summary: 'the first message and the latest',
-      next: ({ messages }, fresh, renderer) =>
-        renderer.prompt({ ids: [], messages: [] }, [...messages.slice(0, 1), ...fresh]),
+      options: z.strictObject({ messages: z.int().min(1).default(1).describe('How many of the first') }),
+      start: () => null,
+      window: ({ calls, fresh, state, options: { messages } }) => ({
+        conversation: { parts: [...calls.flatMap((call) => call.messages).slice(0, messages), ...fresh] },
+        state,
+      }),
     });
     export const silent = defineContext({
       name: 'silent',
       summary: 'nothing',
-      next: () => ({ promptIds: [], contextIds: [], extendsPrevious: false }),
+      options: z.strictObject({}),
+      start: () => null,
+      window: () => ({ conversation: { parts: [] }, state: null }),
     });`,
 };
 
@@ -212,11 +218,12 @@ describe('files', () => {
       `objective.name=${project.path('bounded.ts')}#bounded`,
       'objective.options.bound=1',
       `context=${project.path('opening.ts')}#opening`,
+      'context.messages=2',
     ];
     expect(await trainWith('files', ...set)).toMatchObject({ code: 0, errors: '' });
     const { config } = configOf('files');
     expect(config).toMatchObject({
-      context: `${project.path('opening.ts')}#opening`,
+      context: { name: `${project.path('opening.ts')}#opening`, trained: true, messages: 2 },
       credit: {
         method: `${project.path('centred.ts')}#centred`,
         centre: 0.25,
@@ -359,7 +366,7 @@ describe('files', () => {
       /Objective "vector" of .*bounded\.ts#vector must build one loss\. Seen: \[.*\]\. Allowed: a scalar tensor/,
     );
     expect(await refusal('silent', `context=${project.path('opening.ts')}#silent`)).toMatch(
-      /Context "silent" of .*opening\.ts#silent must return a prompt/,
+      /Context "silent" of .*opening\.ts#silent must give a conversation/,
     );
   });
 });
@@ -400,7 +407,9 @@ describe('objects', () => {
   const last = defineContext({
     name: 'last',
     summary: 'the latest turn',
-    next: (_, fresh, renderer) => renderer.prompt({ ids: [], messages: [] }, fresh),
+    options: z.strictObject({}),
+    start: () => null,
+    window: ({ fresh, state }) => ({ conversation: { parts: fresh }, state }),
   });
   const settings: RunSettings = {
     ...tiny,
@@ -412,7 +421,7 @@ describe('objects', () => {
   test('train takes definitions in place of names; the command line says why it cannot go on, and resume can', async () => {
     await stopped('code', settings);
     expect(configOf('code').config).toMatchObject({
-      context: 'code:last',
+      context: { name: 'code:last', trained: true },
       credit: { method: 'code:halves', share: 0.75, shape: { 'code:same': {} } },
       objective: { name: 'code:plain' },
     });

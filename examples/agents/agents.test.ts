@@ -6,9 +6,11 @@ import type { Rng } from '../../src/core/rng.ts';
 import type { Agent } from '../../src/env/agent.ts';
 import type { ConversationRenderer, Reply } from '../../src/model/chat/conversation.ts';
 import { pretrainedConversation } from '../../src/model/chat/pretrained-conversation.ts';
-import { CHAT_WORDS, messageText, wordChatRenderer, writeReply } from '../../src/model/chat/word-chat.ts';
+import { CHAT_WORDS, wordChatRenderer } from '../../src/model/chat/word-chat.ts';
+import { messageText, writeReply } from '../../src/model/chat/word-reply.ts';
 import { parityLanguage } from '../../src/model/testing/parity-data.ts';
 import { WordTokenizer } from '../../src/model/tokenizer/word-tokenizer.ts';
+import { fullContext } from '../../src/rollout/context/contexts.ts';
 import { unwatched } from '../../src/rollout/watch.ts';
 import { agentEpisodes } from '../../src/server/gateway/agent-episodes.ts';
 import type { ChatModel } from '../../src/server/gateway/chat-model.ts';
@@ -38,6 +40,7 @@ async function play(agent: Agent, index: number, model: ChatModel): Promise<Epis
   return agentEpisodes({ agent, gateway, model: () => model })(
     { key: { step: 0, environment: agent.name, split: 'train', task: index, group: index, member: 0 }, task },
     {
+      context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: 20,
       contextLength: 256,

@@ -2,7 +2,7 @@
 
 import { findCreditMethod } from '../credit/methods.ts';
 import { curationRegistry, tasksRegistry } from '../curation/registry.ts';
-import { contextRegistry } from '../rollout/context.ts';
+import { contextRegistry } from '../rollout/context/contexts.ts';
 import { turnsRegistry } from '../rollout/turns/turn-controls.ts';
 import { placeOf } from '../run/prepare-run.ts';
 import type { TrainConfig } from '../train/config/config.ts';
@@ -44,7 +44,7 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
       part: 'rollout',
       text: !playsEpisodes({ config, recipe })
         ? `none: learns from ${config.data === 'demonstrations' ? `${config.clone.demonstrations} scripted episodes` : /[/\\]/.test(config.data) ? `the training episodes in ${config.data}` : `the episodes that run ${config.data} stored`}; all turns in context`
-        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${contextRegistry.get(context)?.summary ?? context} in context${rollout.exchangeEvery > 0 ? `; agents exchange roles every ${rollout.exchangeEvery} steps` : ''}${branchingText(recipe, config)}`,
+        : `${rollout.tasks} tasks × ${rollout.group} episodes a step, temperature ${rollout.temperature}, ${contextRegistry.get(context.name)?.summary ?? context.name} in context${rollout.exchangeEvery > 0 ? `; agents exchange roles every ${rollout.exchangeEvery} steps` : ''}${branchingText(recipe, config)}`,
     },
     {
       part: 'curation',

@@ -16,7 +16,7 @@ import { wordRenderer } from '../model/chat/renderer.ts';
 import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
-import { fullContext } from '../rollout/context.ts';
+import { fullContext } from '../rollout/context/contexts.ts';
 import { unwatched } from '../rollout/watch.ts';
 import { type Evaluation, evaluate, summarise } from './evaluate.ts';
 

@@ -33,7 +33,12 @@ const objective = defineObjective({ name: 'objective', summary: 'one' }, options
 const context = defineContext({
   name: 'context',
   summary: 'one',
-  next: (history, fresh, renderer) => renderer.prompt(history, fresh),
+  options,
+  start: () => ({ asked: 0 }),
+  window: ({ fresh, state, options: { factor } }) => ({
+    conversation: { parts: fresh.slice(-factor) },
+    state,
+  }),
 });
 
 test('each is a definition, tagged with its kind', () => {

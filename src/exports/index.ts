@@ -58,8 +58,16 @@ export {
   type TaskSet,
 } from '../env/environment.ts';
 export type { EvaluationResult } from '../eval/evaluate.ts';
-export type { History, Prompt, Renderer } from '../model/chat/renderer.ts';
-export { type ContextStrategy, defineContext } from '../rollout/context.ts';
+export type { Renderer } from '../model/chat/renderer.ts';
+export {
+  type Ask,
+  type ContextStrategy,
+  type Conversation,
+  defineContext,
+  type StrategyParts,
+  type View,
+  type Window,
+} from '../rollout/context/strategy.ts';
 export {
   type DefinedTurns,
   defineTurns,

@@ -26,6 +26,8 @@ export interface CompletionRequest extends PromptRequest {
   readonly role: Role;
   /** The live episode, for scripted players only. A trained policy never looks. */
   readonly session: Session;
+  /** What a scripted player writes where no act is asked for; undefined where nobody knows. */
+  readonly script?: () => string | undefined;
 }
 
 export interface Completion {

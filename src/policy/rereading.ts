@@ -1,7 +1,8 @@
 /** A model with words of its own, among players with others: it reads each conversation anew, from its messages. */
 
 import type { Message } from '../core/messages.ts';
-import { continued, type History, type Renderer } from '../model/chat/renderer.ts';
+import type { Renderer, Said } from '../model/chat/renderer.ts';
+import { idsOfPrompt, promptAfter } from '../model/chat/token-path.ts';
 import type { Policy, PromptPolicy } from './policy.ts';
 
 /** Its token ids mean nothing to the run, so that only its text is recorded. */
@@ -23,18 +24,13 @@ export function rereading(policy: PromptPolicy, renderer: Renderer): Policy {
   };
 }
 
+/** What an assistant said is what the model would have sampled for it. */
 function promptOf(messages: readonly Message[], renderer: Renderer): readonly number[] {
-  let history: History = { ids: [], messages: [] };
-  let fresh: Message[] = [];
-  for (const message of messages) {
-    if (message.role !== 'assistant') {
-      fresh.push(message);
-      continue;
-    }
-    const text = message.content;
-    const completion = { ids: renderer.completionIds(text), text };
-    history = continued(renderer.prompt(history, fresh), [...history.messages, ...fresh], completion);
-    fresh = [];
-  }
-  return renderer.prompt(history, fresh).promptIds;
+  const said = messages.map(
+    (message, id): Said =>
+      message.role === 'assistant'
+        ? { id, ids: renderer.completionIds(message.content), text: message.content }
+        : message,
+  );
+  return [...idsOfPrompt(promptAfter([], said, renderer))];
 }

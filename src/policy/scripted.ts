@@ -29,29 +29,51 @@ export function scriptedPolicy(world: World, options: ScriptedOptions): Policy {
   return {
     author: { kind: 'script', name: 'script', version: 0 },
     complete: async (request) => {
-      const rng = Rng.of('script', request.seedKey);
-      const wanted = rng.chance(options.randomRate) ? 'random' : options.player(request.key);
-      const action =
-        (await world.script?.(request.session, wanted, rng)) ??
-        (await world.script?.(request.session, 'expert', rng));
-      if (action === undefined) {
-        throw new TurnwiseError('no-script', {
-          what: `The environment ${world.name} has no scripted player`,
-          seen: `a request for its ${wanted}`,
-          next: 'Give it solve() (and actions()), or start from a checkpoint instead of demonstrations',
-        });
-      }
-      const written = world.protocol.format(checkedText('script()', action));
-      const text = `${await thoughtOf(world, request, rng)}${checkedText('protocol.format()', written)}`;
+      const { by, text } = request.script
+        ? { by: 'script', text: askedText(request.script()) }
+        : await acted(world, request, options);
       const ids = Int32Array.from(options.renderer?.completionIds(text) ?? []);
       return {
         ids,
         logprobs: new Float32Array(ids.length),
         text,
         finish: 'none',
-        by: { kind: 'script', name: wanted, version: 0 },
+        by: { kind: 'script', name: by, version: 0 },
         trainable: 'scripted',
       };
     },
   };
+}
+
+async function acted(
+  world: World,
+  request: CompletionRequest,
+  options: ScriptedOptions,
+): Promise<{ readonly by: string; readonly text: string }> {
+  const rng = Rng.of('script', request.seedKey);
+  const wanted = rng.chance(options.randomRate) ? 'random' : options.player(request.key);
+  const action =
+    (await world.script?.(request.session, wanted, rng)) ??
+    (await world.script?.(request.session, 'expert', rng));
+  if (action === undefined) {
+    throw new TurnwiseError('no-script', {
+      what: `The environment ${world.name} has no scripted player`,
+      seen: `a request for its ${wanted}`,
+      next: 'Give it solve() (and actions()), or start from a checkpoint instead of demonstrations',
+    });
+  }
+  const written = world.protocol.format(checkedText('script()', action));
+  return {
+    by: wanted,
+    text: `${await thoughtOf(world, request, rng)}${checkedText('protocol.format()', written)}`,
+  };
+}
+
+/** What the context's script wrote. @throws TurnwiseError `no-script` where it has none */
+export function askedText(text: string | undefined): string {
+  if (text !== undefined) return checkedText('script() of the context', text);
+  throw new TurnwiseError('no-script', {
+    what: 'The context asks for more than acts, and has no scripted player for it',
+    next: 'Give it script(), or start from a checkpoint instead of demonstrations',
+  });
 }

@@ -86,7 +86,7 @@ export class Boundary {
     let timer: NodeJS.Timeout | undefined;
     let end: ((because: EpisodeEnd) => void) | undefined;
     try {
-      const result = this.#enter(origin, what, () => work(controller.signal));
+      const result = this.#enter(origin, what, () => work(controller.signal), isOurs(origin) && canEndRun);
       if (!isThenable(result)) return result;
       const settled = await new Promise<T>((resolve, reject) => {
         end = (because) => {
@@ -150,16 +150,16 @@ export class Boundary {
     return this.#background || strayErrorsSeen();
   }
 
-  #enter<T>(origin: FailureOrigin, what: string, work: () => T): T {
-    if (isOurs(origin) || !this.#scoped()) return this.#watch(what, work);
-    const scope: Scope = { what, fail: (error) => this.#failStray(what, error) };
+  #enter<T>(origin: FailureOrigin, what: string, work: () => T, ours: boolean = isOurs(origin)): T {
+    if (ours || !this.#scoped()) return this.#watch(what, work);
+    const scope: Scope = { what, fail: (error) => this.#failStray(origin, what, error) };
     return this.#watch(what, () => inScope(scope, work));
   }
 
-  #failStray(what: string, error: unknown): boolean {
+  #failStray(origin: FailureOrigin, what: string, error: unknown): boolean {
     if (this.#closed) return false;
     const message = `${what}: unhandled error in background work: ${thrownText(error)}`;
-    this.#stray ??= new EpisodeEnd('failed:environment', message);
+    this.#stray ??= new EpisodeEnd(`failed:${origin}`, message);
     // A completion under way goes on: it shares a batch with those of other episodes.
     for (const [end, { origin }] of [...this.#enders]) if (!isOurs(origin)) end(this.#stray);
     return true;

@@ -12,7 +12,7 @@ import type { World } from '../env/world.ts';
 import { wordRenderer } from '../model/chat/renderer.ts';
 import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import type { CompletionRequest, Policy } from '../policy/policy.ts';
-import { fullContext, latestContext } from './context.ts';
+import { fullContext, latestContext } from './context/contexts.ts';
 import { type EpisodeOptions, runEpisode } from './episode.ts';
 import { turnRules } from './turns/turn-control.ts';
 import { untilVoid } from './turns/turn-controls.ts';

@@ -3,8 +3,8 @@
 import type { Role } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
-import type { History } from '../model/chat/renderer.ts';
 import { EpisodeEnd } from './boundary.ts';
+import type { Thread } from './context/thread.ts';
 import { GuardedSession, type GuardOptions, type OpenRequest } from './guard/guarded-session.ts';
 import type { Prefix } from './recorder.ts';
 import type { Said } from './turns/episode-turns.ts';
@@ -12,12 +12,8 @@ import type { Said } from './turns/episode-turns.ts';
 /** What one role has done so far. */
 export interface Seat {
   readonly role: Role;
-  /** Turns taken. */
-  turns: number;
-  /** What it was shown and wrote so far. */
-  past: History;
-  /** Its last call. */
-  lastCall: number | undefined;
+  /** What it was shown and wrote so far, with the state of its context. */
+  thread: Thread;
   /** What was wrong with the form of the last completion; the agent is told before its next turn. */
   problem: string | undefined;
   /** What it reads before its next turn, beside what the environment shows it. */
@@ -35,7 +31,7 @@ interface Where {
   readonly prefix: Prefix;
   readonly seats: readonly Seat[];
   /** The next prompt there, where critics are asked what it is worth. */
-  readonly promptIds?: readonly number[];
+  readonly promptIds?: Int32Array;
   readonly way?: Way;
 }
 

@@ -1,8 +1,8 @@
 /** Writes the record of an episode while it is played: calls, transitions, what each role earned. */
 
 import type { Author, ByRole, Call, Episode, EpisodeKey, Place, Role, Transition } from '../core/episode.ts';
-import type { Json } from '../core/json/json.ts';
-import type { Message } from '../core/messages.ts';
+import { canonicalJson, type Json } from '../core/json/json.ts';
+import type { Message, ToolDeclaration } from '../core/messages.ts';
 import type { StopReason } from '../core/stop.ts';
 
 /** The prefix that a branch shares with the episode that it goes on from. */
@@ -19,6 +19,9 @@ export class Recorder {
   readonly #prefix: Prefix | undefined;
   readonly #calls: Call[] = [];
   readonly #transitions: Transition[] = [];
+  readonly #tools: Record<string, readonly ToolDeclaration[]> = {};
+  /** Keys of declarations, by what they declare. */
+  readonly #declared: Map<string, string> = new Map();
   readonly #outcome: Record<Role, number>;
   readonly #success: Record<Role, boolean>;
   readonly #seats: Record<Role, { player: string; version: number }>;
@@ -68,6 +71,15 @@ export class Recorder {
     this.#calls.push(call);
   }
 
+  /** The key of these declarations. Calls of a branch have keys of their own. */
+  declare(tools: readonly ToolDeclaration[]): string {
+    const text = canonicalJson(tools as unknown as Json);
+    const key = this.#declared.get(text) ?? `tools-${this.nextCall}`;
+    this.#declared.set(text, key);
+    this.#tools[key] = tools;
+    return key;
+  }
+
   /** @param success who succeeded, where the episode is over */
   transition(transition: Transition, success?: ByRole<boolean>): void {
     this.#transitions.push(transition);
@@ -104,7 +116,7 @@ export class Recorder {
       task: this.#task,
       calls: this.#calls,
       transitions: this.#transitions,
-      tools: {},
+      tools: this.#tools,
       seats: this.#seats,
       outcome: this.#outcome,
       success: this.#success,

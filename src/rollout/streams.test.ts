@@ -15,7 +15,7 @@ import type { World } from '../env/world.ts';
 import { wordRenderer } from '../model/chat/renderer.ts';
 import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import type { Policy } from '../policy/policy.ts';
-import { fullContext } from './context.ts';
+import { fullContext } from './context/contexts.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 import type { KeptPlace } from './kept-place.ts';
 import { unwatched } from './watch.ts';

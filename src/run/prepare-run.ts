@@ -37,7 +37,6 @@ export function prepareRun(
   const alternatives = () => recipes.flatMap((other) => alternativeOf(factory, other, settings, catalogue));
   requireFit(recipe, config, placeOf(world, config.engine), alternatives, catalogue);
   requireScripts(world, config);
-  requireContext(world, config);
   seatedSources(world, config);
   return { recipe, config, catalogue, world };
 }
@@ -63,18 +62,6 @@ function alternativeOf(
     if (TurnwiseError.isInstance(error)) return [];
     throw error;
   }
-}
-
-/** An agent decides by its own code what its model sees. */
-function requireContext(world: World, { context }: TrainConfig): void {
-  if (world.agent === undefined || context === 'full') return;
-  throw new TurnwiseError('config-invalid', {
-    what: `${world.name} is an agent, which decides by its own code what its model sees`,
-    seen: `context=${context}`,
-    allowed: 'full',
-    next: 'Leave out "context", and send fewer messages from the agent',
-    fields: { key: 'context' },
-  });
 }
 
 /** A model from nothing learns its words from demonstrations, so an environment without players cannot teach one. */

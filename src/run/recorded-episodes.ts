@@ -1,6 +1,7 @@
 /** Recorded episodes as a run learns from them: in the words of its model, and under keys of its own. */
 
 import type { Episode, Group } from '../core/episode.ts';
+import { keyText } from '../core/episode-key.ts';
 import { isTrainable } from '../core/stop.ts';
 import { chainOf, roleGroups } from '../core/trajectory.ts';
 import { asTrained, renderDemonstrations } from '../synth/demonstrations.ts';
@@ -12,10 +13,7 @@ import type { Learner } from '../train/kit/learner.ts';
  * after another. A branch is an episode of its own, with its prefix, so that it needs no episode that was left out.
  * Recorded actions are learned from whoever took them, at a log-probability that nobody knows and nothing reads.
  */
-export function recordedGroups(
-  { renderer, context }: Pick<Learner, 'renderer' | 'context'>,
-  found: readonly Group[],
-): Group[] {
+export function recordedGroups({ renderer }: Pick<Learner, 'renderer'>, found: readonly Group[]): Group[] {
   return found
     .map((group) => ({
       ...group,
@@ -25,7 +23,7 @@ export function recordedGroups(
     }))
     .filter(({ members }) => members.length > 0)
     .map((group, number): Group => {
-      const { members } = renderDemonstrations(group, renderer, context);
+      const { members } = renderDemonstrations(group, renderer);
       return {
         step: 0,
         group: number,
@@ -41,7 +39,14 @@ export function recordedGroups(
 function alone(group: Group, episode: Episode): Episode {
   const { branchedFrom: _, credit: __, ...rest } = episode;
   const { calls, transitions } = chainOf(group, episode);
-  return { ...rest, calls, transitions };
+  return { ...rest, calls, transitions, tools: toolsOf(group, episode) };
+}
+
+/** What was declared in it and in its prefixes. */
+function toolsOf(group: Group, { branchedFrom, tools }: Episode): Episode['tools'] {
+  const origin =
+    branchedFrom && group.members.find(({ key }) => keyText(key) === keyText(branchedFrom.episode));
+  return origin ? { ...toolsOf(group, origin), ...tools } : tools;
 }
 
 /** All of it, as the memory of a run that learns from it. */

@@ -6,7 +6,9 @@ import type { World } from '../env/world.ts';
 import type { Watch } from '../rollout/watch.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
+import type { Catalogue } from '../train/config/catalogue.ts';
 import type { TrainConfig } from '../train/config/config.ts';
+import { contextOf } from '../train/kit/learner.ts';
 import type { AgentRun } from './model/agent-run.ts';
 import type { RunControl } from './run-io.ts';
 
@@ -21,6 +23,7 @@ export async function playDemonstrations(
   config: TrainConfig,
   watch: Watch,
   agentRun: AgentRun | undefined,
+  catalogue: Catalogue,
 ): Promise<Group[]> {
   const imitates = config.model.pretrained === '' || config.clone.steps > 0;
   if (agentRun && config.model.pretrained !== '') {
@@ -36,6 +39,7 @@ export async function playDemonstrations(
     return await demonstrate(world, {
       ...config.clone,
       demonstrations: count,
+      context: contextOf(config, catalogue),
       seed: config.seed,
       maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
       turnTimeoutMs: config.rollout.turnTimeoutMs,

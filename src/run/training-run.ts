@@ -190,10 +190,10 @@ async function begin(
     const demonstrations =
       warm && config.data !== 'demonstrations'
         ? []
-        : await playDemonstrations(control, run, world, config, watch, agentRun);
+        : await playDemonstrations(control, run, world, config, watch, agentRun, catalogue);
     const card = warm
       ? withHeadsOf(warm.card, recipe, config)
-      : designCard(world, demonstrations, config, recipe, open, catalogue);
+      : designCard(world, demonstrations, config, recipe, open);
     const opened = await openEngine(card, config, open, waitingReport(control, run));
     engine = agentRun ? besideAgent(opened, agentRun) : opened;
     critic = await openCritic(card, config, recipe, open);

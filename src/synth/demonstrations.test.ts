@@ -1,13 +1,17 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { world as kuhnPoker } from '../../envs/kuhn-poker/index.ts';
 import type { Call, Episode, Group } from '../core/episode.ts';
 import { keyText } from '../core/episode-key.ts';
 import { user } from '../core/messages.ts';
+import { promptOf } from '../core/sample.ts';
 import { defineEnvironment, type Environment } from '../env/environment.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
 import type { World } from '../env/world.ts';
 import { wordRenderer } from '../model/chat/renderer.ts';
-import { fullContext, latestContext } from '../rollout/context.ts';
+import { latestContext } from '../rollout/context/contexts.ts';
+import { defineContext } from '../rollout/context/strategy.ts';
+import { summary } from '../rollout/context/summary.ts';
 import { unwatched } from '../rollout/watch.ts';
 import {
   type DemonstrationOptions,
@@ -141,19 +145,62 @@ test('a rendered demonstration is what the policy would have seen and written', 
   const { tokenizer, maxActionWords } = learnVocabulary([demonstration]);
   const renderer = wordRenderer(tokenizer, maxActionWords);
   const read = (ids: ArrayLike<number>): string => tokenizer.decode(Array.from(ids));
-  const full = renderDemonstrations(demonstration, renderer, fullContext);
+  const full = renderDemonstrations(demonstration, renderer);
   expect(callsIn([full]).map(({ context, ids }) => [read(context), read(ids)])).toEqual([
     ['at:0 <act>', 'go up <end>'],
     ['at:1 <act>', 'go up <end>'],
     ['at:2 <act>', 'go up <end>'],
   ]);
   expect(callsIn([full]).map(({ parent }) => parent)).toEqual([undefined, 0, 1]);
-  const latest = renderDemonstrations(demonstration, renderer, latestContext);
-  expect(callsIn([latest]).map(({ parent, newPath }) => [parent, newPath])).toEqual([
-    [undefined, undefined],
-    [undefined, 'window'],
-    [undefined, 'window'],
+  const windowed = (await demonstrate(stairs(), { ...options, context: latestContext }))[0]!;
+  const latest = renderDemonstrations(windowed, renderer);
+  expect(callsIn([latest]).map(({ parent, newPath, parts }) => [parent, newPath, parts])).toEqual([
+    [undefined, undefined, undefined],
+    [undefined, 'window', [{ shown: 1 }]],
+    [undefined, 'window', [{ shown: 2 }]],
   ]);
-  // What was rendered with a window is rendered anew from all that was said.
-  expect(renderDemonstrations(latest, renderer, fullContext)).toEqual(full);
+  expect(callsIn([latest]).map(({ context, ids }) => [read(context), read(ids)])).toEqual(
+    callsIn([full]).map(({ context, ids }) => [read(context), read(ids)]),
+  );
+});
+
+test('demonstrations are played under a context that asks, and rendered by what their records say', async () => {
+  const context = summary.create({ threshold: 6, summaries: 2, instruction: 'sum up' });
+  const [demonstration] = await demonstrate(stairs(), { ...options, demonstrations: 1, context });
+  expect(callsIn([demonstration!]).map(({ purpose, text }) => [purpose, text])).toEqual([
+    ['act', 'go up'],
+    ['summarize', 'go up'],
+    ['act', 'go up'],
+    ['summarize', 'go up go up'],
+    ['act', 'go up'],
+  ]);
+  const { tokenizer, maxActionWords } = learnVocabulary([demonstration!]);
+  expect(tokenizer.words).toContain('sum');
+  expect(maxActionWords).toBe(4);
+  const rendered = renderDemonstrations(demonstration!, wordRenderer(tokenizer, maxActionWords));
+  const read = (ids: ArrayLike<number>): string => tokenizer.decode(Array.from(ids));
+  const calls = callsIn([rendered]);
+  expect(calls.map((call) => [read(promptOf(call, calls)), read(call.ids)])).toEqual([
+    ['at:0 <act>', 'go up <end>'],
+    ['at:0 <act> go up <end> sum up <act>', 'go up <end>'],
+    ['at:0 <act> go up <end> at:1 <act>', 'go up <end>'],
+    ['at:0 <act> go up <end> at:1 <act> go up <end> sum up <act>', 'go up go up <end>'],
+    ['at:0 <act> go up go up <end> at:2 <act>', 'go up <end>'],
+  ]);
+});
+
+test('a context that asks without a script has no demonstrations', async () => {
+  const context = defineContext({
+    name: 'silent',
+    summary: '',
+    options: z.strictObject({}),
+    start: () => null,
+    window: async ({ fresh, state }, ask) => {
+      await ask('plan', { parts: fresh });
+      return { conversation: { parts: fresh }, state };
+    },
+  }).create();
+  await expect(demonstrate(stairs(), { ...options, context })).rejects.toThrow(
+    'The context asks for more than acts, and has no scripted player for it',
+  );
 });

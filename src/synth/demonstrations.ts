@@ -7,13 +7,16 @@ import { Rng } from '../core/rng.ts';
 import { isTrainable } from '../core/stop.ts';
 import { tasksOf } from '../env/split.ts';
 import type { World } from '../env/world.ts';
-import { continued, type History, type Renderer } from '../model/chat/renderer.ts';
+import { isCompletion, type Renderer, type Said } from '../model/chat/renderer.ts';
+import { linkOf, pathAfter, promptAfter, type TokenPath, withPath } from '../model/chat/token-path.ts';
+import { parseReply } from '../model/chat/word-reply.ts';
 import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
 import { type AgentNames, agentNames } from '../rollout/agent-names.ts';
 import { collectGroups, failuresOf, type GroupToPlay, type Play } from '../rollout/collect.ts';
-import { type ContextStrategy, fullContext } from '../rollout/context.ts';
+import { fullContext } from '../rollout/context/contexts.ts';
+import type { Context } from '../rollout/context/strategy.ts';
 import type { Watch } from '../rollout/watch.ts';
 
 export interface DemonstrationOptions {
@@ -23,6 +26,8 @@ export interface DemonstrationOptions {
   readonly seed: number;
   readonly maxTurns: number;
   readonly turnTimeoutMs: number;
+  /** What players read, and what they are asked for. Default: all turns. */
+  readonly context?: Context;
   /** Agents that exchange roles are shown with all of them. Default: agents have no names. */
   readonly exchanges?: boolean;
   readonly signal: AbortSignal;
@@ -32,15 +37,26 @@ export interface DemonstrationOptions {
   readonly onEpisode?: (done: number, total: number) => void;
 }
 
-/** Text only: the tokenizer is made from these, so there are no ids yet. */
+/**
+ * Text only: the tokenizer is made from these, so there are no ids yet. Small models read a token a word, and a mark on either
+ * side of a completion.
+ */
 const textOnly: Renderer = {
   stopIds: [],
   maxTurnTokens: 1,
-  prompt: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
+  pieces: (said) => said,
+  ids: () => [],
+  size: (piece) => {
+    if (typeof piece === 'string' || 'of' in piece) return 0;
+    return isCompletion(piece) ? wordsIn(piece.text) + 2 : wordsIn(piece.content);
+  },
   completionIds: () => [],
   text: () => '',
   answer: (text) => text,
+  read: parseReply,
 };
+
+const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length;
 
 /** Who plays this demonstration. */
 export function demonstrator(
@@ -75,7 +91,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
         randomRate: options.randomRate,
       }),
       renderer: textOnly,
-      context: fullContext,
+      context: options.context ?? fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: options.maxTurns,
       contextLength: Number.POSITIVE_INFINITY,
@@ -131,9 +147,10 @@ export function learnVocabulary(
 } {
   const texts = new Set<string>(further);
   let maxActionWords = 1;
-  for (const { text, messages } of demonstrations.flatMap(callsOf)) {
+  for (const { text, messages, parts = [] } of demonstrations.flatMap(callsOf)) {
     texts.add(text);
-    for (const message of messages) texts.add(textOf(message));
+    const said = parts.flatMap((part) => ('content' in part ? [part] : []));
+    for (const message of [...messages, ...said]) texts.add(textOf(message));
     maxActionWords = Math.max(maxActionWords, text.trim().split(/\s+/).length);
   }
   return { tokenizer: WordTokenizer.fromTexts(texts), maxActionWords };
@@ -147,47 +164,59 @@ export function asTrained(episode: Episode): Episode {
   return { ...episode, calls: episode.calls.map((call) => ({ ...call, trainable: true })) };
 }
 
-/** The group as the policy would have seen and written it, token by token. */
-export function renderDemonstrations(group: Group, renderer: Renderer, strategy: ContextStrategy): Group {
-  return { ...group, members: group.members.map((episode) => rendered(episode, renderer, strategy)) };
+/**
+ * The group as the policy would have seen and written it, token by token: each call with the parts that its record says, or
+ * with what came before it and what it showed.
+ */
+export function renderDemonstrations(group: Group, renderer: Renderer): Group {
+  return { ...group, members: group.members.map((episode) => rendered(episode, renderer)) };
 }
 
-function rendered(episode: Episode, renderer: Renderer, strategy: ContextStrategy): Episode {
-  const ofCall = new Map<number, History>();
-  const ofConversation = new Map<string, { readonly history: History; readonly call: number }>();
+function rendered(episode: Episode, renderer: Renderer): Episode {
+  const known = new Map<number, { readonly call: Call; readonly path: TokenPath }>();
+  const ofConversation = new Map<string, readonly TokenPath[]>();
   const calls = episode.calls.map((call): Call => {
-    const { id, conversation, messages, text, parent, newPath } = call;
-    // What a window cut off comes before; what has no parent otherwise begins anew.
-    const before =
-      parent !== undefined
-        ? { history: ofCall.get(parent), call: parent }
-        : newPath === 'window'
-          ? ofConversation.get(conversation)
-          : undefined;
-    const past = before?.history ?? { ids: [], messages: [] };
-    const prompt = strategy.next(past, messages, renderer);
-    const ids = renderer.completionIds(text);
-    const history = continued(prompt, [...past.messages, ...messages], { ids, text });
-    ofCall.set(id, history);
-    ofConversation.set(conversation, { history, call: id });
-    const link: Link | undefined =
-      before && (prompt.extendsPrevious ? { parent: before.call } : { newPath: 'window' });
-    return {
-      ...linked(call, link),
-      context: Int32Array.from(prompt.contextIds),
-      ids: Int32Array.from(ids),
+    const { id, conversation, text, parent, newPath } = call;
+    const before = parent === undefined ? undefined : known.get(parent);
+    const own = ofConversation.get(conversation) ?? [];
+    const paths = before && !own.includes(before.path) ? [before.path, ...own] : own;
+    const tools = call.tools === undefined ? undefined : episode.tools[call.tools];
+    const prompt = promptAfter(paths, saidBefore(call, before?.path, known), renderer, tools && { tools });
+    const ids = Int32Array.from(renderer.completionIds(text));
+    const written: Call = {
+      ...linked(call, linkOf(prompt, newPath ?? 'window')),
+      context: prompt.context,
+      ids,
       logprobs: new Float32Array(ids.length),
     };
+    const path = pathAfter(prompt, written);
+    known.set(id, { call: written, path });
+    ofConversation.set(conversation, withPath(own, path));
+    return written;
   });
   return { ...episode, calls };
 }
 
-type Link = Pick<Call, 'parent' | 'newPath'>;
+/** What a call read, by its record. */
+function saidBefore(
+  { parts, messages }: Call,
+  before: TokenPath | undefined,
+  known: ReadonlyMap<number, { readonly call: Call }>,
+): readonly Said[] {
+  if (parts === undefined) return [...(before?.said ?? []), ...messages];
+  return parts.flatMap((part): readonly Said[] => {
+    if ('content' in part) return [part];
+    if ('call' in part) return [known.get(part.call)!.call];
+    return known.get(part.shown)?.call.messages ?? messages;
+  });
+}
+
+type Link = Pick<Call, 'parent' | 'kept' | 'newPath'>;
 
 /** The call with this link to an earlier one, and no other. Mostly it has it already, and leaving fields out is slow. */
-function linked(call: Call, link: Link = {}): Call {
+function linked(call: Call, link: Link): Call {
   const { parent, kept, newPath } = call;
-  if (parent === link.parent && kept === undefined && newPath === link.newPath) return call;
+  if (parent === link.parent && kept === link.kept && newPath === link.newPath) return call;
   const { parent: _, kept: __, newPath: ___, ...rest } = call;
   return { ...rest, ...link };
 }

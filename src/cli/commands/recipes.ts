@@ -11,7 +11,6 @@ import {
 import { sourceOf, typedSource } from '../../run/load/world-source.ts';
 import { configOf, obstacleIn } from '../../run/prepare-run.ts';
 import { type Console, painter, wrap } from '../../show/console.ts';
-import type { trainConfigSchema } from '../../train/config/config.ts';
 import { resolveConfig } from '../../train/config/resolve.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
@@ -138,10 +137,10 @@ function showText(described: Described, factory: WorldFactory | undefined, scree
 }
 
 /** `key=value` for every setting that the recipe has an opinion on. */
-function changedSettings(settings: z.input<typeof trainConfigSchema>, prefix = ''): string[] {
+function changedSettings(settings: object, prefix = ''): string[] {
   return Object.entries(settings).flatMap(([key, value]) =>
     typeof value === 'object' && value !== null
-      ? changedSettings(value as typeof settings, `${prefix}${key}.`)
+      ? changedSettings(value, `${prefix}${key}.`)
       : [`${prefix}${key}=${String(value)}`],
   );
 }

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Episode } from '../../core/episode.ts';
 import { byPolicy, madeKey } from '../../core/testing/made-episodes.ts';
-import { defineContext } from '../../rollout/context.ts';
+import { fullContext } from '../../rollout/context/contexts.ts';
 import { runEpisode } from '../../rollout/episode.ts';
 import { unwatched } from '../../rollout/watch.ts';
 import type { World } from '../world.ts';
@@ -81,16 +81,14 @@ export async function play(
       renderer: {
         stopIds: [],
         maxTurnTokens: 8,
-        prompt: () => ({ promptIds: [1], contextIds: [1], extendsPrevious: false }),
+        pieces: () => ['the same token before every turn'],
+        ids: () => [1],
         completionIds: () => [1],
         text: () => '',
         answer: (text) => text,
+        read: (text) => ({ content: text, toolCalls: [] }),
       },
-      context: defineContext({
-        name: 'constant',
-        summary: 'the same token before every turn',
-        next: () => ({ promptIds: [1], contextIds: [1], extendsPrevious: false }),
-      }),
+      context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: world.maxTurns,
       contextLength: 1000,

@@ -5,13 +5,13 @@ import { assistant, type Message, system, user } from '../../core/messages.ts';
 import { parityLanguage, readExpected, TOKENIZERS } from '../testing/parity-data.ts';
 import { chatRenderer } from './chat-renderer.ts';
 import { ChatTemplate, templateMessage } from './chat-template.ts';
-import { continued, type History } from './renderer.ts';
+import { continued, type History, promptOf, start } from './prompts.test-helper.ts';
+import { idsOfPrompt, promptAfter } from './token-path.ts';
 
 const languages = {
   'tokenizer-qwen': await parityLanguage('tokenizer-qwen'),
   'tokenizer-llama3': await parityLanguage('tokenizer-llama3'),
 };
-const start: History = { ids: [], messages: [] };
 const beginsWith = (ids: readonly number[], prefix: readonly number[]): boolean =>
   prefix.every((id, index) => ids[index] === id);
 
@@ -72,7 +72,7 @@ describe.each(TOKENIZERS)('%s', (name) => {
             addGenerationPrompt: true,
           });
         let fresh: Message[] = [user(opening.normalize('NFC'))];
-        let prompt = renderer.prompt(start, fresh);
+        let prompt = promptOf(renderer, start, fresh);
         let messages = fresh;
         expect(prompt.extendsPrevious).toBe(false);
         for (const { pieces, cut, ending, reply } of all) {
@@ -89,7 +89,7 @@ describe.each(TOKENIZERS)('%s', (name) => {
             content: content.normalize('NFC'),
           }));
           messages = [...history.messages, ...fresh];
-          const next = renderer.prompt(history, fresh);
+          const next = promptOf(renderer, history, fresh);
           const whole = rendered(messages);
           // The policy sees what the template renders, whether its own ids are kept or encoded again.
           expect(tokenizer.decode(next.promptIds)).toBe(whole);
@@ -101,8 +101,6 @@ describe.each(TOKENIZERS)('%s', (name) => {
             expect(next.promptIds).toEqual([...prompt.promptIds, ...ids, ...next.contextIds]);
           } else {
             rewritten++;
-            expect(next.promptIds).toEqual(next.contextIds);
-            expect(next.promptIds).toEqual(tokenizer.encode(whole));
           }
           prompt = next;
         }
@@ -119,14 +117,14 @@ describe('ChatML, as Qwen and SmolLM2 have it', () => {
   const renderer = chatRenderer(parts, { maxTurnTokens: 8 });
   const { tokenizer } = parts;
   const say = (history: History, fresh: readonly Message[], text: string): History => {
-    const prompt = renderer.prompt(history, fresh);
+    const prompt = promptOf(renderer, history, fresh);
     return continued(prompt, [...history.messages, ...fresh], { ids: renderer.completionIds(text), text });
   };
 
   test('plain answers extend, turn after turn', () => {
     let history = start;
     for (const word of ['left', ' up ', 'down\n']) {
-      const prompt = renderer.prompt(history, [user(`after ${word}`)]);
+      const prompt = promptOf(renderer, history, [user(`after ${word}`)]);
       expect(prompt.extendsPrevious).toBe(history !== start);
       history = say(history, [user(`after ${word}`)], word);
     }
@@ -136,10 +134,10 @@ describe('ChatML, as Qwen and SmolLM2 have it', () => {
   });
 
   test('an answer that was cut by the limit is closed by the context, not by the sample', () => {
-    const prompt = renderer.prompt(start, [user('hi')]);
+    const prompt = promptOf(renderer, start, [user('hi')]);
     const ids = tokenizer.encode('le');
     const history = continued(prompt, [user('hi')], { ids, text: renderer.text(ids) });
-    const next = renderer.prompt(history, [user('on')]);
+    const next = promptOf(renderer, history, [user('on')]);
     expect(next.extendsPrevious).toBe(true);
     expect(tokenizer.decode(next.contextIds)).toBe(
       '<|im_end|>\n<|im_start|>user\non<|im_end|>\n<|im_start|>assistant\n',
@@ -149,9 +147,8 @@ describe('ChatML, as Qwen and SmolLM2 have it', () => {
   test('reasoning before the last question is stripped by the template, so a new sample starts', () => {
     const thought = '<think>\nTwo and two.\n</think>\n\n4';
     const history = say(start, [user('2+2?')], thought);
-    const next = renderer.prompt(history, [user('sure?')]);
+    const next = promptOf(renderer, history, [user('sure?')]);
     expect(next.extendsPrevious).toBe(false);
-    expect(next.contextIds).toEqual(next.promptIds);
     expect(tokenizer.decode(next.promptIds)).toBe(
       '<|im_start|>user\n2+2?<|im_end|>\n<|im_start|>assistant\n4<|im_end|>\n<|im_start|>user\nsure?<|im_end|>\n<|im_start|>assistant\n',
     );
@@ -160,7 +157,7 @@ describe('ChatML, as Qwen and SmolLM2 have it', () => {
   test('reasoning between tool results is kept by the template, so the same sample goes on', () => {
     const call = '<think>\nAsk.\n</think>\n\n<tool_call>\n{"name": "sky", "arguments": {}}\n</tool_call>';
     const history = say(start, [user('Weather?')], call);
-    const next = renderer.prompt(history, [{ role: 'tool', content: 'rain' }]);
+    const next = promptOf(renderer, history, [{ role: 'tool', content: 'rain' }]);
     expect(next.extendsPrevious).toBe(true);
     expect(tokenizer.decode(next.contextIds)).toBe(
       '\n<|im_start|>user\n<tool_response>\nrain\n</tool_response><|im_end|>\n<|im_start|>assistant\n',
@@ -169,10 +166,10 @@ describe('ChatML, as Qwen and SmolLM2 have it', () => {
 
   test('thinking switched off is written into the prompt, and not into its history: a new sample each turn', () => {
     const off = chatRenderer(parts, { maxTurnTokens: 8, variables: { enable_thinking: false } });
-    const prompt = off.prompt(start, [user('2+2?')]);
+    const prompt = promptOf(off, start, [user('2+2?')]);
     expect(tokenizer.decode(prompt.promptIds)).toMatch(/<\|im_start\|>assistant\n<think>\n\n<\/think>\n\n$/);
     const history = continued(prompt, [user('2+2?')], { ids: off.completionIds('4'), text: '4' });
-    expect(off.prompt(history, [user('sure?')]).extendsPrevious).toBe(false);
+    expect(promptOf(off, history, [user('sure?')]).extendsPrevious).toBe(false);
   });
 
   test('ids become a message: reasoning, calls, content', () => {
@@ -195,7 +192,7 @@ describe('ChatML, as Qwen and SmolLM2 have it', () => {
   test('an environment that opens with a system message has the word', () => {
     const told = chatRenderer(parts, { maxTurnTokens: 8, system: 'Be brief.' });
     const text = (messages: readonly Message[]): string =>
-      tokenizer.decode(told.prompt(start, messages).promptIds);
+      tokenizer.decode(promptOf(told, start, messages).promptIds);
     expect(text([user('hi')])).toMatch(/^<\|im_start\|>system\nBe brief.<\|im_end\|>\n/);
     expect(text([system('Rules.'), user('hi')])).toMatch(/^<\|im_start\|>system\nRules.<\|im_end\|>\n/);
   });
@@ -211,10 +208,10 @@ describe('Llama 3', () => {
 
   test('the template trims answers: one with a space at its edge starts a new sample', () => {
     const extendsBeyond = (text: string): boolean => {
-      const prompt = renderer.prompt(start, [user('hi')]);
+      const prompt = promptOf(renderer, start, [user('hi')]);
       const ids = renderer.completionIds(text);
       const history = continued(prompt, [user('hi')], { ids, text: renderer.text(ids) });
-      return renderer.prompt(history, [user('on')]).extendsPrevious;
+      return promptOf(renderer, history, [user('on')]).extendsPrevious;
     };
     expect(extendsBeyond('left')).toBe(true);
     expect(extendsBeyond('left ')).toBe(false);
@@ -228,9 +225,9 @@ describe('Llama 3', () => {
       '<tool_call>{"name":"sky","arguments":{"day":1}}</tool_call>',
     );
     expect(renderer.answer('the sky')).toBe('the sky');
-    const prompt = renderer.prompt(start, [user('hi')]);
+    const prompt = promptOf(renderer, start, [user('hi')]);
     const history = continued(prompt, [user('hi')], { ids, text: renderer.text(ids) });
-    const next = renderer.prompt(history, [{ role: 'tool', content: 'rain' }]);
+    const next = promptOf(renderer, history, [{ role: 'tool', content: 'rain' }]);
     expect(next.extendsPrevious).toBe(true);
     expect(tokenizer.decode(next.contextIds)).toBe(
       '<|start_header_id|>ipython<|end_header_id|>\n\nrain<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n',
@@ -255,7 +252,69 @@ test('a template without a system role has it said by the first question; one wi
     { tokenizer, stopIds, template: new ChatTemplate(source, 'x', {}) },
     { maxTurnTokens: 8, system: 'Be brief.' },
   );
-  const prompt = renderer.prompt(start, [user('hi')]);
+  const prompt = promptOf(renderer, start, [user('hi')]);
   expect(tokenizer.decode(prompt.promptIds)).toBe('user: Be brief.\n\nhi\nassistant: ');
   expect(renderer.completionIds('yo').at(-1)).toBe(286);
+});
+
+describe.each(TOKENIZERS)('completions in another conversation, %s', (name) => {
+  const { tokenizer } = languages[name];
+  const renderer = chatRenderer(languages[name], { maxTurnTokens: 8 });
+
+  /** Ids that no tokenizer would give for the text: letter by letter, closed as the policy closes a turn. */
+  const sampled = (text: string): number[] => [
+    ...[...text].flatMap((letter) => tokenizer.encode(letter)),
+    renderer.completionIds('').at(-1)!,
+  ];
+  const completion = (id: number, text: string) => ({ id, ids: sampled(text), text });
+  const has = (ids: readonly number[], part: readonly number[]): boolean =>
+    ids.some((_, at) => part.every((one, index) => ids[at + index] === one));
+
+  test('their sampled ids are spliced where the template writes them', () => {
+    const [first, second] = [completion(0, 'up'), completion(1, 'all is well')];
+    const said = [user('who is up'), second, user('and up?'), first, user('on')];
+    const ids = idsOfPrompt(promptAfter([], said, renderer));
+    const { template } = languages[name];
+    const messages = [
+      user('who is up'),
+      assistant(second.text),
+      user('and up?'),
+      assistant('up'),
+      user('on'),
+    ];
+    expect(tokenizer.decode([...ids])).toBe(
+      template.render(messages.map(templateMessage), { addGenerationPrompt: true }),
+    );
+    expect(has([...ids], first.ids)).toBe(true);
+    expect(has([...ids], second.ids)).toBe(true);
+    expect([...ids]).not.toEqual(tokenizer.encode(tokenizer.decode([...ids])));
+  });
+
+  test('of what a template drops the rest keeps its ids, or its text is encoded', () => {
+    const thought = completion(0, '<think>\nhm\n</think>\n\nfour');
+    const ids = [...idsOfPrompt(promptAfter([], [user('2+2?'), thought, user('sure?')], renderer))];
+    const { template } = languages[name];
+    const whole = template.render(
+      [user('2+2?'), assistant(thought.text), user('sure?')].map(templateMessage),
+      { addGenerationPrompt: true },
+    );
+    expect(tokenizer.decode(ids)).toBe(whole);
+    expect(
+      has(
+        ids,
+        [...'four'].flatMap((letter) => tokenizer.encode(letter)),
+      ),
+    ).toBe(true);
+    expect(has(ids, thought.ids)).toBe(!whole.includes('four') || whole.includes('hm'));
+    // One token across the cut cannot be kept in part.
+    const [whole4] = tokenizer.encode('>four').slice(-1);
+    const joined = {
+      ...thought,
+      ids: [...tokenizer.encode('<think>\nhm\n</think>\n\nfour'), thought.ids.at(-1)!],
+    };
+    expect(whole4).toBeDefined();
+    expect(
+      tokenizer.decode([...idsOfPrompt(promptAfter([], [user('2+2?'), joined, user('sure?')], renderer))]),
+    ).toBe(whole);
+  });
 });

@@ -1,13 +1,22 @@
 /**
- * The renderer of models with a chat template. The template says what every prompt is; this finds out whether that prompt
- * still begins with what the policy saw and sampled, and then appends only the rest, so that no sampled id is encoded again.
+ * The renderer of models with a chat template. The template says what every prompt is; this finds out where completions stand
+ * in it, and puts the ids there that were sampled, so that none of them is encoded again.
  */
 
 import type { Json, JsonObject } from '../../core/json/json.ts';
-import type { Message } from '../../core/messages.ts';
+import { assistant, type Message } from '../../core/messages.ts';
 import type { PretrainedTokenizer } from '../tokenizer/pretrained-tokenizer.ts';
 import { type ChatTemplate, type TemplateMessage, templateMessage } from './chat-template.ts';
-import type { History, Prompt, Renderer } from './renderer.ts';
+import {
+  type Completion,
+  idsOf,
+  isCompletion,
+  type Offered,
+  type Piece,
+  type Renderer,
+  type Said,
+} from './renderer.ts';
+import { readReply } from './tool-call-reply.ts';
 import { readMessage, splitReasoning, type ToolCallForm } from './tool-call-text.ts';
 
 export interface ChatRendererParts {
@@ -32,23 +41,21 @@ export interface ChatRendererOptions {
 export interface ChatRenderer extends Renderer {
   /** The message that sampled ids say: content, reasoning, tool calls. */
   message(ids: ArrayLike<number>): Message;
-  /** The message that a completion's text says. */
-  read(text: string): Message;
 }
 
 /**
  * Rendering by a template.
  *
- * Where the template renders the history otherwise than the policy saw it (it drops earlier reasoning, trims answers, closes
- * a turn with another token than was sampled), the prompt does not extend the previous one: it is encoded whole, and
- * `extendsPrevious` is false.
+ * Where the template renders a completion otherwise than it was sampled, the template wins: of an answer whose reasoning it
+ * drops, the sampled ids of the rest are kept where the cut falls between two tokens; anything else is encoded as the
+ * template writes it. The call's path is then a new one, `rewritten`.
  *
  * @throws TurnwiseError `chat-template-refused` where the template cannot render one question
  */
 export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOptions): ChatRenderer {
   const { tokenizer, template } = parts;
-  const { system, tools, variables } = options;
-  const known = learnTemplate(parts, variables);
+  const { system } = options;
+  const known = learnTemplate(parts, options.variables);
   const { stopIds, toolCallForm } = known;
 
   const opening = (messages: readonly Message[]): TemplateMessage[] => {
@@ -58,46 +65,56 @@ export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOpti
     const [first, ...rest] = rendered;
     return [{ ...first, role: 'user', content: `${system}\n\n${first?.content ?? ''}` }, ...rest];
   };
-  const render = (messages: readonly Message[]): string =>
-    template.render(opening(messages), {
-      addGenerationPrompt: true,
-      ...(tools === undefined ? {} : { tools }),
-      ...(variables === undefined ? {} : { variables }),
-    });
-  const stopsAt = (ids: readonly number[]): number | undefined => {
-    const last = ids.at(-1);
-    return last !== undefined && stopIds.includes(last) ? last : undefined;
-  };
-  /** The text of everything that the policy saw and wrote so far. */
-  const textSoFar = ({ ids, messages, promptText }: History): string | undefined => {
-    if (promptText === undefined) return undefined;
-    const stop = stopsAt(ids);
-    return (
-      promptText + (messages.at(-1)?.content ?? '') + (stop === undefined ? '' : tokenizer.decode([stop]))
-    );
+  const renderWith =
+    ({ tools: declared, variables: own }: Offered) =>
+    (messages: readonly Message[]): string => {
+      const tools = declared ? declared.map(functionDeclaration) : options.tools;
+      const variables = own ? { ...options.variables, ...own } : options.variables;
+      return template.render(opening(messages), {
+        addGenerationPrompt: true,
+        ...(tools === undefined ? {} : { tools }),
+        ...(variables === undefined ? {} : { variables }),
+      });
+    };
+  const endsTurn = ({ ids }: Completion): boolean => ids.length > 0 && stopIds.includes(ids[ids.length - 1]!);
+  const stopText = (completion: Completion): string =>
+    endsTurn(completion) ? tokenizer.decode([completion.ids[completion.ids.length - 1]!]) : '';
+  const textOf = (piece: Piece): string => {
+    if (typeof piece === 'string') return piece;
+    if ('content' in piece) return piece.content;
+    return isCompletion(piece) ? piece.text + stopText(piece) : tokenizer.decode(Array.from(idsOf(piece)));
   };
   const text = (sampled: ArrayLike<number>): string => {
     const ids = Array.from(sampled);
-    return tokenizer.decode(stopsAt(ids) === undefined ? ids : ids.slice(0, -1));
+    return tokenizer.decode(stopIds.includes(ids.at(-1) ?? -1) ? ids.slice(0, -1) : ids);
+  };
+  /** The tokens of a completion that say `wanted`, its end; undefined where the cut does not fall between two of them. */
+  const tailOf = (completion: Completion, wanted: string): Piece | undefined => {
+    if (wanted === '' || !completion.text.endsWith(wanted)) return undefined;
+    const ids = Array.from(completion.ids);
+    const to = endsTurn(completion) ? ids.length - 1 : ids.length;
+    for (let from = to - 1; from >= 0; from--) {
+      const said = tokenizer.decode(ids.slice(from, to));
+      if (said === wanted) return { of: completion, from, to };
+      if (said.length > wanted.length) return undefined;
+    }
+    return undefined;
   };
 
   return {
     stopIds,
     maxTurnTokens: options.maxTurnTokens,
-    prompt: (history, fresh): Prompt => {
-      const whole = render([...history.messages, ...fresh]);
-      const before = textSoFar(history);
-      if (before !== undefined && whole.startsWith(before)) {
-        const contextIds = tokenizer.encode(whole.slice(before.length));
-        return {
-          promptIds: [...history.ids, ...contextIds],
-          contextIds,
-          extendsPrevious: true,
-          text: whole,
-        };
-      }
-      const promptIds = tokenizer.encode(whole);
-      return { promptIds, contextIds: promptIds, extendsPrevious: false, text: whole };
+    pieces: (said, offered = {}, seen) => {
+      const render = renderWith(offered);
+      const whole = render(said.map((one) => (isCompletion(one) ? assistant(one.text) : one)));
+      const before = seen?.map(textOf).join('');
+      if (before && seen && whole.startsWith(before)) return [...seen, whole.slice(before.length)];
+      if (!said.some(isCompletion)) return [whole];
+      return spliced(whole, said, render, stopText, tailOf);
+    },
+    ids: (piece) => {
+      if (typeof piece === 'string') return tokenizer.encode(piece);
+      return 'content' in piece ? tokenizer.encode(piece.content) : idsOf(piece);
     },
     completionIds: (written) => [...tokenizer.encode(written), known.endId],
     text,
@@ -114,8 +131,67 @@ export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOpti
         .join('\n');
     },
     message: (ids) => readMessage(text(ids), toolCallForm),
-    read: (written) => readMessage(written, toolCallForm),
+    read: (written, tools) => readReply(written, tools, toolCallForm),
   };
+}
+
+const functionDeclaration = (tool: object): JsonObject => ({
+  type: 'function',
+  function: tool as JsonObject,
+});
+
+/**
+ * What the template wrote, with the completions in it: the text between them is known from rendering the same conversation
+ * with a word in place of each. From where the two differ otherwise, all is text.
+ */
+function spliced(
+  whole: string,
+  said: readonly Said[],
+  render: (messages: readonly Message[]) => string,
+  stopText: (completion: Completion) => string,
+  tailOf: (completion: Completion, wanted: string) => Piece | undefined,
+): Piece[] {
+  const probe = (index: number): string => `${PROBE}${index}x`;
+  const probed = render(said.map((one, index) => (isCompletion(one) ? assistant(probe(index)) : one)));
+  const pieces: Piece[] = [];
+  let text = '';
+  let at = 0;
+  let left = probed;
+  /** The text before the next completion, as far as both agree. */
+  const take = (words: string): void => {
+    text += words;
+    at += words.length;
+  };
+  for (const [index, one] of said.entries()) {
+    if (!isCompletion(one)) continue;
+    const place = left.indexOf(probe(index));
+    const between = left.slice(0, Math.max(0, place));
+    if (place < 0 || !whole.startsWith(between, at)) break;
+    take(between);
+    left = left.slice(place + probe(index).length);
+    const next = said.findIndex((other, later) => later > index && isCompletion(other));
+    const end = next < 0 ? left.length : left.indexOf(probe(next));
+    const after = end < 0 ? left : left.slice(0, end);
+    const exact = whole.startsWith(one.text + after, at);
+    const to = exact ? at + one.text.length : whole.indexOf(after, at);
+    if (to < 0) break;
+    const stop = stopText(one);
+    const written = whole.slice(at, to);
+    const opaque = exact && after.startsWith(stop);
+    const piece = opaque ? one : tailOf(one, written);
+    if (piece === undefined) {
+      take(written);
+      continue;
+    }
+    if (text !== '') pieces.push(text);
+    pieces.push(piece);
+    text = '';
+    at = to;
+    if (!opaque) continue;
+    at += stop.length;
+    left = left.slice(stop.length);
+  }
+  return [...pieces, text + whole.slice(at)];
 }
 
 interface KnownTemplate {

@@ -3,7 +3,7 @@ import type { Message } from '../../core/messages.ts';
 import { parityLanguage, TOKENIZERS } from '../testing/parity-data.ts';
 import type { ToolDeclaration } from './conversation.ts';
 import { pretrainedConversation } from './pretrained-conversation.ts';
-import { continued, type History } from './renderer.ts';
+import { continued, promptOf, start } from './prompts.test-helper.ts';
 
 const languages = {
   'tokenizer-qwen': await parityLanguage('tokenizer-qwen'),
@@ -13,7 +13,6 @@ const written = {
   'tokenizer-qwen': '<tool_call>\n{"name": "find", "arguments": {"item": "figs"}}\n</tool_call>',
   'tokenizer-llama3': '{"name": "find", "parameters": {"item": "figs"}}',
 };
-const start: History = { ids: [], messages: [] };
 const find: ToolDeclaration = {
   name: 'find',
   description: 'Where something is.',
@@ -28,7 +27,7 @@ describe.each(TOKENIZERS)('%s', (name) => {
 
   test('the template describes the tools of each call', () => {
     const text = (tools: ToolDeclaration[]): string =>
-      tokenizer.decode(renderer.next(start, question, tools).promptIds);
+      tokenizer.decode(promptOf(renderer, start, question, tools).promptIds);
     expect(text([find])).toContain('Where something is.');
     expect(text([])).not.toContain('Where something is.');
   });
@@ -38,10 +37,10 @@ describe.each(TOKENIZERS)('%s', (name) => {
       content: '',
       toolCalls: [{ name: 'find', arguments: { item: 'figs' } }],
     });
-    const first = renderer.next(start, question, [find]);
+    const first = promptOf(renderer, start, question, [find]);
     const ids = renderer.completionIds(written[name]);
     const history = continued(first, question, { ids, text: written[name] });
-    const second = renderer.next(history, result, [find]);
+    const second = promptOf(renderer, history, result, [find]);
     expect(second.extendsPrevious).toBe(true);
     expect(second.promptIds.slice(0, first.promptIds.length + ids.length)).toEqual([
       ...first.promptIds,

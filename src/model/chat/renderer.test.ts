@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { user } from '../../core/messages.ts';
 import { ACT_ID, END_ID, SPECIAL_TOKENS, UNKNOWN_ID, WordTokenizer } from '../tokenizer/word-tokenizer.ts';
+import { promptOf, start } from './prompts.test-helper.ts';
 import { type Renderer, wordRenderer } from './renderer.ts';
 
 const tokenizer = WordTokenizer.fromTexts(['go left', 'go  right\nnow']);
@@ -26,7 +27,7 @@ test('a foreign word list is refused', () => {
 });
 
 const ids = (renderer: Renderer): readonly number[] =>
-  renderer.prompt({ ids: [], messages: [] }, [user('go left')]).contextIds;
+  promptOf(renderer, start, [user('go left')]).contextIds;
 
 test('one-word actions need no marks; longer ones open with <act> and close with <end>', () => {
   const plain = wordRenderer(tokenizer, 1);

@@ -1,38 +1,44 @@
-/** Renderers turn messages into token ids by extending what came before, and sampled ids back into text. */
+/**
+ * Renderers turn conversations into token ids, piece by piece, and sampled ids back into text. A completion that stands in a
+ * conversation is a piece of its own, whose ids are those that were sampled.
+ */
 
-import { assistant, type Message } from '../../core/messages.ts';
+import type { Message, Reply, ToolDeclaration } from '../../core/messages.ts';
 import { ACT_ID, END_ID, type WordTokenizer } from '../tokenizer/word-tokenizer.ts';
+import { parseReply } from './word-reply.ts';
 
-/** What one role was shown and wrote. */
-export interface History {
-  /** The previous prompt and completion, as the policy saw and sampled them: what a cache holds. */
-  readonly ids: readonly number[];
-  /** Messages of the opening and of every turn, in order; what the policy wrote is the content of assistant messages. */
-  readonly messages: readonly Message[];
-  /** `Prompt.text` of the previous prompt. */
-  readonly promptText?: string;
+/** A completion that stands in a conversation. Every `Call` is one. */
+export interface Completion {
+  readonly id: number;
+  /** As they were sampled. */
+  readonly ids: ArrayLike<number>;
+  readonly text: string;
 }
 
-export interface Prompt {
-  readonly promptIds: readonly number[];
-  /** Ids that are new since the previous prompt + completion, or the whole prompt where that is no longer its prefix. */
-  readonly contextIds: readonly number[];
-  readonly extendsPrevious: boolean;
-  /** The prompt as text, from renderers that go by text; they want it back with the next history. */
-  readonly text?: string;
+/** Something that was shown, or a completion. */
+export type Said = Message | Completion;
+
+export const isCompletion = (said: object): said is Completion => 'ids' in said;
+
+/** Some of the tokens of a completion: those that a template keeps. */
+export interface Excerpt {
+  readonly of: Completion;
+  readonly from: number;
+  readonly to: number;
 }
 
-/** The history after a completion of `prompt`, which showed `messages`. */
-export function continued(
-  prompt: Prompt,
-  messages: readonly Message[],
-  completion: { readonly ids: ArrayLike<number>; readonly text: string },
-): History {
-  return {
-    ids: [...prompt.promptIds, ...Array.from(completion.ids)],
-    messages: [...messages, assistant(completion.text)],
-    ...(prompt.text === undefined ? {} : { promptText: prompt.text }),
-  };
+/** What is turned into ids by itself: text, a message, a completion or a part of one. */
+export type Piece = string | Message | Completion | Excerpt;
+
+/** What a conversation offers and asks of the template, where that is not what the renderer was made with. */
+export interface Offered {
+  readonly tools?: readonly ToolDeclaration[];
+  readonly variables?: TemplateVariables;
+}
+
+/** What a request may say of the template: whether the model is to think. */
+export interface TemplateVariables {
+  readonly enable_thinking?: boolean;
 }
 
 export interface Renderer {
@@ -40,14 +46,24 @@ export interface Renderer {
   readonly stopIds: readonly number[];
   /** Longest completion of a turn, in tokens. */
   readonly maxTurnTokens: number;
-  /** The prompt of the next turn: `history`, then messages not shown before, up to where the policy's next token goes. */
-  prompt(history: History, fresh: readonly Message[]): Prompt;
+  /**
+   * A conversation up to where the policy's next token goes. Its ids are those of the pieces, one after another.
+   *
+   * @param seen the pieces of the prompt that the last completion in it answered, and of that completion
+   */
+  pieces(said: readonly Said[], offered?: Offered, seen?: readonly Piece[]): readonly Piece[];
+  /** The ids of a piece, whatever stands around it. */
+  ids(piece: Piece): ArrayLike<number>;
+  /** About how many tokens a piece has, where its ids are not known here. */
+  size?(piece: Piece): number;
   /** The ids a policy would have sampled to write `text`. */
   completionIds(text: string): number[];
   /** The text of sampled ids, without the token that ends the turn. */
   text(ids: ArrayLike<number>): string;
   /** The part of a completion's text that action protocols read: without reasoning, tool calls in the protocol's form. */
   answer(text: string): string;
+  /** What a completion says; calls are read only where there are tools. */
+  read(text: string, tools: readonly ToolDeclaration[]): Reply;
 }
 
 /** The ids without the mark that closes a completion. */
@@ -56,6 +72,9 @@ export function withoutEnd(ids: ArrayLike<number>): number[] {
   if (list.at(-1) === END_ID) list.pop();
   return list;
 }
+
+/** The mark before a completion, as a piece. */
+const OPEN = '<act>';
 
 /**
  * The renderer of small from-scratch models. Where every action is one word (`maxWords` 1) a turn is exactly one token and
@@ -66,17 +85,36 @@ export function wordRenderer(tokenizer: WordTokenizer, maxWords: number): Render
   return {
     stopIds: marked ? [END_ID] : [],
     maxTurnTokens: marked ? maxWords + 1 : 1,
-    prompt: (history, fresh) => {
-      const ids = fresh.flatMap((message) => tokenizer.encode(message.content));
-      const contextIds = marked ? [...ids, ACT_ID] : ids;
-      return {
-        promptIds: [...history.ids, ...contextIds],
-        contextIds,
-        extendsPrevious: history.ids.length > 0,
-      };
+    pieces: (said) =>
+      marked ? [...said.flatMap((one): Piece[] => (isCompletion(one) ? [OPEN, one] : [one])), OPEN] : said,
+    ids: (piece) => {
+      if (typeof piece === 'string') return [ACT_ID];
+      return 'content' in piece ? tokenizer.encode(piece.content) : idsOf(piece);
     },
     completionIds: (text) => (marked ? [...tokenizer.encode(text), END_ID] : tokenizer.encode(text)),
     text: (ids) => tokenizer.decode(withoutEnd(ids)),
     answer: (text) => text,
+    read: parseReply,
   };
 }
+
+/** The ids of a completion, or of a part of one. */
+export function idsOf(piece: Completion | Excerpt): ArrayLike<number> {
+  return isCompletion(piece) ? piece.ids : Array.from(piece.of.ids).slice(piece.from, piece.to);
+}
+
+/** A conversation of messages alone, for models whose tokens are their own affair: about four characters make a token. */
+export const noIds: Renderer = {
+  stopIds: [],
+  maxTurnTokens: Number.POSITIVE_INFINITY,
+  pieces: (said) => said,
+  ids: () => [],
+  size: (piece) => {
+    if (typeof piece === 'string') return piece.length / 4;
+    return ('content' in piece ? piece.content : 'text' in piece ? piece.text : '').length / 4;
+  },
+  completionIds: () => [],
+  text: () => '',
+  answer: (text) => text,
+  read: (text) => ({ content: text, toolCalls: [] }),
+};

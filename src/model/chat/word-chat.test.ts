@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Message } from '../../core/messages.ts';
 import { ACT_ID, END_ID, WordTokenizer } from '../tokenizer/word-tokenizer.ts';
 import type { ToolDeclaration } from './conversation.ts';
-import { CHAT_WORDS, parseReply, wordChatRenderer, writeReply } from './word-chat.ts';
+import { continued, promptOf, start } from './prompts.test-helper.ts';
+import { CHAT_WORDS, wordChatRenderer } from './word-chat.ts';
+import { parseReply, writeReply } from './word-reply.ts';
 
 const tools: ToolDeclaration[] = [
   {
@@ -78,9 +80,10 @@ test('property: whatever is sampled, the next prompt extends prompt and completi
   });
   fc.assert(
     fc.property(completion, fc.array(message), (sampled, fresh) => {
-      const opening = renderer.prompt({ ids: [], messages: [] }, [{ role: 'user', content: 'a b' }]);
+      const opening = promptOf(renderer, start, [{ role: 'user', content: 'a b' }]);
       const before = [...opening.promptIds, ...sampled];
-      const next = renderer.next({ ids: before, messages: [] }, fresh, tools).promptIds;
+      const history = continued(opening, [], { ids: sampled, text: renderer.text(sampled) });
+      const next = promptOf(renderer, history, fresh, tools).promptIds;
       expect(next.slice(0, before.length)).toEqual(before);
       // One turn ends before the next message begins, and the policy speaks next.
       expect(next.slice(before.length - (sampled.at(-1) === END_ID ? 1 : 0))[0]).toBe(END_ID);
@@ -96,13 +99,14 @@ test('a conversation with earlier answers in it is rendered as it would have bee
     content: '',
     toolCalls: [{ id: 'x', name: 'book', arguments: { city: 'rome' } }],
   };
-  const none = { ids: [], messages: [] };
-  const opening = renderer.prompt(none, [{ role: 'user', content: 'a' }]).promptIds;
-  const sampled = renderer.completionIds('<call> book city: rome');
+  const opening = promptOf(renderer, start, [{ role: 'user', content: 'a' }]);
+  const text = '<call> book city: rome';
+  const sampled = renderer.completionIds(text);
   const result: Message = { role: 'tool', content: 'b', toolCallId: 'x' };
-  const grown = renderer.next({ ids: [...opening, ...sampled], messages: [] }, [result], tools);
+  const history = continued(opening, [], { ids: sampled, text });
+  const grown = promptOf(renderer, history, [result], tools);
   expect(grown.extendsPrevious).toBe(true);
-  expect(renderer.next(none, [{ role: 'user', content: 'a' }, answer, result], tools).promptIds).toEqual(
-    grown.promptIds,
-  );
+  expect(
+    promptOf(renderer, start, [{ role: 'user', content: 'a' }, answer, result], tools).promptIds,
+  ).toEqual(grown.promptIds);
 });

@@ -11,7 +11,7 @@ import { wordRenderer } from '../../model/chat/renderer.ts';
 import { SPECIAL_TOKENS, WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { fullContext } from '../context.ts';
+import { fullContext } from '../context/contexts.ts';
 import { faultyWorld } from '../testing/faulty-world.ts';
 import { unwatched } from '../watch.ts';
 import { aepoExplorer, balancedShare } from './aepo.ts';

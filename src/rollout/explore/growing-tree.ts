@@ -23,7 +23,7 @@ export interface ExploreOptions extends CollectOptions {
 /** A place that was kept, with the prompt there. */
 export interface Prompted {
   readonly place: Place;
-  readonly promptIds: readonly number[];
+  readonly promptIds: Int32Array;
 }
 
 export class GrowingTree implements EpisodeTree {

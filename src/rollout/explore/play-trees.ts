@@ -29,7 +29,7 @@ export async function playTrees(requests: readonly GroupToPlay[], options: Explo
         return tree.add(played.slice(first, next)).map((place) => ({ tree, ...place }));
       });
       if (!valuesOf || places.length === 0) continue;
-      const values = await valuesOf(places.map(({ promptIds }) => promptIds));
+      const values = await valuesOf(places.map(({ promptIds }) => [...promptIds]));
       for (const [index, { tree, place }] of places.entries()) {
         const value = values[index];
         if (value !== undefined) tree.setValue(place, value);

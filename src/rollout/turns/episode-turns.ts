@@ -51,9 +51,9 @@ export class EpisodeTurns {
     return GuardedSession.open(this.#opening(0), guard);
   }
 
-  /** What the role was shown before a call of the prefix. */
+  /** What the role was shown before the next act of the prefix, from a call on. */
   shown(call: number): readonly Message[] | undefined {
-    return this.#options.copied?.calls[call]?.messages;
+    return this.#options.copied?.calls.slice(call).find(({ purpose }) => purpose === 'act')?.messages;
   }
 
   /** What the environment shows and what is said besides. A task opened again does not repeat the system's words. */

@@ -6,7 +6,7 @@ import type { RewardShaping } from '../../credit/shaping/shaping.ts';
 import type { DefinedCuration } from '../../curation/curation.ts';
 import type { DefinedTasks } from '../../curation/task-source.ts';
 import type { ObjectiveMethod } from '../../objective/contract/define.ts';
-import type { ContextStrategy } from '../../rollout/context.ts';
+import type { ContextStrategy } from '../../rollout/context/strategy.ts';
 import type { DefinedTurns } from '../../rollout/turns/turn-control.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { type FromFile, loadExport } from './load-export.ts';

@@ -3,14 +3,14 @@
 import type { Author } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { World } from '../../env/world.ts';
-import type { Renderer } from '../../model/chat/renderer.ts';
+import { noIds } from '../../model/chat/renderer.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { CollectOptions } from '../../rollout/collect.ts';
-import { fullContext } from '../../rollout/context.ts';
+import { fullContext } from '../../rollout/context/contexts.ts';
 import { unwatched } from '../../rollout/watch.ts';
 import { readChatCall } from '../../server/gateway/call-request.ts';
-import { type ChatModel, NO_HISTORY } from '../../server/gateway/chat-model.ts';
+import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { POLICY_NAME } from '../../server/gateway/policy-model.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
 import { openAgentRun } from './agent-run.ts';
@@ -20,15 +20,6 @@ export interface BlackBox {
   close(): Promise<void>;
 }
 
-/** The model reads messages, so there are no ids on our side. */
-const noIds: Renderer = {
-  stopIds: [],
-  maxTurnTokens: Number.POSITIVE_INFINITY,
-  prompt: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
-  completionIds: () => [],
-  text: () => '',
-  answer: (text) => text,
-};
 /**
  * How a world is played by the server that `policy` names; the key comes from OPENAI_API_KEY.
  *
@@ -77,9 +68,7 @@ export function messagePolicy(model: ChatModel): Policy {
         conversation,
         seedKey,
         contentKey: seedKey,
-        history: NO_HISTORY,
-        fresh: messages,
-        freshText: '',
+        promptIds: new Int32Array(),
         signal,
       });
       const { content } = answer.reply;

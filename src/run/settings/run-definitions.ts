@@ -14,7 +14,7 @@ import type { DefinedCuration } from '../../curation/curation.ts';
 import type { DefinedTasks } from '../../curation/task-source.ts';
 import type { ObjectiveMethod } from '../../objective/contract/define.ts';
 import { objectiveEntry } from '../../objective/objectives.ts';
-import { type ContextStrategy, checkedContext } from '../../rollout/context.ts';
+import type { ContextStrategy } from '../../rollout/context/strategy.ts';
 import type { DefinedTurns } from '../../rollout/turns/turn-control.ts';
 import {
   builtIns,
@@ -46,15 +46,15 @@ import { withArticle } from '../load/load-export.ts';
  * const settings: RunSettings = {
  *   credit: { method: mine, shape: new Map([[hurry, { cost: 0.02 }]]) },
  *   objective: { name: bounded, options: { bound: 1 } },
- *   context: opening,
+ *   context: { name: opening, messages: 2 },
  *   turns: { name: again, attempts: 3 },
  *   curation: new Map([[overTurns, {}]]),
  * };
  */
 export interface RunSettings
   extends Omit<TrainSettings, 'credit' | 'objective' | 'context' | 'tasks' | 'turns' | 'curation'> {
-  readonly context?: string | ContextStrategy | undefined;
-  /** By name, or with options. */
+  /** By name, or with options; of a context `trained`, too. */
+  readonly context?: Named<ContextStrategy>;
   readonly tasks?: Named<DefinedTasks>;
   readonly turns?: Named<DefinedTurns>;
   /** Options by name, one after another; false leaves one out. A map where a key is a definition. */
@@ -188,9 +188,9 @@ export function definitionsIn({
 }: RunSettings): Definition[] {
   const keysOf = (map: unknown): unknown[] =>
     map instanceof Map ? [...(map as Map<unknown, unknown>).keys()] : [];
-  const named = [tasks, turns].map((group) => nameIn(group));
+  const named = [context, tasks, turns].map((group) => nameIn(group));
   return [
-    ...[context, objective?.name, credit?.method, ...named],
+    ...[objective?.name, credit?.method, ...named],
     ...keysOf(credit?.shape),
     ...keysOf(curation),
   ].filter((value): value is Definition => kindOf(value) !== undefined);
@@ -202,7 +202,7 @@ const KINDS: Readonly<Record<string, SettingKind>> = {
   'credit.method': 'credit-method',
   'credit.shape': 'reward-shaping',
   'objective.name': 'objective',
-  context: 'context',
+  'context.name': 'context',
   'tasks.name': 'tasks',
   'turns.name': 'turns',
   curation: 'curation',
@@ -243,7 +243,7 @@ class Naming {
     const shape = credit?.shape;
     return {
       ...rest,
-      ...(context !== undefined && { context: await this.name('context', context) }),
+      ...(context !== undefined && { context: await this.#group('context', context) }),
       ...(tasks !== undefined && { tasks: await this.#group('tasks', tasks) }),
       ...(turns !== undefined && { turns: await this.#group('turns', turns) }),
       ...(curation !== undefined && { curation: await this.#keys('curation', curation) }),
@@ -276,7 +276,7 @@ class Naming {
   }
 
   /** A group with the name of what it names. */
-  async #group(key: 'tasks' | 'turns', group: Named<unknown>): Promise<object> {
+  async #group(key: 'context' | 'tasks' | 'turns', group: Named<unknown>): Promise<object> {
     const named = nameIn(group);
     const name = named === undefined ? undefined : await this.name(`${key}.name`, named);
     const options = named === group ? {} : (group as object);
@@ -355,7 +355,7 @@ function withDefinition(
     case 'objective':
       return { ...catalogue, objectives: objectives.with(name, objectiveEntry(as(kind), subject)) };
     case 'context':
-      return { ...catalogue, contexts: contexts.with(name, checkedContext(as(kind), subject)) };
+      return { ...catalogue, contexts: contexts.with(name, inRun(as(kind), subject)) };
     case 'tasks':
       return { ...catalogue, tasks: tasks.with(name, named(as(kind))) };
     case 'turns':
@@ -385,6 +385,11 @@ function dottedFile(key: string, value: string): TurnwiseError {
     allowed: `--set '${group}={"${file}":{}}', with the options inside`,
     fields: { key },
   });
+}
+
+/** Its `create` takes more than a subject. */
+function inRun(strategy: ContextStrategy, subject: string): ContextStrategy {
+  return { ...strategy, create: (options, more) => strategy.create(options, { ...more, subject }) };
 }
 
 function notOfKind(key: string, kind: SettingKind, value: unknown): TurnwiseError {

@@ -20,13 +20,13 @@ export function readSettings(
   catalogue: Catalogue = builtIns,
 ): TrainSettings {
   const written = writtenChoices(set);
-  for (const assignment of set) {
+  for (const assignment of set.map(spelledAssignment)) {
     const [key, value] = assignment.split('=', 2);
     if (key && value !== undefined)
       requireRead(recipe, choicesIn(recipe.settings, factory.settings, written), nested(key), catalogue);
   }
   const schema = settingsSchema(factory.options, recipe, set, catalogue, factory.settings);
-  return applySettings(schema, {}, set, `training ${factory.name}`) as TrainSettings;
+  return applySettings(schema, {}, set.map(spelledAssignment), `training ${factory.name}`) as TrainSettings;
 }
 
 /**
@@ -53,7 +53,7 @@ export function readOf(
   catalogue: Catalogue = builtIns,
 ): string[] {
   const reads = (one: Recipe, assignment: string): boolean => {
-    const [key = ''] = assignment.split('=', 1);
+    const [key = ''] = spelledAssignment(assignment).split('=', 1);
     return isRead(one, choicesIn(one.settings, writtenChoices(set)), nested(key), catalogue);
   };
   return set.filter(
@@ -61,18 +61,25 @@ export function readOf(
   );
 }
 
+/** `context=NAME` is short for `context.name=NAME`. */
+export const spelledAssignment = (assignment: string): string =>
+  assignment.replace(/^context=/, 'context.name=');
+
 /** The choices among `key=value` assignments. */
 function writtenChoices(set: readonly string[]): TrainSettings {
+  const assignments = set.map(spelledAssignment);
   const last = (key: string): string | undefined =>
-    set.findLast((assignment) => assignment.startsWith(`${key}=`))?.slice(key.length + 1);
+    assignments.findLast((assignment) => assignment.startsWith(`${key}=`))?.slice(key.length + 1);
   const [data, name, method] = [last('data'), last('objective.name'), last('credit.method')];
   const [tasks, turns] = [last('tasks.name'), last('turns.name')];
+  const context = last('context.name');
   return {
     ...(data !== undefined && { data }),
     ...(name !== undefined && { objective: { name } }),
     ...(method !== undefined && { credit: { method } }),
     ...(tasks !== undefined && { tasks: { name: tasks } }),
     ...(turns !== undefined && { turns: { name: turns } }),
+    ...(context !== undefined && { context: { name: context } }),
   };
 }
 

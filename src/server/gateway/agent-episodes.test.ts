@@ -5,6 +5,7 @@ import type { Episode, EpisodeKey } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { type AgentDefinition, type AgentEpisode, defineAgent } from '../../env/agent.ts';
 import type { PromptRequest } from '../../policy/policy.ts';
+import { fullContext } from '../../rollout/context/contexts.ts';
 import { unwatched } from '../../rollout/watch.ts';
 import { agentEpisodes } from './agent-episodes.ts';
 import { Gateway } from './gateway.ts';
@@ -69,6 +70,7 @@ async function play(
   const played = await episode(
     { key, task: 1 },
     {
+      context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: options.maxTurns ?? 8,
       contextLength: options.contextLength ?? 64,

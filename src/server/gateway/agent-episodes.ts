@@ -24,7 +24,7 @@ export interface AgentEpisodeRequest {
 /** What an agent's episode reads of the rollout's settings. */
 export type AgentEpisodeOptions = Pick<
   EpisodeOptions,
-  'sampling' | 'maxTurns' | 'contextLength' | 'turnTimeoutMs' | 'seed' | 'signal' | 'watch'
+  'sampling' | 'context' | 'maxTurns' | 'contextLength' | 'turnTimeoutMs' | 'seed' | 'signal' | 'watch'
 >;
 
 export interface AgentEpisodesOptions {
@@ -58,6 +58,7 @@ export function agentEpisodes({
       model: chatModel,
       foreign,
       maxCalls: options.maxTurns,
+      context: options.context,
       task,
     });
     let stop: StopReason = 'done';

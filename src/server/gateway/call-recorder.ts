@@ -1,14 +1,14 @@
 /** The calls of a session as an episode keeps them: which one continues which, what is new in each, and who wrote it. */
 
 import { createHash } from 'node:crypto';
-import type { Author, Call, NewPath } from '../../core/episode.ts';
+import type { Author, Call, NewPath, Part } from '../../core/episode.ts';
 import type { Message, Reply, ToolDeclaration } from '../../core/messages.ts';
 import { AGENT } from '../../env/session.ts';
-import type { History } from '../../model/chat/renderer.ts';
-import type { CallRequest, TextCall } from './call-request.ts';
+import { hangOn, sharedTokens } from '../../model/chat/token-path.ts';
+import type { Thread } from '../../rollout/context/thread.ts';
+import type { CallRequest, ChatCall, TextCall } from './call-request.ts';
 import type { ChatModel, ModelAnswer } from './chat-model.ts';
 import { Conversations, toolsKey } from './conversations.ts';
-import { hangOn, joined, sharedTokens } from './token-paths.ts';
 
 /** A call, and what is needed of it to go on from it. */
 export interface RecordedCall {
@@ -18,9 +18,23 @@ export interface RecordedCall {
   readonly model: string;
   /** Its prompt and completion; empty where there are no ids. */
   readonly path: Int32Array;
-  readonly history: History;
+  /** Its conversation, up to it; of chats. */
+  readonly thread?: Thread;
+  /** The client knows nothing of it: its context asked for it, or answered to it. */
+  readonly hidden?: true;
   /** Of text calls whose prompt was text: prompt and completion. */
   readonly written?: string;
+}
+
+/** What a prompt goes on from, and what it renders where that is not what its parent says and what is new. */
+export interface Origin {
+  readonly parent?: number;
+  /** The tokens up to its end. */
+  readonly path?: Int32Array;
+  readonly change: NewPath | undefined;
+  readonly messages: readonly Message[];
+  readonly parts?: readonly Part[];
+  readonly tools?: readonly ToolDeclaration[];
 }
 
 /** Where a request stands among those before it. */
@@ -36,6 +50,16 @@ export interface Placement {
   /** Names what was asked. */
   readonly key: string;
   readonly anchor: string;
+}
+
+/** One answered choice: the record, and what the client is given. */
+export interface AnsweredChoice {
+  readonly call: Call;
+  readonly answer: ModelAnswer;
+  /** As the client reads it, with ids for the calls. */
+  readonly message: Message;
+  /** What the ids end in that its client is given. */
+  readonly ref: string;
 }
 
 /** A completion that was asked for. */
@@ -54,6 +78,7 @@ export class CallRecorder {
   readonly tools: Record<string, readonly ToolDeclaration[]> = {};
   readonly #name: string;
   readonly #calls: RecordedCall[] = [];
+  readonly #paths: Map<number, Int32Array> = new Map();
   /** Of each model its own: what others said is foreign words to it. */
   readonly #conversations: Map<string, Conversations<RecordedCall>> = new Map();
   readonly #continued: Set<RecordedCall> = new Set();
@@ -81,46 +106,37 @@ export class CallRecorder {
     return { ...found, restText: '', anchor: found.key.slice(0, 16) };
   }
 
-  /** Give out the numbers of a request's choices, before any is sampled. */
-  ask({ parent }: Placement, choices: number): Asked[] {
-    return Array.from({ length: choices }, () => ({
-      id: this.#asked++,
-      conversation: this.#conversationFor(parent),
-    }));
+  /** The conversations of a request's choices. */
+  conversationsFor({ parent }: Placement, choices: number): string[] {
+    return Array.from({ length: choices }, () => this.#conversationFor(parent));
   }
 
-  /** @param said what was made of the answer, with `message` as the client is given it, and what its ids end in */
-  add(
-    request: CallRequest,
-    model: ChatModel,
-    placed: Placement,
+  /** Give out the number of a completion, before it is sampled. */
+  ask(conversation: string): Asked {
+    return { id: this.#asked++, conversation };
+  }
+
+  /** The call as it is recorded, whoever is told of it. */
+  callOf(
+    { parent, path, change, messages, parts, tools }: Origin,
     asked: Asked,
     answer: ModelAnswer,
-    said: {
-      readonly reply: Reply;
-      readonly message: Message;
-      readonly problem: string | undefined;
-      readonly ref: string;
-    },
+    said: { readonly reply: Reply; readonly problem: string | undefined },
     about: CallTimes & Pick<Call, 'purpose' | 'trainable'> & { readonly by: Author },
-  ): RecordedCall {
-    const { parent } = placed;
-    const hung = hangOn(parent?.path, answer.promptIds, placed.change);
-    // What the prompt says is then not what its parent says and `fresh`.
-    const toldAnew = hung.newPath !== undefined || parent !== placed.base;
-    const call: Call = {
+  ): Call {
+    return {
       ...asked,
-      ...(parent && { parent: parent.call.id }),
-      ...hung,
+      ...(parent !== undefined && { parent }),
+      ...hangOn(path, answer.promptIds, change),
       role: AGENT,
       by: about.by,
       purpose: about.purpose,
       sampling: answer.sampling,
       ids: answer.ids,
       logprobs: answer.logprobs,
-      messages: placed.fresh,
-      ...(toldAnew && request.kind === 'chat' && { parts: request.messages }),
-      ...(request.kind === 'chat' && request.tools.length > 0 && { tools: this.#declare(request.tools) }),
+      messages,
+      ...(parts && { parts }),
+      ...(tools && tools.length > 0 && { tools: this.#declare(tools) }),
       text: answer.text,
       reply: said.reply,
       ...(said.problem !== undefined && { problem: said.problem }),
@@ -130,22 +146,26 @@ export class CallRecorder {
       waitMs: about.waitMs,
       policyMs: about.policyMs,
     };
-    const recorded: RecordedCall = {
-      call,
-      anchor: placed.anchor,
-      model: model.name,
-      path: joined(answer.promptIds, answer.ids),
-      history: answer.history,
-      ...(request.kind === 'text' && typeof request.prompt === 'string' && answer.text !== ''
-        ? { written: request.prompt + answer.text }
-        : {}),
-    };
+  }
+
+  keep(recorded: RecordedCall): void {
     this.#calls.push(recorded);
-    if (request.kind === 'chat') {
-      const { messages, tools, refs } = request;
-      this.#conversationsOf(model.name).add(messages, tools, said.message, recorded, { refs, ref: said.ref });
-    }
-    return recorded;
+    this.#paths.set(recorded.call.id, recorded.path);
+  }
+
+  /** The tokens up to the end of a call. */
+  pathOf(call: number): Int32Array | undefined {
+    return this.#paths.get(call);
+  }
+
+  /**
+   * A chat was answered: later requests may go on from here.
+   *
+   * @param message as the client is given it
+   * @param ref what the ids end in that it is given
+   */
+  answered({ messages, tools, refs }: ChatCall, message: Message, recorded: RecordedCall, ref: string): void {
+    this.#conversationsOf(recorded.model).add(messages, tools, message, recorded, { refs, ref });
   }
 
   /** The longest call that a text prompt begins with: by its text, or where the prompt is ids by its ids. */

@@ -1,22 +1,17 @@
 /** What answers the calls of a session: the policy, a scripted teacher, or a server elsewhere. */
 
 import type { Author, Sampling, Untrainable } from '../../core/episode.ts';
-import type { Message, Reply } from '../../core/messages.ts';
-import type { History } from '../../model/chat/renderer.ts';
+import type { Reply } from '../../core/messages.ts';
+import type { ConversationRenderer } from '../../model/chat/conversation.ts';
 import type { CallRequest } from './call-request.ts';
 
-/** What a prompt is made of. */
-export interface PromptOf {
+export interface ModelRequest {
+  /** What is asked; the messages of a chat are those that the model reads. */
   readonly call: CallRequest;
-  /** What was seen and said before, in the conversation that this call continues; empty where it begins one. */
-  readonly history: History;
-  /** Messages after it. */
-  readonly fresh: readonly Message[];
-  /** The text after it, for text calls. */
-  readonly freshText: string;
-}
-
-export interface ModelRequest extends PromptOf {
+  /** The prompt by the model's renderer; empty where it has none. */
+  readonly promptIds: Int32Array;
+  /** What a scripted teacher writes where no act is asked for; undefined where nobody knows. */
+  readonly script?: () => string | undefined;
   /** Names the conversation, so that a cache can be kept. */
   readonly conversation: string;
   /** Names the randomness of this completion: no other one has it. */
@@ -34,9 +29,6 @@ export interface ToldToken {
   readonly top?: readonly ToldToken[];
 }
 
-/** Of models that keep none. */
-export const NO_HISTORY: History = { ids: [], messages: [] };
-
 export interface ModelAnswer {
   readonly reply: Reply;
   /** The completion as the model wrote it, calls included. */
@@ -44,12 +36,12 @@ export interface ModelAnswer {
   readonly finish: 'stop' | 'length';
   /** The string of `stop` that ended it. */
   readonly stoppedBy?: string;
-  /** Empty where the model does not tell. */
+  /** With what was forced upon it. Empty where the model does not tell. */
   readonly promptIds: Int32Array;
+  /** Tokens that the prompt ends in and the answer begins with: of a forced call. */
+  readonly forced?: readonly number[];
   readonly ids: Int32Array;
   readonly logprobs: Float32Array;
-  /** What a call that continues this one is given back. */
-  readonly history: History;
   readonly tokens: { readonly prompt: number; readonly completion: number };
   /** The sampled tokens, where they were asked for. */
   readonly told?: readonly ToldToken[];
@@ -66,10 +58,12 @@ export interface ChatModel {
   readonly version: number;
   /** Who writes its answers. */
   readonly author: Pick<Author, 'kind' | 'name'>;
+  /** Makes its prompts, where tokens are known here. */
+  readonly renderer?: ConversationRenderer;
+  /** Longest prompt + completion in tokens, where it is known. */
+  readonly contextLength?: number;
   /** @throws ApiError for requests that cannot be answered; anything else is a failure of the model */
   answer(request: ModelRequest): Promise<ModelAnswer>;
-  /** Tokens of the prompt, where the model can tell without sampling. @throws ApiError */
-  promptTokens?(request: PromptOf): number;
   /** These conversations are over. */
   release?(conversations: readonly string[]): void;
 }

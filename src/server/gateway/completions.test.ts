@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { pretrainedConversation } from '../../model/chat/pretrained-conversation.ts';
+import { promptOf, start } from '../../model/chat/prompts.test-helper.ts';
 import { parityLanguage } from '../../model/testing/parity-data.ts';
 import { policyModel } from './policy-model.ts';
 import { type Body, chat, gateway, LOOK, renderer, setUp, stopGateway } from './testing/open-gateway.ts';
@@ -44,7 +45,7 @@ describe('/chat/completions', () => {
       by: { kind: 'policy', name: 'learner', version: 7 },
       purpose: 'act',
       sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 17 },
-      context: Int32Array.from(renderer.prompt({ ids: [], messages: [] }, messages).promptIds),
+      context: Int32Array.from(promptOf(renderer, start, messages).promptIds),
       ids: Int32Array.from(renderer.completionIds('hello there')),
       logprobs: Float32Array.of(-1, -2, -3),
       messages,
@@ -164,7 +165,7 @@ describe('/chat/completions', () => {
     ]);
     expect(choice.token_ids).toHaveLength(2);
     expect(body.prompt_token_ids).toEqual(
-      renderer.prompt({ ids: [], messages: [] }, [{ role: 'user', content: 'who' }]).promptIds,
+      promptOf(renderer, start, [{ role: 'user', content: 'who' }]).promptIds,
     );
   });
 

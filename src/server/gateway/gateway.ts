@@ -8,16 +8,11 @@ import type { Json } from '../../core/json/json.ts';
 import { newKey } from '../guard/secrets.ts';
 import { ApiError } from './api-error.ts';
 import { gatewayApp } from './app.ts';
+import type { AnsweredChoice } from './call-recorder.ts';
 import type { CallRequest } from './call-request.ts';
 import { portUnusable, stopping, tooFast, tooLate } from './gateway-errors.ts';
 import { RateLimit } from './rate-limit.ts';
-import {
-  type AnsweredChoice,
-  GatewaySession,
-  type SessionEnd,
-  type SessionOptions,
-  sessionOver,
-} from './session.ts';
+import { GatewaySession, type SessionEnd, type SessionOptions, sessionOver } from './session.ts';
 import type { SessionRecord } from './session-record.ts';
 
 export interface GatewayLimits {

@@ -2,11 +2,10 @@
 
 import type { Sampling } from '../../core/episode.ts';
 import type { ConversationRenderer, ForcedCall, Reply } from '../../model/chat/conversation.ts';
-import { continued, type Prompt } from '../../model/chat/renderer.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
 import { ApiError, badRequest } from './api-error.ts';
 import { type CallRequest, requestedSampling } from './call-request.ts';
-import type { ChatModel, ModelAnswer, ModelRequest, PromptOf, ToldToken } from './chat-model.ts';
+import type { ChatModel, ModelAnswer, ModelRequest, ToldToken } from './chat-model.ts';
 
 /** What is wrong with an answer with calls that its length limit ended. */
 export const CUT_CALL = 'a tool call was cut by the length limit';
@@ -39,17 +38,17 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
       return policy.author.version;
     },
     answer: (request) => answer(request, options),
-    promptTokens: (request) => promptOf(request, renderer).promptIds.length,
+    renderer,
+    contextLength: options.contextLength,
     release: (conversations) => {
       for (const conversation of conversations) policy.release?.(conversation);
     },
   };
 
   async function answer(request: ModelRequest, { contextLength }: PolicyModelOptions): Promise<ModelAnswer> {
-    const { call, conversation, history, fresh } = request;
+    const { call, conversation } = request;
     const forced = forcedIds(call, renderer);
-    const prompt = promptOf(request, renderer);
-    const promptIds = forced.length === 0 ? prompt.promptIds : [...prompt.promptIds, ...forced];
+    const promptIds = [...request.promptIds, ...forced];
     const room = contextLength - promptIds.length;
     if (promptIds.length === 0) throw badRequest('empty_prompt', 'The prompt has no tokens.', 'prompt');
     if (room < 1) throw overflow(promptIds.length, contextLength);
@@ -82,7 +81,7 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
       promptIds: Int32Array.from(promptIds),
       ids: Int32Array.from(ids),
       logprobs,
-      history: continued({ ...prompt, promptIds }, [...history.messages, ...fresh], { ids, text: whole }),
+      ...(forced.length > 0 && { forced }),
       tokens: { prompt: promptIds.length, completion: ids.length },
       ...(call.logprobs && {
         told: ids.map((id, index): ToldToken => {
@@ -97,14 +96,6 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
       sampling,
     };
   }
-}
-
-function promptOf({ call, history, fresh, freshText }: PromptOf, renderer: ConversationRenderer): Prompt {
-  if (call.kind === 'chat') return renderer.next(history, fresh, call.tools, call.templateVariables);
-  const contextIds =
-    typeof call.prompt === 'string' ? renderer.textIds(freshText) : call.prompt.slice(history.ids.length);
-  const extendsPrevious = history.ids.length > 0;
-  return { promptIds: [...history.ids, ...contextIds], contextIds, extendsPrevious };
 }
 
 /** A call that the length limit may have cut never leaves as a call: clients would run what was not said. */
@@ -168,7 +159,7 @@ function cutAtStop(
 
 export const OVERFLOW_CODE = 'context_length_exceeded';
 
-function overflow(tokens: number, contextLength: number): ApiError {
+export function overflow(tokens: number, contextLength: number): ApiError {
   return new ApiError({
     status: 400,
     type: 'invalid_request_error',

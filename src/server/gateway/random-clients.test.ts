@@ -144,7 +144,11 @@ function messagesOf(calls: readonly Call[]): Map<number, readonly Message[]> {
   const shown = new Map<number, readonly Message[]>();
   for (const call of calls) {
     const before = call.parent === undefined ? [] : after.get(call.parent)!;
-    const messages = (call.parts as readonly Message[] | undefined) ?? [...before, ...call.messages];
+    const messages = call.parts?.flatMap((part): readonly Message[] => {
+      if ('content' in part) return [part];
+      if ('call' in part) return after.get(part.call)!.slice(-1);
+      return calls.find(({ id }) => id === part.shown)!.messages;
+    }) ?? [...before, ...call.messages];
     shown.set(call.id, messages);
     after.set(call.id, [...messages, { role: 'assistant', content: call.reply!.content }]);
   }

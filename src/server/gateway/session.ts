@@ -1,14 +1,21 @@
 /** One episode as the gateway sees it: what was asked, what was answered, and how the calls hang together. */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Call } from '../../core/episode.ts';
 import { nearest } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
-import { type Asked, CallRecorder, type CallTimes, type Placement } from './call-recorder.ts';
-import type { CallRequest } from './call-request.ts';
-import { type ChatModel, type ModelAnswer, NO_HISTORY } from './chat-model.ts';
+import {
+  type AnsweredChoice,
+  type Asked,
+  CallRecorder,
+  type CallTimes,
+  type Origin,
+} from './call-recorder.ts';
+import type { CallRequest, TextCall } from './call-request.ts';
+import type { ChatModel, ModelAnswer } from './chat-model.ts';
+import { type ChatOptions, ChatTurns, type SessionTurn, type ToSample } from './context/chat-turns.ts';
+import { joined, promptOfAll, textPrompt } from './context/prompt-of-call.ts';
 import type { Reading } from './dialects/dialect.ts';
 import { Memory } from './memory.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
@@ -17,27 +24,9 @@ import { formatProblem } from './response-format.ts';
 import { countUntrainable, type SessionRecord } from './session-record.ts';
 import { transitionsOf } from './transitions.ts';
 
-export interface SessionOptions {
-  /** Names every conversation of the session. */
-  readonly name: string;
-  /** Names all randomness of the session. */
-  readonly seed: string | number;
-  readonly model: ChatModel;
+export interface SessionOptions extends ChatOptions {
   /** Other models, by the names that clients may ask for. */
   readonly foreign?: readonly ChatModel[];
-  /** Calls after which further ones are refused. */
-  readonly maxCalls: number;
-  readonly task?: Json;
-}
-
-/** One answered choice: the record, and what the client is given. */
-export interface AnsweredChoice {
-  readonly call: Call;
-  readonly answer: ModelAnswer;
-  /** As the client reads it, with ids for the calls. */
-  readonly message: Message;
-  /** What the ids end in that its client is given. */
-  readonly ref: string;
 }
 
 export interface SessionEnd {
@@ -64,6 +53,7 @@ export class GatewaySession {
   readonly #asked: Map<string, number> = new Map();
   readonly memory: Memory = new Memory();
   readonly #ended = new AbortController();
+  readonly #chats: ChatTurns;
   readonly #openedMs = performance.now();
   #closedMs: number | undefined;
   #status: SessionRecord['status'] = 'open';
@@ -73,6 +63,12 @@ export class GatewaySession {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#recorder = new CallRecorder(options.name);
+    this.#chats = new ChatTurns(options, {
+      recorder: this.#recorder,
+      ended: this.#ended.signal,
+      accept: () => this.#accept(),
+      sample: (...given) => this.#sample(...given),
+    });
   }
 
   get status(): SessionRecord['status'] {
@@ -110,9 +106,11 @@ export class GatewaySession {
   /** Tokens of the prompt of a call that is not made. Where the model does not tell, four characters are taken for one. */
   promptTokens(call: CallRequest): number {
     const model = this.#modelOf(call.model);
-    const { base, rest, restText } = this.#recorder.place(call, model);
-    const prompt = { call, history: base?.history ?? NO_HISTORY, fresh: rest, freshText: restText };
-    return model.promptTokens?.(prompt) ?? estimatedTokens(call);
+    const { renderer } = model;
+    if (renderer === undefined) return estimatedTokens(call);
+    const placed = this.#recorder.place(call, model);
+    if (call.kind === 'text') return textPrompt(call, placed, renderer).length;
+    return promptOfAll(placed, call, renderer);
   }
 
   /**
@@ -128,44 +126,15 @@ export class GatewaySession {
   ): Promise<AnsweredChoice[]> {
     if (this.#status !== 'open') throw sessionOver(this.id);
     const model = this.#modelOf(call.model);
-    if (this.#accepted >= this.#options.maxCalls) {
-      this.limited = true;
-      throw badRequest(
-        'call_limit_reached',
-        `An episode has ${this.#options.maxCalls} calls, and this would be one more.`,
-      );
-    }
-    this.#accepted++;
+    this.#accept();
     try {
       const signal = AbortSignal.any([hungUp, this.#ended.signal]);
       const placed = this.#recorder.place(call, model);
-      const asked = this.#recorder.ask(placed, call.choices);
-      const began = performance.now();
-      const { version } = model;
-      const answers = await untilAborted(
-        Promise.all(
-          asked.map(({ conversation }, choice) =>
-            model.answer({
-              call,
-              conversation,
-              seedKey: this.#seedKey(placed.key, choice),
-              contentKey: choiceKey(placed.key, choice),
-              history: placed.base?.history ?? NO_HISTORY,
-              fresh: placed.rest,
-              freshText: placed.restText,
-              signal,
-            }),
-          ),
-        ),
+      const conversations = this.#recorder.conversationsFor(placed, call.choices);
+      const turn: SessionTurn = { model, placed, conversations, signal, askedMs };
+      return await untilAborted(
+        call.kind === 'chat' ? this.#chats.answer(call, turn) : this.#answerText(call, turn),
         signal,
-      );
-      const times = {
-        at: askedMs - this.#openedMs,
-        waitMs: began - askedMs,
-        policyMs: performance.now() - began,
-      };
-      return answers.map((answer, choice) =>
-        this.#record(call, model, placed, asked[choice]!, answer, { ...times, version }),
       );
     } catch (error) {
       if (error instanceof ApiError) {
@@ -177,6 +146,42 @@ export class GatewaySession {
     }
   }
 
+  /** One more call. @throws ApiError where there were as many as there may be */
+  #accept(): void {
+    if (this.#accepted >= this.#options.maxCalls) {
+      this.limited = true;
+      throw badRequest(
+        'call_limit_reached',
+        `An episode has ${this.#options.maxCalls} calls, and this would be one more.`,
+      );
+    }
+    this.#accepted++;
+  }
+
+  async #answerText(call: TextCall, turn: SessionTurn): Promise<AnsweredChoice[]> {
+    const { model, placed } = turn;
+    const { parent, anchor, fresh } = placed;
+    const promptIds = model.renderer ? textPrompt(call, placed, model.renderer) : new Int32Array();
+    const origin: Origin = {
+      ...(parent && { parent: parent.call.id, path: parent.path }),
+      change: undefined,
+      messages: fresh,
+    };
+    const sampled = await this.#sample(call, { promptIds, origin, key: placed.key }, turn);
+    return sampled.map(({ call: made, answer, message, ref }) => {
+      this.#recorder.keep({
+        call: made,
+        anchor,
+        model: model.name,
+        path: joined(answer),
+        ...(typeof call.prompt === 'string' && answer.text !== ''
+          ? { written: call.prompt + answer.text }
+          : {}),
+      });
+      return { call: made, answer, message, ref };
+    });
+  }
+
   /** No more calls; those under way are dropped. Does nothing the second time. */
   close(end: SessionEnd = {}, status: 'closed' | 'expired' = 'closed'): void {
     if (this.#status !== 'open') return;
@@ -184,6 +189,7 @@ export class GatewaySession {
     this.#end = end;
     this.#closedMs = performance.now();
     this.#ended.abort(sessionOver(this.id));
+    this.#chats.close();
     for (const model of this.models) model.release?.([...this.#recorder.conversations]);
   }
 
@@ -225,10 +231,41 @@ export class GatewaySession {
     return `${this.#options.seed}/${choiceKey(`${key}/${times}`, choice)}`;
   }
 
+  /** Sample the choices of a call. */
+  async #sample(
+    call: CallRequest,
+    { promptIds, origin, script, key }: ToSample,
+    { model, conversations, signal, askedMs }: SessionTurn,
+  ): Promise<AnsweredChoice[]> {
+    const asked = conversations.slice(0, call.choices).map((one) => this.#recorder.ask(one));
+    const began = performance.now();
+    const { version } = model;
+    const answers = await Promise.all(
+      asked.map(({ conversation }, choice) =>
+        model.answer({
+          call,
+          promptIds,
+          conversation,
+          seedKey: this.#seedKey(key, choice),
+          contentKey: choiceKey(key, choice),
+          signal,
+          ...(script && { script }),
+        }),
+      ),
+    );
+    const times = {
+      at: askedMs - this.#openedMs,
+      waitMs: began - askedMs,
+      policyMs: performance.now() - began,
+      version,
+    };
+    return answers.map((answer, choice) => this.#record(call, model, origin, asked[choice]!, answer, times));
+  }
+
   #record(
     call: CallRequest,
     model: ChatModel,
-    placed: Placement,
+    origin: Origin,
     asked: Asked,
     answer: ModelAnswer,
     { version, ...times }: CallTimes & { readonly version: number },
@@ -239,7 +276,6 @@ export class GatewaySession {
         : answer.reply;
     const prefix = call.kind === 'chat' ? call.callIdPrefix : 'call';
     const toolCalls = this.memory.identified(reply.toolCalls, `${prefix}_${this.tag}`);
-    const ref = `${this.tag}_${asked.id}`;
     const message: Message = {
       role: 'assistant',
       content: reply.content,
@@ -249,13 +285,11 @@ export class GatewaySession {
     const problem =
       reply.problem ?? (call.kind === 'chat' ? formatProblem(reply, call.responseFormat) : undefined);
     const own = model === this.#options.model;
-    const recorded = this.#recorder.add(
-      call,
-      model,
-      placed,
+    const made = this.#recorder.callOf(
+      origin,
       asked,
       answer,
-      { reply, message, problem, ref },
+      { reply, problem },
       {
         ...times,
         by: { ...model.author, version },
@@ -263,7 +297,7 @@ export class GatewaySession {
         trainable: own ? (answer.untrainable ?? true) : 'other-model',
       },
     );
-    return { call: recorded.call, answer, message, ref };
+    return { call: made, answer, message, ref: `${this.tag}_${asked.id}` };
   }
 }
 

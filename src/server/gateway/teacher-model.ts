@@ -4,10 +4,11 @@ import type { Json } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
 import type { Agent } from '../../env/agent.ts';
 import type { PlayerKind } from '../../env/world.ts';
-import { parseReply, writeReply } from '../../model/chat/word-chat.ts';
+import { parseReply, writeReply } from '../../model/chat/word-reply.ts';
+import { askedText } from '../../policy/scripted.ts';
 import { badRequest } from './api-error.ts';
-import { requestedSampling } from './call-request.ts';
-import { type ChatModel, NO_HISTORY } from './chat-model.ts';
+import { type ChatCall, requestedSampling } from './call-request.ts';
+import type { ChatModel, ModelAnswer } from './chat-model.ts';
 import { POLICY_NAME } from './policy-model.ts';
 
 /** @param seedKey names the chance of the whole episode */
@@ -22,10 +23,11 @@ export function teacherModel(
     version: 0,
     author: { kind: 'script', name: player },
     samplesAsConfigured: true,
-    answer: async ({ call, seedKey: callKey }) => {
+    answer: async ({ call, seedKey: callKey, script }) => {
       if (call.kind === 'text') {
         throw badRequest('unsupported_parameter', 'A teacher answers /chat/completions only.');
       }
+      if (script) return written(call, askedText(script()));
       const { content = '', toolCalls = [] } = await teach({
         task,
         messages: call.messages,
@@ -34,19 +36,21 @@ export function teacherModel(
         rng: Rng.of('teacher', seedKey, callKey),
       });
       // What the agent gets is what the policy could have said: the words, without their layout.
-      const text = writeReply({ content, toolCalls });
-      return {
-        reply: parseReply(text, call.tools),
-        text,
-        finish: 'stop',
-        promptIds: new Int32Array(),
-        ids: new Int32Array(),
-        logprobs: new Float32Array(),
-        history: NO_HISTORY,
-        tokens: { prompt: 0, completion: 0 },
-        sampling: requestedSampling(call),
-        untrainable: 'scripted',
-      };
+      return written(call, writeReply({ content, toolCalls }));
     },
+  };
+}
+
+function written(call: ChatCall, text: string): ModelAnswer {
+  return {
+    reply: parseReply(text, call.tools),
+    text,
+    finish: 'stop',
+    promptIds: new Int32Array(),
+    ids: new Int32Array(),
+    logprobs: new Float32Array(),
+    tokens: { prompt: 0, completion: 0 },
+    sampling: requestedSampling(call),
+    untrainable: 'scripted',
   };
 }

@@ -21,11 +21,11 @@ export const answeredAt = ({ at, waitMs, policyMs }: Call): number => at + waitM
  * the agent never acted, on one of its own.
  */
 export function transitionsOf(
-  calls: readonly { readonly call: Call; readonly anchor: string }[],
+  calls: readonly { readonly call: Call; readonly anchor: string; readonly hidden?: true }[],
   { reward = 0, info, at }: AgentEnd,
 ): Transition[] {
   const acts = calls
-    .filter(({ call }) => call.purpose === ACT)
+    .filter(({ call, hidden }) => call.purpose === ACT && !hidden)
     .sort((a, b) => answeredAt(a.call) - answeredAt(b.call) || a.call.id - b.call.id);
   const asked = calls.map(({ call }) => call.at).sort((a, b) => a - b);
   let next = 0;

@@ -9,15 +9,9 @@ import type { JsonObject } from '../../core/json/json.ts';
 import { jsonProblem } from '../../core/json/json-limits.ts';
 import type { Message } from '../../core/messages.ts';
 import type { Reply } from '../../model/chat/conversation.ts';
-import { writeReply } from '../../model/chat/word-chat.ts';
+import { writeReply } from '../../model/chat/word-reply.ts';
 import { type CallRequest, requestedSampling } from './call-request.ts';
-import {
-  type ChatModel,
-  type ModelAnswer,
-  type ModelRequest,
-  NO_HISTORY,
-  type ToldToken,
-} from './chat-model.ts';
+import type { ChatModel, ModelAnswer, ModelRequest, ToldToken } from './chat-model.ts';
 import { CUT_CALL } from './policy-model.ts';
 import { type PostOptions, post, upstreamFailed } from './upstream-post.ts';
 
@@ -168,7 +162,6 @@ function readAnswer(body: unknown, { call }: ModelRequest, options: UpstreamOpti
     promptIds: Int32Array.from(complete ? promptIds : []),
     ids: Int32Array.from(complete ? ids : []),
     logprobs: Float32Array.from(complete ? logprobs : []),
-    history: NO_HISTORY,
     tokens: {
       prompt: usage?.prompt_tokens ?? promptIds.length,
       completion: usage?.completion_tokens ?? ids.length,

@@ -189,7 +189,7 @@ function otherThan(key: string, value: unknown): unknown {
   const schema = schemaAt(key);
   if (key === 'credit.method') return value === 'grpo' ? 'rloo' : 'grpo';
   if (key === 'objective.name') return value === 'cispo' ? 'gspo' : 'cispo';
-  if (key === 'context') return 'latest';
+  if (key === 'context.name') return 'latest';
   if (key === 'tasks.name') return 'uniform';
   if (key === 'turns.name') return 'until-void';
   const candidates =

@@ -6,7 +6,8 @@ import type { DefinedCuration, OpenCuration } from '../../curation/curation.ts';
 import { curationRegistry, tasksRegistry } from '../../curation/registry.ts';
 import type { DefinedTasks, Tasks } from '../../curation/task-source.ts';
 import { type ObjectiveEntry, policyLossRegistry } from '../../objective/objectives.ts';
-import { type ContextStrategy, contextRegistry } from '../../rollout/context.ts';
+import { contextRegistry } from '../../rollout/context/contexts.ts';
+import type { ContextStrategy } from '../../rollout/context/strategy.ts';
 import type { DefinedTurns, Turns } from '../../rollout/turns/turn-control.ts';
 import { turnsRegistry } from '../../rollout/turns/turn-controls.ts';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { curationRegistry, tasksRegistry } from '../../curation/registry.ts';
 import { policyLosses } from '../../objective/objectives.ts';
 import { klEstimators } from '../../objective/regularizer/kl.ts';
-import { contextRegistry } from '../../rollout/context.ts';
+import { contextRegistry } from '../../rollout/context/contexts.ts';
 import { turnsRegistry } from '../../rollout/turns/turn-controls.ts';
 
 const count = z.int().min(1);
@@ -300,6 +300,21 @@ const checkpoint = z.strictObject({
   keep: count.default(2).describe('Checkpoints that are kept'),
 });
 
+const context = z
+  .looseObject({
+    name: z
+      .string()
+      .default('full')
+      .describe(
+        `What the policy sees before a turn: ${contextRegistry.all.map(({ name, summary }) => `${name} (${summary})`).join(', ')}, or a file; context=NAME for short`,
+      ),
+    trained: z
+      .boolean()
+      .default(true)
+      .describe('Whether completions that the context asks for, such as summaries, are trained'),
+  })
+  .describe('Further keys are the options of the context');
+
 const players = z
   .looseObject({})
   .describe(
@@ -333,12 +348,7 @@ export const trainConfigSchema = z.strictObject({
   lora: lora.prefault({}),
   players: players.prefault({}),
   seats: seats.prefault({}),
-  context: z
-    .string()
-    .default('full')
-    .describe(
-      `What the policy sees before a turn: ${contextRegistry.all.map(({ name, summary }) => `${name} (${summary})`).join(', ')}, or a file`,
-    ),
+  context: context.prefault({}),
   clone: clone.prefault({}),
   rollout: rollout.prefault({}),
   tasks: tasks.prefault({}),
@@ -365,5 +375,16 @@ export const trainConfigSchema = z.strictObject({
 export const storedConfigSchema = z.looseObject(trainConfigSchema.shape);
 
 export type TrainConfig = z.output<typeof trainConfigSchema>;
-/** What a person, a recipe or an environment may set: any part of it. */
-export type TrainSettings = z.input<typeof trainConfigSchema>;
+type Settings = z.input<typeof trainConfigSchema>;
+/** What a person, a recipe or an environment may set: any part of it. `context` alone names one. */
+export type TrainSettings = Omit<Settings, 'context'> & {
+  readonly context?: string | Settings['context'];
+};
+
+/** The same settings with `context` as `context.name`. */
+export function spelledOut<Given extends { readonly context?: unknown }>(settings: Given): Given {
+  const { context } = settings;
+  return typeof context === 'object' || context === undefined
+    ? settings
+    : { ...settings, context: { name: context } };
+}

@@ -7,7 +7,7 @@ import { parseStrict } from '../../core/json/parse-strict.ts';
 import { ownOptions } from '../kit/policy-objective.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { builtIns, type Catalogue } from './catalogue.ts';
-import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
+import { spelledOut, type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
 import { choicesIn, readBy, requireRead, runSchema } from './run-schema.ts';
 
 type Plain = { readonly [key: string]: unknown };
@@ -139,17 +139,18 @@ export function resolveConfig(parts: {
   readonly catalogue?: Catalogue;
 }): TrainConfig {
   const { catalogue = builtIns } = parts;
+  const settings = spelledOut(parts.settings);
   const suggested = mergeSettings(
-    parts.recipe.settings as Plain,
-    parts.environmentSettings,
-    pretrainedSettings(parts.settings) as Plain | undefined,
+    spelledOut(parts.recipe.settings) as Plain,
+    parts.environmentSettings && spelledOut(parts.environmentSettings),
+    pretrainedSettings(settings) as Plain | undefined,
   );
-  const choices = choicesIn(suggested as TrainSettings, parts.settings);
-  requireRead(parts.recipe, choices, parts.settings, catalogue);
+  const choices = choicesIn(suggested as TrainSettings, settings);
+  requireRead(parts.recipe, choices, settings, catalogue);
   // What an environment or a model suggests to every recipe, each takes as far as it reads it.
   const layered = mergeSettings(
     readBy(parts.recipe, suggested as TrainSettings, choices, catalogue) as Plain,
-    parts.settings as Plain,
+    settings as Plain,
   );
   const read = parseStrict(runSchema(parts.recipe, choices, catalogue), layered, 'A run');
   const config = withOwn(parts.recipe, read as Plain);
@@ -170,7 +171,13 @@ export function resolveConfig(parts: {
       parseStrict(shaping.options, given, `Reward shaping "${shaping.name}"`, ['credit', 'shape', name]),
     ] as const;
   });
-  catalogue.contexts.find(config.context);
+  const { name: contextName, trained, ...contextOptions } = config.context;
+  const ownContext = parseStrict(
+    catalogue.contexts.find(contextName).options,
+    contextOptions,
+    `Context "${contextName}"`,
+    ['context'],
+  );
   const { name: source, ...taskOptions } = config.tasks;
   const { name: control, ...turnOptions } = config.turns;
   const tasks = parseStrict(
@@ -203,6 +210,7 @@ export function resolveConfig(parts: {
   return {
     ...config,
     environment: environment as TrainConfig['environment'],
+    context: { name: contextName, trained, ...(ownContext as Record<string, Json>) },
     tasks: { name: source, ...(tasks as Record<string, Json>) },
     turns: { name: control, ...(turns as Record<string, Json>) },
     curation: Object.fromEntries(curations) as TrainConfig['curation'],

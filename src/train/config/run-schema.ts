@@ -15,6 +15,7 @@ export interface Choices {
   readonly data?: string | undefined;
   readonly loss?: string | undefined;
   readonly method?: string | undefined;
+  readonly context?: string | undefined;
   readonly tasks?: string | undefined;
   readonly turns?: string | undefined;
 }
@@ -26,6 +27,7 @@ export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Ch
     data: last(({ data }) => data),
     loss: last(({ objective }) => objective?.name),
     method: last(({ credit }) => credit?.method),
+    context: last(({ context }) => (typeof context === 'string' ? context : context?.name)),
     tasks: last(({ tasks }) => tasks?.name),
     turns: last(({ turns }) => turns?.name),
   };
@@ -88,6 +90,7 @@ export function wholeSchema(
   const named = [
     ['tasks', catalogue.tasks.find(choices.tasks ?? 'uniform').options],
     ['turns', catalogue.turns.find(choices.turns ?? 'usual').options],
+    ['context', catalogue.contexts.find(choices.context ?? 'full').options],
   ] as const;
   const options =
     recipe?.lossOptions ??

@@ -11,7 +11,8 @@ import { countingScores } from '../../engine/delegate.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
 import { type Renderer, wordRenderer } from '../../model/chat/renderer.ts';
-import { CHAT_WORDS, messageText, wordChatRenderer } from '../../model/chat/word-chat.ts';
+import { CHAT_WORDS, wordChatRenderer } from '../../model/chat/word-chat.ts';
+import { messageText } from '../../model/chat/word-reply.ts';
 import type { DecoderShape } from '../../model/decoder/decoder.ts';
 import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
@@ -19,7 +20,7 @@ import type { PromptPolicy } from '../../policy/policy.ts';
 import { seatedPolicy } from '../../policy/seated.ts';
 import { agentNames } from '../../rollout/agent-names.ts';
 import type { CollectOptions, Play } from '../../rollout/collect.ts';
-import { type ContextStrategy, fullContext } from '../../rollout/context.ts';
+import type { Context } from '../../rollout/context/strategy.ts';
 import type { Turns } from '../../rollout/turns/turn-control.ts';
 import type { Watch } from '../../rollout/watch.ts';
 import { learnVocabulary, renderDemonstrations } from '../../synth/demonstrations.ts';
@@ -38,7 +39,7 @@ export interface Learner {
   readonly world: World;
   readonly card: ModelCard;
   readonly renderer: Renderer;
-  readonly context: ContextStrategy;
+  readonly context: Context;
   readonly engine: Engine;
   /** A model of its own for values, where the recipe has one. */
   readonly critic?: Engine;
@@ -69,15 +70,13 @@ export function designModel(
   config: TrainConfig,
   recipe: Recipe,
   world: World,
-  catalogue: Catalogue = builtIns,
 ): SmallModelCard {
   const { tokenizer, maxActionWords } = world.agent
     ? learnVocabulary(demonstrations, messageText, CHAT_WORDS)
     : learnVocabulary(demonstrations);
   const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
-  const context = contextOf(config, world, catalogue);
   const longest = Math.max(
-    ...demonstrations.map((group) => longestSample(renderDemonstrations(group, renderer, context))),
+    ...demonstrations.map((group) => longestSample(renderDemonstrations(group, renderer))),
   );
   const { width, heads, layers, hidden } = config.model;
   // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
@@ -123,13 +122,13 @@ export function criticShape({ criticHeads }: Recipe, shape: DecoderShape): Decod
   return { ...body, extraHeads: criticHeads, contextLength: shape.contextLength + 2 };
 }
 
-/** An agent decides by its own code what its model sees. */
+/** What the policy reads before its acts. */
 export function contextOf(
-  { context }: TrainConfig,
-  world: World,
-  { contexts }: Catalogue = builtIns,
-): ContextStrategy {
-  return world.agent ? fullContext : contexts.find(context);
+  { context }: Pick<TrainConfig, 'context'>,
+  { contexts }: Pick<Catalogue, 'contexts'> = builtIns,
+): Context {
+  const { name, trained, ...options } = context;
+  return contexts.find(name).create(options, { trained });
 }
 
 /** Tokens of the longest sequence the policy would have seen. */
@@ -162,7 +161,7 @@ export function createLearner({
     others,
     engine,
     scoredTokens: () => others.reduce((sum, other) => sum + other.scoredTokens(), scored),
-    context: contextOf(parts.config, parts.world, catalogue),
+    context: contextOf(parts.config, catalogue),
     tasks: openTasks(parts.config.tasks, catalogue),
     turns: openTurns(parts.config.turns, catalogue),
     curations: openCurations(parts.config.curation, catalogue),

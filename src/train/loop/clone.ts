@@ -19,11 +19,11 @@ export async function clone(
   demonstrations: readonly Group[],
   io: Pick<RunIo, 'event' | 'signal'>,
 ): Promise<void> {
-  const { config, engine, renderer, context } = learner;
+  const { config, engine, renderer } = learner;
   const { steps, batch, learningRate } = config.clone;
   // Group by group, so that no more than the samples of all is in memory.
   const samples = demonstrations.flatMap((group) =>
-    roleGroups([renderDemonstrations(group, renderer, context)])
+    roleGroups([renderDemonstrations(group, renderer)])
       .flatMap(({ members }) => members)
       .flatMap((demonstration) => samplesOfTrajectory(demonstration, () => true)),
   );

@@ -42,6 +42,11 @@ export function rolloutMetrics(
     if (trainable === true) continue;
     metrics[`untrainable/${trainable}`] = (metrics[`untrainable/${trainable}`] ?? 0) + 1;
   }
+  const asked = played.flatMap(({ calls }) => calls.filter(({ purpose }) => purpose !== 'act'));
+  if (asked.length > 0) {
+    metrics['asked/total'] = asked.length;
+    metrics['asked/cut'] = asked.filter(({ finish }) => finish === 'length').length;
+  }
   for (const { stop } of trajectories) metrics[`stop/${stop}`] = (metrics[`stop/${stop}`] ?? 0) + 1;
   return metrics;
 }

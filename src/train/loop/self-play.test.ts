@@ -5,9 +5,10 @@ import { fromGame } from '../../env/from-game.ts';
 import { defineGame } from '../../env/game.ts';
 import { wordRenderer } from '../../model/chat/renderer.ts';
 import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
-import { fullContext } from '../../rollout/context.ts';
+import { fullContext } from '../../rollout/context/contexts.ts';
+import { unwatched } from '../../rollout/watch.ts';
 import type { Learner } from '../kit/learner.ts';
-import { measureSelfPlay, treeOf } from './self-play.ts';
+import { type AverageStrategy, measureSelfPlay, type SelfPlay, treeOf } from './self-play.ts';
 
 type State = { readonly first: string | null; readonly second: string | null };
 
@@ -52,13 +53,26 @@ function learnerOf(heads: Readonly<Record<string, number>>): Learner {
     }),
   });
   const renderer = wordRenderer(tokenizer, 2);
-  return { engine, renderer, context: fullContext, world: pennies } as unknown as Learner;
+  const config = { seed: 1, rollout: { turnTimeoutMs: 1000 } };
+  return {
+    config,
+    engine,
+    renderer,
+    context: fullContext,
+    world: pennies,
+    watch: unwatched,
+  } as unknown as Learner;
 }
 
 const tree = treeOf(pennies)!;
+const measured = async (
+  learner: Learner,
+  before: AverageStrategy | null,
+  weight: number,
+): Promise<SelfPlay> => (await measureSelfPlay(learner, tree, before, weight))!;
 
 test('a known policy gives its own table, value and exploitability', async () => {
-  const { average, metrics } = await measureSelfPlay(learnerOf({ first: 0.7, second: 0.4 }), tree, null, 1);
+  const { average, metrics } = await measured(learnerOf({ first: 0.7, second: 0.4 }), null, 1);
   const near = (value: number): unknown => expect.closeTo(value, 6);
   expect(average.strategy).toEqual({
     'first: first': { 'say heads': near(0.8 * 0.7), 'say tails': near(0.8 * 0.3) },
@@ -70,8 +84,8 @@ test('a known policy gives its own table, value and exploitability', async () =>
 });
 
 test('the average weighs strategies as asked, and may be in balance where neither is', async () => {
-  const before = (await measureSelfPlay(learnerOf({ first: 0.8, second: 0.8 }), tree, null, 1)).average;
-  const { average, metrics } = await measureSelfPlay(learnerOf({ first: 0.4, second: 0.4 }), tree, before, 3);
+  const before = (await measured(learnerOf({ first: 0.8, second: 0.8 }), null, 1)).average;
+  const { average, metrics } = await measured(learnerOf({ first: 0.4, second: 0.4 }), before, 3);
   expect(average.weight).toBe(4);
   expect(metrics['game/exploitability_last']).toBeCloseTo(0.2, 6);
   expect(metrics['game/exploitability_average']).toBeCloseTo(0, 6);

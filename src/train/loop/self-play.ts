@@ -3,6 +3,8 @@
 import type { Role } from '../../core/episode.ts';
 import type { ErrorCode } from '../../core/error-codes/error-codes.ts';
 import { TurnwiseError } from '../../core/errors.ts';
+import type { Message } from '../../core/messages.ts';
+import { Rng } from '../../core/rng.ts';
 import type { World } from '../../env/world.ts';
 import {
   averageStrategy,
@@ -13,7 +15,16 @@ import {
   type InformationSet,
   type Strategy,
 } from '../../eval/exploitability.ts';
-import { continued, type History } from '../../model/chat/renderer.ts';
+import { Boundary, EpisodeEnd } from '../../rollout/boundary.ts';
+import { nextAct } from '../../rollout/context/next-act.ts';
+import {
+  newThread,
+  promptIdsOf,
+  type Rendered,
+  type Setting,
+  type Thread,
+  withCall,
+} from '../../rollout/context/thread.ts';
 import { type Learner, learnersOf } from '../kit/learner.ts';
 import type { Metrics } from './events.ts';
 
@@ -45,14 +56,16 @@ const UNMEASURABLE: readonly ErrorCode[] = ['game-not-zero-sum', 'game-not-enume
 /**
  * Measure the published policy in the game and add it to the average with `weight`. In zero-sum games it is the average
  * that converges to an equilibrium; the last strategy may circle it. Later steps weigh more, since early ones are poor.
+ * Undefined where the context asks for more than acts: then a probability depends on what it would be given.
  */
 export async function measureSelfPlay(
   learner: Learner,
   tree: GameTree,
   before: AverageStrategy | null,
   weight: number,
-): Promise<SelfPlay> {
+): Promise<SelfPlay | undefined> {
   const last = await strategyOf(learner, tree);
+  if (last === undefined) return undefined;
   const average: AverageStrategy = before
     ? {
         strategy: averageStrategy(tree, [before.strategy, last], [before.weight, weight]),
@@ -70,20 +83,37 @@ export async function measureSelfPlay(
 }
 
 /** The policy's probability of each legal action at each information set, by scoring the action's tokens. */
-async function strategyOf(learner: Learner, tree: GameTree): Promise<Strategy> {
-  const questions = tree.informationSets.flatMap((set) =>
-    set.actions.map((action) => ({ set, action, ...tokensOf(learner, set, action) })),
-  );
+async function strategyOf(learner: Learner, tree: GameTree): Promise<Strategy | undefined> {
+  const { renderer, world } = learner;
+  const boundary = new Boundary(new AbortController().signal, learner.watch);
+  const questions: { set: InformationSet; action: string; ids_T: Int32Array; length: number }[] = [];
+  try {
+    for (const set of tree.informationSets) {
+      const prompt = await promptAt(learner, set, boundary);
+      if (prompt === undefined) return undefined;
+      for (const action of set.actions) {
+        const answer = renderer.completionIds(world.protocol.format(action));
+        questions.push({
+          set,
+          action,
+          ids_T: Int32Array.from([...prompt, ...answer]),
+          length: answer.length,
+        });
+      }
+    }
+  } finally {
+    boundary.close();
+  }
   const strategy: Record<string, Record<string, number>> = {};
   for (const each of learnersOf(learner)) {
     const asked = questions.filter(({ set }) => playerIn(learner, set.role) === each);
     if (asked.length === 0) continue;
     const { logprobs } = await each.engine.score(
-      { rows: asked.map(({ ids }) => ({ ids_T: Int32Array.from(ids), channels: {} })) },
+      { rows: asked.map(({ ids_T }) => ({ ids_T, channels: {} })) },
       { temperature: 1 },
     );
-    for (const [index, { set, action, answerLength }] of asked.entries()) {
-      const ofAnswer = logprobs[index]!.slice(-answerLength);
+    for (const [index, { set, action, length }] of asked.entries()) {
+      const ofAnswer = logprobs[index]!.slice(-length);
       strategy[set.key] ??= {};
       strategy[set.key]![action] = Math.exp(ofAnswer.reduce((sum, logprob) => sum + logprob, 0));
     }
@@ -96,22 +126,61 @@ function playerIn(learner: Learner, role: Role): Learner {
   return learner.others.find(({ player }) => player === learner.seats?.playerOf(role)) ?? learner;
 }
 
-/** The conversation as the policy would have seen it, and the action as it would have written it. */
-function tokensOf(
-  { renderer, context, world }: Learner,
+/** The prompt as the policy would have seen it; undefined where its context asks for something, or fails. */
+async function promptAt(
+  { renderer, context, world, engine, config }: Learner,
   set: InformationSet,
-  action: string,
-): { readonly ids: readonly number[]; readonly answerLength: number } {
-  let past: History = { ids: [], messages: [] };
-  for (const turn of set.past) {
-    const text = world.protocol.format(turn.action);
-    const prompt = context.next(past, turn.messages, renderer);
-    const completion = { ids: renderer.completionIds(text), text };
-    past = continued(prompt, [...past.messages, ...turn.messages], completion);
-  }
-  const last = renderer.completionIds(world.protocol.format(action));
-  return {
-    ids: [...context.next(past, set.messages, renderer).promptIds, ...last],
-    answerLength: last.length,
+  boundary: Boundary,
+): Promise<Int32Array | undefined> {
+  const setting: Setting = {
+    context,
+    renderer,
+    role: set.role,
+    task: null,
+    contextLength: engine.capabilities.contextLength,
+    limit: world.maxTurns,
+    rng: (calls) => Rng.of('context', config.seed, set.key, calls),
   };
+  const guard = { boundary, timeoutMs: config.rollout.turnTimeoutMs, place: set.key };
+  const next = async (
+    thread: Thread,
+    fresh: readonly Message[],
+  ): Promise<{ thread: Thread; rendered: Rendered }> => {
+    const given = await nextAct(thread, fresh, setting, guard, async ({ purpose }) => {
+      throw new EpisodeEnd('early-stop', purpose);
+    });
+    if ('stop' in given) throw new EpisodeEnd(given.stop, set.key);
+    return given;
+  };
+  try {
+    let thread = newThread(context);
+    for (const [id, { messages, action }] of set.past.entries()) {
+      const { thread: before, rendered } = await next(thread, messages);
+      const text = world.protocol.format(action);
+      const ids = Int32Array.from(renderer.completionIds(text));
+      thread = withCall(before, rendered.prompt, {
+        id,
+        conversation: set.role,
+        role: set.role,
+        by: { kind: 'policy', name: 'learner', version: engine.version },
+        purpose: 'act',
+        sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: renderer.maxTurnTokens },
+        context: rendered.prompt.context,
+        ids,
+        logprobs: new Float32Array(ids.length),
+        messages,
+        text,
+        finish: 'none',
+        trainable: 'left-out',
+        at: 0,
+        waitMs: 0,
+        policyMs: 0,
+      });
+      thread = { ...thread, turns: id + 1 };
+    }
+    return promptIdsOf((await next(thread, set.messages)).rendered);
+  } catch (error) {
+    if (error instanceof EpisodeEnd || TurnwiseError.isInstance(error)) return undefined;
+    throw error;
+  }
 }

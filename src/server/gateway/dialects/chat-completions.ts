@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../core/json/json.ts';
 import { openaiError } from '../api-error.ts';
+import type { AnsweredChoice } from '../call-recorder.ts';
 import type { ChatCall, ToolChoice } from '../call-request.ts';
-import type { AnsweredChoice } from '../session.ts';
 import { completionHead, completionsBase, finishReason, harmless, readBase, usageOf } from './completions.ts';
 import {
   type Answer,

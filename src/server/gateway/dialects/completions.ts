@@ -1,7 +1,7 @@
 /** What OpenAI's two kinds of completions have in common: parameters, and how a body begins and ends. */
 
 import { z } from 'zod';
-import type { AnsweredChoice } from '../session.ts';
+import type { AnsweredChoice } from '../call-recorder.ts';
 import { type Answer, toldOf } from './dialect.ts';
 import { sampling } from './parameters.ts';
 

@@ -5,8 +5,8 @@
 
 import type { ToolCall } from '../../../core/messages.ts';
 import type { ApiErrorParts } from '../api-error.ts';
+import type { AnsweredChoice } from '../call-recorder.ts';
 import type { CallRequest } from '../call-request.ts';
-import type { AnsweredChoice } from '../session.ts';
 
 /** An answered call. */
 export interface Answer {

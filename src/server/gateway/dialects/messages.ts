@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../core/json/json.ts';
 import { type ApiErrorParts, badRequest } from '../api-error.ts';
+import type { AnsweredChoice } from '../call-recorder.ts';
 import { type ChatCall, type ToolChoice, UNSAMPLED } from '../call-request.ts';
-import type { AnsweredChoice } from '../session.ts';
 import {
   type Answer,
   type CountedPrompt,

@@ -1,7 +1,7 @@
 /** What `/responses` answers: the items of an answer, and the events that add up to them. */
 
+import type { AnsweredChoice } from '../call-recorder.ts';
 import type { ChatCall } from '../call-request.ts';
-import type { AnsweredChoice } from '../session.ts';
 import { refOf, type StreamEvent } from './dialect.ts';
 import { pieces } from './pieces.ts';
 import { tokenLogprobs } from './token-logprobs.ts';

@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { openaiError } from '../api-error.ts';
+import type { AnsweredChoice } from '../call-recorder.ts';
 import type { TextCall } from '../call-request.ts';
-import type { AnsweredChoice } from '../session.ts';
 import { completionHead, completionsBase, finishReason, harmless, readBase, usageOf } from './completions.ts';
 import {
   type Answer,

@@ -1,0 +1,218 @@
+/**
+ * Paths of tokens: what the policy saw and sampled, a prompt and its completion. The prompt of a call is compared with the
+ * paths so far, piece by piece and then token by token: what it shares is kept, and only the rest is new.
+ */
+
+import type { Call, NewPath } from '../../core/episode.ts';
+import type { Message } from '../../core/messages.ts';
+import {
+  type Completion,
+  isCompletion,
+  type Offered,
+  type Piece,
+  type Renderer,
+  type Said,
+} from './renderer.ts';
+
+export interface TokenPath {
+  /** The call that it ends with. */
+  readonly call: number;
+  /** Prompt and completion; none where the model does not tell. */
+  readonly ids: Int32Array;
+  /** Pieces of the conversation, and the token that each ends before. */
+  readonly pieces: readonly Piece[];
+  readonly ends: readonly number[];
+  readonly said: readonly Said[];
+  /** What it goes on from without a cut. */
+  readonly before?: TokenPath;
+  readonly buffer: TokenBuffer;
+}
+
+/** The prompt of a call: the first `kept` tokens of an earlier path, then `context`. */
+export interface Prompt {
+  /** The path that it has most in common with. Absent: it has nothing in common with any. */
+  readonly path?: TokenPath;
+  readonly kept: number;
+  readonly context: Int32Array;
+  /** Whether nothing of the path is cut off. */
+  readonly extends: boolean;
+  /** Whether there is no path before it. */
+  readonly first: boolean;
+  readonly said: readonly Said[];
+  readonly pieces: readonly Piece[];
+  readonly ends: readonly number[];
+  /** In tokens; an estimate where the renderer knows no ids. */
+  readonly length: number;
+}
+
+/** Grows at its end; paths that go on from one another share it. */
+class TokenBuffer {
+  ids: Int32Array;
+  used = 0;
+
+  constructor(capacity: number) {
+    this.ids = new Int32Array(capacity);
+  }
+
+  append(...parts: readonly ArrayLike<number>[]): void {
+    const needed = this.used + parts.reduce((sum, { length }) => sum + length, 0);
+    if (needed > this.ids.length) {
+      const larger = new Int32Array(2 * needed);
+      larger.set(this.ids.subarray(0, this.used));
+      this.ids = larger;
+    }
+    for (const part of parts) {
+      this.ids.set(part, this.used);
+      this.used += part.length;
+    }
+  }
+}
+
+/** How many tokens both begin with. */
+export function sharedTokens(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  const most = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < most && a[length] === b[length]) length++;
+  return length;
+}
+
+/**
+ * The prompt of a conversation after these paths. A conversation that goes on from a call hangs on its path; any other
+ * hangs on the path with which it shares most, the latest of equals, and on its beginning where that is the whole path of an earlier call.
+ *
+ * @param paths none of which goes on from another
+ */
+export function promptAfter(
+  paths: readonly TokenPath[],
+  said: readonly Said[],
+  renderer: Renderer,
+  offered?: Offered,
+): Prompt {
+  const last = said.findLast(isCompletion);
+  const own = last && paths.find(({ call }) => call === last.id);
+  const candidates = own && goesOn(said, own) ? [own] : paths;
+  const pieces = renderer.pieces(said, offered, own?.pieces);
+  let best: TokenPath | undefined;
+  let most = 0;
+  for (const path of candidates) {
+    const shared = sharedPieces(pieces, path.pieces);
+    if (shared > 0 && shared >= most) [best, most] = [path, shared];
+  }
+  const ends = best ? best.ends.slice(0, most) : [];
+  const from = ends.at(-1) ?? 0;
+  const ids: number[] = [];
+  let length = from;
+  for (let index = most; index < pieces.length; index++) {
+    const own = renderer.ids(pieces[index]!);
+    for (let at = 0; at < own.length; at++) ids.push(own[at]!);
+    ends.push(from + ids.length);
+  }
+  length += ids.length;
+  if (renderer.size) length = Math.ceil(pieces.reduce((sum, piece) => sum + renderer.size!(piece), 0));
+  const common = { said, pieces, ends, length, first: paths.length === 0 };
+  // Different pieces may begin with the same tokens, also where no piece is shared.
+  let kept = from + (best ? sharedTokens(ids, best.ids.subarray(from)) : 0);
+  if (best === undefined) {
+    for (const path of candidates) {
+      const shared = sharedTokens(ids, path.ids);
+      if (shared > 0 && shared >= kept) [best, kept] = [path, shared];
+    }
+  }
+  if (best === undefined) return { kept: 0, context: Int32Array.from(ids), extends: false, ...common };
+  const context = Int32Array.from(kept === from ? ids : ids.slice(kept - from));
+  for (let path: TokenPath | undefined = best; path !== undefined; path = path.before) {
+    const whole = path.ids.length > 0 ? path.ids.length === kept : path.pieces.length === most;
+    if (whole) return { path, kept, context, extends: true, ...common };
+  }
+  return kept === 0
+    ? { kept, context, extends: false, ...common }
+    : { path: best, kept, context, extends: false, ...common };
+}
+
+/** All of its tokens. */
+export function idsOfPrompt({ path, kept, context }: Prompt): Int32Array {
+  if (path === undefined || kept === 0) return context;
+  const ids = new Int32Array(kept + context.length);
+  ids.set(path.ids.subarray(0, kept));
+  ids.set(context, kept);
+  return ids;
+}
+
+/**
+ * How a prompt hangs on its parent's path, where its renderer is not known here: it extends it, or keeps its beginning for a
+ * reason. Where there are no ids (a scripted teacher, a black box) the messages alone decide. A prompt that was rendered anew
+ * although nothing was changed (a template drops old reasoning, say) counts as rewritten.
+ */
+export function hangOn(
+  path: Int32Array | undefined,
+  prompt: Int32Array,
+  change: NewPath | undefined,
+): Pick<Call, 'kept' | 'newPath' | 'context'> {
+  if (path === undefined) return { context: prompt };
+  const kept = sharedTokens(prompt, path);
+  const extended = kept === path.length && (path.length > 0 || change === undefined);
+  const context = prompt.slice(kept);
+  return extended ? { context } : { kept, newPath: change ?? 'rewritten', context };
+}
+
+/** How a call with this prompt hangs together with those before it. */
+export function linkOf(
+  { path, kept, extends: whole, said, first }: Prompt,
+  why: NewPath,
+): Pick<Call, 'parent' | 'kept' | 'newPath'> {
+  if (path === undefined) return first ? {} : { newPath: why };
+  if (whole) return { parent: path.call };
+  return { parent: path.call, kept, newPath: goesOn(said, path) ? 'rewritten' : why };
+}
+
+/** Whether a conversation has all that was said up to a call, and its completion. */
+const goesOn = (said: readonly Said[], path: TokenPath): boolean =>
+  said.length > path.said.length && path.said.every((one, index) => isSame(one, said[index]!));
+
+/** The path after a completion of `prompt`. */
+export function pathAfter(prompt: Prompt, completion: Completion): TokenPath {
+  const { path, kept, context } = prompt;
+  const goesOnFromEnd = prompt.extends && path !== undefined && path.buffer.used === path.ids.length;
+  const buffer = goesOnFromEnd ? path.buffer : new TokenBuffer(2 * (kept + context.length + 64));
+  if (!goesOnFromEnd && path) buffer.append(path.ids.subarray(0, kept));
+  buffer.append(context, completion.ids);
+  return {
+    call: completion.id,
+    ids: buffer.ids.subarray(0, buffer.used),
+    pieces: [...prompt.pieces, completion],
+    ends: [...prompt.ends, buffer.used],
+    said: [...prompt.said, completion],
+    ...(prompt.extends && path && { before: path }),
+    buffer,
+  };
+}
+
+/** The paths with one more, which takes the place of the one that it goes on from. */
+export function withPath(paths: readonly TokenPath[], path: TokenPath): TokenPath[] {
+  return [...paths.filter((other) => other !== path.before), path];
+}
+
+function sharedPieces(a: readonly Piece[], b: readonly Piece[]): number {
+  const most = Math.min(a.length, b.length);
+  let shared = 0;
+  while (shared < most && isSame(a[shared]!, b[shared]!)) shared++;
+  return shared;
+}
+
+function isSame(a: Piece, b: Piece): boolean {
+  if (a === b) return true;
+  if (typeof a === 'string' || typeof b === 'string') return false;
+  if ('of' in a) return 'of' in b && a.of.id === b.of.id && a.from === b.from && a.to === b.to;
+  if (isCompletion(a)) return isCompletion(b) && a.id === b.id;
+  return !isCompletion(b) && !('of' in b) && sameMessage(a, b);
+}
+
+function sameMessage(a: Message, b: Message): boolean {
+  return (
+    a.role === b.role &&
+    a.content === b.content &&
+    a.reasoning === b.reasoning &&
+    a.toolCallId === b.toolCallId &&
+    (a.toolCalls === b.toolCalls || JSON.stringify(a.toolCalls) === JSON.stringify(b.toolCalls))
+  );
+}

@@ -1,0 +1,41 @@
+/** Built-in contexts. */
+
+import { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
+import { createRegistry, type Registry } from '../../core/registry.ts';
+import { type Context, type ContextStrategy, defineContext } from './strategy.ts';
+import { summary } from './summary.ts';
+
+/** Everything so far, one growing sequence: the prompt goes on from the previous one and its completion. */
+export const full: ContextStrategy = defineContext({
+  name: 'full',
+  summary: 'all turns',
+  options: z.strictObject({}),
+  start: () => null,
+  window: ({ calls, fresh, state }) => ({
+    conversation: { parts: [...calls.flatMap(({ id }) => [{ shown: id }, { call: id }]), ...fresh] },
+    state,
+  }),
+});
+
+/** Only what was shown last, under what the system said: every turn is a sample of its own, and the policy has no memory. */
+export const latest: ContextStrategy = defineContext({
+  name: 'latest',
+  summary: 'only the latest turn',
+  options: z.strictObject({}),
+  start: () => null,
+  window: ({ calls, fresh, state }) => ({
+    conversation: {
+      parts: [...calls.flatMap(({ messages }) => messages.filter(({ role }) => role === 'system')), ...fresh],
+    },
+    state,
+  }),
+});
+
+export const contextRegistry: Registry<ContextStrategy> = createRegistry(
+  { noun: 'context', field: 'context', unknown: (parts) => new TurnwiseError('unknown-context', parts) },
+  [full, latest, summary],
+);
+
+export const fullContext: Context = full.create();
+export const latestContext: Context = latest.create();

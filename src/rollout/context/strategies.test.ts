@@ -1,0 +1,359 @@
+/** Contexts of methods in the literature, written as a user would write them, and what becomes of their calls. */
+
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Call, Episode, Part } from '../../core/episode.ts';
+import { type Message, user } from '../../core/messages.ts';
+import { promptOf, samplesOf } from '../../core/sample.ts';
+import { byPolicy, madeKey } from '../../core/testing/made-episodes.ts';
+import { roleGroups } from '../../core/trajectory.ts';
+import { defineEnvironment } from '../../env/environment.ts';
+import { fromEnvironment } from '../../env/from-environment.ts';
+import { wordRenderer } from '../../model/chat/renderer.ts';
+import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
+import type { CompletionRequest, Policy } from '../../policy/policy.ts';
+import { runEpisode } from '../episode.ts';
+import { unwatched } from '../watch.ts';
+import { type ContextStrategy, defineContext, type View } from './strategy.ts';
+import { summary } from './summary.ts';
+
+const TURNS = 7;
+
+/** A question, and a result after every search; the seventh ends it. */
+const searching = fromEnvironment(
+  defineEnvironment<null, { turn: number }>({
+    name: 'searching',
+    description: '',
+    maxTurns: 20,
+    tasks: () => ({ size: 1, at: () => null }),
+    start: () => ({ state: { turn: 0 }, messages: [user('question')] }),
+    step: ({ turn }, action) => ({
+      state: { turn: turn + 1 },
+      observation: `r${turn + 1}`,
+      reward: turn + 1 === TURNS ? 1 : 0,
+      done: turn === TURNS,
+      success: turn === TURNS,
+      valid: action === 'search',
+    }),
+  }),
+);
+
+const words = [
+  'question search omitted what mattered was found summarize note left now',
+  'names: x y',
+  '<call>',
+  'load',
+];
+const tokenizer = WordTokenizer.fromTexts([...words, ...Array.from({ length: 9 }, (_, n) => `r${n} ${n}`)]);
+const renderer = wordRenderer(tokenizer, 6);
+
+/** Says `search`, or what `say` has it say instead, and keeps every prompt. */
+function player(say: (request: CompletionRequest, at: number) => string | undefined = () => undefined) {
+  const requests: CompletionRequest[] = [];
+  const policy: Policy = {
+    author: byPolicy('learner', 1),
+    complete: async (request) => {
+      const text = say(request, requests.length) ?? 'search';
+      requests.push(request);
+      const ids = Int32Array.from(renderer.completionIds(text)).slice(0, request.sampling.maxTokens);
+      return {
+        ids,
+        logprobs: Float32Array.from(ids, (_, index) => -requests.length - index / 8),
+        text,
+        finish: 'stop',
+        by: byPolicy('learner', 1),
+        trainable: true,
+      };
+    },
+  };
+  return { policy, requests, read: () => requests.map(({ promptIds }) => tokenizer.decode([...promptIds])) };
+}
+
+function play(strategy: ContextStrategy, options: object, policy: Policy, more = {}): Promise<Episode> {
+  return runEpisode(
+    { key: madeKey(), task: null },
+    {
+      world: searching,
+      policy,
+      renderer,
+      context: strategy.create(options, more),
+      sampling: { temperature: 1, topP: 1, topK: 0 },
+      maxTurns: 12,
+      contextLength: 200,
+      turnTimeoutMs: 500,
+      seed: 1,
+      signal: new AbortController().signal,
+      watch: unwatched,
+    },
+  );
+}
+
+/** Each sampled token is in the loss of exactly one sample, behind the prompt that the policy read. */
+function expectExact({ calls }: Episode, episode: Episode, requests: readonly CompletionRequest[]): void {
+  const acts = calls.filter(({ trainable }) => trainable === true);
+  const counts = new Map(acts.map(({ id }) => [id, 0]));
+  for (const { mask_T, call_T, ids_T, logprobs_T } of samplesOf(
+    { step: 1, group: 0, members: [episode] },
+    'learner',
+  )) {
+    for (const id of new Set(call_T.filter((call) => call >= 0))) {
+      const first = call_T.indexOf(id);
+      const call = calls.find((one) => one.id === id)!;
+      const last = first + call.ids.length;
+      counts.set(id, counts.get(id)! + mask_T.slice(first, last).reduce((sum, one) => sum + one, 0));
+      expect(ids_T.slice(first, last)).toEqual(call.ids);
+      expect(logprobs_T.slice(first, last)).toEqual(call.logprobs);
+      expect([...ids_T.slice(0, first)]).toEqual([...requests[id]!.promptIds]);
+    }
+  }
+  for (const { id, ids } of acts) expect([id, counts.get(id)]).toEqual([id, ids.length]);
+  for (const [index, call] of calls.entries()) {
+    expect([...promptOf(call, calls)]).toEqual([...requests[index]!.promptIds]);
+  }
+}
+
+// DeepMiner: keep W tool results, fold S at a time.
+const slidingWindow = defineContext({
+  name: 'sliding-window',
+  summary: 'the latest results; earlier ones are left out',
+  options: z.strictObject({ window: z.int().default(3), fold: z.int().default(2) }),
+  start: () => ({ folded: 0 }),
+  window(view) {
+    const { window, fold } = view.options;
+    const isResult = ({ content }: Message) => /^r\d/.test(content);
+    const results = [...view.calls.flatMap((call) => call.messages), ...view.fresh].filter(isResult).length;
+    let { folded } = view.state;
+    if (results - folded > window) folded += fold;
+    let seen = 0;
+    const shown = (messages: readonly Message[]): Part[] =>
+      messages.map((one) => (isResult(one) && seen++ < folded ? user('omitted') : one));
+    const parts = [
+      ...view.calls.flatMap((call): Part[] => [...shown(call.messages), { call: call.id }]),
+      ...shown(view.fresh),
+    ];
+    return { conversation: { parts }, state: { folded } };
+  },
+});
+
+test('a sliding window of 3 that folds 2 shows 1, 2, 3, 2, 3, 2, 3 results', async () => {
+  const { policy, requests, read } = player();
+  const episode = await play(slidingWindow, {}, policy);
+  const unfolded = read().map((prompt) => prompt.split(' ').filter((word) => /^r\d/.test(word)).length);
+  expect(unfolded).toEqual([0, 1, 2, 3, 2, 3, 2, 3]);
+  // Where something is folded, the prompt goes on from the tokens before it: here of the whole first call.
+  expect(episode.calls.map(({ parent, kept, newPath }) => [parent, kept, newPath])).toEqual([
+    [undefined, undefined, undefined],
+    [0, undefined, undefined],
+    [1, undefined, undefined],
+    [2, undefined, undefined],
+    [0, undefined, undefined],
+    [4, undefined, undefined],
+    [5, 12, 'window'],
+    [6, undefined, undefined],
+  ]);
+  // question <act> search <end> | omitted <act> search <end> | omitted <act> …
+  expect(read()[4]).toBe(
+    'question <act> search <end> omitted <act> search <end> omitted <act> search <end> r3 <act> search <end> r4 <act>',
+  );
+  expectExact(episode, episode, requests);
+});
+
+// SUPO: threshold L, at most S summaries.
+type Supo = { from: number; written: number; summary: number | null };
+const supo = defineContext({
+  name: 'supo',
+  summary: 'summaries',
+  options: z.strictObject({ threshold: z.int(), summaries: z.int() }),
+  start: (): Supo => ({ from: 0, written: 0, summary: null }),
+  async window(view, ask) {
+    const { threshold, summaries } = view.options;
+    const { from, written, summary: latest } = view.state;
+    const first = view.calls[0];
+    const head: Part[] =
+      first === undefined || latest === null ? [] : [{ shown: first.id }, { call: latest }];
+    const acts = view.calls.filter((call) => call.purpose === 'act' && call.id >= from);
+    const parts: Part[] = [...head, ...acts.flatMap(({ id }): Part[] => [{ shown: id }, { call: id }])];
+    const whole = { parts: [...parts, ...view.fresh] };
+    if (view.tokens(whole) < threshold) return { conversation: whole, state: view.state };
+    if (written >= summaries || first === undefined || acts.length === 0) return { stop: 'context-overflow' };
+    const call = await ask('summarize', { parts: [...parts, user('summarize what mattered')] });
+    return {
+      conversation: { parts: [{ shown: first.id }, { call: call.id }, ...view.fresh] },
+      state: { from: call.id + 1, written: written + 1, summary: call.id },
+    };
+  },
+});
+
+/** Two tokens for every message and act: `question <act> search <end> r1 <act>`: 4·turn + 2 tokens before each turn. */
+const summarizing = (): ReturnType<typeof player> =>
+  player(({ messages }) => (messages.at(-1)!.content.startsWith('summarize') ? 'what was found' : undefined));
+
+test.each([
+  ['of a user', supo, {}],
+  ['built in', summary, { instruction: 'summarize what mattered' }],
+])(
+  'summaries, %s: asked before the prompt has 14 tokens, spliced token for token',
+  async (_, strategy, more) => {
+    const { policy, requests, read } = summarizing();
+    const episode = await play(strategy, { threshold: 14, summaries: 3, ...more }, policy);
+    expect(episode).toMatchObject({ stop: 'done', outcome: { agent: 1 } });
+    expect(episode.calls.map(({ purpose }) => purpose)).toEqual([
+      'act',
+      'act',
+      'act',
+      'summarize',
+      'act',
+      'act',
+      'summarize',
+      'act',
+      'act',
+      'summarize',
+      'act',
+    ]);
+    expect(read()[3]).toBe(
+      'question <act> search <end> r1 <act> search <end> r2 <act> search <end> summarize what mattered <act>',
+    );
+    expect(read()[4]).toBe('question <act> what was found <end> r3 <act>');
+    const [, , , asked, act] = episode.calls as readonly Call[];
+    expect(asked).toMatchObject({ parent: 2, messages: [], trainable: true, text: 'what was found' });
+    expect(asked).not.toHaveProperty('newPath');
+    expect(asked!.parts).toEqual([
+      ...[0, 1, 2].flatMap((id) => [{ shown: id }, { call: id }]),
+      user('summarize what mattered'),
+    ]);
+    expect(act).toMatchObject({
+      parent: 3,
+      kept: 2,
+      newPath: 'window',
+      parts: [{ shown: 0 }, { call: 3 }, { shown: 4 }],
+      messages: [user('r3')],
+    });
+    expectExact(episode, episode, requests);
+    // A summary is learned with the act after it.
+    const [group] = roleGroups([{ step: 1, group: 0, members: [episode] }]);
+    expect(group!.members[0]!.turns.map(({ calls }) => calls.map(({ id }) => id))).toEqual([
+      [0],
+      [1],
+      [2],
+      [3, 4],
+      [5],
+      [6, 7],
+      [8],
+      [9, 10],
+    ]);
+  },
+);
+
+test('after its last summary an episode overflows; untrained summaries are left out of the loss', async () => {
+  const { policy, requests } = summarizing();
+  const options = { threshold: 14, summaries: 1, instruction: 'summarize what mattered' };
+  const episode = await play(summary, options, policy, { trained: false });
+  expect(episode).toMatchObject({ stop: 'context-overflow' });
+  expect(episode).not.toHaveProperty('failure');
+  expect(episode.calls.map(({ purpose, trainable }) => [purpose, trainable])).toEqual([
+    ['act', true],
+    ['act', true],
+    ['act', true],
+    ['summarize', 'left-out'],
+    ['act', true],
+    ['act', true],
+  ]);
+  expectExact(episode, episode, requests);
+});
+
+test('a summary that is cut by its limit is used as it is', async () => {
+  const { policy } = player(({ messages }) =>
+    messages.at(-1)!.content.startsWith('summarize') ? 'what was found what was found what' : undefined,
+  );
+  const options = { threshold: 14, summaries: 3, instruction: 'summarize' };
+  const { calls } = await play(summary, options, policy);
+  expect(calls[3]!.ids).toHaveLength(7);
+  expect(calls[3]!.ids.at(-1)).not.toBe(renderer.stopIds[0]);
+  expect(tokenizer.decode([...promptOf(calls[4]!, calls)])).toBe(
+    'question <act> what was found what was found what r3 <act>',
+  );
+});
+
+// MEM1: the question, the last completion and what it brought.
+const mem1 = defineContext({
+  name: 'mem1',
+  summary: 'the latest state',
+  options: z.strictObject({ note: z.boolean().default(true) }),
+  start: () => null,
+  window(view) {
+    const [first, last, left] = [view.calls[0], view.calls.at(-1), view.limit - view.turn];
+    const note = view.options.note ? [user(left <= 1 ? 'now' : `${left} left`)] : [];
+    const parts: Part[] =
+      first && last ? [{ shown: first.id }, { call: last.id }, ...note, ...view.fresh] : [...view.fresh];
+    return { conversation: { parts }, state: null };
+  },
+});
+
+test('the latest state and how many turns are left', async () => {
+  const { policy, requests, read } = player();
+  const episode = await play(mem1, {}, policy);
+  expect(read().slice(0, 3)).toEqual([
+    'question <act>',
+    'question <act> search <end> <unk> left r1 <act>',
+    'question <act> search <end> <unk> left r2 <act>',
+  ]);
+  expect(read().at(-1)).toBe('question <act> search <end> 5 left r7 <act>');
+  expect(episode.calls.slice(1).map(({ parts }) => parts)).toEqual(
+    episode.calls
+      .slice(1)
+      .map(({ id }) => [{ shown: 0 }, { call: id - 1 }, user(`${12 - id} left`), { shown: id }]),
+  );
+  expectExact(episode, episode, requests);
+});
+
+// MemTool: search and remove belong to the strategy.
+const own = {
+  name: 'load',
+  description: '',
+  parameters: { type: 'object', properties: { names: { type: 'string' } } },
+} as const;
+const memTool = defineContext({
+  name: 'mem-tool',
+  summary: 'tools that are loaded',
+  options: z.strictObject({ cap: z.int().default(1) }),
+  start: (): { loaded: readonly string[] } => ({ loaded: [] }),
+  window: (view) => ({
+    conversation: {
+      parts: [...view.calls.flatMap(({ id }): Part[] => [{ shown: id }, { call: id }]), ...view.fresh],
+      tools: [own],
+    },
+    state: view.state,
+  }),
+  answer(call, view: View<{ cap: number }, { loaded: readonly string[] }>) {
+    const [use] = call.reply?.toolCalls ?? [];
+    if (use?.name !== 'load') return undefined;
+    const loaded = [...view.state.loaded, String(use.arguments.names)];
+    const full = loaded.length > view.options.cap;
+    return {
+      messages: [{ role: 'tool', content: full ? 'left' : 'found' }],
+      state: full ? view.state : { loaded },
+    };
+  },
+});
+
+test('a strategy answers its own tools without a step of the environment, and the answer is read next', async () => {
+  const said = ['<call> load names: x', '<call> load names: y'];
+  const { policy, requests, read } = player((_, at) => said[at]);
+  const episode = await play(memTool, {}, policy);
+  expect(read().slice(0, 3)).toEqual([
+    'question <act>',
+    'question <act> <call> load names: x <end> found <act>',
+    'question <act> <call> load names: x <end> found <act> <call> load names: y <end> left <act>',
+  ]);
+  expect(episode.transitions.map(({ call }) => call)).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(episode.calls[0]).toMatchObject({ tools: 'tools-0', reply: { toolCalls: [{ name: 'load' }] } });
+  expect(episode.tools).toEqual({ 'tools-0': [own] });
+  expect(episode.calls[1]!.messages).toEqual([{ role: 'tool', content: 'found' }]);
+  // What was answered joins the next act of the conversation.
+  const [group] = roleGroups([{ step: 1, group: 0, members: [episode] }]);
+  expect(group!.members[0]!.turns[0]!.calls.map(({ id }) => id)).toEqual([0, 1, 2]);
+  expectExact(episode, episode, requests);
+  const always = player(() => '<call> load names: x');
+  expect(await play(memTool, {}, always.policy)).toMatchObject({ stop: 'turn-limit', transitions: [] });
+  expect(always.requests).toHaveLength(12);
+});

@@ -1,0 +1,131 @@
+/** Context strategies: the conversation that the policy reads before each of its acts. They may ask it for more first. */
+
+import type { z } from 'zod';
+import type { Call, Part, Role, Transition } from '../../core/episode.ts';
+import type { Json } from '../../core/json/json.ts';
+import { parseStrict } from '../../core/json/parse-strict.ts';
+import type { Message, ToolDeclaration } from '../../core/messages.ts';
+import type { Rng } from '../../core/rng.ts';
+import type { Session } from '../../env/session.ts';
+
+/** What the policy reads, and the tools that it is offered. */
+export interface Conversation {
+  readonly parts: readonly Part[];
+  /** Default: those that the session offers. */
+  readonly tools?: readonly ToolDeclaration[];
+}
+
+/** One conversation of one role, before an act. */
+export interface View<Options = object, State extends Json = Json> {
+  readonly role: Role;
+  readonly task: Json;
+  /** Completions of the conversation so far, those that were asked for included. */
+  readonly calls: readonly Call[];
+  /** What the environment did after them. */
+  readonly transitions: readonly Transition[];
+  /** Messages that the role has not read yet: those of the act that comes next. */
+  readonly fresh: readonly Message[];
+  /** What the session offers now. */
+  readonly tools?: readonly ToolDeclaration[];
+  /** Longest prompt, in tokens. */
+  readonly budget: number;
+  /** Turns taken, and how many there may be. */
+  readonly turn: number;
+  readonly limit: number;
+  readonly options: Options;
+  /** What the last window or answer gave. */
+  readonly state: State;
+  /** A stream of its own. */
+  readonly rng: Rng;
+  /** The length of a conversation in tokens; an estimate before there is a tokenizer. */
+  tokens(conversation: Conversation): number;
+}
+
+/** The policy's completion of a conversation, recorded as a call of this purpose and trained like any other. */
+export type Ask = (purpose: string, conversation: Conversation) => Promise<Call>;
+
+/** The conversation for the next act, and the state from then on. */
+export type Window<State extends Json = Json> =
+  | { readonly conversation: Conversation; readonly state: State }
+  | { readonly stop: 'context-overflow' };
+
+export interface StrategyParts<Options extends object, State extends Json> {
+  readonly name: string;
+  /** One line for people. */
+  readonly summary: string;
+  /** Strict, with a default and a description for every option. */
+  readonly options: z.ZodType<Options>;
+  /** The state in which a conversation begins: plain JSON, like every later one. */
+  start(options: Options): State;
+  /** `ask` one at a time, and wait for the answer. It rejects where the prompt leaves no room, which ends the episode. */
+  window(view: View<Options, State>, ask: Ask): Window<State> | Promise<Window<State>>;
+  /**
+   * Answer a call of the strategy's own tools, without a step of the environment: it counts as a turn, and the next act reads
+   * these messages. Undefined leaves the call to the environment.
+   */
+  answer?(
+    call: Call,
+    view: View<Options, State>,
+  ): { readonly messages: readonly Message[]; readonly state: State } | undefined;
+  /**
+   * What a scripted player writes when it is asked: demonstrations of contexts that ask need it.
+   *
+   * @param session the live episode; absent for agents
+   */
+  script?(purpose: string, view: View<Options, State>, session: Session | undefined): string;
+}
+
+/** A strategy with the options of one run. */
+export interface Context {
+  readonly strategy: ContextStrategy;
+  readonly options: object;
+  /** Whether completions that the strategy asks for are trained. */
+  readonly trained: boolean;
+  /** Whose code it is, for messages. */
+  readonly subject: string;
+}
+
+export interface ContextStrategy extends StrategyParts<object, Json> {
+  readonly kind: 'context';
+  /** @throws TurnwiseError `config-unknown-key`, `config-invalid` for options that its schema refuses */
+  create(options?: unknown, more?: { readonly trained?: boolean; readonly subject?: string }): Context;
+}
+
+/**
+ * Define a context: what the policy reads before each of its acts. A part of a conversation is a message, `{ call }` for a
+ * completion, whose sampled tokens are repeated one for one, or `{ shown }` for the messages that were new before a call.
+ *
+ * State belongs to one conversation of one role and goes with it into snapshots and branches. Which tokens are trained follows
+ * from the calls: each sampled token once, wherever it is read again. Strategies neither set nor see masks.
+ *
+ * @example
+ * export const opening = defineContext({
+ *   name: 'opening',
+ *   summary: 'the first messages and the latest',
+ *   options: z.strictObject({}),
+ *   start: () => null,
+ *   window: ({ calls, fresh, state }) => ({
+ *     conversation: { parts: [...calls.slice(0, 1).map(({ id }) => ({ shown: id })), ...fresh] },
+ *     state,
+ *   }),
+ * });
+ *
+ * Use it with `--set context=./opening.ts`, or in code with `settings: { context: opening }`.
+ *
+ * @throws TurnwiseError when it is used: `definition-invalid`, `definition-failed`; they end the episode, `failed:policy`
+ */
+export function defineContext<Options extends object, State extends Json>(
+  parts: StrategyParts<Options, State>,
+): ContextStrategy {
+  const strategy: ContextStrategy = {
+    ...(parts as unknown as StrategyParts<object, Json>),
+    kind: 'context',
+    create: (given = {}, { trained = true, subject = `Context "${parts.name}"` } = {}) => ({
+      strategy,
+      options: parseStrict(parts.options, given, subject),
+      trained,
+      subject,
+    }),
+  };
+  return strategy;
+}

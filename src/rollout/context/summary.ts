@@ -1,0 +1,68 @@
+/** Summaries by the policy itself: where the conversation grows long, it writes down what matters and goes on from there. */
+
+import { z } from 'zod';
+import type { Call, Part } from '../../core/episode.ts';
+import { user } from '../../core/messages.ts';
+import { type ContextStrategy, defineContext, type View } from './strategy.ts';
+
+export interface SummaryOptions {
+  readonly threshold: number;
+  readonly summaries: number;
+  readonly instruction: string;
+}
+
+/** How many summaries there are, the latest one, and the first call after it. */
+export type SummaryState = {
+  readonly written: number;
+  readonly summary: number | null;
+  readonly from: number;
+};
+
+/** Acts since the latest summary. */
+const recent = ({ calls, state }: View<SummaryOptions, SummaryState>): readonly Call[] =>
+  calls.filter(({ id, purpose }) => purpose === 'act' && id >= state.from);
+
+/**
+ * The policy summarizes its conversation whenever the next prompt would have `threshold` tokens or more. It then reads its
+ * opening messages, the summary and what is new. A summary is learned with the turn that follows it. After `summaries` of
+ * them the episode ends with `context-overflow`.
+ *
+ * Source: SUPO (arXiv 2510.06727). Deviation: overlong episodes are left to curation, which sees their stop reason.
+ */
+export const summary: ContextStrategy = defineContext({
+  name: 'summary',
+  summary: 'all turns, summarized by the policy where they grow long',
+  options: z.strictObject({
+    threshold: z.int().min(1).default(1024).describe('Tokens of a prompt that is summarized first'),
+    summaries: z.int().min(0).default(8).describe('Most summaries of a conversation; then it overflows'),
+    instruction: z
+      .string()
+      .default('Summarize what matters for the next turns.')
+      .describe('What the policy is asked for a summary with'),
+  }),
+  start: (): SummaryState => ({ written: 0, summary: null, from: 0 }),
+  async window(view, ask) {
+    const { calls, fresh, options, state, budget } = view;
+    const [first] = calls;
+    const acts = recent(view);
+    const head: Part[] =
+      first === undefined || state.summary === null ? [] : [{ shown: first.id }, { call: state.summary }];
+    const parts: Part[] = [...head, ...acts.flatMap(({ id }) => [{ shown: id }, { call: id }])];
+    const whole = { parts: [...parts, ...fresh] };
+    const tokens = view.tokens(whole);
+    if (tokens > budget && acts.length === 0) return { stop: 'context-overflow' };
+    if (tokens < options.threshold || first === undefined || acts.length === 0)
+      return { conversation: whole, state };
+    if (state.written >= options.summaries) return { stop: 'context-overflow' };
+    const call = await ask('summarize', { parts: [...parts, user(options.instruction)] });
+    return {
+      conversation: { parts: [{ shown: first.id }, { call: call.id }, ...fresh] },
+      state: { written: state.written + 1, summary: call.id, from: call.id + 1 },
+    };
+  },
+  /** The acts so far, in order: short, and enough to go on from in worlds that answer alike to the same acts. */
+  script: (_purpose, view) => {
+    const before = view.calls.find(({ id }) => id === view.state.summary);
+    return [before, ...recent(view)].flatMap((call) => call?.text ?? []).join(' ');
+  },
+});

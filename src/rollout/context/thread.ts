@@ -1,0 +1,144 @@
+/**
+ * One conversation of one role, as its context strategy knows it: completions, what the environment did, the strategy's state,
+ * and the paths of tokens so far. Threads are values: a place that is kept holds one, and branches go on from it.
+ */
+
+import type { Call, Part, Role, Transition } from '../../core/episode.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { Message, ToolDeclaration } from '../../core/messages.ts';
+import type { Rng } from '../../core/rng.ts';
+import type { Completion, Offered, Renderer } from '../../model/chat/renderer.ts';
+import {
+  idsOfPrompt,
+  type Prompt,
+  pathAfter,
+  promptAfter,
+  type TokenPath,
+  withPath,
+} from '../../model/chat/token-path.ts';
+import { callStrategy, plainState, type Resolved, resolved } from './checks.ts';
+import type { Context, Conversation, View } from './strategy.ts';
+
+export interface Thread {
+  readonly calls: readonly Call[];
+  readonly transitions: readonly Transition[];
+  /** Turns taken. */
+  readonly turns: number;
+  readonly state: Json;
+  readonly paths: readonly TokenPath[];
+  /** What the strategy answered to its own tools: the next act reads it in place of the environment's words. */
+  readonly answered?: readonly Message[];
+}
+
+/** What stays the same in a conversation. */
+export interface Setting {
+  readonly context: Context;
+  readonly renderer: Renderer;
+  readonly role: Role;
+  readonly task: Json;
+  /** What the session offers. */
+  readonly tools?: readonly ToolDeclaration[];
+  /** What a request says to the template, where conversations say nothing else. */
+  readonly offered?: Offered;
+  /** Longest prompt + completion in tokens. */
+  readonly contextLength: number;
+  /** Turns that there may be. */
+  readonly limit: number;
+  /** The stream of the strategy, by the number of calls so far. */
+  readonly rng: (calls: number) => Rng;
+}
+
+/** The prompt of a conversation, and what it is the prompt of. */
+export interface Rendered extends Resolved {
+  readonly prompt: Prompt;
+}
+
+/** @throws TurnwiseError `definition-invalid`, `definition-failed` */
+export function newThread({ strategy, options, subject }: Context): Thread {
+  const state = callStrategy(subject, () => strategy.start(options));
+  return { calls: [], transitions: [], turns: 0, state: plainState(subject, state), paths: [] };
+}
+
+/** Renders each conversation once. */
+export function rendering(
+  { context, renderer, offered }: Setting,
+  { calls, paths }: Thread,
+  fresh: readonly Message[],
+): (conversation: Conversation) => Rendered {
+  const known = new WeakMap<Conversation, Rendered>();
+  return (conversation) => {
+    const before = typeof conversation === 'object' && conversation !== null && known.get(conversation);
+    if (before) return before;
+    const found = resolved(context.subject, conversation, calls, fresh);
+    const own = found.tools ? { ...offered, tools: found.tools } : offered;
+    const made = { ...found, prompt: promptAfter(paths, found.said, renderer, own) };
+    known.set(conversation, made);
+    return made;
+  };
+}
+
+export function viewOf(
+  setting: Setting,
+  thread: Thread,
+  fresh: readonly Message[],
+  render: (conversation: Conversation) => Rendered,
+): View {
+  const { context, role, task, tools, contextLength, limit, rng } = setting;
+  const { calls, transitions, state, turns } = thread;
+  return {
+    role,
+    task,
+    calls,
+    transitions,
+    fresh,
+    ...(tools && { tools }),
+    budget: contextLength - 1,
+    turn: turns,
+    limit,
+    options: context.options,
+    // Its own: a strategy that changes it must not change what others go on from.
+    state: typeof state === 'object' && state !== null ? structuredClone(state) : state,
+    rng: rng(calls.length),
+    tokens: (conversation) => render(conversation).prompt.length,
+  };
+}
+
+/**
+ * The thread after a completion of `prompt`.
+ *
+ * @param call as the strategy knows it
+ * @param completion its tokens, with those that its prompt forced upon it
+ */
+export function withCall(thread: Thread, prompt: Prompt, call: Call, completion: Completion = call): Thread {
+  const { answered: _, ...rest } = thread;
+  return {
+    ...rest,
+    calls: [...thread.calls, call],
+    paths: withPath(thread.paths, pathAfter(prompt, completion)),
+  };
+}
+
+/** The parts of a conversation as a record keeps them: messages that the call itself showed are named. */
+export function recordedParts(
+  parts: readonly Part[],
+  fresh: readonly Message[],
+  call: number,
+): readonly Part[] {
+  const at = fresh.length === 0 ? -1 : parts.indexOf(fresh[0]!);
+  const isShown = at >= 0 && fresh.every((message, index) => parts[at + index] === message);
+  return isShown ? [...parts.slice(0, at), { shown: call }, ...parts.slice(at + fresh.length)] : parts;
+}
+
+/** Whether a prompt is what came before it in its conversation, and `fresh`: then a record needs no parts. */
+export function isPlain({ prompt, tools, said }: Rendered, fresh: readonly Message[]): boolean {
+  if (tools !== undefined) return false;
+  const before = prompt.path?.said.length ?? 0;
+  const goesOn = prompt.path === undefined ? prompt.first : prompt.extends;
+  return (
+    goesOn &&
+    said.length === before + fresh.length &&
+    fresh.every((message, index) => said[before + index] === message)
+  );
+}
+
+export const promptIdsOf = ({ prompt }: Rendered): Int32Array => idsOfPrompt(prompt);
