@@ -3,10 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Call, Episode } from '../../src/core/episode.ts';
 import type { Rng } from '../../src/core/rng.ts';
+import { writeReply } from '../../src/core/word-reply.ts';
 import type { Agent } from '../../src/env/agent.ts';
 import type { ConversationRenderer, Reply } from '../../src/model/chat/conversation.ts';
 import { pretrainedConversation } from '../../src/model/chat/pretrained-conversation.ts';
-import { CHAT_WORDS, messageText, wordChatRenderer, writeReply } from '../../src/model/chat/word-chat.ts';
+import { CHAT_WORDS, messageText, wordChatRenderer } from '../../src/model/chat/word-chat.ts';
 import { parityLanguage } from '../../src/model/testing/parity-data.ts';
 import { WordTokenizer } from '../../src/model/tokenizer/word-tokenizer.ts';
 import { unwatched } from '../../src/rollout/watchdog.ts';

@@ -17,6 +17,8 @@ export interface StepResult {
   /** Which roles succeeded; matters when `done`. */
   readonly success: Readonly<Record<Role, boolean>>;
   readonly valid: boolean;
+  /** Figures to watch: their means are events' metrics `env/<name>`. */
+  readonly metrics?: Readonly<Record<string, number>>;
   readonly info?: Json;
 }
 

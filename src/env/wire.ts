@@ -113,7 +113,9 @@ export const environmentAnswer = z.object({
   roles: z.array(z.string()).min(1),
   maxTurns: z.int().min(1),
   action: z.object({
-    form: z.enum(['raw', 'tags', 'tools']),
+    form: z.enum(['raw', 'tags', 'tools', 'calls']),
+    /** Whether words without a call are an answer. */
+    answers: z.boolean().default(false),
     tools: z.array(z.object({ type: z.literal('function'), function: toolDeclaration })).optional(),
   }),
   /** Numbers of tasks; null is endlessly many. */

@@ -3,15 +3,27 @@
 export {
   defineEnvironment,
   type Environment,
+  type EnvironmentDefinition,
   type Split,
   type Step,
   type TaskSet,
+  type Tasks,
 } from '../env/environment.ts';
 export { brokenLaw, brokenWorldLaw } from '../env/environment-laws.ts';
 export { defineWorld, type WorldFactory } from '../env/factory.ts';
 export { fromEnvironment } from '../env/from-environment.ts';
 export { fromGame } from '../env/from-game.ts';
-export { defineGame, type Game, type GameStep } from '../env/game.ts';
+export { defineGame, type Game, type GameDefinition, type GameStep } from '../env/game.ts';
+export type { GroupScore, ScoreGroup } from '../env/group-scores.ts';
+export { defineSession, type SessionDefinition } from '../env/live/define-session.ts';
+export {
+  defineTools,
+  type Score,
+  type ToolEpisode,
+  type ToolMove,
+  type ToolsDefinition,
+  type ToolUse,
+} from '../env/live/define-tools.ts';
 export type { ActionProtocol, ParsedAction } from '../env/protocol.ts';
 export { rawProtocol } from '../env/raw-protocol.ts';
 export {
@@ -23,6 +35,6 @@ export {
   type StepResult,
 } from '../env/session.ts';
 export { tagProtocol } from '../env/tag-protocol.ts';
-export { defineTool, type Tool } from '../env/tool.ts';
-export { callTool, toolProtocol } from '../env/tool-protocol.ts';
+export { defineTool, type Tool, type ToolDefinition } from '../env/tool.ts';
+export { answerAction, callTool, toolAction, toolProtocol } from '../env/tool-protocol.ts';
 export type { PlayerKind, ThoughtToCorrect, World } from '../env/world.ts';

@@ -36,9 +36,22 @@ export {
 export {
   defineEnvironment,
   type Environment,
+  type EnvironmentDefinition,
   type Step,
   type TaskSet,
+  type Tasks,
 } from '../env/environment.ts';
+export type { GroupScore, ScoreGroup } from '../env/group-scores.ts';
+export { defineSession, type SessionDefinition } from '../env/live/define-session.ts';
+export {
+  defineTools,
+  type Score,
+  type ToolEpisode,
+  type ToolMove,
+  type ToolsDefinition,
+  type ToolUse,
+} from '../env/live/define-tools.ts';
+export { defineTool, type Tool, type ToolDefinition } from '../env/tool.ts';
 export type { EvaluationResult } from '../eval/evaluate.ts';
 export type { History, Prompt, Renderer } from '../model/chat/renderer.ts';
 export { type ContextStrategy, defineContext } from '../rollout/context.ts';

@@ -245,6 +245,7 @@ async function takeTurn(
       rewards: result.rewards,
       at: acted,
       environmentMs: tenths(performance.now() - answered),
+      ...(result.metrics && { metrics: result.metrics }),
       ...(result.facts && { facts: result.facts }),
       ...(result.info !== undefined && { notes: { info: result.info } }),
     },

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../core/messages.ts';
+import { parseReply, writeReply } from '../../core/word-reply.ts';
 import { ACT_ID, END_ID, WordTokenizer } from '../tokenizer/word-tokenizer.ts';
 import type { ToolDeclaration } from './conversation.ts';
-import { CHAT_WORDS, parseReply, wordChatRenderer, writeReply } from './word-chat.ts';
+import { CHAT_WORDS, wordChatRenderer } from './word-chat.ts';
 
 const tools: ToolDeclaration[] = [
   {

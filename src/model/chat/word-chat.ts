@@ -4,16 +4,14 @@
  * demonstrations, and a schema in every prompt would only be tokens to read.
  */
 
-import type { Json, JsonObject } from '../../core/json/json.ts';
-import type { Message } from '../../core/messages.ts';
+import type { Message, Reply } from '../../core/messages.ts';
+import { CALL_WORD, parseReply, writeReply } from '../../core/word-reply.ts';
 import { ACT_ID, END_ID, type WordTokenizer } from '../tokenizer/word-tokenizer.ts';
-import type { ConversationRenderer, Reply, ToolDeclaration } from './conversation.ts';
+import type { ConversationRenderer } from './conversation.ts';
 import { type History, type Prompt, withoutEnd } from './renderer.ts';
 
-const CALL = '<call>';
-
 /** Every word that a vocabulary needs besides those of the demonstrations. */
-export const CHAT_WORDS: readonly string[] = ['<system>', '<user>', '<tool>', CALL];
+export const CHAT_WORDS: readonly string[] = ['<system>', '<user>', '<tool>', CALL_WORD];
 
 /** @param maxWords of the longest completion */
 export function wordChatRenderer(tokenizer: WordTokenizer, maxWords: number): ConversationRenderer {
@@ -33,7 +31,7 @@ export function wordChatRenderer(tokenizer: WordTokenizer, maxWords: number): Co
     maxTurnTokens: maxWords + 1,
     prompt,
     next: prompt,
-    forcedIds: ({ name }) => tokenizer.encode(name === undefined ? CALL : `${CALL} ${name}`),
+    forcedIds: ({ name }) => tokenizer.encode(name === undefined ? CALL_WORD : `${CALL_WORD} ${name}`),
     textIds: (text) => tokenizer.encode(text),
     completionIds: (text) => [...tokenizer.encode(text), END_ID],
     text: (ids) => tokenizer.decode(withoutEnd(ids)),
@@ -47,81 +45,6 @@ export function messageText(message: Message): string {
   return message.role === 'assistant' ? writeReply(replyOf(message)) : `<${message.role}> ${message.content}`;
 }
 
-export function writeReply({ content, toolCalls }: Reply): string {
-  const calls = toolCalls.map(({ name, arguments: given }) => {
-    const values = Object.entries(given).map(([key, value]) => `${key}: ${valueText(value)}`);
-    return [CALL, name, ...values].join(' ');
-  });
-  return [content, ...calls].filter((part) => part !== '').join(' ');
-}
-
 function replyOf({ content, toolCalls = [] }: Message): Reply {
   return { content, toolCalls };
-}
-
-const valueText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
-
-/** Everything before the first call is content. A call of an unknown tool, or with unreadable arguments, stays content. */
-export function parseReply(text: string, tools: readonly ToolDeclaration[]): Reply {
-  if (tools.length === 0) return { content: text, toolCalls: [] };
-  const words = text.split(/\s+/).filter((word) => word !== '');
-  const starts = words.flatMap((word, index) => (word === CALL ? [index] : []));
-  if (starts.length === 0) return { content: text, toolCalls: [] };
-  const toolCalls = [];
-  for (const [position, start] of starts.entries()) {
-    const [name, ...body] = words.slice(start + 1, starts[position + 1]);
-    const tool = tools.find((known) => known.name === name);
-    if (!tool) return { content: text, toolCalls: [], problem: `there is no tool "${name ?? ''}"` };
-    const given = parseArguments(body, tool);
-    if (typeof given === 'string') return { content: text, toolCalls: [], problem: given };
-    toolCalls.push({ name: tool.name, arguments: given });
-  }
-  return { content: words.slice(0, starts[0]).join(' '), toolCalls };
-}
-
-/** `key: words key: words`, with the keys and types of the tool's schema; or what is wrong with it. */
-function parseArguments(
-  words: readonly string[],
-  { name, parameters }: ToolDeclaration,
-): JsonObject | string {
-  const properties = (parameters.properties ?? {}) as Readonly<Record<string, JsonObject>>;
-  const keyOf = (word: string): string | undefined => {
-    const key = word.endsWith(':') ? word.slice(0, -1) : undefined;
-    return key !== undefined && Object.hasOwn(properties, key) ? key : undefined;
-  };
-  const parts = new Map<string, string[]>();
-  let open: string[] | undefined;
-  for (const word of words) {
-    const key = keyOf(word);
-    if (key !== undefined) {
-      if (parts.has(key)) return `${name}: "${key}" is given twice`;
-      open = [];
-      parts.set(key, open);
-    } else if (open === undefined) {
-      return `${name}: "${word}" belongs to no argument`;
-    } else {
-      open.push(word);
-    }
-  }
-  const given: Record<string, Json> = {};
-  for (const [key, value] of parts) {
-    const text = value.join(' ');
-    if (isText(properties[key]!)) {
-      given[key] = text;
-      continue;
-    }
-    try {
-      given[key] = JSON.parse(text) as Json;
-    } catch {
-      return `${name}: "${key}" is not JSON`;
-    }
-  }
-  return given;
-}
-
-/** Whether a value of this schema is written as it is, rather than as JSON. */
-function isText({ type, enum: allowed, const: only }: JsonObject): boolean {
-  if (type !== undefined) return type === 'string';
-  const examples = Array.isArray(allowed) ? (allowed as readonly Json[]) : only === undefined ? [] : [only];
-  return examples.every((value) => typeof value === 'string');
 }

@@ -68,8 +68,8 @@ export class GuardedSession {
   /** @throws EpisodeEnd, as all methods but `close` */
   static open({ task, rng, startRng }: OpenRequest, options: GuardOptions): Promise<GuardedSession> {
     const { world } = options;
-    return GuardedSession.#made(`opening ${world.name}`, 'open()', options, () =>
-      world.open(task, rng, startRng),
+    return GuardedSession.#made(`opening ${world.name}`, 'open()', options, (signal) =>
+      world.open(task, rng, startRng, signal),
     );
   }
 
@@ -178,7 +178,7 @@ export class GuardedSession {
     what: string,
     call: string,
     options: GuardOptions,
-    make: () => unknown,
+    make: (signal: AbortSignal) => unknown,
   ): Promise<GuardedSession> {
     const guarded = (made: unknown): GuardedSession => {
       const inner = checkedSession(call, made);

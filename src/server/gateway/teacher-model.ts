@@ -2,9 +2,9 @@
 
 import type { Json } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
+import { parseReply, writeReply } from '../../core/word-reply.ts';
 import type { Agent } from '../../env/agent.ts';
 import type { PlayerKind } from '../../env/world.ts';
-import { parseReply, writeReply } from '../../model/chat/word-chat.ts';
 import { badRequest } from './api-error.ts';
 import { requestedSampling } from './call-request.ts';
 import { type ChatModel, NO_HISTORY } from './chat-model.ts';

@@ -8,8 +8,8 @@ import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json/json.ts';
 import { jsonProblem } from '../../core/json/json-limits.ts';
 import type { Message } from '../../core/messages.ts';
+import { writeReply } from '../../core/word-reply.ts';
 import type { Reply } from '../../model/chat/conversation.ts';
-import { writeReply } from '../../model/chat/word-chat.ts';
 import { type CallRequest, requestedSampling } from './call-request.ts';
 import {
   type ChatModel,
