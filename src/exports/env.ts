@@ -24,6 +24,7 @@ export {
   type ToolsDefinition,
   type ToolUse,
 } from '../env/live/define-tools.ts';
+export { type Mix, type MixEntry, type MixOptions, mix } from '../env/mix/mix.ts';
 export type { ActionProtocol, ParsedAction } from '../env/protocol.ts';
 export { rawProtocol } from '../env/raw-protocol.ts';
 export {

@@ -51,6 +51,7 @@ export {
   type ToolsDefinition,
   type ToolUse,
 } from '../env/live/define-tools.ts';
+export { type Mix, type MixEntry, type MixOptions, mix } from '../env/mix/mix.ts';
 export { defineTool, type Tool, type ToolDefinition } from '../env/tool.ts';
 export type { EvaluationResult } from '../eval/evaluate.ts';
 export type { History, Prompt, Renderer } from '../model/chat/renderer.ts';

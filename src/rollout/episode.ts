@@ -83,9 +83,10 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     session = from
       ? await from.open(guard, request.chance === 'fresh' ? opening.rng : undefined)
       : await GuardedSession.open(opening, guard);
+    recorder.part = session.part?.name;
     for (let role = session.toMove(); role !== undefined; role = session.toMove()) {
       const seat = seats.get(role)!;
-      if (seat.turns >= options.maxTurns) {
+      if (seat.turns >= Math.min(options.maxTurns, session.part?.maxTurns ?? options.maxTurns)) {
         stop = 'turn-limit';
         break;
       }

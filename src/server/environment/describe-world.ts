@@ -17,7 +17,7 @@ export function describeWorld(world: World, maxSessions: number, settings: JsonO
     description,
     roles,
     maxTurns,
-    action: { form: protocol.name, ...(protocol.tools === undefined ? {} : { tools: protocol.tools }) },
+    action: describeAction(protocol),
     tasks: { train: size('train'), validation: size('validation'), test: size('test') },
     facts: [...facts],
     pure: world.pure ?? false,
@@ -26,4 +26,9 @@ export function describeWorld(world: World, maxSessions: number, settings: JsonO
     settings,
     maxSessions,
   };
+}
+
+/** How actions are found in what a policy wrote. */
+export function describeAction({ name, tools, answers }: World['protocol']): JsonObject {
+  return { form: name, ...(tools && { tools }), ...(answers && { answers }) };
 }

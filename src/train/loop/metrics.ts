@@ -3,6 +3,7 @@
 import type { Group } from '../../core/episode.ts';
 import { isTrainable } from '../../core/stop.ts';
 import { actOf, type RoleGroup, roleGroups, sampledTokens } from '../../core/trajectory.ts';
+import { environmentMetrics } from '../../rollout/environment-metrics.ts';
 import type { Metrics } from './events.ts';
 
 /** Every role of every episode counts once. */
@@ -42,6 +43,7 @@ export function rolloutMetrics(
     if (trainable === true) continue;
     metrics[`untrainable/${trainable}`] = (metrics[`untrainable/${trainable}`] ?? 0) + 1;
   }
+  Object.assign(metrics, environmentMetrics(groups.flatMap(({ members }) => members)));
   for (const { stop } of trajectories) metrics[`stop/${stop}`] = (metrics[`stop/${stop}`] ?? 0) + 1;
   return metrics;
 }

@@ -7,6 +7,7 @@ import { informative, mostVaried } from '../../curation/informative.ts';
 import type { TaskPool } from '../../curation/revisit.ts';
 import { type CollectOptions, collectGroups, type GroupRequest } from '../../rollout/collect.ts';
 import { playTrees } from '../../rollout/explore/play-trees.ts';
+import { scoreGroups } from '../../rollout/score-groups.ts';
 import { type Learner, playOptions, playsEpisodes } from '../kit/learner.ts';
 import { placeValues } from '../kit/place-values.ts';
 import { chooseTasks } from './tasks.ts';
@@ -25,14 +26,14 @@ export async function playStep(
   const groups: Group[] = [];
   for (let round = 0; round <= resample; round++) {
     if (round > 0 && informative(roleGroups(groups)).length >= wanted(learner)) break;
-    groups.push(
-      ...(await play(chooseTasks(learner, step, round === 0 ? pool : [], round), {
-        ...playOptions(learner, io.signal, step),
-        policyKey: config.rollout.policyKey,
-        stopsAtVoidTurn: config.curation.voidTurns === 'stop',
-        onEpisode: io.onEpisode,
-      })),
-    );
+    const options = playOptions(learner, io.signal, step);
+    const played = await play(chooseTasks(learner, step, round === 0 ? pool : [], round), {
+      ...options,
+      policyKey: config.rollout.policyKey,
+      stopsAtVoidTurn: config.curation.voidTurns === 'stop',
+      onEpisode: io.onEpisode,
+    });
+    groups.push(...(await scoreGroups(played, options)));
   }
   return groups;
 }
