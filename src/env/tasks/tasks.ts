@@ -1,8 +1,10 @@
 /** Tasks as authors give them: a function of the split, or one set that is split for them. */
 
 import type { Split } from '../../core/episode.ts';
+import { TurnwiseError } from '../../core/errors.ts';
 import { canonicalJson, type Json } from '../../core/json/json.ts';
 import { hash32 } from '../../core/rng.ts';
+import { valueText } from '../../core/safe-text.ts';
 import { openTaskFile } from './node/task-file.ts';
 import { cutIntoSplits } from './split-tasks.ts';
 
@@ -80,10 +82,21 @@ function openList<Task>(list: TaskList<Task>, folder: string | undefined): OpenL
     return { set: file as unknown as TaskSet<Task>, hashes: () => file.hashes };
   }
   const set = Array.isArray(list) ? setOf(list as readonly Task[]) : (list as TaskSet<Task>);
+  if (typeof set?.size !== 'number' || typeof set.at !== 'function') throw noTasks(set);
   if (!Number.isFinite(set.size)) return { set };
   const hashes = (): Uint32Array =>
     Uint32Array.from({ length: set.size }, (_, index) => hash32(canonicalJson(set.at(index) as Json)));
   return { set, hashes };
+}
+
+function noTasks(seen: unknown): TurnwiseError {
+  return new TurnwiseError('tasks-invalid', {
+    what: 'The tasks of an environment are no tasks',
+    seen: valueText(seen),
+    allowed:
+      'an array, { size, at(index) }, the path of a .json, .jsonl or .csv file, or a function from a split to one of these',
+    next: 'See docs/write-an-environment.md',
+  });
 }
 
 function setOf<Task>(list: readonly Task[]): TaskSet<Task> {

@@ -244,10 +244,32 @@ function parseJson(path: string, text: string, line: number): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    const position = /position (\d+)/.exec(said)?.[1];
-    const before = position === undefined ? text : text.slice(0, Number(position));
-    throw invalid(path, line + before.split('\n').length - 1, 'is no JSON', cut(said, 200), 'JSON');
+    const said = cut((error as Error).message.replaceAll('\n', ' '), 200);
+    throw invalid(path, line + wrongLine(text), 'is no JSON', said, 'JSON');
+  }
+}
+
+/** The first line with which `text` can no longer become JSON, from 0. Messages of the parser seldom tell. */
+function wrongLine(text: string): number {
+  const ends = [...text.matchAll(/\n|$/g)].map(({ index }) => index);
+  let [first, last] = [0, ends.length - 1];
+  while (first < last) {
+    const middle = (first + last) >> 1;
+    if (isWrong(text.slice(0, ends[middle]))) last = middle;
+    else first = middle + 1;
+  }
+  return first;
+}
+
+/** Whether nothing that follows could make it JSON. */
+function isWrong(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return false;
+  } catch (error) {
+    const { message } = error as Error;
+    const position = Number(/position (\d+)/.exec(message)?.[1] ?? 0);
+    return !message.includes('end of JSON input') && position < text.length;
   }
 }
 
