@@ -1,5 +1,6 @@
 /** Contracts and helpers for authors of environments, games and live sessions. @module */
 
+export { type Base, type Based, type DataPath, defineBase } from '../env/base.ts';
 export {
   defineEnvironment,
   type Environment,

@@ -33,6 +33,7 @@ export {
   type TeacherAnswer,
   type TeacherRequest,
 } from '../env/agent.ts';
+export { type Base, type Based, type DataPath, defineBase } from '../env/base.ts';
 export {
   defineEnvironment,
   type Environment,

@@ -1,9 +1,10 @@
 /** A live episode of tools: the author's context, the calls so far, and a score when it is over. */
 
 import { TurnwiseError } from '../../core/errors.ts';
+import { fingerprint } from '../../core/fingerprint.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json/json.ts';
 import { type Message, user } from '../../core/messages.ts';
-import { Rng } from '../../core/rng.ts';
+import type { Rng } from '../../core/rng.ts';
 import { thrownText, valueText } from '../../core/safe-text.ts';
 import type { FailureOrigin } from '../../core/stop.ts';
 import { checkMessages, checkReward, episodeOver } from '../checks.ts';
@@ -79,9 +80,7 @@ export class ToolsSession<Task, Context> implements Session {
   anchor(): string {
     const { calls, answer = null } = this.episode;
     const way = canonicalJson([this.#task as Json, calls as unknown as Json, answer]);
-    return Rng.of('anchor', way)
-      .state.map((word) => (word >>> 0).toString(16).padStart(8, '0'))
-      .join('');
+    return fingerprint(way);
   }
 
   async step(action: string, signal: AbortSignal): Promise<StepResult> {
