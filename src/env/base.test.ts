@@ -106,7 +106,10 @@ const sending = (base: Base<Shop>) =>
     step({ turn, shop: state }, action) {
       const valid = base.get(state, ['orders', action]) !== undefined;
       return {
-        state: { turn: turn + (valid ? 1 : 0), shop: valid ? base.set(state, ['orders', action, 'status'], 'sent') : state },
+        state: {
+          turn: turn + (valid ? 1 : 0),
+          shop: valid ? base.set(state, ['orders', action, 'status'], 'sent') : state,
+        },
         observation: String(base.get(state, ['orders', action, 'status']) ?? 'none'),
         reward: 0,
         done: false,

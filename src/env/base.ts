@@ -62,7 +62,8 @@ export function defineBase<Data extends JsonCompatible<Data>>(name: string, data
     if (base !== id) throw invalid(name, 'is not what a state stands on', base, id);
     let value: Json | undefined = data as Json;
     for (const [depth, key] of ['', ...keys].entries()) {
-      if (depth > 0) value = isTable(value) && Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined;
+      if (depth > 0)
+        value = isTable(value) && Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined;
       const changed = ownChange(changes, pathText(keys.slice(0, depth)));
       if (changed) value = changed[0];
     }
@@ -76,7 +77,10 @@ export function defineBase<Data extends JsonCompatible<Data>>(name: string, data
     const within = Object.keys(state.changes)
       .filter((path) => path.startsWith(here))
       .sort((a, b) => a.length - b.length);
-    return within.reduce((whole, path) => edited(whole, keysIn(path).slice(keys.length), state.changes[path]!), value);
+    return within.reduce(
+      (whole, path) => edited(whole, keysIn(path).slice(keys.length), state.changes[path]!),
+      value,
+    );
   };
   const view = (state: Based): Json => {
     const known = views.get(state.changes);
@@ -88,16 +92,23 @@ export function defineBase<Data extends JsonCompatible<Data>>(name: string, data
   const change = (state: Based, path: DataPath, value: readonly [] | readonly [Json]): Based => {
     const keys = path.map(String);
     const last = keys.pop();
-    if (last === undefined) throw invalid(name, 'cannot be changed whole', 'an empty path', 'a path into the data');
+    if (last === undefined)
+      throw invalid(name, 'cannot be changed whole', 'an empty path', 'a path into the data');
     const parent = walk(state, keys);
     if (!isTable(parent)) {
-      throw invalid(name, 'has nothing at a path', pathText(keys), 'keys of objects and indices of arrays that are there');
+      throw invalid(
+        name,
+        'has nothing at a path',
+        pathText(keys),
+        'keys of objects and indices of arrays that are there',
+      );
     }
     if (Array.isArray(parent)) {
       const { length } = get(state, keys) as readonly Json[];
       const index = Number(last);
       if (value.length === 0 || !Number.isInteger(index) || index < 0 || index > length) {
-        const allowed = 'an index in it, or the one after the last; set the whole array to take something out';
+        const allowed =
+          'an index in it, or the one after the last; set the whole array to take something out';
         throw invalid(name, 'has nothing at a path', `"${last}" of an array of ${length}`, allowed);
       }
     }

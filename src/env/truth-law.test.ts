@@ -20,7 +20,8 @@ const echo = defineEnvironment({
   truth: (word) => [word, word],
 });
 
-const broken = (world: World, truth?: World['truth']) => brokenTruth(truth ? { ...world, truth } : world, 'red', 1);
+const broken = (world: World, truth?: World['truth']) =>
+  brokenTruth(truth ? { ...world, truth } : world, 'red', 1);
 
 test('a truth is written in the action format, and solves its task', async () => {
   const tagged = fromEnvironment(echo, { protocol: tagProtocol });

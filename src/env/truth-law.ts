@@ -10,7 +10,11 @@ import type { World } from './world.ts';
  * Say each truth of `task` in an episode of its own, and return the first broken promise, or undefined: the completion is
  * read as an action, the action is valid, and it ends the episode with success. A world may have no truth for a task.
  */
-export async function brokenTruth(world: World, task: Json, seed: string | number): Promise<string | undefined> {
+export async function brokenTruth(
+  world: World,
+  task: Json,
+  seed: string | number,
+): Promise<string | undefined> {
   const given: unknown = world.truth?.(task) ?? [];
   const truths: readonly unknown[] = Array.isArray(given) ? given : [given];
   for (const truth of truths) {
@@ -21,7 +25,12 @@ export async function brokenTruth(world: World, task: Json, seed: string | numbe
   return undefined;
 }
 
-async function brokenBy(truth: string, world: World, task: Json, seed: string | number): Promise<string | undefined> {
+async function brokenBy(
+  truth: string,
+  world: World,
+  task: Json,
+  seed: string | number,
+): Promise<string | undefined> {
   const session = await world.open(task, Rng.of('world', seed));
   try {
     const parsed = partOf(world, session).protocol.parse(truth);

@@ -84,7 +84,14 @@ test('branches are shown whole, and what a judge does to what it is shown change
 });
 
 test.each<[string, ScoreGroup, StopReason, string]>([
-  ['throws', () => { throw new Error('no judge'); }, 'failed:grader', 'no judge'],
+  [
+    'throws',
+    () => {
+      throw new Error('no judge');
+    },
+    'failed:grader',
+    'no judge',
+  ],
   ['rejects with something hostile', () => Promise.reject({ toString: 1 }), 'failed:grader', 'an object'],
   ['never settles', () => new Promise(() => {}), 'timeout', 'took longer than 30 ms'],
   ['gives too few', () => [1], 'failed:grader', 'Seen: 1 scores. Allowed: an array with 2 scores'],
@@ -105,11 +112,23 @@ test.each<[string, ScoreGroup, StopReason, string]>([
 
 test('a judge of several roles scores each, and one that is late is told', async () => {
   const both = { outcome: { a: 0, b: 1 }, success: { a: false, b: true } };
-  const { members } = await scored(() => [{ a: 2, b: -2 }, { b: 1 }], [episode(0, both), episode(1, both)], ['a', 'b']);
-  expect(members.map(({ outcome }) => outcome)).toEqual([{ a: 2, b: -1 }, { a: 0, b: 2 }]);
+  const { members } = await scored(
+    () => [{ a: 2, b: -2 }, { b: 1 }],
+    [episode(0, both), episode(1, both)],
+    ['a', 'b'],
+  );
+  expect(members.map(({ outcome }) => outcome)).toEqual([
+    { a: 2, b: -1 },
+    { a: 0, b: 2 },
+  ]);
   let told = false;
   await scored(
-    (_, { signal }) => new Promise(() => signal.addEventListener('abort', () => { told = true; })),
+    (_, { signal }) =>
+      new Promise(() =>
+        signal.addEventListener('abort', () => {
+          told = true;
+        }),
+      ),
     [episode(0)],
   );
   expect(told).toBe(true);

@@ -47,7 +47,7 @@ export class ToolsSession<Task, Context> implements Session {
     const context = await definition.setup(task, signal, rng);
     const session = new ToolsSession(definition, task, context, answers);
     try {
-      const prompt = await definition.prompt(task, context);
+      const prompt = await unlessAborted(signal, () => definition.prompt(task, context));
       session.#messages = checkMessages(
         definition.name,
         typeof prompt === 'string' ? [user(prompt)] : prompt,
@@ -167,6 +167,21 @@ export class ToolsSession<Task, Context> implements Session {
         ...(metrics !== undefined && { metrics: checkedMetrics('score()', metrics) }),
       };
     });
+  }
+}
+
+/** What `work` gives, unless nobody waits for it any more: then what was made so far must be let go of at once. */
+async function unlessAborted<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  let stop: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop);
+  });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    if (stop) signal.removeEventListener('abort', stop);
   }
 }
 

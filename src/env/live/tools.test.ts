@@ -204,6 +204,7 @@ describe('faults end their episode, and teardown still comes', () => {
     ['setup throws', { setup: boom }, 'failed:environment: opening shelf: boom'],
     ['setup never settles', { setup: never }, 'timeout: opening shelf took longer than 40 ms'],
     ['prompt throws', { prompt: boom }, 'failed:environment: opening shelf: boom'],
+    ['prompt never settles', { prompt: never }, 'timeout: opening shelf took longer than 40 ms'],
     [
       'prompt is a number',
       { prompt: (() => 7) as never },

@@ -158,8 +158,12 @@ describe('files', () => {
 });
 
 test('what is no set of tasks is refused', () => {
-  expect(failure(undefined as never)).toMatchInlineSnapshot(`"The tasks of an environment are no tasks. Seen: undefined. Allowed: an array, { size, at(index) }, the path of a .json, .jsonl or .csv file, or a function from a split to one of these. See docs/write-an-environment.md."`);
-  expect(failure((() => 7) as never)).toMatchInlineSnapshot(`"The tasks of an environment are no tasks. Seen: 7. Allowed: an array, { size, at(index) }, the path of a .json, .jsonl or .csv file, or a function from a split to one of these. See docs/write-an-environment.md."`);
+  expect(failure(undefined as never)).toMatchInlineSnapshot(
+    `"The tasks of an environment are no tasks. Seen: undefined. Allowed: an array, { size, at(index) }, the path of a .json, .jsonl or .csv file, or a function from a split to one of these. See docs/write-an-environment.md."`,
+  );
+  expect(failure((() => 7) as never)).toMatchInlineSnapshot(
+    `"The tasks of an environment are no tasks. Seen: 7. Allowed: an array, { size, at(index) }, the path of a .json, .jsonl or .csv file, or a function from a split to one of these. See docs/write-an-environment.md."`,
+  );
 });
 
 test('records of CSV', () => {
