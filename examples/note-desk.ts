@@ -31,7 +31,12 @@ export const noteDesk = defineTools<Task, Desk>({
   async setup({ notes }, signal) {
     const folder = await mkdtemp(join(tmpdir(), 'note-desk-'));
     const write = ([room, name]: [string, string]) => writeFile(join(folder, room), name, { signal });
-    await Promise.all(Object.entries(notes).map(write));
+    try {
+      await Promise.all(Object.entries(notes).map(write));
+    } catch (error) {
+      await rm(folder, { recursive: true });
+      throw error;
+    }
     return { folder };
   },
   prompt: ({ ask }) => `who ${ask}`,
@@ -46,5 +51,11 @@ export const noteDesk = defineTools<Task, Desk>({
   moves: ({ task }) => Object.keys(task.notes).map((room) => ({ tool: 'read', arguments: { room } })),
   truth: ({ notes, ask }) => notes[ask]!,
   // Copying a name takes a small model some practice; half of the beginners only guess.
-  settings: { clone: { steps: 250, randomRate: 0.1 }, model: { width: 64, layers: 2, heads: 4, hidden: 128 }, steps: 20 },
+  settings: {
+    clone: { steps: 250, randomRate: 0.1 },
+    model: { width: 64, layers: 2, heads: 4, hidden: 128 },
+    optimizer: { learningRate: 2e-3 },
+    rollout: { tasks: 16 },
+    steps: 20,
+  },
 });

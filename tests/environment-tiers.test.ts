@@ -26,7 +26,7 @@ import type { Episode } from '../src/core/episode.ts';
 import type { Json } from '../src/core/json/json.ts';
 import { brokenWorldLaw } from '../src/env/environment-laws.ts';
 import type { WorldFactory } from '../src/env/factory.ts';
-import { mix } from '../src/env/mix/mix.ts';
+import { type Mix, mix } from '../src/env/mix/mix.ts';
 import { playEpisode } from '../src/env/play.ts';
 import { brokenTruth } from '../src/env/truth-law.ts';
 import type { Sink } from '../src/exports/index.ts';
@@ -108,27 +108,24 @@ const eventsOf = (name: string): StoredEvent[] =>
     .map((line) => JSON.parse(line) as StoredEvent);
 
 /** A run of two steps that was stopped after the first, and its events when it went on. */
-async function stoppedAndResumed(
-  world: Parameters<typeof start>[0]['world'],
-  name: string,
-): Promise<StoredEvent[]> {
+async function stoppedAndResumed(world: string | Mix, name: string): Promise<StoredEvent[]> {
   const stop: Sink = {
     event: ({ type }) => {
       if (type === 'step') run.stop();
     },
   };
-  const run = await start({ world: world as string, recipe: 'rloo', settings, name, runs, sinks: [stop] });
+  const run = await start({ world, recipe: 'rloo', settings, name, runs, sinks: [stop] });
   await expect(run.finished).rejects.toThrow('asked to stop');
   const again = await resume(name, {
     runs,
-    ...(typeof world === 'string' ? {} : { world: world as string }),
+    ...(typeof world === 'string' ? {} : { world }),
   });
   expect((await again.finished).steps).toBe(2);
   return eventsOf(name);
 }
 
-const comparable = (events: readonly StoredEvent[]) =>
-  events.flatMap((event) => {
+const comparable = (events: readonly StoredEvent[]): unknown[] =>
+  events.flatMap((event): unknown[] => {
     if (event.type === 'evaluation') return [{ sampled: event.sampled, greedy: event.greedy }];
     if (event.type !== 'step') return [];
     return [Object.entries(event.metrics).filter(([name]) => !/^(time|speed|loop)\//.test(name))];
@@ -212,6 +209,18 @@ async function playsAlike(factory: WorldFactory): Promise<void> {
 test('an environment of tools and a mix are served as they are', async () => {
   await playsAlike(await findEnvironment(desk));
   await playsAlike(await findEnvironment(mixed));
+});
+
+test('a server of what compares groups is refused, since it cannot', async () => {
+  const factory = await findEnvironment('guess-number');
+  const world = { ...factory.create(factory.options.parse({})), scoreGroup: () => [] };
+  const server = await serveEnvironment({ world, port: 0 });
+  try {
+    const address = `turnwise:http://127.0.0.1:${server.port}`;
+    await expect(findEnvironment(address)).rejects.toMatchObject({ code: 'group-scores-remote' });
+  } finally {
+    await server.close();
+  }
 });
 
 test('a served mix tells its parts apart in a run', { timeout: 60_000 }, async () => {

@@ -6,7 +6,7 @@ import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Split, TaskSet } from './environment.ts';
-import type { ScoreGroup } from './group-scores.ts';
+import type { ScoreGroup } from './scores/group-scores.ts';
 import { readTasks, type Tasks } from './tasks/tasks.ts';
 
 const marker = Symbol.for('turnwise.agent');

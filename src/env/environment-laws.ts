@@ -6,7 +6,7 @@ import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import { Rng } from '../core/rng.ts';
 import type { Environment } from './environment.ts';
 import { fromEnvironment } from './from-environment.ts';
-import { partOf } from './part.ts';
+import { partOf } from './mix/part.ts';
 import { NO_ACTION } from './protocol.ts';
 import {
   checkedMessages,

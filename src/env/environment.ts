@@ -10,7 +10,7 @@ import type { Json } from '../core/json/json.ts';
 import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
-import type { ScoreGroup } from './group-scores.ts';
+import type { ScoreGroup } from './scores/group-scores.ts';
 import { readTasks, type TaskSet, type Tasks } from './tasks/tasks.ts';
 
 export type { Split } from '../core/episode.ts';

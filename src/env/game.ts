@@ -5,7 +5,7 @@ import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Split } from './environment.ts';
-import type { ScoreGroup } from './group-scores.ts';
+import type { ScoreGroup } from './scores/group-scores.ts';
 import type { Role } from './session.ts';
 import { readTasks, type TaskSet, type Tasks } from './tasks/tasks.ts';
 

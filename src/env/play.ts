@@ -3,7 +3,7 @@
 import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
-import { partOf } from './part.ts';
+import { partOf } from './mix/part.ts';
 import type { Role, Session, StepResult } from './session.ts';
 import type { PlayerKind, World } from './world.ts';
 

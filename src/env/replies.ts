@@ -11,8 +11,8 @@ import type { Message } from '../core/messages.ts';
 import { isThenable, valueText } from '../core/safe-text.ts';
 import { checkReward, OBSERVATION_LIMIT } from './checks.ts';
 import { parseFacts } from './facts.ts';
-import { checkedMetrics } from './metrics.ts';
 import type { ParsedAction } from './protocol.ts';
+import { checkedMetrics } from './scores/metrics.ts';
 import type { Role, Session, Snapshot, SnapshotCost, StepResult } from './session.ts';
 
 /** What a step may be relied on for: facts apart from the rest of the info, everything plain and copied. */

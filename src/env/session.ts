@@ -4,7 +4,7 @@ import type { Role } from '../core/episode.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
-import type { WorldPart } from './part.ts';
+import type { WorldPart } from './mix/part.ts';
 
 export type { Role } from '../core/episode.ts';
 

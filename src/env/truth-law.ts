@@ -2,7 +2,7 @@
 
 import type { Json } from '../core/json/json.ts';
 import { Rng } from '../core/rng.ts';
-import { partOf } from './part.ts';
+import { partOf } from './mix/part.ts';
 import { AGENT } from './session.ts';
 import type { World } from './world.ts';
 

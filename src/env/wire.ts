@@ -135,6 +135,8 @@ export const environmentAnswer = z.object({
   pure: z.boolean().default(false),
   /** What snapshots of its sessions cost; null where there are none. */
   snapshots: snapshotCost.nullable().default(null),
+  /** Whether its rewards compare the episodes of a group, which a server does not see. */
+  scoresGroups: z.boolean().default(false),
   /** Whether scripted players can be asked. */
   scripts: z.boolean(),
   /** Training settings that were found to work here. */

@@ -6,8 +6,8 @@ import type { Rng } from '../core/rng.ts';
 import type { Agent } from './agent.ts';
 import type { Split, TaskSet } from './environment.ts';
 import type { Game } from './game.ts';
-import type { ScoreGroup } from './group-scores.ts';
 import type { ActionProtocol } from './protocol.ts';
+import type { ScoreGroup } from './scores/group-scores.ts';
 import type { Role, Session, SnapshotCost } from './session.ts';
 
 /** A thought before an action, as a corrector sees it. */

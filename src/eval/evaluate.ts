@@ -5,7 +5,7 @@ import { mean, sampleStd, wilsonInterval } from '../core/statistics.ts';
 import { isTrainable, type StopReason } from '../core/stop.ts';
 import { chainOf } from '../core/trajectory.ts';
 import type { Split } from '../env/environment.ts';
-import { tasksOf } from '../env/split.ts';
+import { tasksOf } from '../env/tasks/split.ts';
 import { type CollectOptions, collectGroups } from '../rollout/collect.ts';
 import { environmentMetrics } from '../rollout/environment-metrics.ts';
 import { scoreGroups } from '../rollout/score-groups.ts';

@@ -15,7 +15,6 @@ export { defineWorld, type WorldFactory } from '../env/factory.ts';
 export { fromEnvironment } from '../env/from-environment.ts';
 export { fromGame } from '../env/from-game.ts';
 export { defineGame, type Game, type GameDefinition, type GameStep } from '../env/game.ts';
-export type { GroupScore, ScoreGroup } from '../env/group-scores.ts';
 export { defineSession, type SessionDefinition } from '../env/live/define-session.ts';
 export {
   defineTools,
@@ -28,6 +27,7 @@ export {
 export { type Mix, type MixEntry, type MixOptions, mix } from '../env/mix/mix.ts';
 export type { ActionProtocol, ParsedAction } from '../env/protocol.ts';
 export { rawProtocol } from '../env/raw-protocol.ts';
+export type { GroupScore, ScoreGroup } from '../env/scores/group-scores.ts';
 export {
   AGENT,
   type Role,

@@ -42,7 +42,6 @@ export {
   type TaskSet,
   type Tasks,
 } from '../env/environment.ts';
-export type { GroupScore, ScoreGroup } from '../env/group-scores.ts';
 export { defineSession, type SessionDefinition } from '../env/live/define-session.ts';
 export {
   defineTools,
@@ -53,6 +52,7 @@ export {
   type ToolUse,
 } from '../env/live/define-tools.ts';
 export { type Mix, type MixEntry, type MixOptions, mix } from '../env/mix/mix.ts';
+export type { GroupScore, ScoreGroup } from '../env/scores/group-scores.ts';
 export { defineTool, type Tool, type ToolDefinition } from '../env/tool.ts';
 export type { EvaluationResult } from '../eval/evaluate.ts';
 export type { History, Prompt, Renderer } from '../model/chat/renderer.ts';

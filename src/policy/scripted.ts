@@ -3,7 +3,7 @@
 import type { EpisodeKey } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import { Rng } from '../core/rng.ts';
-import { partOf } from '../env/part.ts';
+import { partOf } from '../env/mix/part.ts';
 import { checkedText } from '../env/replies.ts';
 import type { PlayerKind, World } from '../env/world.ts';
 import type { Renderer } from '../model/chat/renderer.ts';

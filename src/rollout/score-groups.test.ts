@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Episode, Group, Transition } from '../core/episode.ts';
 import type { StopReason } from '../core/stop.ts';
 import { roleGroups } from '../core/trajectory.ts';
-import type { ScoreGroup } from '../env/group-scores.ts';
+import type { ScoreGroup } from '../env/scores/group-scores.ts';
 import type { World } from '../env/world.ts';
 import { environmentMetrics } from './environment-metrics.ts';
 import { scoreGroups } from './score-groups.ts';

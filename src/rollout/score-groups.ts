@@ -3,7 +3,7 @@
 import type { ByRole, Episode, Group } from '../core/episode.ts';
 import { isTrainable } from '../core/stop.ts';
 import { chainOf } from '../core/trajectory.ts';
-import { checkedGroupScores } from '../env/group-scores.ts';
+import { checkedGroupScores } from '../env/scores/group-scores.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { EpisodeOptions } from './episode.ts';
 

@@ -5,7 +5,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import { isTrainable } from '../core/stop.ts';
-import { tasksOf } from '../env/split.ts';
+import { tasksOf } from '../env/tasks/split.ts';
 import type { World } from '../env/world.ts';
 import { continued, type History, type Renderer } from '../model/chat/renderer.ts';
 import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';

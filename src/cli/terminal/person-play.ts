@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Json } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
 import { visible } from '../../core/visible.ts';
-import { partOf } from '../../env/part.ts';
+import { partOf } from '../../env/mix/part.ts';
 import type { Role } from '../../env/session.ts';
 import type { World } from '../../env/world.ts';
 import { type Console, painter } from '../../show/console.ts';

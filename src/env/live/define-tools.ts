@@ -7,7 +7,7 @@ import type { JsonCompatible } from '../../core/json/json-compatible.ts';
 import type { Message } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
 import { defineWorld, type WorldFactory } from '../factory.ts';
-import type { ScoreGroup } from '../group-scores.ts';
+import type { ScoreGroup } from '../scores/group-scores.ts';
 import { AGENT, type Session } from '../session.ts';
 import { readTasks, type Tasks } from '../tasks/tasks.ts';
 import type { Tool } from '../tool.ts';

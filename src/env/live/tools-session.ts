@@ -8,7 +8,7 @@ import type { Rng } from '../../core/rng.ts';
 import { thrownText, valueText } from '../../core/safe-text.ts';
 import type { FailureOrigin } from '../../core/stop.ts';
 import { checkMessages, checkReward, episodeOver } from '../checks.ts';
-import { checkedMetrics } from '../metrics.ts';
+import { checkedMetrics } from '../scores/metrics.ts';
 import { AGENT, type Role, type Session, type StepResult } from '../session.ts';
 import { answerIn, readCall } from '../tool-protocol.ts';
 import type { Score, ToolEpisode, ToolsDefinition, ToolUse } from './define-tools.ts';

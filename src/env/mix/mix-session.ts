@@ -1,9 +1,9 @@
 /** An episode of a world of worlds: the session of one of them, which says which. */
 
 import type { Message } from '../../core/messages.ts';
-import type { WorldPart } from '../part.ts';
 import type { Role, Session, Snapshot, StepResult } from '../session.ts';
 import type { World } from '../world.ts';
+import type { WorldPart } from './part.ts';
 
 export class MixSession implements Session {
   readonly inner: Session;

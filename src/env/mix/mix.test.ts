@@ -5,12 +5,12 @@ import { defineEnvironment } from '../environment.ts';
 import { brokenWorldLaw } from '../environment-laws.ts';
 import { fromEnvironment } from '../from-environment.ts';
 import { defineSession } from '../live/define-session.ts';
-import { partOf } from '../part.ts';
 import { playEpisode } from '../play.ts';
 import { tagProtocol } from '../tag-protocol.ts';
 import type { World } from '../world.ts';
 import { type Mix, mix } from './mix.ts';
 import { mixWorlds } from './mix-worlds.ts';
+import { partOf } from './part.ts';
 
 const echo = (name: string, words: readonly string[], maxTurns = 2) =>
   defineEnvironment<string, string>({

@@ -8,7 +8,7 @@ import { declaredTool } from '../declared-tools.ts';
 import type { Split, TaskSet } from '../environment.ts';
 import { defineWorld, type WorldFactory } from '../factory.ts';
 import { wordCallProtocol } from '../live/word-call-protocol.ts';
-import type { WorldPart } from '../part.ts';
+import type { WorldPart } from '../mix/part.ts';
 import type { ActionProtocol } from '../protocol.ts';
 import { rawProtocol } from '../raw-protocol.ts';
 import type { Role, Session, Snapshot, SnapshotCost, StepResult } from '../session.ts';
@@ -44,7 +44,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /**
  * The environment that `turnwise env serve` serves at `url`, described by its server.
  *
- * @throws TurnwiseError `remote-unreachable`, `remote-timeout`, `remote-refused`, `remote-answer-invalid`
+ * @throws TurnwiseError `group-scores-remote`, `remote-unreachable`, `remote-timeout`, `remote-refused`, `remote-answer-invalid`
  */
 export async function connectTurnwise(
   name: string,
@@ -55,6 +55,13 @@ export async function connectTurnwise(
     { method: 'GET', url: `${base}/v1/environment`, headers: keyHeaders(), timeoutMs: CONNECT_TIMEOUT_MS },
     environmentAnswer,
   );
+  if (described.scoresGroups) {
+    throw new TurnwiseError('group-scores-remote', {
+      what: `"${described.name}" compares the episodes of a group, which its server at ${base} does not see`,
+      next: 'Train in the process that has it, by its file; or serve it without scoreGroup',
+      fields: { environment: name },
+    });
+  }
   return defineWorld({
     name,
     description: described.description,

@@ -6,7 +6,7 @@
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
-import { checkedPart, type WorldPart } from '../../env/part.ts';
+import { checkedPart, type WorldPart } from '../../env/mix/part.ts';
 import type { ParsedAction } from '../../env/protocol.ts';
 import {
   type CheckedStep,

@@ -22,6 +22,7 @@ export function describeWorld(world: World, maxSessions: number, settings: JsonO
     facts: [...facts],
     pure: world.pure ?? false,
     snapshots: world.snapshots ?? null,
+    ...(world.scoreGroup && { scoresGroups: true }),
     scripts: world.script !== undefined,
     settings,
     maxSessions,

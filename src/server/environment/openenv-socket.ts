@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json/json.ts';
 import { jsonProblem } from '../../core/json/json-limits.ts';
-import { partOf } from '../../env/part.ts';
+import { partOf } from '../../env/mix/part.ts';
 import { scriptRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
 import { askScript } from './ask-script.ts';

@@ -1,6 +1,6 @@
 /** A step by what a policy wrote: the action is found here, so that clients need not know the environment's protocol. */
 
-import { partOf } from '../../env/part.ts';
+import { partOf } from '../../env/mix/part.ts';
 import { NO_ACTION, tellProblem } from '../../env/protocol.ts';
 import type { World } from '../../env/world.ts';
 import type { SessionTable, StepOutcome } from './session-table.ts';

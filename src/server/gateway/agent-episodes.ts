@@ -6,7 +6,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { findNonJson, type Json } from '../../core/json/json.ts';
 import type { StopReason } from '../../core/stop.ts';
 import type { Agent, AgentResult } from '../../env/agent.ts';
-import { checkedMetrics } from '../../env/metrics.ts';
+import { checkedMetrics } from '../../env/scores/metrics.ts';
 import { Boundary, EpisodeEnd } from '../../rollout/boundary.ts';
 import type { EpisodeOptions } from '../../rollout/episode.ts';
 import { failureOf, faultOf, InvalidAction } from './agent-failure.ts';

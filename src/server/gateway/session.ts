@@ -5,7 +5,7 @@ import type { Call } from '../../core/episode.ts';
 import { nearest } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
-import type { StepMetrics } from '../../env/metrics.ts';
+import type { StepMetrics } from '../../env/scores/metrics.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
 import { type Asked, CallRecorder, type CallTimes, type Placement } from './call-recorder.ts';
 import type { CallRequest } from './call-request.ts';

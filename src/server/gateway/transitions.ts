@@ -2,7 +2,7 @@
 
 import type { Call, Transition } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
-import type { StepMetrics } from '../../env/metrics.ts';
+import type { StepMetrics } from '../../env/scores/metrics.ts';
 import { AGENT } from '../../env/session.ts';
 import { ACT } from './purpose.ts';
 

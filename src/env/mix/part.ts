@@ -1,8 +1,8 @@
 /** Of a world of worlds: which of them an episode is played in, and what is its own there. */
 
-import { refused } from './replies.ts';
-import type { Session } from './session.ts';
-import type { World } from './world.ts';
+import { refused } from '../replies.ts';
+import type { Session } from '../session.ts';
+import type { World } from '../world.ts';
 
 /** A world within a world, as its episodes differ from those of the others. */
 export interface WorldPart {

@@ -1,10 +1,10 @@
 /** Rewards that compare the episodes of a group with each other: of judges who rank, of novelty, of diversity. */
 
-import type { ByRole, Episode } from '../core/episode.ts';
-import { TurnwiseError } from '../core/errors.ts';
-import { isThenable, valueText } from '../core/safe-text.ts';
-import { checkReward } from './checks.ts';
-import type { Role } from './session.ts';
+import type { ByRole, Episode } from '../../core/episode.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { isThenable, valueText } from '../../core/safe-text.ts';
+import { checkReward } from '../checks.ts';
+import type { Role } from '../session.ts';
 
 /** A reward for the agent, or one for each role; undefined adds nothing. */
 export type GroupScore = number | ByRole<number> | undefined;

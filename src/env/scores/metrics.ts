@@ -1,8 +1,8 @@
 /** Figures that authors watch beside rewards: metrics of a step or of a score, averaged into events as `env/<name>`. */
 
-import { TurnwiseError } from '../core/errors.ts';
-import { isThenable, valueText } from '../core/safe-text.ts';
-import { LARGEST_REWARD } from './checks.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { isThenable, valueText } from '../../core/safe-text.ts';
+import { LARGEST_REWARD } from '../checks.ts';
 
 export type StepMetrics = Readonly<Record<string, number>>;
 
