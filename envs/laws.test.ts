@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { brokenWorldLaw } from '../src/env/environment-laws.ts';
 import type { WorldFactory } from '../src/env/factory.ts';
+import { brokenTruth } from '../src/env/truth-law.ts';
 import type { World } from '../src/env/world.ts';
 import { environmentNames } from '../src/run/load/environments.ts';
 
@@ -51,6 +52,11 @@ test('every folder is listed under its name', () => {
   expect([...environmentNames].sort()).toEqual([...names].sort());
 });
 
+test('those whose tasks one completion can answer say which', () => {
+  const truthful = factories.filter((factory) => factory.create(factory.options.parse({})).truth);
+  expect(truthful.map(({ name }) => name)).toEqual(['guess-number', 'js-tasks', 'wordle']);
+});
+
 const worlds = factories.flatMap((factory) =>
   variants(factory).map((options): [string, World] => [
     `${factory.name} ${JSON.stringify(options)}`,
@@ -66,6 +72,13 @@ describe.each(worlds)('%s', (_, world) => {
       const tasks = world.tasks(SPLITS[seed % 3]!);
       const task = tasks.at(seed % tasks.size);
       expect({ seed, broken: await brokenWorldLaw(world, task, seed) }).toEqual({ seed, broken: undefined });
+    }
+  });
+
+  test('is solved at once by its truth, where it has one', async () => {
+    for (let index = 0; index < 10; index++) {
+      const tasks = world.tasks(SPLITS[index % 3]!);
+      expect(await brokenTruth(world, tasks.at(index % tasks.size), index)).toBeUndefined();
     }
   });
 

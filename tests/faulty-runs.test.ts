@@ -4,15 +4,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { user } from '../src/core/messages.ts';
 import { Rng } from '../src/core/rng.ts';
 import { isTrainable } from '../src/core/stop.ts';
 import { defineEnvironment } from '../src/env/environment.ts';
 import { fromEnvironment } from '../src/env/from-environment.ts';
+import { defineTools } from '../src/env/live/define-tools.ts';
+import { defineTool } from '../src/env/tool.ts';
 import { train } from '../src/exports/train.ts';
 import { faultyWorld } from '../src/rollout/testing/faulty-world.ts';
 import { trainingShard } from '../src/store/rollouts/shard-names.ts';
 import { RunDirectory } from '../src/store/run-directory.ts';
+import type { RunEvent } from '../src/train/loop/events.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-faulty-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -108,6 +112,84 @@ describe.each([
       }
     }
     if (rate >= 0.1) expect(failed).toBeGreaterThan(0);
+  });
+});
+
+describe.each([0.1, 0.5])('an environment of tools of whose code %d goes wrong', (rate) => {
+  test('the run ends well, failures stay out of the loss, and everything is torn down', {
+    timeout: 120_000,
+  }, async () => {
+    const rng = Rng.of('tool-faults', rate);
+    const faults = [
+      () => {
+        throw new Error('broken');
+      },
+      () => Promise.reject({ toString: 1 }),
+      () => new Promise(() => {}),
+      () => undefined,
+    ];
+    let active = false;
+    let injected = 0;
+    /** Do `work`, or go wrong. What comes is as wrong as it can be, so its type is a lie. */
+    const perhaps = <T>(work: () => T): T => {
+      if (!active || !rng.chance(rate)) return work();
+      injected++;
+      return rng.pick(faults)() as T;
+    };
+    const open = new Set<object>();
+    const look = defineTool({
+      name: 'look',
+      description: 'look',
+      parameters: z.object({}),
+      run: (_, { word }: { word: string }) => perhaps(() => word),
+    });
+    const world = defineTools({
+      name: 'tools',
+      description: 'say the word that is there',
+      maxTurns: 3,
+      tasks: ['red', 'blue', 'green', 'white'],
+      tools: [look],
+      setup: (word) =>
+        perhaps(() => {
+          const context = { word };
+          open.add(context);
+          return context;
+        }),
+      prompt: () => perhaps(() => 'say'),
+      score: ({ task, answer }) =>
+        perhaps(() => ({ reward: answer === task ? 1 : 0, metrics: { answered: answer ? 1 : 0 } })),
+      teardown: (context) => {
+        // What is no context came of a setup that went wrong.
+        open.delete(context);
+        return perhaps(() => undefined);
+      },
+      solve: ({ calls }) => (calls.length === 0 ? { tool: 'look' } : { answer: calls[0]!.result }),
+      scoreGroup: (episodes) => perhaps(() => episodes.map(() => 1)),
+    });
+    const name = `tools-${rate}`;
+    const sinks = [
+      {
+        event: (event: RunEvent) => {
+          if (event.type === 'phase' && event.phase === 'train') active = true;
+        },
+      },
+    ];
+    const summary = await train({ world, recipe: 'grpo', name, settings, runs: folder, sinks });
+    expect(summary.steps).toBe(STEPS);
+    expect(injected).toBeGreaterThan(0);
+    await expect.poll(() => open.size).toBe(0);
+
+    const reader = RunDirectory.openForReading({ root: folder, name, version: '0.1.0' }).readRollouts();
+    const stops = new Set<string>();
+    for (const step of reader.index.steps()) {
+      for await (const { members } of reader.groups(trainingShard(step))) {
+        for (const { stop, credit, scores } of members) {
+          stops.add(stop);
+          if (!isTrainable(stop)) expect([credit, scores]).toEqual([undefined, undefined]);
+        }
+      }
+    }
+    expect(stops).toContain('failed:grader');
   });
 });
 

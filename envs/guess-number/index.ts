@@ -81,6 +81,7 @@ export function guessNumber(options: GuessOptions): Environment<GuessTask, Guess
     },
     anchor: ({ low, high }) => `${low}..${high}`,
     actions: () => Array.from({ length: range }, (_, index) => String(index + 1)),
+    truth: ({ secret }) => String(secret),
     solve: ({ low, high }) => String(Math.floor((low + high) / 2)),
     stumble: ({ low, high }, rng) => String(low + rng.int(high - low + 1)),
     render: ({ secret, low, high }) => `${low}..${high} (secret ${secret})`,

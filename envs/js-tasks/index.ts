@@ -6,7 +6,7 @@ import { createSandbox } from '../../src/env/sandbox/sandbox.ts';
 import { AGENT } from '../../src/env/session.ts';
 import { chooseMove } from './players.ts';
 import { JsSession } from './session.ts';
-import { type JsTask, jsTasks } from './tasks.ts';
+import { answerOf, type JsTask, jsTasks, show } from './tasks.ts';
 import { toolCalls, words } from './wording.ts';
 
 const options = z.strictObject({
@@ -52,6 +52,7 @@ export const world: WorldFactory<typeof options> = defineWorld({
           wording,
           createSandbox({ timeLimitMs, memoryLimitBytes: memoryMiB * 2 ** 20, outputLimit }),
         ),
+      truth: (task) => protocol.format(action('submit', show(answerOf(task as JsTask)))),
       script: (session, kind, rng) => {
         if (!(session instanceof JsSession)) return undefined;
         const { tool, code } = chooseMove(session, kind, rng);

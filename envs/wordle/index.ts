@@ -109,6 +109,7 @@ export function wordle(options: WordleOptions): Environment<WordleTask, WordleSt
     },
     anchor: (state) => `${state.guesses.length} ${observe(state)}`,
     actions: () => words,
+    truth: ({ secret }) => secret,
     solve: ({ secret, guesses }) => dictionary.mostTelling(secret, guesses),
     stumble: ({ secret, guesses }, rng) =>
       // Half of the time it forgets all answers but the last; otherwise it guesses at random.

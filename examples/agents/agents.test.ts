@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Call, Episode } from '../../src/core/episode.ts';
 import type { Rng } from '../../src/core/rng.ts';
+import { messageText, writeReply } from '../../src/core/word-reply.ts';
 import type { Agent } from '../../src/env/agent.ts';
 import type { ConversationRenderer, Reply } from '../../src/model/chat/conversation.ts';
 import { pretrainedConversation } from '../../src/model/chat/pretrained-conversation.ts';
 import { CHAT_WORDS, wordChatRenderer } from '../../src/model/chat/word-chat.ts';
-import { messageText, writeReply } from '../../src/model/chat/word-reply.ts';
 import { parityLanguage } from '../../src/model/testing/parity-data.ts';
 import { WordTokenizer } from '../../src/model/tokenizer/word-tokenizer.ts';
 import { fullContext } from '../../src/rollout/context/contexts.ts';

@@ -190,6 +190,8 @@ export interface StoredCredit extends Choice {
 export interface Episode {
   readonly key: EpisodeKey;
   readonly task: Json;
+  /** In a world of worlds: the name of the one that it was played in. */
+  readonly part?: string;
   readonly calls: readonly Call[];
   readonly transitions: readonly Transition[];
   readonly tools: Readonly<Record<string, readonly ToolDeclaration[]>>;

@@ -6,6 +6,8 @@ import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Split, TaskSet } from './environment.ts';
+import type { ScoreGroup } from './scores/group-scores.ts';
+import { readTasks, type Tasks } from './tasks/tasks.ts';
 
 const marker = Symbol.for('turnwise.agent');
 
@@ -27,6 +29,8 @@ export interface AgentResult {
   readonly reward: number;
   /** Default: whether the reward is above 0. */
   readonly success?: boolean;
+  /** Figures to watch: their means are events' metrics `env/<name>`. */
+  readonly metrics?: Readonly<Record<string, number>>;
   /** Kept with the episode. */
   readonly info?: Json;
 }
@@ -52,8 +56,8 @@ export interface AgentDefinition<Task = Json> {
   readonly name: string;
   /** One line for lists. */
   readonly description?: string;
-  /** The tasks of a split: a list, or a numbered set (which may be infinite). */
-  readonly tasks: (split: Split) => TaskSet<Task> | readonly Task[];
+  /** A function from a split to a list or a numbered set (which may be infinite); or one list, set or file, which is split. */
+  readonly tasks: Tasks<Task>;
   /** One episode. What it throws makes the episode `failed`, never a reward. */
   readonly run: (episode: AgentEpisode<Task>) => Promise<AgentResult>;
   /** A scripted teacher: the source of demonstrations, from which a small model gets its words and its start. */
@@ -69,6 +73,10 @@ export interface AgentDefinition<Task = Json> {
    * are kept and never trained on.
    */
   readonly models?: Readonly<Record<string, string>>;
+  /** The answer to a task, or several of which each is right. */
+  readonly truth?: (task: Task) => string | readonly string[];
+  /** Rewards that compare the episodes of a group, such as those of a judge. */
+  readonly scoreGroup?: ScoreGroup;
 }
 
 export interface Agent<Task = Json> {
@@ -81,6 +89,8 @@ export interface Agent<Task = Json> {
   close?(): Promise<void>;
   readonly settings?: JsonObject;
   readonly models: Readonly<Record<string, string>>;
+  truth?(task: Task): string | readonly string[];
+  readonly scoreGroup?: ScoreGroup;
 }
 
 /**
@@ -101,6 +111,8 @@ export function defineAgent<Task extends JsonCompatible<Task>>(
     maxCalls = 32,
     settings,
     models = {},
+    truth,
+    scoreGroup,
   } = definition;
   if (!/^[a-z0-9][a-z0-9-]*$/.test(name)) {
     throw invalid('its name', JSON.stringify(name), 'lower-case letters, digits and hyphens');
@@ -108,18 +120,26 @@ export function defineAgent<Task extends JsonCompatible<Task>>(
   if (!Number.isInteger(maxCalls) || maxCalls < 1) {
     throw invalid('maxCalls', String(maxCalls), 'a whole number, at least 1');
   }
-  if (typeof tasks !== 'function') throw invalid('tasks', typeof tasks, 'a function from a split to tasks');
+  if (!['function', 'object', 'string'].includes(typeof tasks) || tasks === null) {
+    throw invalid(
+      'tasks',
+      typeof tasks,
+      'a function from a split to tasks, a list, a numbered set or a file',
+    );
+  }
   if (typeof run !== 'function') throw invalid('run', typeof run, 'an async function');
   const agent: Agent<Task> = {
     name,
     description,
     maxCalls,
-    tasks: (split) => taskSet(tasks(split)),
+    tasks: readTasks(tasks),
     run,
     ...(demonstrate && { demonstrate }),
     ...(close && { close }),
     ...(settings && { settings }),
     models,
+    ...(truth && { truth }),
+    ...(scoreGroup && { scoreGroup }),
   };
   return Object.defineProperty(agent, marker, { value: true });
 }
@@ -127,12 +147,6 @@ export function defineAgent<Task extends JsonCompatible<Task>>(
 /** Also true for agents of another copy of this package. */
 export function isAgent(value: unknown): value is Agent {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[marker] === true;
-}
-
-function taskSet<Task>(tasks: TaskSet<Task> | readonly Task[]): TaskSet<Task> {
-  if (!Array.isArray(tasks)) return tasks as TaskSet<Task>;
-  const list = tasks as readonly Task[];
-  return { size: list.length, at: (index) => list[index]! };
 }
 
 function invalid(part: string, seen: string, allowed: string): TurnwiseError {

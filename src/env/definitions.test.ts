@@ -10,6 +10,7 @@ import { fromAgent } from './from-agent.ts';
 import { fromEnvironment } from './from-environment.ts';
 import { fromGame } from './from-game.ts';
 import { defineGame, type Game } from './game.ts';
+import { defineSession } from './live/define-session.ts';
 
 interface Task {
   readonly goal: number;
@@ -92,6 +93,48 @@ test('an interface is the task and the state of a game, and the task of an agent
   });
   expectTypeOf(inferred).toEqualTypeOf<Agent<Task>>();
   expect(fromAgent(agent).tasks('test').at(0)).toEqual({ goal: 1 });
+});
+
+test('tasks of a reducer, a game, an agent and sessions are a function, a list, a set or a file', () => {
+  const rest = { description: '', maxTurns: 1 } as const;
+  const step = (state: number) => ({ state, observation: '', reward: 0, done: true, valid: true });
+  const start = ({ goal }: Task) => ({ state: goal, messages: [] });
+  const all = [
+    defineEnvironment({ ...rest, name: 'list', tasks: [{ goal: 1 }, { goal: 2 }], start, step }),
+    defineEnvironment({ ...rest, name: 'set', tasks: { size: 2, at: (goal) => ({ goal }) }, start, step }),
+    defineEnvironment({ ...rest, name: 'file', tasks: './tasks.jsonl', start, step }),
+    defineEnvironment({ ...rest, name: 'url', tasks: new URL('file:///tasks.csv'), start, step }),
+    defineEnvironment({ ...rest, name: 'split', tasks: (split) => `./${split}.json`, start, step }),
+  ] as const;
+  for (const environment of all) expectTypeOf(environment).toExtend<Environment<Task, number>>();
+  expect(all[0].tasks('train').size).toBe(2);
+  const agent = defineAgent({
+    name: 'a',
+    tasks: [{ goal: 1 }],
+    run: async ({ task }) => ({ reward: task.goal }),
+  });
+  expectTypeOf(agent).toEqualTypeOf<Agent<{ goal: number }>>();
+  const session = defineSession({
+    name: 's',
+    maxTurns: 1,
+    tasks: [{ goal: 1 }],
+    open: (task, rng, startRng, signal) => {
+      expectTypeOf(task).toEqualTypeOf<{ goal: number }>();
+      expectTypeOf([rng, startRng]).toEqualTypeOf<Rng[]>();
+      expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+      throw new Error('not here');
+    },
+  });
+  expect([session.roles, session.protocol.name, session.description]).toEqual([['agent'], 'raw', '']);
+  const refused = (): void => {
+    // @ts-expect-error a number is no list of tasks
+    defineEnvironment({ ...rest, name: 'number', tasks: 7, start, step });
+    // @ts-expect-error tasks of another type than start takes
+    defineEnvironment<Task, number>({ ...rest, name: 'other', tasks: ['red'], start, step });
+    // @ts-expect-error a Date is no task
+    defineSession<Date>;
+  };
+  expectTypeOf(refused).toBeFunction();
 });
 
 interface Clock {

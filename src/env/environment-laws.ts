@@ -6,6 +6,7 @@ import { samePlain } from '../core/json/same-plain.ts';
 import { Rng } from '../core/rng.ts';
 import type { Environment } from './environment.ts';
 import { fromEnvironment } from './from-environment.ts';
+import { partOf } from './mix/part.ts';
 import { NO_ACTION } from './protocol.ts';
 import {
   checkedMessages,
@@ -80,7 +81,7 @@ async function transcript(
       const { mover } = before;
       const turns = used.get(mover ?? '') ?? 0;
       told.results.push(before);
-      if (mover === undefined || turns >= world.maxTurns) return told;
+      if (mover === undefined || turns >= partOf(world, session).maxTurns) return told;
       used.set(mover, turns + 1);
       const turn = told.actions.length;
       const given = actions?.[turn];
@@ -108,7 +109,8 @@ async function choose(world: World, session: Session, choices: Rng): Promise<str
   if (choices.chance(0.2)) return choices.pick(NONSENSE);
   const action = await world.script?.(session, 'random', choices);
   if (action === undefined) throw new Broken('actions(state) is missing');
-  const parsed = world.protocol.parse(world.protocol.format(action));
+  const { protocol } = partOf(world, session);
+  const parsed = protocol.parse(protocol.format(action));
   if (!parsed.ok) throw new Broken(`the protocol cannot read what it wrote for ${JSON.stringify(action)}`);
   return parsed.action;
 }

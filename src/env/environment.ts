@@ -10,15 +10,11 @@ import type { Json } from '../core/json/json.ts';
 import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
+import type { ScoreGroup } from './scores/group-scores.ts';
+import { readTasks, type TaskSet, type Tasks } from './tasks/tasks.ts';
 
 export type { Split } from '../core/episode.ts';
-
-/** A numbered set of tasks: the same index gives the same task, for ever. */
-export interface TaskSet<Task> {
-  /** May be Infinity. */
-  readonly size: number;
-  at(index: number): Task;
-}
+export type { TaskSet, Tasks } from './tasks/tasks.ts';
 
 export interface Step<State> {
   readonly state: State;
@@ -30,16 +26,17 @@ export interface Step<State> {
   readonly success?: boolean;
   /** False when the action was not understood or not legal: the agent is told and pays what the environment says. */
   readonly valid: boolean;
+  /** Figures to watch: their means are events' metrics `env/<name>`. */
+  readonly metrics?: Readonly<Record<string, number>>;
   readonly info?: Json;
 }
 
-/** Tasks and states are plain JSON, which `defineEnvironment` and `fromEnvironment` check. */
-export interface Environment<Task = Json, State = Json> {
+/** What authors write, but for the tasks. */
+interface Reducer<Task, State> {
   readonly name: string;
   /** One line for lists. */
   readonly description: string;
   readonly maxTurns: number;
-  tasks(split: Split): TaskSet<Task>;
   start(task: Task, rng: Rng): { readonly state: State; readonly messages: readonly Message[] };
   /** Pure: never changes `state`, draws only from `rng`. `action` is what the action protocol extracted. */
   step(state: State, action: string, rng: Rng): Step<State>;
@@ -60,11 +57,41 @@ export interface Environment<Task = Json, State = Json> {
   correctThought?(state: State, thought: string, rng: Rng): string;
   /** A picture of the state for people. */
   render?(state: State): string;
+  /** The action that answers the task at once, or several of which each does; for tasks that one action answers. */
+  truth?(task: Task): string | readonly string[];
+  /** Rewards that compare the episodes of a group. */
+  readonly scoreGroup?: ScoreGroup;
 }
 
-/** Returns its argument. It infers the types of task and state, and checks that they hold nothing but JSON. */
+/** Tasks and states are plain JSON, which `defineEnvironment` and `fromEnvironment` check. */
+export interface Environment<Task = Json, State = Json> extends Reducer<Task, State> {
+  tasks(split: Split): TaskSet<Task>;
+}
+
+/** What `defineEnvironment` takes. */
+export interface EnvironmentDefinition<Task = Json, State = Json> extends Reducer<Task, State> {
+  readonly tasks: Tasks<Task>;
+}
+
+/**
+ * An environment from its definition. It infers the types of task and state, and checks that they hold nothing but JSON.
+ * Tasks may be a function of the split, or one list, numbered set or file, which is split here.
+ *
+ * @example
+ * const echo = defineEnvironment({
+ *   name: 'echo',
+ *   description: 'Repeat the word.',
+ *   maxTurns: 1,
+ *   tasks: ['red', 'green', 'blue'],
+ *   start: (word: string) => ({ state: word, messages: [user(word)] }),
+ *   step: (word, action) => {
+ *     const success = action === word;
+ *     return { state: word, observation: '', reward: success ? 1 : 0, done: true, success, valid: true };
+ *   },
+ * });
+ */
 export function defineEnvironment<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
-  environment: Environment<Task, State>,
+  definition: EnvironmentDefinition<Task, State>,
 ): Environment<Task, State> {
-  return environment;
+  return { ...definition, tasks: readTasks(definition.tasks) };
 }

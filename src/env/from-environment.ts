@@ -5,11 +5,12 @@ import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import { type Message, user } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';
-import type { Environment, TaskSet } from './environment.ts';
+import type { Environment } from './environment.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
 import { AGENT, type Role, type Session, type Snapshot, type StepResult } from './session.ts';
 import { tagProtocol } from './tag-protocol.ts';
+import { readerOf } from './tasks/tasks.ts';
 import type { PlayerKind, World } from './world.ts';
 
 /** Where an episode is. A type alias, since interfaces are not assignable to `Json`. */
@@ -74,6 +75,7 @@ export class EnvironmentSession<State = Json> implements Session {
       done: next.done,
       success: { [AGENT]: next.success ?? false },
       valid: next.valid,
+      ...(next.metrics === undefined ? {} : { metrics: next.metrics }),
       ...(next.info === undefined ? {} : { info: next.info }),
     };
   }
@@ -121,6 +123,7 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
   environment: Environment<Task, State>,
   options: FromEnvironmentOptions = {},
 ): World {
+  const protocol = options.protocol ?? (environment.correctThought ? tagProtocol : rawProtocol);
   return {
     name: environment.name,
     description: environment.description,
@@ -129,8 +132,12 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
     pure: true,
     snapshots: 'free',
     ...(environment.facts && { facts: environment.facts }),
-    protocol: options.protocol ?? (environment.correctThought ? tagProtocol : rawProtocol),
-    tasks: (split) => environment.tasks(split) as TaskSet<Json>,
+    protocol,
+    tasks: readerOf(environment),
+    ...(environment.truth && {
+      truth: (task) => inForm(environment.truth!(task as Task), protocol),
+    }),
+    ...(environment.scoreGroup && { scoreGroup: environment.scoreGroup }),
     async open(task, rng, startRng = rng.fork('start')) {
       const start = environment.start(task as Task, startRng);
       return new EnvironmentSession(environment as unknown as Environment<Json, State>, rng, {
@@ -151,6 +158,11 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
       },
     }),
   };
+}
+
+/** Actions as the policy would write them. */
+function inForm(actions: string | readonly string[], protocol: ActionProtocol): string | readonly string[] {
+  return typeof actions === 'string' ? protocol.format(actions) : actions.map(protocol.format);
 }
 
 function play<Task, State>(

@@ -6,11 +6,11 @@ import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';
-import type { TaskSet } from './environment.ts';
 import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
 import type { Role, Session, Snapshot, StepResult } from './session.ts';
+import { readerOf } from './tasks/tasks.ts';
 import type { PlayerKind, World } from './world.ts';
 
 /** An episode of a pure game. The same task, random stream and actions give the same episode. */
@@ -63,6 +63,7 @@ export class GameSession<State = Json> implements Session {
       done: next.done,
       success: next.success ?? {},
       valid: next.valid,
+      ...(next.metrics === undefined ? {} : { metrics: next.metrics }),
       ...(next.info === undefined ? {} : { info: next.info }),
     };
   }
@@ -117,7 +118,8 @@ export function fromGame<Task extends JsonCompatible<Task>, State extends JsonCo
     ...(game.facts && { facts: game.facts }),
     game: game as unknown as Game,
     protocol: options.protocol ?? rawProtocol,
-    tasks: (split) => game.tasks(split) as TaskSet<Json>,
+    tasks: readerOf(game),
+    ...(game.scoreGroup && { scoreGroup: game.scoreGroup }),
     async open(task, rng, startRng = rng.fork('start')) {
       return new GameSession(
         game as unknown as Game<Json, State>,

@@ -4,8 +4,10 @@ import type { Json } from '../core/json/json.ts';
 import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
-import type { Split, TaskSet } from './environment.ts';
+import type { Split } from './environment.ts';
+import type { ScoreGroup } from './scores/group-scores.ts';
 import type { Role } from './session.ts';
+import { readTasks, type TaskSet, type Tasks } from './tasks/tasks.ts';
 
 export interface GameStep<State> {
   readonly state: State;
@@ -13,17 +15,18 @@ export interface GameStep<State> {
   readonly done: boolean;
   readonly success?: Readonly<Record<Role, boolean>>;
   readonly valid: boolean;
+  /** Figures to watch: their means are events' metrics `env/<name>`. */
+  readonly metrics?: Readonly<Record<string, number>>;
   readonly info?: Json;
 }
 
-/** Tasks and states are plain JSON, which `defineGame` and `fromGame` check. */
-export interface Game<Task = Json, State = Json> {
+/** What authors write, but for the tasks. */
+interface GameRules<Task, State> {
   readonly name: string;
   readonly description: string;
   readonly roles: readonly Role[];
   /** Turns of one role. */
   readonly maxTurns: number;
-  tasks(split: Split): TaskSet<Task>;
   start(task: Task, rng: Rng): State;
   /** Who acts in this state; undefined when it is over. */
   toMove(state: State): Role | undefined;
@@ -38,11 +41,26 @@ export interface Game<Task = Json, State = Json> {
   solve?(state: State, role: Role, rng: Rng): string;
   stumble?(state: State, role: Role, rng: Rng): string;
   render?(state: State): string;
+  /** Rewards that compare the episodes of a group. */
+  readonly scoreGroup?: ScoreGroup;
 }
 
-/** Returns its argument. It infers the types of task and state, and checks that they hold nothing but JSON. */
+/** Tasks and states are plain JSON, which `defineGame` and `fromGame` check. */
+export interface Game<Task = Json, State = Json> extends GameRules<Task, State> {
+  tasks(split: Split): TaskSet<Task>;
+}
+
+/** What `defineGame` takes. */
+export interface GameDefinition<Task = Json, State = Json> extends GameRules<Task, State> {
+  readonly tasks: Tasks<Task>;
+}
+
+/**
+ * A game from its definition. It infers the types of task and state, and checks that they hold nothing but JSON. Tasks are
+ * given as in `defineEnvironment`.
+ */
 export function defineGame<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
-  game: Game<Task, State>,
+  definition: GameDefinition<Task, State>,
 ): Game<Task, State> {
-  return game;
+  return { ...definition, tasks: readTasks(definition.tasks) };
 }

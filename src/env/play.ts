@@ -3,6 +3,7 @@
 import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
+import { partOf } from './mix/part.ts';
 import type { Role, Session, StepResult } from './session.ts';
 import type { PlayerKind, World } from './world.ts';
 
@@ -43,7 +44,7 @@ export async function playEpisode(
   try {
     for (let role = session.toMove(); role !== undefined; role = session.toMove()) {
       const count = used.get(role) ?? 0;
-      if (count >= world.maxTurns) break;
+      if (count >= partOf(world, session).maxTurns) break;
       used.set(role, count + 1);
       const messages = session.observe(role);
       const action = await choose(session, choices);

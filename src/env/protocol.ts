@@ -15,7 +15,7 @@ export type ParsedAction =
   | { readonly ok: false; readonly problem: string };
 
 export interface ActionProtocol {
-  readonly name: 'raw' | 'tags' | 'tools';
+  readonly name: 'raw' | 'tags' | 'tools' | 'calls';
   parse(text: string): ParsedAction;
   /** The text that `parse` would read as `action`. */
   format(action: string): string;
@@ -25,6 +25,8 @@ export interface ActionProtocol {
   readonly instructions?: string;
   /** The tools that can be called, as function declarations, where actions are tool calls. */
   readonly tools?: readonly JsonObject[];
+  /** Words without a call are an answer, which ends the episode. */
+  readonly answers?: boolean;
 }
 
 /** The action of a turn in which none could be read. Every environment answers it with `valid: false`. */

@@ -12,6 +12,7 @@ import { isThenable, valueText } from '../core/safe-text.ts';
 import { checkReward, OBSERVATION_LIMIT } from './checks.ts';
 import { parseFacts } from './facts.ts';
 import type { ParsedAction } from './protocol.ts';
+import { checkedMetrics } from './scores/metrics.ts';
 import type { Role, Session, Snapshot, SnapshotCost, StepResult } from './session.ts';
 
 /** What a step may be relied on for: facts apart from the rest of the info, everything plain and copied. */
@@ -115,10 +116,10 @@ export function checkedParse(value: unknown): ParsedAction {
 /** @param world its name, for messages about rewards */
 export function checkedStep(value: unknown, world: string, roles: readonly Role[]): CheckedStep {
   const call = 'step()';
-  const allowed = '{ rewards, done, success, valid } and, where there is more to say, info';
+  const allowed = '{ rewards, done, success, valid } and, where there is more to say, metrics and info';
   if (!isObject(value)) throw refused(call, seenOf(value), allowed);
   // Each field is read once: a getter may say something else the next time.
-  const { rewards, done, success, valid, info } = value;
+  const { rewards, done, success, valid, metrics, info } = value;
   for (const [name, flag] of [
     ['done', done],
     ['valid', valid],
@@ -135,6 +136,7 @@ export function checkedStep(value: unknown, world: string, roles: readonly Role[
     }),
     done: done === true,
     valid: valid === true,
+    ...(metrics !== undefined && { metrics: checkedMetrics(call, metrics) }),
     ...splitInfo(info === undefined ? undefined : plain(call, info, 'info')),
   };
 }

@@ -4,6 +4,7 @@ import type { Role } from '../core/episode.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
+import type { WorldPart } from './mix/part.ts';
 
 export type { Role } from '../core/episode.ts';
 
@@ -17,6 +18,8 @@ export interface StepResult {
   /** Which roles succeeded; matters when `done`. */
   readonly success: Readonly<Record<Role, boolean>>;
   readonly valid: boolean;
+  /** Figures to watch: their means are events' metrics `env/<name>`. */
+  readonly metrics?: Readonly<Record<string, number>>;
   readonly info?: Json;
 }
 
@@ -38,6 +41,8 @@ export interface Snapshot {
 
 export interface Session {
   readonly roles: readonly Role[];
+  /** In a world of worlds: the one that this episode is played in. */
+  readonly part?: WorldPart;
   /** Who acts now; undefined when the episode is over. */
   toMove(): Role | undefined;
   /** What `role` reads before its turn, and at the end. Asked twice without a step between, it gives the same. */

@@ -1,4 +1,7 @@
-/** The tool protocol: exactly one `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, with checked arguments. */
+/**
+ * The tool protocol: exactly one `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, with checked arguments. Where answers are
+ * allowed, words without a call are one.
+ */
 
 import type { z } from 'zod';
 import { nearest } from '../core/errors.ts';
@@ -26,31 +29,66 @@ export async function callTool<Context>(
   tools: readonly Tool<Context>[],
   action: string,
   context: Context,
+  signal?: AbortSignal,
 ): Promise<string | undefined> {
   const call = readCall(tools, action);
-  return typeof call === 'string' ? undefined : call.tool.run(call.input, context);
+  return typeof call === 'string' ? undefined : call.tool.run(call.input, context, signal);
 }
 
-/** The protocol for `tools`. Its actions are `toolAction(...)`; problems name the tool, the path and what is allowed. */
-export function toolProtocol(tools: readonly DescribedTool[]): ActionProtocol {
+/** The action of an answer in words, where they are allowed: canonical JSON, which no tool call is equal to. */
+export function answerAction(answer: string): string {
+  return canonicalJson({ answer });
+}
+
+/** The answer in an action; undefined where it is something else. */
+export function answerIn(action: string): string | undefined {
+  if (!action.startsWith('{"answer":')) return undefined;
+  try {
+    const { answer } = JSON.parse(action) as { readonly answer?: unknown };
+    return typeof answer === 'string' ? answer : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface ToolProtocolOptions {
+  /** Whether words without a call are an answer rather than a mistake. */
+  readonly answers?: boolean;
+}
+
+/**
+ * The protocol for `tools`. Its actions are `toolAction(...)`, and `answerAction(...)` where answers are allowed; problems name the
+ * tool, the path and what is allowed.
+ */
+export function toolProtocol(
+  tools: readonly DescribedTool[],
+  { answers = false }: ToolProtocolOptions = {},
+): ActionProtocol {
   const declarations = describeTools(tools);
   return {
     name: 'tools',
     tools: declarations,
+    ...(answers && { answers }),
     instructions: [
       'You can call these tools:',
       ...declarations.map((tool) => JSON.stringify(tool)),
       `You may reason first. Then call one: ${OPEN}{"name": …, "arguments": {…}}${CLOSE}.`,
+      ...(answers ? ['When you know the answer, write it without a call.'] : []),
     ].join('\n'),
-    format: (action) => `${OPEN}${action}${CLOSE}`,
-    parse: (text) => parse(tools, text),
+    format: (action) => answerIn(action) ?? `${OPEN}${action}${CLOSE}`,
+    parse: (text) => parse(tools, text, answers),
   };
 }
 
-function parse(tools: readonly DescribedTool[], text: string): ParsedAction {
+/** Whether a text has a call in the form of this protocol. */
+export const hasToolCall = (text: string): boolean => text.includes(OPEN);
+
+function parse(tools: readonly DescribedTool[], text: string, answers: boolean): ParsedAction {
   const problem = (what: string): ParsedAction => ({ ok: false, problem: what });
   const opened = text.split(OPEN).length - 1;
   const closed = text.split(CLOSE).length - 1;
+  if (opened === 0 && closed === 0 && answers && text.trim() !== '')
+    return { ok: true, action: answerAction(text.trim()) };
   if (opened === 0) return problem(`No tool was called. ${REMEDY} ${available(tools)}`);
   if (opened > 1 || closed > 1) return problem(`Seen more than one tool call. ${REMEDY}`);
   const start = text.indexOf(OPEN) + OPEN.length;
@@ -62,7 +100,7 @@ function parse(tools: readonly DescribedTool[], text: string): ParsedAction {
 }
 
 /** The call written in `body`, or the problem with it. */
-function readCall<Known extends DescribedTool>(
+export function readCall<Known extends DescribedTool>(
   tools: readonly Known[],
   body: string,
 ): { readonly tool: Known; readonly input: JsonObject } | string {

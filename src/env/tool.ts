@@ -8,8 +8,10 @@ export interface Tool<Context = void> {
   readonly name: string;
   readonly description: string;
   readonly parameters: z.ZodObject;
+  /** Its call is the last: the episode ends with it. */
+  readonly ends?: true;
   /** Raises a ZodError on arguments outside `parameters`. The result is what the agent reads. */
-  run(input: unknown, context: Context): Promise<string>;
+  run(input: unknown, context: Context, signal?: AbortSignal): Promise<string>;
 }
 
 export interface ToolDefinition<Parameters extends z.ZodObject, Context> {
@@ -17,10 +19,23 @@ export interface ToolDefinition<Parameters extends z.ZodObject, Context> {
   readonly description: string;
   /** An object schema; unknown keys are refused whether or not it says so. */
   readonly parameters: Parameters;
-  run(input: z.output<Parameters>, context: Context): string | Promise<string>;
+  /** Its call is the last: the episode ends with it. */
+  readonly ends?: true;
+  /** What the agent reads. It should stop when `signal` aborts. */
+  run(input: z.output<Parameters>, context: Context, signal: AbortSignal): string | Promise<string>;
 }
 
-/** A tool, with the type of its arguments inferred from their schema. */
+/**
+ * A tool, with the type of its arguments inferred from their schema.
+ *
+ * @example
+ * const read = defineTool({
+ *   name: 'read',
+ *   description: 'Read a file.',
+ *   parameters: z.object({ path: z.string() }),
+ *   run: ({ path }, { folder }: { folder: string }, signal) => readFile(join(folder, path), { encoding: 'utf8', signal }),
+ * });
+ */
 export function defineTool<Parameters extends z.ZodObject, Context = void>(
   definition: ToolDefinition<Parameters, Context>,
 ): Tool<Context> {
@@ -29,7 +44,9 @@ export function defineTool<Parameters extends z.ZodObject, Context = void>(
     name: definition.name,
     description: definition.description,
     parameters,
-    run: async (input, context) => definition.run(parameters.parse(input) as z.output<Parameters>, context),
+    ...(definition.ends && { ends: definition.ends }),
+    run: async (input, context, signal = new AbortController().signal) =>
+      definition.run(parameters.parse(input) as z.output<Parameters>, context, signal),
   };
 }
 

@@ -77,12 +77,21 @@ const wireView = z.object({
   picture: z.string().optional(),
 }) as unknown as z.ZodType<WireView>;
 
+const actionForm = z.object({
+  form: z.enum(['raw', 'tags', 'tools', 'calls']),
+  /** Whether words without a call are an answer. */
+  answers: z.boolean().default(false),
+  tools: z.array(z.object({ type: z.literal('function'), function: toolDeclaration })).optional(),
+});
+
 export const sessionAnswer = z.object({
   session: z.string().min(1),
   leaseMs: z.number(),
   /** The number that the next step must have. */
   step: z.int().min(0),
   view: wireView,
+  /** In a world of worlds: the one that the episode is played in. */
+  part: z.object({ name: z.string(), maxTurns: z.int().min(1), action: actionForm }).optional(),
 });
 
 const snapshotCost = z.enum(['free', 'process', 'container']);
@@ -99,6 +108,7 @@ export const stepAnswer = z.object({
   done: z.boolean(),
   success: z.record(z.string(), z.boolean()),
   valid: z.boolean(),
+  metrics: z.record(z.string(), z.number()).optional(),
   info: z.json().optional(),
   view: wireView,
 });
@@ -112,10 +122,7 @@ export const environmentAnswer = z.object({
   description: z.string(),
   roles: z.array(z.string()).min(1),
   maxTurns: z.int().min(1),
-  action: z.object({
-    form: z.enum(['raw', 'tags', 'tools']),
-    tools: z.array(z.object({ type: z.literal('function'), function: toolDeclaration })).optional(),
-  }),
+  action: actionForm,
   /** Numbers of tasks; null is endlessly many. */
   tasks: z.object({
     train: z.int().nullable(),
@@ -128,6 +135,8 @@ export const environmentAnswer = z.object({
   pure: z.boolean().default(false),
   /** What snapshots of its sessions cost; null where there are none. */
   snapshots: snapshotCost.nullable().default(null),
+  /** Whether its rewards compare the episodes of a group, which a server does not see. */
+  scoresGroups: z.boolean().default(false),
   /** Whether scripted players can be asked. */
   scripts: z.boolean(),
   /** Training settings that were found to work here. */

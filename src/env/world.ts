@@ -7,6 +7,7 @@ import type { Agent } from './agent.ts';
 import type { Split, TaskSet } from './environment.ts';
 import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
+import type { ScoreGroup } from './scores/group-scores.ts';
 import type { Role, Session, SnapshotCost } from './session.ts';
 
 /** A thought before an action, as a corrector sees it. */
@@ -44,9 +45,9 @@ export interface World {
   tasks(split: Split): TaskSet<Json>;
   /**
    * Open an episode. `rng` is the episode's own stream of chance; `startRng`, where it is given, is shared by the episodes
-   * of a group, whose starts must be the same to be compared.
+   * of a group, whose starts must be the same to be compared. `signal` aborts when nobody waits for it any more.
    */
-  open(task: Json, rng: Rng, startRng?: Rng): Promise<Session>;
+  open(task: Json, rng: Rng, startRng?: Rng, signal?: AbortSignal): Promise<Session>;
   /**
    * The action (before the protocol's formatting) a scripted player takes now; undefined where there is no such player.
    * Remote worlds ask their server.
@@ -57,6 +58,13 @@ export interface World {
    * actions, scripted players write it before theirs, and recipes may imitate it. A corrector may be a language model.
    */
   correctThought?(turn: ThoughtToCorrect): string | Promise<string>;
+  /**
+   * The completion that would answer the task, word for word in the present wording and action format; or several, of
+   * which each would. Absent where no single completion does.
+   */
+  truth?(task: Json): string | readonly string[];
+  /** Rewards that compare the episodes of a group, such as those of a judge; asked once, when all have ended. */
+  readonly scoreGroup?: ScoreGroup;
 }
 
 /** Whether episodes can go on from places of others: from snapshots, or by repeating what a reducer was told. */

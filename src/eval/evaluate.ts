@@ -5,8 +5,10 @@ import { mean, sampleStd, wilsonInterval } from '../core/statistics.ts';
 import { isTrainable, type StopReason } from '../core/stop.ts';
 import { chainOf } from '../core/trajectory.ts';
 import type { Split } from '../env/environment.ts';
-import { tasksOf } from '../env/split.ts';
+import { tasksOf } from '../env/tasks/split.ts';
 import { type CollectOptions, collectGroups } from '../rollout/collect.ts';
+import { environmentMetrics } from '../rollout/environment-metrics.ts';
+import { scoreGroups } from '../rollout/score-groups.ts';
 
 export interface EvaluationResult {
   readonly episodes: number;
@@ -19,6 +21,8 @@ export interface EvaluationResult {
   /** Mean turns of an episode. */
   readonly turns: number;
   readonly stops: Readonly<Partial<Record<StopReason, number>>>;
+  /** What the environment told of itself: `env/<name>` (docs/metrics.md). Absent where it told nothing. */
+  readonly metrics?: Readonly<Record<string, number>>;
 }
 
 export interface Evaluation {
@@ -36,7 +40,7 @@ export async function evaluate(
 ): Promise<Evaluation> {
   const set = tasksOf(options.world, options.split);
   const tasks = Math.min(options.tasks, set.size * repeatsOf(set.size, options.tasks));
-  const groups = await collectGroups(
+  const played = await collectGroups(
     Array.from({ length: tasks }, (_, index) => ({
       step: options.step,
       // Every evaluation has the same chance, so that before and after differ in the policy alone.
@@ -49,6 +53,7 @@ export async function evaluate(
     })),
     options,
   );
+  const groups = await scoreGroups(played, options);
   return { result: summarise(groups, options.counts), groups };
 }
 
@@ -81,6 +86,7 @@ export function summarise(
   const average = count === 0 ? 0 : mean(outcomes);
   const half = count < 2 ? 0 : (1.96 * sampleStd(outcomes)) / Math.sqrt(count);
   const interval = wilsonInterval(successes, count);
+  const metrics = environmentMetrics(groups.flatMap(({ members }) => members));
   return {
     episodes: count,
     success: count === 0 ? 0 : successes / count,
@@ -89,6 +95,7 @@ export function summarise(
     returnInterval: [average - half, average + half],
     turns: count === 0 ? 0 : usable.reduce((sum, { turns }) => sum + turns, 0) / count,
     stops,
+    ...(Object.keys(metrics).length > 0 && { metrics }),
   };
 }
 

@@ -1,19 +1,33 @@
 /** Contracts and helpers for authors of environments, games and live sessions. @module */
 
+export { type Base, type Based, type DataPath, defineBase } from '../env/base.ts';
 export {
   defineEnvironment,
   type Environment,
+  type EnvironmentDefinition,
   type Split,
   type Step,
   type TaskSet,
+  type Tasks,
 } from '../env/environment.ts';
 export { brokenLaw, brokenWorldLaw } from '../env/environment-laws.ts';
 export { defineWorld, type WorldFactory } from '../env/factory.ts';
 export { fromEnvironment } from '../env/from-environment.ts';
 export { fromGame } from '../env/from-game.ts';
-export { defineGame, type Game, type GameStep } from '../env/game.ts';
+export { defineGame, type Game, type GameDefinition, type GameStep } from '../env/game.ts';
+export { defineSession, type SessionDefinition } from '../env/live/define-session.ts';
+export {
+  defineTools,
+  type Score,
+  type ToolEpisode,
+  type ToolMove,
+  type ToolsDefinition,
+  type ToolUse,
+} from '../env/live/define-tools.ts';
+export { type Mix, type MixEntry, type MixOptions, mix } from '../env/mix/mix.ts';
 export type { ActionProtocol, ParsedAction } from '../env/protocol.ts';
 export { rawProtocol } from '../env/raw-protocol.ts';
+export type { GroupScore, ScoreGroup } from '../env/scores/group-scores.ts';
 export {
   AGENT,
   type Role,
@@ -23,6 +37,6 @@ export {
   type StepResult,
 } from '../env/session.ts';
 export { tagProtocol } from '../env/tag-protocol.ts';
-export { defineTool, type Tool } from '../env/tool.ts';
-export { callTool, toolProtocol } from '../env/tool-protocol.ts';
+export { defineTool, type Tool, type ToolDefinition } from '../env/tool.ts';
+export { answerAction, callTool, toolAction, toolProtocol } from '../env/tool-protocol.ts';
 export type { PlayerKind, ThoughtToCorrect, World } from '../env/world.ts';

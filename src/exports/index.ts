@@ -51,12 +51,27 @@ export {
   type TeacherAnswer,
   type TeacherRequest,
 } from '../env/agent.ts';
+export { type Base, type Based, type DataPath, defineBase } from '../env/base.ts';
 export {
   defineEnvironment,
   type Environment,
+  type EnvironmentDefinition,
   type Step,
   type TaskSet,
+  type Tasks,
 } from '../env/environment.ts';
+export { defineSession, type SessionDefinition } from '../env/live/define-session.ts';
+export {
+  defineTools,
+  type Score,
+  type ToolEpisode,
+  type ToolMove,
+  type ToolsDefinition,
+  type ToolUse,
+} from '../env/live/define-tools.ts';
+export { type Mix, type MixEntry, type MixOptions, mix } from '../env/mix/mix.ts';
+export type { GroupScore, ScoreGroup } from '../env/scores/group-scores.ts';
+export { defineTool, type Tool, type ToolDefinition } from '../env/tool.ts';
 export type { EvaluationResult } from '../eval/evaluate.ts';
 export type { Renderer } from '../model/chat/renderer.ts';
 export {

@@ -3,6 +3,7 @@
 import type { EpisodeKey } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import { Rng } from '../core/rng.ts';
+import { partOf } from '../env/mix/part.ts';
 import { checkedText } from '../env/replies.ts';
 import type { PlayerKind, World } from '../env/world.ts';
 import type { Renderer } from '../model/chat/renderer.ts';
@@ -19,7 +20,7 @@ export interface ScriptedOptions {
 
 /** What is thought before acting, where the protocol tells thoughts from actions. */
 async function thoughtOf(world: World, { session, messages }: CompletionRequest, rng: Rng): Promise<string> {
-  if (!world.protocol.thought || !world.correctThought) return '';
+  if (!partOf(world, session).protocol.thought || !world.correctThought) return '';
   const thought = await world.correctThought({ session, messages, thought: '', rng });
   return thought === '' ? '' : `${thought} `;
 }
@@ -62,7 +63,8 @@ async function acted(
       next: 'Give it solve() (and actions()), or start from a checkpoint instead of demonstrations',
     });
   }
-  const written = world.protocol.format(checkedText('script()', action));
+  const { protocol } = partOf(world, request.session);
+  const written = protocol.format(checkedText('script()', action));
   return {
     by: wanted,
     text: `${await thoughtOf(world, request, rng)}${checkedText('protocol.format()', written)}`,

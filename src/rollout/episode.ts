@@ -41,9 +41,10 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     session = from
       ? await from.open(guard, request.chance === 'fresh' ? chanceOf(drawsAs, seed) : undefined)
       : await turns.open(guard);
+    recorder.part = session.part?.name;
     for (let role = session.toMove(); role !== undefined; role = session.toMove()) {
       const seat = seats.get(role)!;
-      if (seat.thread.turns >= options.maxTurns) {
+      if (seat.thread.turns >= Math.min(options.maxTurns, session.part?.maxTurns ?? options.maxTurns)) {
         stop = 'turn-limit';
         break;
       }

@@ -26,6 +26,8 @@ export class Recorder {
   readonly #success: Record<Role, boolean>;
   readonly #seats: Record<Role, { player: string; version: number }>;
   readonly #began: number = performance.now();
+  /** In a world of worlds: the name of the one that is played. */
+  part: string | undefined;
 
   constructor(
     key: EpisodeKey,
@@ -114,6 +116,7 @@ export class Recorder {
     return {
       key: this.#key,
       task: this.#task,
+      ...(this.part !== undefined && { part: this.part }),
       calls: this.#calls,
       transitions: this.#transitions,
       tools: this.#tools,

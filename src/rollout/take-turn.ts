@@ -198,6 +198,7 @@ async function act(
     at,
     environmentMs: tenths(performance.now() - answered),
     ...(turn.attempt > 0 && { attempt: turn.attempt }),
+    ...(result.metrics && { metrics: result.metrics }),
     ...(result.facts && { facts: result.facts }),
     ...(result.info !== undefined && { notes: { info: result.info } }),
   };

@@ -1,7 +1,7 @@
 /** A run in the hands of a program: watched, stopped, and its latest checkpoint measured, played and exported. */
 
 import type { Episode, Split } from '../core/episode.ts';
-import { taskOf } from '../env/split.ts';
+import { taskOf } from '../env/tasks/split.ts';
 import { evaluate } from '../eval/evaluate.ts';
 import { collectGroups } from '../rollout/collect.ts';
 import { playOptions } from '../train/kit/learner.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
-import { testTasksOf } from '../env/practised.ts';
+import { testTasksOf } from '../env/tasks/practised.ts';
 import { withUserCode } from '../rollout/node/stray-errors.ts';
 import { startWatchdog, type Watchdog } from '../rollout/node/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';

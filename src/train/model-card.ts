@@ -54,7 +54,7 @@ export async function rendererOf(card: ModelCard, config: TrainConfig, world: Wo
   return chatRenderer(language, {
     maxTurnTokens,
     system: card.system,
-    translateToolCalls: world.protocol.name === 'tools',
+    translateToolCalls: world.protocol.tools !== undefined,
     ...(thinking === 'template' ? {} : { variables: { enable_thinking: thinking === 'on' } }),
   });
 }

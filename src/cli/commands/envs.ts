@@ -152,4 +152,5 @@ const protocolNames: Readonly<Record<World['protocol']['name'], string>> = {
   raw: 'the text as it is',
   tags: 'text between <action> and </action>',
   tools: 'tool calls',
+  calls: 'tool calls in words: <call> NAME ARGUMENT: VALUE',
 };

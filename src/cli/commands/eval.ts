@@ -10,6 +10,7 @@ import { CODE, isAddress, isPath, isSameWorld, runWorldOf } from '../../run/load
 import { openBlackBox, runsHere } from '../../run/model/black-box.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import { painter } from '../../show/console.ts';
+import { environmentMetricLines } from '../../show/environment-metrics.ts';
 import { formatInterval } from '../../show/format.ts';
 import { table } from '../../show/table.ts';
 import { appendLines, latestRun, runNames } from '../../store/runs.ts';
@@ -117,7 +118,13 @@ export const evalCommand: Command<typeof options> = defineCommand({
         { title: 'turns', align: 'right' },
         { title: 'tasks', align: 'right' },
       ] as const;
-      console.write(`${table(columns, rows, painter(console.colour)).join('\n')}\n`);
+      const paint = painter(console.colour);
+      console.write(`${table(columns, rows, paint).join('\n')}\n`);
+      const told = environmentMetricLines(
+        results.map(({ label, result }) => ({ ...result, label })),
+        paint,
+      );
+      if (told.length > 0) console.write(`\n${told.join('\n')}\n`);
     } finally {
       display.close();
       await player.close();

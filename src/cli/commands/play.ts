@@ -5,7 +5,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { visible } from '../../core/visible.ts';
 import type { WorldFactory } from '../../env/factory.ts';
-import { taskOf } from '../../env/split.ts';
+import { taskOf } from '../../env/tasks/split.ts';
 import type { World } from '../../env/world.ts';
 import { collectGroups } from '../../rollout/collect.ts';
 import {
@@ -62,14 +62,18 @@ export const playCommand: Command<typeof options> = defineCommand({
   },
 });
 
+function formOf({ name, format }: World['protocol']): string {
+  if (name === 'raw') return 'Type an action';
+  return `Type an action as ${name === 'calls' ? '<call> TOOL ARGUMENT: VALUE' : format('ACTION')}`;
+}
+
 type PlayInvocation = Invocation<z.output<typeof options>>;
 
 async function person(world: World, { options, console, interrupts }: PlayInvocation): Promise<void> {
   const { split, episodes, task: first } = options;
   const { ask, close } = askInput(interrupts.signal);
   const paint = painter(console.colour);
-  const exampleAction = world.protocol.format('ACTION');
-  const form = world.protocol.name === 'raw' ? 'Type an action' : `Type an action as ${exampleAction}`;
+  const form = formOf(world.protocol);
   console.write(
     `${paint('bold', world.name)}  ${world.description}\n${paint('dim', `${form}, ? to let the expert move, Ctrl-D to leave.`)}\n`,
   );

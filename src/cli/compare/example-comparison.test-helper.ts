@@ -2,7 +2,7 @@
 
 import { armsOf } from '../../compare/arm.ts';
 import { type Job, jobsOf, prepareStudy, type Study } from '../../compare/study.ts';
-import type { TestTasks } from '../../env/practised.ts';
+import type { TestTasks } from '../../env/tasks/practised.ts';
 import { findEnvironment } from '../../run/load/environments.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { evaluation } from '../example-run.test-helper.ts';

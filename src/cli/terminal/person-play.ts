@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Json } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
 import { visible } from '../../core/visible.ts';
+import { partOf } from '../../env/mix/part.ts';
 import type { Role } from '../../env/session.ts';
 import type { World } from '../../env/world.ts';
 import { type Console, painter } from '../../show/console.ts';
@@ -65,15 +66,16 @@ export async function playAsPerson(
 ): Promise<boolean> {
   const paint = painter(console.colour);
   const session = await world.open(task, Rng.of('play', seed));
+  const { protocol, maxTurns } = partOf(world, session);
   const used = new Map<Role, number>();
   const earned = new Map<Role, number>();
   let succeeded = false;
   try {
     for (let role = session.toMove(); role !== undefined; role = session.toMove()) {
       const turn = (used.get(role) ?? 0) + 1;
-      if (turn > world.maxTurns) break;
+      if (turn > maxTurns) break;
       used.set(role, turn);
-      const label = `${world.roles.length > 1 ? `${role}, ` : ''}turn ${turn} of ${world.maxTurns}`;
+      const label = `${world.roles.length > 1 ? `${role}, ` : ''}turn ${turn} of ${maxTurns}`;
       console.write(stateText(label, session.render?.(), session.observe(role), console));
       const known = session.actions?.();
       if (known !== undefined && known.length > 0)
@@ -83,7 +85,7 @@ export async function playAsPerson(
       const hint =
         answer.trim() === '?' ? await world.script?.(session, 'expert', Rng.of('hint', turn)) : undefined;
       if (hint !== undefined) console.write(`  ${paint('dim', 'the expert plays')} ${hint}\n`);
-      const parsed = hint === undefined ? world.protocol.parse(answer) : { ok: true as const, action: hint };
+      const parsed = hint === undefined ? protocol.parse(answer) : { ok: true as const, action: hint };
       if (!parsed.ok) console.write(`  ${paint('red', 'not an action:')} ${parsed.problem}\n`);
       const result = await session.step(parsed.ok ? parsed.action : answer, signal);
       if (parsed.ok && !result.valid) console.write(`  ${paint('red', 'not accepted here')}\n`);

@@ -2,6 +2,7 @@
 
 import { CODE, sourceKind, typedSource } from '../../run/load/world-source.ts';
 import { type Console, type Paint, painter, wrap } from '../../show/console.ts';
+import { environmentMetricLines } from '../../show/environment-metrics.ts';
 import { type Episode, episodeText } from '../../show/episode-text.ts';
 import { formatCount, formatInterval, formatScore, formatSeconds } from '../../show/format.ts';
 import { plot } from '../../show/plot.ts';
@@ -10,7 +11,7 @@ import { type Column, table } from '../../show/table.ts';
 import { onWhichTasks, taskNoun } from '../../show/task-words.ts';
 import type { RunWorld } from '../../store/run-file.ts';
 import { commandIn } from '../../store/runs.ts';
-import type { EvaluationResult } from '../../train/loop/events.ts';
+import type { EvaluationResult, RunSummary } from '../../train/loop/events.ts';
 
 export interface SummaryInput {
   readonly run: string;
@@ -40,6 +41,7 @@ export function summaryText(
       capital(taskNoun(history.start)),
       gameCurve(history).length > 0 ? [] : results(history, paint),
     ),
+    ...section('What the environment tells', environmentFigures(history, paint)),
     ...section('Learning curve', [
       ...curve(history, screen),
       ...(curvePath === undefined ? [] : [paint('dim', `  as a picture: ${curvePath}`)]),
@@ -86,6 +88,17 @@ function headline(
   }
   const verdict = to.successInterval[1] < from.successInterval[0] ? 'it got worse' : 'no clear change';
   return `${name}\nDone: ${change} ${onWhichTasks(start)}, ${verdict}.`;
+}
+
+/** Metrics of the environment before and after, sampled and greedy. */
+function environmentFigures({ before, after, evaluations }: RunHistory, paint: Paint): string[] {
+  const last = after ?? (evaluations.at(-1) === before ? undefined : evaluations.at(-1));
+  const ways = (label: string, { sampled, greedy }: Pick<RunSummary['before'], 'sampled' | 'greedy'>) => [
+    { ...sampled, label: `sampled, ${label}` },
+    { ...greedy, label: `greedy, ${label}` },
+  ];
+  const measured = [...(before ? ways('before', before) : []), ...(last ? ways('after', last) : [])];
+  return environmentMetricLines(measured, paint);
 }
 
 /** A row for each way of playing, before and after. */

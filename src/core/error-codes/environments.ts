@@ -1,6 +1,10 @@
 import type { ErrorTable } from './error-table.ts';
 
 export const environments = {
+  'base-invalid': {
+    meaning: 'Data under states is not JSON, a path leads nowhere in it, or a state stands on other data.',
+    remedy: 'The message names the path or both hashes.',
+  },
   'environment-reply': {
     meaning:
       'A call of a world, a session or its action protocol returned something that its contract does not allow.',
@@ -9,6 +13,12 @@ export const environments = {
   'episode-over': {
     meaning: 'A session was stepped after its end.',
     remedy: 'Open a new one, or one from a snapshot of before the end.',
+  },
+  'mix-invalid': {
+    meaning:
+      'A mix has no worlds, a weight that is no positive number, two worlds of one name, different roles, or an agent.',
+    remedy: 'The message names it.',
+    exit: 2,
   },
   'no-demonstrations': {
     meaning: 'Every scripted episode failed, timed out or had no turns.',
@@ -57,6 +67,29 @@ export const environments = {
   'state-not-json': {
     meaning: 'A state holds something that JSON cannot (a function, a class instance, `NaN`).',
     remedy: 'Keep only plain data in the state.',
+  },
+  'task-file-invalid': {
+    meaning:
+      'A file of tasks has an unknown ending, an unreadable line or no tasks, or changed while it was used.',
+    remedy: 'Correct the line that the message names.',
+    exit: 2,
+  },
+  'task-file-unknown': {
+    meaning: 'A file of tasks does not exist or cannot be opened.',
+    remedy: 'Paths start from the file that defines the environment.',
+    exit: 2,
+  },
+  'tasks-invalid': {
+    meaning: 'The tasks of an environment are neither a list, a set, a file nor a function of the split.',
+    remedy: 'See [write an environment](write-an-environment.md#tasks).',
+  },
+  'tools-failed': {
+    meaning: 'A tool or `score` of an environment of tools threw an error, or returned something wrong.',
+    remedy: 'The message names it; only its episode ended.',
+  },
+  'tools-invalid': {
+    meaning: '`defineTools` was given a name, a turn limit or tools that cannot be used.',
+    remedy: 'The message names the part.',
   },
   'unknown-role': {
     meaning: 'A game rewarded a role that it does not have.',

@@ -6,6 +6,10 @@ export const remoteEnvironments = {
     remedy: 'The message names the line.',
     exit: 2,
   },
+  'group-scores-remote': {
+    meaning: 'A served environment compares the episodes of a group, which its server does not see.',
+    remedy: 'Train in the process that has it, by its file.',
+  },
   'mcp-failed': {
     meaning: 'An MCP server cannot be reached, or a call of its tool failed.',
     remedy: "The message gives the server's reason.",

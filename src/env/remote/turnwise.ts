@@ -7,6 +7,8 @@ import type { Rng, RngState } from '../../core/rng.ts';
 import { declaredTool } from '../declared-tools.ts';
 import type { Split, TaskSet } from '../environment.ts';
 import { defineWorld, type WorldFactory } from '../factory.ts';
+import { wordCallProtocol } from '../live/word-call-protocol.ts';
+import type { WorldPart } from '../mix/part.ts';
 import type { ActionProtocol } from '../protocol.ts';
 import { rawProtocol } from '../raw-protocol.ts';
 import type { Role, Session, Snapshot, SnapshotCost, StepResult } from '../session.ts';
@@ -42,7 +44,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /**
  * The environment that `turnwise env serve` serves at `url`, described by its server.
  *
- * @throws TurnwiseError `remote-unreachable`, `remote-timeout`, `remote-refused`, `remote-answer-invalid`
+ * @throws TurnwiseError `group-scores-remote`, `remote-unreachable`, `remote-timeout`, `remote-refused`, `remote-answer-invalid`
  */
 export async function connectTurnwise(
   name: string,
@@ -53,6 +55,13 @@ export async function connectTurnwise(
     { method: 'GET', url: `${base}/v1/environment`, headers: keyHeaders(), timeoutMs: CONNECT_TIMEOUT_MS },
     environmentAnswer,
   );
+  if (described.scoresGroups) {
+    throw new TurnwiseError('group-scores-remote', {
+      what: `"${described.name}" compares the episodes of a group, which its server at ${base} does not see`,
+      next: 'Train in the process that has it, by its file; or serve it without scoreGroup',
+      fields: { environment: name },
+    });
+  }
   return defineWorld({
     name,
     description: described.description,
@@ -95,8 +104,10 @@ async function askScript(session: Session, kind: PlayerKind, rng: Rng): Promise<
   return await session.script(kind, rng);
 }
 
-function protocolOf({ form, tools = [] }: Described['action']): ActionProtocol {
-  if (form === 'tools') return toolProtocol(tools.map((tool) => declaredTool(tool.function)));
+function protocolOf({ form, answers, tools = [] }: Described['action']): ActionProtocol {
+  const declared = tools.map((tool) => declaredTool(tool.function));
+  if (form === 'tools') return toolProtocol(declared, { answers });
+  if (form === 'calls') return wordCallProtocol(declared, { answers });
   return form === 'tags' ? tagProtocol : rawProtocol;
 }
 
@@ -111,6 +122,7 @@ interface SessionParts {
 
 export class TurnwiseSession implements Session {
   readonly roles: readonly Role[];
+  readonly part?: WorldPart;
   readonly snapshot?: () => Promise<Snapshot>;
   readonly #parts: SessionParts;
   readonly #client: TurnwiseClient;
@@ -128,6 +140,10 @@ export class TurnwiseSession implements Session {
     this.#path = `/v1/sessions/${opened.session}`;
     this.#view = opened.view;
     this.#step = opened.step;
+    if (opened.part) {
+      const { name, maxTurns, action } = opened.part;
+      this.part = { name, maxTurns, protocol: protocolOf(action) };
+    }
     if (route) this.snapshot = async () => this.#wayHere(route);
     else if (snapshots) this.snapshot = () => this.#hold();
   }
@@ -154,8 +170,8 @@ export class TurnwiseSession implements Session {
     this.#actions.push(action);
     this.#view = view;
     this.#step = step + 1;
-    const { info, ...plain } = result;
-    return info === undefined ? plain : { ...plain, info };
+    const { info, metrics, ...plain } = result;
+    return { ...plain, ...(metrics && { metrics }), ...(info !== undefined && { info }) };
   }
 
   /** Draws on the server from a copy of `rng`, which moves on by one draw. */

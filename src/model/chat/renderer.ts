@@ -4,8 +4,8 @@
  */
 
 import type { Message, Reply, ToolDeclaration } from '../../core/messages.ts';
+import { parseReply } from '../../core/word-reply.ts';
 import { ACT_ID, END_ID, type WordTokenizer } from '../tokenizer/word-tokenizer.ts';
-import { parseReply } from './word-reply.ts';
 
 /** A completion that stands in a conversation. Every `Call` is one. */
 export interface Completion {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../core/messages.ts';
+import { parseReply, writeReply } from '../../core/word-reply.ts';
 import { ACT_ID, END_ID, WordTokenizer } from '../tokenizer/word-tokenizer.ts';
 import type { ToolDeclaration } from './conversation.ts';
 import { continued, promptOf, start } from './prompts.test-helper.ts';
 import { CHAT_WORDS, wordChatRenderer } from './word-chat.ts';
-import { parseReply, writeReply } from './word-reply.ts';
 
 const tools: ToolDeclaration[] = [
   {

@@ -3,13 +3,13 @@
  * knows its tools from demonstrations, and a schema in every prompt would only be tokens to read.
  */
 
+import { CALL_WORD, messageText, parseReply } from '../../core/word-reply.ts';
 import { ACT_ID, END_ID, type WordTokenizer } from '../tokenizer/word-tokenizer.ts';
 import type { ConversationRenderer } from './conversation.ts';
 import { idsOf, isCompletion, type Piece, withoutEnd } from './renderer.ts';
-import { CALL, messageText, parseReply } from './word-reply.ts';
 
 /** Every word that a vocabulary needs besides those of the demonstrations. */
-export const CHAT_WORDS: readonly string[] = ['<system>', '<user>', '<tool>', CALL];
+export const CHAT_WORDS: readonly string[] = ['<system>', '<user>', '<tool>', CALL_WORD];
 
 /** Marks around a completion, as pieces. */
 const OPEN = '<act>';
@@ -34,7 +34,7 @@ export function wordChatRenderer(tokenizer: WordTokenizer, maxWords: number): Co
       const ids = tokenizer.encode(messageText(piece));
       return piece.role === 'assistant' ? [ACT_ID, ...ids, END_ID] : ids;
     },
-    forcedIds: ({ name }) => tokenizer.encode(name === undefined ? CALL : `${CALL} ${name}`),
+    forcedIds: ({ name }) => tokenizer.encode(name === undefined ? CALL_WORD : `${CALL_WORD} ${name}`),
     textIds: (text) => tokenizer.encode(text),
     completionIds: (text) => [...tokenizer.encode(text), END_ID],
     text: (ids) => tokenizer.decode(withoutEnd(ids)),

@@ -6,6 +6,7 @@
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
+import { checkedPart, type WorldPart } from '../../env/mix/part.ts';
 import type { ParsedAction } from '../../env/protocol.ts';
 import {
   type CheckedStep,
@@ -43,6 +44,8 @@ export class GuardedSession {
   readonly inner: Session;
   /** Whether snapshots of it can be taken. */
   readonly hasSnapshots: boolean;
+  /** In a world of worlds: the one that the episode is played in. */
+  readonly part: WorldPart | undefined;
   /** Names the episode and its turn in messages. */
   place: string;
   readonly #world: World;
@@ -58,6 +61,7 @@ export class GuardedSession {
   ) {
     this.inner = inner;
     this.hasSnapshots = hasSnapshots;
+    this.part = checkedPart(inner.part);
     this.place = place;
     this.#world = world;
     this.#boundary = boundary;
@@ -68,8 +72,8 @@ export class GuardedSession {
   /** @throws EpisodeEnd, as all methods but `close` */
   static open({ task, rng, startRng }: OpenRequest, options: GuardOptions): Promise<GuardedSession> {
     const { world } = options;
-    return GuardedSession.#made(`opening ${world.name}`, 'open()', options, () =>
-      world.open(task, rng, startRng),
+    return GuardedSession.#made(`opening ${world.name}`, 'open()', options, (signal) =>
+      world.open(task, rng, startRng, signal),
     );
   }
 
@@ -95,13 +99,13 @@ export class GuardedSession {
 
   /** Find the action in what the policy wrote. */
   parse(text: string): ParsedAction {
-    return this.#call('reading the action of', () => checkedParse(this.#world.protocol.parse(text)));
+    return this.#call('reading the action of', () => checkedParse(this.#protocol.parse(text)));
   }
 
   /** What stands before the action; undefined where the protocol does not tell thoughts from actions. */
   thought(text: string): string | undefined {
     return this.#call('reading the thought of', () => {
-      const { protocol } = this.#world;
+      const protocol = this.#protocol;
       return protocol.thought && checkedText('protocol.thought()', protocol.thought(text));
     });
   }
@@ -158,6 +162,10 @@ export class GuardedSession {
     await this.#boundary.quietly(`closing ${this.place}`, this.#timeoutMs, () => this.inner.close());
   }
 
+  get #protocol(): World['protocol'] {
+    return (this.part ?? this.#world).protocol;
+  }
+
   #call<T>(doing: string, work: () => T): T {
     return this.#boundary.call('environment', `${doing} ${this.place}`, work);
   }
@@ -178,7 +186,7 @@ export class GuardedSession {
     what: string,
     call: string,
     options: GuardOptions,
-    make: () => unknown,
+    make: (signal: AbortSignal) => unknown,
   ): Promise<GuardedSession> {
     const guarded = (made: unknown): GuardedSession => {
       const inner = checkedSession(call, made);

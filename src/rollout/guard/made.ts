@@ -11,7 +11,7 @@ import type { Boundary } from '../boundary.ts';
 export async function madeBy<T>(
   what: string,
   { boundary, timeoutMs }: { readonly boundary: Boundary; readonly timeoutMs: number },
-  make: () => unknown,
+  make: (signal: AbortSignal) => unknown,
   check: (made: unknown) => T,
   discard: (made: unknown) => unknown,
 ): Promise<T> {
@@ -20,8 +20,8 @@ export async function madeBy<T>(
   const letGo = (): Promise<void> =>
     boundary.quietly(`closing what came of ${what}`, timeoutMs, () => discard(made));
   try {
-    const making = async (): Promise<void> => {
-      made = await make();
+    const making = async (signal: AbortSignal): Promise<void> => {
+      made = await make(signal);
       if (abandoned) await letGo();
     };
     await boundary.step('environment', what, timeoutMs, making, false);

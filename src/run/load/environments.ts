@@ -8,6 +8,7 @@ import type { WorldFactory } from '../../env/factory.ts';
 import type { World } from '../../env/world.ts';
 import { applySettings } from '../settings/settings.ts';
 import { loadFile } from './load-file.ts';
+import { isMixName, mixFactory, mixSource, parseMixName } from './mix.ts';
 import { connectEnvironment, remoteExamples } from './remote-environments.ts';
 import { isAddress, isPath } from './world-source.ts';
 
@@ -23,23 +24,27 @@ const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
 export const environmentNames: readonly string[] = Object.keys(loaders);
 
 /** What a command says of an argument that names an environment. */
-export const environmentHelp: string = `${environmentNames.join(', ')}, a file such as ./agent.ts, or an address such as ${remoteExamples[1]}`;
+export const environmentHelp: string = `${environmentNames.join(', ')}, a file such as ./agent.ts, an address such as ${remoteExamples[1]}, or a mix such as mix:maze=3,wordle=1`;
 
 export function loadEnvironments(): Promise<WorldFactory[]> {
   return Promise.all(environmentNames.map(findEnvironment));
 }
 
 /**
- * A built-in environment by its name, what a file exports by its path, or the environment behind an address, whose server
- * is asked. Its `source` says how it was loaded, so that a run finds it again.
+ * A built-in environment by its name, what a file exports by its path, the environment behind an address, whose server is
+ * asked, or a mix of them (`mix:maze=3,wordle=1`). Its `source` says how it was loaded, so that a run finds it again.
  *
  * @throws TurnwiseError `environment-unknown`, naming the nearest; `file-unknown`, `file-unusable`; as `connectEnvironment`
  */
 export async function findEnvironment(name: string): Promise<WorldFactory> {
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
   if (load) return { ...(await load()), source: name };
+  if (isMixName(name)) {
+    const chosen = parseMixName(name, process.cwd());
+    return { ...(await mixFactory(chosen, findEnvironment, process.cwd())), source: mixSource(chosen) };
+  }
   if (isAddress(name)) return { ...(await connectEnvironment(name)), source: name };
-  if (isPath(name)) return loadFile(name);
+  if (isPath(name)) return loadFile(name, findEnvironment);
   const near = nearest(name, environmentNames);
   throw new TurnwiseError('environment-unknown', {
     what: `There is no environment "${name}"`,

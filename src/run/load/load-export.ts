@@ -20,6 +20,8 @@ export interface FromFile<T> {
   readonly value: T;
   /** The absolute path, with the `#name` that was given: how it is found again from any folder. */
   readonly source: string;
+  /** The absolute path alone. */
+  readonly file: string;
 }
 
 /**
@@ -49,13 +51,13 @@ export async function loadExport<T>(
   });
   if (chosen !== undefined) {
     const one = found.find(({ key }) => key === chosen);
-    if (one) return { value: one.known, source: `${file}#${chosen}` };
+    if (one) return { value: one.known, source: `${file}#${chosen}`, file };
     throw exportMissing(path, chosen, wanted.noun, found, exports);
   }
   // A default export beside a named one is usually the same object.
   const different = new Map(found.map(({ value, known }) => [value, known]));
   const [only] = different.values();
-  if (only !== undefined && different.size === 1) return { value: only, source: file };
+  if (only !== undefined && different.size === 1) return { value: only, source: file, file };
   throw new TurnwiseError('file-unusable', {
     what: `${path} must export one ${wanted.noun}`,
     seen:

@@ -9,6 +9,7 @@ import { fromAgent } from '../../env/from-agent.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
 import { fromGame } from '../../env/from-game.ts';
 import type { Game } from '../../env/game.ts';
+import type { Mix } from '../../env/mix/mix.ts';
 import type { World } from '../../env/world.ts';
 
 /** Whatever a `define…` function returned; or a built-in name, a path with an optional `#export`, or an address. */
@@ -18,6 +19,7 @@ export type WorldInput<Task extends JsonCompatible<Task>, State extends JsonComp
   | Agent<Task>
   | World
   | WorldFactory
+  | Mix
   | string;
 
 /** The factory of whatever a `define…` or `from…` function returned; undefined for anything else. */

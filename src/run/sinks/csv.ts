@@ -59,12 +59,16 @@ function rowOf(event: StoredEvent): Row | undefined {
   }
 }
 
-function resultOf(way: string, { success, return: outcome, turns, episodes }: EvaluationResult): Row {
+function resultOf(
+  way: string,
+  { success, return: outcome, turns, episodes, metrics = {} }: EvaluationResult,
+): Row {
   const name = (figure: string): string => `eval/${way}/${figure}`;
   return {
     [name('success')]: success,
     [name('return')]: outcome,
     [name('turns')]: turns,
     [name('episodes')]: episodes,
+    ...Object.fromEntries(Object.entries(metrics).map(([figure, value]) => [name(figure), value])),
   };
 }

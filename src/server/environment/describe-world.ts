@@ -17,13 +17,19 @@ export function describeWorld(world: World, maxSessions: number, settings: JsonO
     description,
     roles,
     maxTurns,
-    action: { form: protocol.name, ...(protocol.tools === undefined ? {} : { tools: protocol.tools }) },
+    action: describeAction(protocol),
     tasks: { train: size('train'), validation: size('validation'), test: size('test') },
     facts: [...facts],
     pure: world.pure ?? false,
     snapshots: world.snapshots ?? null,
+    ...(world.scoreGroup && { scoresGroups: true }),
     scripts: world.script !== undefined,
     settings,
     maxSessions,
   };
+}
+
+/** How actions are found in what a policy wrote. */
+export function describeAction({ name, tools, answers }: World['protocol']): JsonObject {
+  return { form: name, ...(tools && { tools }), ...(answers && { answers }) };
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import type { Session } from '../../env/session.ts';
-import { taskOf } from '../../env/split.ts';
+import { taskOf } from '../../env/tasks/split.ts';
 import type { CreateRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
 

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json/json.ts';
 import { jsonProblem } from '../../core/json/json-limits.ts';
+import { partOf } from '../../env/mix/part.ts';
 import { scriptRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
 import { askScript } from './ask-script.ts';
@@ -83,8 +84,9 @@ export function serveOpenEnvSocket(socket: WebSocket, world: World, table: Sessi
   const script = async (data: unknown): Promise<void> => {
     const request = scriptRequest.parse(data);
     if (session === undefined) return refuse('SESSION_ERROR', NO_EPISODE);
+    const { protocol } = partOf(world, table.read(session.id).session);
     const action = await askScript(world, table, session.id, request);
-    send('script', { text: action === undefined ? null : world.protocol.format(action) });
+    send('script', { text: action === undefined ? null : protocol.format(action) });
   };
 
   const answer = async (raw: string): Promise<void> => {

@@ -8,7 +8,7 @@ import { Rng } from '../../core/rng.ts';
 import { createRequest, reopenRequest, scriptRequest, stepRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
 import { askScript } from './ask-script.ts';
-import { describeWorld } from './describe-world.ts';
+import { describeAction, describeWorld } from './describe-world.ts';
 import { openEpisode } from './open-episode.ts';
 import { readBody } from './requests.ts';
 import type { OpenSession, SessionTable } from './session-table.ts';
@@ -78,8 +78,17 @@ async function given(context: Context, body: object, abandon: () => Promise<void
   return context.json(body, 201);
 }
 
-function sessionBody({ id, leaseMs, view, nextStep }: OpenSession): object {
-  return { session: id, leaseMs, step: nextStep, view };
+function sessionBody({ id, session, leaseMs, view, nextStep }: OpenSession): object {
+  const { part } = session;
+  return {
+    session: id,
+    leaseMs,
+    step: nextStep,
+    view,
+    ...(part && {
+      part: { name: part.name, maxTurns: part.maxTurns, action: describeAction(part.protocol) },
+    }),
+  };
 }
 
 function snapshotBody({ id, snapshot, leaseMs }: HeldSnapshot): object {

@@ -1,5 +1,6 @@
 /** A step by what a policy wrote: the action is found here, so that clients need not know the environment's protocol. */
 
+import { partOf } from '../../env/mix/part.ts';
 import { NO_ACTION, tellProblem } from '../../env/protocol.ts';
 import type { World } from '../../env/world.ts';
 import type { SessionTable, StepOutcome } from './session-table.ts';
@@ -12,7 +13,8 @@ export async function stepWithText(
   step: number,
   text: string,
 ): Promise<StepOutcome> {
-  const parsed = world.protocol.parse(text);
+  const { protocol } = partOf(world, table.read(id).session);
+  const parsed = protocol.parse(text);
   const outcome = await table.step(id, step, parsed.ok ? parsed.action : NO_ACTION);
   if (parsed.ok) return outcome;
   const { view } = outcome;

@@ -388,7 +388,7 @@ describe('what the policy said and the agent could not go on with', () => {
 test.each([
   [{ name: 'Bad Name' }, 'its name'],
   [{ maxCalls: 0 }, 'maxCalls'],
-  [{ tasks: [1] as never }, 'tasks'],
+  [{ tasks: 7 as never }, 'tasks'],
   [{ run: 'x' as never }, 'run'],
 ])('an agent that cannot be used: %o', (wrong, part) => {
   const definition = { name: 'fine', tasks: () => [1], run: async () => ({ reward: 1 }), ...wrong };

@@ -6,6 +6,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { findNonJson, type Json } from '../../core/json/json.ts';
 import type { StopReason } from '../../core/stop.ts';
 import type { Agent, AgentResult } from '../../env/agent.ts';
+import { checkedMetrics } from '../../env/scores/metrics.ts';
 import { Boundary, EpisodeEnd } from '../../rollout/boundary.ts';
 import type { EpisodeOptions } from '../../rollout/episode.ts';
 import { failureOf, faultOf, InvalidAction } from './agent-failure.ts';
@@ -174,6 +175,11 @@ function checkResult(agent: Agent, result: AgentResult): Result {
       fields: { environment: agent.name },
     });
   }
-  const { success = reward > 0, info } = result;
-  return { reward, success, ...(info !== undefined && { info }) };
+  const { success = reward > 0, metrics, info } = result;
+  return {
+    reward,
+    success,
+    ...(metrics !== undefined && { metrics: checkedMetrics(`Agent "${agent.name}"`, metrics) }),
+    ...(info !== undefined && { info }),
+  };
 }

@@ -4,6 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { nearest } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
+import type { StepMetrics } from '../../env/scores/metrics.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
 import {
   type AnsweredChoice,
@@ -32,6 +33,7 @@ export interface SessionOptions extends ChatOptions {
 export interface SessionEnd {
   readonly reward?: number;
   readonly success?: boolean;
+  readonly metrics?: StepMetrics;
   readonly info?: Json;
 }
 

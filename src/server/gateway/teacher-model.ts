@@ -2,9 +2,9 @@
 
 import type { Json } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
+import { parseReply, writeReply } from '../../core/word-reply.ts';
 import type { Agent } from '../../env/agent.ts';
 import type { PlayerKind } from '../../env/world.ts';
-import { parseReply, writeReply } from '../../model/chat/word-reply.ts';
 import { askedText } from '../../policy/scripted.ts';
 import { badRequest } from './api-error.ts';
 import { type ChatCall, requestedSampling } from './call-request.ts';

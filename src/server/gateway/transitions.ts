@@ -2,12 +2,14 @@
 
 import type { Call, Transition } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
+import type { StepMetrics } from '../../env/scores/metrics.ts';
 import { AGENT } from '../../env/session.ts';
 import { ACT } from './purpose.ts';
 
 /** How the session ended, or what is known of it so far. */
 export interface AgentEnd {
   readonly reward?: number;
+  readonly metrics?: StepMetrics;
   readonly info?: Json;
   /** When, on the clock of the calls. */
   readonly at: number;
@@ -22,7 +24,7 @@ export const answeredAt = ({ at, waitMs, policyMs }: Call): number => at + waitM
  */
 export function transitionsOf(
   calls: readonly { readonly call: Call; readonly anchor: string; readonly hidden?: true }[],
-  { reward = 0, info, at }: AgentEnd,
+  { reward = 0, metrics, info, at }: AgentEnd,
 ): Transition[] {
   const acts = calls
     .filter(({ call, hidden }) => call.purpose === ACT && !hidden)
@@ -43,9 +45,13 @@ export function transitionsOf(
       environmentMs: Math.max(0, (asked[next] ?? at) - answered),
     };
   });
-  const said = { rewards: { [AGENT]: reward }, ...(info !== undefined && { notes: { info } }) };
+  const said = {
+    rewards: { [AGENT]: reward },
+    ...(metrics && { metrics }),
+    ...(info !== undefined && { notes: { info } }),
+  };
   const last = transitions.pop();
   if (last) return [...transitions, { ...last, ...said }];
-  if (reward === 0 && info === undefined) return [];
+  if (reward === 0 && info === undefined && metrics === undefined) return [];
   return [{ role: AGENT, anchor: '', action: '', valid: true, ...said, at, environmentMs: 0 }];
 }

@@ -3,6 +3,7 @@
 import type { Group } from '../../core/episode.ts';
 import { samplesOfTrajectory } from '../../core/sample.ts';
 import { roleGroups } from '../../core/trajectory.ts';
+import { messageText } from '../../core/word-reply.ts';
 import type { Credit } from '../../credit/report/rollouts.ts';
 import { composeCredit } from '../../credit/shaping/shapings.ts';
 import type { OpenCuration } from '../../curation/curation.ts';
@@ -12,7 +13,6 @@ import type { Engine } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
 import { type Renderer, wordRenderer } from '../../model/chat/renderer.ts';
 import { CHAT_WORDS, wordChatRenderer } from '../../model/chat/word-chat.ts';
-import { messageText } from '../../model/chat/word-reply.ts';
 import type { DecoderShape } from '../../model/decoder/decoder.ts';
 import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';

@@ -1,6 +1,6 @@
 /** What a run reports while it runs. Stored events are the run's history; `progress` is only for whoever watches. */
 
-import type { TestTasks } from '../../env/practised.ts';
+import type { TestTasks } from '../../env/tasks/practised.ts';
 import type { EvaluationResult } from '../../eval/evaluate.ts';
 
 export type { EvaluationResult } from '../../eval/evaluate.ts';

@@ -3,6 +3,7 @@
 import type { Group } from '../../core/episode.ts';
 import { isTrainable } from '../../core/stop.ts';
 import { actOf, type RoleGroup, roleGroups, sampledTokens } from '../../core/trajectory.ts';
+import { environmentMetrics } from '../../rollout/environment-metrics.ts';
 import type { Metrics } from './events.ts';
 
 /** Every role of every episode counts once. */
@@ -47,6 +48,7 @@ export function rolloutMetrics(
     metrics['asked/total'] = asked.length;
     metrics['asked/cut'] = asked.filter(({ finish }) => finish === 'length').length;
   }
+  Object.assign(metrics, environmentMetrics(groups.flatMap(({ members }) => members)));
   for (const { stop } of trajectories) metrics[`stop/${stop}`] = (metrics[`stop/${stop}`] ?? 0) + 1;
   return metrics;
 }

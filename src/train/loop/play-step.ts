@@ -7,6 +7,7 @@ import { type Curated, curate } from '../../curation/curate.ts';
 import { isUsable, withMembers } from '../../curation/usable.ts';
 import { type CollectOptions, collectGroups, type GroupToPlay } from '../../rollout/collect.ts';
 import { playTrees } from '../../rollout/explore/play-trees.ts';
+import { scoreGroups } from '../../rollout/score-groups.ts';
 import { turnRules } from '../../rollout/turns/turn-control.ts';
 import { type Learner, playOptions, playsEpisodes } from '../kit/learner.ts';
 import { placeValues } from '../kit/place-values.ts';
@@ -53,7 +54,7 @@ export async function playStep(
     if (round === MOST_ROUNDS)
       throw badDefinition(tasks.subject, 'never gives no groups', requests, 'an end');
     const asked = await groupsToPlay(learner, requests, step, played.length);
-    played = [...played, ...(await play(asked, options))];
+    played = [...played, ...(await scoreGroups(await play(asked, options), options))];
     archive.add(played);
     chosen = await curated(played, round);
   }

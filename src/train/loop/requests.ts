@@ -7,7 +7,7 @@ import { canonicalJson, type Json } from '../../core/json/json.ts';
 import { hash32, Rng } from '../../core/rng.ts';
 import { chainOf } from '../../core/trajectory.ts';
 import type { GroupRequest, Round } from '../../curation/task-source.ts';
-import { taskOf } from '../../env/split.ts';
+import { taskOf } from '../../env/tasks/split.ts';
 import type { GroupToPlay } from '../../rollout/collect.ts';
 import { prefixAt } from '../../rollout/turns/copied-prefix.ts';
 import type { Learner } from '../kit/learner.ts';

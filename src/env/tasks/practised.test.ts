@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findEnvironment } from '../run/load/environments.ts';
+import { findEnvironment } from '../../run/load/environments.ts';
 import { testTasksOf } from './practised.ts';
 
 async function splitOf(name: string, options: object = {}): Promise<string> {

@@ -1,8 +1,8 @@
 /** Whether the tasks that an agent is measured on are kept from training: what success on them means depends on it. */
 
-import { canonicalJson, type Json } from '../core/json/json.ts';
-import type { TaskSet } from './environment.ts';
-import type { World } from './world.ts';
+import { canonicalJson, type Json } from '../../core/json/json.ts';
+import type { TaskSet } from '../environment.ts';
+import type { World } from '../world.ts';
 
 /** `held-out`: no test task is a training task. `practised`: all of them are. `partly`: some. */
 export type TestTasks = 'held-out' | 'practised' | 'partly';

@@ -1,9 +1,9 @@
 /** The tasks of a split, where there are any, and one of them. */
 
-import { TurnwiseError } from '../core/errors.ts';
-import type { Json } from '../core/json/json.ts';
-import type { Split, TaskSet } from './environment.ts';
-import type { World } from './world.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { Split, TaskSet } from '../environment.ts';
+import type { World } from '../world.ts';
 
 /** @throws TurnwiseError `split-empty` */
 export function tasksOf(world: World, split: Split): TaskSet<Json> {

@@ -1,25 +1,20 @@
-/** Replies in the words of small models: a tool call is a few words, `<call> relative person: ada relation: mother`. */
+/**
+ * Replies in words, for models made from scratch: a tool call is `<call> relative person: ada relation: mother`. Values of
+ * text stand as they are, others as JSON.
+ */
 
-import type { Json, JsonObject } from '../../core/json/json.ts';
-import type { Message, Reply, ToolDeclaration } from '../../core/messages.ts';
+import type { Json, JsonObject } from './json/json.ts';
+import type { Message, Reply, ToolDeclaration } from './messages.ts';
 
-export const CALL = '<call>';
-
-/** A message as the model reads it: the words of a vocabulary come from here. */
-export function messageText(message: Message): string {
-  return message.role === 'assistant' ? writeReply(replyOf(message)) : `<${message.role}> ${message.content}`;
-}
+/** The word before a call. */
+export const CALL_WORD = '<call>';
 
 export function writeReply({ content, toolCalls }: Reply): string {
   const calls = toolCalls.map(({ name, arguments: given }) => {
     const values = Object.entries(given).map(([key, value]) => `${key}: ${valueText(value)}`);
-    return [CALL, name, ...values].join(' ');
+    return [CALL_WORD, name, ...values].join(' ');
   });
   return [content, ...calls].filter((part) => part !== '').join(' ');
-}
-
-function replyOf({ content, toolCalls = [] }: Message): Reply {
-  return { content, toolCalls };
 }
 
 const valueText = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -28,7 +23,7 @@ const valueText = (value: Json): string => (typeof value === 'string' ? value : 
 export function parseReply(text: string, tools: readonly ToolDeclaration[]): Reply {
   if (tools.length === 0) return { content: text, toolCalls: [] };
   const words = text.split(/\s+/).filter((word) => word !== '');
-  const starts = words.flatMap((word, index) => (word === CALL ? [index] : []));
+  const starts = words.flatMap((word, index) => (word === CALL_WORD ? [index] : []));
   if (starts.length === 0) return { content: text, toolCalls: [] };
   const toolCalls = [];
   for (const [position, start] of starts.entries()) {
@@ -87,4 +82,13 @@ function isText({ type, enum: allowed, const: only }: JsonObject): boolean {
   if (type !== undefined) return type === 'string';
   const examples = Array.isArray(allowed) ? (allowed as readonly Json[]) : only === undefined ? [] : [only];
   return examples.every((value) => typeof value === 'string');
+}
+
+/** A message as a small model reads it: the words of a vocabulary come from here. */
+export function messageText(message: Message): string {
+  return message.role === 'assistant' ? writeReply(replyOf(message)) : `<${message.role}> ${message.content}`;
+}
+
+function replyOf({ content, toolCalls = [] }: Message): Reply {
+  return { content, toolCalls };
 }
