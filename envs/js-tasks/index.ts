@@ -4,23 +4,21 @@ import { z } from 'zod';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { createSandbox } from '../../src/env/sandbox/sandbox.ts';
 import { AGENT } from '../../src/env/session.ts';
+import { wordingOption } from '../../src/env/wording.ts';
 import { chooseMove } from './players.ts';
 import { JsSession } from './session.ts';
 import { type JsTask, jsTasks } from './tasks.ts';
 import { toolCalls, words } from './wording.ts';
 
 const options = z.strictObject({
-  format: z
-    .enum(['words', 'tools'])
-    .default('words')
-    .describe(
-      'words: two-word commands for a tiny model; tools: tool calls and prose for models that can read',
-    ),
   packed: z.number().min(0).max(1).default(0.3).describe('Share of the tasks whose lists come as JSON text'),
   maxTurns: z.int().min(1).max(100).default(6).describe('Tool calls before the episode ends'),
   timeLimitMs: z.int().min(1).max(60_000).default(2000).describe('Time limit of one call of the interpreter'),
   memoryMiB: z.int().min(17).max(1024).default(24).describe('Memory limit of one interpreter'),
   outputLimit: z.int().min(16).max(100_000).default(2000).describe('Characters of output kept from one call'),
+  wording: wordingOption.describe(
+    'compact: two-word commands, for word models; natural: tool calls and prose, for models that read',
+  ),
 });
 
 export const world: WorldFactory<typeof options> = defineWorld({
@@ -34,8 +32,8 @@ export const world: WorldFactory<typeof options> = defineWorld({
     rollout: { tasks: 32, group: 8 },
     evaluation: { every: 10, tasks: 100, finalTasks: 200 },
   },
-  create: ({ format, packed, maxTurns, timeLimitMs, memoryMiB, outputLimit }) => {
-    const { protocol, wording, action } = format === 'words' ? words : toolCalls;
+  create: ({ packed, maxTurns, timeLimitMs, memoryMiB, outputLimit, wording: chosen }) => {
+    const { protocol, wording, action } = chosen === 'compact' ? words : toolCalls;
     return {
       name: 'js-tasks',
       description:

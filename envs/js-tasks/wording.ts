@@ -1,7 +1,7 @@
 /** Two ways of talking about the same task: a few whole words for a tiny model, and tool calls for one that can read. */
 
 import { z } from 'zod';
-import { system, user } from '../../src/core/messages.ts';
+import { assistant, type Message, system, user } from '../../src/core/messages.ts';
 import type { ActionProtocol } from '../../src/env/protocol.ts';
 import { rawProtocol } from '../../src/env/raw-protocol.ts';
 import { defineTool } from '../../src/env/tool.ts';
@@ -9,6 +9,8 @@ import { callTool, toolAction, toolProtocol } from '../../src/env/tool-protocol.
 import { OPERATION_NAMES } from './operations.ts';
 import type { JsTools, Wording } from './session.ts';
 import type { JsTask } from './tasks.ts';
+
+type Question = Pick<JsTask, 'outer' | 'inner' | 'source'>;
 
 export interface Language {
   readonly protocol: ActionProtocol;
@@ -59,6 +61,25 @@ const GUIDE = [
   `of one, which parse(text) reads), word is text. It also has these functions: ${OPERATION_NAMES.join(', ')}.`,
 ].join(' ');
 
+/** Another question, answered: models copy the form of a call from calls. */
+const EXAMPLE: readonly Message[] = [
+  user(sentence({ outer: 'square', inner: 'size', source: 'xs' })),
+  called('run', { code: 'r = size(xs)' }),
+  toolAnswer('5'),
+  called('run', { code: 'r = square(r)' }),
+  toolAnswer('25'),
+  called('submit', { expression: 'r' }),
+  toolAnswer('Your answer is right.'),
+];
+
+function called(name: string, input: Readonly<Record<string, string>>): Message {
+  return assistant(protocol.format(JSON.stringify({ name, arguments: input })));
+}
+
+function toolAnswer(content: string): Message {
+  return { role: 'tool', content };
+}
+
 /** Calls of the tools `run` and `submit` with checked arguments; answers are what the interpreter printed. */
 export const toolCalls: Language = {
   protocol,
@@ -66,22 +87,22 @@ export const toolCalls: Language = {
   wording: {
     opening: (task) => [
       system([GUIDE, protocol.instructions].join('\n\n')),
-      user(
-        `What is the ${question(task)
-          .replace('find ', '')
-          .replaceAll(' of ', ' of the ')
-          .replace(/the (\w+)$/, '$1')}?`,
-      ),
+      ...EXAMPLE,
+      user(sentence(task)),
     ],
     act: (action, session) => callOrNothing(action, session),
     evaluated: ({ output, error }) => [output, error].filter((part) => part).join('\n') || '(no output)',
     ended: (verdict) => `Your answer is ${verdict}.`,
     invalid: 'Call one of the tools.',
-    tell: (content) => ({ role: 'tool', content }),
+    tell: toolAnswer,
   },
 };
 
-function question({ outer, inner, source }: JsTask): string {
+function sentence({ outer, inner, source }: Question): string {
+  return `What is the ${outer} of the ${inner} of ${source}?`;
+}
+
+function question({ outer, inner, source }: Question): string {
   return `find ${outer} of ${inner} of ${source}`;
 }
 

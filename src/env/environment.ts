@@ -10,6 +10,7 @@ import type { Json } from '../core/json/json.ts';
 import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
+import type { ExampleTurn } from './wording.ts';
 
 export type { Split } from '../core/episode.ts';
 
@@ -31,6 +32,16 @@ export interface Step<State> {
   /** False when the action was not understood or not legal: the agent is told and pays what the environment says. */
   readonly valid: boolean;
   readonly info?: Json;
+}
+
+/** An environment in words for models that read. It words states and changes none. */
+export interface NaturalWording<State> {
+  /** Said first, as the system message: the task, the form of an action. */
+  readonly instructions: string;
+  /** Turns of another task, each as it is read and answered. */
+  readonly example: readonly ExampleTurn[];
+  /** What the agent reads in `state`, into which `step` led; absent at the start. */
+  observe(state: State, step?: Step<State>): string;
 }
 
 /** Tasks and states are plain JSON, which `defineEnvironment` and `fromEnvironment` check. */
@@ -60,6 +71,8 @@ export interface Environment<Task = Json, State = Json> {
   correctThought?(state: State, thought: string, rng: Rng): string;
   /** A picture of the state for people. */
   render?(state: State): string;
+  /** A second wording, for models that read; pretrained models get it. */
+  readonly natural?: NaturalWording<State>;
 }
 
 /** Returns its argument. It infers the types of task and state, and checks that they hold nothing but JSON. */

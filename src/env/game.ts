@@ -38,6 +38,8 @@ export interface Game<Task = Json, State = Json> {
   solve?(state: State, role: Role, rng: Rng): string;
   stumble?(state: State, role: Role, rng: Rng): string;
   render?(state: State): string;
+  /** As `observe`, in words for models that read; pretrained models get it. The first turn of a role opens with instructions. */
+  natural?(state: State, role: Role): readonly Message[];
 }
 
 /** Returns its argument. It infers the types of task and state, and checks that they hold nothing but JSON. */

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
+import { optionsForReaders } from '../../env/wording.ts';
 import { ownOptions } from '../kit/policy-objective.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { builtIns, type Catalogue } from './catalogue.ts';
@@ -131,10 +132,13 @@ export function resolveConfig(parts: {
   readonly catalogue?: Catalogue;
 }): TrainConfig {
   const { catalogue = builtIns } = parts;
+  const pretrained = pretrainedSettings(parts.settings);
+  const reads = (parts.settings.model?.pretrained ?? pretrained?.model?.pretrained ?? '') !== '';
   const suggested = mergeSettings(
     parts.recipe.settings as Plain,
     parts.environmentSettings,
-    pretrainedSettings(parts.settings) as Plain | undefined,
+    pretrained as Plain | undefined,
+    reads ? { environment: optionsForReaders(parts.environmentOptions) } : undefined,
   );
   const choices = choicesIn(suggested as TrainSettings, parts.settings);
   requireRead(parts.recipe, choices, parts.settings, catalogue);
