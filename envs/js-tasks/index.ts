@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
-import { createSandbox } from '../../src/env/sandbox/sandbox.ts';
+import { createRuntime } from '../../src/env/runtime/create-runtime.ts';
 import { AGENT } from '../../src/env/session.ts';
 import { wordingOption } from '../../src/env/wording.ts';
 import { chooseMove } from './players.ts';
@@ -44,11 +44,15 @@ export const world: WorldFactory<typeof options> = defineWorld({
       snapshots: 'free',
       protocol,
       tasks: (split) => jsTasks(split, packed),
-      open: (task) =>
+      open: async (task) =>
         JsSession.open(
           task as JsTask,
           wording,
-          createSandbox({ timeLimitMs, memoryLimitBytes: memoryMiB * 2 ** 20, outputLimit }),
+          await createRuntime('javascript', {
+            timeMs: timeLimitMs,
+            memoryBytes: memoryMiB * 2 ** 20,
+            outputLength: outputLimit,
+          }),
         ),
       script: (session, kind, rng) => {
         if (!(session instanceof JsSession)) return undefined;

@@ -3,6 +3,7 @@
 export {
   defineEnvironment,
   type Environment,
+  type NaturalWording,
   type Split,
   type Step,
   type TaskSet,
@@ -14,6 +15,15 @@ export { fromGame } from '../env/from-game.ts';
 export { defineGame, type Game, type GameStep } from '../env/game.ts';
 export type { ActionProtocol, ParsedAction } from '../env/protocol.ts';
 export { rawProtocol } from '../env/raw-protocol.ts';
+export { createRuntime } from '../env/runtime/create-runtime.ts';
+export type {
+  CallLimits,
+  Language,
+  RunResult,
+  Runtime,
+  RuntimeFiles,
+  RuntimeLimits,
+} from '../env/runtime/runtime.ts';
 export {
   AGENT,
   type Role,
@@ -25,4 +35,5 @@ export {
 export { tagProtocol } from '../env/tag-protocol.ts';
 export { defineTool, type Tool } from '../env/tool.ts';
 export { callTool, toolProtocol } from '../env/tool-protocol.ts';
+export { type ExampleTurn, naturalOpening, type Wording, wordingOption } from '../env/wording.ts';
 export type { PlayerKind, ThoughtToCorrect, World } from '../env/world.ts';
