@@ -3,6 +3,7 @@ import { Rng } from '../../src/core/rng.ts';
 import { factsOf } from '../../src/credit/contract/facts.ts';
 import type { Split } from '../../src/env/environment.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
+import { environmentLaws } from '../../src/testing/environment-laws.ts';
 import { frozenLake, splitOf, world } from './index.ts';
 import { distances, optimalSuccess } from './lake.ts';
 
@@ -207,3 +208,5 @@ describe('facts for credit', () => {
     expect(info).toEqual({ credit: { dense: 0, effectiveActions: 0 } });
   });
 });
+
+it('keeps the laws with other numbers', () => environmentLaws(world, { options: [{ slip: 0.3 }] }));

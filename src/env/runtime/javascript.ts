@@ -12,8 +12,6 @@ import {
   type RuntimeLimits,
 } from './runtime.ts';
 
-const never = new AbortController().signal;
-
 export class JavaScriptRuntime implements Runtime {
   readonly language = 'javascript';
   readonly cost = 'free';
@@ -30,7 +28,11 @@ export class JavaScriptRuntime implements Runtime {
 
   async run(code: string, { timeMs, outputLength, signal }: CallLimits = {}): Promise<RunResult> {
     const given = { value: true, ...(timeMs !== undefined && { timeLimitMs: timeMs }) };
-    const { output, error, value } = await this.#sandbox.evaluate(code, signal ?? never, given);
+    const { output, error, value } = await this.#sandbox.evaluate(
+      code,
+      signal ?? new AbortController().signal,
+      given,
+    );
     return {
       output: outputLength === undefined ? output : cutOutput(output, outputLength),
       ...(value !== undefined && { value: JSON.parse(value) as Json }),

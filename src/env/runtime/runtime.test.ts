@@ -275,14 +275,10 @@ test.skipIf(!onLinux || present.length < 3)(
     void python.run('import time; time.sleep(1000)', { timeMs: 1e6 });
     void shell.run('sleep 1000', { timeMs: 1e6 });
     setTimeout(() => process.stdout.write('ready'), 1000);`;
-    const child: ChildProcess = spawn(
-      process.execPath,
-      ['--input-type=module', '-e', program],
-      {
-        env: { ...process.env, TMPDIR: folder },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
+    const child: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await new Promise((resolve) => child.stdout!.once('data', resolve));
     expect(escaped().length).toBeGreaterThan(2);
     child.kill('SIGKILL');

@@ -3,7 +3,7 @@
 import type { Author } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { World } from '../../env/world.ts';
-import type { Renderer } from '../../model/chat/renderer.ts';
+import { textOnly } from '../../model/chat/text-only.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { CollectOptions } from '../../rollout/collect.ts';
@@ -20,15 +20,6 @@ export interface BlackBox {
   close(): Promise<void>;
 }
 
-/** The model reads messages, so there are no ids on our side. */
-const noIds: Renderer = {
-  stopIds: [],
-  maxTurnTokens: Number.POSITIVE_INFINITY,
-  prompt: () => ({ promptIds: [], contextIds: [], extendsPrevious: true }),
-  completionIds: () => [],
-  text: () => '',
-  answer: (text) => text,
-};
 /**
  * How a world is played by the server that `policy` names; the key comes from OPENAI_API_KEY.
  *
@@ -46,7 +37,7 @@ export async function openBlackBox(
       world,
       policy: messagePolicy(model),
       ...(agentRun && { play: agentRun.playBlackBox(model) }),
-      renderer: noIds,
+      renderer: textOnly,
       context: fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: world.maxTurns,

@@ -8,7 +8,7 @@ import { WORDS } from '../../../bench/methods/environments/words.ts';
 import type { Group } from '../../core/episode.ts';
 import { Rng } from '../../core/rng.ts';
 import type { TokenRow } from '../../engine/engine.ts';
-import { fakeEngine } from '../../engine/fake-engine.test-helper.ts';
+import { fakeEngine } from '../../testing/fake-engine.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
 import type { World } from '../../env/world.ts';
 import { wordRenderer } from '../../model/chat/renderer.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { user } from '../../core/messages.ts';
-import { fakeEngine } from '../../engine/fake-engine.test-helper.ts';
+import { fakeEngine } from '../../testing/fake-engine.ts';
 import { fromGame } from '../../env/from-game.ts';
 import { defineGame } from '../../env/game.ts';
 import { wordRenderer } from '../../model/chat/renderer.ts';
