@@ -57,17 +57,26 @@ const tools = [
 const protocol = toolProtocol(tools);
 
 const GUIDE = [
-  'Answer a question about variables that a JavaScript interpreter holds: xs and ys are lists of numbers (or JSON text',
-  `of one, which parse(text) reads), word is text. It also has these functions: ${OPERATION_NAMES.join(', ')}.`,
+  'Answer a question by calling a JavaScript interpreter. It holds xs and ys, which are lists of numbers or the JSON text of',
+  `one, and the text word. Its functions are ${OPERATION_NAMES.join(', ')}, and parse, which reads JSON text. Write one`,
+  'call a turn and nothing else: run takes code, whose variables persist, and tells what it prints and the value of its last',
+  'expression; submit takes an expression whose value is the answer.',
 ].join(' ');
 
-/** Another question, answered: models copy the form of a call from calls. */
+/** Questions of training, answered: models copy the form of a call from calls. */
 const EXAMPLE: readonly Message[] = [
   user(sentence({ outer: 'square', inner: 'size', source: 'xs' })),
   called('run', { code: 'r = size(xs)' }),
   toolAnswer('5'),
   called('run', { code: 'r = square(r)' }),
   toolAnswer('25'),
+  called('submit', { expression: 'r' }),
+  toolAnswer('Your answer is right.'),
+  user(sentence({ outer: 'mirrored', inner: 'upper', source: 'word' })),
+  called('run', { code: 'r = upper(word)' }),
+  toolAnswer('"LEMON"'),
+  called('run', { code: 'r = mirrored(r)' }),
+  toolAnswer('"NOMEL"'),
   called('submit', { expression: 'r' }),
   toolAnswer('Your answer is right.'),
 ];
@@ -85,11 +94,8 @@ export const toolCalls: Language = {
   protocol,
   action: (name, code) => toolAction(name, name === 'run' ? { code } : { expression: code }),
   wording: {
-    opening: (task) => [
-      system([GUIDE, protocol.instructions].join('\n\n')),
-      ...EXAMPLE,
-      user(sentence(task)),
-    ],
+    // The declarations of the tools in full would be twice as long, and taught a small model less than the calls do.
+    opening: (task) => [system(GUIDE), ...EXAMPLE, user(sentence(task))],
     act: (action, session) => callOrNothing(action, session),
     evaluated: ({ output, error }) => [output, error].filter((part) => part).join('\n') || '(no output)',
     ended: (verdict) => `Your answer is ${verdict}.`,
