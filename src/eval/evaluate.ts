@@ -1,6 +1,6 @@
 /** Held-out evaluation: every task once, sampled and greedy, with intervals. */
 
-import type { Episode, Group } from '../core/episode.ts';
+import type { Episode, Group, Role } from '../core/episode.ts';
 import { mean, sampleStd, wilsonInterval } from '../core/statistics.ts';
 import { isTrainable, type StopReason } from '../core/stop.ts';
 import { chainOf } from '../core/trajectory.ts';
@@ -49,7 +49,7 @@ export async function evaluate(
     })),
     options,
   );
-  return { result: summarise(groups), groups };
+  return { result: summarise(groups, options.counts), groups };
 }
 
 /** Small task sets (25 mazes) are played over and over, whole rounds at a time, so that every task weighs the same. */
@@ -58,13 +58,18 @@ function repeatsOf(size: number, tasks: number): number {
 }
 
 /**
- * Every role of every episode counts once. Failed, timed-out and cancelled episodes are counted in `stops` and left out of
+ * Every role that counts does so once in every episode. Failed, timed-out and cancelled episodes are counted in `stops` and left out of
  * everything else.
  */
-export function summarise(groups: readonly Group[]): EvaluationResult {
+export function summarise(
+  groups: readonly Group[],
+  counts: (role: Role) => boolean = () => true,
+): EvaluationResult {
   const played = groups.flatMap((group) =>
     group.members.flatMap((episode) =>
-      Object.keys(episode.outcome).map((role) => ({ episode, role, turns: turnsOf(group, episode, role) })),
+      Object.keys(episode.outcome)
+        .filter(counts)
+        .map((role) => ({ episode, role, turns: turnsOf(group, episode, role) })),
     ),
   );
   const stops: Partial<Record<StopReason, number>> = {};

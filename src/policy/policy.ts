@@ -44,6 +44,8 @@ export interface Completion {
 export interface Policy {
   /** Who completes, with which weights. */
   readonly author: Author;
+  /** Who completes for a role, where roles have players of their own. */
+  authorOf?(role: Role): Author;
   complete(request: CompletionRequest): Promise<Completion>;
   /** The conversation is over: its cache may go. */
   release?(conversation: string): void;

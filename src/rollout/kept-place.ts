@@ -7,6 +7,7 @@ import type { History } from '../model/chat/renderer.ts';
 import { EpisodeEnd } from './boundary.ts';
 import { GuardedSession, type GuardOptions, type OpenRequest } from './guard/guarded-session.ts';
 import type { Prefix } from './recorder.ts';
+import type { Said } from './turns/episode-turns.ts';
 
 /** What one role has done so far. */
 export interface Seat {
@@ -19,6 +20,8 @@ export interface Seat {
   lastCall: number | undefined;
   /** What was wrong with the form of the last completion; the agent is told before its next turn. */
   problem: string | undefined;
+  /** What it reads before its next turn, beside what the environment shows it. */
+  said: Said;
 }
 
 /** What leads to a place from the start: how its episode was opened, and all actions since. */

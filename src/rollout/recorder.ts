@@ -24,14 +24,24 @@ export class Recorder {
   readonly #seats: Record<Role, { player: string; version: number }>;
   readonly #began: number = performance.now();
 
-  constructor(key: EpisodeKey, task: Json, roles: readonly Role[], player: Author, prefix?: Prefix) {
+  constructor(
+    key: EpisodeKey,
+    task: Json,
+    roles: readonly Role[],
+    playerOf: (role: Role) => Author,
+    prefix?: Prefix,
+  ) {
     this.#key = key;
     this.#task = task;
     this.#prefix = prefix;
     this.#outcome = Object.fromEntries(roles.map((role) => [role, prefix?.outcome[role] ?? 0]));
     this.#success = Object.fromEntries(roles.map((role) => [role, false]));
-    const seat = { player: player.name, version: player.version };
-    this.#seats = Object.fromEntries(roles.map((role) => [role, seat]));
+    this.#seats = Object.fromEntries(
+      roles.map((role) => {
+        const { name, version } = playerOf(role);
+        return [role, { player: name, version }];
+      }),
+    );
   }
 
   /** Milliseconds since the episode's start. */

@@ -6,7 +6,7 @@ import { TinkerEngine } from '../engine/tinker/tinker-engine.ts';
 import type { WrittenType } from '../model/gguf/quantise.ts';
 import { commandIn } from '../store/runs.ts';
 import { typedSource } from './load/world-source.ts';
-import { type ModelRequest, openModel } from './open-checkpoint.ts';
+import { type ModelRequest, openModel } from './open-model.ts';
 
 /** The adapter alone, for peft; or the whole model with the adapter merged into it, as a folder or as a GGUF file. */
 export type ExportKind = 'adapter' | 'merged' | { readonly gguf: WrittenType };

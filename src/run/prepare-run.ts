@@ -15,6 +15,7 @@ import { type Alternative, obstacle, type Place, requireFit } from '../train/rec
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { createWorld } from './load/environments.ts';
+import { seatedSources } from './players/player-source.ts';
 
 export interface PreparedRun {
   readonly recipe: Recipe;
@@ -37,6 +38,7 @@ export function prepareRun(
   requireFit(recipe, config, placeOf(world, config.engine), alternatives, catalogue);
   requireScripts(world, config);
   requireContext(world, config);
+  seatedSources(world, config);
   return { recipe, config, catalogue, world };
 }
 

@@ -43,7 +43,18 @@ export async function openWarmStart(
   const known = isSameWorld(file.world, world) ? file.world : world;
   const facts = (
     environment: RunWorld,
-    { environment: options, engine, tinker, model, lora, chat, context, rollout }: TrainConfig,
+    {
+      environment: options,
+      engine,
+      tinker,
+      model,
+      lora,
+      chat,
+      context,
+      players,
+      seats,
+      rollout,
+    }: TrainConfig,
   ): object => ({
     environment: { ...environment, options },
     engine,
@@ -52,6 +63,8 @@ export async function openWarmStart(
     lora,
     chat,
     context,
+    players,
+    seats,
     maxTurns: rollout.maxTurns,
     exchangeEvery: rollout.exchangeEvery,
   });

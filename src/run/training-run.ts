@@ -32,6 +32,7 @@ import {
   reopenBase,
 } from './model/run-model.ts';
 import { runtime, runtimeWarning } from './model/runtime-version.ts';
+import { type OpenSeats, openSeats } from './players/open-seats.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { dataOf, dataPlace } from './recorded-data.ts';
 import { keptOf, recordedGroups } from './recorded-episodes.ts';
@@ -139,6 +140,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
     const { watch, close } = watchdog(request.root, run, config);
     let engine: Engine | undefined;
     let critic: Engine | undefined;
+    let seats: OpenSeats | undefined;
     let io: OpenIo | undefined;
     try {
       const opened = await openEngine(card, config, open, waitingReport(request, run));
@@ -149,7 +151,8 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       const language = await languageOf(movedTo(card, open), config, world, agentRun);
       const archive = new Archive((keys) => run.readRollouts().read(keys));
       const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
-      const learner = createLearner({ ...parts, ...(critic && { critic }) });
+      seats = await openSeats({ ...parts, ...placeOfRun(request, run), open });
+      const learner = createLearner({ ...parts, ...(critic && { critic }), ...(seats && { seats }) });
       io = await openIo(request, run, learner, state.step);
       const computes = config.engine === 'embedded';
       const warning = computes ? runtimeWarning(history) : undefined;
@@ -158,7 +161,10 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       if (warning) io.event(warning);
       return await train(learner, state, { demonstrations: [] }, io, spentSeconds(run, state.step));
     } finally {
-      await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close(), io?.close()]);
+      await Promise.all([
+        ...[engine ? engine.close() : agentRun?.close(), critic?.close()],
+        ...[seats?.close(), close(), io?.close()],
+      ]);
     }
   } finally {
     await run.close();
@@ -174,6 +180,7 @@ async function begin(
   const agentRun = world.agent && (await openAgentRun(world.agent));
   let engine: Engine | undefined;
   let critic: Engine | undefined;
+  let seats: OpenSeats | undefined;
   let io: OpenIo | undefined;
   try {
     const here = run.readConfig(z.unknown()).world;
@@ -192,7 +199,8 @@ async function begin(
     const language = await languageOf(card, config, world, agentRun);
     const archive = new Archive((keys) => run.readRollouts().read(keys));
     const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
-    const learner = createLearner({ ...parts, ...(critic && { critic }) });
+    seats = await openSeats({ ...parts, ...placeOfRun(control, run), open });
+    const learner = createLearner({ ...parts, ...(critic && { critic }), ...(seats && { seats }) });
     io = await openIo(control, run, learner, 0);
     io.event({
       type: 'start',
@@ -216,8 +224,16 @@ async function begin(
     const beginning = warm ? { before: warm.before } : { demonstrations };
     return await train(learner, initialState, { ...beginning, recorded: keptOf(recorded) }, io);
   } finally {
-    await Promise.all([engine ? engine.close() : agentRun?.close(), critic?.close(), close(), io?.close()]);
+    await Promise.all([
+      ...[engine ? engine.close() : agentRun?.close(), critic?.close()],
+      ...[seats?.close(), close(), io?.close()],
+    ]);
   }
+}
+
+/** Where other players of a run are found and kept. */
+function placeOfRun({ root, signal }: RunControl, run: RunDirectory) {
+  return { root, signal, folder: run.path, source: run.readConfig(z.unknown()).world };
 }
 
 /** Seconds that the run has spent learning up to a step, by its own events. */

@@ -54,7 +54,7 @@ export async function openBlackBox(
 }
 
 /** A model that reads messages, as the policy of an environment: the answer's text is the turn. */
-function messagePolicy(model: ChatModel): Policy {
+export function messagePolicy(model: ChatModel): Policy {
   return {
     author: authorOf(model),
     complete: async ({ messages, sampling, signal, conversation, seedKey }) => {

@@ -12,7 +12,7 @@ import type { PromptPolicy } from '../../policy/policy.ts';
 import type { Sampler } from '../../policy/sampler.ts';
 import { runNames } from '../../store/runs.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
-import { openModel } from '../open-checkpoint.ts';
+import { openModel } from '../open-model.ts';
 import { findPretrained, type ModelSearch } from './run-model.ts';
 
 export interface ChatEngine {

@@ -31,6 +31,8 @@ export const everyRun: Block = {
   lora: true,
   clone: true,
   data: true,
+  players: true,
+  seats: true,
   rollout: { temperature: true, maxTurns: true, exchangeEvery: true, concurrency: true, turnTimeoutMs: true },
   optimizer: {
     learningRate: true,
@@ -50,22 +52,18 @@ export const everyRun: Block = {
 /** How tokens are drawn where the policy acts in training. */
 export const sampling: Block = { rollout: { topP: true, topK: true } };
 
-const withoutMask = z
-  .enum(['learn', 'stop'])
-  .default('learn')
-  .describe('stop: an episode ends at a turn without a usable action');
-
 /** Episodes that are played to be learned from. */
 export const played: Block = {
   rollout: {
     tasks: true,
-    revisit: true,
     group: true,
     minimumMembers: true,
     failureLimit: true,
     policyKey: true,
   },
-  curation: { resample: true, variedShare: true, voidTurns: withoutMask },
+  tasks: true,
+  turns: true,
+  curation: true,
 };
 
 /** Unsure places, from which others branch off. */
@@ -107,7 +105,6 @@ export const policyGradient: Reads = () => [
   ownLoss,
   credited,
   {
-    curation: { voidTurns: true },
     objective: {
       name: true,
       entropyCoefficient: true,

@@ -5,6 +5,8 @@ import { samplesOfTrajectory } from '../../core/sample.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import type { Credit } from '../../credit/report/rollouts.ts';
 import { composeCredit } from '../../credit/shaping/shapings.ts';
+import type { OpenCuration } from '../../curation/curation.ts';
+import type { Tasks } from '../../curation/task-source.ts';
 import { countingScores } from '../../engine/delegate.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
@@ -14,16 +16,19 @@ import type { DecoderShape } from '../../model/decoder/decoder.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
+import { seatedPolicy } from '../../policy/seated.ts';
 import { agentNames } from '../../rollout/agent-names.ts';
 import type { CollectOptions, Play } from '../../rollout/collect.ts';
 import { type ContextStrategy, fullContext } from '../../rollout/context.ts';
+import type { Turns } from '../../rollout/turns/turn-control.ts';
 import type { Watch } from '../../rollout/watchdog.ts';
 import { learnVocabulary, renderDemonstrations } from '../../synth/demonstrations.ts';
-import { builtIns, type Catalogue } from '../config/catalogue.ts';
+import { builtIns, type Catalogue, openCurations, openTasks, openTurns } from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';
 import type { ModelCard, SmallModelCard } from '../model-card.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import type { Archive } from './archive.ts';
+import type { Seats } from './seats.ts';
 
 export interface Learner {
   readonly config: TrainConfig;
@@ -38,6 +43,10 @@ export interface Learner {
   /** A model of its own for values, where the recipe has one. */
   readonly critic?: Engine;
   readonly credit: Credit;
+  readonly tasks: Tasks;
+  readonly turns: Turns;
+  /** By their names, in their order. */
+  readonly curations: ReadonlyMap<string, OpenCuration>;
   /** Episodes that are learned from again. */
   readonly archive: Archive;
   /** Tokens that the engine was asked to score so far. */
@@ -46,6 +55,8 @@ export interface Learner {
   readonly watch: Watch;
   /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
   readonly playWith?: (policy: PromptPolicy) => Play;
+  /** Players of the roles that this learner does not play; absent: it plays all. */
+  readonly seats?: Seats;
 }
 
 /** Decide the model's words and shape from demonstrations. */
@@ -128,7 +139,7 @@ function longestSample(group: Group): number {
 export function createLearner({
   catalogue = builtIns,
   ...parts
-}: Omit<Learner, 'context' | 'credit' | 'scoredTokens' | 'catalogue'> &
+}: Omit<Learner, 'context' | 'credit' | 'tasks' | 'turns' | 'curations' | 'scoredTokens' | 'catalogue'> &
   Partial<Pick<Learner, 'catalogue'>>): Learner {
   const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
   let composed: Credit | undefined;
@@ -142,6 +153,9 @@ export function createLearner({
     engine,
     scoredTokens: () => scored,
     context: contextOf(parts.config, parts.world, catalogue),
+    tasks: openTasks(parts.config.tasks, catalogue),
+    turns: openTurns(parts.config.turns, catalogue),
+    curations: openCurations(parts.config.curation, catalogue),
     // Whoever only plays needs no credit method, which may be out of reach.
     credit(trajectories, state) {
       composed ??= composeCredit({ method, options, shape }, catalogue).credit;
@@ -166,7 +180,8 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
   const policy = enginePolicy(engine, renderer, lockstep);
   return {
     world,
-    policy,
+    ...(learner.seats && { counts: learner.seats.learns }),
+    policy: seatedPolicy(policy, learner.seats?.players(lockstep) ?? new Map()),
     ...(learner.playWith && { play: learner.playWith(policy) }),
     renderer,
     context: learner.context,

@@ -27,6 +27,7 @@ export async function evaluateBoth(
   io: RunIo,
 ): Promise<Evaluations> {
   const { evaluation } = learner.config;
+  await learner.seats?.before(0);
   const play = async (temperature: number) =>
     evaluate({
       ...playOptions(learner, io.signal),

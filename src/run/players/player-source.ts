@@ -1,0 +1,85 @@
+/** What a player of the configuration is: an earlier self, a run, a script or an endpoint. */
+
+import { TurnwiseError } from '../../core/errors.ts';
+import type { PlayerKind, World } from '../../env/world.ts';
+import { LEARNER } from '../../policy/engine-policy.ts';
+import { POLICY_NAME } from '../../server/gateway/policy-model.ts';
+import { parseUpstream, type UpstreamOptions } from '../../server/gateway/upstream-model.ts';
+import type { TrainConfig } from '../../train/config/config.ts';
+
+export type PlayerSource =
+  | { readonly kind: 'past'; readonly every: number }
+  | { readonly kind: 'run'; readonly run: string; readonly step?: number }
+  | { readonly kind: 'script'; readonly script: PlayerKind }
+  | { readonly kind: 'endpoint'; readonly upstream: UpstreamOptions };
+
+const SCRIPTS: readonly PlayerKind[] = ['expert', 'beginner', 'random'];
+const ALLOWED =
+  'past:STEPS, RUN or RUN@STEP, script:expert|beginner|random, openai:URL#MODEL or vllm:URL#MODEL';
+
+/** @throws TurnwiseError `config-invalid`, `policy-unknown` */
+export function playerSource(name: string, given: unknown): PlayerSource {
+  const text = String(given);
+  const [, kind = '', rest = ''] = /^(past|script|openai|vllm):(.*)$/.exec(text) ?? [];
+  if (kind === 'past' && /^[1-9]\d*$/.test(rest)) return { kind, every: Number(rest) };
+  const script = SCRIPTS.find((one) => one === rest);
+  if (kind === 'script' && script) return { kind, script };
+  if (kind === 'openai' || kind === 'vllm') {
+    return { kind: 'endpoint', upstream: parseUpstream(text, POLICY_NAME, process.env.OPENAI_API_KEY) };
+  }
+  const [, run, step] = /^([\w.-]+)(?:@(\d+))?$/.exec(text) ?? [];
+  if (kind === '' && run !== undefined && text !== LEARNER) {
+    return { kind: 'run', run, ...(step !== undefined && { step: Number(step) }) };
+  }
+  throw wrong(`players.${name}`, `The player "${name}" is none that there is`, text, ALLOWED);
+}
+
+/** The players that sit somewhere, by role; roles that are absent are the learner's. */
+export type SeatedSources = ReadonlyMap<string, { readonly name: string; readonly source: PlayerSource }>;
+
+/**
+ * Who sits where, checked against the roles of the world before anything runs.
+ *
+ * @throws TurnwiseError `config-invalid`, `policy-unknown`
+ */
+export function seatedSources(world: World, { players, seats }: TrainConfig): SeatedSources {
+  const sources = new Map(Object.entries(players).map(([name, text]) => [name, playerSource(name, text)]));
+  const seated = Object.entries(seats).flatMap(([role, name]) => {
+    if (!world.roles.includes(role))
+      throw wrong(`seats.${role}`, `${world.name} has no role "${role}"`, role, world.roles.join(', '));
+    if (typeof name !== 'string')
+      throw wrong(`seats.${role}`, 'A seat is given to a player by its name', JSON.stringify(name), 'a name');
+    if (name === LEARNER) return [];
+    const source = sources.get(name);
+    const known = [LEARNER, ...sources.keys()].join(', ');
+    if (!source)
+      throw wrong(`seats.${role}`, `No player is called "${name}"`, name, known, definePlayer(name));
+    if (source.kind === 'script' && world.script === undefined)
+      throw wrong(
+        `players.${name}`,
+        `${world.name} has no scripted players`,
+        `script:${source.script}`,
+        ALLOWED,
+      );
+    return [[role, { name, source }] as const];
+  });
+  const idle = [...sources.keys()].find((name) => !seated.some(([, seat]) => seat.name === name));
+  if (idle !== undefined) {
+    const seat = `seats.${world.roles.at(-1)}=${idle}`;
+    throw wrong(`players.${idle}`, `The player "${idle}" sits nowhere`, 'no seat', seat, `Add --set ${seat}`);
+  }
+  if (seated.length > 0 && world.agent)
+    throw wrong('seats', `${world.name} is an agent, which plays its one role itself`, 'seats', 'no seats');
+  if (world.roles.length > 0 && seated.length === world.roles.length)
+    throw wrong('seats', 'Nothing is learned where the learner has no seat', 'other players in all', LEARNER);
+  return new Map(seated);
+}
+
+const definePlayer = (name: string): string => `Define it with --set players.${name}=past:10`;
+
+function wrong(key: string, what: string, seen: string, allowed: string, next?: string): TurnwiseError {
+  return new TurnwiseError('config-invalid', {
+    ...{ what, seen, allowed, fields: { key } },
+    ...(next !== undefined && { next }),
+  });
+}
