@@ -26,6 +26,7 @@ const LAYERS = [
   'store',
   'server',
   'run',
+  'testing',
   'show',
   'view',
   'compare',
@@ -66,7 +67,8 @@ function importsOf(file: string): Import[] {
   }));
 }
 
-const isTest = (file: string): boolean => /\.test(-helper)?\.ts$|\/testing\//.test(file);
+/** `src/testing` is for the tests of users, and a layer as any other. */
+const isTest = (file: string): boolean => /\.test(-helper)?\.ts$|\/[^/]+\/testing\//.test(file);
 const layerOf = (file: string): string | undefined => /^src\/([^/]+)\//.exec(file)?.[1];
 const imports = sources('src')
   .filter((file) => !isTest(file))

@@ -36,3 +36,8 @@ test('the examples that the documents name are in the package, without their tes
   expect(shipped.filter((path) => path.includes('.test.'))).toEqual([]);
   for (const path of named) expect(existsSync(`${root}${path}`), path).toBe(true);
 });
+
+test('the example of a test in the guide is the one that runs from the installed package', () => {
+  const example = read('tests/package/testing.mjs').replace(/^\/\/.*\n/, '');
+  expect(read('docs/write-an-environment.md')).toContain(`\`\`\`js\n${example}\`\`\``);
+});

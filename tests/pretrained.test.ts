@@ -105,10 +105,10 @@ test('trained from a folder, resumed bit for bit, measured, watched', { timeout:
   const { tokenizer } = await loadPretrainedLanguage(model, 300);
   expect(tokenizer.decode([...calls[0]!.context])).toBe(
     [
-      '<|im_start|>system\nFind a hidden number; each answer narrows the interval.',
-      'Answer with your action alone, and nothing else.',
-      'Actions are, for example: 1, 2, 3, 4<|im_end|>',
-      '<|im_start|>user\nlow1 high4<|im_end|>\n<|im_start|>assistant\n',
+      '<|im_start|>system\nFind a hidden number from 1 to 4. After each guess you read between which numbers it lies. Answer with one of these numbers and nothing else.<|im_end|>',
+      '<|im_start|>user\nThe number is between 2 and 4. What is your guess?<|im_end|>',
+      '<|im_start|>assistant\n3<|im_end|>',
+      '<|im_start|>user\nThe number is between 1 and 4. What is your guess?<|im_end|>\n<|im_start|>assistant\n',
     ].join('\n'),
   );
   expect(calls.slice(1).some(({ parent, kept }) => parent !== undefined && kept === undefined)).toBe(true);
@@ -132,7 +132,7 @@ test('trained from a folder, resumed bit for bit, measured, watched', { timeout:
 
   expect((await turnwise('eval', 'whole', '--tasks', '2')).output).toMatch(/sampled +0\.\d+ \(/);
   expect((await turnwise('play', 'guess-number', '--run', 'whole', '--pause', '0')).output).toContain(
-    'low1 high4',
+    'The number is between 1 and 4.',
   );
 });
 
@@ -155,7 +155,9 @@ test('exported as GGUF, trained further from there, and exported as a folder aga
   expect((await turnwise('eval', 'second', '--tasks', '2')).output).toMatch(/sampled +0\.\d+ \(/);
   const { tokenizer } = await loadPretrainedLanguage(file, 300);
   const [group] = readEpisodeFile(join(runs, 'second', 'rollouts', '1.jsonl.gz'))!.groups;
-  expect(tokenizer.decode([...group!.members[0]!.calls[0]!.context])).toContain('low1 high4<|im_end|>');
+  expect(tokenizer.decode([...group!.members[0]!.calls[0]!.context])).toContain(
+    'is between 1 and 4. What is your guess?<|im_end|>',
+  );
   const kept = JSON.parse(readFileSync(join(runs, 'second', 'tokenizer.json'), 'utf8')) as unknown;
   expect(kept).toMatchObject({ model: { type: 'BPE' } });
 

@@ -3,6 +3,7 @@ import { Rng } from '../../src/core/rng.ts';
 import { factsOf } from '../../src/credit/contract/facts.ts';
 import type { Split } from '../../src/env/environment.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
+import { environmentLaws } from '../../src/testing/environment-laws.ts';
 import { frozenLake, splitOf, world } from './index.ts';
 import { distances, optimalSuccess } from './lake.ts';
 
@@ -101,7 +102,12 @@ describe('tasks', () => {
   });
 
   it('says when no map fits the options', () => {
-    const options = world.options.parse({ size: 2, minimumPath: 2, holes: 0.5, maxTurns: 1 });
+    const { wording: _, ...options } = world.options.parse({
+      size: 2,
+      minimumPath: 2,
+      holes: 0.5,
+      maxTurns: 1,
+    });
     expect(() => frozenLake(options).tasks('train').at(0)).toThrowErrorMatchingInlineSnapshot(
       `[TurnwiseError: No solvable map was found for these options of frozen-lake. Seen: 20000 draws with {"size":2,"holes":0.5,"slip":0,"maxTurns":1,"minimumPath":2}. Lower holes or minimumPath, or raise size or maxTurns.]`,
     );
@@ -202,3 +208,5 @@ describe('facts for credit', () => {
     expect(info).toEqual({ credit: { dense: 0, effectiveActions: 0 } });
   });
 });
+
+it('keeps the laws with other numbers', () => environmentLaws(world, { options: [{ slip: 0.3 }] }));

@@ -7,7 +7,9 @@ import { hash32, Rng } from '../../src/core/rng.ts';
 import { defineEnvironment, type Environment, type Split } from '../../src/env/environment.ts';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
-import { distances, MOVES, move, moveValues, SIDES, type Side } from './lake.ts';
+import { wordingOption } from '../../src/env/wording.ts';
+import { distances, find, MOVES, move, moveValues, SIDES, type Side, sidesOf } from './lake.ts';
+import { lakeSentences } from './wording.ts';
 
 /** Rows of the map: `S` start, `G` goal, `O` hole, `.` ice. */
 export type LakeTask = { readonly map: readonly string[] };
@@ -28,6 +30,7 @@ const optionsSchema = z
     slip: z.number().min(0).max(1).default(0).describe('Probability of sliding sideways, half to each side'),
     maxTurns: z.int().min(1).max(1000).default(12).describe('Moves before the episode ends'),
     minimumPath: z.int().min(1).default(3).describe('Fewest moves from start to goal'),
+    wording: wordingOption,
   })
   .refine(({ size, minimumPath }) => minimumPath <= 2 * (size - 1), {
     path: ['minimumPath'],
@@ -81,6 +84,7 @@ export function frozenLake(options: LakeOptions): Environment<LakeTask, LakeStat
       map
         .map((line, r) => (r === row ? `${line.slice(0, column)}@${line.slice(column + 1)}` : line))
         .join('\n'),
+    natural: lakeSentences,
   });
 }
 
@@ -112,10 +116,7 @@ function distancesToGoal(map: readonly string[]): readonly number[] {
 function observe({ map, row, column }: LakeState): string {
   const [goalRow, goalColumn] = find(map, 'G');
   const signed = (n: number): string => (n < 0 ? `${n}` : `+${n}`);
-  const sides = SIDES.map((side) => {
-    const cell = map[row + MOVES[side][0]]?.[column + MOVES[side][1]];
-    return `${side}:${cell === undefined ? 'edge' : cell === 'O' ? 'hole' : cell === 'G' ? 'goal' : 'free'}`;
-  });
+  const sides = sidesOf(map, { row, column }).map(([side, content]) => `${side}:${content}`);
   return [`rows${signed(goalRow - row)}`, `cols${signed(goalColumn - column)}`, ...sides].join(' ');
 }
 
@@ -144,11 +145,6 @@ function draw(options: LakeOptions, split: Split, index: number): LakeTask {
   });
 }
 
-function find(map: readonly string[], mark: string): readonly [number, number] {
-  const row = map.findIndex((line) => line.includes(mark));
-  return [row, map[row]?.indexOf(mark) ?? -1];
-}
-
 function isSide(action: string): action is Side {
   return (SIDES as readonly string[]).includes(action);
 }
@@ -173,5 +169,5 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   options: optionsSchema,
   // Most maps are soon solved every time; the rest, which need a detour, are worth going back to.
   settings: { tasks: { name: 'revisit', share: 0.5 } },
-  create: (options) => fromEnvironment(frozenLake(options)),
+  create: ({ wording, ...options }) => fromEnvironment(frozenLake(options), { wording }),
 });

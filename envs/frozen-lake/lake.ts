@@ -19,6 +19,23 @@ export function move(map: LakeMap, { row, column }: Cell, side: Side): Cell {
   return map[next.row]?.[next.column] === undefined ? { row, column } : next;
 }
 
+/** Row and column of the first cell with `mark`. */
+export function find(map: LakeMap, mark: string): readonly [row: number, column: number] {
+  const row = map.findIndex((line) => line.includes(mark));
+  return [row, map[row]?.indexOf(mark) ?? -1];
+}
+
+/** What lies on each side of a cell. */
+export function sidesOf(
+  map: LakeMap,
+  { row, column }: Cell,
+): readonly (readonly [Side, 'edge' | 'hole' | 'goal' | 'free'])[] {
+  return SIDES.map((side) => {
+    const cell = map[row + MOVES[side][0]]?.[column + MOVES[side][1]];
+    return [side, cell === undefined ? 'edge' : cell === 'O' ? 'hole' : cell === 'G' ? 'goal' : 'free'];
+  });
+}
+
 /** Fewest moves to `from` over ice, by cell number; Infinity where there is no way. Moves are reversible. */
 export function distances(map: LakeMap, from: readonly [number, number]): number[] {
   const size = map.length;

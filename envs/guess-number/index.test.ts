@@ -4,6 +4,7 @@ import { Rng } from '../../src/core/rng.ts';
 import { factsOf } from '../../src/credit/contract/facts.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
 import type { PlayerKind } from '../../src/env/world.ts';
+import { environmentLaws } from '../../src/testing/environment-laws.ts';
 import { bisectionTurns, guessNumber, world } from './index.ts';
 
 const defaults = world.options.parse({});
@@ -148,3 +149,6 @@ describe('facts for credit', () => {
     expect(guessNumber({ ...defaults, shaping: 0 }).facts).toContain('dense');
   });
 });
+
+it('keeps the laws with other numbers', () =>
+  environmentLaws(world, { options: [{ range: 2 }, { range: 7 }, { range: 64 }, { shaping: 0 }] }));

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { defineEnvironment, type Environment } from '../../src/env/environment.ts';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
+import { wordingOption } from '../../src/env/wording.ts';
+import { guessSentences } from './wording.ts';
 
 export type GuessTask = { readonly secret: number };
 /** `low` and `high` are the smallest and largest number that can still be the secret. */
@@ -24,6 +26,7 @@ const optionsSchema = z.strictObject({
     .default(6)
     .describe('Guesses before the episode ends; bisection needs ceil(log2(range + 1)), 6 for 32'),
   shaping: z.number().min(0).default(0.1).describe('Reward for each bit of information an answer brings'),
+  wording: wordingOption,
 });
 
 /** The most guesses that bisection needs: ceil(log2(range + 1)). */
@@ -85,6 +88,7 @@ export function guessNumber(options: GuessOptions): Environment<GuessTask, Guess
     solve: ({ low, high }) => String(Math.floor((low + high) / 2)),
     stumble: ({ low, high }, rng) => String(low + rng.int(high - low + 1)),
     render: ({ secret, low, high }) => `${low}..${high} (secret ${secret})`,
+    natural: guessSentences(range),
   });
 }
 
@@ -109,5 +113,5 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   description: 'Find a hidden number; each answer narrows the interval.',
   options: optionsSchema,
   settings: { steps: 80, optimizer: { learningRate: 1.5e-3 } },
-  create: (options) => fromEnvironment(guessNumber(options)),
+  create: ({ wording, ...options }) => fromEnvironment(guessNumber(options), { wording }),
 });

@@ -9,7 +9,7 @@ import { OPERATION_NAMES } from './operations.ts';
 import { COMPOSITIONS, jsTasks, splitOf } from './tasks.ts';
 
 const wordsWorld = factory.create(factory.options.parse({}));
-const toolsWorld = factory.create(factory.options.parse({ format: 'tools' }));
+const toolsWorld = factory.create(factory.options.parse({ wording: 'natural' }));
 const signal = (): AbortSignal => new AbortController().signal;
 
 async function play(

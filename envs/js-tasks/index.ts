@@ -2,25 +2,23 @@
 
 import { z } from 'zod';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
-import { createSandbox } from '../../src/env/sandbox/sandbox.ts';
+import { createRuntime } from '../../src/env/runtime/create-runtime.ts';
 import { AGENT } from '../../src/env/session.ts';
+import { wordingOption } from '../../src/env/wording.ts';
 import { chooseMove } from './players.ts';
 import { JsSession } from './session.ts';
 import { answerOf, type JsTask, jsTasks, show } from './tasks.ts';
 import { toolCalls, words } from './wording.ts';
 
 const options = z.strictObject({
-  format: z
-    .enum(['words', 'tools'])
-    .default('words')
-    .describe(
-      'words: two-word commands for a tiny model; tools: tool calls and prose for models that can read',
-    ),
   packed: z.number().min(0).max(1).default(0.3).describe('Share of the tasks whose lists come as JSON text'),
   maxTurns: z.int().min(1).max(100).default(6).describe('Tool calls before the episode ends'),
   timeLimitMs: z.int().min(1).max(60_000).default(2000).describe('Time limit of one call of the interpreter'),
   memoryMiB: z.int().min(17).max(1024).default(24).describe('Memory limit of one interpreter'),
   outputLimit: z.int().min(16).max(100_000).default(2000).describe('Characters of output kept from one call'),
+  wording: wordingOption.describe(
+    'compact: two-word commands, for word models; natural: tool calls and prose, for models that read',
+  ),
 });
 
 export const world: WorldFactory<typeof options> = defineWorld({
@@ -34,8 +32,8 @@ export const world: WorldFactory<typeof options> = defineWorld({
     rollout: { tasks: 32, group: 8 },
     evaluation: { every: 10, tasks: 100, finalTasks: 200 },
   },
-  create: ({ format, packed, maxTurns, timeLimitMs, memoryMiB, outputLimit }) => {
-    const { protocol, wording, action } = format === 'words' ? words : toolCalls;
+  create: ({ packed, maxTurns, timeLimitMs, memoryMiB, outputLimit, wording: chosen }) => {
+    const { protocol, wording, action } = chosen === 'compact' ? words : toolCalls;
     return {
       name: 'js-tasks',
       description:
@@ -46,11 +44,15 @@ export const world: WorldFactory<typeof options> = defineWorld({
       snapshots: 'free',
       protocol,
       tasks: (split) => jsTasks(split, packed),
-      open: (task) =>
+      open: async (task) =>
         JsSession.open(
           task as JsTask,
           wording,
-          createSandbox({ timeLimitMs, memoryLimitBytes: memoryMiB * 2 ** 20, outputLimit }),
+          await createRuntime('javascript', {
+            timeMs: timeLimitMs,
+            memoryBytes: memoryMiB * 2 ** 20,
+            outputLength: outputLimit,
+          }),
         ),
       truth: (task) => protocol.format(action('submit', show(answerOf(task as JsTask)))),
       script: (session, kind, rng) => {

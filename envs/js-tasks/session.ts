@@ -2,7 +2,7 @@
 
 import type { Json } from '../../src/core/json/json.ts';
 import type { Message } from '../../src/core/messages.ts';
-import type { Evaluation, Sandbox } from '../../src/env/sandbox/sandbox.ts';
+import type { RunResult, Runtime } from '../../src/env/runtime/runtime.ts';
 import { AGENT, type Role, type Session, type Snapshot, type StepResult } from '../../src/env/session.ts';
 import { librarySource } from './operations.ts';
 import { answerOf, expertRuns, type JsTask, show } from './tasks.ts';
@@ -12,7 +12,7 @@ export interface Wording {
   opening(task: JsTask): readonly Message[];
   /** Runs the action on `tools`; undefined when it is not one. */
   act(action: string, tools: JsTools): Promise<string> | undefined;
-  evaluated(result: Evaluation): string;
+  evaluated(result: RunResult): string;
   /** `invalid` is an action that could not be read. */
   ended(verdict: 'right' | 'wrong'): string;
   readonly invalid: string;
@@ -38,7 +38,7 @@ export class JsSession implements Session {
   readonly roles: readonly Role[] = [AGENT];
   readonly task: JsTask;
   readonly #wording: Wording;
-  readonly #sandbox: Sandbox;
+  readonly #runtime: Runtime;
   #snapshot = '';
   #messages: readonly Message[];
   /** What the last call said. */
@@ -49,21 +49,20 @@ export class JsSession implements Session {
   #code = '';
   #turns = 0;
 
-  private constructor(task: JsTask, wording: Wording, sandbox: Sandbox) {
+  private constructor(task: JsTask, wording: Wording, runtime: Runtime) {
     this.task = task;
     this.#wording = wording;
-    this.#sandbox = sandbox;
+    this.#runtime = runtime;
     this.#messages = wording.opening(task);
   }
 
-  /** Raises what the sandbox raises when the sandbox itself fails. */
-  static async open(task: JsTask, wording: Wording, sandbox: Sandbox): Promise<JsSession> {
-    const session = new JsSession(task, wording, sandbox);
+  /** Raises what the runtime raises when it fails itself. */
+  static async open(task: JsTask, wording: Wording, runtime: Runtime): Promise<JsSession> {
+    const session = new JsSession(task, wording, runtime);
     const held = (list: readonly number[]): string => (task.packed ? JSON.stringify(show(list)) : show(list));
     const variables = `var xs = ${held(task.xs)}, ys = ${held(task.ys)}, word = ${show(task.word)};`;
-    const signal = new AbortController().signal;
-    await sandbox.evaluate(`${librarySource()}\n${variables}`, signal);
-    await session.#remember(signal);
+    await runtime.run(`${librarySource()}\n${variables}`);
+    await session.#remember();
     return session;
   }
 
@@ -139,14 +138,14 @@ export class JsSession implements Session {
     };
   }
 
-  /** Free, since a sandbox is the list of its calls until one is made. No chance is drawn in an episode. */
+  /** Free, since the runtime is a snapshot of its memory until a call is made. No chance is drawn in an episode. */
   async snapshot(): Promise<Snapshot> {
-    const held = this.#copy();
-    return { cost: 'free', open: async () => held.#copy(), dispose: () => held.close() };
+    const held = await this.#copy();
+    return { cost: 'free', open: () => held.#copy(), dispose: () => held.close() };
   }
 
-  #copy(): JsSession {
-    const copy = new JsSession(this.task, this.#wording, this.#sandbox.fork());
+  async #copy(): Promise<JsSession> {
+    const copy = new JsSession(this.task, this.#wording, await this.#runtime.fork());
     copy.#snapshot = this.#snapshot;
     copy.#messages = this.#messages;
     copy.#last = this.#last;
@@ -162,26 +161,26 @@ export class JsSession implements Session {
   }
 
   async close(): Promise<void> {
-    this.#sandbox.close();
+    await this.#runtime.close();
   }
 
   async #run(code: string, signal: AbortSignal): Promise<string> {
-    const result = await this.#sandbox.evaluate(code, signal);
+    const result = await this.#runtime.run(code, { signal });
     await this.#remember(signal);
     return this.#wording.evaluated(result);
   }
 
   /** A value ends the episode, right or wrong. An expression that raises says so and costs the turn. */
   async #submit(expression: string, signal: AbortSignal): Promise<string> {
-    const result = await this.#sandbox.evaluate(`(${expression}\n)`, signal);
+    const result = await this.#runtime.run(`(${expression}\n)`, { signal });
     if (result.error !== undefined) return this.#wording.evaluated(result);
     this.#answer = result.output;
     this.#verdict = result.output === show(answerOf(this.task)) ? 'right' : 'wrong';
     return this.#wording.ended(this.#verdict);
   }
 
-  async #remember(signal: AbortSignal): Promise<void> {
-    const { output, error } = await this.#sandbox.evaluate(SNAPSHOT, signal);
+  async #remember(signal?: AbortSignal): Promise<void> {
+    const { output, error } = await this.#runtime.run(SNAPSHOT, signal ? { signal } : {});
     try {
       this.#snapshot = error === undefined ? String(JSON.parse(output)) : error;
     } catch {

@@ -1,7 +1,7 @@
 /** Two ways of talking about the same task: a few whole words for a tiny model, and tool calls for one that can read. */
 
 import { z } from 'zod';
-import { system, user } from '../../src/core/messages.ts';
+import { assistant, type Message, system, user } from '../../src/core/messages.ts';
 import type { ActionProtocol } from '../../src/env/protocol.ts';
 import { rawProtocol } from '../../src/env/raw-protocol.ts';
 import { defineTool } from '../../src/env/tool.ts';
@@ -9,6 +9,8 @@ import { callTool, toolAction, toolProtocol } from '../../src/env/tool-protocol.
 import { OPERATION_NAMES } from './operations.ts';
 import type { JsTools, Wording } from './session.ts';
 import type { JsTask } from './tasks.ts';
+
+type Question = Pick<JsTask, 'outer' | 'inner' | 'source'>;
 
 export interface Language {
   readonly protocol: ActionProtocol;
@@ -55,33 +57,58 @@ const tools = [
 const protocol = toolProtocol(tools);
 
 const GUIDE = [
-  'Answer a question about variables that a JavaScript interpreter holds: xs and ys are lists of numbers (or JSON text',
-  `of one, which parse(text) reads), word is text. It also has these functions: ${OPERATION_NAMES.join(', ')}.`,
+  'Answer a question by calling a JavaScript interpreter. It holds xs and ys, which are lists of numbers or the JSON text of',
+  `one, and the text word. Its functions are ${OPERATION_NAMES.join(', ')}, and parse, which reads JSON text. Write one`,
+  'call a turn and nothing else: run takes code, whose variables persist, and tells what it prints and the value of its last',
+  'expression; submit takes an expression whose value is the answer.',
 ].join(' ');
+
+/** Questions of training, answered: models copy the form of a call from calls. */
+const EXAMPLE: readonly Message[] = [
+  user(sentence({ outer: 'square', inner: 'size', source: 'xs' })),
+  called('run', { code: 'r = size(xs)' }),
+  toolAnswer('5'),
+  called('run', { code: 'r = square(r)' }),
+  toolAnswer('25'),
+  called('submit', { expression: 'r' }),
+  toolAnswer('Your answer is right.'),
+  user(sentence({ outer: 'mirrored', inner: 'upper', source: 'word' })),
+  called('run', { code: 'r = upper(word)' }),
+  toolAnswer('"LEMON"'),
+  called('run', { code: 'r = mirrored(r)' }),
+  toolAnswer('"NOMEL"'),
+  called('submit', { expression: 'r' }),
+  toolAnswer('Your answer is right.'),
+];
+
+function called(name: string, input: Readonly<Record<string, string>>): Message {
+  return assistant(protocol.format(JSON.stringify({ name, arguments: input })));
+}
+
+function toolAnswer(content: string): Message {
+  return { role: 'tool', content };
+}
 
 /** Calls of the tools `run` and `submit` with checked arguments; answers are what the interpreter printed. */
 export const toolCalls: Language = {
   protocol,
   action: (name, code) => toolAction(name, name === 'run' ? { code } : { expression: code }),
   wording: {
-    opening: (task) => [
-      system([GUIDE, protocol.instructions].join('\n\n')),
-      user(
-        `What is the ${question(task)
-          .replace('find ', '')
-          .replaceAll(' of ', ' of the ')
-          .replace(/the (\w+)$/, '$1')}?`,
-      ),
-    ],
+    // The declarations of the tools in full would be twice as long, and taught a small model less than the calls do.
+    opening: (task) => [system(GUIDE), ...EXAMPLE, user(sentence(task))],
     act: (action, session) => callOrNothing(action, session),
     evaluated: ({ output, error }) => [output, error].filter((part) => part).join('\n') || '(no output)',
     ended: (verdict) => `Your answer is ${verdict}.`,
     invalid: 'Call one of the tools.',
-    tell: (content) => ({ role: 'tool', content }),
+    tell: toolAnswer,
   },
 };
 
-function question({ outer, inner, source }: JsTask): string {
+function sentence({ outer, inner, source }: Question): string {
+  return `What is the ${outer} of the ${inner} of ${source}?`;
+}
+
+function question({ outer, inner, source }: Question): string {
   return `find ${outer} of ${inner} of ${source}`;
 }
 

@@ -1,10 +1,11 @@
 /** The rules of Kuhn poker: three cards, an ante of one chip, one bet of one chip, and chips that are really counted. */
 
 import type { Message } from '../../src/core/messages.ts';
-import { system, user } from '../../src/core/messages.ts';
+import { user } from '../../src/core/messages.ts';
 import type { TaskSet } from '../../src/env/environment.ts';
 import { defineGame, type Game, type GameStep } from '../../src/env/game.ts';
 import { equilibriumPolicy } from './equilibrium.ts';
+import { sentences } from './wording.ts';
 
 export type Seat = 'first' | 'second';
 export type Card = 'J' | 'Q' | 'K';
@@ -37,16 +38,9 @@ export const DEALS: readonly Deal[] = [
   { first: 'K', second: 'Q' },
 ];
 
-const RULES = [
-  'You play Kuhn poker. The cards are J, Q and K, and K is the highest. Each of two players has put in one chip',
-  'and holds one card. Write one word each time: check or bet; after a bet: fold or call. A bet and a call',
-  'cost one chip each. The higher card takes all chips, unless someone folds. Any other word costs you two chips.',
-].join(' ');
-
 const deals: TaskSet<Deal> = { size: DEALS.length, at: (index) => DEALS[index]! };
 
-/** The game. With `rules`, each seat's first turn opens with them, for models that can read. */
-export function kuhnPokerGame(rules: boolean): Game<Deal, KuhnState> {
+export function kuhnPokerGame(): Game<Deal, KuhnState> {
   return defineGame<Deal, KuhnState>({
     name: 'kuhn-poker',
     description: 'Poker with three cards and one bet: two roles, hidden cards, mixed equilibrium.',
@@ -55,7 +49,9 @@ export function kuhnPokerGame(rules: boolean): Game<Deal, KuhnState> {
     tasks: () => deals,
     start: (deal) => ({ deal, history: [] }),
     toMove: mover,
-    observe: (state, role) => observe(state, role as Seat, rules),
+    observe: (state, role) => observe(state, role as Seat),
+    natural: (state, role) =>
+      sentences(state, role as Seat, isOver(state) ? chipsWon(state, role as Seat) : undefined),
     step: (state, role, action) => step(state, role as Seat, action),
     anchor: (state, role) => view(state, role as Seat),
     actions: (state) => legalActions(state),
@@ -120,11 +116,13 @@ function view(state: KuhnState, seat: Seat): string {
   return `card:${state.deal[seat]} history:${state.history.join('-') || 'none'}`;
 }
 
-function observe(state: KuhnState, seat: Seat, rules: boolean): readonly Message[] {
-  const messages: Message[] = [];
-  if (rules && state.history.length < 2 && !isOver(state)) messages.push(system(RULES));
-  if (!isOver(state)) return [...messages, user(`${seat} ${view(state, seat)}`)];
-  const won = chipsWonByFirst(state) * (seat === 'first' ? 1 : -1);
+function chipsWon(state: KuhnState, seat: Seat): number {
+  return chipsWonByFirst(state) * (seat === 'first' ? 1 : -1);
+}
+
+function observe(state: KuhnState, seat: Seat): readonly Message[] {
+  if (!isOver(state)) return [user(`${seat} ${view(state, seat)}`)];
+  const won = chipsWon(state, seat);
   const last = state.forfeit === seat ? 'illegal' : state.forfeit ? 'opponent-illegal' : state.history.at(-1);
   return [user(`over ${last} chips:${won > 0 ? '+' : ''}${won}`)];
 }

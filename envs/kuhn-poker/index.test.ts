@@ -16,7 +16,7 @@ import { equilibriumPolicy } from './equilibrium.ts';
 import { type Action, DEALS, type Deal, kuhnPokerGame, stakes } from './game.ts';
 import { world as kuhnPoker } from './index.ts';
 
-const game = kuhnPokerGame(false);
+const game = kuhnPokerGame();
 const tree = gameTree(game);
 
 /** Plays `actions` and returns what the first seat won. */
@@ -246,16 +246,30 @@ describe('world', () => {
     }
   });
 
-  test('with rules, each seat reads them once, before its first turn', async () => {
-    const world = kuhnPoker.create({ rules: true });
+  test('in sentences, each seat reads the rules and an example once, before its first turn', async () => {
+    const world = kuhnPoker.create({ wording: 'natural' });
     const session = await world.open({ first: 'K', second: 'J' }, Rng.of(0));
     const signal = new AbortController().signal;
-    const roles: string[][] = [];
+    const told: (string | undefined)[] = [];
+    const lengths: number[] = [];
     for (const action of ['check', 'bet', 'call']) {
-      roles.push(session.observe(session.toMove()!).map(({ role }) => role));
+      const messages = session.observe(session.toMove()!);
+      lengths.push(messages.length);
+      told.push(messages.at(-1)!.content);
       await session.step(action, signal);
     }
-    expect(roles).toEqual([['system', 'user'], ['system', 'user'], ['user']]);
-    expect(session.observe('first')[0]!.content).toBe('over call chips:+2');
+    expect(lengths).toEqual([8, 8, 1]);
+    expect([
+      ...told,
+      ...['first', 'second'].map((seat) => session.observe(seat)[0]!.content),
+    ]).toMatchInlineSnapshot(`
+        [
+          "Your card is K. You act first. Answer check or bet.",
+          "Your card is J. The other player says check. Answer check or bet.",
+          "Your card is K. You said check, and the other player says bet. Answer fold or call.",
+          "The hand is over. You win 2 chips.",
+          "The hand is over. You lose 2 chips.",
+        ]
+      `);
   });
 });

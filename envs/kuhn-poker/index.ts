@@ -3,10 +3,11 @@
 import { z } from 'zod';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromGame } from '../../src/env/from-game.ts';
+import { wordingOption } from '../../src/env/wording.ts';
 import { kuhnPokerGame } from './game.ts';
 
 const options = z.strictObject({
-  rules: z.boolean().default(false).describe('Open with the rules in prose, for models that can read'),
+  wording: wordingOption,
 });
 
 export const world: WorldFactory<typeof options> = defineWorld({
@@ -24,5 +25,5 @@ export const world: WorldFactory<typeof options> = defineWorld({
     evaluation: { every: 50, tasks: 60, finalTasks: 60 },
     checkpoint: { every: 50 },
   },
-  create: ({ rules }) => fromGame(kuhnPokerGame(rules)),
+  create: ({ wording }) => fromGame(kuhnPokerGame(), { wording }),
 });

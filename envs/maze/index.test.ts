@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
 import { factsOf } from '../../src/credit/contract/facts.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
+import { environmentLaws } from '../../src/testing/environment-laws.ts';
 import { maze, STARTS, world } from './index.ts';
 
 const defaults = world.options.parse({});
@@ -173,3 +174,6 @@ describe('facts for credit', () => {
     }
   });
 });
+
+it('keeps the laws with other numbers', () =>
+  environmentLaws(world, { options: [{ maxTurns: 1 }, { maxTurns: 12 }, { heldOutStarts: 3 }] }));

@@ -6,6 +6,9 @@ import { Rng } from '../../src/core/rng.ts';
 import { defineEnvironment, type Environment } from '../../src/env/environment.ts';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
+import { wordingOption } from '../../src/env/wording.ts';
+import { cellAt, LAYOUT, neighbour, SIDES, type Side, sidesOf } from './layout.ts';
+import { mazeSentences } from './wording.ts';
 
 export type MazeTask = { readonly row: number; readonly column: number };
 export type MazeState = MazeTask & { readonly turn: number };
@@ -14,24 +17,6 @@ export interface MazeOptions {
   readonly maxTurns: number;
   readonly heldOutStarts: number;
 }
-
-/** 10 rows by 13 columns; `#` wall, `G` goal. */
-export const LAYOUT: readonly string[] = [
-  '#############',
-  '#.....#.....#',
-  '###.#####.###',
-  '###.#####.###',
-  '###.#####.###',
-  '###.......###',
-  '######.######',
-  '######.######',
-  '######G######',
-  '#############',
-];
-
-const MOVES = { left: [0, -1], right: [0, 1], up: [-1, 0], down: [1, 0] } as const;
-type Side = keyof typeof MOVES;
-const SIDES = ['left', 'right', 'up', 'down'] as const satisfies Side[];
 
 /** The 25 free cells other than the goal, in reading order. */
 export const STARTS: readonly MazeTask[] = LAYOUT.flatMap((line, row) =>
@@ -51,6 +36,7 @@ const optionsSchema = z.strictObject({
     .max(24)
     .default(0)
     .describe('Start cells kept from training; the test split is then exactly these'),
+  wording: wordingOption,
 });
 
 /**
@@ -125,6 +111,7 @@ export function maze(options: MazeOptions): Environment<MazeTask, MazeState> {
       LAYOUT.map((line, r) => (r === row ? `${line.slice(0, column)}@${line.slice(column + 1)}` : line)).join(
         '\n',
       ),
+    natural: mazeSentences,
   });
 }
 
@@ -136,10 +123,7 @@ function progress(from: MazeTask, to: MazeTask): Json {
 
 /** Where the agent is and what lies on each side. Six words that mean something alone. */
 function observe(cell: MazeTask): string {
-  const sides = SIDES.map((side) => {
-    const mark = cellAt(neighbour(cell, side));
-    return `${side}:${mark === '#' ? 'wall' : mark === 'G' ? 'goal' : 'free'}`;
-  });
+  const sides = sidesOf(cell).map(([side, content]) => `${side}:${content}`);
   return [`row${cell.row}`, `column${cell.column}`, ...sides].join(' ');
 }
 
@@ -147,14 +131,6 @@ function observe(cell: MazeTask): string {
 function readMove(action: string): Side | undefined {
   const word = action.startsWith('move ') ? action.slice('move '.length) : action;
   return SIDES.find((side) => side === word);
-}
-
-function neighbour({ row, column }: MazeTask, side: Side): MazeTask {
-  return { row: row + MOVES[side][0], column: column + MOVES[side][1] };
-}
-
-function cellAt({ row, column }: MazeTask): string {
-  return LAYOUT[row]?.[column] ?? '#';
 }
 
 function key({ row, column }: MazeTask): string {
@@ -188,5 +164,5 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
     rollout: { tasks: 16, group: 8 },
     optimizer: { learningRate: 1e-3 },
   },
-  create: (options) => fromEnvironment(maze(options)),
+  create: ({ wording, ...options }) => fromEnvironment(maze(options), { wording }),
 });

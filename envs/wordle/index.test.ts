@@ -8,6 +8,7 @@ import { Rng } from '../../src/core/rng.ts';
 import { factsOf } from '../../src/credit/contract/facts.ts';
 import { measurePlayer, playEpisode } from '../../src/env/play.ts';
 import type { PlayerKind } from '../../src/env/world.ts';
+import { environmentLaws } from '../../src/testing/environment-laws.ts';
 import { Dictionary, feedback, feedbackCode } from './feedback.ts';
 import { wordle, world } from './index.ts';
 import { loadWords, WORDS } from './words.ts';
@@ -256,3 +257,5 @@ describe('facts for credit', () => {
     expect(first.info).toMatchObject({ credit: { entityShare: 0.75, answer: 'plant', correct: false } });
   });
 });
+
+it('keeps the laws with other numbers', () => environmentLaws(world, { options: [{ listed: 0 }] }));

@@ -6,7 +6,9 @@ import type { Json } from '../../src/core/json/json.ts';
 import { defineEnvironment, type Environment } from '../../src/env/environment.ts';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
+import { wordingOption } from '../../src/env/wording.ts';
 import { Dictionary, type FeedbackRule, feedback } from './feedback.ts';
+import { wordleSentences } from './wording.ts';
 import { loadWords, WORDS } from './words.ts';
 
 export type WordleTask = { readonly secret: string };
@@ -44,6 +46,7 @@ const optionsSchema = z.strictObject({
     .min(0)
     .default(8)
     .describe('Name the words that are still possible when there are at most this many; 0: letters only'),
+  wording: wordingOption,
 });
 
 /**
@@ -123,6 +126,7 @@ export function wordle(options: WordleOptions): Environment<WordleTask, WordleSt
               .join('')}`,
         )
         .join('\n'),
+    natural: wordleSentences(dictionary, options.listed),
   });
 }
 
@@ -144,5 +148,5 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   description: 'Find a hidden five-letter word of a known list in six guesses.',
   options: optionsSchema,
   settings: { steps: 60 },
-  create: (options) => fromEnvironment(wordle(options)),
+  create: ({ wording, ...options }) => fromEnvironment(wordle(options), { wording }),
 });

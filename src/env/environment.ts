@@ -12,6 +12,7 @@ import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { ScoreGroup } from './scores/group-scores.ts';
 import { readTasks, type TaskSet, type Tasks } from './tasks/tasks.ts';
+import type { ExampleTurn } from './wording.ts';
 
 export type { Split } from '../core/episode.ts';
 export type { TaskSet, Tasks } from './tasks/tasks.ts';
@@ -29,6 +30,16 @@ export interface Step<State> {
   /** Figures to watch: their means are events' metrics `env/<name>`. */
   readonly metrics?: Readonly<Record<string, number>>;
   readonly info?: Json;
+}
+
+/** An environment in words for models that read. It words states and changes none. */
+export interface NaturalWording<State> {
+  /** Said first, as the system message: the task, the form of an action. */
+  readonly instructions: string;
+  /** Turns of another task, each as it is read and answered. */
+  readonly example: readonly ExampleTurn[];
+  /** What the agent reads in `state`, into which `step` led; absent at the start. */
+  observe(state: State, step?: Step<State>): string;
 }
 
 /** What authors write, but for the tasks. */
@@ -61,6 +72,8 @@ interface Reducer<Task, State> {
   truth?(task: Task): string | readonly string[];
   /** Rewards that compare the episodes of a group. */
   readonly scoreGroup?: ScoreGroup;
+  /** A second wording, for models that read; pretrained models get it. */
+  readonly natural?: NaturalWording<State>;
 }
 
 /** Tasks and states are plain JSON, which `defineEnvironment` and `fromEnvironment` check. */

@@ -5,12 +5,13 @@ import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import { type Message, user } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, NaturalWording } from './environment.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
 import { AGENT, type Role, type Session, type Snapshot, type StepResult } from './session.ts';
 import { tagProtocol } from './tag-protocol.ts';
 import { readerOf } from './tasks/tasks.ts';
+import { naturalOpening, type Wording } from './wording.ts';
 import type { PlayerKind, World } from './world.ts';
 
 /** Where an episode is. A type alias, since interfaces are not assignable to `Json`. */
@@ -25,6 +26,7 @@ type Present<State> = {
 export class EnvironmentSession<State = Json> implements Session {
   readonly roles: readonly Role[] = [AGENT];
   readonly #environment: Environment<Json, State>;
+  readonly #natural: NaturalWording<State> | undefined;
   /** Each step draws from a stream of its own, so that what one uses up never shifts the next. */
   readonly #chance: Rng;
   #steps: number;
@@ -32,8 +34,15 @@ export class EnvironmentSession<State = Json> implements Session {
   #messages: readonly Message[];
   #done: boolean;
 
-  constructor(environment: Environment<Json, State>, rng: Rng, present: Present<State>) {
+  /** @param natural what words the states, in place of the environment's own observations */
+  constructor(
+    environment: Environment<Json, State>,
+    rng: Rng,
+    present: Present<State>,
+    natural?: NaturalWording<State>,
+  ) {
     this.#environment = environment;
+    this.#natural = natural;
     this.#chance = rng;
     this.#state = present.state;
     this.#messages = present.messages;
@@ -65,8 +74,8 @@ export class EnvironmentSession<State = Json> implements Session {
     const next = checkStep(name, this.#environment.step(this.#state, action, this.#chance.at(this.#steps)));
     const reward = checkReward(name, next.reward);
     const state = checkState(name, next.state);
-    const silentEnd = next.done && next.observation === '';
-    this.#messages = checkMessages(name, silentEnd ? [] : [user(next.observation)]);
+    const said = this.#natural?.observe(state, next) ?? next.observation;
+    this.#messages = checkMessages(name, next.done && said === '' ? [] : [user(said)]);
     this.#state = state;
     this.#done = next.done;
     this.#steps++;
@@ -82,6 +91,7 @@ export class EnvironmentSession<State = Json> implements Session {
 
   async snapshot(): Promise<Snapshot> {
     const environment = this.#environment;
+    const natural = this.#natural;
     const chance = this.#chance;
     const present: Present<State> = {
       state: this.#state,
@@ -91,7 +101,8 @@ export class EnvironmentSession<State = Json> implements Session {
     };
     return {
       cost: 'free',
-      open: async (options) => new EnvironmentSession(environment, options?.chance ?? chance, present),
+      open: async (options) =>
+        new EnvironmentSession(environment, options?.chance ?? chance, present, natural),
       toJson: () => ({ ...(present as unknown as JsonObject), chance: chance.state }),
       dispose: async () => {},
     };
@@ -111,6 +122,8 @@ export class EnvironmentSession<State = Json> implements Session {
 export interface FromEnvironmentOptions {
   /** Default: the raw text, trimmed; tags where the environment corrects thoughts. */
   readonly protocol?: ActionProtocol;
+  /** Default: compact. An environment without a natural wording has the one that it has. */
+  readonly wording?: Wording;
 }
 
 /**
@@ -123,6 +136,7 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
   environment: Environment<Task, State>,
   options: FromEnvironmentOptions = {},
 ): World {
+  const natural = options.wording === 'natural' ? environment.natural : undefined;
   const protocol = options.protocol ?? (environment.correctThought ? tagProtocol : rawProtocol);
   return {
     name: environment.name,
@@ -140,12 +154,14 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
     ...(environment.scoreGroup && { scoreGroup: environment.scoreGroup }),
     async open(task, rng, startRng = rng.fork('start')) {
       const start = environment.start(task as Task, startRng);
-      return new EnvironmentSession(environment as unknown as Environment<Json, State>, rng, {
-        state: checkState(environment.name, start.state),
-        messages: checkMessages(environment.name, start.messages),
-        done: false,
-        steps: 0,
-      });
+      const state = checkState(environment.name, start.state);
+      const messages = natural ? opening(natural, protocol, state) : start.messages;
+      return new EnvironmentSession(
+        environment as unknown as Environment<Json, State>,
+        rng,
+        { state, messages: checkMessages(environment.name, messages), done: false, steps: 0 },
+        natural,
+      );
     },
     script(session, kind, rng) {
       if (!(session instanceof EnvironmentSession) || session.toMove() === undefined) return undefined;
@@ -163,6 +179,17 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
 /** Actions as the policy would write them. */
 function inForm(actions: string | readonly string[], protocol: ActionProtocol): string | readonly string[] {
   return typeof actions === 'string' ? protocol.format(actions) : actions.map(protocol.format);
+}
+
+function opening<State>(
+  natural: NaturalWording<State>,
+  protocol: ActionProtocol,
+  state: State,
+): readonly Message[] {
+  const { instructions, example } = natural;
+  const written = example.map(([read, action]) => [read, protocol.format(action)] as const);
+  const form = protocol.instructions === undefined ? [] : [protocol.instructions];
+  return naturalOpening([instructions, ...form].join('\n\n'), written, natural.observe(state));
 }
 
 function play<Task, State>(

@@ -11,6 +11,7 @@ import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
 import type { Role, Session, Snapshot, StepResult } from './session.ts';
 import { readerOf } from './tasks/tasks.ts';
+import type { Wording } from './wording.ts';
 import type { PlayerKind, World } from './world.ts';
 
 /** An episode of a pure game. The same task, random stream and actions give the same episode. */
@@ -96,6 +97,8 @@ export class GameSession<State = Json> implements Session {
 export interface FromGameOptions {
   /** Default: the raw text, trimmed. */
   readonly protocol?: ActionProtocol;
+  /** Default: compact. A game without a natural wording has the one that it has. */
+  readonly wording?: Wording;
 }
 
 /**
@@ -108,6 +111,17 @@ export function fromGame<Task extends JsonCompatible<Task>, State extends JsonCo
   game: Game<Task, State>,
   options: FromGameOptions = {},
 ): World {
+  return worldOf(options.wording === 'natural' ? inNaturalWords(game) : game, options);
+}
+
+/** The same game, which is observed in its natural wording, where it has one. */
+function inNaturalWords<Task, State>(game: Game<Task, State>): Game<Task, State> {
+  if (game.natural === undefined) return game;
+  const observe: Game<Task, State>['observe'] = (state, role) => game.natural!(state, role);
+  return Object.create(game, { observe: { value: observe } }) as Game<Task, State>;
+}
+
+function worldOf<Task, State>(game: Game<Task, State>, options: FromGameOptions): World {
   return {
     name: game.name,
     description: game.description,

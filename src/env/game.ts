@@ -43,6 +43,8 @@ interface GameRules<Task, State> {
   render?(state: State): string;
   /** Rewards that compare the episodes of a group. */
   readonly scoreGroup?: ScoreGroup;
+  /** As `observe`, in words for models that read; pretrained models get it. The first turn of a role opens with instructions. */
+  natural?(state: State, role: Role): readonly Message[];
 }
 
 /** Tasks and states are plain JSON, which `defineGame` and `fromGame` check. */

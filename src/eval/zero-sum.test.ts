@@ -25,7 +25,7 @@ const numbers = (pays: (said: readonly number[]) => readonly [number, number]) =
   });
 
 test('poker is zero-sum; a shared reward, one that sometimes fails to cancel, and no reward at all are not', () => {
-  expect(isZeroSum(kuhnPokerGame(false))).toBe(true);
+  expect(isZeroSum(kuhnPokerGame())).toBe(true);
   expect(isZeroSum(numbers(([a, b]) => [a! - b!, b! - a!]))).toBe(true);
   expect(isZeroSum(numbers(([a, b]) => [a! + b!, a! + b!]))).toBe(false);
   expect(isZeroSum(numbers(([a, b]) => (a === 1 && b === 1 ? [1, 1] : [1, -1])))).toBe(false);

@@ -5,6 +5,7 @@ export {
   defineEnvironment,
   type Environment,
   type EnvironmentDefinition,
+  type NaturalWording,
   type Split,
   type Step,
   type TaskSet,
@@ -27,6 +28,15 @@ export {
 export { type Mix, type MixEntry, type MixOptions, mix } from '../env/mix/mix.ts';
 export type { ActionProtocol, ParsedAction } from '../env/protocol.ts';
 export { rawProtocol } from '../env/raw-protocol.ts';
+export { createRuntime } from '../env/runtime/create-runtime.ts';
+export type {
+  CallLimits,
+  Language,
+  RunResult,
+  Runtime,
+  RuntimeFiles,
+  RuntimeLimits,
+} from '../env/runtime/runtime.ts';
 export type { GroupScore, ScoreGroup } from '../env/scores/group-scores.ts';
 export {
   AGENT,
@@ -39,4 +49,5 @@ export {
 export { tagProtocol } from '../env/tag-protocol.ts';
 export { defineTool, type Tool, type ToolDefinition } from '../env/tool.ts';
 export { answerAction, callTool, toolAction, toolProtocol } from '../env/tool-protocol.ts';
+export { type ExampleTurn, naturalOpening, type Wording, wordingOption } from '../env/wording.ts';
 export type { PlayerKind, ThoughtToCorrect, World } from '../env/world.ts';

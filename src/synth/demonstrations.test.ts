@@ -73,7 +73,7 @@ const options: DemonstrationOptions = {
 };
 
 test('agents that exchange roles are shown in all of them, and else have no names', async () => {
-  const poker = kuhnPoker.create({ rules: false });
+  const poker = kuhnPoker.create({ wording: 'compact' });
   const opened = async (exchanges: boolean): Promise<string[]> => {
     const played = await demonstrate(poker, { ...options, demonstrations: 4, exchanges });
     const names = openings(played).map((words) => words.split(' ').slice(0, 2).join(' '));

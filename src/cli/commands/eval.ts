@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { visible } from '../../core/visible.ts';
+import { optionsForReaders } from '../../env/wording.ts';
 import { type EvaluationResult, evaluate } from '../../eval/evaluate.ts';
 import { type CollectOptions, failuresOf } from '../../rollout/collect.ts';
 import { createWorld, environmentNames, findEnvironment } from '../../run/load/environments.ts';
@@ -198,7 +199,8 @@ async function blackBoxPlayer(
   policy: string,
   limits: Parameters<typeof openBlackBox>[2],
 ): Promise<Player> {
-  const world = createWorld(await findEnvironment(name), []);
+  const factory = await findEnvironment(name);
+  const world = createWorld(factory, [], optionsForReaders(factory.options));
   const { options, close } = await openBlackBox(world, policy, limits);
   return {
     name: world.name,

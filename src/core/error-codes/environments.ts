@@ -14,6 +14,10 @@ export const environments = {
     meaning: 'A session was stepped after its end.',
     remedy: 'Open a new one, or one from a snapshot of before the end.',
   },
+  'law-broken': {
+    meaning: 'A law of environments does not hold (`turnwise/testing`).',
+    remedy: 'The message has the options, task and seed that show it.',
+  },
   'mix-invalid': {
     meaning:
       'A mix has no worlds, a weight that is no positive number, two worlds of one name, different roles, or an agent.',

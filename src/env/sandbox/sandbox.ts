@@ -11,6 +11,15 @@ export interface Evaluation {
   readonly output: string;
   /** What the code raised, or the limit it met. The fault of the code, so the agent may read it. */
   readonly error?: string;
+  /** JSON of the value of the last expression, where it was asked for, and has some. */
+  readonly value?: string;
+}
+
+/** What one call has otherwise than the others of its sandbox. */
+export interface EvaluationOptions {
+  readonly timeLimitMs?: number;
+  /** Whether the value is wanted as JSON too. */
+  readonly value?: boolean;
 }
 
 export interface Sandbox {
@@ -19,7 +28,7 @@ export interface Sandbox {
    * memory is undone, as if it had never been made. Raises `sandbox-lost`, `sandbox-failed` and `sandbox-closed` where the sandbox itself fails, and the
    * reason of `signal` when it aborts: none of these says anything about the code.
    */
-  evaluate(code: string, signal: AbortSignal): Promise<Evaluation>;
+  evaluate(code: string, signal: AbortSignal, options?: EvaluationOptions): Promise<Evaluation>;
   /** An independent copy with the same variables. */
   fork(): Sandbox;
   close(): void;
@@ -54,8 +63,8 @@ class WorkerSandbox implements Sandbox {
     this.#from = from;
   }
 
-  evaluate(code: string, signal: AbortSignal): Promise<Evaluation> {
-    const result = this.#before.then(() => this.#evaluate(code, signal));
+  evaluate(code: string, signal: AbortSignal, options: EvaluationOptions = {}): Promise<Evaluation> {
+    const result = this.#before.then(() => this.#evaluate(code, signal, options));
     this.#before = result.then(
       () => undefined,
       () => undefined,
@@ -63,24 +72,29 @@ class WorkerSandbox implements Sandbox {
     return result;
   }
 
-  async #evaluate(code: string, signal: AbortSignal): Promise<Evaluation> {
+  async #evaluate(
+    code: string,
+    signal: AbortSignal,
+    { timeLimitMs = this.#limits.timeLimitMs, value = false }: EvaluationOptions,
+  ): Promise<Evaluation> {
     if (this.#closed)
       throw new TurnwiseError('sandbox-closed', {
         what: 'This sandbox was closed',
         next: 'Create a new one',
       });
-    const call = { code, limits: this.#limits, ...(this.#from && { from: this.#from }) };
+    const limits = { ...this.#limits, timeLimitMs };
+    const call = { code, limits, value, ...(this.#from && { from: this.#from }) };
     const { answer, state } = await this.#host.submit(call, signal);
     if (answer.kind === 'result') {
-      const { output, error, snapshot } = answer;
+      const { kind: _, snapshot, ...said } = answer;
       this.#from = { state, snapshot };
-      return error === undefined ? { output } : { output, error };
+      return said;
     }
-    return { output: answer.kind === 'limit' ? answer.output : '', error: this.#undone(answer) };
+    return { output: answer.kind === 'limit' ? answer.output : '', error: this.#undone(answer, timeLimitMs) };
   }
 
-  #undone(answer: Exclude<Answer, { readonly kind: 'result' }>): string {
-    const { timeLimitMs, memoryLimitBytes } = this.#limits;
+  #undone(answer: Exclude<Answer, { readonly kind: 'result' }>, timeLimitMs: number): string {
+    const { memoryLimitBytes } = this.#limits;
     const why = answer.kind === 'limit' ? answer.limit : answer.reason;
     switch (why) {
       case 'time':

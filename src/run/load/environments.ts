@@ -57,10 +57,15 @@ export async function findEnvironment(name: string): Promise<WorldFactory> {
 /**
  * The world with `key=value` settings of its own options.
  *
+ * @param given options under the assignments, such as those for a model that reads
  * @throws TurnwiseError `setting-syntax`, `config-unknown-key`, `config-invalid`
  */
-export function createWorld(factory: WorldFactory, assignments: readonly string[]): World {
-  const settings = applySettings(factory.options, {}, assignments, factory.name);
+export function createWorld(
+  factory: WorldFactory,
+  assignments: readonly string[],
+  given: JsonObject = {},
+): World {
+  const settings = applySettings(factory.options, given, assignments, factory.name);
   return factory.create(
     parseStrict(factory.options as z.ZodType<JsonObject>, settings, `Environment "${factory.name}"`),
   );

@@ -10,6 +10,7 @@ import { fromEnvironment } from '../../env/from-environment.ts';
 import { fromGame } from '../../env/from-game.ts';
 import type { Game } from '../../env/game.ts';
 import type { Mix } from '../../env/mix/mix.ts';
+import { type Wording, wordingOption } from '../../env/wording.ts';
 import type { World } from '../../env/world.ts';
 
 /** Whatever a `define…` function returned; or a built-in name, a path with an optional `#export`, or an address. */
@@ -30,9 +31,25 @@ export function factoryOf(value: unknown): WorldFactory | undefined {
     members.every((member) => typeof (value as Record<string, unknown>)[member] === 'function');
   if (has('create') && 'options' in value) return value as WorldFactory;
   if (has('tasks', 'open') && 'protocol' in value) return fixed(value as World);
-  if (has('tasks', 'start', 'step', 'toMove')) return fixed(fromGame(value as Game));
-  if (has('tasks', 'start', 'step')) return fixed(fromEnvironment(value as Environment));
+  if (has('tasks', 'start', 'step', 'toMove')) return worded(value as Game, fromGame);
+  if (has('tasks', 'start', 'step')) return worded(value as Environment, fromEnvironment);
   return undefined;
+}
+
+/** An environment or a game; where it has a natural wording too, this is its one option. */
+function worded<Kind extends Pick<Environment | Game, 'natural'>>(
+  made: Kind,
+  from: (made: Kind, options: { readonly wording: Wording }) => World,
+): WorldFactory {
+  const compact = from(made, { wording: 'compact' });
+  if (made.natural === undefined) return fixed(compact);
+  const { name, description } = compact;
+  return {
+    name,
+    description,
+    options: z.strictObject({ wording: wordingOption }),
+    create: ({ wording }) => from(made, { wording: wording as Wording }),
+  };
 }
 
 /** A world without options. */

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
+import { optionsForReaders } from '../../env/wording.ts';
 import { ownOptions } from '../kit/policy-objective.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { builtIns, type Catalogue } from './catalogue.ts';
@@ -140,10 +141,13 @@ export function resolveConfig(parts: {
 }): TrainConfig {
   const { catalogue = builtIns } = parts;
   const settings = spelledOut(parts.settings);
+  const pretrained = pretrainedSettings(settings);
+  const reads = (settings.model?.pretrained ?? pretrained?.model?.pretrained ?? '') !== '';
   const suggested = mergeSettings(
     spelledOut(parts.recipe.settings) as Plain,
     parts.environmentSettings && spelledOut(parts.environmentSettings),
-    pretrainedSettings(settings) as Plain | undefined,
+    pretrained as Plain | undefined,
+    reads ? { environment: optionsForReaders(parts.environmentOptions) } : undefined,
   );
   const choices = choicesIn(suggested as TrainSettings, settings);
   requireRead(parts.recipe, choices, settings, catalogue);

@@ -3,7 +3,7 @@ import { type MadeTurn, madeGroup, madeKey, playedEpisode } from '../../core/tes
 import { type RoleGroup, roleGroups } from '../../core/trajectory.ts';
 import { createEmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { fakeEngine } from '../../engine/fake-engine.test-helper.ts';
+import { fakeEngine } from '../../testing/fake-engine.ts';
 import type { TrainSettings } from '../config/config.ts';
 import { learnerOn, learnOnce } from '../learner-on.test-helper.ts';
 import type { CreditedSample } from './batch.ts';

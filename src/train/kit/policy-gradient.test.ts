@@ -4,7 +4,7 @@ import type { StopReason } from '../../core/stop.ts';
 import { madeGroup, playedEpisode } from '../../core/testing/made-episodes.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { keepUsable } from '../../curation/usable.ts';
-import { type FakeEngine, fakeEngine } from '../../engine/fake-engine.test-helper.ts';
+import { type FakeEngine, fakeEngine } from '../../testing/fake-engine.ts';
 import type { TrainSettings } from '../config/config.ts';
 import { learnerOn, learnOnce } from '../learner-on.test-helper.ts';
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { user } from '../../core/messages.ts';
-import { fakeEngine } from '../../engine/fake-engine.test-helper.ts';
 import { fromGame } from '../../env/from-game.ts';
 import { defineGame } from '../../env/game.ts';
 import { wordRenderer } from '../../model/chat/renderer.ts';
 import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
 import { fullContext } from '../../rollout/context/contexts.ts';
 import { unwatched } from '../../rollout/watch.ts';
+import { fakeEngine } from '../../testing/fake-engine.ts';
 import type { Learner } from '../kit/learner.ts';
 import { type AverageStrategy, measureSelfPlay, type SelfPlay, treeOf } from './self-play.ts';
 

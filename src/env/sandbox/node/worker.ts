@@ -35,6 +35,8 @@ export interface SandboxRequest {
   readonly call: number;
   readonly code: string;
   readonly limits: SandboxLimits;
+  /** Whether the value of the call is wanted, as JSON. */
+  readonly value?: boolean;
   /** State before the call; absent in a new sandbox. */
   readonly from?: { readonly state: number; readonly snapshot?: Snapshot };
 }
@@ -49,6 +51,8 @@ export type SandboxReply =
       readonly kind: 'result';
       readonly output: string;
       readonly error?: string;
+      /** JSON of the last expression's value. */
+      readonly value?: string;
       readonly snapshot: Snapshot;
     }
   /** The call used up its time or its memory. */
@@ -88,6 +92,8 @@ export function serveSandboxes(
     readonly finish: QuickJSHandle;
     /** Takes what was thrown and gives it in words. */
     readonly tell: QuickJSHandle;
+    /** Takes the value of a call and gives its JSON, where it has some that is not too long. */
+    readonly write: QuickJSHandle;
     /** Which sandboxes may have it: those of the same limits. */
     readonly kind: string;
     /** The state that its memory has; undefined where a call has left something half done. */
@@ -96,6 +102,7 @@ export function serveSandboxes(
   interface Outcome {
     readonly output: string;
     readonly error?: string;
+    readonly value?: string;
     readonly limit?: 'time' | 'memory' | 'given-up';
   }
   const STACK_BYTES = 128 * 1024;
@@ -165,7 +172,13 @@ export function serveSandboxes(
       dropped = 0;
       return output;
     };
-    return { finish, tell };
+    const json = (value) => {
+      try {
+        const text = stringify(value);
+        return text.length <= 1000000 ? text : undefined;
+      } catch {}
+    };
+    return { finish, tell, json };
   }`;
 
   const pagesOf = ({ buffer }: SandboxMachine['memory']): Uint8Array[] =>
@@ -206,9 +219,10 @@ export function serveSandboxes(
     const functions = context.unwrapResult(context.callFunction(install, context.undefined, limit));
     const finish = context.getProp(functions, 'finish');
     const tell = context.getProp(functions, 'tell');
+    const write = context.getProp(functions, 'json');
     for (const handle of [limit, install, functions]) handle.dispose();
     const kind = `${maximumPages}/${outputLimit}`;
-    return { machine, runtime, context, finish, tell, kind, state: undefined };
+    return { machine, runtime, context, finish, tell, write, kind, state: undefined };
   };
 
   /** An interpreter in the state before the call; undefined where nothing says what that is. */
@@ -243,8 +257,8 @@ export function serveSandboxes(
   };
 
   const run = (
-    { machine, runtime, context, finish, tell }: Interpreter,
-    { call, code, limits }: SandboxRequest,
+    { machine, runtime, context, finish, tell, write }: Interpreter,
+    { call, code, limits, value: isWanted }: SandboxRequest,
   ): Outcome => {
     const deadline = performance.now() + limits.timeLimitMs;
     let timedOut = false;
@@ -266,7 +280,14 @@ export function serveSandboxes(
       text.dispose();
       thrown.dispose();
     };
+    let json: string | undefined;
     const finishWith = (value: QuickJSHandle): void => {
+      if (isWanted) {
+        const written = context.callFunction(write, context.undefined, value);
+        if (!written.error && context.typeof(written.value) === 'string')
+          json = context.getString(written.value);
+        written.dispose();
+      }
       const text = context.callFunction(finish, context.undefined, value);
       if (text.error) fail(text.error);
       else {
@@ -291,7 +312,11 @@ export function serveSandboxes(
     if (isFull()) return { output, limit: 'memory' };
     if (timedOut) return { output, limit: 'time' };
     if (isGivenUp) return { output, limit: 'given-up' };
-    return { output, ...(error === undefined ? {} : { error }) };
+    return {
+      output,
+      ...(error === undefined ? {} : { error }),
+      ...(json === undefined ? {} : { value: json }),
+    };
   };
 
   const evaluate = async (request: SandboxRequest): Promise<SandboxReply> => {
@@ -307,11 +332,12 @@ export function serveSandboxes(
       const reason = String(error).includes('call stack') ? 'stack' : 'crash';
       return { kind: 'broken', reason, error: String(error) };
     }
-    const { output, error, limit } = outcome;
+    const { limit, ...said } = outcome;
+    const { output } = said;
     if (limit === undefined) {
       keep(interpreter, request.call);
       const snapshot = snapshotOf(interpreter.machine.memory);
-      return { kind: 'result', output, ...(error === undefined ? {} : { error }), snapshot };
+      return { kind: 'result', ...said, snapshot };
     }
     if (limit !== 'memory') keep(interpreter, undefined);
     return limit === 'given-up' ? { kind: 'given-up' } : { kind: 'limit', limit, output };

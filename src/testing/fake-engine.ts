@@ -1,12 +1,19 @@
-/** An engine without weights, for tests: what it is asked is up to them, and the rows that it would learn from are kept. */
+/** An engine without weights. */
 
-import type { Engine, TokenRow } from './engine.ts';
+import type { Engine, TokenRow } from '../engine/engine.ts';
 
 export interface FakeEngine extends Engine {
   /** The rows of every optimizer step. */
   readonly learned: (readonly TokenRow[])[];
 }
 
+/**
+ * An engine that computes nothing, for tests of what asks one: it keeps the rows that it would learn from, and raises where it
+ * is asked for samples or scores that `parts` does not give.
+ *
+ * @example
+ * const engine = fakeEngine({ score: async ({ rows }) => ({ logprobs: rows.map(({ ids_T }) => new Float32Array(ids_T.length)) }) });
+ */
 export function fakeEngine(parts: Partial<Engine> = {}): FakeEngine {
   const learned: (readonly TokenRow[])[] = [];
   const unasked = (): never => {

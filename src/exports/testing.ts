@@ -1,0 +1,7 @@
+/** For tests of environments and of what learns in them, under any test framework. @module */
+
+export { environmentLaws, type LawOptions } from '../testing/environment-laws.ts';
+export { type FakeEngine, fakeEngine } from '../testing/fake-engine.ts';
+export { type MockPolicy, mockPolicy } from '../testing/mock-policy.ts';
+export { type PlayOptions, playEpisode } from '../testing/play-episode.ts';
+export type { TestedWorld } from '../testing/world-under-test.ts';
