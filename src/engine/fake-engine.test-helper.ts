@@ -1,14 +1,14 @@
 /** An engine without weights, for tests: what it is asked is up to them, and the rows that it would learn from are kept. */
 
-import type { Engine, TokenRow } from './engine.ts';
+import type { Engine, TokenBatch } from './engine.ts';
 
 export interface FakeEngine extends Engine {
-  /** The rows of every optimizer step. */
-  readonly learned: (readonly TokenRow[])[];
+  /** The batch of every optimizer step. */
+  readonly learned: TokenBatch[];
 }
 
 export function fakeEngine(parts: Partial<Engine> = {}): FakeEngine {
-  const learned: (readonly TokenRow[])[] = [];
+  const learned: TokenBatch[] = [];
   const unasked = (): never => {
     throw new Error('the test did not expect this call');
   };
@@ -26,9 +26,9 @@ export function fakeEngine(parts: Partial<Engine> = {}): FakeEngine {
     },
     sample: unasked,
     score: unasked,
-    forwardBackward: async ({ rows }) => {
-      learned.push(rows);
-      const tokens = rows.reduce((sum, { ids_T }) => sum + ids_T.length, 0);
+    forwardBackward: async (batch) => {
+      learned.push(batch);
+      const tokens = batch.rows.reduce((sum, { ids_T }) => sum + ids_T.length, 0);
       return { loss: 0, metrics: {}, tokens, paddedTokens: tokens };
     },
     optimStep: async () => ({ gradientNorm: 1, applied: true }),

@@ -4,8 +4,9 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { adam, randomBatch, request } from '../../engine/embedded/testing/tiny-engine.ts';
+import { adam, randomBatch, randomRows, request } from '../../engine/embedded/testing/tiny-engine.ts';
 import type { Engine, TokenBatch } from '../../engine/engine.ts';
+import { batchOf } from '../../engine/token-batch.ts';
 import { readSafetensors } from '../../model/checkpoint/safetensors.ts';
 import { combine } from '../../objective/contract/combine.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
@@ -19,9 +20,8 @@ import { baseEngine, tinyClient, tinyServer } from './testing/tiny-server.ts';
 
 /** Weights that differ, some zero; advantages and old log-probabilities near those of the model. */
 function policyBatch(): TokenBatch {
-  const { rows } = randomBatch([9, 4, 12]);
-  return {
-    rows: rows.map(({ ids_T }, row) => ({
+  return batchOf(
+    randomRows([9, 4, 12]).map(({ ids_T }, row) => ({
       ids_T,
       channels: {
         weight:
@@ -31,7 +31,7 @@ function policyBatch(): TokenBatch {
         referenceLogprobs: Float32Array.from(ids_T, (_, t) => -2.4 - Math.cos(t) / 5),
       },
     })),
-  };
+  );
 }
 
 const objectives: readonly [string, Objective][] = [

@@ -1,6 +1,7 @@
 /** Self-play in a small two-player game: how exploitable the present strategy is, and the average of all so far. */
 
 import { TurnwiseError } from '../../core/errors.ts';
+import { sharedRows } from '../../engine/token-batch.ts';
 import type { World } from '../../env/world.ts';
 import {
   averageStrategy,
@@ -73,7 +74,7 @@ async function strategyOf(learner: Learner, tree: GameTree): Promise<Strategy> {
     set.actions.map((action) => ({ set, action, ...tokensOf(learner, set, action) })),
   );
   const { logprobs } = await learner.engine.score(
-    { rows: questions.map(({ ids }) => ({ ids_T: Int32Array.from(ids), channels: {} })) },
+    { rows: sharedRows(questions.map(({ ids }) => Int32Array.from(ids))) },
     { temperature: 1 },
   );
   const strategy: Record<string, Record<string, number>> = {};
