@@ -227,7 +227,7 @@ test('what the API cannot do is refused before anything is sent', async () => {
     model: await refused(tinyClient(url, { baseModel: 'other' })),
   }).toMatchInlineSnapshot(`
     {
-      "channel": "Row 0 of the batch has no usable channel advantages. Seen: nothing. Allowed: 4 values.",
+      "channel": "The batch has no usable channel advantages. Seen: nothing. Allowed: 3 values, one for each target, or several for each.",
       "entropies": "The Tinker API has no entropies. Use an objective that depends on log-probabilities alone, or the embedded engine.",
       "group": "The Tinker API has no way to move some parameters alone. Seen: value-head. Move all parameters, or use the embedded engine.",
       "id": "The sampling request of conversation a has a token id outside the vocabulary. Seen: 99. Allowed: 0 to 10.",
