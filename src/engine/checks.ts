@@ -17,12 +17,13 @@ export function checkBatch(batch: TokenBatch, channels: readonly string[], limit
   checkTargets(batch);
   const { row_N, position_N, channels: given } = batch.targets;
   const count = row_N.length;
+  if (count === 0) return;
   for (const name of channels) {
     const channel = given[name];
     // Every target has a turn, and so a number in this channel.
     if (channel === undefined && name === 'turns') continue;
     const numbers = (channel?.length ?? 0) / count;
-    if (channel === undefined || (count > 0 && !(numbers >= 1 && numbers % 1 === 0)))
+    if (channel === undefined || !(numbers >= 1 && numbers % 1 === 0))
       throw new TurnwiseError('batch-invalid', {
         what: `The batch has no usable channel ${name}`,
         seen: channel ? `${channel.length} values` : 'nothing',

@@ -28,7 +28,7 @@ export type DecoderInputs = {
   | {
       /** [B, T, T]: what each token sees; see the function of this name. */
       readonly treeMask: Tensor;
-      /** int64 [B, T]: how many tokens are before each. */
+      /** int64 [B * T, 1]: how many tokens are before each. */
       readonly positions: Tensor;
     }
 );

@@ -23,13 +23,14 @@ export class MicroFeeds {
       else if (name === 'next') feeds[name] = { data: next!, shape };
       else if (name === 'causalMask') feeds[name] = this.#causalMask(shape[1]);
       else if (name === 'treeMask') feeds[name] = treeMask(parents!, shape);
-      else if (name === 'positions') feeds[name] = { data: depths(parents!, shape[1]), shape };
+      else if (name === 'positions')
+        feeds[name] = { data: depths(parents!, shape[1]), shape: [parents!.length, 1] };
       else if (name === 'source') feeds[name] = computed!.source;
       else if (name === 'predicted') feeds[name] = computed!.predicted;
       else if (name === 'allowed') feeds[name] = computed!.allowed;
       else if (name === 'allowedSets') feeds[name] = setMasks(micro, vocabulary);
-      else if (name === 'place') feeds[name] = computed?.place ?? { data: place_N, shape: N };
-      else if (name === 'targets') feeds[name] = { data: id_N, shape: N };
+      else if (name === 'place') feeds[name] = computed?.place ?? { data: whole(place_N), shape: N };
+      else if (name === 'targets') feeds[name] = { data: whole(id_N), shape: N };
       else if (name === 'segments.row') feeds[name] = { data: segmentsOf(micro, 'row'), shape: N };
       else if (name === 'segments.turn') feeds[name] = { data: segmentsOf(micro, 'turn'), shape: N };
       else if (name.startsWith('channel.')) feeds[name] = channel(micro, name.slice('channel.'.length));
@@ -42,6 +43,13 @@ export class MicroFeeds {
     this.#causalMasks.set(length, mask);
     return mask;
   }
+}
+
+/** As the runtime takes whole numbers. */
+function whole(values: Int32Array): BigInt64Array {
+  const big = new BigInt64Array(values.length);
+  for (const [index, value] of values.entries()) big[index] = BigInt(value);
+  return big;
 }
 
 function channel({ channels, place_N, turn_N }: MicroBatch, name: string): Feed {
@@ -69,8 +77,8 @@ function distinctPlaces({
     shape: [first.length],
   });
   return {
-    source: of((target) => place_N[target]!),
-    predicted: of((target) => id_N[target]!),
+    source: of((target) => BigInt(place_N[target]!)),
+    predicted: of((target) => BigInt(id_N[target]!)),
     allowed: of((target) => BigInt(allowed?.set_N[target] ?? 0)),
     place: { data: BigInt64Array.from(place, BigInt), shape: [place.length] },
   };

@@ -17,8 +17,8 @@ export interface MicroBatch {
   /** Index of each target in the packed batch. */
   readonly targets: Int32Array;
   /** The input that predicts each target, and the target itself. */
-  readonly place_N: BigInt64Array;
-  readonly id_N: BigInt64Array;
+  readonly place_N: Int32Array;
+  readonly id_N: Int32Array;
   readonly row_N: Int32Array;
   readonly turn_N: Int32Array;
   readonly channels: Readonly<Record<string, Float32Array>>;
@@ -89,7 +89,11 @@ function evenBudget({ lengths_B }: PackedBatch, tokenBudget: number, lanes: numb
 function padder(batch: PackedBatch): (lines: readonly Line[], length: number) => MicroBatch {
   const offsets = offsetsOf(batch);
   const targetsOf = Array.from(batch.lengths_B, (): number[] => []);
-  for (const [target, row] of batch.row_N.entries()) targetsOf[row]!.push(target);
+  const id_N = new Int32Array(batch.row_N.length);
+  for (const [target, row] of batch.row_N.entries()) {
+    targetsOf[row]!.push(target);
+    id_N[target] = batch.ids[offsets[row]! + batch.position_N[target]!]!;
+  }
   return (lines, length) => {
     const size = lines.length * length;
     const inputs = new BigInt64Array(size);
@@ -105,17 +109,19 @@ function padder(batch: PackedBatch): (lines: readonly Line[], length: number) =>
           places.push(index * length + inputBefore(line, rowOfLine, batch.position_N[target]!));
         }
     }
-    const idOf = (target: number): number =>
-      batch.ids[offsets[batch.row_N[target]!]! + batch.position_N[target]!]!;
-    const pick = (values: Int32Array): Int32Array => Int32Array.from(targets, (target) => values[target]!);
+    const pick = (values: Int32Array): Int32Array => {
+      const picked = new Int32Array(targets.length);
+      for (const [index, target] of targets.entries()) picked[index] = values[target]!;
+      return picked;
+    };
     return {
       rows: lines.flatMap(({ rows }) => rows),
       shape: [lines.length, length],
       inputs,
       ...(parents ? { parents } : { next: nextTokens(batch, offsets, lines, length) }),
       targets: Int32Array.from(targets),
-      place_N: BigInt64Array.from(places, BigInt),
-      id_N: BigInt64Array.from(targets, (target) => BigInt(idOf(target))),
+      place_N: Int32Array.from(places),
+      id_N: pick(id_N),
       row_N: pick(batch.row_N),
       turn_N: pick(batch.turn_N),
       channels: Object.fromEntries(

@@ -48,17 +48,19 @@ export function packBatch(batch: TokenBatch, channels: readonly string[], limits
 export function packAllTokens(rows: readonly BatchRow[], limits: ModelLimits): PackedBatch {
   checkRows(rows, limits);
   const packed = packRows(rows);
-  const row_N: number[] = [];
-  const position_N: number[] = [];
+  const count = packed.ids.length - rows.length;
+  const row_N = new Int32Array(count);
+  const position_N = new Int32Array(count);
+  let next = 0;
   for (const [row, length] of packed.lengths_B.entries())
     for (let position = 1; position < length; position++) {
-      row_N.push(row);
-      position_N.push(position);
+      row_N[next] = row;
+      position_N[next++] = position;
     }
   return {
     ...packed,
-    row_N: Int32Array.from(row_N),
-    position_N: Int32Array.from(position_N),
+    row_N,
+    position_N,
     turn_N: new Int32Array(row_N.length).fill(-1),
     channels: {},
     sharing: false,

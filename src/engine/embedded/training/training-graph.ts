@@ -77,7 +77,7 @@ function placesOf(
   const reading = trees
     ? {
         treeMask: graph.input('treeMask', ['B', T, T]),
-        positions: graph.input('positions', ['B', T], 'int64'),
+        positions: graph.input('positions', [product(['B', T]), 1], 'int64'),
       }
     : { causalMask: graph.input('causalMask', ['U', '2*U']) };
   const source = gathered && { source: graph.input('source', ['P'], 'int64') };
