@@ -95,14 +95,12 @@ export async function benchTrees(threads: number): Promise<Record<string, TreeBe
     ['135M', smol, [20, 100, 300]],
   ] as const) {
     for (const prompt of prompts)
-      results[`${name}, prompt of ${prompt}`] = await compare(
-        shape,
-        group(shape.vocabulary, prompt, false),
-        threads,
-        3,
-      );
-    const branching = group(shape.vocabulary, 100, true);
-    results[`${name}, prompt of 100, branches`] = await compare(shape, branching, threads, 3);
+      for (const branches of prompt === 100 ? [false, true] : [false]) {
+        const work = `${name}, prompt of ${prompt}${branches ? ', branches' : ''}`;
+        const batch = group(shape.vocabulary, prompt, branches);
+        results[work] = await compare(shape, batch, threads, 3);
+        process.stderr.write(`${work}: ${results[work].ratio}\n`);
+      }
   }
   return results;
 }
