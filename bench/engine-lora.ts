@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import type { TokenRow } from '../src/engine/engine.ts';
+import { batchOf, type TokenRow } from '../src/engine/token-batch.ts';
 import { openCheckpoint } from '../src/model/checkpoint/checkpoint.ts';
 import { elementCount, writeSafetensors } from '../src/model/checkpoint/safetensors.ts';
 import { type DecoderShape, parameterShapes } from '../src/model/decoder/decoder.ts';
@@ -47,7 +47,7 @@ async function main(): Promise<LoraBench> {
     let stepSeconds = 0;
     for (let step = 0; step < steps; step++) {
       const begin = performance.now();
-      losses.push((await engine.forwardBackward({ rows: batch }, crossEntropy(), { temperature: 1 })).loss);
+      losses.push((await engine.forwardBackward(batchOf(batch), crossEntropy(), { temperature: 1 })).loss);
       await engine.optimStep({
         learningRate: 1e-3,
         beta1: 0.9,

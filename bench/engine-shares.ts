@@ -2,7 +2,8 @@
 
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import type { SampleRequest, TokenRow } from '../src/engine/engine.ts';
+import type { SampleRequest } from '../src/engine/engine.ts';
+import { batchOf, type TokenRow } from '../src/engine/token-batch.ts';
 import { ppoClip } from '../src/objective/policy-gradient/ppo-clip.ts';
 import { demo } from './shapes.ts';
 
@@ -103,7 +104,7 @@ async function update(
       channels: { weight: filled(1e-4), advantages: filled(1), oldLogprobs: filled(-4) },
     };
   });
-  const result = await engine.forwardBackward({ rows }, ppoClip(), { temperature: 1 });
+  const result = await engine.forwardBackward(batchOf(rows), ppoClip(), { temperature: 1 });
   await engine.optimStep({
     learningRate: 1e-4,
     beta1: 0.9,

@@ -2,6 +2,7 @@
 
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
+import { batchOf } from '../src/engine/token-batch.ts';
 import type { DecoderShape } from '../src/model/decoder/decoder.ts';
 import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
 
@@ -48,7 +49,7 @@ export async function benchTraining(work: TrainingWork): Promise<TrainingBench> 
   const losses: number[] = [];
   for (let step = 1; step <= warmUpSteps + steps; step++) {
     const start = performance.now();
-    const { loss } = await engine.forwardBackward({ rows }, objective, { temperature: 1 });
+    const { loss } = await engine.forwardBackward(batchOf(rows), objective, { temperature: 1 });
     const middle = performance.now();
     await engine.optimStep(optimizer);
     const end = performance.now();

@@ -7,6 +7,7 @@ import type { LoraBench } from './engine-lora.ts';
 import { benchDemo, benchLongCompletions, median } from './engine-sampling.ts';
 import { benchShares } from './engine-shares.ts';
 import { benchTraining } from './engine-training.ts';
+import { benchTrees } from './engine-tree.ts';
 import { large, medium, small } from './shapes.ts';
 
 const threads = 2;
@@ -101,6 +102,7 @@ const parts = {
       shares: Object.fromEntries(shares.map(([name, share]) => [name, round(share, 4)])),
     };
   },
+  tree: async (): Promise<object> => ({ 'groups of eight, answers of 40': await benchTrees(threads) }),
   lora: async (): Promise<object> => ({ 'qwen3-0.6B shape, LoRA rank 16, 4 x 512 tokens': benchLora() }),
 };
 

@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import { HeapKeeper } from '../src/engine/embedded/heap-keeper.ts';
+import { batchOf } from '../src/engine/token-batch.ts';
 import type { DecoderShape } from '../src/model/decoder/decoder.ts';
 import { ppoClip } from '../src/objective/policy-gradient/ppo-clip.ts';
 import type { MemoryBench } from './memory.ts';
@@ -58,7 +59,7 @@ async function measure(steps: number): Promise<MemoryBench> {
         },
       };
     });
-    await engine.forwardBackward({ rows }, objective, { temperature: 1 });
+    await engine.forwardBackward(batchOf(rows), objective, { temperature: 1 });
     await engine.optimStep({
       learningRate: 1e-4,
       beta1: 0.9,

@@ -34,6 +34,22 @@ export const medium: DecoderShape = {
   contextLength: 512,
 };
 
+/** The shape of SmolLM2-135M. */
+export const smol: DecoderShape = {
+  ...common,
+  vocabulary: 49_152,
+  width: 576,
+  layers: 30,
+  heads: 9,
+  keyValueHeads: 3,
+  headWidth: 64,
+  hidden: 1536,
+  activation: 'swiglu',
+  tiedHead: true,
+  ropeTheta: 100_000,
+  contextLength: 1024,
+};
+
 /** The shape of Qwen3-0.6B. */
 export const large: DecoderShape = {
   ...common,

@@ -3,8 +3,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TokenRow } from '../src/engine/engine.ts';
 import { createTinkerEngine } from '../src/engine/tinker/create-tinker-engine.ts';
+import { batchOf, type TokenRow } from '../src/engine/token-batch.ts';
 import { namedLoss, objectiveOf } from '../src/objective/named-losses.ts';
 import { ppoClip } from '../src/objective/policy-gradient/ppo-clip.ts';
 import { randomSource } from '../src/run/model/served-model.ts';
@@ -94,7 +94,7 @@ export async function benchTinker(steps = 20, threads = 1): Promise<TinkerBench>
           },
         };
       });
-      await engine.forwardBackward({ rows }, objective, { temperature: 1 });
+      await engine.forwardBackward(batchOf(rows), objective, { temperature: 1 });
       marks.push(performance.now());
       await engine.optimStep({
         learningRate: 1e-3,

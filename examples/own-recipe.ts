@@ -2,7 +2,7 @@
 
 import { defineRecipe, z } from 'turnwise';
 import { crossEntropy } from 'turnwise/objective';
-import { averagedRows, playSettings, recordedOf } from 'turnwise/recipes';
+import { averagedRows, batchOf, playSettings, recordedOf } from 'turnwise/recipes';
 
 export const bestOfGroup = defineRecipe({
   name: 'best-of-group',
@@ -26,7 +26,7 @@ export const bestOfGroup = defineRecipe({
         return better.slice(0, Math.ceil(best.share * members.length));
       });
       if (chosen.length > 0)
-        await trainer.policy.learn({ rows: averagedRows(recordedOf(chosen)) }, crossEntropy());
+        await trainer.policy.learn(batchOf(averagedRows(recordedOf(chosen))), crossEntropy());
       return { memory, metrics: { 'best/episodes': chosen.length }, why: 'no group has a best episode' };
     },
 });

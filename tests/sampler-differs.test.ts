@@ -5,6 +5,7 @@ import { madeGroup, playedEpisode } from '../src/core/testing/made-episodes.ts';
 import { roleGroups } from '../src/core/trajectory.ts';
 import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { Engine } from '../src/engine/engine.ts';
+import { batchOf } from '../src/engine/token-batch.ts';
 import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
 import type { TrainSettings } from '../src/train/config/config.ts';
 import { learnerOn, learnOnce } from '../src/train/learner-on.test-helper.ts';
@@ -64,7 +65,7 @@ async function learn(
 async function move(engine: Engine): Promise<void> {
   const ids_T = Int32Array.of(1, 2, 3, 4);
   const rows = [{ ids_T, channels: { weight: Float32Array.of(0, 1, 1, 1) } }];
-  await engine.forwardBackward({ rows }, crossEntropy(), { temperature: 1 });
+  await engine.forwardBackward(batchOf(rows), crossEntropy(), { temperature: 1 });
   await engine.optimStep({
     learningRate: 0.02,
     beta1: 0.9,
@@ -78,7 +79,7 @@ async function move(engine: Engine): Promise<void> {
 /** The mean of e^-x - 1 + x over sampled tokens, x = log of the sampler - log of the trainer. */
 async function gapOf(engine: Engine, members: readonly Episode[]): Promise<number> {
   const samples = samplesOf(madeGroup(...members), 'learner');
-  const rows = samples.map(({ ids_T }) => ({ ids_T, channels: {} }));
+  const rows = samples.map(({ ids_T }) => ({ ids_T }));
   const { logprobs } = await engine.score({ rows }, { temperature: 1 });
   const gaps = samples.flatMap(({ mask_T, logprobs_T }, row) =>
     [...mask_T].flatMap((bit, token) => {

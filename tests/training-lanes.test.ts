@@ -56,23 +56,22 @@ describe('training lanes in threads', () => {
       tokenBudget: 64,
     });
     open.push(engine);
-    const rows = batch.rows.map(({ ids_T, channels }) => ({
-      ids_T,
-      channels: { ...channels, returns: new Float32Array(ids_T.length).fill(3) },
-    }));
+    const { rows, targets } = batch;
+    const returns = new Float32Array(targets.row_N.length).fill(3);
+    const valued = { rows, targets: { ...targets, channels: { ...targets.channels, returns } } };
     const values = valueLoss({ valueClip: 0, valueCoefficient: 1 });
     const all = combine([likelihood, values]);
     const said = () => engine.score(batch, { temperature: 1, values: true });
     const harsh = { ...adam, weightDecay: 0.1, decayAll: true };
 
     const before = await said();
-    await engine.forwardBackward({ rows }, all, { temperature: 1 });
+    await engine.forwardBackward(valued, all, { temperature: 1 });
     expect((await engine.optimStep({ ...harsh, only: 'value-head' })).gradientNorm).toBeGreaterThan(0);
     const after = await said();
     expect(after.logprobs).toEqual(before.logprobs);
     expect(after.values).not.toEqual(before.values);
 
-    await engine.forwardBackward({ rows }, all, { temperature: 1 });
+    await engine.forwardBackward(valued, all, { temperature: 1 });
     await engine.optimStep(adam);
     await engine.restartOptimizer();
     const moved = await said();
@@ -95,7 +94,7 @@ describe('training lanes in threads', () => {
     const [sampled] = await engine.sample(asked);
     expect(await resumed.sample(asked)).toEqual([sampled]);
     const ids_T = Int32Array.of(1, 2, 3, ...sampled!.ids);
-    const { logprobs } = await engine.score({ rows: [{ ids_T, channels: {} }] }, { temperature: 1 });
+    const { logprobs } = await engine.score({ rows: [{ ids_T }] }, { temperature: 1 });
     for (const [index, logprob] of [...sampled!.logprobs].entries())
       expect(logprobs[0]![3 + index]).toBeCloseTo(logprob, 4);
     expect(await resumed.score(batch, frozen)).toEqual(await engine.score(batch, frozen));
@@ -106,7 +105,7 @@ describe('training lanes in threads', () => {
     const engine = await engineOf(2);
     await expect(engine.score(batch, frozen)).rejects.toMatchObject({ code: 'engine-not-frozen' });
     const bad = randomBatch([9, 9]);
-    bad.rows[1]!.channels.weight!.fill(3e38);
+    bad.targets.channels.weight!.fill(3e38, 8);
     await expect(engine.forwardBackward(bad, likelihood, { temperature: 1 })).rejects.toMatchObject({
       code: 'non-finite-loss',
       fields: { rows: '1' },

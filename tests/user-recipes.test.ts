@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { defineRecipe, type StoredEvent, start, type TrainSettings, train, z } from '../src/exports/index.ts';
-import { grpo } from '../src/exports/recipes.ts';
+import { batchOf, grpo } from '../src/exports/recipes.ts';
 import { resume } from '../src/exports/train.ts';
 import { makeProject } from '../src/run/load/project.test-helper.ts';
 import { readEvents } from '../src/store/log-lines.ts';
@@ -52,7 +52,7 @@ const counting = (fails: (step: number) => unknown = () => undefined) =>
         const { samples_I } = await trainer.credit(groups);
         const objective = trainer.objective();
         const rows = trainer.rows(samples_I.flat(), objective);
-        if (rows.length > 0) await trainer.policy.learn({ rows }, objective);
+        if (rows.length > 0) await trainer.policy.learn(batchOf(rows), objective);
         const steps = memory.steps + 1;
         return { memory: { steps }, metrics: { 'lean/steps': steps, 'lean/rate': lean.rate } };
       },

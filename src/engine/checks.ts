@@ -9,11 +9,66 @@ export interface ModelLimits {
 }
 
 /**
- * @throws TurnwiseError `batch-invalid` for an empty or too long row, an id outside the vocabulary, and a channel that
- * is missing, of another length than its row, or not finite
+ * @throws TurnwiseError `batch-invalid` for an empty or too long row, an id outside the vocabulary, a target that is no token of
+ * a row, and a channel that is missing, of another length than the targets, or not finite
  */
 export function checkBatch(batch: TokenBatch, channels: readonly string[], limits: ModelLimits): void {
-  for (const [index, { ids_T, channels: given }] of batch.rows.entries()) {
+  checkRows(batch.rows, limits);
+  checkTargets(batch);
+  const { row_N, position_N, channels: given } = batch.targets;
+  const count = row_N.length;
+  if (count === 0) return;
+  for (const name of channels) {
+    const channel = given[name];
+    // Every target has a turn, and so a number in this channel.
+    if (channel === undefined && name === 'turns') continue;
+    const numbers = (channel?.length ?? 0) / count;
+    if (channel === undefined || !(numbers >= 1 && numbers % 1 === 0))
+      throw new TurnwiseError('batch-invalid', {
+        what: `The batch has no usable channel ${name}`,
+        seen: channel ? `${channel.length} values` : 'nothing',
+        allowed: `${count} values, one for each target, or several for each`,
+      });
+    const place = channel.findIndex((value) => !Number.isFinite(value));
+    if (place < 0) continue;
+    const target = Math.floor(place / numbers);
+    const row = row_N[target]!;
+    throw new TurnwiseError('batch-invalid', {
+      what: `Row ${row} of the batch has a value that is not finite in channel ${name}`,
+      seen: `${channel[place]} at token ${position_N[target]}`,
+      allowed: 'finite numbers',
+      fields: { row },
+    });
+  }
+}
+
+function checkTargets({ rows, targets: { row_N, position_N, turn_N, allowed_N } }: TokenBatch): void {
+  for (const [target, row] of row_N.entries()) {
+    const ids_T = rows[row]?.ids_T;
+    const position = position_N[target]!;
+    const id = ids_T?.[position];
+    const allowed = allowed_N?.[target];
+    if (position >= 1 && id !== undefined && (!allowed || allowed.includes(id))) continue;
+    throw new TurnwiseError('batch-invalid', {
+      what: `Target ${target} of the batch names no token that could be predicted`,
+      seen: `token ${position} of row ${row}${id === undefined ? '' : `, id ${id}`}`,
+      allowed: ids_T
+        ? `tokens 1 to ${ids_T.length - 1}${allowed ? ` that are among the ids ${allowed.join(', ')}` : ''}`
+        : `rows 0 to ${rows.length - 1}`,
+      fields: { target, row },
+    });
+  }
+  if (position_N.length === row_N.length && turn_N.length === row_N.length) return;
+  throw new TurnwiseError('batch-invalid', {
+    what: 'The targets of the batch have not each a row, a position and a turn',
+    seen: `${row_N.length} rows, ${position_N.length} positions and ${turn_N.length} turns`,
+    allowed: 'arrays of one length',
+  });
+}
+
+/** @throws TurnwiseError `batch-invalid` for an empty or too long row, and for an id outside the vocabulary */
+export function checkRows(rows: TokenBatch['rows'], limits: ModelLimits): void {
+  for (const [index, { ids_T }] of rows.entries()) {
     const length = ids_T.length;
     const invalid = (what: string, seen: string, allowed: string): TurnwiseError =>
       new TurnwiseError('batch-invalid', {
@@ -31,22 +86,6 @@ export function checkBatch(batch: TokenBatch, channels: readonly string[], limit
         String(outside),
         `0 to ${limits.vocabulary - 1}`,
       );
-    for (const name of channels) {
-      const channel = given[name];
-      if (channel?.length !== length)
-        throw invalid(
-          `has no usable channel ${name}`,
-          channel ? `${channel.length} values` : 'nothing',
-          `${length} values`,
-        );
-      const position = channel.findIndex((value) => !Number.isFinite(value));
-      if (position >= 0)
-        throw invalid(
-          `has a value that is not finite in channel ${name}`,
-          `${channel[position]} at token ${position}`,
-          'finite numbers',
-        );
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 /** What holds weights: samples, scores, takes gradients, steps, saves. Four verbs, after hosted training services. */
 
-import type { Objective, ParameterGroup } from '../objective/contract/objective.ts';
+import type { Objective, ParameterGroup, TokenTargets } from '../objective/contract/objective.ts';
 import type { Sampler } from '../policy/sampler.ts';
 
 export type { SampleRequest, SampleResult } from '../policy/sampler.ts';
@@ -26,18 +26,17 @@ export type EngineAbilities = Pick<
   'valueHead' | 'entropies' | 'temperatures' | 'customObjectives'
 >;
 
-/** One row of a training batch. Everything is aligned with `ids_T`; position 0 can carry nothing, since nothing precedes it. */
-export interface TokenRow {
+/** A sequence of tokens that is read from its beginning. */
+export interface BatchRow {
   readonly ids_T: Int32Array;
-  /**
-   * Per-token quantities that the objective reads by name. `weight` is required: the token's share of the loss, zero on
-   * tokens that are not trained, already divided by the denominator of the whole step.
-   */
-  readonly channels: Readonly<Record<string, Float32Array>>;
+  /** The row's first tokens, where they are also those of an earlier row: an engine may compute them once. */
+  readonly sharedWith?: { readonly row: number; readonly length: number };
 }
 
+/** What a pass is over: rows of tokens, and those of the tokens that its loss sees (`batchOf` makes one of rows). */
 export interface TokenBatch {
-  readonly rows: readonly TokenRow[];
+  readonly rows: readonly BatchRow[];
+  readonly targets: TokenTargets;
 }
 
 /** Per row, aligned with `ids_T`; position 0 is 0. */
@@ -61,7 +60,7 @@ export interface ScoreRequest {
 }
 
 /** `value-head` is the head of values, and not the body that it reads. */
-export type { ParameterGroup } from '../objective/contract/objective.ts';
+export type { ParameterGroup, TokenTargets } from '../objective/contract/objective.ts';
 
 export interface AdamOptions {
   readonly learningRate: number;
@@ -85,7 +84,7 @@ export interface ForwardBackwardResult {
   readonly loss: number;
   /** The objective's metrics, summed over the batch. */
   readonly metrics: Readonly<Record<string, number>>;
-  /** Real tokens in the batch, and tokens computed including padding. */
+  /** Tokens that follow another in a row of the batch, and tokens computed: with padding, and shared ones once. */
   readonly tokens: number;
   readonly paddedTokens: number;
 }
@@ -99,7 +98,7 @@ export interface OptimStepResult {
 
 export interface Engine extends Sampler {
   readonly capabilities: EngineCapabilities;
-  score(batch: TokenBatch, options: ScoreRequest): Promise<TokenScores>;
+  score(batch: Pick<TokenBatch, 'rows'>, options: ScoreRequest): Promise<TokenScores>;
   /** Adds the gradient of the objective over the batch to the accumulated gradient. */
   forwardBackward(
     batch: TokenBatch,

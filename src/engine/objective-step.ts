@@ -3,7 +3,7 @@
 import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Objective, Prepared, StepStructure } from '../objective/contract/objective.ts';
-import { countedTokens, policyMeans } from '../objective/contract/policy-means.ts';
+import { countedTargets, policyMeans } from '../objective/contract/policy-means.ts';
 import type { Engine, ForwardBackwardResult, TokenBatch, TokenScores } from './engine.ts';
 
 export interface ObjectiveStepOptions extends StepStructure {
@@ -26,47 +26,48 @@ export async function forwardBackwardStep(
   options: ObjectiveStepOptions,
 ): Promise<ForwardBackwardResult> {
   const { temperature } = options;
-  const tokens = countedTokens(batch.rows);
+  const counted = countedTargets(batch.targets);
   if (!objective.prepare) {
     const result = await engine.forwardBackward(batch, objective, { temperature });
-    return { ...result, metrics: policyMeans(result.metrics, tokens) };
+    return { ...result, metrics: policyMeans(result.metrics, counted) };
   }
   const prepared = await prepareStep(engine, batch, { ...objective, prepare: objective.prepare }, options);
-  const rows = batch.rows.map(({ ids_T, channels }, row) => ({
-    ids_T,
-    channels: {
-      ...channels,
-      ...Object.fromEntries(
-        Object.entries(prepared.channels).map(([name, values_B]) => [name, values_B[row]!]),
-      ),
-    },
-  }));
-  const result = await engine.forwardBackward({ rows }, objective, { temperature });
+  const channels = { ...batch.targets.channels, ...prepared.channels };
+  const targets = { ...batch.targets, channels };
+  const result = await engine.forwardBackward({ ...batch, targets }, objective, { temperature });
   return {
     ...result,
     loss: result.loss + (prepared.loss ?? 0),
-    metrics: { ...policyMeans(result.metrics, tokens), ...prepared.metrics },
+    metrics: { ...policyMeans(result.metrics, counted), ...prepared.metrics },
   };
 }
 
 async function prepareStep(
   engine: Engine,
-  { rows }: TokenBatch,
+  { rows, targets }: TokenBatch,
   { key, needs, prepare }: Objective & Required<Pick<Objective, 'prepare'>>,
   { temperature, step, rng, sequences = [], pairs = [] }: ObjectiveStepOptions,
 ): Promise<Prepared> {
   if (needs.sequences && sequences.length === 0) throw lacks(key, 'sequences');
   if (needs.pairs && pairs.length === 0) throw lacks(key, 'pairs');
-  const bare = { rows: rows.map(({ ids_T }) => ({ ids_T, channels: {} })) };
+  const { row_N, position_N, turn_N, channels } = targets;
   const score = (heads: readonly string[], frozen: boolean): Promise<TokenScores> =>
-    engine.score(bare, { temperature, frozen, ...(heads.length > 0 && { heads }) });
+    engine.score({ rows }, { temperature, frozen, ...(heads.length > 0 && { heads }) });
+  const atTargets = (values_B_T: readonly Float32Array[] = []): Float32Array =>
+    Float32Array.from(row_N, (row, target) => values_B_T[row]?.[position_N[target]!] ?? 0);
+  const headsAtTargets = ({ heads = {} }: Pick<TokenScores, 'heads'>): Record<string, Float32Array> =>
+    Object.fromEntries(Object.entries(heads).map(([name, values]) => [name, atTargets(values)]));
   const present = needs.scores && (await score(needs.scores.heads ?? [], false));
   const frozen = needs.scores?.frozenHeads && (await score(needs.scores.frozenHeads, true));
   return prepare({
-    channels_B: rows.map(({ channels }) => channels),
-    logprobs_B_T: present?.logprobs ?? [],
-    heads: present?.heads ?? {},
-    frozenHeads: frozen?.heads ?? {},
+    rows: rows.length,
+    row_N,
+    position_N,
+    turn_N,
+    channels,
+    logprobs_N: present ? atTargets(present.logprobs) : new Float32Array(0),
+    heads: present ? headsAtTargets(present) : {},
+    frozenHeads: frozen ? headsAtTargets(frozen) : {},
     sequences,
     pairs,
     step,

@@ -11,6 +11,7 @@ export type * from '../engine/engine.ts';
 export { createTinkerEngine } from '../engine/tinker/create-tinker-engine.ts';
 export type { LossScale } from '../engine/tinker/loss-scale.ts';
 export type { TinkerEngine, TinkerEngineOptions } from '../engine/tinker/tinker-engine.ts';
+export { batchOf, type TokenRow } from '../engine/token-batch.ts';
 export { type ChatRenderer, type ChatRendererOptions, chatRenderer } from '../model/chat/chat-renderer.ts';
 export { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint/checkpoint.ts';
 export type { DecoderShape, RopeScaling, ValueBins } from '../model/decoder/decoder.ts';

@@ -12,9 +12,11 @@ export type {
   Objective,
   ObjectiveNeeds,
   Prepared,
+  SegmentLevel,
   StepStructure,
   StepView,
   TokenSequence,
+  TokenTargets,
   TokenTensors,
 } from '../objective/contract/objective.ts';
 export { type Aggregation, tokenWeights } from '../objective/contract/weights.ts';

@@ -4,7 +4,8 @@
  * @module
  */
 
-export type { TokenRow, TokenScores } from '../engine/engine.ts';
+export type { TokenScores } from '../engine/engine.ts';
+export { batchOf, type TokenRow } from '../engine/token-batch.ts';
 export { type AepoExplorerOptions, aepoExplorer } from '../rollout/explore/aepo.ts';
 export { type ArpoExplorerOptions, arpoExplorer } from '../rollout/explore/arpo.ts';
 export { type FullTreeOptions, fullTreeExplorer } from '../rollout/explore/full-tree.ts';

@@ -15,7 +15,7 @@ import {
   smoothingChannels,
   smoothingWeight,
 } from './regularizer/entropy-smoothing.ts';
-import { evaluate, evaluateStep, finiteDifferences } from './testing/evaluate.ts';
+import { evaluate, evaluateStep, finiteDifferences, viewOf } from './testing/evaluate.ts';
 
 const close = (got: readonly number[], want: readonly number[], digits = 4): void => {
   expect(got.length).toBe(want.length);
@@ -141,12 +141,18 @@ describe('token-level Q', () => {
   const floats = (...values: number[]): Float32Array => Float32Array.from(values);
 
   test('targets skip observations and end with the row', () => {
-    const values = { weight: floats(1, 0, 1), rewards: floats(0, 0, 1), values: floats(9, 9, 0.6) };
-    close([...temporalTargets(values, 0.99)], [0.594, 0, 1]);
-    close([...returnsToGo(floats(1, 1, 1), floats(0, 0, 1), 0.99)], [0.9801, 0.99, 1]);
-    close([...returnsToGo(floats(1, 0, 1), floats(0, 5, 1), 0.9)], [0.9, 0, 1]);
-    close([...returnsToGo(floats(0, 0), floats(1, 1), 0.9)], [0, 0]);
-    expect(() => returnsToGo(floats(1), floats(Number.NaN), 1)).toThrow('the reward of token 0');
+    const step = (...rows: { weight: number[]; rewards: number[] }[]) => viewOf({ rows });
+    const one = step({ weight: [1, 0, 1], rewards: [0, 0, 1] });
+    close([...temporalTargets(one, floats(9, 9, 0.6), 0.99)], [0.594, 0, 1]);
+    const all = step({ weight: [1, 1, 1], rewards: [0, 0, 1] });
+    close([...returnsToGo(all, 0.99)], [0.9801, 0.99, 1]);
+    close([...returnsToGo(step({ weight: [1, 0, 1], rewards: [0, 5, 1] }), 0.9)], [0.9, 0, 1]);
+    close([...returnsToGo(step({ weight: [0, 0], rewards: [1, 1] }), 0.9)], [0, 0]);
+    const two = step({ weight: [1, 1], rewards: [0, 1] }, { weight: [1, 1], rewards: [2, 0] });
+    close([...returnsToGo(two, 0.5)], [0.5, 1, 2, 0]);
+    expect(() => returnsToGo(step({ weight: [1], rewards: [Number.NaN] }), 1)).toThrow(
+      'the reward of token 0 of row 0',
+    );
   });
 
   test('ILQL: worked losses', async () => {

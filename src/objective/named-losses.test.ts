@@ -46,14 +46,21 @@ test('names and settings are checked', () => {
   expect(() => namedLoss('toString')).toThrow(/no loss/);
 });
 
-test('value, metrics and derivatives of ragged rows, with nothing at position 0', async () => {
+/** Targets of no row in particular. */
+const targetsOf = (logprobs: readonly number[], channels: Readonly<Record<string, Float32Array>>) => ({
+  row_N: new Int32Array(logprobs.length),
+  position_N: Int32Array.from(logprobs, (_, target) => target + 1),
+  turn_N: new Int32Array(logprobs.length),
+  ids_N: new Int32Array(logprobs.length),
+  logprobs_N: Float32Array.from(logprobs),
+  channels,
+});
+
+test('value, metrics and derivatives of targets', async () => {
   const evaluator = new LogprobEvaluator();
-  const rows = [
-    { channels: { weight: f(9, 0.5, 0.25), advantages: f(9, 2, -1), oldLogprobs: f(9, -1, -1) } },
-    { channels: { weight: f(9, 1), advantages: f(9, 1), oldLogprobs: f(9, -3) } },
-  ];
-  const logprobs = [f(0, -1.1, -0.9), f(0, -3)];
-  const got = await evaluator.evaluate(ppoClip(), rows, logprobs);
+  const channels = { weight: f(0.5, 0.25, 1), advantages: f(2, -1, 1), oldLogprobs: f(-1, -1, -3) };
+  const targets = targetsOf([-1.1, -0.9, -3], channels);
+  const got = await evaluator.evaluate(ppoClip(), targets);
   const direct = await evaluate(ppoClip(), {
     weight: [0.5, 0.25, 1],
     advantages: [2, -1, 1],
@@ -62,9 +69,8 @@ test('value, metrics and derivatives of ragged rows, with nothing at position 0'
   });
   expect(got.loss).toBeCloseTo(direct.loss, 6);
   expect(got.metrics['policy/ratio']).toBeCloseTo(3 * direct.metrics['policy/ratio']!, 5);
-  expect(got.gradients_B_T.map((row) => row[0])).toEqual([0, 0]);
-  expect(got.gradients_B_T.flatMap((row) => [...row.subarray(1)])).toEqual([...direct.gradients.logprobs!]);
-  await expect(evaluator.evaluate(ppoClip({ entropyCoefficient: 1 }), rows, logprobs)).rejects.toThrow(
+  expect([...got.gradients_N]).toEqual([...direct.gradients.logprobs!]);
+  await expect(evaluator.evaluate(ppoClip({ entropyCoefficient: 1 }), targets)).rejects.toThrow(
     'The objective needs entropies, and this engine has log-probabilities only',
   );
   await evaluator.close();
@@ -83,20 +89,17 @@ test('losses per token are those that a real server gave', async () => {
     if (result === undefined) continue;
     const loss = namedLoss(input.loss_fn, input.loss_fn_config ?? {});
     seen.add(`${input.loss_fn} ${JSON.stringify(input.loss_fn_config ?? {})}`);
-    const shift = (values: number[] | undefined, like: number): Float32Array =>
-      f(0, ...(values ?? new Array<number>(like).fill(0)));
-    const rows = input.data.map(({ loss_fn_inputs: { weights, advantages, logprobs } }) => ({
-      channels: {
-        weight: shift(weights!.data, 0),
-        advantages: shift(advantages?.data, weights!.data.length),
-        oldLogprobs: shift(logprobs?.data, weights!.data.length),
-      },
-    }));
-    const logprobs = result.loss_fn_outputs.map((output) => shift(output.logprobs.data, 0));
-    const losses = await evaluator.tokenLosses(loss, rows, logprobs);
-    for (const [row, output] of result.loss_fn_outputs.entries())
-      for (const [t, theirs] of output.elementwise_loss.data.entries())
-        expect(losses[row]![t + 1]! * rows[row]!.channels.weight[t + 1]!).toBeCloseTo(theirs, 5);
+    const weight = input.data.flatMap(({ loss_fn_inputs: { weights } }) => weights!.data);
+    const all = (name: string): Float32Array => {
+      const values = input.data.flatMap(({ loss_fn_inputs }) => loss_fn_inputs[name]?.data ?? []);
+      return values.length === 0 ? new Float32Array(weight.length) : f(...values);
+    };
+    const channels = { weight: f(...weight), advantages: all('advantages'), oldLogprobs: all('logprobs') };
+    const logprobs = result.loss_fn_outputs.flatMap((output) => output.logprobs.data);
+    const losses = await evaluator.targetLosses(loss, targetsOf(logprobs, channels));
+    const theirs = result.loss_fn_outputs.flatMap((output) => output.elementwise_loss.data);
+    for (const [target, value] of theirs.entries())
+      expect(losses[target]! * weight[target]!).toBeCloseTo(value, 5);
   }
   expect([...seen].sort()).toMatchInlineSnapshot(`
     [

@@ -30,7 +30,7 @@ export interface NamedLoss {
   readonly settings: LossSettings;
   /** Channels that it reads, besides `weight`. */
   readonly channels: readonly string[];
-  /** [B, T], without the weight. */
+  /** [N], without the weight. */
   perToken(tokens: TokenTensors): Tensor;
 }
 

@@ -56,7 +56,7 @@ describe('covariance', () => {
     const clip = { share: 0.1, lower: 0, upper: 9, clipLow: 0.2, clipHigh: 0.28 };
     const drawn = drawCovarianceClipped(tokens, clip, Rng.of(1));
     expect(drawn).toHaveLength(10);
-    expect(drawn.every(({ token }) => token >= 25)).toBe(true);
+    expect(drawn.every(({ target }) => target >= 25)).toBe(true);
     expect(drawCovarianceClipped(tokens, clip, Rng.of(1))).toEqual(drawn);
     expect(drawCovarianceClipped(tokens, clip, Rng.of(2))).not.toEqual(drawn);
   });
@@ -80,13 +80,14 @@ describe('covariance', () => {
 
 describe('mismatch of sampler and trainer', () => {
   const options = { smallest: 0.5, normalize: false };
-  const channels = {
-    weight: Float32Array.of(1, 1, 1, 0),
-    oldLogprobs: Float32Array.of(0.1 - 2, -0.5 - 2, 1.2 - 2, 7),
-    rolloutLogprobs: Float32Array.of(-2, -2, -2, 0),
+  const row = {
+    weight: [1, 1, 1, 0],
+    oldLogprobs: [0.1 - 2, -0.5 - 2, 1.2 - 2, 7],
+    rolloutLogprobs: [-2, -2, -2, 0],
   };
+  const step = (changed: Partial<typeof row> = {}) => viewOf({ rows: [{ ...row, ...changed }] });
   const weights = (mode: 'truncate' | 'sequence-truncate' | 'icepop' | 'sequence-mask', largest: number) =>
-    floats([...mismatchWeights([channels], { ...options, mode, largest })[0]!]);
+    floats([...mismatchWeights(step(), { ...options, mode, largest })]);
 
   test('worked numbers: log-ratios .1, -.5, 1.2', () => {
     expect(weights('truncate', 2)).toEqual(['1.1052', '0.6065', '2.0000', '1.0000']);
@@ -99,22 +100,20 @@ describe('mismatch of sampler and trainer', () => {
 
   test('normalised weights have mean 1 over trained tokens; extremes are finite; NaN is refused', () => {
     const all = { ...options, mode: 'truncate', largest: 2, normalize: true } as const;
-    const normal = mismatchWeights([channels], all)[0]!;
+    const normal = mismatchWeights(step(), all);
     expect((normal[0]! + normal[1]! + normal[2]!) / 3).toBeCloseTo(1, 6);
     // A cap below every ratio, normalised, is no weight at all: what the experiments call uncorrected.
-    const uncorrected = mismatchWeights([channels], { ...all, largest: 1e-9 })[0]!;
+    const uncorrected = mismatchWeights(step(), { ...all, largest: 1e-9 });
     expect([...uncorrected.subarray(0, 3)]).toEqual([1, 1, 1]);
-    const far = { ...channels, rolloutLogprobs: Float32Array.of(-900, 900, 0, 0) };
-    expect(
-      [...mismatchWeights([far], { ...all, mode: 'sequence-truncate' })[0]!].every(Number.isFinite),
-    ).toBe(true);
-    const broken = { ...channels, rolloutLogprobs: Float32Array.of(Number.NaN, 0, 0, 0) };
-    expect(() => mismatchWeights([broken], all)).toThrowErrorMatchingInlineSnapshot(
+    const far = step({ rolloutLogprobs: [-900, 900, 0, 0] });
+    expect([...mismatchWeights(far, { ...all, mode: 'sequence-truncate' })].every(Number.isFinite)).toBe(
+      true,
+    );
+    const broken = step({ rolloutLogprobs: [Number.NaN, 0, 0, 0] });
+    expect(() => mismatchWeights(broken, all)).toThrowErrorMatchingInlineSnapshot(
       `[TurnwiseError: An objective met a number that is not finite: the log-ratio of token 0 of row 0. Seen: NaN. Look at the rows of this step; nothing was trained on them.]`,
     );
-    expect(mismatchWeights([{ ...channels, weight: new Float32Array(4) }], all)).toEqual([
-      Float32Array.of(1, 1, 1, 1),
-    ]);
+    expect(mismatchWeights(step({ weight: [0, 0, 0, 0] }), all)).toEqual(Float32Array.of(1, 1, 1, 1));
   });
 
   test('multiplies the gradient of the inner loss; nothing flows through the weights', async () => {

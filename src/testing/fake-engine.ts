@@ -1,10 +1,10 @@
 /** An engine without weights. */
 
-import type { Engine, TokenRow } from '../engine/engine.ts';
+import type { Engine, TokenBatch } from '../engine/engine.ts';
 
 export interface FakeEngine extends Engine {
-  /** The rows of every optimizer step. */
-  readonly learned: (readonly TokenRow[])[];
+  /** The batch of every optimizer step. */
+  readonly learned: TokenBatch[];
 }
 
 /**
@@ -15,7 +15,7 @@ export interface FakeEngine extends Engine {
  * const engine = fakeEngine({ score: async ({ rows }) => ({ logprobs: rows.map(({ ids_T }) => new Float32Array(ids_T.length)) }) });
  */
 export function fakeEngine(parts: Partial<Engine> = {}): FakeEngine {
-  const learned: (readonly TokenRow[])[] = [];
+  const learned: TokenBatch[] = [];
   const unasked = (): never => {
     throw new Error('the test did not expect this call');
   };
@@ -33,9 +33,9 @@ export function fakeEngine(parts: Partial<Engine> = {}): FakeEngine {
     },
     sample: unasked,
     score: unasked,
-    forwardBackward: async ({ rows }) => {
-      learned.push(rows);
-      const tokens = rows.reduce((sum, { ids_T }) => sum + ids_T.length, 0);
+    forwardBackward: async (batch) => {
+      learned.push(batch);
+      const tokens = batch.rows.reduce((sum, { ids_T }) => sum + ids_T.length, 0);
       return { loss: 0, metrics: {}, tokens, paddedTokens: tokens };
     },
     optimStep: async () => ({ gradientNorm: 1, applied: true }),

@@ -85,7 +85,7 @@ function compareUpdates() {
     ['before', tree],
     ['after', top],
   ]) {
-    process.stdout.write(node(join(here, 'updates.mjs'), side, root, episodes, join(work, 'weights', side)));
+    process.stdout.write(node(join(here, 'updates.mjs'), root, episodes, join(work, 'weights', side)));
   }
   const differing = [];
   for (const recipe of readdirSync(join(work, 'weights', 'before'))) {

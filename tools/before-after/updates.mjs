@@ -1,23 +1,28 @@
 /**
  * Three updates of some recipes on the same stored episodes, and the weights after each as bytes.
  *
- *   node updates.mjs SIDE TREE EPISODES OUT      SIDE is "before" (the record of 0.1.0) or "after"
+ *   node updates.mjs TREE EPISODES OUT
  */
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const [side, tree, episodes, out] = process.argv.slice(2);
-const load = (path) => import(pathToFileURL(resolve(tree, 'dist', `${path}.js`)).href);
+const [tree, episodes, out] = process.argv.slice(2);
+const pathOf = (path) => resolve(tree, 'dist', `${path}.js`);
+/** The first of these modules that the tree has: files have moved between commits. */
+const load = (...paths) => import(pathToFileURL(pathOf(paths.find((path) => existsSync(pathOf(path))))).href);
+/** Before the frame the record was of turns. */
+const side = existsSync(pathOf('src/train/update')) ? 'before' : 'after';
 
 const { createEmbeddedEngine } = await load('src/engine/embedded/embedded-engine');
-const { createLearner, criticShape, headsOf } = await load('src/train/learner');
-const { resolveConfig } = await load('src/train/resolve');
+const { createLearner, criticShape, headsOf } = await load('src/train/kit/learner', 'src/train/learner');
+const { resolveConfig } = await load('src/train/config/resolve', 'src/train/resolve');
 const { findRecipe } = await load('src/train/recipes/recipes');
 /** Before the frame a recipe learned with the learner itself, and all recipes had one memory. */
 const oldStep = side === 'before' && (await load('src/train/update')).updatePolicy;
-const { initialMemory, learnStep } = side === 'before' ? {} : await load('src/train/learn-step');
+const { initialMemory, learnStep } =
+  side === 'before' ? {} : await load('src/train/loop/learn-step', 'src/train/learn-step');
 const { world: factory } = await load('envs/frozen-lake/index');
 const { steps } = JSON.parse(readFileSync(episodes, 'utf8'));
 
@@ -186,7 +191,7 @@ function before(stored) {
 /** The record of calls and transitions. */
 async function after(stored) {
   const { roleGroups } = await load('src/core/trajectory');
-  const { Archive } = await load('src/train/archive');
+  const { Archive } = await load('src/train/kit/archive', 'src/train/archive');
   const archive = new Archive(async () => []);
   const groups = stored.map((ofStep, index) =>
     ofStep.map((members, group) => ({

@@ -6,9 +6,9 @@
  * Meant for a tiny byte-level model (vocabulary 264): prompts are bytes, and even ids are rewarded.
  */
 
-import type { TokenRow } from '../../src/engine/engine.ts';
 import { createTinkerEngine } from '../../src/engine/tinker/create-tinker-engine.ts';
-import { countedTokens, policyMeans } from '../../src/objective/contract/policy-means.ts';
+import { batchOf, type TokenRow } from '../../src/engine/token-batch.ts';
+import { countedTargets, policyMeans } from '../../src/objective/contract/policy-means.ts';
 import { ppoClip } from '../../src/objective/policy-gradient/ppo-clip.ts';
 
 const [baseUrl, baseModel] = process.argv.slice(2);
@@ -63,7 +63,7 @@ for (let step = 0; step < 12; step++) {
   for (const [row, { channels }] of rows.entries())
     for (const [t, logprob] of channels.oldLogprobs!.entries())
       if (t >= prompt.length) gap = Math.max(gap, Math.abs(scored.logprobs[row]![t]! - logprob));
-  const { loss, metrics } = await engine.forwardBackward({ rows }, ppoClip(), { temperature: 1 });
+  const { loss, metrics } = await engine.forwardBackward(batchOf(rows), ppoClip(), { temperature: 1 });
   const { gradientNorm } = await engine.optimStep({
     learningRate: 0.02,
     beta1: 0.9,
@@ -75,7 +75,7 @@ for (let step = 0; step < 12; step++) {
   await engine.publish();
   process.stdout.write(
     `step ${step + 1}: reward ${mean.toFixed(3)}, loss ${loss.toFixed(4)}, gradient norm ${gradientNorm.toFixed(4)}, ` +
-      `ratio ${policyMeans(metrics, countedTokens(rows))['policy/ratio']!.toFixed(4)}, ${seconds(from)} s\n`,
+      `ratio ${policyMeans(metrics, countedTargets(batchOf(rows).targets))['policy/ratio']!.toFixed(4)}, ${seconds(from)} s\n`,
   );
 }
 process.stdout.write(`largest difference between sampler and trainer: ${gap.toExponential(1)}\n`);

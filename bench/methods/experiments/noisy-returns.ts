@@ -2,8 +2,8 @@
 
 import { Rng } from '../../../src/core/rng.ts';
 import { createEmbeddedEngine } from '../../../src/engine/embedded/embedded-engine.ts';
-import type { TokenRow } from '../../../src/engine/engine.ts';
 import { forwardBackwardStep } from '../../../src/engine/objective-step.ts';
+import { batchOf, type TokenRow } from '../../../src/engine/token-batch.ts';
 import { findObjective } from '../../../src/objective/objectives.ts';
 import { defineExperiment, type Experiment } from '../experiment.ts';
 
@@ -63,7 +63,7 @@ async function errorOf(arm: string, seed: number): Promise<number> {
       const batch = Array.from({ length: 64 }, () => rng.pick(recorded));
       const rows = batch.map(({ words, outcome }) => rowOf(words, outcome, batch.length));
       const options = { temperature: 1, step, rng: Rng.of('none') };
-      await forwardBackwardStep(engine, { rows }, objective, options);
+      await forwardBackwardStep(engine, batchOf(rows), objective, options);
       await engine.optimStep({
         learningRate: 2e-3,
         beta1: 0.9,

@@ -23,8 +23,9 @@ import type {
 } from '../engine.ts';
 import { type EngineHost, startInProcess, startWorker } from './engine-host.ts';
 import type { EngineSettings } from './engine-settings.ts';
-import { buffersOf, offsetsOf, packBatch } from './training/packed-batch.ts';
-import { buildTrainingProgram, programKey } from './training/training-graph.ts';
+import { buffersOf, type PackedBatch, packAllTokens, packBatch } from './training/packed-batch.ts';
+import { paysToShare } from './training/sharing.ts';
+import { buildTrainingProgram, layoutOf, programKey } from './training/training-graph.ts';
 
 /** What every engine needs to know, whatever its weights. */
 interface CommonOptions {
@@ -36,6 +37,11 @@ interface CommonOptions {
   readonly tokenBudget: number;
   /** Conversations whose caches are kept between turns; by default what fits in about 1 GiB. */
   readonly slots?: number;
+  /**
+   * Whether tokens with which several rows of a batch begin are computed once: `auto` where an adapter is trained and the
+   * estimate says that it pays (default), `always`, or `never`. Results differ in their last bits.
+   */
+  readonly sharedPrefixes?: 'auto' | 'always' | 'never';
   /** Compute on the calling thread: for tests, where a worker cannot be started from source. */
   readonly inProcess?: boolean;
 }
@@ -95,6 +101,7 @@ export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Prom
     threads,
     tokenBudget,
     slots: options.slots ?? defaultSlots(shape),
+    ...(options.sharedPrefixes && { sharedPrefixes: options.sharedPrefixes }),
   };
   const isSource = import.meta.url.endsWith('.ts');
   const host =
@@ -175,12 +182,25 @@ export class EmbeddedEngine implements Engine {
     await this.#host.call('release', [conversations]);
   }
 
-  async score(batch: TokenBatch, options: ScoreRequest): Promise<TokenScores> {
-    const packed = packBatch(batch, [], this.#settings.shape);
-    const offsets_B = offsetsOf(packed);
-    const scores = await this.#host.call('score', [packed, options], buffersOf(packed));
-    const byRow = (values: Float32Array): Float32Array[] =>
-      batch.rows.map(({ ids_T }, row) => values.subarray(offsets_B[row]!, offsets_B[row]! + ids_T.length));
+  async score(batch: Pick<TokenBatch, 'rows'>, options: ScoreRequest): Promise<TokenScores> {
+    const { shape, lora } = this.#settings;
+    const packed = this.#shared(packAllTokens(batch.rows, shape));
+    const scores = await this.#host.call(
+      'score',
+      [packed, options, layoutOf(packed, lora)],
+      buffersOf(packed),
+    );
+    let next = 0;
+    const firsts = batch.rows.map(({ ids_T }) => {
+      next += ids_T.length - 1;
+      return next - (ids_T.length - 1);
+    });
+    const byRow = (values_N: Float32Array): Float32Array[] =>
+      batch.rows.map(({ ids_T }, row) => {
+        const values_T = new Float32Array(ids_T.length);
+        values_T.set(values_N.subarray(firsts[row]!, firsts[row]! + ids_T.length - 1), 1);
+        return values_T;
+      });
     return {
       logprobs: byRow(scores.logprobs!),
       ...(scores.entropies && { entropies: byRow(scores.entropies) }),
@@ -197,14 +217,23 @@ export class EmbeddedEngine implements Engine {
     options: { temperature: number },
   ): Promise<ForwardBackwardResult> {
     const { shape, lora } = this.#settings;
-    const key = programKey(objective, options.temperature);
+    const packed = this.#shared(packBatch(batch, ['weight', ...objective.channels], shape));
+    const layout = layoutOf(packed, lora);
+    const key = programKey(objective, options.temperature, layout);
     if (!this.#programs.has(key)) {
-      const program = buildTrainingProgram(shape, objective, options.temperature, lora);
+      const program = buildTrainingProgram(shape, objective, options.temperature, layout, lora);
       await this.#host.call('addProgram', [program]);
       this.#programs.add(key);
     }
-    const packed = packBatch(batch, ['weight', ...objective.channels], shape);
     return this.#host.call('forwardBackward', [packed, key], buffersOf(packed));
+  }
+
+  /** The batch with what its rows share computed once, where that is asked for or pays. */
+  #shared(packed: PackedBatch): PackedBatch {
+    const { shape, lora, sharedPrefixes = 'auto' } = this.#settings;
+    const sharing =
+      sharedPrefixes === 'auto' ? paysToShare(packed, shape, lora) : sharedPrefixes === 'always';
+    return { ...packed, sharing };
   }
 
   async optimStep(options: AdamOptions): Promise<OptimStepResult> {

@@ -29,7 +29,7 @@ import type { Lane, LaneStatistics } from './sampling/sampling-lane.ts';
 import { SamplingLanes } from './sampling/sampling-lanes.ts';
 import type { PackedBatch } from './training/packed-batch.ts';
 import type { PackedScores, Trainer } from './training/trainer.ts';
-import type { TrainingProgram } from './training/training-graph.ts';
+import type { Layout, TrainingProgram } from './training/training-graph.ts';
 import { BaseModel } from './weights/base-model.ts';
 import { type AdapterIdentity, loadCheckpoint, saveCheckpoint } from './weights/checkpoint.ts';
 
@@ -81,8 +81,8 @@ export class EngineCore {
     return this.#sampling.release(conversations);
   }
 
-  score(batch: PackedBatch, options: ScoreRequest): Promise<PackedScores> {
-    return this.#inTurn(() => this.#trainer.score(batch, options));
+  score(batch: PackedBatch, options: ScoreRequest, layout: Layout): Promise<PackedScores> {
+    return this.#inTurn(() => this.#trainer.score(batch, options, layout));
   }
 
   addProgram(program: TrainingProgram): Promise<void> {

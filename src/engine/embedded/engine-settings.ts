@@ -18,6 +18,8 @@ export interface EngineSettings {
   readonly threads: number;
   /** Most padded tokens of the training micro-batches that are computed at once. */
   readonly tokenBudget: number;
+  /** Whether what rows share is computed once; `auto` when not given. */
+  readonly sharedPrefixes?: 'auto' | 'always' | 'never';
   /** Conversations whose caches are kept. */
   readonly slots: number;
 }

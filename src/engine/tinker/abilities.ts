@@ -1,7 +1,7 @@
 /** What the Tinker API can do, and what is refused before anything is sent. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import type { ObjectiveNeeds } from '../../objective/contract/objective.ts';
+import type { ObjectiveNeeds, TokenTargets } from '../../objective/contract/objective.ts';
 import type { EngineAbilities } from '../engine.ts';
 
 /** Whichever server speaks it. */
@@ -19,6 +19,15 @@ export function requirePlainTemperature(temperature: number): void {
     what: 'The Tinker API knows log-probabilities at temperature 1 only',
     seen: `temperature ${temperature}`,
     next: 'Train with rollout.temperature 1, or with the embedded engine',
+  });
+}
+
+/** @throws TurnwiseError `engine-unsupported` */
+export function requireWholeVocabulary({ allowed_N }: Pick<TokenTargets, 'allowed_N'>): void {
+  if (!allowed_N?.some((allowed) => allowed !== null)) return;
+  throw new TurnwiseError('engine-unsupported', {
+    what: 'The Tinker API normalises over the whole vocabulary, and completions of this batch were restricted to choices',
+    next: 'Sample without choices, or train with the embedded engine',
   });
 }
 

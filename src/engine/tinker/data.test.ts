@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { Rng } from '../../core/rng.ts';
 import { namedLoss } from '../../objective/named-losses.ts';
 import type { Datum } from '../../wire/tinker/shapes.ts';
-import type { TokenRow } from '../engine.ts';
+import type { TokenRow } from '../token-batch.ts';
 import { averagedSurrogateDatum, logprobsOf, namedDatum, surrogateDatum } from './data.ts';
 
 /** dLoss/dlog π of `importance_sampling` as each kind of server defines its loss, per datum and position. */

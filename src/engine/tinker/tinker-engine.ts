@@ -11,11 +11,13 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { hash32 } from '../../core/rng.ts';
 import { LogprobEvaluator } from '../../objective/contract/at-logprobs.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
+import type { NamedLoss } from '../../objective/named-losses.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { filesOf } from '../../wire/tinker/tar.ts';
-import { checkBatch, checkSampleRequest } from '../checks.ts';
+import { checkBatch, checkRows, checkSampleRequest } from '../checks.ts';
 import type {
   AdamOptions,
+  BatchRow,
   Engine,
   EngineCapabilities,
   ForwardBackwardResult,
@@ -24,12 +26,26 @@ import type {
   SampleResult,
   ScoreRequest,
   TokenBatch,
-  TokenRow,
   TokenScores,
 } from '../engine.ts';
-import { requireLogprobsOnly, requirePlainTemperature, tinkerAbilities } from './abilities.ts';
+import {
+  requireLogprobsOnly,
+  requirePlainTemperature,
+  requireWholeVocabulary,
+  tinkerAbilities,
+} from './abilities.ts';
 import { readCheckpointFile, writeCheckpointFile } from './checkpoint-file.ts';
-import { averagedSurrogateDatum, bareDatum, logprobsOf, namedDatum, surrogateDatum } from './data.ts';
+import {
+  areApart,
+  averagedSurrogateDatum,
+  bareDatum,
+  byToken,
+  logprobsOf,
+  namedDatum,
+  ofPredicting,
+  rowsOf,
+  surrogateDatum,
+} from './data.ts';
 import { clientClosed } from './errors.ts';
 import { gradientNorm, type LossScale } from './loss-scale.ts';
 import { gather, promptGroups } from './prompt-groups.ts';
@@ -60,7 +76,7 @@ const mostIds = 2 ** 31;
 
 /** A gradient that waits for the optimizer step, when the number of data that it is averaged over is known. */
 interface Held {
-  readonly row: TokenRow;
+  readonly row: BatchRow;
   readonly logprobs_T: Float32Array;
   readonly gradients_T: Float32Array;
 }
@@ -133,11 +149,11 @@ export class TinkerEngine implements Engine {
   /** Servers keep no caches for us. */
   async release(): Promise<void> {}
 
-  async score(batch: TokenBatch, options: ScoreRequest): Promise<TokenScores> {
+  async score({ rows }: Pick<TokenBatch, 'rows'>, options: ScoreRequest): Promise<TokenScores> {
     this.#requireOpen();
     requireLogprobsOnly(options);
     requirePlainTemperature(options.temperature);
-    checkBatch(batch, [], this.capabilities);
+    checkRows(rows, this.capabilities);
     if (options.frozen && this.#frozen === undefined) {
       throw new TurnwiseError('engine-not-frozen', {
         what: 'There is no reference policy to score with',
@@ -145,7 +161,7 @@ export class TinkerEngine implements Engine {
       });
     }
     const model = options.frozen ? this.#frozen!.model : this.#model;
-    return { logprobs: await this.#logprobs(model, batch.rows) };
+    return { logprobs: await this.#logprobs(model, rows) };
   }
 
   async forwardBackward(
@@ -157,22 +173,22 @@ export class TinkerEngine implements Engine {
     requirePlainTemperature(options.temperature);
     requireLogprobsOnly(objective.needs);
     checkBatch(batch, ['weight', ...objective.channels], this.capabilities);
-    const rows = batch.rows.filter(({ ids_T }) => ids_T.length > 1);
+    const { rows, targets } = batch;
+    requireWholeVocabulary(targets);
     const tokens = rows.reduce((total, { ids_T }) => total + ids_T.length - 1, 0);
-    if (rows.length === 0) return { loss: 0, metrics: {}, tokens, paddedTokens: tokens };
+    if (targets.row_N.length === 0) return { loss: 0, metrics: {}, tokens, paddedTokens: tokens };
     const { named } = objective;
-    const direct = this.lossScale === 'sum' && named !== undefined && named.name !== 'dro';
-    const logprobs = direct
-      ? logprobsOf(
-          rows,
-          await this.#model.forwardBackward(
-            rows.map((row) => namedDatum(named, row)),
-            named,
-          ),
-        )
-      : await this.#logprobs(this.#model, rows);
-    const { loss, metrics, gradients_B_T } = await this.#evaluator.evaluate(objective, rows, logprobs);
-    if (!direct) await this.#backward(rows, logprobs, gradients_B_T);
+    const direct =
+      this.lossScale === 'sum' && named !== undefined && named.name !== 'dro' && areApart(targets);
+    const logprobs = direct ? await this.#namedPass(batch, named) : await this.#logprobs(this.#model, rows);
+    const at = <T extends Int32Array | Float32Array>(values_B: readonly T[]): number[] =>
+      Array.from(targets.row_N, (row, target) => values_B[row]![targets.position_N[target]!]!);
+    const { loss, metrics, gradients_N } = await this.#evaluator.evaluate(objective, {
+      ...targets,
+      ids_N: Int32Array.from(at(rows.map(({ ids_T }) => ids_T))),
+      logprobs_N: Float32Array.from(at(logprobs)),
+    });
+    if (!direct) await this.#backward(rows, logprobs, byToken(rows, targets, gradients_N));
     return { loss, metrics, tokens, paddedTokens: tokens };
   }
 
@@ -292,22 +308,32 @@ export class TinkerEngine implements Engine {
     return Math.min(this.#options.concurrency ?? 64, this.#service.limits.sample_max_concurrent_requests);
   }
 
-  async #logprobs(model: TrainingModel, rows: readonly TokenRow[]): Promise<Float32Array[]> {
-    const scored = rows.filter(({ ids_T }) => ids_T.length > 1);
-    const found =
-      scored.length === 0
-        ? []
-        : logprobsOf(
-            scored,
-            await model.forwardBackward(scored.map(bareDatum), crossEntropy, { forwardOnly: true }),
-          );
-    let next = 0;
-    return rows.map(({ ids_T }) => (ids_T.length > 1 ? found[next++]! : new Float32Array(ids_T.length)));
+  #logprobs(model: TrainingModel, rows: readonly BatchRow[]): Promise<Float32Array[]> {
+    return ofPredicting(rows, async (scored) =>
+      logprobsOf(
+        scored,
+        await model.forwardBackward(scored.map(bareDatum), crossEntropy, { forwardOnly: true }),
+      ),
+    );
+  }
+
+  /** The gradient of a loss that the server knows, and log-probabilities by the way. */
+  #namedPass({ rows, targets }: TokenBatch, loss: NamedLoss): Promise<Float32Array[]> {
+    const withChannels = rowsOf(rows, targets, ['weight', ...loss.channels]);
+    return ofPredicting(withChannels, async (trained) =>
+      logprobsOf(
+        trained,
+        await this.#model.forwardBackward(
+          trained.map((row) => namedDatum(loss, row)),
+          loss,
+        ),
+      ),
+    );
   }
 
   /** Servers that average need the number of data, which only the optimizer step knows: their pass waits for it. */
   async #backward(
-    rows: readonly TokenRow[],
+    rows: readonly BatchRow[],
     logprobs: readonly Float32Array[],
     gradients: readonly Float32Array[],
   ): Promise<void> {

@@ -20,7 +20,7 @@ const gatherRowsOperator: Plain = {
   },
   emit: (emission, inputs) => emission.node('Gather', inputs, { axis: 0 }),
   backward: (gradient, { inputs: [table, ids] }) => [
-    gradient.graph.apply(scatterRowsOperator, [ids!, gradient], { rows: table!.shape[0]! }),
+    scatterRows(gradient, ids!, table!.shape[0]!),
     undefined,
   ],
 };
@@ -110,6 +110,11 @@ const gatherLogSoftmaxOperator: Plain = {
 /** Rows of a [V, D] table by int64 ids [...]: [..., D]. Repeated ids add their gradients. */
 export function gatherRows(table: Tensor, ids: Tensor): Tensor {
   return table.graph.apply(gatherRowsOperator, [table, ids], {});
+}
+
+/** `updates` [..., D] added up in a zero table of so many rows, at the rows that int64 `ids` [...] name: [rows, D]. */
+export function scatterRows(updates: Tensor, ids: Tensor, rows: Dim): Tensor {
+  return updates.graph.apply(scatterRowsOperator, [ids, updates], { rows });
 }
 
 /** One value from the last axis of [..., V] by int64 ids [...]: [...]. */

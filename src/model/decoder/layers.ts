@@ -39,7 +39,10 @@ export interface DecoderLayers {
   logits(hidden: Tensor): Tensor;
 }
 
-/** `positions` is int64 [B, T], or [1] for the place of every row's first token. Weights become parameters of the graph. */
+/**
+ * `positions` is int64 [B, T], [B * T, 1] where lines may be longer than the context, or [1] for the place of every row's first
+ * token. Weights become parameters of the graph.
+ */
 export function decoderLayers(
   graph: Graph,
   shape: DecoderShape,
@@ -69,7 +72,12 @@ export function decoderLayers(
         const byHead = reshape(y, [...y.shape.slice(0, -1), count, headWidth]);
         y = reshape(norm(byHead, `${prefix}.${name}_norm.weight`), y.shape);
       }
-      return rotary(y, places, cos, sin, count);
+      if (places.shape.length === 1) return rotary(y, places, cos, sin, count);
+      // Places may be those of tokens one by one, [B * T, 1]: the runtime has no room for more tokens in a line than tables have rows.
+      return reshape(
+        rotary(reshape(y, [...places.shape, count * headWidth]), places, cos, sin, count),
+        y.shape,
+      );
     };
     return {
       query: (x, places = positions) => rotated(x, 'q', heads, places),

@@ -13,20 +13,20 @@ import { toOnnx } from '../../graph/onnx.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import type { NamedLoss } from '../named-losses.ts';
 import { trainedMask } from '../policy-gradient/surrogate.ts';
-import type { Objective, TokenTensors } from './objective.ts';
+import type { Objective, TokenTargets, TokenTensors } from './objective.ts';
+import { segmentsOf, turnsOf } from './target-channels.ts';
 
-/** One row: channels aligned with the row's tokens; position 0 carries nothing, since nothing precedes it. */
-export interface ChannelRow {
-  /** Needed by objectives that look at the tokens themselves. */
-  readonly ids_T?: Int32Array;
-  readonly channels: Readonly<Record<string, Float32Array>>;
+/** N targets, the tokens that they are, and their log-probabilities. */
+export interface TargetsAtLogprobs extends TokenTargets {
+  readonly ids_N: Int32Array;
+  readonly logprobs_N: Float32Array;
 }
 
 export interface ObjectiveAtLogprobs {
   readonly loss: number;
   readonly metrics: Readonly<Record<string, number>>;
-  /** dC/dlog π, aligned like the rows' channels. */
-  readonly gradients_B_T: readonly Float32Array[];
+  /** dC/dlog π of each target. */
+  readonly gradients_N: Float32Array;
 }
 
 /** Keeps one compiled graph for each objective. */
@@ -34,11 +34,7 @@ export class LogprobEvaluator {
   readonly #sessions = new Map<string, Promise<LoadedGraph>>();
 
   /** @throws TurnwiseError `engine-unsupported` where the objective needs more than log-probabilities, `non-finite-loss` */
-  async evaluate(
-    objective: Objective,
-    rows: readonly ChannelRow[],
-    logprobs_B_T: readonly Float32Array[],
-  ): Promise<ObjectiveAtLogprobs> {
+  async evaluate(objective: Objective, targets: TargetsAtLogprobs): Promise<ObjectiveAtLogprobs> {
     const session = await this.#session(objective.key, (tokens) => {
       const { loss, metrics } = objective.build(tokens);
       const outputs: Record<string, Tensor> = {
@@ -48,12 +44,12 @@ export class LogprobEvaluator {
       for (const [name, metric] of Object.entries(metrics)) outputs[`metric.${name}`] = metric;
       return outputs;
     });
-    const results = await session.run(feedsOf(session, rows, logprobs_B_T));
+    const results = await session.run(feedsOf(session, targets));
     const loss = results.loss![0]!;
     if (!Number.isFinite(loss)) {
       throw new TurnwiseError('non-finite-loss', {
         what: `The loss of objective ${objective.key} is not finite`,
-        seen: `${loss} over ${rows.length} rows`,
+        seen: `${loss} over ${targets.row_N.length} targets`,
         next: 'Check the advantages and log-probabilities of these rows; lower the learning rate or the clipping norm',
       });
     }
@@ -63,20 +59,16 @@ export class LogprobEvaluator {
     return {
       loss,
       metrics: Object.fromEntries(metrics),
-      gradients_B_T: ragged(results['gradient.logprobs']!, logprobs_B_T),
+      gradients_N: results['gradient.logprobs']!,
     };
   }
 
-  /** The loss of every token, without weights. */
-  async tokenLosses(
-    loss: NamedLoss,
-    rows: readonly ChannelRow[],
-    logprobs_B_T: readonly Float32Array[],
-  ): Promise<Float32Array[]> {
-    const key = `tokens of ${loss.name} ${JSON.stringify(loss.settings)}`;
+  /** The loss of every target, without weights. */
+  async targetLosses(loss: NamedLoss, targets: TargetsAtLogprobs): Promise<Float32Array> {
+    const key = `targets of ${loss.name} ${JSON.stringify(loss.settings)}`;
     const session = await this.#session(key, (tokens) => ({ losses: loss.perToken(tokens) }));
-    const { losses } = await session.run(feedsOf(session, rows, logprobs_B_T));
-    return ragged(losses!, logprobs_B_T);
+    const { losses } = await session.run(feedsOf(session, targets));
+    return losses!;
   }
 
   async close(): Promise<void> {
@@ -97,14 +89,16 @@ export class LogprobEvaluator {
 
 function tokenInputs(): TokenTensors {
   const graph = new Graph();
-  const input = (name: string): Tensor => graph.input(name, ['B', 'T']);
+  const input = (name: string): Tensor => graph.input(name, ['N']);
   const weight = input('channel.weight');
   return {
     logprobs: input('logprobs'),
-    targets: graph.input('targets', ['B', 'T'], 'int64'),
+    targets: graph.input('targets', ['N'], 'int64'),
     weight,
     counted: trainedMask({ weight }),
-    channel: (name) => input(`channel.${name}`),
+    channel: (name, numbers) =>
+      graph.input(`channel.${name}`, numbers === undefined ? ['N'] : ['N', numbers]),
+    segments: (level) => graph.input(`segments.${level}`, ['N'], 'int64'),
     entropies: () => unsupported('entropies'),
     values: () => unsupported('values'),
     valueLogits: () => unsupported('values'),
@@ -119,39 +113,16 @@ function unsupported(what: string): never {
   });
 }
 
-/** Rows padded on the right; padding has weight 0. Position 0 of a row, which has no log-probability, is left out. */
-function feedsOf(
-  session: LoadedGraph,
-  rows: readonly ChannelRow[],
-  logprobs_B_T: readonly Float32Array[],
-): Record<string, Feed> {
-  const length = Math.max(1, ...logprobs_B_T.map((row) => row.length - 1));
-  const shape = [rows.length, length];
-  const padded = (valuesOf: (row: number) => Float32Array): Feed => {
-    const data = new Float32Array(rows.length * length);
-    for (const row of rows.keys()) data.set(valuesOf(row).subarray(1), row * length);
-    return { data, shape };
-  };
+function feedsOf(session: LoadedGraph, targets: TargetsAtLogprobs): Record<string, Feed> {
+  const { ids_N, logprobs_N, turn_N, channels } = targets;
+  const N = logprobs_N.length;
   const feed = (name: string): Feed => {
-    if (name === 'logprobs') return padded((row) => logprobs_B_T[row]!);
-    if (name === 'targets') return { data: paddedTargets(rows, length), shape };
-    return padded((row) => rows[row]!.channels[name.slice('channel.'.length)]!);
+    if (name === 'logprobs') return { data: logprobs_N, shape: [N] };
+    if (name === 'targets') return { data: BigInt64Array.from(ids_N, BigInt), shape: [N] };
+    if (name === 'segments.row') return { data: segmentsOf(targets, 'row'), shape: [N] };
+    if (name === 'segments.turn') return { data: segmentsOf(targets, 'turn'), shape: [N] };
+    const data = channels[name.slice('channel.'.length)] ?? turnsOf(turn_N);
+    return { data, shape: data.length === N ? [N] : [N, data.length / N] };
   };
   return Object.fromEntries(session.inputNames.map((name) => [name, feed(name)]));
-}
-
-function paddedTargets(rows: readonly ChannelRow[], length: number): BigInt64Array {
-  const targets = new BigInt64Array(rows.length * length);
-  for (const [row, { ids_T }] of rows.entries())
-    targets.set(Array.from(ids_T!.subarray(1), BigInt), row * length);
-  return targets;
-}
-
-function ragged(values: Float32Array, like: readonly Float32Array[]): Float32Array[] {
-  const length = Math.max(1, ...like.map((row) => row.length - 1));
-  return like.map((row, index) => {
-    const result = new Float32Array(row.length);
-    if (row.length > 1) result.set(values.subarray(index * length, index * length + row.length - 1), 1);
-    return result;
-  });
 }

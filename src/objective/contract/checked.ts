@@ -3,7 +3,7 @@
 import { badDefinition, callDefinition } from '../../core/definition.ts';
 import type { Objective, Prepared, StepView } from './objective.ts';
 
-/** The same objective, refusing losses that are none and channels that do not fit the rows. */
+/** The same objective, refusing losses that are none and channels that do not fit the targets. */
 export function checkedObjective(objective: Objective, subject: string): Objective {
   const { channels, needs, build, prepare } = objective;
   if (!Array.isArray(channels) || typeof needs !== 'object' || typeof build !== 'function') {
@@ -16,12 +16,7 @@ export function checkedObjective(objective: Objective, subject: string): Objecti
       const { loss, metrics } = built ?? {};
       if (loss?.graph !== tokens.logprobs.graph || loss.shape.length !== 0) {
         const seen = loss?.shape ? `[${loss.shape.join(', ')}]` : loss;
-        throw badDefinition(
-          subject,
-          'must build one loss',
-          seen,
-          'a scalar tensor: sum over rows and tokens',
-        );
+        throw badDefinition(subject, 'must build one loss', seen, 'a scalar tensor: sum over targets');
       }
       return { loss, metrics: metrics ?? {} };
     },
@@ -36,18 +31,17 @@ export function checkedObjective(objective: Objective, subject: string): Objecti
   };
 }
 
-function checkPrepared(prepared: Prepared, { channels_B }: StepView, subject: string): Prepared {
-  for (const [name, values_B] of Object.entries(prepared?.channels ?? {})) {
-    for (const [row, { weight }] of channels_B.entries()) {
-      const length = weight?.length;
-      if (length === undefined || values_B[row]?.length === length) continue;
-      throw badDefinition(
-        subject,
-        `prepared the channel "${name}" with the wrong length in row ${row}`,
-        values_B[row],
-        `${length} numbers, one for each token`,
-      );
-    }
+function checkPrepared(prepared: Prepared, { row_N }: StepView, subject: string): Prepared {
+  for (const [name, values] of Object.entries(prepared?.channels ?? {})) {
+    const numbers = values?.length / row_N.length;
+    if (values instanceof Float32Array && (row_N.length === 0 || (numbers >= 1 && numbers % 1 === 0)))
+      continue;
+    throw badDefinition(
+      subject,
+      `prepared the channel "${name}" with the wrong length`,
+      values,
+      `${row_N.length} numbers as a Float32Array, one for each target`,
+    );
   }
   return { ...prepared, channels: prepared?.channels ?? {} };
 }

@@ -50,7 +50,8 @@ export type DescribedObjective = Pick<ObjectiveDescription, 'name' | 'summary'> 
  * Define an objective: a loss over quantities of tokens, written on the graph of `turnwise/graph`, whose gradient is derived.
  * Its key follows from its name and its options.
  *
- * Tensors are [B, T]: B rows of T tokens. Sum over tokens by `weight`, never average: a token's weight is its share of the loss.
+ * Tensors are [N]: one number for each target, a token that counts. Sum over targets by `weight`, never average: a target's
+ * weight is its share of the loss.
  * A policy loss of a run may read the channels `advantages`, `oldLogprobs` and `turns`; with a critic, `returns` and
  * `oldValues`; with a KL penalty in the loss, `referenceLogprobs` (docs/objectives.md). One that reads log-probabilities alone
  * trains on servers too.

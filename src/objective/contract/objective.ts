@@ -1,32 +1,63 @@
 /**
  * A loss over per-token quantities, written once on `graph/`.
  *
- * Tensors are [B, T] (rows, tokens), aligned with the batch. An objective sums; it never averages: `weight` already
- * carries each token's share of the step's loss, so micro-batches add up to the whole.
+ * A loss sees N targets: tokens that count, each in a row at a position. Tensors are [N]. An objective sums; it never averages:
+ * `weight` already carries each target's share of the step's loss, so micro-batches add up to the whole.
  */
 
 import type { Rng } from '../../core/rng.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import type { NamedLoss } from '../named-losses.ts';
 
+/**
+ * The tokens of some rows that a loss is over. Several targets may name one token of one row: members of a group that sampled
+ * the same behind the same prefix share it, and keep an advantage each.
+ */
+export interface TokenTargets {
+  /** Index of each target's row. */
+  readonly row_N: Int32Array;
+  /** Place of each target in its row, from 1: position 0 has nothing before it. */
+  readonly position_N: Int32Array;
+  /** Turn that each target belongs to, from 0; -1 where it belongs to none. */
+  readonly turn_N: Int32Array;
+  /**
+   * Quantities that the objective reads by name: N numbers each, or k numbers a target, target after target. `weight` is
+   * required: the target's share of the loss, already divided by the denominator of the whole step.
+   */
+  readonly channels: Readonly<Record<string, Float32Array>>;
+  /**
+   * The ids over which a target is normalised, itself among them, where its completion was restricted to choices; null: all.
+   * Log-probabilities and entropies are then those of the restricted distribution.
+   */
+  readonly allowed_N?: readonly (Int32Array | null)[];
+}
+
+/** What shares a number with other targets: their row, or their turn of that row. */
+export type SegmentLevel = 'row' | 'turn';
+
 export interface TokenTensors {
-  /** Log-probability of each token under the present weights, at the sampling temperature. */
+  /** Log-probability of each target under the present weights, at the sampling temperature. */
   readonly logprobs: Tensor;
   /** The tokens themselves, int64. */
   readonly targets: Tensor;
-  /** Share of each token in the loss; zero where nothing is trained. */
+  /** Share of each target in the loss; zero where nothing is trained. */
   readonly weight: Tensor;
-  /** 1 on the tokens that figures are means over, 0 elsewhere: those that are trained, whatever an objective makes of `weight`. */
+  /** 1 on the targets that figures are means over, 0 elsewhere: those that are trained, whatever an objective makes of `weight`. */
   readonly counted: Tensor;
-  /** A per-token input by name (`advantages`, `oldLogprobs`, `returns`, …), no gradient flows into it. */
-  channel(name: string): Tensor;
-  /** Entropy of the distribution at each token; asking for it makes the engine compute it. */
+  /**
+   * An input by name (`advantages`, `oldLogprobs`, `returns`, …), no gradient flows into it: [N], or [N, numbers] of a channel
+   * that holds several numbers a target. `turns` is always there: the turn of each target, from 1.
+   */
+  channel(name: string, numbers?: number): Tensor;
+  /** int64: equal for the targets of one row, or of one turn of a row; below N. For sums over segments (`segmentSum`). */
+  segments(level: SegmentLevel): Tensor;
+  /** Entropy of the distribution at each target; asking for it makes the engine compute it. */
   entropies(): Tensor;
-  /** Value-head output for the prefix before each token; needs an engine with a value head. */
+  /** Value-head output for the prefix before each target; needs an engine with a value head. */
   values(): Tensor;
-  /** [B, T, bins]: the logits of a categorical value head for the prefix before each token. */
+  /** [N, bins]: the logits of a categorical value head for the prefix before each target. */
   valueLogits(): Tensor;
-  /** Output of an extra head for the prefix before each token: [B, T], or [B, T, vocabulary] of an action head. */
+  /** Output of an extra head for the prefix before each target: [N], or [N, vocabulary] of an action head. */
   head(name: string): Tensor;
 }
 
@@ -46,23 +77,23 @@ export interface StepStructure {
   readonly pairs?: readonly (readonly [number, number])[];
 }
 
-/** What `prepare` sees: a whole optimizer step, before it is cut into micro-batches. */
-export interface StepView extends Required<StepStructure> {
-  /** Per row, its channels by name, aligned with its tokens. */
-  readonly channels_B: readonly Readonly<Record<string, Float32Array>>[];
+/** What `prepare` sees: all N targets of an optimizer step, before it is cut into micro-batches. */
+export interface StepView extends Required<StepStructure>, Omit<TokenTargets, 'allowed_N'> {
+  /** How many rows the step has. */
+  readonly rows: number;
   /** Under the present weights; empty unless `needs.scores`. */
-  readonly logprobs_B_T: readonly Float32Array[];
-  /** Readings of `needs.scores.heads` and `needs.scores.frozenHeads`, by name, per row. */
-  readonly heads: Readonly<Record<string, readonly Float32Array[]>>;
-  readonly frozenHeads: Readonly<Record<string, readonly Float32Array[]>>;
+  readonly logprobs_N: Float32Array;
+  /** Readings of `needs.scores.heads` and `needs.scores.frozenHeads`, by name. */
+  readonly heads: Readonly<Record<string, Float32Array>>;
+  readonly frozenHeads: Readonly<Record<string, Float32Array>>;
   /** Number of the optimizer step, for schedules. */
   readonly step: number;
   readonly rng: Rng;
 }
 
 export interface Prepared {
-  /** Channels that `build` reads besides those of the rows, per row. */
-  readonly channels: Readonly<Record<string, readonly Float32Array[]>>;
+  /** Channels that `build` reads besides those of the targets, N numbers each. */
+  readonly channels: Readonly<Record<string, Float32Array>>;
   /** Added to the value of the loss, where what `build` sums has only its gradient. */
   readonly loss?: number;
   readonly metrics?: Readonly<Record<string, number>>;
@@ -87,7 +118,7 @@ export type ParameterGroup = 'value-head';
 export interface Objective {
   /** Identifies graph and settings: two objectives with equal keys build equal graphs. */
   readonly key: string;
-  /** Channels it reads besides `weight`: given with the rows, or made by `prepare`. */
+  /** Channels it reads besides `weight`: given with the targets, or made by `prepare`. */
   readonly channels: readonly string[];
   readonly needs: ObjectiveNeeds;
   /** The parameters that it trains, where not all that it depends on: the optimizer step must move no other (`only`). */
@@ -100,7 +131,7 @@ export interface Objective {
    */
   prepare?(step: StepView): Prepared;
   /**
-   * `loss` and every metric are scalars, sums over tokens. Metrics under `policy/` are sums over `counted` tokens, each with
+   * `loss` and every metric are scalars, sums over targets. Metrics under `policy/` are sums over `counted` targets, each with
    * weight 1; a step makes means of them (`policyMeans`).
    */
   build(tokens: TokenTensors): { readonly loss: Tensor; readonly metrics: Readonly<Record<string, Tensor>> };

@@ -15,7 +15,7 @@ import { entropyBonus } from '../regularizer/entropy-bonus.ts';
 import { entropySmoothing } from '../regularizer/entropy-smoothing.ts';
 import { klPenalty } from '../regularizer/kl-penalty.ts';
 import { evaluateStep } from '../testing/evaluate.ts';
-import { countedTokens, policyMeans } from './policy-means.ts';
+import { countedTargets, policyMeans } from './policy-means.ts';
 
 /** Two rows of two sampled tokens and one that was not; ratios 1.5 and 0.5, 1 and 1, whose mean is 1. */
 const ratios = [
@@ -93,8 +93,7 @@ describe('figures of the policy are means over tokens, whatever the loss makes o
 });
 
 test('the denominator counts tokens with a weight; other figures stay, and nothing is divided by 0', () => {
-  const row = { channels: { weight: Float32Array.of(9, 0.001, 0, 7) } };
-  expect(countedTokens([row, row])).toBe(4);
+  expect(countedTargets({ channels: { weight: Float32Array.of(0.001, 0, 7) } })).toBe(2);
   expect(policyMeans({ 'policy/ratio': 8, 'value/loss': 8 }, 4)).toEqual({
     'policy/ratio': 2,
     'value/loss': 8,

@@ -1,5 +1,7 @@
 /** Figures of the policy as means over the tokens of a step: their denominator is a number of tokens, not the loss's. */
 
+import type { TokenTargets } from './objective.ts';
+
 /** What objectives sum under `policy/`, over all micro-batches, as means over so many tokens. Other metrics are left as they are. */
 export function policyMeans(
   metrics: Readonly<Record<string, number>>,
@@ -13,12 +15,9 @@ export function policyMeans(
   );
 }
 
-/** How many tokens of the rows count, each once: those with a weight. Position 0 carries nothing. */
-export function countedTokens(
-  rows: readonly { readonly channels: Readonly<Record<string, Float32Array>> }[],
-): number {
-  let tokens = 0;
-  for (const { channels } of rows)
-    for (const weight of channels.weight!.subarray(1)) tokens += weight > 0 ? 1 : 0;
-  return tokens;
+/** How many targets count, each once: those with a weight. */
+export function countedTargets({ channels }: Pick<TokenTargets, 'channels'>): number {
+  let counted = 0;
+  for (const weight of channels.weight!) counted += weight > 0 ? 1 : 0;
+  return counted;
 }

@@ -14,7 +14,7 @@ import { multiply, subtract } from '../../graph/operators/elementwise.ts';
 import { stopGradient } from '../../graph/operators/logic.ts';
 import { totalOf } from '../policy-gradient/surrogate.ts';
 import type { Objective, ObjectiveNeeds, StepView } from './objective.ts';
-import { finiteInput } from './step-input.ts';
+import { finiteInput, targetsByRow } from './step-input.ts';
 
 /** Sums over the tokens of one sequence. */
 export interface SequenceScore {
@@ -53,16 +53,12 @@ export function sequenceLoss({ reference, needs, evaluate }: SequenceLossOptions
           if (sequences[index] === undefined) throw outOfRange(index, sequences.length);
       }
       const { loss, gradients, metrics } = evaluate(sequences, step);
-      const perRow = step.channels_B.map(() => 0);
+      const perRow = new Array<number>(step.rows).fill(0);
       for (const [index, gradient] of gradients.entries()) {
         for (const row of step.sequences[index]!.rows) perRow[row]! += gradient;
       }
       return {
-        channels: {
-          sequenceGradient: step.channels_B.map(({ weight }, row) =>
-            new Float32Array(weight!.length).fill(perRow[row]!),
-          ),
-        },
+        channels: { sequenceGradient: Float32Array.from(step.row_N, (row) => perRow[row]!) },
         loss: finiteInput(loss, 'the loss over sequences'),
         metrics,
       };
@@ -75,19 +71,19 @@ export function sequenceLoss({ reference, needs, evaluate }: SequenceLossOptions
   };
 }
 
-function scoreSequences(
-  { sequences, channels_B, logprobs_B_T }: StepView,
-  reference: SequenceLossOptions['reference'],
-): SequenceScore[] {
+function scoreSequences(step: StepView, reference: SequenceLossOptions['reference']): SequenceScore[] {
+  const { sequences, channels, logprobs_N } = step;
+  const targetsOf = targetsByRow(step);
   return sequences.map(({ rows, reward }, index) => {
     let [score, logprob, tokens] = [0, 0, 0];
     for (const row of rows) {
-      const channels = channels_B[row];
-      if (channels === undefined) throw outOfRange(row, channels_B.length);
-      for (const [token, weight] of channels.weight!.entries()) {
+      const targets = targetsOf[row];
+      if (targets === undefined) throw outOfRange(row, step.rows);
+      for (const target of targets) {
+        const weight = channels.weight![target]!;
         if (weight === 0) continue;
-        const value = logprobs_B_T[row]![token]!;
-        score += weight * (value - channels[reference]![token]!);
+        const value = logprobs_N[target]!;
+        score += weight * (value - channels[reference]![target]!);
         logprob += weight * value;
         tokens += weight;
       }

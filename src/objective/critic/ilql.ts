@@ -20,38 +20,41 @@ import { gatherLast, gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import { square } from '../../graph/operators/unary.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import { defineObjective, type ObjectiveMethod } from '../contract/define.ts';
-import type { TokenTensors } from '../contract/objective.ts';
-import { finiteInput } from '../contract/step-input.ts';
+import type { StepView, TokenTensors } from '../contract/objective.ts';
+import { finiteInput, targetsByRow } from '../contract/step-input.ts';
 import { totalOf } from '../policy-gradient/surrogate.ts';
 import { expectileLoss } from './archer.ts';
 
+/** What the values of a step are learned from. */
+export type ActionStep = Pick<StepView, 'rows' | 'row_N' | 'position_N' | 'channels'>;
+
 /** r + discount · V(next action token), at every action token of a row. */
-export function temporalTargets(
-  { weight, rewards, values }: Record<'weight' | 'rewards' | 'values', Float32Array>,
-  discount: number,
-): Float32Array {
-  return backward(weight, rewards, discount, (_, token) => values[token]!);
+export function temporalTargets(step: ActionStep, values_N: Float32Array, discount: number): Float32Array {
+  return backward(step, discount, (_, target) => values_N[target]!);
 }
 
 /** Σ discount^k r over the action tokens from each on. */
-export function returnsToGo(weight: Float32Array, rewards: Float32Array, discount: number): Float32Array {
-  return backward(weight, rewards, discount, (target) => target);
+export function returnsToGo(step: ActionStep, discount: number): Float32Array {
+  return backward(step, discount, (goal) => goal);
 }
 
 function backward(
-  weight: Float32Array,
-  rewards: Float32Array,
+  step: ActionStep,
   discount: number,
-  carry: (target: number, token: number) => number,
+  carry: (goal: number, target: number) => number,
 ): Float32Array {
-  const targets = new Float32Array(weight.length);
-  let next = 0;
-  for (let token = weight.length - 1; token >= 0; token--) {
-    if (weight[token] === 0) continue;
-    targets[token] = finiteInput(rewards[token]!, `the reward of token ${token}`) + discount * next;
-    next = carry(targets[token]!, token);
+  const { row_N, position_N, channels } = step;
+  const goals = new Float32Array(row_N.length);
+  for (const targets of targetsByRow(step)) {
+    let next = 0;
+    for (const target of [...targets].reverse()) {
+      if (channels.weight![target] === 0) continue;
+      const place = `token ${position_N[target]} of row ${row_N[target]}`;
+      goals[target] = finiteInput(channels.rewards![target]!, `the reward of ${place}`) + discount * next;
+      next = carry(goals[target]!, target);
+    }
   }
-  return targets;
+  return goals;
 }
 
 /** Logits of the policy that values improve: log π_β + strength · Q for every token. Source: arXiv 2206.11871. */
@@ -104,14 +107,10 @@ export const ilql: ObjectiveMethod<typeof ilqlSchema> = defineObjective(
   ({ discount: gamma, expectile, conservatism: strength }) => ({
     channels: ['qTarget', 'vTarget'],
     needs: { heads: ['q1', 'q2', 'v'], scores: { heads: ['v'], frozenHeads: ['q1', 'q2'] } },
-    prepare: ({ channels_B, heads, frozenHeads }) => ({
+    prepare: (step) => ({
       channels: {
-        qTarget: channels_B.map(({ weight, rewards }, row) =>
-          temporalTargets({ weight: weight!, rewards: rewards!, values: heads.v![row]! }, gamma),
-        ),
-        vTarget: frozenHeads.q1!.map((values, row) =>
-          values.map((value, token) => Math.min(value, frozenHeads.q2![row]![token]!)),
-        ),
+        qTarget: temporalTargets(step, step.heads.v!, gamma),
+        vTarget: step.frozenHeads.q1!.map((value, target) => Math.min(value, step.frozenHeads.q2![target]!)),
       },
     }),
     build: (tokens) => {
@@ -150,11 +149,7 @@ export const mcReturns: ObjectiveMethod<typeof returnsSchema> = defineObjective(
   ({ discount: gamma, conservatism: strength }) => ({
     channels: ['qTarget'],
     needs: { heads: ['q1'] },
-    prepare: ({ channels_B }) => ({
-      channels: {
-        qTarget: channels_B.map(({ weight, rewards }) => returnsToGo(weight!, rewards!, gamma)),
-      },
-    }),
+    prepare: (step) => ({ channels: { qTarget: returnsToGo(step, gamma) } }),
     build: (tokens) => {
       const total = totalOf(tokens);
       const { error, crossEntropy } = headLosses(tokens, 'q1', tokens.channel('qTarget'));

@@ -44,24 +44,21 @@ export const filteredBc: ObjectiveMethod<typeof schema> = defineObjective(
     return {
       channels: ['kept'],
       needs: { sequences: true },
-      prepare: ({ channels_B, sequences }) => {
+      prepare: ({ row_N, channels, sequences }) => {
         const best = keepBest(
           sequences.map(({ reward }) => reward),
           share,
         );
         const kept = sequences.filter((_, index) => best[index]);
         const rows = new Set(kept.flatMap((sequence) => sequence.rows));
-        const weightOf = (row: number): number =>
-          channels_B[row]!.weight!.reduce((sum, weight) => sum + weight, 0);
-        const whole = [...channels_B.keys()].reduce((sum, row) => sum + weightOf(row), 0);
-        const remaining = [...rows].reduce((sum, row) => sum + weightOf(row), 0);
+        let [whole, remaining] = [0, 0];
+        for (const [target, weight] of channels.weight!.entries()) {
+          whole += weight;
+          if (rows.has(row_N[target]!)) remaining += weight;
+        }
         const scale = remaining > 0 ? whole / remaining : 0;
         return {
-          channels: {
-            kept: channels_B.map(({ weight }, row) =>
-              new Float32Array(weight!.length).fill(rows.has(row) ? scale : 0),
-            ),
-          },
+          channels: { kept: Float32Array.from(row_N, (row) => (rows.has(row) ? scale : 0)) },
           metrics: { 'imitation/kept': kept.length },
         };
       },

@@ -49,10 +49,10 @@ function mix(
   return {
     channels: [...policy.channels, 'policyWeight', 'imitationWeight'],
     needs: policy.needs,
-    prepare: ({ channels_B, step }: StepView) => {
+    prepare: ({ channels, step }: StepView) => {
       const share = shares(step);
-      const scaled = (name: string, factor: number): Float32Array[] =>
-        channels_B.map((channels) => channels[name]!.map((weight) => factor * weight));
+      const scaled = (name: string, factor: number): Float32Array =>
+        channels[name]!.map((weight) => factor * weight);
       return {
         channels: {
           policyWeight: scaled('weight', share.policy),

@@ -80,8 +80,8 @@ export const selfImitation: ObjectiveMethod<typeof schema> = defineObjective(
       needs: { ...inner.needs, scores: {} },
       prepare: (step) => {
         const tokens = trainedTokens(step);
-        const isReplay = ({ row, token }: (typeof tokens)[number]): boolean =>
-          step.channels_B[row]!.replay![token]! > 0;
+        const replay_N = step.channels.replay!;
+        const isReplay = ({ target }: (typeof tokens)[number]): boolean => replay_N[target]! > 0;
         const { clipLow, clipHigh } = policy;
         const fresh = { share: options.share, lower: options.lower, upper: options.upper };
         const replay = { share: options.replayShare, lower: options.replayLower, upper: options.replayUpper };
@@ -96,9 +96,7 @@ export const selfImitation: ObjectiveMethod<typeof schema> = defineObjective(
         const kept = markTokens(step, drawn, 1, 0);
         return {
           channels: {
-            replayFactor: kept.map((kept_T, row) =>
-              kept_T.map((keep, token) => keep * (step.channels_B[row]!.replay![token]! > 0 ? gamma : 1)),
-            ),
+            replayFactor: kept.map((keep, target) => keep * (replay_N[target]! > 0 ? gamma : 1)),
           },
           metrics: { 'policy/covariance_clipped': drawn.length, 'imitation/share': gamma },
         };

@@ -16,17 +16,20 @@ import type { StepView } from '../contract/objective.ts';
 import { finiteInput } from '../contract/step-input.ts';
 import { ppoClip, ppoClipOptions } from './ppo-clip.ts';
 
-/** Advantages of all rows, those of counterfactuals (the first of each pair) by the difference of rewards. */
-export function counterfactualAdvantages({ channels_B, sequences, pairs }: StepView): Float32Array[] {
-  const advantages = channels_B.map((channels) => channels.advantages!);
+/** Advantages of all targets, those of counterfactuals (the first of each pair) by the difference of rewards. */
+export function counterfactualAdvantages({
+  row_N,
+  channels,
+  sequences,
+  pairs,
+}: Pick<StepView, 'row_N' | 'channels' | 'sequences' | 'pairs'>): Float32Array {
+  const differences = new Map<number, number>();
   for (const [counterfactual, factual] of pairs) {
     const [changed, original] = [sequences[counterfactual]!, sequences[factual]!];
     const difference = finiteInput(changed.reward - original.reward, 'a difference of rewards');
-    for (const row of changed.rows) {
-      advantages[row] = new Float32Array(advantages[row]!.length).fill(difference);
-    }
+    for (const row of changed.rows) differences.set(row, difference);
   }
-  return advantages;
+  return channels.advantages!.map((advantage, target) => differences.get(row_N[target]!) ?? advantage);
 }
 
 /** Reads `oldLogprobs`, `advantages` (of the rows that are in no pair's first place) and pairs. Metrics as `ppo-clip`. */

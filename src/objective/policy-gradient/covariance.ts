@@ -10,35 +10,34 @@
 import type { StepView } from '../contract/objective.ts';
 import { finiteInput } from '../contract/step-input.ts';
 
-/** A trained token of the step. */
+/** A trained target of the step. */
 export interface StepToken {
-  readonly row: number;
-  readonly token: number;
+  /** Its index among the targets. */
+  readonly target: number;
   readonly advantage: number;
   readonly logprob: number;
   readonly oldLogprob: number;
 }
 
-/** Every token with a weight, in the order of the rows. */
-export function trainedTokens({ channels_B, logprobs_B_T }: StepView): StepToken[] {
-  return channels_B.flatMap(({ weight, advantages, oldLogprobs }, row) =>
-    [...weight!.entries()].flatMap(([token, share]) =>
-      share === 0
-        ? []
-        : [
-            {
-              row,
-              token,
-              advantage: finiteInput(advantages![token]!, `the advantage of token ${token} of row ${row}`),
-              logprob: finiteInput(
-                logprobs_B_T[row]![token]!,
-                `the log-probability of token ${token} of row ${row}`,
-              ),
-              oldLogprob: oldLogprobs![token]!,
-            },
-          ],
-    ),
-  );
+/** Every target with a weight. */
+export function trainedTokens({
+  row_N,
+  position_N,
+  channels: { weight, advantages, oldLogprobs },
+  logprobs_N,
+}: StepView): StepToken[] {
+  const tokens: StepToken[] = [];
+  for (const [target, share] of weight!.entries()) {
+    if (share === 0) continue;
+    const place = `token ${position_N[target]} of row ${row_N[target]}`;
+    tokens.push({
+      target,
+      advantage: finiteInput(advantages![target]!, `the advantage of ${place}`),
+      logprob: finiteInput(logprobs_N[target]!, `the log-probability of ${place}`),
+      oldLogprob: oldLogprobs![target]!,
+    });
+  }
+  return tokens;
 }
 
 /** The product of both deviations from the mean, for each token. */
@@ -52,12 +51,12 @@ export function covariances(tokens: readonly Pick<StepToken, 'advantage' | 'logp
 
 /** A channel of the step that is `base` everywhere and `value` at some tokens. */
 export function markTokens(
-  { channels_B }: StepView,
-  tokens: readonly StepToken[],
+  { row_N }: Pick<StepView, 'row_N'>,
+  tokens: readonly Pick<StepToken, 'target'>[],
   base: number,
   value: number,
-): Float32Array[] {
-  const marked = channels_B.map(({ weight }) => new Float32Array(weight!.length).fill(base));
-  for (const { row, token } of tokens) marked[row]![token] = value;
+): Float32Array {
+  const marked = new Float32Array(row_N.length).fill(base);
+  for (const { target } of tokens) marked[target] = value;
   return marked;
 }

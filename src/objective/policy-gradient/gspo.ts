@@ -18,7 +18,7 @@ import { stopGradient } from '../../graph/operators/logic.ts';
 import { exp } from '../../graph/operators/unary.ts';
 import { defineObjective, type ObjectiveMethod } from '../contract/define.ts';
 import { dualClipOption } from './clip-options.ts';
-import { segmentChannels, segmentLogRatio } from './segment-ratio.ts';
+import { segmentLogRatio } from './segment-ratio.ts';
 import { clipRatio, driftMetrics, surrogateLoss } from './surrogate.ts';
 
 const schema = z.strictObject({
@@ -33,7 +33,7 @@ const schema = z.strictObject({
 
 const longestLogRatio = 10;
 
-/** Reads `advantages`, `oldLogprobs`, and `turns` for ratios per turn. Metrics as `ppo-clip`. */
+/** Reads `advantages` and `oldLogprobs`. Metrics as `ppo-clip`. */
 export const gspo: ObjectiveMethod<typeof schema> = defineObjective(
   {
     name: 'gspo',
@@ -46,10 +46,10 @@ export const gspo: ObjectiveMethod<typeof schema> = defineObjective(
   },
   schema,
   ({ level, ...clip }) => ({
-    channels: ['advantages', ...segmentChannels(level)],
+    channels: ['advantages', 'oldLogprobs'],
     needs: {},
     build: (tokens) => {
-      const { logRatio } = segmentLogRatio(tokens, level, 'mean');
+      const { logRatio } = segmentLogRatio(tokens, level === 'turn' ? 'turn' : 'row', 'mean');
       const own = subtract(tokens.logprobs, stopGradient(tokens.logprobs));
       const x = clamp(add(stopGradient(logRatio), own), -longestLogRatio, longestLogRatio);
       const ratio = exp(x);

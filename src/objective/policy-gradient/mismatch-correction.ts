@@ -19,7 +19,7 @@ import { z } from 'zod';
 import { multiply } from '../../graph/operators/elementwise.ts';
 import { defineObjective, type ObjectiveMethod } from '../contract/define.ts';
 import type { Objective, Prepared, StepView } from '../contract/objective.ts';
-import { finiteInput } from '../contract/step-input.ts';
+import { finiteInput, targetsByRow } from '../contract/step-input.ts';
 import { ppoClip, ppoClipOptions } from './ppo-clip.ts';
 
 const modes = ['truncate', 'sequence-truncate', 'icepop', 'sequence-mask'] as const;
@@ -40,10 +40,10 @@ export function correctMismatch(inner: Objective, options: MismatchOptions): Obj
     channels: [...inner.channels, channel],
     needs: inner.needs,
     prepare: (step) => {
-      const weights = mismatchWeights(step.channels_B, options);
+      const weights = mismatchWeights(step, options);
       const own: Prepared = {
         channels: { [channel]: weights },
-        metrics: { 'policy/mismatch_weight': weightedMean(step, weights) },
+        metrics: { 'policy/mismatch_weight': trainedMean(step.channels.weight!, weights) ?? 1 },
       };
       const given = inner.prepare?.(step);
       return {
@@ -56,51 +56,44 @@ export function correctMismatch(inner: Objective, options: MismatchOptions): Obj
   };
 }
 
-/** The factor on every token's weight; 1 where nothing is trained. */
+/** The factor on every target's weight; 1 where nothing is trained. */
 export function mismatchWeights(
-  channels_B: StepView['channels_B'],
+  step: Pick<StepView, 'rows' | 'row_N' | 'position_N' | 'channels'>,
   { mode, smallest, largest, normalize }: MismatchOptions,
-): Float32Array[] {
-  const weights_B = channels_B.map((channels, row) => {
-    const weight_T = channels.weight!;
-    const x_T = weight_T.map((weight, token) => {
-      if (weight === 0) return 0;
-      const x = channels.oldLogprobs![token]! - channels.rolloutLogprobs![token]!;
-      return Math.min(Math.max(finiteInput(x, `the log-ratio of token ${token} of row ${row}`), -20), 20);
-    });
-    const sum = Math.min(
-      Math.max(
-        x_T.reduce((total, x) => total + x, 0),
-        -20,
-      ),
-      20,
-    );
-    const factor = (x: number): number => {
-      const ratio = Math.exp(mode.startsWith('sequence') ? sum : x);
-      if (mode === 'sequence-mask') return ratio > largest ? 0 : ratio;
-      if (mode === 'icepop') return ratio < smallest || ratio > largest ? 0 : ratio;
-      return Math.min(ratio, largest);
-    };
-    return x_T.map((x, token) => (weight_T[token] === 0 ? 1 : factor(x)));
+): Float32Array {
+  const { row_N, position_N, channels } = step;
+  const weight_N = channels.weight!;
+  const x_N = weight_N.map((weight, target) => {
+    if (weight === 0) return 0;
+    const x = channels.oldLogprobs![target]! - channels.rolloutLogprobs![target]!;
+    return within(finiteInput(x, `the log-ratio of token ${position_N[target]} of row ${row_N[target]}`));
   });
-  if (!normalize) return weights_B;
-  const trained = weights_B.flatMap((weights, row) =>
-    [...weights].filter((_, token) => channels_B[row]!.weight![token] !== 0),
+  const sum_B = targetsByRow(step).map((targets) =>
+    within(targets.reduce((total, target) => total + x_N[target]!, 0)),
   );
-  const mean = trained.reduce((total, weight) => total + weight, 0) / Math.max(1, trained.length);
-  return mean > 0 ? weights_B.map((weights) => weights.map((weight) => weight / mean)) : weights_B;
+  const weights = x_N.map((x, target) => {
+    if (weight_N[target] === 0) return 1;
+    const ratio = Math.exp(mode.startsWith('sequence') ? sum_B[row_N[target]!]! : x);
+    if (mode === 'sequence-mask') return ratio > largest ? 0 : ratio;
+    if (mode === 'icepop') return ratio < smallest || ratio > largest ? 0 : ratio;
+    return Math.min(ratio, largest);
+  });
+  if (!normalize) return weights;
+  const mean = trainedMean(weight_N, weights) ?? 0;
+  return mean > 0 ? weights.map((weight) => weight / mean) : weights;
 }
 
-function weightedMean({ channels_B }: StepView, values_B: readonly Float32Array[]): number {
+const within = (x: number): number => Math.min(Math.max(x, -20), 20);
+
+/** The mean of some numbers over the trained targets; nothing where there are none. */
+function trainedMean(weight_N: Float32Array, values_N: Float32Array): number | undefined {
   let [sum, count] = [0, 0];
-  for (const [row, { weight }] of channels_B.entries()) {
-    for (const [token, share] of weight!.entries()) {
-      if (share === 0) continue;
-      sum += values_B[row]![token]!;
-      count++;
-    }
+  for (const [target, share] of weight_N.entries()) {
+    if (share === 0) continue;
+    sum += values_N[target]!;
+    count++;
   }
-  return count === 0 ? 1 : sum / count;
+  return count === 0 ? undefined : sum / count;
 }
 
 const described = {

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { exp } from '../../graph/operators/unary.ts';
 import { defineObjective, type ObjectiveMethod } from '../contract/define.ts';
 import { clipOptions } from './clip-options.ts';
-import { segmentChannels, segmentLogRatio } from './segment-ratio.ts';
+import { segmentLogRatio } from './segment-ratio.ts';
 import { clipRatio, driftMetrics, surrogateLoss } from './surrogate.ts';
 
 const schema = z.strictObject({
@@ -26,7 +26,7 @@ const schema = z.strictObject({
   clipHigh: clipOptions.clipHigh.default(0.2),
 });
 
-/** Reads `advantages`, `oldLogprobs` and `turns`. Metrics as `ppo-clip`. */
+/** Reads `advantages` and `oldLogprobs`. Metrics as `ppo-clip`. */
 export const turnPpo: ObjectiveMethod<typeof schema> = defineObjective(
   {
     name: 'turn-ppo',
@@ -39,7 +39,7 @@ export const turnPpo: ObjectiveMethod<typeof schema> = defineObjective(
   },
   schema,
   ({ ratio: form, ...clip }) => ({
-    channels: ['advantages', ...segmentChannels('turn')],
+    channels: ['advantages', 'oldLogprobs'],
     needs: {},
     build: (tokens) => {
       const { logRatio: x } = segmentLogRatio(tokens, 'turn', form === 'product' ? 'sum' : 'mean');

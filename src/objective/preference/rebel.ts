@@ -17,6 +17,7 @@ import { z } from 'zod';
 import { defineObjective, type ObjectiveDescription, type ObjectiveMethod } from '../contract/define.ts';
 import type { Objective, StepView } from '../contract/objective.ts';
 import { sequenceLoss } from '../contract/sequence-loss.ts';
+import { targetsByRow } from '../contract/step-input.ts';
 import { pairLoss } from './pair-loss.ts';
 
 const schema = z.strictObject({
@@ -33,8 +34,10 @@ function regression({ eta, klCoefficient }: z.output<typeof schema>): Omit<Objec
     reference: 'oldLogprobs',
     needs: { pairs: true },
     evaluate: (sequences, step) => {
+      const targetsOf = targetsByRow(step);
       const rewards = sequences.map(
-        ({ reward }, index) => reward - (klCoefficient === 0 ? 0 : klCoefficient * drift(step, index)),
+        ({ reward }, index) =>
+          reward - (klCoefficient === 0 ? 0 : klCoefficient * drift(step, targetsOf, index)),
       );
       const withRewards = sequences.map((sequence, index) => ({ ...sequence, reward: rewards[index]! }));
       return pairLoss(withRewards, step, (margin, first, second) => {
@@ -46,14 +49,15 @@ function regression({ eta, klCoefficient }: z.output<typeof schema>): Omit<Objec
 }
 
 /** Σ (log π_old - log π_ref) over the tokens of a sequence. */
-function drift({ sequences, channels_B }: StepView, index: number): number {
-  return sequences[index]!.rows.reduce((total, row) => {
-    const { weight, oldLogprobs, referenceLogprobs } = channels_B[row]!;
-    return weight!.reduce(
-      (sum, share, token) => sum + share * (oldLogprobs![token]! - referenceLogprobs![token]!),
-      total,
-    );
-  }, 0);
+function drift(
+  { sequences, channels: { weight, oldLogprobs, referenceLogprobs } }: StepView,
+  targetsOf: readonly (readonly number[])[],
+  index: number,
+): number {
+  return sequences[index]!.rows.flatMap((row) => targetsOf[row]!).reduce(
+    (sum, target) => sum + weight![target]! * (oldLogprobs![target]! - referenceLogprobs![target]!),
+    0,
+  );
 }
 
 const described = (name: string, title: string, summary: string, source: string): ObjectiveDescription => ({

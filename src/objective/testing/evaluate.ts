@@ -8,7 +8,8 @@ import { toOnnx } from '../../graph/onnx.ts';
 import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import type { Objective, StepStructure, StepView, TokenTensors } from '../contract/objective.ts';
-import { policyMeans } from '../contract/policy-means.ts';
+import { countedTargets, policyMeans } from '../contract/policy-means.ts';
+import { segmentsOf } from '../contract/target-channels.ts';
 import { trainedMask } from '../policy-gradient/surrogate.ts';
 
 export interface Evaluation {
@@ -34,12 +35,12 @@ export interface StepNumbers extends StepStructure {
   readonly seed?: string;
 }
 
-/** Loss, metrics and gradients; everything in `numbers` is fed as [1, T]. `weight` is 1 everywhere unless given. */
+/** Loss, metrics and gradients; every token is a target. `weight` is 1 everywhere unless given. */
 export async function evaluate(objective: Objective, numbers: TokenNumbers): Promise<Evaluation> {
   return evaluateStep(objective, { rows: [numbers] });
 }
 
-/** What `prepare` sees of these numbers. */
+/** What `prepare` sees of these numbers: every token of every row is a target. */
 export function viewOf({
   rows,
   heads = {},
@@ -48,15 +49,18 @@ export function viewOf({
   seed = 'step',
   ...structure
 }: StepNumbers): StepView {
-  const floats = (lists: readonly (readonly number[])[]): Float32Array[] =>
-    lists.map((list) => Float32Array.from(list));
-  const readings = (all: NonNullable<StepNumbers['heads']>): Record<string, Float32Array[]> =>
-    Object.fromEntries(Object.entries(all).map(([name, lists]) => [name, floats(lists)]));
+  const readings = (all: NonNullable<StepNumbers['heads']>): Record<string, Float32Array> =>
+    Object.fromEntries(Object.entries(all).map(([name, lists]) => [name, Float32Array.from(lists.flat())]));
+  const names = Object.keys(rows[0] ?? {});
   return {
-    channels_B: rows.map((row) =>
-      Object.fromEntries(Object.entries(row).map(([name, values]) => [name, Float32Array.from(values)])),
+    rows: rows.length,
+    row_N: Int32Array.from(rows.flatMap((row, index) => new Array<number>(rowLength(row)).fill(index))),
+    position_N: Int32Array.from(rows.flatMap((row) => [...new Array(rowLength(row)).keys()])),
+    turn_N: Int32Array.from(
+      rows.flatMap((row) => row.turns?.map((turn) => turn - 1) ?? new Array<number>(rowLength(row)).fill(-1)),
     ),
-    logprobs_B_T: floats(rows.map(({ logprobs }) => logprobs ?? [])),
+    channels: Object.fromEntries(names.map((name) => [name, flat(rows, name)])),
+    logprobs_N: Float32Array.from(rows.flatMap(({ logprobs }) => logprobs ?? [])),
     heads: readings(heads),
     frozenHeads: readings(frozenHeads),
     sequences: structure.sequences ?? [],
@@ -66,71 +70,67 @@ export function viewOf({
   };
 }
 
+const flat = (rows: readonly TokenNumbers[], name: string): Float32Array =>
+  Float32Array.from(rows.flatMap((row) => row[name] ?? []));
+
 /** The same over several rows, after `prepare`; gradients are those of all rows, end to end. */
 export async function evaluateStep(objective: Objective, numbers: StepNumbers): Promise<Evaluation> {
   const rows = numbers.rows.map((row) => ({
     weight: new Array<number>(rowLength(row)).fill(1),
     ...row,
   })) as readonly TokenNumbers[];
-  const counted = rows.flatMap(({ weight }) => weight!.filter((share) => share > 0)).length;
-  const prepared = objective.prepare?.(viewOf({ ...numbers, rows }));
-  const made = Object.entries(prepared?.channels ?? {});
-  const all = rows.map((row, index) => ({
-    ...row,
-    ...Object.fromEntries(made.map(([name, values]) => [name, [...values[index]!]])),
-  })) as readonly TokenNumbers[];
-
-  const graph = new Graph();
-  const shape = [rows.length, rowLength(rows[0]!)];
+  const view = viewOf({ ...numbers, rows });
+  const prepared = objective.prepare?.(view);
+  const given: Readonly<Record<string, Float32Array>> = { ...view.channels, ...prepared?.channels };
+  const N = view.row_N.length;
   const shapeOf = (name: string): number[] => {
-    const outputs = (all[0]![name]?.length ?? shape[1]!) / shape[1]!;
-    return outputs === 1 ? shape : [...shape, outputs];
+    const outputs = (given[name]?.length ?? N) / N;
+    return outputs === 1 ? [N] : [N, outputs];
   };
+  const graph = new Graph();
   const named = (name: string): Tensor =>
-    isDifferentiable(name) ? graph.parameter(name, shapeOf(name)) : graph.input(name, shape);
-  const tokens: TokenTensors = {
+    isDifferentiable(name) ? graph.parameter(name, shapeOf(name)) : graph.input(name, shapeOf(name));
+  const names = Object.keys(given);
+  const wrt = names.filter(isDifferentiable).map((name) => [name, named(name)] as const);
+  const feeds: Record<string, Feed> = Object.fromEntries(
+    names
+      .filter((name) => name !== 'ids')
+      .map((name) => [name, { data: given[name]!, shape: shapeOf(name) }]),
+  );
+  const ids = rows.flatMap((row) => row.ids ?? new Array<number>(rowLength(row)).fill(0));
+  feeds.ids = { data: BigInt64Array.from(ids, BigInt), shape: [N] };
+  for (const level of ['row', 'turn'] as const)
+    feeds[`segments ${level}`] = { data: segmentsOf(view, level), shape: [N] };
+  const result = await run(objective, tokensOf(graph, named, [N]), wrt, feeds);
+  return {
+    ...result,
+    loss: result.loss + (prepared?.loss ?? 0),
+    metrics: {
+      ...policyMeans(result.metrics, countedTargets(view)),
+      ...prepared?.metrics,
+    },
+  };
+}
+
+function tokensOf(graph: Graph, named: (name: string) => Tensor, shape: readonly number[]): TokenTensors {
+  return {
     logprobs: named('logprobs'),
     targets: graph.input('ids', shape, 'int64'),
     weight: named('weight'),
     counted: trainedMask({ weight: named('weight') }),
     channel: named,
+    segments: (level) => graph.input(`segments ${level}`, shape, 'int64'),
     entropies: () => named('entropies'),
     values: () => named('values'),
     head: (name) => named(`head ${name}`),
     valueLogits: () => named('valueLogits'),
-  };
-  const names = Object.keys(all[0]!);
-  const wrt = names.filter(isDifferentiable).map((name) => [name, named(name)] as const);
-  const feeds: Record<string, Feed> = Object.fromEntries(
-    names
-      .filter((name) => name !== 'ids')
-      .map((name) => [
-        name,
-        { data: Float32Array.from(all.flatMap((row) => row[name]!)), shape: shapeOf(name) },
-      ]),
-  );
-  feeds.ids = {
-    data: BigInt64Array.from(
-      all.flatMap((row) => row.ids ?? new Array<number>(shape[1]!).fill(0)),
-      (id) => BigInt(id),
-    ),
-    shape,
-  };
-  const result = await run(objective, tokens, wrt, feeds);
-  return {
-    ...result,
-    loss: result.loss + (prepared?.loss ?? 0),
-    metrics: {
-      ...policyMeans(result.metrics, counted),
-      ...prepared?.metrics,
-    },
   };
 }
 
 const rowLength = (row: TokenNumbers): number =>
   (row.logprobs ?? row.weight ?? Object.values(row)[0]!).length;
 
-/** The same with log-probabilities of `ids` under a policy whose parameters are its logits, [1, T, 3]. */
+/** The same with log-probabilities of `ids` under a policy whose parameters are its logits, [T, 3]. */
 export async function evaluateToyPolicy(
   objective: Objective,
   logits: readonly number[],
@@ -139,28 +139,18 @@ export async function evaluateToyPolicy(
 ): Promise<Evaluation> {
   const graph = new Graph();
   const length = ids.length;
-  const parameter = graph.parameter('logits', [1, length, 3]);
-  const input = (name: string): Tensor => graph.input(name, [1, length]);
-  const targets = graph.input('ids', [1, length], 'int64');
-  const tokens: TokenTensors = {
-    logprobs: gatherLogSoftmax(parameter, targets),
-    targets,
-    weight: input('weight'),
-    counted: trainedMask({ weight: input('weight') }),
-    channel: input,
-    entropies: () => input('entropies'),
-    values: () => input('values'),
-    head: (name) => input(`head ${name}`),
-    valueLogits: () => input('valueLogits'),
-  };
+  const parameter = graph.parameter('logits', [length, 3]);
+  const input = (name: string): Tensor => graph.input(name, [length]);
+  const tokens = tokensOf(graph, input, [length]);
+  const logprobs = gatherLogSoftmax(parameter, tokens.targets);
   const feeds: Record<string, Feed> = {
-    logits: { data: Float32Array.from(logits), shape: [1, length, 3] },
-    ids: { data: BigInt64Array.from(ids, (id) => BigInt(id)), shape: [1, length] },
+    logits: { data: Float32Array.from(logits), shape: [length, 3] },
+    ids: { data: BigInt64Array.from(ids, (id) => BigInt(id)), shape: [length] },
   };
   for (const [name, data] of Object.entries(channels)) {
-    feeds[name] = { data: Float32Array.from(data), shape: [1, length] };
+    feeds[name] = { data: Float32Array.from(data), shape: [length] };
   }
-  return run(objective, tokens, [['logits', parameter]], feeds);
+  return run(objective, { ...tokens, logprobs }, [['logits', parameter]], feeds);
 }
 
 async function run(

@@ -6,13 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Rng } from '../../core/rng.ts';
 import { stepFor } from '../../engine/embedded/testing/whole-step.ts';
-import type {
-  AdamOptions,
-  Engine,
-  ForwardBackwardResult,
-  TokenBatch,
-  TokenRow,
-} from '../../engine/engine.ts';
+import type { AdamOptions, Engine, ForwardBackwardResult, TokenBatch } from '../../engine/engine.ts';
 import { forwardBackwardStep } from '../../engine/objective-step.ts';
 import { readSafetensors, type Weights } from '../../model/checkpoint/safetensors.ts';
 import type { Objective, StepStructure } from '../../objective/contract/objective.ts';
@@ -32,24 +26,24 @@ const plain: AdamOptions = {
 
 /** The same weights on a server that divides each datum by its weights and averages over all data of a step. */
 function averaging(engine: Engine): Engine {
-  const passes: { rows: readonly TokenRow[]; objective: Objective; options: { temperature: number } }[] = [];
-  const averaged = (row: TokenRow, count: number): TokenRow => {
-    const total = row.channels.weight!.reduce((sum, weight) => sum + weight, 0);
-    return {
-      ...row,
-      channels: { ...row.channels, weight: row.channels.weight!.map((w) => w / total / count) },
-    };
+  const passes: { batch: TokenBatch; objective: Objective; options: { temperature: number } }[] = [];
+  const averaged = ({ rows, targets }: TokenBatch, count: number): TokenBatch => {
+    const { row_N, channels } = targets;
+    const totals = rows.map(() => 0);
+    for (const [target, weight] of channels.weight!.entries()) totals[row_N[target]!]! += weight;
+    const weight = channels.weight!.map((own, target) => own / totals[row_N[target]!]! / count);
+    return { rows, targets: { ...targets, channels: { ...channels, weight } } };
   };
   return {
     ...bound(engine),
-    forwardBackward: async ({ rows }, objective, options): Promise<ForwardBackwardResult> => {
-      passes.push({ rows, objective, options });
+    forwardBackward: async (batch, objective, options): Promise<ForwardBackwardResult> => {
+      passes.push({ batch, objective, options });
       return { loss: 0, metrics: {}, tokens: 0, paddedTokens: 0 };
     },
     optimStep: async (options) => {
-      const count = passes.reduce((sum, { rows }) => sum + rows.length, 0);
-      for (const { rows, objective, options } of passes.splice(0))
-        await engine.forwardBackward({ rows: rows.map((row) => averaged(row, count)) }, objective, options);
+      const count = passes.reduce((sum, { batch }) => sum + batch.rows.length, 0);
+      for (const { batch, objective, options } of passes.splice(0))
+        await engine.forwardBackward(averaged(batch, count), objective, options);
       return engine.optimStep(options);
     },
   };

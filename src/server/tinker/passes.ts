@@ -1,6 +1,7 @@
 /** Data of the API as rows of our engine, and what comes out of a pass as the API wants it. */
 
-import type { Engine, TokenRow } from '../../engine/engine.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { batchOf, type TokenRow } from '../../engine/token-batch.ts';
 import type { LogprobEvaluator } from '../../objective/contract/at-logprobs.ts';
 import { type NamedLoss, namedLoss, objectiveOf } from '../../objective/named-losses.ts';
 import type { Datum, ForwardBackwardOutput, ForwardBackwardRequest } from '../../wire/tinker/shapes.ts';
@@ -65,6 +66,7 @@ function rowOf({ tokens, inputs }: Datum, index: number, loss: NamedLoss): Token
   };
   return {
     ids_T,
+    mask_T: new Uint8Array(length + 1).fill(1),
     channels: {
       weight: 'weights' in inputs ? shifted(input('weights')) : new Float32Array(length + 1).fill(1),
       ...Object.fromEntries(needed.map((name) => [channelNames[name]!, shifted(input(name))])),
@@ -79,12 +81,19 @@ export async function runPass(
   { loss, rows, forwardOnly }: Pass,
 ): Promise<ForwardBackwardOutput> {
   const temperature = 1;
-  const { logprobs } = await engine.score({ rows }, { temperature });
-  if (!forwardOnly) await engine.forwardBackward({ rows }, objectiveOf(loss), { temperature });
-  const losses = await evaluator.tokenLosses(loss, rows, logprobs);
-  let total = 0;
-  const outputs = rows.map(({ channels }, index) => {
-    const elementwise_loss = losses[index]!.slice(1).map((value, t) => value * channels.weight![t + 1]!);
+  const batch = batchOf(rows);
+  const { logprobs } = await engine.score(batch, { temperature });
+  if (!forwardOnly) await engine.forwardBackward(batch, objectiveOf(loss), { temperature });
+  const losses = await evaluator.targetLosses(loss, {
+    ...batch.targets,
+    ids_N: Int32Array.from(rows.flatMap(({ ids_T }) => [...ids_T.subarray(1)])),
+    logprobs_N: Float32Array.from(logprobs.flatMap((ofRow) => [...ofRow.subarray(1)])),
+  });
+  let [total, first] = [0, 0];
+  const outputs = rows.map(({ ids_T, channels }, index) => {
+    const own = losses.subarray(first, first + ids_T.length - 1);
+    first += own.length;
+    const elementwise_loss = own.map((value, t) => value * channels.weight![t + 1]!);
     total += elementwise_loss.reduce((sum, value) => sum + value, 0);
     return { elementwise_loss, logprobs: logprobs[index]!.slice(1) };
   });

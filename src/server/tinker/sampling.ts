@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Engine, SampleRequest } from '../../engine/engine.ts';
+import { sharedRows } from '../../engine/token-batch.ts';
 import type { SampledSequence, SampleOutput } from '../../wire/tinker/shapes.ts';
 import type { ModelSource } from './model-source.ts';
 import { invalid } from './refusals.ts';
@@ -102,7 +103,7 @@ async function withPlainLogprobs(
 
 function scores(lend: Lend, rows: readonly (readonly number[])[]): Promise<readonly Float32Array[]> {
   return lend(true, async (engine) => {
-    const batch = { rows: rows.map((ids) => ({ ids_T: Int32Array.from(ids), channels: {} })) };
-    return (await engine.score(batch, { temperature: 1 })).logprobs;
+    const asked = sharedRows(rows.map((ids) => Int32Array.from(ids)));
+    return (await engine.score({ rows: asked }, { temperature: 1 })).logprobs;
   });
 }

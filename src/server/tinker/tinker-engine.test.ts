@@ -4,8 +4,9 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { adam, randomBatch, request } from '../../engine/embedded/testing/tiny-engine.ts';
+import { adam, randomBatch, randomRows, request } from '../../engine/embedded/testing/tiny-engine.ts';
 import type { Engine, TokenBatch } from '../../engine/engine.ts';
+import { batchOf } from '../../engine/token-batch.ts';
 import { readSafetensors } from '../../model/checkpoint/safetensors.ts';
 import { combine } from '../../objective/contract/combine.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
@@ -19,9 +20,8 @@ import { baseEngine, tinyClient, tinyServer } from './testing/tiny-server.ts';
 
 /** Weights that differ, some zero; advantages and old log-probabilities near those of the model. */
 function policyBatch(): TokenBatch {
-  const { rows } = randomBatch([9, 4, 12]);
-  return {
-    rows: rows.map(({ ids_T }, row) => ({
+  return batchOf(
+    randomRows([9, 4, 12]).map(({ ids_T }, row) => ({
       ids_T,
       channels: {
         weight:
@@ -31,7 +31,7 @@ function policyBatch(): TokenBatch {
         referenceLogprobs: Float32Array.from(ids_T, (_, t) => -2.4 - Math.cos(t) / 5),
       },
     })),
-  };
+  );
 }
 
 const objectives: readonly [string, Objective][] = [
@@ -227,7 +227,7 @@ test('what the API cannot do is refused before anything is sent', async () => {
     model: await refused(tinyClient(url, { baseModel: 'other' })),
   }).toMatchInlineSnapshot(`
     {
-      "channel": "Row 0 of the batch has no usable channel advantages. Seen: nothing. Allowed: 4 values.",
+      "channel": "The batch has no usable channel advantages. Seen: nothing. Allowed: 3 values, one for each target, or several for each.",
       "entropies": "The Tinker API has no entropies. Use an objective that depends on log-probabilities alone, or the embedded engine.",
       "group": "The Tinker API has no way to move some parameters alone. Seen: value-head. Move all parameters, or use the embedded engine.",
       "id": "The sampling request of conversation a has a token id outside the vocabulary. Seen: 99. Allowed: 0 to 10.",

@@ -7,7 +7,7 @@ import { duet } from '../../../bench/methods/environments/duet.ts';
 import { WORDS } from '../../../bench/methods/environments/words.ts';
 import type { Group } from '../../core/episode.ts';
 import { Rng } from '../../core/rng.ts';
-import type { TokenRow } from '../../engine/engine.ts';
+import type { BatchRow } from '../../engine/engine.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
 import type { World } from '../../env/world.ts';
 import { wordRenderer } from '../../model/chat/renderer.ts';
@@ -114,7 +114,7 @@ async function runOf(recipe: Recipe, given: TrainConfig, config = given): Promis
       ),
     );
   };
-  const numbers = (rows: readonly TokenRow[], from: number): Float32Array[] =>
+  const numbers = (rows: readonly BatchRow[], from: number): Float32Array[] =>
     rows.map(({ ids_T }) => Float32Array.from(ids_T, (id, t) => from + ((id * 7 + t) % 5) / 10));
   const engineNamed = (name: string) =>
     fakeEngine({

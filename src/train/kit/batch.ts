@@ -6,7 +6,7 @@ import { type Sample, samplesOfTrajectory } from '../../core/sample.ts';
 import { isTrained, type Trajectory } from '../../core/trajectory.ts';
 import { creditTrajectory, type TurnScores } from '../../credit/contract/view.ts';
 import type { CreditTrajectory, TrajectoryCredit } from '../../credit/report/rollouts.ts';
-import type { TokenRow } from '../../engine/engine.ts';
+import type { TokenRow } from '../../engine/token-batch.ts';
 import { type Aggregation, tokenWeights } from '../../objective/contract/weights.ts';
 
 /** The samples of one trajectory, and what credit needs of it. */
@@ -190,12 +190,13 @@ export function trainingRows(
     : weights;
   return part.map((item, index) => ({
     ids_T: item.sample.ids_T,
+    mask_T: item.sample.mask_T,
+    turn_T: item.sample.turn_T,
     channels: {
       weight: weights[index]!,
       advantages: item.advantages_T,
       oldLogprobs: item.sample.logprobs_T,
       samplerLogprobs: item.sample.logprobs_T,
-      turns: Float32Array.from(item.sample.turn_T, (turn) => turn + 1),
       ...(item.returns_T ? { returns: item.returns_T, valueWeight: valueWeights[index]! } : {}),
       ...(item.values_T ? { oldValues: item.values_T } : {}),
       ...(referenceLogprobs ? { referenceLogprobs: referenceLogprobs[index]! } : {}),

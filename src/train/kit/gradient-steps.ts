@@ -51,11 +51,11 @@ export class GradientSteps {
   }
 
   /** One optimizer step. */
-  async take({ rows: given, ...structure }: Lesson, wanted: Objective): Promise<void> {
+  async take({ rows, targets: given, ...structure }: Lesson, wanted: Objective): Promise<void> {
     const { config } = this.#learner;
     const { step } = this.#moment;
-    const { rows, objective } = besideSampler(given, wanted);
-    const result = await forwardBackwardStep(this.#engine, { rows }, objective, {
+    const { targets, objective } = besideSampler(given, wanted);
+    const result = await forwardBackwardStep(this.#engine, { rows, targets }, objective, {
       temperature: config.rollout.temperature,
       step,
       rng: Rng.of('objective', config.seed, step, this.updates),

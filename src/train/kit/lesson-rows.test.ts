@@ -100,11 +100,10 @@ describe('the denominator', () => {
   test('counts the tokens of rows that skip the pass', async () => {
     const engine = fakeEngine();
     const metrics = await learn('rloo', engine);
-    const [rows] = engine.learned as [(typeof engine.learned)[0]];
+    const [{ rows, targets }] = engine.learned as [(typeof engine.learned)[0]];
     expect(rows).toHaveLength(4);
     // 1 + 2 + 3 + 4 tokens and four times two, in each of both groups.
-    const weights = new Set(rows.flatMap(({ channels }) => [...channels.weight!]));
-    expect([...weights].sort()).toEqual([0, Math.fround(1 / 36)]);
+    expect([...new Set(targets.channels.weight)]).toEqual([Math.fround(1 / 36)]);
     expect(metrics['samples/learned_share']).toBe(0.5);
   });
 
@@ -161,10 +160,12 @@ describe('values of turns', () => {
   test.each(['turn-gae', 'turn-ppo'])('%s: their loss is a mean over turns', async (name) => {
     const engine = scoringEngine();
     await learn(name, engine, {}, turns(16));
-    const rows = engine.learned.flat();
+    const [{ rows, targets }] = engine.learned as [(typeof engine.learned)[0]];
     expect(rows).toHaveLength(3);
-    for (const { channels } of rows) {
-      const weighed = [...channels.valueWeight!.entries()].filter(([, weight]) => weight > 0);
+    for (const row of rows.keys()) {
+      const weighed = [...targets.channels.valueWeight!.entries()]
+        .filter(([target, weight]) => targets.row_N[target] === row && weight > 0)
+        .map(([target, weight]) => [targets.position_N[target], weight]);
       // After two tokens of context each: the first token of both turns.
       expect(weighed).toEqual([
         [2, Math.fround(1 / 6)],
@@ -176,6 +177,7 @@ describe('values of turns', () => {
   test('PPO weighs the value of a token like the token, to the last bit', async () => {
     const engine = scoringEngine();
     await learn('ppo', engine, {}, turns(16));
-    for (const { channels } of engine.learned.flat()) expect(channels.valueWeight).toEqual(channels.weight);
+    for (const { targets } of engine.learned)
+      expect(targets.channels.valueWeight).toEqual(targets.channels.weight);
   });
 });

@@ -8,7 +8,7 @@
  *    them. Their tokens are in the denominator all the same.
  */
 
-import type { TokenRow } from '../../engine/engine.ts';
+import type { TokenRow } from '../../engine/token-batch.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
 import { type CreditedSample, trainingRows } from './batch.ts';
 import type { Learner } from './learner.ts';

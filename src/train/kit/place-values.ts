@@ -1,7 +1,6 @@
 /** What the critic of a recipe expects at places of episodes, for explorers. */
 
 import type { Learner } from './learner.ts';
-import { bareRow } from './scores.ts';
 
 /** Reads the value head after prompts, in units of reward; undefined without a critic, and where a prompt leaves no room. */
 export function placeValues({ config, engine, recipe }: Pick<Learner, 'config' | 'engine' | 'recipe'>) {
@@ -12,7 +11,7 @@ export function placeValues({ config, engine, recipe }: Pick<Learner, 'config' |
     const rows = prompts
       .filter(({ length }) => length < contextLength)
       // The value of a prefix stands at the token after it, whichever that is.
-      .map((ids) => bareRow(Int32Array.of(...ids, 0)));
+      .map((ids) => ({ ids_T: Int32Array.of(...ids, 0) }));
     if (rows.length === 0) return prompts.map(() => undefined);
     const { values = [] } = await engine.score({ rows }, { temperature, values: true });
     let next = 0;

@@ -26,10 +26,12 @@ async function learnFrom(
 /** Trained token -> advantage, and its weight. */
 const lessons = ({ learned }: FakeEngine): ReadonlyMap<number, readonly [number, number]> =>
   new Map(
-    learned.flat().map(({ ids_T, channels }) => {
-      const token = channels.weight!.findIndex((weight) => weight !== 0);
-      return [ids_T[token]!, [channels.advantages![token]!, channels.weight![token]!]];
-    }),
+    learned.flatMap(({ rows, targets: { row_N, position_N, channels } }) =>
+      Array.from(row_N, (row, target) => [
+        rows[row]!.ids_T[position_N[target]!]!,
+        [channels.advantages![target]!, channels.weight![target]!],
+      ]),
+    ),
   );
 
 test('a failed, late or cancelled episode changes neither the baseline nor the loss, whatever it earned', async () => {
@@ -75,9 +77,9 @@ test('each part of an epoch is one optimizer step, and every sample is in each e
   const members = Array.from({ length: 7 }, (_, index) => episode(10 + index, index));
   const { engine } = await learnFrom(members, { optimizer: { minibatches: 3, epochs: 2 } });
   expect(engine.learned).toHaveLength(6);
-  const seen = (parts: readonly (readonly { readonly ids_T: Int32Array }[])[]): number[] =>
+  const seen = (parts: FakeEngine['learned']): number[] =>
     parts
-      .flat()
+      .flatMap(({ rows }) => rows)
       .map(({ ids_T }) => ids_T[1]!)
       .sort();
   // The fourth earned the mean and has nothing to teach.

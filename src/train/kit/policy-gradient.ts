@@ -1,6 +1,7 @@
 /** Policy gradient on the episodes of the step: credit, minibatches, gradients. What most recipes learn by. */
 
 import type { JsonObject } from '../../core/json/json.ts';
+import { batchOf } from '../../engine/token-batch.ts';
 import type { EntropyHistory } from '../../objective/regularizer/entropy-smoothing.ts';
 import { type CreditedSample, minibatches } from './batch.ts';
 import { extendedEntropies, withSmoothing } from './entropy-channels.ts';
@@ -27,7 +28,7 @@ export const policyGradient = learning<Memory>((config) => async (trainer, group
   for (let epoch = 0; epoch < optimizer.epochs && learned.length > 0; epoch++) {
     for (const part of minibatches(learned, optimizer.minibatches, rng)) {
       const rows = trainer.rows(part, objective, klInLoss ? await referenceOf(trainer, part) : undefined);
-      if (rows.length > 0) await trainer.policy.learn({ rows }, objective);
+      if (rows.length > 0) await trainer.policy.learn(batchOf(rows), objective);
       if (epoch === 0) passed += rows.length;
     }
   }

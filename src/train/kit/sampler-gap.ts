@@ -2,12 +2,13 @@
  * How far what is trained is from what sampled: the log-probabilities that the sampler wrote down against those of the first
  * pass of a step, before any update.
  *
- * Rows carry the sampler's numbers in the channel `samplerLogprobs` where their tokens were sampled in this step; demonstrations
- * and episodes of earlier steps do not. Where no row has it, nothing is measured.
+ * The channel `samplerLogprobs` holds the sampler's numbers of tokens that were sampled in this step; those of demonstrations and
+ * of earlier steps have none (NaN). Where no target has one, nothing is measured.
  */
 
 import type { Trajectory } from '../../core/trajectory.ts';
-import type { TokenRow } from '../../engine/engine.ts';
+import type { TokenBatch, TokenTargets } from '../../engine/engine.ts';
+import type { TokenRow } from '../../engine/token-batch.ts';
 import { multiply } from '../../graph/operators/elementwise.ts';
 import { sum } from '../../graph/operators/reduce.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
@@ -17,27 +18,22 @@ import { recordedOf } from '../off-policy/rows.ts';
 /** The metric of a measured pass: the KL of the trained policy from the one that sampled, by k3, a mean over its tokens. */
 export const SAMPLER_GAP = 'sampler/gap';
 
-/** The same rows and objective, whose pass measures the gap besides; as they are where no row was sampled in this step. */
+/** The same targets and objective, whose pass measures the gap besides; as they are where none was sampled in this step. */
 export function besideSampler(
-  rows: readonly TokenRow[],
+  targets: TokenTargets,
   objective: Objective,
-): { readonly rows: readonly TokenRow[]; readonly objective: Objective } {
-  if (!rows.some(({ channels }) => channels.samplerLogprobs)) return { rows, objective };
-  const isFresh = ({ channels }: TokenRow, token: number): boolean =>
-    token > 0 && channels.samplerLogprobs !== undefined && channels.weight![token]! > 0;
-  let tokens = 0;
-  for (const row of rows) for (const token of row.ids_T.keys()) tokens += isFresh(row, token) ? 1 : 0;
-  return {
-    rows: rows.map((row) => ({
-      ...row,
-      channels: {
-        ...row.channels,
-        samplerLogprobs: row.channels.samplerLogprobs ?? new Float32Array(row.ids_T.length),
-        sampledShare: Float32Array.from(row.ids_T, (_, token) => (isFresh(row, token) ? 1 / tokens : 0)),
-      },
-    })),
-    objective: measured(objective),
+): { readonly targets: TokenTargets; readonly objective: Objective } {
+  const { weight, samplerLogprobs } = targets.channels;
+  const isFresh = (target: number): boolean =>
+    !Number.isNaN(samplerLogprobs![target]!) && weight![target]! > 0;
+  const fresh = samplerLogprobs ? [...samplerLogprobs.keys()].filter(isFresh).length : 0;
+  if (samplerLogprobs === undefined || fresh === 0) return { targets, objective };
+  const channels = {
+    ...targets.channels,
+    samplerLogprobs: samplerLogprobs.map((logprob) => (Number.isNaN(logprob) ? 0 : logprob)),
+    sampledShare: Float32Array.from(weight!, (_, target) => (isFresh(target) ? 1 / fresh : 0)),
   };
+  return { targets: { ...targets, channels }, objective: measured(objective) };
 }
 
 function measured(objective: Objective): Objective {
@@ -71,5 +67,14 @@ export function withSampler(
 
 /** Rows that were not sampled in this step, or not by the policy. */
 export function withoutSampler(rows: readonly TokenRow[]): TokenRow[] {
-  return rows.map(({ ids_T, channels: { samplerLogprobs: _, ...channels } }) => ({ ids_T, channels }));
+  return rows.map((row) => ({ ...row, channels: unsampled(row.channels) }));
+}
+
+/** The same of a whole batch. */
+export function withoutSamplerNumbers<Batch extends Pick<TokenBatch, 'targets'>>(batch: Batch): Batch {
+  return { ...batch, targets: { ...batch.targets, channels: unsampled(batch.targets.channels) } };
+}
+
+function unsampled({ samplerLogprobs: _, ...channels }: TokenRow['channels']): TokenRow['channels'] {
+  return channels;
 }

@@ -1,6 +1,6 @@
 /** What the engine says of the episodes of a step before anything is learned from them, for credit and for the loss. */
 
-import type { TokenRow } from '../../engine/engine.ts';
+import { sharedRows } from '../../engine/token-batch.ts';
 import { klRewards } from '../../objective/regularizer/kl-reward.ts';
 import { builtIns, type Catalogue } from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';
@@ -25,7 +25,7 @@ export async function scoreEpisodes(
   const logprobs = correctsMismatch(config, catalogue);
   const divergence = klInRewards(config);
   if (!values && !entropies && !logprobs && !divergence) return [];
-  const rows = candidates.flatMap(({ samples }) => samples.map(({ ids_T }) => bareRow(ids_T)));
+  const rows = sharedRows(candidates.flatMap(({ samples }) => samples.map(({ ids_T }) => ids_T)));
   const { temperature } = config.rollout;
   const scored = await engine.score({ rows }, { temperature, values, entropies });
   const reference = divergence
@@ -60,5 +60,3 @@ export function correctsMismatch(
 export function klInRewards({ objective: { klCoefficient, klEstimator } }: TrainConfig): boolean {
   return klCoefficient > 0 && klEstimator === 'k1';
 }
-
-export const bareRow = (ids_T: Int32Array): TokenRow => ({ ids_T, channels: {} });

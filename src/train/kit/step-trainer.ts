@@ -4,6 +4,7 @@ import { Rng } from '../../core/rng.ts';
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
 import type { CreditState } from '../../credit/report/rollouts.ts';
 import type { Engine, SampleResult, ScoreRequest } from '../../engine/engine.ts';
+import { sharedRows } from '../../engine/token-batch.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
 import { explainedVariance } from '../../objective/critic/value.ts';
 import type { Metrics } from '../loop/events.ts';
@@ -15,7 +16,7 @@ import type { Kept } from './learn.ts';
 import type { Learner } from './learner.ts';
 import { lessonRows } from './lesson-rows.ts';
 import { policyObjective } from './policy-objective.ts';
-import { withoutSampler } from './sampler-gap.ts';
+import { withoutSamplerNumbers } from './sampler-gap.ts';
 import type { Credited } from './stored-credit.ts';
 import type { Lesson, Prompt, TrainedModel, Trainer } from './trainer.ts';
 
@@ -34,8 +35,7 @@ class EngineModel implements TrainedModel {
   }
 
   score(rows_B: readonly Int32Array[], what: Partial<ScoreRequest> = {}) {
-    const rows = rows_B.map((ids_T) => ({ ids_T, channels: {} }));
-    return this.#engine.score({ rows }, { temperature: this.#temperature, ...what });
+    return this.#engine.score({ rows: sharedRows(rows_B) }, { temperature: this.#temperature, ...what });
   }
 
   learn(lesson: Lesson, objective: Objective): Promise<void> {
@@ -74,8 +74,7 @@ export class StepTrainer implements Trainer {
     this.policy = new EngineModel(engine, ofPolicy, temperature, 'policy');
     // A policy that acts by its values as well samples from another distribution than the one that is trained.
     if (recipe.actsBy)
-      this.policy.learn = ({ rows, ...structure }, objective) =>
-        ofPolicy.take({ ...structure, rows: withoutSampler(rows) }, objective);
+      this.policy.learn = (lesson, objective) => ofPolicy.take(withoutSamplerNumbers(lesson), objective);
     if (critic) {
       const { learningRate } = config.critic;
       const ofCritic = new GradientSteps(learner, moment, { engine: critic, learningRate });

@@ -2,7 +2,8 @@
 
 import type { Rng } from '../../core/rng.ts';
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
-import type { SampleResult, ScoreRequest, TokenRow, TokenScores } from '../../engine/engine.ts';
+import type { SampleResult, ScoreRequest, TokenBatch, TokenScores } from '../../engine/engine.ts';
+import type { TokenRow } from '../../engine/token-batch.ts';
 import type { ActionProtocol } from '../../env/protocol.ts';
 import type { Renderer } from '../../model/chat/renderer.ts';
 import type { Objective, StepStructure } from '../../objective/contract/objective.ts';
@@ -12,10 +13,8 @@ import type { CreditedSample } from './batch.ts';
 import type { CreditedGroups } from './credit-groups.ts';
 import type { Kept } from './learn.ts';
 
-/** The rows of one optimizer step, and how they belong together. */
-export interface Lesson extends StepStructure {
-  readonly rows: readonly TokenRow[];
-}
+/** The batch of one optimizer step (`batchOf` makes it of rows), and how its rows belong together. */
+export type Lesson = TokenBatch & StepStructure;
 
 /** Weights that learn: those of the policy, or of a critic in a model of its own. */
 export interface TrainedModel {

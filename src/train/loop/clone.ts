@@ -5,6 +5,7 @@ import { Rng } from '../../core/rng.ts';
 import { samplesOfTrajectory } from '../../core/sample.ts';
 import { scheduleFactor } from '../../core/schedule.ts';
 import { roleGroups } from '../../core/trajectory.ts';
+import { batchOf } from '../../engine/token-batch.ts';
 import { tokenWeights } from '../../objective/contract/weights.ts';
 import { crossEntropy } from '../../objective/imitation/cross-entropy.ts';
 import { renderDemonstrations } from '../../synth/demonstrations.ts';
@@ -36,7 +37,7 @@ export async function clone(
       'token-mean',
     );
     const rows = chosen.map(({ ids_T }, index) => ({ ids_T, channels: { weight: weights[index]! } }));
-    const { loss, tokens } = await engine.forwardBackward({ rows }, objective, { temperature: 1 });
+    const { loss, tokens } = await engine.forwardBackward(batchOf(rows), objective, { temperature: 1 });
     const rate = learningRate * scheduleFactor(SCHEDULE, step, steps);
     const { gradientNorm } = await engine.optimStep({
       learningRate: rate,

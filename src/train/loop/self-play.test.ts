@@ -61,6 +61,7 @@ function learnerOf(heads: Readonly<Record<string, number>>): Learner {
     context: fullContext,
     world: pennies,
     watch: unwatched,
+    others: [],
   } as unknown as Learner;
 }
 

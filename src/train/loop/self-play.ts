@@ -5,6 +5,7 @@ import type { ErrorCode } from '../../core/error-codes/error-codes.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Message } from '../../core/messages.ts';
 import { Rng } from '../../core/rng.ts';
+import { sharedRows } from '../../engine/token-batch.ts';
 import type { World } from '../../env/world.ts';
 import {
   averageStrategy,
@@ -109,7 +110,7 @@ async function strategyOf(learner: Learner, tree: GameTree): Promise<Strategy | 
     const asked = questions.filter(({ set }) => playerIn(learner, set.role) === each);
     if (asked.length === 0) continue;
     const { logprobs } = await each.engine.score(
-      { rows: asked.map(({ ids_T }) => ({ ids_T, channels: {} })) },
+      { rows: sharedRows(asked.map(({ ids_T }) => ids_T)) },
       { temperature: 1 },
     );
     for (const [index, { set, action, length }] of asked.entries()) {

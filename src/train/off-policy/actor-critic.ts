@@ -9,7 +9,7 @@
  */
 
 import type { Rng } from '../../core/rng.ts';
-import type { TokenRow } from '../../engine/engine.ts';
+import { batchOf, type TokenRow } from '../../engine/token-batch.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
 import { archerAdvantage, archerHeads, archerTargets } from '../../objective/critic/archer.ts';
 import type { TrainConfig } from '../config/config.ts';
@@ -60,7 +60,7 @@ export function actorCritic(method: ActorCritic): Learn {
       const objective = method.actorObjective(config);
       for (let epoch = 0; epoch < config.optimizer.epochs && rows.length > 0; epoch++) {
         for (const part of minibatches(rows, config.optimizer.minibatches, rng)) {
-          await trainer.policy.learn({ rows: weighted(part) }, objective);
+          await trainer.policy.learn(batchOf(weighted(part)), objective);
         }
       }
     }
@@ -85,7 +85,8 @@ async function fitCritic(
   const objective = criticObjective(config);
   for (let update = 0; update < updates; update++) {
     const utterances = drawUtterances(kept, config, rng);
-    await critic.learn({ rows: await criticRows(trainer, utterances, stateTarget, config, rng) }, objective);
+    const rows = await criticRows(trainer, utterances, stateTarget, config, rng);
+    await critic.learn(batchOf(rows), objective);
     await critic.keep(targetRate);
   }
 }
@@ -206,8 +207,8 @@ export function utteranceRow({ ids_T, start, end, samplerLogprobs }: Imagined, a
 
 /** The mean over the rows of what each sums. */
 function weighted(rows: readonly TokenRow[]): TokenRow[] {
-  return rows.map(({ ids_T, channels }) => ({
-    ids_T,
+  return rows.map(({ channels, ...row }) => ({
+    ...row,
     channels: { ...channels, weight: channels.weight!.map((weight) => weight / rows.length) },
   }));
 }

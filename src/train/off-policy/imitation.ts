@@ -1,6 +1,6 @@
 /** Learning from episodes that are kept, whoever played them: some are imitated more than others, or their values learned. */
 
-import type { TokenRow } from '../../engine/engine.ts';
+import { batchOf, type TokenRow } from '../../engine/token-batch.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
 import type { TrainConfig } from '../config/config.ts';
 import type { Replayed } from '../kit/archive.ts';
@@ -35,7 +35,7 @@ export function learnFromReplay(method: ReplayMethod): Learn {
       const episodes = draw(eligible, config.replay.batch, rng);
       const rows = withSampler(await method.rows(episodes, config, trainer), episodes, playedNow);
       if (rows.length === 0) continue;
-      await trainer.policy.learn({ rows }, objective);
+      await trainer.policy.learn(batchOf(rows), objective);
       await method.afterwards?.(trainer, config);
     }
     const metrics = { 'replay/episodes': kept.length, 'replay/eligible': eligible.length };

@@ -5,7 +5,7 @@
 
 import type { Rng } from '../../core/rng.ts';
 import type { RoleGroup } from '../../core/trajectory.ts';
-import type { TokenRow } from '../../engine/engine.ts';
+import { batchOf, type TokenRow } from '../../engine/token-batch.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
 import { sftRl } from '../../objective/imitation/imitation-mix.ts';
 import {
@@ -25,9 +25,9 @@ import { averagedRows, onTurns, recordedOf } from './rows.ts';
 
 /** Rows with further channels of one number on all tokens. */
 export function withConstant(rows: readonly TokenRow[], name: string, value: number): TokenRow[] {
-  return rows.map(({ ids_T, channels }) => ({
-    ids_T,
-    channels: { ...channels, [name]: new Float32Array(ids_T.length).fill(value) },
+  return rows.map((row) => ({
+    ...row,
+    channels: { ...row.channels, [name]: new Float32Array(row.ids_T.length).fill(value) },
   }));
 }
 
@@ -44,7 +44,7 @@ export async function learnBeside(
     const parts = samples.length > 0 ? minibatches(samples, optimizer.minibatches, rng) : [[]];
     for (const part of parts) {
       const rows = lesson(trainer.rows(part, objective), rng);
-      if (rows.length > 0) await trainer.policy.learn({ rows }, objective);
+      if (rows.length > 0) await trainer.policy.learn(batchOf(rows), objective);
     }
   }
 }
@@ -137,10 +137,10 @@ export const learnMixed: Learn = learning<Remembered>((config) => async (trainer
 
 /** Rows that are imitated, and that no policy gradient sees. */
 function imitated(episodes: readonly Replayed[]): TokenRow[] {
-  return averagedRows(recordedOf(episodes)).map(({ ids_T, channels }) => {
-    const nothing = new Float32Array(ids_T.length);
+  return averagedRows(recordedOf(episodes)).map(({ channels, ...row }) => {
+    const nothing = new Float32Array(row.ids_T.length);
     return {
-      ids_T,
+      ...row,
       channels: { weight: nothing, advantages: nothing, oldLogprobs: nothing, imitation: channels.weight! },
     };
   });

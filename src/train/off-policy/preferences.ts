@@ -1,13 +1,13 @@
 /** Learning from sequences that are compared or judged: pairs of a better and a worse one, or single ones. */
 
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
-import type { TokenRow } from '../../engine/engine.ts';
-import type { Objective } from '../../objective/contract/objective.ts';
+import { batchOf, type TokenRow } from '../../engine/token-batch.ts';
+import type { Objective, StepStructure } from '../../objective/contract/objective.ts';
 import type { TrainConfig } from '../config/config.ts';
 import { minibatches } from '../kit/batch.ts';
 import { type Learn, learning } from '../kit/learn.ts';
 import { withoutSampler } from '../kit/sampler-gap.ts';
-import type { Lesson, Trainer } from '../kit/trainer.ts';
+import type { Trainer } from '../kit/trainer.ts';
 import { byGroup, draw, type Remembered } from './replay.ts';
 import { countedRow, recordedOf } from './rows.ts';
 
@@ -45,9 +45,9 @@ export function learnFromPreferences(preferences: Preferences): Learn {
     const objective = preferences.objective(config);
     for (let epoch = 0; epoch < config.optimizer.epochs && judged.length > 0; epoch++) {
       for (const part of minibatches(judged, config.optimizer.minibatches, rng)) {
-        const lesson = lessonOf(part);
-        const rows = recorded ? withoutSampler(lesson.rows) : lesson.rows;
-        await trainer.policy.learn({ ...lesson, rows }, objective);
+        const { rows, ...structure } = examplesOf(part);
+        const batch = batchOf(recorded ? withoutSampler(rows) : rows);
+        await trainer.policy.learn({ ...batch, ...structure }, objective);
       }
     }
     const metrics = { 'preference/examples': judged.length };
@@ -80,9 +80,10 @@ export function turnSide(episode: Trajectory, turn: number, reward: number): Sid
   return { rows, reward };
 }
 
-function cutAfter({ ids_T, channels }: TokenRow, tokens: number): TokenRow {
+function cutAfter({ ids_T, turn_T, channels }: TokenRow, tokens: number): TokenRow {
   return {
     ids_T: ids_T.slice(0, tokens),
+    ...(turn_T && { turn_T: turn_T.slice(0, tokens) }),
     channels: Object.fromEntries(
       Object.entries(channels).map(([name, values]) => [name, values.slice(0, tokens)]),
     ),
@@ -102,15 +103,16 @@ async function withReference(
   let next = 0;
   const scored = ({ rows: ofSide, reward }: Side): Side => ({
     reward,
-    rows: ofSide.map(({ ids_T, channels }) => ({
-      ids_T,
+    rows: ofSide.map(({ channels, ...row }) => ({
+      ...row,
       channels: { ...channels, referenceLogprobs: logprobs[next++]! },
     })),
   });
   return examples.map((example) => example.map(scored) as unknown as Example);
 }
 
-function lessonOf(examples: readonly Example[]): Lesson {
+/** The rows of some examples, and how they belong together. */
+function examplesOf(examples: readonly Example[]): { readonly rows: TokenRow[] } & StepStructure {
   const sides = examples.flat();
   const rows: TokenRow[] = [];
   const sequences = sides.map(({ rows: ofSide, reward }) => {

@@ -2,7 +2,7 @@
 
 import { type Sample, samplesOfTrajectory } from '../../core/sample.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
-import type { TokenRow } from '../../engine/engine.ts';
+import type { TokenRow } from '../../engine/token-batch.ts';
 import { tokenWeights } from '../../objective/contract/weights.ts';
 
 /** An episode and its samples: one row each. */
@@ -19,6 +19,7 @@ export function recordedOf(episodes: readonly Trajectory[]): Recorded[] {
 export function countedRow(sample: Sample, counts: (turn: number) => boolean = () => true): TokenRow {
   return {
     ids_T: sample.ids_T,
+    turn_T: sample.turn_T,
     channels: {
       weight: Float32Array.from(sample.turn_T, (turn) => (turn >= 0 && counts(turn) ? 1 : 0)),
       oldLogprobs: sample.logprobs_T,
@@ -43,6 +44,8 @@ export function averagedRows(
   );
   return all.map(({ episode, sample }, index) => ({
     ids_T: sample.ids_T,
+    mask_T: sample.mask_T,
+    turn_T: sample.turn_T,
     channels: { weight: weights[index]!, ...numbers(episode, sample, index) },
   }));
 }

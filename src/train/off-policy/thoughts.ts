@@ -2,7 +2,7 @@
 
 import { promptOf } from '../../core/sample.ts';
 import { actOf, type Trajectory, type Turn } from '../../core/trajectory.ts';
-import type { TokenRow } from '../../engine/engine.ts';
+import type { TokenRow } from '../../engine/token-batch.ts';
 import type { ActionProtocol } from '../../env/protocol.ts';
 import type { Renderer } from '../../model/chat/renderer.ts';
 import type { CreditedSample } from '../kit/batch.ts';
@@ -34,9 +34,10 @@ export function correctionRows(episodes: readonly Trajectory[], reading: Reading
   return corrections.map(({ prompt, thought }) => {
     const ids_T = Int32Array.of(...prompt, ...thought);
     const nothing = new Float32Array(ids_T.length);
-    const imitation = Float32Array.from(ids_T, (_, token) => (token < prompt.length ? 0 : 1 / tokens));
+    const mask_T = Uint8Array.from(ids_T, (_, token) => (token < prompt.length ? 0 : 1));
+    const imitation = Float32Array.from(mask_T, (bit) => bit / tokens);
     const channels = { weight: nothing, advantages: nothing, oldLogprobs: nothing, returns: nothing };
-    return { ids_T, channels: { ...channels, oldValues: nothing, valueWeight: nothing, imitation } };
+    return { ids_T, mask_T, channels: { ...channels, oldValues: nothing, valueWeight: nothing, imitation } };
   });
 }
 

@@ -120,7 +120,7 @@ export type RecipeDefinition<Own extends z.ZodObject, M extends Json> = Pick<Rec
  *     const chosen = groups.flatMap(({ members }) =>
  *       [...members].sort((a, b) => b.outcome - a.outcome).slice(0, Math.ceil(best.share * members.length)),
  *     );
- *     if (chosen.length > 0) await trainer.policy.learn({ rows: averagedRows(recordedOf(chosen)) }, crossEntropy());
+ *     if (chosen.length > 0) await trainer.policy.learn(batchOf(averagedRows(recordedOf(chosen))), crossEntropy());
  *     return { memory, metrics: { 'best/episodes': chosen.length } };
  *   },
  * });

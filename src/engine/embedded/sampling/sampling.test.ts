@@ -12,7 +12,7 @@ async function expectScored(
   temperature = 1,
 ): Promise<void> {
   const ids_T = Int32Array.from([...prompt, ...ids]);
-  const scores = await engine.score({ rows: [{ ids_T, channels: {} }] }, { temperature });
+  const scores = await engine.score({ rows: [{ ids_T }] }, { temperature });
   const difference = Math.max(
     ...logprobs.map((logprob, index) => Math.abs(logprob - scores.logprobs[0]![prompt.length + index]!)),
   );

@@ -16,6 +16,7 @@ import type { DecoderShape } from '../../../model/decoder/decoder.ts';
 import { causalMask, forward } from '../../../model/decoder/forward.ts';
 import type { LoraShape } from '../../../model/decoder/lora.ts';
 import type { TokenBatch } from '../../engine.ts';
+import { batchOf } from '../../token-batch.ts';
 
 /** `TURNWISE_PARITY` names another folder of families, such as one made by `tools/parity/make_checkpoints.py`. */
 export const parityRoot: string = process.env.TURNWISE_PARITY ?? join(process.cwd(), 'tests/hf-parity');
@@ -272,10 +273,10 @@ export function expectGradients(
 /** The batch as an engine takes it, with weights that make the loss of `expected.json`. */
 export function tokenBatch({ batch }: Expected): TokenBatch {
   const trained = batch.loss_mask.flat().reduce((total, mask) => total + mask, 0);
-  return {
-    rows: batch.lengths.map((length, row) => ({
+  return batchOf(
+    batch.lengths.map((length, row) => ({
       ids_T: Int32Array.from(batch.input_ids[row]!.slice(0, length)),
       channels: { weight: Float32Array.from(batch.loss_mask[row]!.slice(0, length), (m) => m / trained) },
     })),
-  };
+  );
 }

@@ -6,7 +6,8 @@ import { multiply, negate } from '../../../graph/operators/elementwise.ts';
 import { sum } from '../../../graph/operators/reduce.ts';
 import type { DecoderShape } from '../../../model/decoder/decoder.ts';
 import type { Objective } from '../../../objective/contract/objective.ts';
-import type { AdamOptions, SampleRequest, TokenBatch, TokenRow } from '../../engine.ts';
+import type { AdamOptions, SampleRequest, TokenBatch } from '../../engine.ts';
+import { batchOf, type TokenRow } from '../../token-batch.ts';
 import { createEmbeddedEngine, type EmbeddedEngine, type EmbeddedEngineOptions } from '../embedded-engine.ts';
 
 export const tiny: DecoderShape = {
@@ -88,9 +89,13 @@ function randomRow(rng: Rng, length: number): TokenRow {
   };
 }
 
-export function randomBatch(lengths: readonly number[]): TokenBatch {
+export function randomRows(lengths: readonly number[]): TokenRow[] {
   const rng = Rng.of('batch');
-  return { rows: lengths.map((length) => randomRow(rng, length)) };
+  return lengths.map((length) => randomRow(rng, length));
+}
+
+export function randomBatch(lengths: readonly number[]): TokenBatch {
+  return batchOf(randomRows(lengths));
 }
 
 /** Moves the weights away from their first values, which are too small for attention to matter. */

@@ -3,6 +3,7 @@
 import { Rng } from '../../../core/rng.ts';
 import type { StepStructure } from '../../../objective/contract/objective.ts';
 import type { Engine, TokenBatch } from '../../engine.ts';
+import { batchOf } from '../../token-batch.ts';
 import { randomBatch } from './tiny-engine.ts';
 
 /** Six rows of three sequences, with everything that any objective reads. */
@@ -15,12 +16,11 @@ export async function stepFor(engine: Pick<Engine, 'score'>): Promise<TokenBatch
       Float32Array.from(ids_T, () => low + (high - low) * rng.next());
     const near = (spread: number): Float32Array =>
       logprobs[row]!.map((value) => value + spread * rng.normal());
-    const turns = Float32Array.from(ids_T, (_, token) => 1 + Math.floor(token / 3));
+    const turn_T = Int32Array.from(ids_T, (_, token) => Math.floor(token / 3));
     const weight = Float32Array.from(ids_T, (_, token) => (token === 0 || token % 4 === 3 ? 0 : 1 / 24));
     const flag = (share: number): Float32Array => Float32Array.from(ids_T, () => (rng.chance(share) ? 1 : 0));
     const channels = {
       weight,
-      turns,
       imitation: Float32Array.from(ids_T, (_, token) => (token % 4 === 3 ? 1 / 8 : 0)),
       advantages: draw(-1, 1),
       oldLogprobs: near(0.3),
@@ -39,10 +39,10 @@ export async function stepFor(engine: Pick<Engine, 'score'>): Promise<TokenBatch
       v1Target: draw(0, 1),
       v2Target: draw(0, 1),
     };
-    return { ids_T, channels };
+    return { ids_T, mask_T: new Uint8Array(ids_T.length).fill(1), turn_T, channels };
   });
   return {
-    rows: filled,
+    ...batchOf(filled),
     sequences: [
       { rows: [0, 1], reward: 1 },
       { rows: [2], reward: 0 },

@@ -8,8 +8,9 @@ import type { Objective, StepStructure } from '../../../objective/contract/objec
 import { archerAdvantage, archerTargets } from '../../../objective/critic/archer.ts';
 import { perturbedLogits } from '../../../objective/critic/ilql.ts';
 import { findObjective } from '../../../objective/objectives.ts';
-import type { AdamOptions, TokenRow } from '../../engine.ts';
+import type { AdamOptions } from '../../engine.ts';
 import { forwardBackwardStep } from '../../objective-step.ts';
+import { batchOf, type TokenRow } from '../../token-batch.ts';
 import type { EmbeddedEngine } from '../embedded-engine.ts';
 import { engineOf, tiny } from '../testing/tiny-engine.ts';
 
@@ -40,9 +41,9 @@ async function train(
   learningRate = adam.learningRate,
 ): Promise<void> {
   for (let step = 0; step < steps; step++) {
-    const batch = await stepOf(step);
+    const { rows, ...structure } = await stepOf(step);
     const rng = Rng.of('draw', step);
-    await forwardBackwardStep(engine, batch, objective, { temperature: 1, step, rng, ...batch });
+    await forwardBackwardStep(engine, batchOf(rows), objective, { temperature: 1, step, rng, ...structure });
     await engine.optimStep({ ...adam, learningRate });
   }
 }

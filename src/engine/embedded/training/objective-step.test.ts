@@ -157,7 +157,7 @@ describe('extra heads', () => {
       expect(scores.heads![name]!.map((values) => values.length)).toEqual([6, 3]);
       expect(scores.heads![name]![0]![0]).toBe(0);
     }
-    const other = rows.map(({ ids_T, channels }) => ({ ids_T: ids_T.map((id) => (id + 1) % 11), channels }));
+    const other = rows.map(({ ids_T }) => ({ ids_T: ids_T.map((id) => (id + 1) % 11) }));
     other[0]!.ids_T.set(rows[0]!.ids_T.subarray(0, 5));
     const changed = await engine.score({ rows: other }, { temperature: 1, heads: ['q1', 'v'] });
     expect(changed.heads!.v![0]![5]).toBeCloseTo(scores.heads!.v![0]![5]!, 6);
@@ -203,13 +203,15 @@ describe('a frozen copy', () => {
     const read = async (frozen: boolean): Promise<number> =>
       (await engine.score(batch, { temperature: 1, frozen, values: true })).values![0]![3]!;
     const trainValues = async (): Promise<void> => {
-      const rows = batch.rows.map(({ ids_T, channels }) => ({
-        ids_T,
-        channels: { ...channels, returns: new Float32Array(6).fill(1) },
-      }));
-      await engine.forwardBackward({ rows }, findObjective('value-loss').create({ valueClip: 0 }), {
-        temperature: 1,
-      });
+      const channels = { ...batch.targets.channels, returns: new Float32Array(5).fill(1) };
+      const targets = { ...batch.targets, channels };
+      await engine.forwardBackward(
+        { ...batch, targets },
+        findObjective('value-loss').create({ valueClip: 0 }),
+        {
+          temperature: 1,
+        },
+      );
       await engine.optimStep(adam);
     };
     await engine.freeze(0.1);

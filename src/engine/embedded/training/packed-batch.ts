@@ -1,105 +1,109 @@
-/** Token batches as a few flat arrays: cheap to hand to a worker thread, and cut there into padded micro-batches. */
+/** Token batches as a few flat arrays: cheap to hand to a worker thread, where micro-batches are cut from them. */
 
-import { checkBatch, type ModelLimits } from '../../checks.ts';
-import type { TokenBatch } from '../../engine.ts';
+import type { TokenTargets } from '../../../objective/contract/objective.ts';
+import { checkBatch, checkRows, type ModelLimits } from '../../checks.ts';
+import type { BatchRow, TokenBatch } from '../../engine.ts';
 
-/** Rows laid end to end. */
+/** Rows laid end to end, and N targets. */
 export interface PackedBatch {
   readonly lengths_B: Int32Array;
   readonly ids: Int32Array;
+  /** Where each row begins like an earlier one: that row, or -1, and how many tokens they share. */
+  readonly sharedRow_B: Int32Array;
+  readonly sharedLength_B: Int32Array;
+  readonly row_N: Int32Array;
+  readonly position_N: Int32Array;
+  readonly turn_N: Int32Array;
   readonly channels: Readonly<Record<string, Float32Array>>;
-}
-
-/** Rows padded on the right to equal, even length, shifted: position t holds token t as input and token t + 1 as target. */
-export interface MicroBatch {
-  /** Index of each row in the packed batch. */
-  readonly rows: readonly number[];
-  readonly length: number;
-  readonly inputs: BigInt64Array;
-  readonly targets: BigInt64Array;
-  readonly channels: Readonly<Record<string, Float32Array>>;
+  /** The sets of ids over which targets are normalised, and the number of each target's; none is set 0. */
+  readonly allowed?: { readonly sets: readonly Int32Array[]; readonly set_N: Int32Array };
+  /** Whether what rows share is computed once. */
+  readonly sharing: boolean;
 }
 
 /**
- * Lays the rows of a batch end to end.
+ * Lays a batch out.
  * @throws TurnwiseError `batch-invalid` where `checkBatch` does
  */
 export function packBatch(batch: TokenBatch, channels: readonly string[], limits: ModelLimits): PackedBatch {
   checkBatch(batch, channels, limits);
-  const lengths_B = Int32Array.from(batch.rows, (row) => row.ids_T.length);
-  const total = lengths_B.reduce((sum, length) => sum + length, 0);
-  const ids = new Int32Array(total);
-  const packed = Object.fromEntries(channels.map((name) => [name, new Float32Array(total)]));
+  const { row_N, position_N, turn_N, allowed_N, channels: given } = batch.targets;
+  return {
+    ...packRows(batch.rows),
+    row_N: row_N.slice(),
+    position_N: position_N.slice(),
+    turn_N: turn_N.slice(),
+    channels: Object.fromEntries(
+      channels.flatMap((name) => (name in given ? [[name, given[name]!.slice()] as const] : [])),
+    ),
+    ...(allowed_N?.some((allowed) => allowed !== null) && { allowed: setsOf(allowed_N) }),
+    sharing: false,
+  };
+}
+
+/**
+ * Rows whose tokens are all targets, as scoring has them, but for the first of each.
+ * @throws TurnwiseError `batch-invalid` where `checkRows` does
+ */
+export function packAllTokens(rows: readonly BatchRow[], limits: ModelLimits): PackedBatch {
+  checkRows(rows, limits);
+  const packed = packRows(rows);
+  const count = packed.ids.length - rows.length;
+  const row_N = new Int32Array(count);
+  const position_N = new Int32Array(count);
+  let next = 0;
+  for (const [row, length] of packed.lengths_B.entries())
+    for (let position = 1; position < length; position++) {
+      row_N[next] = row;
+      position_N[next++] = position;
+    }
+  return {
+    ...packed,
+    row_N,
+    position_N,
+    turn_N: new Int32Array(row_N.length).fill(-1),
+    channels: {},
+    sharing: false,
+  };
+}
+
+function packRows(
+  rows: readonly BatchRow[],
+): Pick<PackedBatch, 'lengths_B' | 'ids' | 'sharedRow_B' | 'sharedLength_B'> {
+  const lengths_B = Int32Array.from(rows, ({ ids_T }) => ids_T.length);
+  const ids = new Int32Array(lengths_B.reduce((sum, length) => sum + length, 0));
   let offset = 0;
-  for (const row of batch.rows) {
-    ids.set(row.ids_T, offset);
-    for (const name of channels) packed[name]!.set(row.channels[name]!, offset);
-    offset += row.ids_T.length;
+  for (const { ids_T } of rows) {
+    ids.set(ids_T, offset);
+    offset += ids_T.length;
   }
-  return { lengths_B, ids, channels: packed };
+  return {
+    lengths_B,
+    ids,
+    sharedRow_B: Int32Array.from(rows, ({ sharedWith }) => sharedWith?.row ?? -1),
+    sharedLength_B: Int32Array.from(rows, ({ sharedWith }) => sharedWith?.length ?? 0),
+  };
+}
+
+/** Equal sets are kept once. */
+function setsOf(allowed_N: NonNullable<TokenTargets['allowed_N']>): NonNullable<PackedBatch['allowed']> {
+  const sets: Int32Array[] = [];
+  const numbers = new Map<string, number>();
+  const set_N = Int32Array.from(allowed_N, (allowed) => {
+    if (allowed === null) return 0;
+    const key = allowed.join();
+    const known = numbers.get(key) ?? sets.push(allowed);
+    numbers.set(key, known);
+    return known;
+  });
+  return { sets, set_N };
 }
 
 /** The buffers of a packed batch, for handing over to another thread. */
 export function buffersOf(batch: PackedBatch): ArrayBuffer[] {
-  const arrays = [batch.lengths_B, batch.ids, ...Object.values(batch.channels)];
-  return arrays.map((array) => array.buffer as ArrayBuffer);
-}
-
-/** Padding that a micro-batch may hold: this share of its tokens, or a few tokens, which cost less than another call. */
-const paddingShare = 0.08;
-const paddingTokens = 32;
-
-/**
- * Micro-batches of at most `tokenBudget` padded tokens (but at least one row), rows of similar length together, so that
- * little is padding. Rows of a single token have nothing to predict and are left out.
- */
-export function* microBatches(batch: PackedBatch, tokenBudget: number): Generator<MicroBatch> {
-  const offsets = offsetsOf(batch);
-  const predicted = (row: number): number => batch.lengths_B[row]! - 1;
-  const order = [...batch.lengths_B.keys()]
-    .filter((row) => predicted(row) > 0)
-    .sort((a, b) => predicted(b) - predicted(a) || a - b);
-  let from = 0;
-  while (from < order.length) {
-    const length = predicted(order[from]!) + (predicted(order[from]!) % 2);
-    let padding = length - predicted(order[from]!);
-    let to = from + 1;
-    for (; to < order.length; to++) {
-      const tokens = (to + 1 - from) * length;
-      padding += length - predicted(order[to]!);
-      if (tokens > tokenBudget || padding > Math.max(paddingTokens, paddingShare * tokens)) break;
-    }
-    const rows = order.slice(from, to);
-    yield pad(batch, offsets, rows, length);
-    from = to;
-  }
-}
-
-/**
- * Micro-batches for several lanes that compute side by side within one budget: about the same number of tokens for each.
- * With one lane they are those of `microBatches`.
- */
-export function dealMicroBatches(batch: PackedBatch, tokenBudget: number, lanes: number): MicroBatch[][] {
-  const dealt = Array.from({ length: lanes }, (): MicroBatch[] => []);
-  const load = dealt.map(() => 0);
-  for (const micro of microBatches(
-    batch,
-    lanes === 1 ? tokenBudget : evenBudget(batch, tokenBudget, lanes),
-  )) {
-    const lane = load.indexOf(Math.min(...load));
-    dealt[lane]!.push(micro);
-    load[lane]! += micro.rows.length * micro.length;
-  }
-  return dealt;
-}
-
-/** What a lane may hold at once, or less, so that all lanes have the same number of micro-batches to compute. */
-function evenBudget({ lengths_B }: PackedBatch, tokenBudget: number, lanes: number): number {
-  const tokens = lengths_B.reduce((total, length) => total + length - 1, 0);
-  const longest = lengths_B.reduce((most, length) => Math.max(most, length), 0);
-  const most = Math.floor(tokenBudget / lanes);
-  const rounds = Math.ceil(tokens / tokenBudget);
-  return Math.min(most, Math.ceil(tokens / (lanes * rounds)) + longest - 2);
+  const { lengths_B, ids, sharedRow_B, sharedLength_B, row_N, position_N, turn_N, channels } = batch;
+  const arrays = [lengths_B, ids, sharedRow_B, sharedLength_B, row_N, position_N, turn_N];
+  return [...arrays, ...Object.values(channels)].map((array) => array.buffer as ArrayBuffer);
 }
 
 /** Where each row of a packed batch begins. */
@@ -109,29 +113,4 @@ export function offsetsOf(batch: Pick<PackedBatch, 'lengths_B'>): number[] {
     offset += length;
     return offset - length;
   });
-}
-
-function pad(
-  batch: PackedBatch,
-  offsets: readonly number[],
-  rows: readonly number[],
-  length: number,
-): MicroBatch {
-  const inputs = new BigInt64Array(rows.length * length);
-  const targets = new BigInt64Array(rows.length * length);
-  const channels = Object.fromEntries(
-    Object.keys(batch.channels).map((name) => [name, new Float32Array(rows.length * length)]),
-  );
-  for (const [index, row] of rows.entries()) {
-    const begin = offsets[row]!;
-    const end = begin + batch.lengths_B[row]!;
-    for (let token = begin + 1; token < end; token++) {
-      const at = index * length + token - begin - 1;
-      inputs[at] = BigInt(batch.ids[token - 1]!);
-      targets[at] = BigInt(batch.ids[token]!);
-    }
-    for (const [name, channel] of Object.entries(batch.channels))
-      channels[name]!.set(channel.subarray(begin + 1, end), index * length);
-  }
-  return { rows, length, inputs, targets, channels };
 }

@@ -8,8 +8,9 @@ import { readSafetensors, type SafetensorsFile } from '../../../model/checkpoint
 import { combine } from '../../../objective/contract/combine.ts';
 import { ofValueHead, valueLoss } from '../../../objective/critic/value.ts';
 import type { AdamOptions } from '../../engine.ts';
+import { batchOf } from '../../token-batch.ts';
 import type { EmbeddedEngine } from '../embedded-engine.ts';
-import { adam, engineOf, likelihood, randomBatch, tiny } from '../testing/tiny-engine.ts';
+import { adam, engineOf, likelihood, randomRows, tiny } from '../testing/tiny-engine.ts';
 
 const folders: string[] = [];
 afterEach(async () => {
@@ -37,12 +38,12 @@ async function movedBy(engine: EmbeddedEngine, work: () => Promise<unknown>): Pr
   return [...after.keys()].filter((name) => `${after.get(name)!}` !== `${before.get(name)!}`).sort();
 }
 
-const batch = {
-  rows: randomBatch([8, 6]).rows.map(({ ids_T, channels }) => ({
+const batch = batchOf(
+  randomRows([8, 6]).map(({ ids_T, channels }) => ({
     ids_T,
     channels: { ...channels, returns: new Float32Array(ids_T.length).fill(3) },
   })),
-};
+);
 const values = valueLoss({ valueClip: 0, valueCoefficient: 1 });
 const all = combine([likelihood, values]);
 const harsh: AdamOptions = { ...adam, weightDecay: 0.1, decayAll: true, learningRate: 0.05 };

@@ -19,7 +19,8 @@ import { Trainer } from './trainer.ts';
 import { buildTrainingProgram } from './training-graph.ts';
 import { LocalTrainingLane } from './training-lane.ts';
 
-const program = buildTrainingProgram(tiny, likelihood, 1);
+const layout = { trees: false, gathered: false, restricted: false };
+const program = buildTrainingProgram(tiny, likelihood, 1, layout);
 const { key } = program;
 
 function firstWeights(): Map<string, Weight> {
@@ -89,8 +90,8 @@ describe('Trainer', () => {
           expect(b.applied).toBe(true);
           expect(b.gradientNorm).toBeCloseTo(a.gradientNorm, 4);
           const [plain, spread] = [
-            await one.score(packed(lengths), { temperature: 1, entropies: true }),
-            await several.score(packed(lengths), { temperature: 1, entropies: true }),
+            await one.score(packed(lengths), { temperature: 1, entropies: true }, layout),
+            await several.score(packed(lengths), { temperature: 1, entropies: true }, layout),
           ];
           for (const name of ['logprobs', 'entropies'])
             for (const [index, value] of plain[name]!.entries())
@@ -126,7 +127,9 @@ describe('Trainer', () => {
       await trained(trainer, lengths, 2);
     }
     expect(again.weights).toEqual(two.weights);
-    expect(await again.score(packed(lengths), frozen)).toEqual(await two.score(packed(lengths), frozen));
+    expect(await again.score(packed(lengths), frozen, layout)).toEqual(
+      await two.score(packed(lengths), frozen, layout),
+    );
     // Under another number of lanes too, up to rounding.
     const single = await trainerOf(1);
     await single.restore(loaded.weights, loaded.adam, loaded.frozen);
@@ -158,7 +161,7 @@ describe('Trainer', () => {
         metrics: {},
       }),
     };
-    const other = buildTrainingProgram(tiny, steep, 1);
+    const other = buildTrainingProgram(tiny, steep, 1, layout);
     await trainer.addProgram(other);
     await trainer.forwardBackward(packed([9, 9]), other.key);
     expect(await trainer.optimStep(adam)).toEqual({ gradientNorm: Number.NaN, applied: false });

@@ -3,11 +3,12 @@
 import type { Weight, Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { AdamOptions, ForwardBackwardResult, OptimStepResult, ScoreRequest } from '../../engine.ts';
 import type { AdamState } from './adam.ts';
-import { dealMicroBatches, type MicroBatch, offsetsOf, type PackedBatch } from './packed-batch.ts';
-import { scoreOutputs, type TrainingProgram } from './training-graph.ts';
+import { dealMicroBatches, type MicroBatch, paddedTokens } from './micro-batch.ts';
+import type { PackedBatch } from './packed-batch.ts';
+import { type Layout, scoreOutputs, type TrainingProgram } from './training-graph.ts';
 import type { TrainingLane, TrainingState } from './training-lane.ts';
 
-/** Per-token results by name, laid end to end like the batch they belong to; heads are named `head.NAME`. */
+/** Results by name, a number for each target of the batch they belong to; heads are named `head.NAME`. */
 export type PackedScores = Readonly<Record<string, Float32Array>>;
 
 export class Trainer {
@@ -42,7 +43,7 @@ export class Trainer {
       loss: results.reduce((total, { loss }) => total + loss, 0),
       metrics,
       tokens: batch.lengths_B.reduce((total, length) => total + length - 1, 0),
-      paddedTokens: dealt.flat().reduce((total, { rows, length }) => total + rows.length * length, 0),
+      paddedTokens: dealt.flat().reduce((total, micro) => total + paddedTokens(micro), 0),
     };
   }
 
@@ -71,23 +72,16 @@ export class Trainer {
     await this.#all((lane) => lane.freeze(rate));
   }
 
-  async score(batch: PackedBatch, request: ScoreRequest): Promise<PackedScores> {
+  async score(batch: PackedBatch, request: ScoreRequest, layout: Layout): Promise<PackedScores> {
     const dealt = this.#dealt(batch);
-    const offsets = offsetsOf(batch);
     const scores = Object.fromEntries(
-      scoreOutputs(request).map((name) => [name, new Float32Array(batch.ids.length)]),
+      scoreOutputs(request).map((name) => [name, new Float32Array(batch.row_N.length)]),
     );
     await this.#all(async (lane, index) => {
       const micros = dealt[index]!;
-      for (const [place, results] of (await lane.score(micros, request)).entries()) {
-        const { rows, length } = micros[place]!;
-        for (const [name, values] of Object.entries(results)) {
-          for (const [at, row] of rows.entries()) {
-            const count = batch.lengths_B[row]! - 1;
-            scores[name]!.set(values.subarray(at * length, at * length + count), offsets[row]! + 1);
-          }
-        }
-      }
+      for (const [place, results] of (await lane.score(micros, request, layout)).entries())
+        for (const [name, values] of Object.entries(results))
+          for (const [at, target] of micros[place]!.targets.entries()) scores[name]![target] = values[at]!;
     });
     return scores;
   }

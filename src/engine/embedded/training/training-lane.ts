@@ -4,16 +4,16 @@ import { TurnwiseError } from '../../../core/errors.ts';
 import type { Feed, LoadedGraph } from '../../../graph/node/loaded-graph.ts';
 import { copyWeights, type Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { DecoderShape } from '../../../model/decoder/decoder.ts';
-import { causalMask } from '../../../model/decoder/forward.ts';
 import type { LoraShape } from '../../../model/decoder/lora.ts';
 import type { AdamOptions, ParameterGroup, ScoreRequest } from '../../engine.ts';
 import type { BaseModel } from '../weights/base-model.ts';
 import { ParameterExchange, type SharedParameters } from '../weights/shared-parameters.ts';
 import { Adam, type AdamState } from './adam.ts';
+import { MicroFeeds } from './feeds.ts';
 import { GradientSums } from './gradient-sums.ts';
-import type { MicroBatch } from './packed-batch.ts';
+import type { MicroBatch } from './micro-batch.ts';
 import { isIn } from './parameter-groups.ts';
-import { buildScoreProgram, type ScoreOptions, type TrainingProgram } from './training-graph.ts';
+import { buildScoreProgram, type Layout, type ScoreOptions, type TrainingProgram } from './training-graph.ts';
 
 export interface LossAndMetrics {
   readonly loss: number;
@@ -44,8 +44,12 @@ export interface TrainingLane {
   restartOptimizer(): void | Promise<void>;
   /** Takes over the weights that others have applied. */
   catchUp(): void | Promise<void>;
-  /** Outputs by name of each micro-batch, padded as it is. */
-  score(micros: readonly MicroBatch[], request: ScoreRequest): Promise<Record<string, Float32Array>[]>;
+  /** Outputs by name of each micro-batch: a number for each of its targets. */
+  score(
+    micros: readonly MicroBatch[],
+    request: ScoreRequest,
+    layout: Layout,
+  ): Promise<Record<string, Float32Array>[]>;
   freeze(rate: number): void | Promise<void>;
   state(): TrainingState | Promise<TrainingState>;
   /** Goes on from these; of `adam` it takes what it owns, and begins anew where there is none. */
@@ -76,7 +80,7 @@ export class LocalTrainingLane implements TrainingLane {
   readonly #kind: string;
   readonly #gradients: GradientSums;
   readonly #programs = new Map<string, { session: LoadedGraph; metrics: readonly string[] }>();
-  readonly #causalMasks = new Map<number, Feed>();
+  readonly #micros = new MicroFeeds();
 
   /** The weights are changed in place. */
   constructor(shape: DecoderShape, weights: Weights, { base, lora, shared }: TrainingLaneOptions) {
@@ -102,11 +106,13 @@ export class LocalTrainingLane implements TrainingLane {
     const metrics = Object.fromEntries(names.map((name) => [name, 0]));
     let loss = 0;
     for (const micro of micros) {
+      // Where nothing is learned there is no gradient.
+      if (micro.targets.length === 0) continue;
       const feeds = this.#feeds(session, micro, this.#weights);
       const results = await session.run(
         feeds,
         session.outputNames,
-        this.#gradients.places(session.outputNames, [micro.rows.length, micro.length]),
+        this.#gradients.places(session.outputNames, micro.shape),
       );
       const microLoss = results.loss![0]!;
       if (!Number.isFinite(microLoss)) throw nonFiniteLoss(microLoss, key, micro);
@@ -151,7 +157,11 @@ export class LocalTrainingLane implements TrainingLane {
     this.#exchange?.catchUp(this.#weights);
   }
 
-  async score(micros: readonly MicroBatch[], request: ScoreRequest): Promise<Record<string, Float32Array>[]> {
+  async score(
+    micros: readonly MicroBatch[],
+    request: ScoreRequest,
+    layout: Layout,
+  ): Promise<Record<string, Float32Array>[]> {
     const { frozen: isFrozen = false, ...options } = request;
     // Before `freeze`, the reference under LoRA is the base itself.
     const withoutAdapter = isFrozen && this.#frozen === undefined && this.#lora !== undefined;
@@ -162,7 +172,7 @@ export class LocalTrainingLane implements TrainingLane {
         next: 'Call freeze() once before scoring with `frozen`',
       });
     }
-    const session = await this.#scorer(options, withoutAdapter ? undefined : this.#lora);
+    const session = await this.#scorer(options, layout, withoutAdapter ? undefined : this.#lora);
     const scores: Record<string, Float32Array>[] = [];
     for (const micro of micros) scores.push(await session.run(this.#feeds(session, micro, weights)));
     return scores;
@@ -195,11 +205,11 @@ export class LocalTrainingLane implements TrainingLane {
   /** The sessions are the base's to release. */
   close(): void {}
 
-  #scorer(options: ScoreOptions, lora: LoraShape | undefined): Promise<LoadedGraph> {
+  #scorer(options: ScoreOptions, layout: Layout, lora: LoraShape | undefined): Promise<LoadedGraph> {
     const { temperature, entropies = false, values = false, heads = [] } = options;
-    const asked = [temperature, entropies, values, heads, lora === undefined];
+    const asked = [temperature, entropies, values, heads, layout.trees, layout.gathered, lora === undefined];
     const key = `score ${this.#kind} ${JSON.stringify(asked)}`;
-    return this.#session(key, () => buildScoreProgram(this.#shape, options, lora));
+    return this.#session(key, () => buildScoreProgram(this.#shape, options, layout, lora));
   }
 
   #session(key: string, bytes: () => Uint8Array): Promise<LoadedGraph> {
@@ -207,23 +217,12 @@ export class LocalTrainingLane implements TrainingLane {
   }
 
   #feeds(session: LoadedGraph, micro: MicroBatch, weights: Weights): Record<string, Feed> {
-    const shape = [micro.rows.length, micro.length];
-    const feeds: Record<string, Feed> = {};
+    const feeds: Record<string, Feed> = this.#micros.of(session.inputNames, micro, this.#shape.vocabulary);
     for (const name of session.inputNames) {
       const weight = weights.get(name) ?? this.#base.weights.get(name);
       if (weight !== undefined) feeds[name] = weight;
-      else if (name === 'ids') feeds[name] = { data: micro.inputs, shape };
-      else if (name === 'targets') feeds[name] = { data: micro.targets, shape };
-      else if (name === 'causalMask') feeds[name] = this.#causalMask(micro.length);
-      else feeds[name] = { data: micro.channels[name.slice('channel.'.length)]!, shape };
     }
     return feeds;
-  }
-
-  #causalMask(length: number): Feed {
-    const mask = this.#causalMasks.get(length) ?? causalMask(length);
-    this.#causalMasks.set(length, mask);
-    return mask;
   }
 }
 
@@ -233,6 +232,6 @@ function nonFiniteLoss(loss: number, key: string, micro: MicroBatch): TurnwiseEr
     what: `The loss of objective ${key} is not finite`,
     seen: `${loss} in the micro-batch of rows ${rows} of the batch`,
     next: 'Check the advantages and log-probabilities of these rows; lower the learning rate or the clipping norm',
-    fields: { rows, length: micro.length },
+    fields: { rows, length: micro.shape[1] },
   });
 }

@@ -3,7 +3,9 @@ import { add, multiply, negate } from '../../../graph/operators/elementwise.ts';
 import { sum } from '../../../graph/operators/reduce.ts';
 import { log, sqrt } from '../../../graph/operators/unary.ts';
 import type { Objective } from '../../../objective/contract/objective.ts';
-import { adam, engineOf, likelihood, randomBatch, stir, tiny } from '../testing/tiny-engine.ts';
+import type { TokenBatch, TokenTargets } from '../../engine.ts';
+import { batchOf } from '../../token-batch.ts';
+import { adam, engineOf, likelihood, randomBatch, randomRows, stir, tiny } from '../testing/tiny-engine.ts';
 
 describe('training', () => {
   it('lowers the loss', async () => {
@@ -37,9 +39,9 @@ describe('training', () => {
   it('agrees with scoring on the loss, at the sampling temperature, and ignores rows of weight zero', async () => {
     const engine = await engineOf();
     await stir(engine, 2);
-    const { rows } = randomBatch([9, 5]);
+    const rows = randomRows([9, 5]);
     const silent = { ids_T: rows[1]!.ids_T, channels: { weight: new Float32Array(5) } };
-    const { loss } = await engine.forwardBackward({ rows: [rows[0]!, silent] }, likelihood, {
+    const { loss } = await engine.forwardBackward(batchOf([rows[0]!, silent]), likelihood, {
       temperature: 0.6,
     });
     const { logprobs } = await engine.score({ rows: [rows[0]!] }, { temperature: 0.6 });
@@ -47,7 +49,7 @@ describe('training', () => {
     const both = (await engine.optimStep(adam)).gradientNorm;
     const again = await engineOf();
     await stir(again, 2);
-    await again.forwardBackward({ rows: [rows[0]!] }, likelihood, { temperature: 0.6 });
+    await again.forwardBackward(batchOf([rows[0]!]), likelihood, { temperature: 0.6 });
     expect((await again.optimStep(adam)).gradientNorm).toBeCloseTo(both, 5);
   });
 
@@ -66,7 +68,7 @@ describe('training', () => {
       ids_T: Int32Array.of(1, 2, 3, 4),
       channels: { weight: Float32Array.of(1, 1, 0, 1), advantages: Float32Array.of(100, 2, 30, 5) },
     };
-    const { loss } = await engine.forwardBackward({ rows: [row] }, objective, { temperature: 1 });
+    const { loss } = await engine.forwardBackward(batchOf([row]), objective, { temperature: 1 });
     const { logprobs } = await engine.score({ rows: [row] }, { temperature: 1 });
     expect(loss).toBeCloseTo(2 * logprobs[0]![1]! + 5 * logprobs[0]![3]!, 4);
   });
@@ -86,11 +88,9 @@ describe('training', () => {
       },
     };
     const ids_T = Int32Array.of(1, 2, 3, 4);
-    const batch = {
-      rows: [
-        { ids_T, channels: { weight: Float32Array.of(0, 1, 0, 1), returns: Float32Array.of(9, 2, 9, -1) } },
-      ],
-    };
+    const batch = batchOf([
+      { ids_T, channels: { weight: Float32Array.of(0, 1, 0, 1), returns: Float32Array.of(9, 2, 9, -1) } },
+    ]);
     let metrics: Readonly<Record<string, number>> = {};
     for (let step = 0; step < 80; step++) {
       ({ metrics } = await engine.forwardBackward(batch, objective, { temperature: 1 }));
@@ -102,7 +102,7 @@ describe('training', () => {
     expect(scores.entropies![0]![1]! + scores.entropies![0]![3]!).toBeCloseTo(metrics.entropy!, 1);
     // The value of the prefix before a token cannot depend on that token.
     const other = await engine.score(
-      { rows: [{ ids_T: Int32Array.of(1, 2, 3, 9), channels: {} }] },
+      { rows: [{ ids_T: Int32Array.of(1, 2, 3, 9) }] },
       { temperature: 1, values: true },
     );
     expect(other.values![0]![3]).toBeCloseTo(scores.values![0]![3]!, 5);
@@ -111,7 +111,7 @@ describe('training', () => {
   it('scores entropies that match the distribution', async () => {
     const engine = await engineOf();
     await stir(engine);
-    const rows = Array.from({ length: 11 }, (_, id) => ({ ids_T: Int32Array.of(4, id), channels: {} }));
+    const rows = Array.from({ length: 11 }, (_, id) => ({ ids_T: Int32Array.of(4, id) }));
     const { logprobs, entropies } = await engine.score({ rows }, { temperature: 2, entropies: true });
     const row = logprobs.map((values) => values[1]!);
     expect(row.reduce((total, logprob) => total + Math.exp(logprob), 0)).toBeCloseTo(1, 5);
@@ -145,12 +145,12 @@ describe('training', () => {
       needs: {},
       build: ({ logprobs, weight }) => ({ loss: sum(multiply(logprobs, log(weight))), metrics: {} }),
     };
-    const { rows } = randomBatch([5, 4]);
+    const rows = randomRows([5, 4]);
     const bad = { ids_T: rows[1]!.ids_T, channels: { weight: new Float32Array(4).fill(-1) } };
     await expect(
-      engine.forwardBackward({ rows: [rows[0]!, bad] }, objective, { temperature: 1 }),
+      engine.forwardBackward(batchOf([rows[0]!, bad]), objective, { temperature: 1 }),
     ).rejects.toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: The loss of objective ["log of weight",1] is not finite. Seen: NaN in the micro-batch of rows 0, 1 of the batch. Check the advantages and log-probabilities of these rows; lower the learning rate or the clipping norm.]`,
+      `[TurnwiseError: The loss of objective ["log of weight",1,false,false,false] is not finite. Seen: NaN in the micro-batch of rows 0, 1 of the batch. Check the advantages and log-probabilities of these rows; lower the learning rate or the clipping norm.]`,
     );
     expect((await engine.optimStep(adam)).gradientNorm).toBe(0);
   });
@@ -175,25 +175,39 @@ describe('training', () => {
 
   it('refuses malformed batches', async () => {
     const engine = await engineOf();
-    const refuse = (ids: number[], weight: number[]) =>
-      engine
-        .forwardBackward(
-          { rows: [{ ids_T: Int32Array.from(ids), channels: { weight: Float32Array.from(weight) } }] },
-          likelihood,
-          { temperature: 1 },
-        )
-        .then(
-          () => 'accepted',
-          (error: Error) => error.message,
-        );
+    const batchWith = (ids: number[], weight: number[]): TokenBatch =>
+      batchOf([{ ids_T: Int32Array.from(ids), channels: { weight: Float32Array.from(weight) } }]);
+    const learn = (batch: TokenBatch) =>
+      engine.forwardBackward(batch, likelihood, { temperature: 1 }).then(
+        () => 'accepted',
+        (error: Error) => error.message,
+      );
+    const refuse = (ids: number[], weight: number[]) => learn(batchWith(ids, weight));
     expect(await refuse([], [])).toMatchInlineSnapshot(
       `"Row 0 of the batch has an unusable length. Seen: 0 tokens. Allowed: 1 to 300 tokens."`,
     );
     expect(await refuse([1, 12], [0, 1])).toMatchInlineSnapshot(
       `"Row 0 of the batch has a token id outside the vocabulary. Seen: 12. Allowed: 0 to 10."`,
     );
-    expect(await refuse([1, 2], [0])).toMatchInlineSnapshot(
-      `"Row 0 of the batch has no usable channel weight. Seen: 1 values. Allowed: 2 values."`,
+    expect(() => batchWith([1, 2], [0])).toThrow(
+      'Row 0 of the batch has no usable weight. Seen: 1 values. Allowed: 2 values, one for each token.',
+    );
+    const { rows, targets } = batchWith([1, 2], [0, 1]);
+    const other = (changed: Partial<TokenTargets>) => learn({ rows, targets: { ...targets, ...changed } });
+    expect(await other({ channels: {} })).toBe(
+      'The batch has no usable channel weight. Seen: nothing. Allowed: 1 values, one for each target, or several for each.',
+    );
+    expect(await other({ position_N: Int32Array.of(0) })).toBe(
+      'Target 0 of the batch names no token that could be predicted. Seen: token 0 of row 0, id 1. Allowed: tokens 1 to 1.',
+    );
+    expect(await other({ row_N: Int32Array.of(3) })).toBe(
+      'Target 0 of the batch names no token that could be predicted. Seen: token 1 of row 3. Allowed: rows 0 to 0.',
+    );
+    expect(await other({ allowed_N: [Int32Array.of(4, 5)] })).toBe(
+      'Target 0 of the batch names no token that could be predicted. Seen: token 1 of row 0, id 2. Allowed: tokens 1 to 1 that are among the ids 4, 5.',
+    );
+    expect(await other({ turn_N: new Int32Array(2) })).toBe(
+      'The targets of the batch have not each a row, a position and a turn. Seen: 1 rows, 1 positions and 2 turns. Allowed: arrays of one length.',
     );
     expect(await refuse([1, 2], [0, Number.NaN])).toMatchInlineSnapshot(
       `"Row 0 of the batch has a value that is not finite in channel weight. Seen: NaN at token 1. Allowed: finite numbers."`,

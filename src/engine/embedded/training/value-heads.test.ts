@@ -6,7 +6,8 @@ import { gatherLogSoftmax } from '../../../graph/operators/gather.ts';
 import { cast } from '../../../graph/operators/logic.ts';
 import { sum } from '../../../graph/operators/reduce.ts';
 import type { Objective } from '../../../objective/contract/objective.ts';
-import { adam, engineOf, likelihood, randomBatch, tiny } from '../testing/tiny-engine.ts';
+import { batchOf } from '../../token-batch.ts';
+import { adam, engineOf, likelihood, randomRows, tiny } from '../testing/tiny-engine.ts';
 
 const bins = { count: 4, low: -1, high: 1 };
 
@@ -21,12 +22,12 @@ const binLoss: Objective = {
   }),
 };
 
-const batch = {
-  rows: randomBatch([8, 6]).rows.map(({ ids_T, channels }) => ({
+const batch = batchOf(
+  randomRows([8, 6]).map(({ ids_T, channels }) => ({
     ids_T,
     channels: { ...channels, bin: new Float32Array(ids_T.length).fill(3) },
   })),
-};
+);
 
 test.each([{}, { lora: { rank: 2 } }])(
   'a head with bins starts in the middle and learns, %o',

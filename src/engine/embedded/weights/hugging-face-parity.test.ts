@@ -95,7 +95,7 @@ async function expectSampledIsScored(engine: EmbeddedEngine, prompt: readonly nu
     },
   ]);
   const ids_T = Int32Array.from([...prompt, ...sampled!.ids]);
-  const scored = await engine.score({ rows: [{ ids_T, channels: {} }] }, { temperature: 0.9 });
+  const scored = await engine.score({ rows: [{ ids_T }] }, { temperature: 0.9 });
   expectClose(
     'sampled log-probabilities',
     sampled!.logprobs,

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dealMicroBatches, type MicroBatch, microBatches, packBatch } from './packed-batch.ts';
+import { batchOf } from '../../token-batch.ts';
+import { dealMicroBatches, microBatches, paddedTokens } from './micro-batch.ts';
+import { packBatch } from './packed-batch.ts';
 
 const limits = { vocabulary: 100, contextLength: 50 };
 
@@ -11,15 +13,20 @@ const rowOf = (length: number, start: number) => ({
 
 describe('microBatches', () => {
   it('shifts rows by one and pads them on the right to an even length', () => {
-    const packed = packBatch({ rows: [rowOf(3, 10), rowOf(4, 20)] }, ['weight'], limits);
+    const packed = packBatch(batchOf([rowOf(3, 10), rowOf(4, 20)]), ['weight'], limits);
     const [only, ...others] = microBatches(packed, 100);
     expect(others).toEqual([]);
     expect(only).toEqual({
       rows: [1, 0],
-      length: 4,
+      shape: [2, 4],
       inputs: BigInt64Array.of(20n, 21n, 22n, 0n, 10n, 11n, 0n, 0n),
-      targets: BigInt64Array.of(21n, 22n, 23n, 0n, 11n, 12n, 0n, 0n),
-      channels: { weight: Float32Array.of(21, 22, 23, 0, 11, 12, 0, 0) },
+      next: BigInt64Array.of(21n, 22n, 23n, 0n, 11n, 12n, 0n, 0n),
+      targets: Int32Array.of(2, 3, 4, 0, 1),
+      place_N: Int32Array.of(0, 1, 2, 4, 5),
+      id_N: Int32Array.of(21, 22, 23, 11, 12),
+      row_N: Int32Array.of(1, 1, 1, 0, 0),
+      turn_N: new Int32Array(5).fill(-1),
+      channels: { weight: Float32Array.of(21, 22, 23, 11, 12) },
     });
   });
 
@@ -29,9 +36,10 @@ describe('microBatches', () => {
         fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 40 }),
         fc.integer({ min: 1, max: 200 }),
         (lengths, tokenBudget) => {
-          const packed = packBatch({ rows: lengths.map((length) => rowOf(length, 0)) }, ['weight'], limits);
+          const packed = packBatch(batchOf(lengths.map((length) => rowOf(length, 0))), ['weight'], limits);
           const seen: number[] = [];
-          for (const { rows, length } of microBatches(packed, tokenBudget)) {
+          for (const { rows, shape } of microBatches(packed, tokenBudget)) {
+            const [, length] = shape;
             expect(rows.length === 1 || rows.length * length <= tokenBudget).toBe(true);
             const longest = Math.max(...rows.map((row) => lengths[row]! - 1));
             expect(length).toBe(longest + (longest % 2));
@@ -49,7 +57,7 @@ describe('microBatches', () => {
 
 describe('dealMicroBatches', () => {
   it('gives equal rows to lanes in equal numbers, in as many rounds as the budget asks for', () => {
-    const packed = packBatch({ rows: Array.from({ length: 8 }, () => rowOf(11, 0)) }, ['weight'], limits);
+    const packed = packBatch(batchOf(Array.from({ length: 8 }, () => rowOf(11, 0))), ['weight'], limits);
     const rowsOf = (tokenBudget: number, lanes: number) =>
       dealMicroBatches(packed, tokenBudget, lanes).map((micros) => micros.map(({ rows }) => rows.length));
     expect(rowsOf(1000, 1)).toEqual([[8]]);
@@ -69,17 +77,18 @@ describe('dealMicroBatches', () => {
         fc.integer({ min: 1, max: 400 }),
         fc.integer({ min: 1, max: 5 }),
         (lengths, tokenBudget, lanes) => {
-          const packed = packBatch({ rows: lengths.map((length) => rowOf(length, 0)) }, ['weight'], limits);
+          const packed = packBatch(batchOf(lengths.map((length) => rowOf(length, 0))), ['weight'], limits);
           const dealt = dealMicroBatches(packed, tokenBudget, lanes);
           expect(dealt).toHaveLength(lanes);
           const seen = dealt.flat().flatMap(({ rows }) => [...rows]);
           const expected = [...lengths.keys()].filter((row) => lengths[row]! > 1);
           expect(seen.sort((a, b) => a - b)).toEqual(expected);
-          const size = ({ rows, length }: MicroBatch): number => rows.length * length;
-          for (const { rows, length } of dealt.flat())
-            expect(rows.length === 1 || rows.length * length * lanes <= tokenBudget + lanes).toBe(true);
-          const loads = dealt.map((micros) => micros.reduce((total, micro) => total + size(micro), 0));
-          const largest = Math.max(0, ...dealt.flat().map(size));
+          for (const micro of dealt.flat())
+            expect(micro.rows.length === 1 || paddedTokens(micro) * lanes <= tokenBudget + lanes).toBe(true);
+          const loads = dealt.map((micros) =>
+            micros.reduce((total, micro) => total + paddedTokens(micro), 0),
+          );
+          const largest = Math.max(0, ...dealt.flat().map(paddedTokens));
           expect(Math.max(...loads) - Math.min(...loads)).toBeLessThanOrEqual(largest);
         },
       ),
