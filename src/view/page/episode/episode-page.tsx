@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { GroupOutline, ShownEpisode } from '../../shapes.ts';
+import { bundleStart } from '../data/bundle.ts';
 import { prefetch, useLoaded } from '../data/loaded.ts';
 import { leavesMajority } from '../group/prefix-tree.ts';
 import { taskText } from '../group/task-text.ts';
@@ -158,9 +159,11 @@ function Body({ at, member, episode, outline }: BodyProps) {
             <button type="button" aria-pressed={ids} onClick={() => showIds(!ids)}>
               Token ids <kbd>i</kbd>
             </button>
-            <button type="button" aria-pressed={raw} onClick={() => showRaw(!raw)}>
-              Raw record <kbd>r</kbd>
-            </button>
+            {bundleStart === undefined && (
+              <button type="button" aria-pressed={raw} onClick={() => showRaw(!raw)}>
+                Raw record <kbd>r</kbd>
+              </button>
+            )}
           </footer>
           {raw && <RawRecord path={groupQuery(at, `/members/${member}/raw`)} />}
         </Conversation>
