@@ -8,7 +8,7 @@ const target = 'dist/src/view/page';
 /** Later ones win. */
 const styles = [
   'node_modules/uplot/dist/uPlot.min.css',
-  ...['base', 'shell', 'parts', 'run', 'run-narrow', 'group', 'timeline', 'episode', 'tokens'].map(
+  ...['base', 'shell', 'parts', 'run', 'run-narrow', 'group', 'timeline', 'episode', 'tokens', 'compare', 'play'].map(
     (name) => `${source}/style/${name}.css`,
   ),
 ];

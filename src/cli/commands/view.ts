@@ -24,6 +24,7 @@ const options = z.strictObject({
     .default([])
     .describe('Groups to bundle, as STEP/GROUP; may be repeated; default: those that differ most'),
   raw: z.boolean().default(false).describe('Leave keys and passwords in the bundle'),
+  play: z.boolean().default(false).describe('Let checkpoints play in the page even while a run trains'),
   open: z.boolean().default(false).describe('Open the page in the browser'),
   json: z.boolean().default(false).describe('Print the address as JSON'),
 });
@@ -53,7 +54,7 @@ export const viewCommand: Command<typeof options> = defineCommand({
     if (bundle !== undefined) return writeBundle(all, words, { ...options, bundle }, console);
     const [run] = words;
     const names = words.length > 1 ? { names: words } : {};
-    const server = await listenView({ root, version, ...names }, port);
+    const server = await listenView({ root, version, play: options.play, ...names }, port);
     const address = server.address(
       run === undefined || words.length > 1 ? '/' : `/runs/${encodeURIComponent(run)}`,
     );

@@ -10,6 +10,7 @@ import { useKeys } from '../navigation/keys.ts';
 import {
   episodeAddress,
   episodeQuery,
+  forkAddress,
   type GroupAt,
   groupAddress,
   groupQuery,
@@ -99,6 +100,7 @@ function Body({ at, member, episode, outline }: BodyProps) {
     { key: ']', does: 'next member', act: () => next !== undefined && go(episodeAddress(at, next)) },
     { key: '[', does: 'previous member', act: () => before !== undefined && go(episodeAddress(at, before)) },
     { key: 'd', does: 'where it leaves the majority', act: () => leaves !== undefined && choose(leaves) },
+    { key: 'f', does: 'fork at the chosen turn', act: () => go(forkAddress(at, member, chosen ?? 0)) },
     { key: 'i', does: 'token ids', act: () => showIds(!ids) },
     { key: 'r', does: 'raw record', act: () => showRaw(!raw) },
     ...scales.map((name, index) => ({
@@ -130,6 +132,15 @@ function Body({ at, member, episode, outline }: BodyProps) {
           >
             Next <kbd>]</kbd>
           </button>
+          {bundleStart === undefined && (
+            <button
+              type="button"
+              title="Go on from the chosen turn by yourself, or with a checkpoint"
+              onClick={() => go(forkAddress(at, member, chosen ?? 0))}
+            >
+              Fork at turn {(chosen ?? 0) + 1} <kbd>f</kbd>
+            </button>
+          )}
           <button type="button" onClick={() => go(groupAddress(at))}>
             Group <kbd>u</kbd>
           </button>
