@@ -4,13 +4,16 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
+import { exactJson } from '../../core/json/exact-json.ts';
 import { writeError } from '../../core/write-error.ts';
 import { version } from '../../run/version.ts';
 import type { Console } from '../../show/console.ts';
 import { unknownRun } from '../../store/runs.ts';
 import { makeBundle } from '../../view/server/bundle.ts';
+import { judgedEpisodes } from '../../view/server/judged-episodes.ts';
 import { listenView } from '../../view/server/listen.ts';
 import { RunsFolder } from '../../view/server/runs-folder.ts';
+import type { WatchedRun } from '../../view/server/watched-run.ts';
 import { type Command, defineCommand } from '../command.ts';
 
 const mostBundleBytes = 20e6;
@@ -23,6 +26,10 @@ const options = z.strictObject({
     .array(z.string())
     .default([])
     .describe('Groups to bundle, as STEP/GROUP; may be repeated; default: those that differ most'),
+  annotations: z
+    .string()
+    .optional()
+    .describe('Write what was judged in the page into this file, as episodes for --set data=FILE'),
   raw: z.boolean().default(false).describe('Leave keys and passwords in the bundle'),
   play: z.boolean().default(false).describe('Let checkpoints play in the page even while a run trains'),
   open: z.boolean().default(false).describe('Open the page in the browser'),
@@ -52,6 +59,9 @@ export const viewCommand: Command<typeof options> = defineCommand({
     const all = new RunsFolder({ root, version });
     for (const word of words) if (!all.list().some(({ name }) => name === word)) throw unknownRun(root, word);
     if (bundle !== undefined) return writeBundle(all, words, { ...options, bundle }, console);
+    if (options.annotations !== undefined) {
+      return exportAnnotations(all.find(words[0] ?? ''), options.annotations, json, console);
+    }
     const [run] = words;
     const names = words.length > 1 ? { names: words } : {};
     const server = await listenView({ root, version, play: options.play, ...names }, port);
@@ -105,6 +115,27 @@ async function writeBundle(
     json
       ? `${JSON.stringify({ path, bytes, episodes, leftOut })}\n`
       : `${path}: ${name} with ${episodes} episodes, ${(bytes / 1e6).toFixed(2)} MB${rest}\n`,
+  );
+}
+
+/** Episodes that were judged good or bad, and corrected turns beside what they were. */
+async function exportAnnotations(
+  run: WatchedRun,
+  path: string,
+  json: boolean,
+  console: Console,
+): Promise<void> {
+  const { episodes, pairs, unused } = await judgedEpisodes(run);
+  try {
+    writeFileSync(path, episodes.map((episode) => `${exactJson(episode)}\n`).join(''));
+  } catch (error) {
+    throw writeError(error, path, 'Nothing was written', 'choose another file');
+  }
+  const rest = unused === 0 ? '' : `; ${unused} of held-out tasks or without a judgement left out`;
+  console.write(
+    json
+      ? `${JSON.stringify({ path, episodes: episodes.length, pairs, unused })}\n`
+      : `${path}: ${episodes.length} episodes, of them ${pairs} pairs of a corrected turn${rest}\nLearn from them with: turnwise train ${run.config().world.source} --set data=${path} --recipe RECIPE\n`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** The routes of the viewer: files of runs as JSON and numbers. Reads only. */
+/** The routes of the viewer: files of runs as JSON and numbers. It writes nothing but what a person says of an episode. */
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
@@ -9,6 +9,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { TurnwiseError } from '../../core/errors.ts';
 import { exactJson } from '../../core/json/exact-json.ts';
 import { encodeSeries } from '../series.ts';
+import { annotate, readAnnotations } from './annotations.ts';
 import { comparisonNames, readComparison } from './comparisons.ts';
 import { settingsOf } from './configuration.ts';
 import { creditOf, methodRows } from './credit.ts';
@@ -87,6 +88,13 @@ export function viewApp(
   app.get('/api/runs/:run/config', async (context) =>
     context.json(await settingsOf(folder.find(context.req.param('run')).config())),
   );
+  app.get('/api/runs/:run/annotations', (context) =>
+    context.json(readAnnotations(folder.find(context.req.param('run')))),
+  );
+  app.post('/api/runs/:run/annotations', async (context) => {
+    const body: unknown = await context.req.json().catch(() => undefined);
+    return context.json(await annotate(folder.find(context.req.param('run')), groups, body));
+  });
   app.get('/api/runs/:run/log', (context) => {
     const { eventsPath } = folder.find(context.req.param('run'));
     return context.json(logPage(eventsPath, whole(context.req.query('before'))));

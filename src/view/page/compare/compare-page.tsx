@@ -13,7 +13,7 @@ export function ComparePage({ name }: { readonly name: string }) {
   const path = `/api/comparisons/${encodeURIComponent(name)}`;
   const { value, problem } = useLoaded<StoredComparison>(path);
   return (
-    <Shell crumbs={[{ label: 'runs', to: '/' }, { label: 'comparisons' }, { label: name }]} up="/">
+    <Shell crumbs={[{ label: 'runs', to: '/' }, { label: 'comparisons', to: '/' }, { label: name }]} up="/">
       {problem ? (
         <PageFailed problem={problem} />
       ) : value ? (

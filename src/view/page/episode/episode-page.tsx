@@ -26,6 +26,7 @@ import { type Scale, scales } from '../tokens/scales.ts';
 import { Conversation } from './conversation.tsx';
 import { CreditCard, useCredit } from './credit-card.tsx';
 import { FactsCard } from './facts-card.tsx';
+import { JudgementCard } from './judgement-card.tsx';
 import { RawRecord } from './raw-record.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -180,6 +181,9 @@ function Body({ at, member, episode, outline }: BodyProps) {
         </Conversation>
         <div class="side-column">
           <CreditCard at={at} episode={episode} member={member} role={role} chosen={chosen} credit={credit} />
+          {bundleStart === undefined && (
+            <JudgementCard at={at} member={member} episode={episode} chosen={chosen} />
+          )}
           <FactsCard at={at} member={member} episode={episode} />
         </div>
       </div>

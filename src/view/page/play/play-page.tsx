@@ -150,7 +150,7 @@ function Body({ overview }: { readonly overview: RunOverview }) {
           )}
           {events.map((event, index) =>
             event.kind === 'state' ? (
-              <div key={index}>
+              <div key={index} class="call">
                 {event.messages.map((message, place) => (
                   <div key={place} class={`message ${message.role === 'user' ? 'user' : 'other'}`}>
                     <span class="ink3 small who">{oneLine(message.role, 24)}</span>
