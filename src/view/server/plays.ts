@@ -61,7 +61,7 @@ export class Plays {
     this.#besideTraining = besideTraining;
   }
 
-  /** Begin an episode. @throws TurnwiseError `request-invalid`, `run-unknown`, `play-busy` */
+  /** Begin an episode. @throws TurnwiseError `config-invalid`, `run-unknown`, `play-busy` */
   open(body: unknown): string {
     const request = parseStrict(requestSchema, body, 'A request to play') as PlayRequest;
     const run = this.#folder.find(request.run);
@@ -97,7 +97,7 @@ export class Plays {
     return id;
   }
 
-  /** @throws TurnwiseError `request-invalid`, `play-unknown` */
+  /** @throws TurnwiseError `config-invalid`, `play-unknown` */
   move(id: string, body: unknown): void {
     const move: PlayMove = parseStrict(moveSchema, body, 'A move');
     const play = this.#find(id);
