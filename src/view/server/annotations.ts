@@ -44,7 +44,7 @@ function parsed(line: string): Annotation | undefined {
   }
 }
 
-/** Replace what was said about an episode. @throws TurnwiseError `request-invalid`, `episode-unknown` */
+/** Replace what was said about an episode. @throws TurnwiseError `config-invalid`, `episode-unknown` */
 export async function annotate(run: WatchedRun, groups: Groups, body: unknown): Promise<Annotation> {
   const given = parseStrict(bodySchema, body, 'An annotation');
   const read = await groups.read(run, given.place, given.group, given.label);
