@@ -24,6 +24,7 @@ await build({
   entry: [
     ...exported,
     'src/cli/main.ts',
+    'src/view/play/play-process.ts',
     'src/engine/embedded/worker.ts',
     'src/engine/embedded/lane-worker.ts',
     'envs/*/index.ts',

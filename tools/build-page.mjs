@@ -8,9 +8,19 @@ const target = 'dist/src/view/page';
 /** Later ones win. */
 const styles = [
   'node_modules/uplot/dist/uPlot.min.css',
-  ...['base', 'shell', 'parts', 'run', 'run-narrow', 'group', 'timeline', 'episode', 'tokens'].map(
-    (name) => `${source}/style/${name}.css`,
-  ),
+  ...[
+    'base',
+    'shell',
+    'parts',
+    'run',
+    'run-narrow',
+    'group',
+    'timeline',
+    'episode',
+    'tokens',
+    'compare',
+    'play',
+  ].map((name) => `${source}/style/${name}.css`),
 ];
 
 export async function buildPage() {

@@ -8,12 +8,16 @@ export interface Argument {
   readonly name: string;
   readonly description: string;
   readonly required: boolean;
+  /** The last argument may come several times: all of them are in `words`. */
+  readonly several?: boolean;
 }
 
 export interface Invocation<Options> {
   /** By the name of the argument; optional ones may be missing. */
   readonly arguments: Readonly<Record<string, string | undefined>>;
   readonly options: Options;
+  /** All arguments, in their order. */
+  readonly words: readonly string[];
   readonly console: Console;
   readonly interrupts: Interrupts;
 }

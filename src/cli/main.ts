@@ -18,6 +18,7 @@ import { recipesCommand } from './commands/recipes.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { runsCommand } from './commands/runs.ts';
 import { serveCommand } from './commands/serve.ts';
+import { tailCommand } from './commands/tail.ts';
 import { trainCommand } from './commands/train.ts';
 import { viewCommand } from './commands/view.ts';
 import { endingSoon, processInterrupts } from './interrupts.ts';
@@ -43,6 +44,7 @@ const code = await runCommandLine(process.argv.slice(2), {
     envCommand,
     runsCommand,
     viewCommand,
+    tailCommand,
     compareCommand,
     recipesCommand,
     creditCommand,

@@ -34,6 +34,7 @@ describe('parseLine', () => {
     expect(parseLine(command, ['soup'])).toEqual({
       arguments: { dish: 'soup', side: undefined },
       options: { minutes: 10, heatLevel: 'low', set: [], json: false },
+      words: ['soup'],
     });
   });
 
@@ -53,6 +54,7 @@ describe('parseLine', () => {
     expect(parseLine(command, line)).toEqual({
       arguments: { dish: 'soup', side: 'bread' },
       options: { minutes: 5, heatLevel: 'high', set: ['a=1,2', 'b=2'], json: true },
+      words: ['soup', 'bread'],
     });
   });
 

@@ -11,6 +11,7 @@ import type { Command } from './command.ts';
 export interface ParsedLine<Options> {
   readonly arguments: Readonly<Record<string, string | undefined>>;
   readonly options: Options;
+  readonly words: readonly string[];
 }
 
 /** `learningRate` is written `--learning-rate`. */
@@ -55,7 +56,11 @@ export function parseLine<Schema extends z.ZodObject>(
           ? [value]
           : value;
   }
-  return { arguments: nameArguments(command, positionals), options: parseOptions(command, values, fields) };
+  return {
+    arguments: nameArguments(command, positionals),
+    options: parseOptions(command, values, fields),
+    words: positionals,
+  };
 }
 
 function readValue(field: Field, text: string | undefined): Json {
@@ -96,7 +101,7 @@ function nameArguments(command: Command, positionals: readonly string[]): Record
       fields: { command: command.name, argument: missing.name },
     });
   }
-  if (positionals.length > expected.length) {
+  if (positionals.length > expected.length && !expected.at(-1)?.several) {
     const names = expected.map((argument) => argument.name.toUpperCase()).join(' ');
     throw new TurnwiseError('argument-extra', {
       what: `turnwise ${command.name} takes ${expected.length === 0 ? 'no arguments' : `only ${names}`}`,

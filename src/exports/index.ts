@@ -96,7 +96,10 @@ export type { CheckpointChoice, EvaluateOptions, PlayOptions, Run } from '../run
 export type { RunSettings } from '../run/settings/run-definitions.ts';
 export { csv } from '../run/sinks/csv.ts';
 export { jsonLines } from '../run/sinks/json-lines.ts';
-export type { Sink, SinkRun } from '../run/sinks/sink.ts';
+export { type OtlpOptions, otlp } from '../run/sinks/otlp/otlp.ts';
+export type { RunEnd, Sink, SinkRun, StoredEpisodes } from '../run/sinks/sink.ts';
+export { tensorboard } from '../run/sinks/tensorboard/tensorboard.ts';
+export { type WandbOptions, wandb } from '../run/sinks/wandb/wandb.ts';
 export type { TrainConfig, TrainSettings } from '../train/config/config.ts';
 export type { Metrics, RunEvent, RunSummary, StoredEvent } from '../train/loop/events.ts';
 export {

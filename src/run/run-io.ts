@@ -14,7 +14,7 @@ import type { RunIo } from '../train/loop/loop.ts';
 import { type EngineWatch, identityOf, type ModelSearch } from './model/run-model.ts';
 import type { CheckpointState } from './run-checkpoint.ts';
 import { criticFolder, playerFolder } from './run-folders.ts';
-import type { Sink } from './sinks/sink.ts';
+import type { RunEnd, Sink } from './sinks/sink.ts';
 import { SinkSet } from './sinks/sink-set.ts';
 
 export interface RunControl extends Pick<ModelSearch, 'onDownload'> {
@@ -49,16 +49,19 @@ export interface OpenIo extends RunIo {
 export async function openIo(
   control: RunControl,
   run: RunDirectory,
-  { engine, critic, others, card, config }: Learner,
+  { engine, critic, others, card, config, world, recipe }: Learner,
   kept: number,
 ): Promise<OpenIo> {
   const { generation } = run.events;
   const sinks = await SinkSet.open(control.sinks ?? [], {
     run: run.name,
     folder: run.path,
+    environment: world.name,
+    recipe: recipe.name,
     config,
     generation,
     kept,
+    past: () => run.events.kept(),
   });
   const lag = monitorEventLoopDelay({ resolution: 5 });
   lag.enable();
@@ -72,6 +75,7 @@ export async function openIo(
     for (const message of sinks.takeFailures()) tellOne({ type: 'warning', code: 'sink-failed', message });
   };
   let isOpen = false;
+  let end: RunEnd = 'failed';
   const writer = storeOf(run, { card, config });
   return {
     writer,
@@ -79,18 +83,28 @@ export async function openIo(
       const message = event.type === 'warning' ? undefined : control.strays?.take();
       if (message !== undefined) tell({ type: 'warning', code: 'stray-errors', message });
       tell(event.type === 'step' ? withLag(event, lag) : event);
+      if (event.type === 'finish') end = 'finished';
       tellOfSinks(event.type === 'finish' ? (warning) => control.report(warning, run) : tell);
       if (!isOpen) control.onOpen?.(run);
       isOpen = true;
     },
     close: async () => {
       lag.disable();
-      await sinks.close();
+      const stopped = control.signal.aborted || control.stopRequested();
+      await sinks.close(end === 'failed' && stopped ? 'stopped' : end);
       tellOfSinks((warning) => control.report(warning, run));
     },
     progress: (event) => control.report(event, run),
-    rollouts: (step, groups, credit) => writer.write(step, groups, credit),
-    evaluation: (step, played) => run.storeEvaluation(step, played),
+    rollouts: async (step, groups, credit) => {
+      await writer.write(step, groups, credit);
+      sinks.episodes({ step, label: 'training', groups });
+    },
+    evaluation: async (step, played) => {
+      await run.storeEvaluation(step, played);
+      for (const label of ['sampled', 'greedy'] as const) {
+        sinks.episodes({ step, label, groups: played[label] });
+      }
+    },
     checkpoint: async (step, state) => {
       const content: CheckpointState = { state, card };
       await run.saveCheckpoint({

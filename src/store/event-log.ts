@@ -138,6 +138,14 @@ export class EventLog {
     return readEvents(this.path);
   }
 
+  /** What the next event follows: after `openGeneration`, the events that the checkpoint saw. */
+  kept(): TimedEvent[] {
+    const { keeps = Number.POSITIVE_INFINITY } = this.#opening ?? {};
+    return readEventFile(this.path).lines.flatMap(({ event, end, replaced }) =>
+      replaced || end > keeps ? [] : [event],
+    );
+  }
+
   #known(): End {
     if (this.#end) return this.#end;
     const { bytes, wholeBytes, generations } = readEventFile(this.path);

@@ -230,7 +230,7 @@ describe('a watched run', () => {
     const console = memoryConsole();
     const run = RunDirectory.openForReading({ root, name: 'first', version: '0.1.0' });
     await watchRun(
-      { arguments: {}, options: options(), console, interrupts: noInterrupts },
+      { arguments: {}, words: [], options: options(), console, interrupts: noInterrupts },
       async ({ report }) => {
         for (const event of exampleEvents()) report(event, run);
       },
@@ -252,7 +252,7 @@ describe('a watched run', () => {
       world: { name: 'frozen-lake', source: 'frozen-lake' },
       recipe: 'rloo',
     });
-    const invocation = { arguments: {}, options: options(), console, interrupts: noInterrupts };
+    const invocation = { arguments: {}, words: [], options: options(), console, interrupts: noInterrupts };
     await watchRun(invocation, async ({ report }) => {
       report({ type: 'phase', phase: 'train', steps: 4 }, run);
       for (const event of exampleEvents()) {

@@ -15,18 +15,21 @@ import { jobsOf, prepareStudy, type Study, storeName } from '../../compare/study
 import { claimComparison, contentOf } from '../../compare/study-file.ts';
 import type { JobStatus } from '../../compare/sweep.ts';
 import { TurnwiseError } from '../../core/errors.ts';
+import { exactJson } from '../../core/json/exact-json.ts';
 import { commandLine } from '../../core/shell.ts';
 import { environmentNames, findEnvironment } from '../../run/load/environments.ts';
 import { nameInAssignments } from '../../run/settings/run-definitions.ts';
 import { settingsSchema } from '../../run/settings/run-settings.ts';
 import { realDisk } from '../../store/disk.ts';
 import { recipes as allRecipes } from '../../train/recipes/recipes.ts';
+import { comparisonFile } from '../../view/comparison.ts';
 import { type Command, defineCommand, type Invocation } from '../command.ts';
 import { comparisonText } from '../compare/comparison-text.ts';
 import { planText } from '../compare/plan-text.ts';
 import { type ReportRequest, reportPage } from '../compare/report-page.ts';
 import { planClaims, reportClaims, runClaims } from '../compare/run-claims.ts';
 import { shownSweep } from '../compare/shown-sweep.ts';
+import { storedComparison } from '../compare/stored-comparison.ts';
 
 const options = z.strictObject({
   env: z
@@ -202,6 +205,7 @@ function finish(
     return relative('', path);
   };
   const report = write('report.html', reportPage({ ...request, from }));
+  write(comparisonFile, exactJson(storedComparison(comparison)));
   const csv = {
     runs: write('runs.csv', runsCsv(comparison.worlds)),
     curves: write('curves.csv', curvesCsv(comparison.worlds)),

@@ -1,12 +1,14 @@
 /** `turnwise resume`: go on with a run that was stopped or killed. */
 
 import { z } from 'zod';
+import { namedSinks, sinkForms } from '../../run/sinks/named-sinks.ts';
 import { resumeRun } from '../../run/training-run.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { watchRun } from '../terminal/watch-run.ts';
 
 const options = z.strictObject({
   runs: z.string().default('runs').describe('Folder that holds the runs'),
+  sink: z.array(z.string()).default([]).describe(`Send metrics elsewhere too: ${sinkForms}; may be repeated`),
   json: z.boolean().default(false).describe('Print events as JSON lines'),
 });
 
@@ -18,6 +20,7 @@ export const resumeCommand: Command<typeof options> = defineCommand({
   examples: ['turnwise resume frozen-lake-rloo-1'],
   async run(invocation) {
     const name = invocation.arguments.run!;
-    await watchRun(invocation, (control) => resumeRun({ ...control, name }));
+    const sinks = await namedSinks(invocation.options.sink);
+    await watchRun(invocation, (control) => resumeRun({ ...control, name, sinks }));
   },
 });

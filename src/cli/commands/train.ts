@@ -5,6 +5,7 @@ import { environmentHelp, environmentNames, findEnvironment } from '../../run/lo
 import { nameInAssignments } from '../../run/settings/run-definitions.ts';
 import { nameRecipe } from '../../run/settings/run-recipe.ts';
 import { defaultRecipe, readSettings, settingsSchema } from '../../run/settings/run-settings.ts';
+import { namedSinks, sinkForms } from '../../run/sinks/named-sinks.ts';
 import { startRun } from '../../run/training-run.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { recipes } from '../../train/recipes/recipes.ts';
@@ -35,6 +36,7 @@ const options = z.strictObject({
   name: z.string().optional().describe('Name of the run; default: ENVIRONMENT-RECIPE-NUMBER'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
   set: z.array(z.string()).default([]).describe('Change a setting; may be repeated'),
+  sink: z.array(z.string()).default([]).describe(`Send metrics elsewhere too: ${sinkForms}; may be repeated`),
   view: z
     .boolean()
     .default(false)
@@ -71,6 +73,7 @@ export const trainCommand: Command<typeof options> = defineCommand({
     const factory = await findEnvironment(invocation.arguments.environment!);
     const { recipe, source } = await nameRecipe(wanted ?? defaultRecipe(factory));
     const settings = readSettings(factory, recipe, set, catalogue);
+    const sinks = await namedSinks(invocation.options.sink);
     const beside = invocation.options.view ? await viewBeside(invocation.options.runs) : undefined;
     if (beside) invocation.console.writeError(`Watch it at ${beside.address}\n`);
     try {
@@ -80,6 +83,7 @@ export const trainCommand: Command<typeof options> = defineCommand({
           factory,
           recipe: source,
           settings,
+          sinks,
           ...(name !== undefined && { name }),
         }),
       );

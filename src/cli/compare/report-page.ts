@@ -98,7 +98,7 @@ function budgetLine({ budget }: Study, jobs: readonly Job[]): string {
   return `${steps.join(' or ')} reinforcement-learning steps for each run`;
 }
 
-function conclusion({ pairs }: Comparison): string {
+export function conclusion({ pairs }: Comparison): string {
   if (pairs.length === 0) return 'Nothing to compare: no two arms finished the same seed.';
   const fewest = Math.min(...pairs.flatMap(({ comparison }) => comparison.seeds_W));
   if (fewest < fewestSeeds) {

@@ -83,4 +83,9 @@ export const rolloutsAndCredit = {
     meaning: 'The file exists and cannot be read.',
     remedy: 'Check its permissions.',
   },
+  'sink-invalid': {
+    meaning: 'A sink has an unknown kind or no usable target, or was named twice.',
+    remedy: 'The message lists the forms.',
+    exit: 2,
+  },
 } satisfies ErrorTable;

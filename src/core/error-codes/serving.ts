@@ -1,6 +1,39 @@
 import type { ErrorTable } from './error-table.ts';
 
 export const serving = {
+  'bundle-failed': {
+    meaning: 'A run could not be written into one document.',
+    remedy: 'The message gives the reason.',
+  },
+  'bundle-runs': {
+    meaning: '`view --bundle` was given no run, or several.',
+    remedy: 'Name one.',
+    exit: 2,
+  },
+  'comparison-unknown': {
+    meaning: 'The viewer was asked for a comparison that is not stored.',
+    remedy: 'Repeat its command; finished runs are not run again.',
+  },
+  'play-agent': {
+    meaning: 'The page cannot steer an agent, whose own code asks the model.',
+    remedy: 'Watch it with `turnwise play`.',
+  },
+  'play-busy': {
+    meaning: 'A run is training, and playing would take the processor from it.',
+    remedy: 'Wait, or start the viewer with `--play`.',
+  },
+  'play-differs': {
+    meaning: 'A recorded episode cannot be continued: the environment does something else by now.',
+    remedy: 'Fork an episode that this version of the environment made.',
+  },
+  'play-impure': {
+    meaning: 'An environment that is not pure cannot be taken back to a turn.',
+    remedy: 'Play a task from its beginning.',
+  },
+  'play-unknown': {
+    meaning: 'The episode that the page steers is over.',
+    remedy: 'Begin another.',
+  },
   'request-conflict': {
     meaning: 'A sequence number or name was used for something else, or came out of order (409).',
     remedy: 'Count up from 1, and send each request once.',

@@ -2,7 +2,8 @@
 
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { EvaluationResult, StoredEvent } from '../../train/loop/events.ts';
+import type { TimedEvent } from '../../store/log-lines.ts';
+import { measuredIn } from './measured.ts';
 import type { Sink } from './sink.ts';
 
 /** Present in every row. */
@@ -43,32 +44,9 @@ export function csv(path: string): Sink {
   };
 }
 
-function rowOf(event: StoredEvent): Row | undefined {
-  switch (event.type) {
-    case 'step':
-      return { step: event.step, event: 'step', ...event.metrics };
-    case 'evaluation':
-      return {
-        step: event.step,
-        event: event.label,
-        ...resultOf('sampled', event.sampled),
-        ...resultOf('greedy', event.greedy),
-      };
-    default:
-      return undefined;
-  }
-}
-
-function resultOf(
-  way: string,
-  { success, return: outcome, turns, episodes, metrics = {} }: EvaluationResult,
-): Row {
-  const name = (figure: string): string => `eval/${way}/${figure}`;
-  return {
-    [name('success')]: success,
-    [name('return')]: outcome,
-    [name('turns')]: turns,
-    [name('episodes')]: episodes,
-    ...Object.fromEntries(Object.entries(metrics).map(([figure, value]) => [name(figure), value])),
-  };
+function rowOf(event: TimedEvent): Row | undefined {
+  const measured = measuredIn(event);
+  if (measured === undefined || measured.kind === 'clone') return undefined;
+  const name = event.type === 'evaluation' ? event.label : 'step';
+  return { step: measured.step, event: name, ...measured.metrics };
 }

@@ -3,9 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { thrownText } from '../../core/safe-text.ts';
 import type { TimedEvent } from '../../store/log-lines.ts';
-import type { Sink, SinkRun } from './sink.ts';
+import type { RunEnd, Sink, SinkRun, StoredEpisodes } from './sink.ts';
 
 const CLOSE_LIMIT_MS = 5000;
+
+type Told = void | Promise<void>;
 
 export class SinkSet {
   /** With its number, by which warnings name it. */
@@ -21,8 +23,16 @@ export class SinkSet {
   }
 
   event(event: TimedEvent): void {
+    this.#tell((sink) => sink.event(event));
+  }
+
+  episodes(stored: StoredEpisodes): void {
+    this.#tell((sink) => sink.episodes?.(stored));
+  }
+
+  #tell(call: (sink: Sink) => Told | undefined): void {
     for (const sink of this.#working.keys()) {
-      const done = this.#guard(sink, () => sink.event(event));
+      const done = this.#guard(sink, () => call(sink));
       if (done === undefined) continue;
       this.#pending.add(done);
       void done.finally(() => this.#pending.delete(done));
@@ -30,16 +40,16 @@ export class SinkSet {
   }
 
   /** A sink that does not end is left behind. */
-  async close(): Promise<void> {
+  async close(end: RunEnd): Promise<void> {
     const over = new AbortController();
     const late = sleep(CLOSE_LIMIT_MS, undefined, { signal: over.signal }).catch(() => {});
-    await Promise.race([this.#closeAll(), late]);
+    await Promise.race([this.#closeAll(end), late]);
     over.abort();
   }
 
-  async #closeAll(): Promise<void> {
+  async #closeAll(end: RunEnd): Promise<void> {
     await Promise.all(this.#pending);
-    await Promise.all([...this.#working.keys()].map((sink) => this.#guard(sink, () => sink.close?.())));
+    await Promise.all([...this.#working.keys()].map((sink) => this.#guard(sink, () => sink.close?.(end))));
   }
 
   /** One sentence for each sink that failed since this was last asked. */
@@ -50,7 +60,7 @@ export class SinkSet {
   }
 
   /** Nothing where the call is over; a promise that never rejects where it is not. */
-  #guard(sink: Sink, call: () => void | Promise<void>): Promise<void> | undefined {
+  #guard(sink: Sink, call: () => Told | undefined): Promise<void> | undefined {
     try {
       return call()?.catch((error: unknown) => this.#drop(sink, error));
     } catch (error) {

@@ -1,11 +1,13 @@
 /** Which page an address is. */
 
 import { Component, type ComponentChildren } from 'preact';
+import { ComparePage } from './compare/compare-page.tsx';
 import { EpisodePage } from './episode/episode-page.tsx';
 import { GroupPage } from './group/group-page.tsx';
 import { segments } from './navigation/router.ts';
 import { Shell } from './parts/shell.tsx';
 import { PageFailed } from './parts/states.tsx';
+import { PlayPage } from './play/play-page.tsx';
 import { ConfigurationPage } from './run/configuration-page.tsx';
 import { EpisodesPage } from './run/episodes-page.tsx';
 import { LogPage } from './run/log-page.tsx';
@@ -25,10 +27,12 @@ export function App() {
 function Page() {
   const [runs, run, kind, step, groups, group, member] = segments.value;
   if (runs === undefined) return <RunsPage />;
+  if (runs === 'comparisons' && run !== undefined) return <ComparePage name={run} />;
   if (runs !== 'runs' || run === undefined) return <Nowhere />;
   if (kind === undefined) return <RunPage key={run} run={run} />;
   if (kind === 'metrics') return <MetricsPage run={run} />;
   if (kind === 'config') return <ConfigurationPage run={run} />;
+  if (kind === 'play') return <PlayPage run={run} />;
   if (kind === 'log') return <LogPage run={run} />;
   if (kind === 'episodes') return <EpisodesPage run={run} />;
   if ((kind !== 'steps' && kind !== 'evaluations') || step === undefined || !/^\d+$/.test(step))

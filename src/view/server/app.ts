@@ -1,4 +1,4 @@
-/** The routes of the viewer: files of runs as JSON and numbers. Reads only. */
+/** The routes of the viewer: files of runs as JSON and numbers. It writes nothing but what a person says of an episode. */
 
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
@@ -9,6 +9,8 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { TurnwiseError } from '../../core/errors.ts';
 import { exactJson } from '../../core/json/exact-json.ts';
 import { encodeSeries } from '../series.ts';
+import { annotate, readAnnotations } from './annotations.ts';
+import { comparisonNames, readComparison } from './comparisons.ts';
 import { settingsOf } from './configuration.ts';
 import { creditOf, methodRows } from './credit.ts';
 import { memberAt, shownEpisode, textAt } from './episode.ts';
@@ -19,6 +21,7 @@ import { outlineOf } from './outline.ts';
 import { overviewOf, problemOf, rowOf } from './overview.ts';
 import type { PageFiles } from './page-files.ts';
 import { piecesOf } from './pieces.ts';
+import type { Plays } from './plays.ts';
 import type { RunsFolder } from './runs-folder.ts';
 import { secure, type ViewApp } from './security.ts';
 import { groupsAt, memberRows, shardAt } from './step-episodes.ts';
@@ -31,6 +34,9 @@ const status: Readonly<Record<string, ContentfulStatusCode>> = {
   'request-too-large': 413,
   'run-unknown': 404,
   'episode-unknown': 404,
+  'comparison-unknown': 404,
+  'play-unknown': 404,
+  'play-busy': 409,
   'route-unknown': 404,
   'episode-too-large': 413,
   unexpected: 500,
@@ -44,7 +50,7 @@ const mostCharacters = 64 * 1024;
 
 export function viewApp(
   folder: RunsFolder,
-  { key, page }: { readonly key: string; readonly page: PageFiles },
+  { key, page, plays }: { readonly key: string; readonly page: PageFiles; readonly plays?: Plays },
 ): ViewApp {
   const app: ViewApp = new Hono();
   const groups = new Groups();
@@ -59,6 +65,10 @@ export function viewApp(
     context.header('etag', mark);
     return context.json({ root: folder.root, begin: folder.begin, runs: runs.map(rowOf) });
   });
+  app.get('/api/comparisons', (context) => context.json(comparisonNames(folder.root)));
+  app.get('/api/comparisons/:name', (context) =>
+    context.json(readComparison(folder.root, context.req.param('name'))),
+  );
   app.get('/api/runs/:run', (context) =>
     context.json(overviewOf(folder, folder.find(context.req.param('run')))),
   );
@@ -78,6 +88,13 @@ export function viewApp(
   app.get('/api/runs/:run/config', async (context) =>
     context.json(await settingsOf(folder.find(context.req.param('run')).config())),
   );
+  app.get('/api/runs/:run/annotations', (context) =>
+    context.json(readAnnotations(folder.find(context.req.param('run')))),
+  );
+  app.post('/api/runs/:run/annotations', async (context) => {
+    const body: unknown = await context.req.json().catch(() => undefined);
+    return context.json(await annotate(folder.find(context.req.param('run')), groups, body));
+  });
   app.get('/api/runs/:run/log', (context) => {
     const { eventsPath } = folder.find(context.req.param('run'));
     return context.json(logPage(eventsPath, whole(context.req.query('before'))));
@@ -119,6 +136,20 @@ export function viewApp(
     const body: unknown = await context.req.json().catch(() => undefined);
     return context.json(await creditOf(folder, groups, body));
   });
+  if (plays) {
+    app.post('/api/plays', async (context) => {
+      const body: unknown = await context.req.json().catch(() => undefined);
+      return context.json({ id: plays.open(body) });
+    });
+    app.post('/api/plays/:id', async (context) => {
+      plays.move(context.req.param('id'), await context.req.json().catch(() => undefined));
+      return context.json({});
+    });
+    app.get('/api/plays/:id', (context) => {
+      const after = whole(context.req.header('last-event-id')) ?? 0;
+      return streamSSE(context, (stream) => plays.tell(context.req.param('id'), after, stream));
+    });
+  }
   app.get('/api/live', (context) => {
     const name = context.req.query('run');
     const run = name === undefined ? undefined : folder.find(name);

@@ -2,13 +2,13 @@
 
 import { z } from 'zod';
 import type { Json } from '../../core/json/json.ts';
+import { leaves } from '../../core/json/leaves.ts';
 import { environmentNames, findEnvironment } from '../../run/load/environments.ts';
 import type { RunFile } from '../../store/run-file.ts';
 import type { TrainSettings } from '../../train/config/config.ts';
 import { mergeSettings, resolveConfig } from '../../train/config/resolve.ts';
 import { recipes } from '../../train/recipes/recipes.ts';
 import type { Setting } from '../shapes.ts';
-import { leaves } from './overview.ts';
 
 /** Settings that decide which others there are: what they bring along is no difference. */
 const choices = [

@@ -129,7 +129,7 @@ function shownCall(call: Call, pieces: Pieces | undefined): ShownCall {
   };
 }
 
-function shownMessage({ role, content, reasoning, toolCalls = [] }: Message): ShownMessage {
+export function shownMessage({ role, content, reasoning, toolCalls = [] }: Message): ShownMessage {
   return {
     role,
     content: cutText(content),

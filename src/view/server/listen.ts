@@ -7,6 +7,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { newKey } from '../../server/guard/secrets.ts';
 import { viewApp } from './app.ts';
 import { readPage } from './page-files.ts';
+import { Plays } from './plays.ts';
 import { RunsFolder, type ShownRuns } from './runs-folder.ts';
 
 export interface ViewServer {
@@ -21,7 +22,9 @@ export interface ViewServer {
 /** @param port 0 takes a free one @throws TurnwiseError `view-unbuilt`, `serve-port` */
 export async function listenView(shown: ShownRuns, port: number): Promise<ViewServer> {
   const key = newKey('');
-  const app = viewApp(new RunsFolder(shown), { key, page: readPage() });
+  const folder = new RunsFolder(shown);
+  const plays = new Plays(folder, shown.play ?? false);
+  const app = viewApp(folder, { key, page: readPage(), plays });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
@@ -43,6 +46,7 @@ export async function listenView(shown: ShownRuns, port: number): Promise<ViewSe
     address: (path = '/') => `${origin}${path}#token=${key}`,
     close: () =>
       new Promise((resolve) => {
+        plays.close();
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -1,7 +1,7 @@
 /** Runs as rows of the list, and one of them as its page begins. Of episodes only what the index says. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import type { Json } from '../../core/json/json.ts';
+import { leaves } from '../../core/json/leaves.ts';
 import { thrownText } from '../../core/safe-text.ts';
 import type { Problem, RunOverview, RunRow } from '../shapes.ts';
 import { allFinite, finite } from './finite.ts';
@@ -80,12 +80,4 @@ export function overviewOf(folder: RunsFolder, run: WatchedRun): RunOverview {
     episodes: history.spent?.episodes ?? metrics.sum('episodes/total'),
     checkpoints: run.checkpoints(),
   };
-}
-
-/** Leaves of a configuration by dotted key; lists are leaves. */
-export function leaves(value: Json, key = ''): [string, Json][] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[key, value]];
-  return Object.entries(value).flatMap(([name, field]) =>
-    leaves(field as Json, key ? `${key}.${name}` : name),
-  );
 }

@@ -8,6 +8,8 @@ export interface ShownRuns {
   /** Only these; all by default. */
   readonly names?: readonly string[];
   readonly version: string;
+  /** Whether checkpoints may play while a run trains. */
+  readonly play?: boolean;
 }
 
 export class RunsFolder {

@@ -17,6 +17,7 @@ import { train } from '../../exports/train.ts';
 import { version } from '../../run/version.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import type { TrainSettings } from '../../train/config/config.ts';
+import { comparisonFile, type StoredComparison } from '../comparison.ts';
 
 const small: TrainSettings = {
   steps: 3,
@@ -54,6 +55,36 @@ export async function makeViewRuns(root: string): Promise<void> {
   mkdirSync(join(root, 'broken'));
   writeFileSync(join(root, 'broken/config.json'), '{"format":');
   await makeHostileRun(root);
+  makeComparison(root);
+}
+
+/** Two arms in one world, as `turnwise compare` stores them. */
+function makeComparison(root: string): void {
+  const figures = { warm: 0.1, final: 0.6, area: 0.4, collapses: 0, tokens: 12_000, secondsPerStep: 0.5 };
+  const curve = [0, 100, 200].map((spent) => ({ spent, value: spent / 400 }));
+  const arm = (name: string) => ({ arm: name, seeds: 6, counted: 6, figures, curve, finals: [0.5, 0.7] });
+  const pair = { first: 'rloo', second: markup, metric: 'final success', world: 'frozen-lake', mean: 0.1 };
+  const comparison: StoredComparison = {
+    version: 1,
+    name: 'made',
+    time: '2026-01-02T00:00:00.000Z',
+    conclusion: '6 seeds are too few to tell arms apart.',
+    worlds: [
+      {
+        world: 'frozen-lake',
+        title: 'Success on held-out tasks',
+        axis: 'environment steps',
+        isShare: true,
+        arms: [arm('rloo'), arm(markup)],
+      },
+    ],
+    pairs: [{ ...pair, low: -0.1, high: 0.3, text: '+0.10 [−0.10, +0.30]', p: '0.30', wins: '4/0/2' }],
+    overall: [{ arm: 'rloo', mean: 0.5, interquartileMean: 0.5, profile: [1, 0.5, 0] }],
+    thresholds: [0, 0.5, 1],
+    improvement: [],
+  };
+  mkdirSync(join(root, 'made'));
+  writeFileSync(join(root, 'made', comparisonFile), JSON.stringify(comparison));
 }
 
 function hostileGroup(): Group {

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Json } from '../../../core/json/json.ts';
 import type { CreditAnswer, MethodRow, OptionField, Problem, ShownEpisode } from '../../shapes.ts';
+import { bundleStart } from '../data/bundle.ts';
 import { postJson, Refusal } from '../data/client.ts';
 import { useLoaded } from '../data/loaded.ts';
 import { type GroupAt, groupQuery } from '../navigation/places.ts';
@@ -22,7 +23,8 @@ export interface Credit {
 export function useCredit(at: GroupAt, episode: ShownEpisode): Credit {
   const { run, place, group } = at;
   const isTraining = episode.label === 'training' || episode.label === 'recorded';
-  const { value: methods = [] } = useLoaded<MethodRow[]>(isTraining ? groupQuery(at, '/methods') : undefined);
+  const computes = isTraining && bundleStart === undefined;
+  const { value: methods = [] } = useLoaded<MethodRow[]>(computes ? groupQuery(at, '/methods') : undefined);
   const method = methods.find(({ name }) => name === query.value.get('credit'));
   const options = Object.fromEntries(
     (method?.options ?? []).flatMap((field): [string, Json][] => {
@@ -88,7 +90,7 @@ export function CreditCard({ episode, member, role, chosen, credit }: CreditCard
   const turns = episode.turns.filter((turn) => turn.role === role);
   const computed = answer?.members.find((one) => one.member === member && one.role === role);
   const places = episode.turns.flatMap((turn, index) => (turn.role === role ? [index] : []));
-  if (methods.length === 0) {
+  if (methods.length === 0 && (bundleStart === undefined || trained === undefined)) {
     return (
       <section class="card" aria-label="Credit">
         <h2>Credit</h2>
@@ -106,21 +108,23 @@ export function CreditCard({ episode, member, role, chosen, credit }: CreditCard
         <h2>Credit</h2>
         <span class="ink3 small">{method ? 'computed here' : 'as stored'}</span>
       </div>
-      <label class="field block">
-        <span class="unseen">Method</span>
-        <select
-          value={method?.name ?? ''}
-          onChange={({ currentTarget }) => chooseMethod(currentTarget.value)}
-        >
-          <option value="">{trained === undefined ? 'none stored' : `${trained} ●`}</option>
-          {methods.map(({ name, title, problem: lacks }) => (
-            <option key={name} value={name} title={title}>
-              {name}
-              {lacks === undefined ? '' : ' (lacks a field)'}
-            </option>
-          ))}
-        </select>
-      </label>
+      {bundleStart === undefined && (
+        <label class="field block">
+          <span class="unseen">Method</span>
+          <select
+            value={method?.name ?? ''}
+            onChange={({ currentTarget }) => chooseMethod(currentTarget.value)}
+          >
+            <option value="">{trained === undefined ? 'none stored' : `${trained} ●`}</option>
+            {methods.map(({ name, title, problem: lacks }) => (
+              <option key={name} value={name} title={title}>
+                {name}
+                {lacks === undefined ? '' : ' (lacks a field)'}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       {method && <Options method={method} />}
       {problem ? (
         <p class="red small" role="alert">
@@ -159,7 +163,7 @@ export function CreditCard({ episode, member, role, chosen, credit }: CreditCard
           !problem &&
           `${method.title}: over the ${plural(answer.groups, 'group')} of the step. `}
         {method?.summary}
-        {!method && 'Choose a method to compute these episodes again.'}
+        {!method && bundleStart === undefined && 'Choose a method to compute these episodes again.'}
         {episode.left.includes(role) && ' This episode was left out of the loss.'}
       </p>
       {method && (

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { GroupOutline, ShownEpisode } from '../../shapes.ts';
+import { bundleStart } from '../data/bundle.ts';
 import { prefetch, useLoaded } from '../data/loaded.ts';
 import { leavesMajority } from '../group/prefix-tree.ts';
 import { taskText } from '../group/task-text.ts';
@@ -9,6 +10,7 @@ import { useKeys } from '../navigation/keys.ts';
 import {
   episodeAddress,
   episodeQuery,
+  forkAddress,
   type GroupAt,
   groupAddress,
   groupQuery,
@@ -24,6 +26,7 @@ import { type Scale, scales } from '../tokens/scales.ts';
 import { Conversation } from './conversation.tsx';
 import { CreditCard, useCredit } from './credit-card.tsx';
 import { FactsCard } from './facts-card.tsx';
+import { JudgementCard } from './judgement-card.tsx';
 import { RawRecord } from './raw-record.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -98,6 +101,7 @@ function Body({ at, member, episode, outline }: BodyProps) {
     { key: ']', does: 'next member', act: () => next !== undefined && go(episodeAddress(at, next)) },
     { key: '[', does: 'previous member', act: () => before !== undefined && go(episodeAddress(at, before)) },
     { key: 'd', does: 'where it leaves the majority', act: () => leaves !== undefined && choose(leaves) },
+    { key: 'f', does: 'fork at the chosen turn', act: () => go(forkAddress(at, member, chosen ?? 0)) },
     { key: 'i', does: 'token ids', act: () => showIds(!ids) },
     { key: 'r', does: 'raw record', act: () => showRaw(!raw) },
     ...scales.map((name, index) => ({
@@ -129,6 +133,15 @@ function Body({ at, member, episode, outline }: BodyProps) {
           >
             Next <kbd>]</kbd>
           </button>
+          {bundleStart === undefined && (
+            <button
+              type="button"
+              title="Go on from the chosen turn by yourself, or with a checkpoint"
+              onClick={() => go(forkAddress(at, member, chosen ?? 0))}
+            >
+              Fork at turn {(chosen ?? 0) + 1} <kbd>f</kbd>
+            </button>
+          )}
           <button type="button" onClick={() => go(groupAddress(at))}>
             Group <kbd>u</kbd>
           </button>
@@ -158,14 +171,19 @@ function Body({ at, member, episode, outline }: BodyProps) {
             <button type="button" aria-pressed={ids} onClick={() => showIds(!ids)}>
               Token ids <kbd>i</kbd>
             </button>
-            <button type="button" aria-pressed={raw} onClick={() => showRaw(!raw)}>
-              Raw record <kbd>r</kbd>
-            </button>
+            {bundleStart === undefined && (
+              <button type="button" aria-pressed={raw} onClick={() => showRaw(!raw)}>
+                Raw record <kbd>r</kbd>
+              </button>
+            )}
           </footer>
           {raw && <RawRecord path={groupQuery(at, `/members/${member}/raw`)} />}
         </Conversation>
         <div class="side-column">
           <CreditCard at={at} episode={episode} member={member} role={role} chosen={chosen} credit={credit} />
+          {bundleStart === undefined && (
+            <JudgementCard at={at} member={member} episode={episode} chosen={chosen} />
+          )}
           <FactsCard at={at} member={member} episode={episode} />
         </div>
       </div>

@@ -34,6 +34,18 @@ export function episodeAddress({ run, place, group, label }: GroupAt, member: nu
   return labelled(address('runs', run, ...stepParts(place), 'groups', group, member), label);
 }
 
+/** Where an episode is gone on with after so many of its turns. */
+export function forkAddress({ run, place, group, label }: GroupAt, member: number, turns: number): string {
+  const from = new URLSearchParams({
+    from: place,
+    group: `${group}`,
+    member: `${member}`,
+    turns: `${turns}`,
+  });
+  if (label !== undefined && label !== 'training') from.set('label', label);
+  return `${address('runs', run, 'play')}?${from}`;
+}
+
 export function groupQuery({ run, place, group, label }: GroupAt, rest = ''): string {
   return labelled(runPath(run, `/places/${place}/groups/${group}${rest}`), label);
 }

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { tokenFragment } from '../data/client.ts';
 import { prefetch } from '../data/loaded.ts';
-import { go } from '../navigation/router.ts';
+import { go, hrefOf } from '../navigation/router.ts';
 
 interface LinkProps {
   readonly to: string;
@@ -24,11 +24,12 @@ export function Link({ to, asks, current, label, children, ...rest }: LinkProps)
   // Another tab shares nothing with this one, so that its address must bring the key.
   const intoTab = (event: MouseEvent): void => {
     const link = event.currentTarget as HTMLAnchorElement;
-    link.href = event.ctrlKey || event.metaKey || event.button === 1 ? to + tokenFragment : to;
+    link.href =
+      event.ctrlKey || event.metaKey || event.button === 1 ? hrefOf(to) + tokenFragment : hrefOf(to);
   };
   return (
     <a
-      href={to}
+      href={hrefOf(to)}
       {...rest}
       {...(label !== undefined && { 'aria-label': label })}
       {...(current && { 'aria-current': 'page' })}

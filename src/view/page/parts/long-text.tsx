@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { CutText } from '../../shapes.ts';
+import { bundleStart } from '../data/bundle.ts';
 import { askJson } from '../data/client.ts';
 import { bytes } from '../text/format.ts';
 import { safeText } from '../text/safe-text.ts';
@@ -29,7 +30,7 @@ export function LongText({ cut, more }: LongTextProps) {
       {blocksOf(safeText(text)).map((block, index) => (
         <span key={index}>{block}</span>
       ))}
-      {text.length < whole && more !== undefined && (
+      {text.length < whole && more !== undefined && bundleStart === undefined && (
         <p class="more">
           <span class="ink2">
             {bytes(text.length)} of {bytes(whole)}

@@ -2,6 +2,7 @@
 
 import type { RunOverview } from '../../shapes.ts';
 import { stateMarks } from '../../state.ts';
+import { bundleStart } from '../data/bundle.ts';
 import { address } from '../navigation/router.ts';
 import { Link } from '../parts/link.tsx';
 import { count, duration, size } from '../text/format.ts';
@@ -35,6 +36,13 @@ export function RunHead({ overview, tab }: RunHeadProps) {
           </h1>
           <p class="ink2">{facts(overview).join(' · ')}</p>
         </div>
+        {overview.checkpoints.length > 0 && bundleStart === undefined && (
+          <div class="tools">
+            <Link class="button" to={address('runs', name, 'play')}>
+              Play
+            </Link>
+          </div>
+        )}
       </div>
       {state === 'stopped' && (
         <p class="banner">

@@ -3,13 +3,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RunList, RunRow } from '../../shapes.ts';
 import { stateMarks } from '../../state.ts';
+import { bundleStart } from '../data/bundle.ts';
 import { useLoaded } from '../data/loaded.ts';
 import { listen } from '../data/stream.ts';
 import { useKeys } from '../navigation/keys.ts';
 import { address, go, query, show } from '../navigation/router.ts';
+import { Link } from '../parts/link.tsx';
 import { Shell } from '../parts/shell.tsx';
 import { PageFailed, Waiting } from '../parts/states.tsx';
 import { plural } from '../text/format.ts';
+import { oneLine } from '../text/safe-text.ts';
 import { chosenKey, groupKeys, settingText } from './grouping.ts';
 import { Overlay } from './overlay.tsx';
 import { RunTable } from './run-table.tsx';
@@ -120,6 +123,7 @@ function List({ list }: { readonly list: RunList }) {
         />
         {sorted.length === 0 && <p class="ink2 empty">No run matches “{wanted}”.</p>}
       </section>
+      <Comparisons />
       <p class="ink2 small">
         {Object.entries(stateMarks)
           .filter(([state]) => list.runs.some((run) => run.state === state))
@@ -127,6 +131,25 @@ function List({ list }: { readonly list: RunList }) {
           .join('   ')}
       </p>
     </>
+  );
+}
+
+function Comparisons() {
+  const { value: names = [] } = useLoaded<string[]>(
+    bundleStart === undefined ? '/api/comparisons' : undefined,
+  );
+  if (names.length === 0) return null;
+  return (
+    <section class="card" aria-label="Comparisons">
+      <h2>Comparisons</h2>
+      <ul class="plain-list">
+        {names.map((name) => (
+          <li key={name}>
+            <Link to={address('comparisons', name)}>{oneLine(name, 80)}</Link>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

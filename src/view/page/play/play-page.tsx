@@ -1,0 +1,280 @@
+/** What does a checkpoint do, and how sure is it? And what would have happened, had a turn been another? */
+
+import { useEffect, useState } from 'preact/hooks';
+import type { PlayEvent, PlayMove, PlayRequest } from '../../play/messages.ts';
+import type { GroupOutline, Problem, RunOverview } from '../../shapes.ts';
+import { postJson, Refusal, runPath } from '../data/client.ts';
+import { useLoaded } from '../data/loaded.ts';
+import { listen } from '../data/stream.ts';
+import { useKeys } from '../navigation/keys.ts';
+import { episodeAddress, placeName } from '../navigation/places.ts';
+import { address, query, show } from '../navigation/router.ts';
+import { Link } from '../parts/link.tsx';
+import { Shell } from '../parts/shell.tsx';
+import { Failed, PageFailed, Waiting } from '../parts/states.tsx';
+import { number } from '../text/format.ts';
+import { oneLine, safeText } from '../text/safe-text.ts';
+import { Controls } from './controls.tsx';
+import { PlayedTurn } from './played-turn.tsx';
+
+export function PlayPage({ run }: { readonly run: string }) {
+  const { value: overview, problem } = useLoaded<RunOverview>(runPath(run));
+  const up = address('runs', run);
+  return (
+    <Shell crumbs={[{ label: 'runs', to: '/' }, { label: run, to: up }, { label: 'play' }]} up={up}>
+      {problem ? (
+        <PageFailed problem={problem} />
+      ) : overview ? (
+        <Body overview={overview} />
+      ) : (
+        <Waiting lines={8} />
+      )}
+    </Shell>
+  );
+}
+
+/** What is asked for is in the address, so that it can be asked for again. */
+function requestOf(run: string, checkpoints: readonly number[]): PlayRequest {
+  const text = (name: string): string | undefined => query.value.get(name) ?? undefined;
+  const whole = (name: string): number => Math.max(0, Math.floor(Number(text(name) ?? 0)) || 0);
+  const split = (['train', 'validation', 'test'] as const).find((one) => one === text('split')) ?? 'test';
+  const from = text('from');
+  const label = text('label');
+  return {
+    run,
+    checkpoint: text('step') === undefined ? (checkpoints.at(-1) ?? 0) : whole('step'),
+    split,
+    task: whole('task'),
+    attempt: whole('attempt'),
+    ...(from !== undefined && {
+      from: {
+        place: from,
+        group: whole('group'),
+        member: whole('member'),
+        turns: whole('turns'),
+        ...(label !== undefined && { label }),
+      },
+    }),
+  };
+}
+
+interface Playing {
+  readonly id?: string;
+  readonly events: readonly PlayEvent[];
+  readonly problem?: Problem;
+}
+
+/** The episode that `asked` begins; another one where it changes. */
+function usePlay(asked: string): Playing & { readonly move: (move: PlayMove) => void } {
+  const [state, setState] = useState<Playing>({ events: [] });
+  useEffect(() => {
+    const stop = new AbortController();
+    setState({ events: [] });
+    const failed = (error: unknown): void => {
+      if (stop.signal.aborted) return;
+      const problem =
+        error instanceof Refusal ? error.problem : { code: 'unexpected', message: String(error) };
+      setState((before) => ({ ...before, problem }));
+    };
+    postJson<{ readonly id: string }>('/api/plays', JSON.parse(asked), stop.signal)
+      .then(async ({ id }) => {
+        setState({ id, events: [] });
+        const ended = new AbortController();
+        const signal = AbortSignal.any([stop.signal, ended.signal]);
+        await listen(`/api/plays/${id}`, signal, ({ data }) => {
+          const event = JSON.parse(data) as PlayEvent;
+          if (event.kind === 'end' || event.kind === 'problem') ended.abort();
+          setState((before) => ({ ...before, events: [...before.events, event] }));
+        });
+      })
+      .catch(failed);
+    return () => stop.abort();
+  }, [asked]);
+  const move = (given: PlayMove): void => {
+    if (state.id !== undefined) void postJson(`/api/plays/${state.id}`, given).catch(() => {});
+  };
+  return { ...state, move };
+}
+
+function Body({ overview }: { readonly overview: RunOverview }) {
+  const { name, checkpoints } = overview;
+  const request = requestOf(name, checkpoints);
+  const { events, problem: refused, move } = usePlay(JSON.stringify(request));
+  const opened = events.find((event) => event.kind === 'open');
+  const last = events.at(-1);
+  const end = last?.kind === 'end' ? last : undefined;
+  const failed = last?.kind === 'problem' ? last : undefined;
+  const state = last?.kind === 'state' && !last.replayed ? last : undefined;
+  const picture = events.findLast((event) => event.kind === 'state')?.picture;
+  const again = (): void => show({ attempt: request.attempt + 1 });
+  useKeys([
+    { key: 's', does: 'sample one turn', act: () => state && move({ kind: 'sample' }) },
+    { key: 'p', does: 'let it play on', act: () => state && move({ kind: 'rest' }) },
+    { key: 'a', does: 'play again', act: again },
+  ]);
+  const { from } = request;
+  const problem = refused ?? failed;
+  return (
+    <>
+      <div class="title">
+        <div>
+          <h1 dir="auto">{opened ? oneLine(opened.task, 120) : 'Play'}</h1>
+          <p class="ink2">
+            {from ? (
+              <>
+                From turn {from.turns + 1} of{' '}
+                <Link to={episodeAddress({ run: name, ...from }, from.member)}>
+                  {placeName(from.place)}, group {from.group}, member {from.member}
+                </Link>
+              </>
+            ) : (
+              `${request.split} task ${request.task}`
+            )}
+            {opened && ` · ${oneLine(opened.world, 40)} · checkpoint ${opened.checkpoint}`}
+          </p>
+        </div>
+        <div class="tools">
+          <Choice request={request} checkpoints={checkpoints} />
+          <button type="button" onClick={again}>
+            Again <kbd>a</kbd>
+          </button>
+        </div>
+      </div>
+      {problem && <Failed problem={problem} />}
+      <div class="main-and-side">
+        <section class="card flush conversation" aria-label="Episode">
+          {events.length === 0 && !problem && (
+            <p class="empty ink2" role="status">
+              Opening the checkpoint …
+            </p>
+          )}
+          {events.map((event, index) =>
+            event.kind === 'state' ? (
+              <div key={index} class="call">
+                {event.messages.map((message, place) => (
+                  <div key={place} class={`message ${message.role === 'user' ? 'user' : 'other'}`}>
+                    <span class="ink3 small who">{oneLine(message.role, 24)}</span>
+                    <div class="text" dir="auto">
+                      {safeText(message.content.text)}
+                    </div>
+                  </div>
+                ))}
+              </div>
+            ) : event.kind === 'turn' ? (
+              <PlayedTurn key={index} turn={event} />
+            ) : null,
+          )}
+          {state && <Controls state={state} onMove={move} />}
+          {end && (
+            <footer class="episode-end">
+              <span>
+                <b>{Object.values(end.success).some(Boolean) ? 'Succeeded' : 'Failed'}</b>{' '}
+                <span class="ink2">
+                  · return{' '}
+                  {Object.values(end.outcome)
+                    .map((value) => number(value))
+                    .join(', ')}{' '}
+                  · end: {end.stop}
+                  {end.failure !== undefined && ` — ${oneLine(end.failure, 300)}`}
+                </span>
+              </span>
+              <button type="button" onClick={again}>
+                Again
+              </button>
+            </footer>
+          )}
+        </section>
+        <div class="side-column">
+          <section class="card" aria-label="State">
+            <h2>State</h2>
+            {picture === undefined ? (
+              <p class="ink2">This environment draws no picture of its state.</p>
+            ) : (
+              <pre class="picture">{safeText(picture)}</pre>
+            )}
+          </section>
+          {from && <Recorded request={request} from={from} />}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Choice({
+  request,
+  checkpoints,
+}: {
+  readonly request: PlayRequest;
+  readonly checkpoints: readonly number[];
+}) {
+  return (
+    <>
+      <label class="field">
+        <span class="ink2">checkpoint</span>
+        <select
+          value={String(request.checkpoint)}
+          onChange={({ currentTarget }) => show({ step: currentTarget.value })}
+        >
+          {checkpoints.map((step) => (
+            <option key={step}>{step}</option>
+          ))}
+        </select>
+      </label>
+      {request.from === undefined && (
+        <>
+          <label class="field">
+            <span class="unseen">Tasks</span>
+            <select
+              value={request.split}
+              onChange={({ currentTarget }) => show({ split: currentTarget.value })}
+            >
+              {['train', 'validation', 'test'].map((split) => (
+                <option key={split}>{split}</option>
+              ))}
+            </select>
+          </label>
+          <label class="field">
+            <span class="ink2">task</span>
+            <input
+              class="short"
+              inputMode="numeric"
+              value={String(request.task)}
+              onChange={({ currentTarget }) => show({ task: currentTarget.value })}
+            />
+          </label>
+        </>
+      )}
+    </>
+  );
+}
+
+interface RecordedProps {
+  readonly request: PlayRequest;
+  readonly from: NonNullable<PlayRequest['from']>;
+}
+
+/** What happened then, to compare with. */
+function Recorded({ request, from }: RecordedProps) {
+  const { place, group, member, label } = from;
+  const tail = label === undefined ? '' : `?label=${label}`;
+  const path = runPath(request.run, `/places/${place}/groups/${group}${tail}`);
+  const { value } = useLoaded<GroupOutline>(path);
+  const own = value?.members.find((one) => one.member === member);
+  if (!own) return null;
+  return (
+    <section class="card" aria-label="What happened">
+      <h2>What happened</h2>
+      <p class="ink2">
+        {own.success ? 'Succeeded' : 'Failed'} · return {number(own.return)}
+      </p>
+      <ol class="happened">
+        {own.turns.map(({ action, reward }, turn) => (
+          <li key={turn} class={turn === from.turns ? 'here' : turn < from.turns ? 'ink3' : ''}>
+            <code>{oneLine(action, 60) || '(nothing)'}</code>
+            {reward !== null && reward !== 0 && <span class="ink2"> reward {number(reward)}</span>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

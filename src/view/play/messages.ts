@@ -1,0 +1,72 @@
+/** What the viewer and the process that plays tell each other. All of it is plain JSON. */
+
+import type { ShownMessage } from '../shapes.ts';
+
+/** Where an episode begins: a task, or a turn of one that was recorded. */
+export interface PlayRequest {
+  readonly run: string;
+  /** Which checkpoint; default: the last. */
+  readonly checkpoint?: number;
+  readonly split: 'train' | 'validation' | 'test';
+  /** Index of the task; of a recorded episode, that of the episode. */
+  readonly task: number;
+  /** A recorded episode, gone on with after so many turns. */
+  readonly from?: {
+    readonly place: string;
+    readonly group: number;
+    readonly member: number;
+    readonly label?: string;
+    readonly turns: number;
+  };
+  /** Names the chance of the sampler, so that the same turn can be tried again. */
+  readonly attempt: number;
+}
+
+/** What the policy does next: sample one turn, sample all that follow, or do as a person says. */
+export type PlayMove =
+  | { readonly kind: 'sample' }
+  | { readonly kind: 'rest' }
+  | { readonly kind: 'type'; readonly text: string };
+
+export interface ShownChoice {
+  readonly piece: string;
+  readonly logprob: number | null;
+}
+
+export type PlayEvent =
+  | { readonly kind: 'open'; readonly world: string; readonly task: string; readonly checkpoint: number }
+  | {
+      /** Somebody must move. */
+      readonly kind: 'state';
+      readonly turn: number;
+      readonly role: string;
+      readonly picture?: string;
+      /** New since the last turn of the role. */
+      readonly messages: readonly ShownMessage[];
+      readonly actions?: readonly string[];
+      /** How an action is written. */
+      readonly form: string;
+      /** It was recorded, and is played again. */
+      readonly replayed: boolean;
+    }
+  | {
+      readonly kind: 'turn';
+      readonly turn: number;
+      readonly by: 'policy' | 'person' | 'record';
+      readonly text: string;
+      readonly pieces?: readonly string[];
+      readonly joint: string;
+      readonly ids: readonly number[];
+      readonly logprobs: readonly (number | null)[];
+      /** The likeliest at each place. */
+      readonly top?: readonly (readonly ShownChoice[])[];
+    }
+  | {
+      readonly kind: 'end';
+      readonly stop: string;
+      readonly failure?: string;
+      readonly success: Readonly<Record<string, boolean>>;
+      readonly outcome: Readonly<Record<string, number | null>>;
+      readonly rewards: readonly (number | null)[];
+    }
+  | { readonly kind: 'problem'; readonly code: string; readonly message: string };

@@ -1,0 +1,69 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exactJson } from '../../core/json/exact-json.ts';
+import { start } from '../../exports/train.ts';
+import { version } from '../../run/version.ts';
+import { filesOf, makeViewRuns } from '../testing/view-runs.ts';
+import { annotate, readAnnotations } from './annotations.ts';
+import { Groups } from './groups.ts';
+import { judgedEpisodes } from './judged-episodes.ts';
+import { RunsFolder } from './runs-folder.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'turnwise-annotations-'));
+beforeAll(() => makeViewRuns(root), 120_000);
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const lake = () => new RunsFolder({ root, version }).find('lake');
+const say = (body: object) => annotate(lake(), new Groups(), { place: '3', group: 0, member: 0, ...body });
+
+test('what is said last counts, beside the run and nowhere else', async () => {
+  const before = filesOf(join(root, 'lake'));
+  await say({ verdict: 'up', note: 'well done' });
+  await say({ verdict: 'down' });
+  await say({ member: 1, verdict: 'up' });
+  await say({ member: 2, note: 'gone' });
+  await say({ member: 2 });
+  appendFileSync(join(root, 'lake', 'annotations.jsonl'), '{"version":1,"cut');
+  await say({ member: 3, note: 'after a cut line' });
+  const told = readAnnotations(lake()).map(({ member, verdict, note }) => [member, verdict, note]);
+  expect(told).toEqual([
+    [0, 'down', undefined],
+    [1, 'up', undefined],
+    [3, undefined, 'after a cut line'],
+  ]);
+  expect(filesOf(join(root, 'lake')).filter((name) => !name.startsWith('annotations'))).toEqual(before);
+  await expect(say({ member: 99 })).rejects.toMatchObject({ code: 'episode-unknown' });
+  await expect(say({ verdict: 'maybe' })).rejects.toThrow('An annotation');
+});
+
+test('judgements are rewards, corrections are pairs, and training reads them', {
+  timeout: 60_000,
+}, async () => {
+  await say({ group: 1, member: 0, correction: { turn: 0, action: 'right' } });
+  await say({ place: 'evaluation-3', label: 'greedy', verdict: 'up' });
+  const { episodes, pairs, unused } = await judgedEpisodes(lake());
+  expect([episodes.length, pairs, unused]).toEqual([4, 1, 2]);
+  expect(episodes.map(({ outcome }) => outcome.agent)).toEqual([0, 1, 1, 0]);
+  const [chosen, rejected] = episodes.slice(2);
+  expect(chosen!.transitions.map(({ action }) => action)).toEqual(['right']);
+  expect(chosen!.calls.at(-1)!.text).toContain('right');
+  expect(rejected!.transitions).toHaveLength(1);
+  const path = join(root, 'judged.jsonl');
+  writeFileSync(path, episodes.map((episode) => `${exactJson(episode)}\n`).join(''));
+  const run = await start({
+    world: 'frozen-lake',
+    recipe: 'dpo',
+    runs: root,
+    settings: {
+      data: path,
+      steps: 1,
+      threads: 1,
+      model: { width: 32, layers: 1, heads: 2, hidden: 32 },
+      clone: { demonstrations: 50, steps: 4, batch: 8 },
+      evaluation: { every: 0, tasks: 4, finalTasks: 4 },
+    },
+  });
+  expect((await run.finished).steps).toBe(1);
+});

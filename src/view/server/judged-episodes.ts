@@ -1,0 +1,108 @@
+/** Annotations as episodes to learn from: what was judged has the judgement as its only reward. */
+
+import type { Episode, Group } from '../../core/episode.ts';
+import { chainOf, roleGroups } from '../../core/trajectory.ts';
+import { readAnnotations } from './annotations.ts';
+import { memberAt } from './episode.ts';
+import { Groups } from './groups.ts';
+import type { WatchedRun } from './watched-run.ts';
+
+export interface JudgedEpisodes {
+  /** Of one group together, so that good and bad ones of a task make pairs. */
+  readonly episodes: readonly Episode[];
+  /** A corrected turn, and the same turn as it was. */
+  readonly pairs: number;
+  /** Judgements of held-out tasks, which nothing may learn from, and notes alone. */
+  readonly unused: number;
+}
+
+export async function judgedEpisodes(run: WatchedRun): Promise<JudgedEpisodes> {
+  const groups = new Groups();
+  const episodes: Episode[] = [];
+  let [pairs, unused] = [0, 0];
+  for (const { place, group, member, label, verdict, correction } of readAnnotations(run)) {
+    const read = await groups.read(run, place, group, label);
+    const episode = whole(read.group, memberAt(read, member));
+    if (episode.key.split !== 'train' || (!verdict && !correction)) {
+      unused++;
+    } else if (correction) {
+      const turns = turnsOf(read.group, member);
+      const upTo = turns[correction.turn];
+      if (upTo === undefined) unused++;
+      else {
+        pairs++;
+        episodes.push(judged(corrected(episode, upTo, correction.action), 1), judged(cut(episode, upTo), 0));
+      }
+    } else {
+      episodes.push(judged(episode, verdict === 'up' ? 1 : 0));
+    }
+  }
+  const counts = new Map<string, number>();
+  const numbered = episodes.map((episode) => {
+    const name = `${episode.key.step}/${episode.key.group}`;
+    const member = counts.get(name) ?? 0;
+    counts.set(name, member + 1);
+    return { ...episode, key: { ...episode.key, member } };
+  });
+  return { episodes: numbered, pairs, unused };
+}
+
+/** Indices of the transitions of each turn, in the order of the page. */
+function turnsOf(group: Group, member: number): number[] {
+  const { transitions } = chainOf(group, group.members[member]!);
+  return roleGroups([group])
+    .flatMap(({ members }) => members[member]?.turns ?? [])
+    .flatMap(({ transition }) => (transition ? [transition] : []))
+    .sort((a, b) => a.at - b.at)
+    .map((transition) =>
+      transitions.findIndex((one) => one.at === transition.at && one.role === transition.role),
+    );
+}
+
+function whole(group: Group, episode: Episode): Episode {
+  const { branchedFrom: _, credit: __, ...rest } = episode;
+  const { calls, transitions } = chainOf(group, episode);
+  return { ...rest, calls, transitions };
+}
+
+/** Up to a transition, and it too. */
+function cut(episode: Episode, transition: number): Episode {
+  const { closing: _, failure: __, ...rest } = episode;
+  const transitions = episode.transitions.slice(0, transition + 1);
+  const last = transitions.at(-1)?.call ?? -1;
+  return { ...rest, transitions, calls: episode.calls.filter(({ id }) => id <= last), stop: 'early-stop' };
+}
+
+/** The action stands where the other one stood, in whatever form the protocol has around it. */
+function corrected(episode: Episode, transition: number, action: string): Episode {
+  const rest = cut(episode, transition);
+  const wrong = rest.transitions[transition]!;
+  return {
+    ...rest,
+    transitions: [...rest.transitions.slice(0, transition), { ...wrong, action, valid: true }],
+    calls: rest.calls.map((call) => {
+      if (call.id !== wrong.call) return call;
+      const { reply: _, problem: __, entropies: ___, ...kept } = call;
+      const at = wrong.action === '' ? -1 : call.text.lastIndexOf(wrong.action);
+      const text =
+        at < 0 ? action : call.text.slice(0, at) + action + call.text.slice(at + wrong.action.length);
+      return {
+        ...kept,
+        ...{ text, ids: new Int32Array(0), logprobs: new Float32Array(0), finish: 'none' as const },
+        ...{ by: { kind: 'person' as const, name: 'person', version: 0 }, trainable: 'person' as const },
+      };
+    }),
+  };
+}
+
+function judged(episode: Episode, value: number): Episode {
+  const everyRole = <T>(of: T): Record<string, T> =>
+    Object.fromEntries(Object.keys(episode.outcome).map((role) => [role, of]));
+  return {
+    ...episode,
+    transitions: episode.transitions.map((transition) => ({ ...transition, rewards: {} })),
+    scores: [{ by: 'person', rewards: everyRole(value) }],
+    outcome: everyRole(value),
+    success: everyRole(value > 0),
+  };
+}
