@@ -72,7 +72,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   const boundary = new Boundary(options.signal, options.watch, !world.pure);
   const recorder = new Recorder(key, request.task, world.roles, policy.author, from?.prefix);
   const seats = new Map<Role, Seat>(world.roles.map((role) => [role, newSeat(role)]));
-  for (const seat of from?.seats ?? []) seats.set(seat.role, { ...seat });
+  for (const seat of from?.seats ?? []) seats.set(seat.role, { ...seat, asked: false });
   let session: GuardedSession | undefined;
   let stop: StopReason = 'done';
   let failure: string | undefined;
@@ -126,7 +126,14 @@ export function openingOf(task: Json, key: EpisodeKey, seed: string | number): O
 }
 
 function newSeat(role: Role): Seat {
-  return { role, turns: 0, past: { ids: [], messages: [] }, lastCall: undefined, problem: undefined };
+  return {
+    role,
+    turns: 0,
+    asked: false,
+    past: { ids: [], messages: [] },
+    lastCall: undefined,
+    problem: undefined,
+  };
 }
 
 /** An episode under way, before a turn of `role`. */
@@ -192,6 +199,7 @@ async function takeTurn(
   const at = recorder.now();
   const began = performance.now();
   const messages = [...seat.past.messages, ...fresh];
+  const context = Int32Array.from(prompt.contextIds);
   const sampling = { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) };
   const completion = await boundary.step('policy', `completing ${session.place}`, undefined, (signal) =>
     policy.complete({
@@ -199,7 +207,9 @@ async function takeTurn(
       conversation: conversationOf(key, role),
       seedKey: [options.seed, ...policyKeyOf(options), ...keyParts(drawsAs), id].join('/'),
       messages,
-      promptIds: prompt.promptIds,
+      ...(seat.asked && prompt.extendsPrevious
+        ? { keep: seat.past.ids.length, append: context }
+        : { keep: 0, append: Int32Array.from(prompt.promptIds) }),
       sampling,
       role,
       session: session.inner,
@@ -217,7 +227,7 @@ async function takeTurn(
     by: completion.by,
     purpose: 'act',
     sampling,
-    context: Int32Array.from(prompt.contextIds),
+    context,
     ids: completion.ids,
     logprobs: completion.logprobs,
     messages: fresh,
@@ -252,6 +262,7 @@ async function takeTurn(
   );
   seat.turns++;
   seat.lastCall = id;
+  seat.asked = true;
   seat.problem = parsed.ok ? undefined : parsed.problem;
   seat.past = continued(prompt, messages, completion);
   const isVoid = completion.trainable === true && !valid;

@@ -13,6 +13,8 @@ export interface Seat {
   readonly role: Role;
   /** Turns taken. */
   turns: number;
+  /** Whether its conversation was asked for a completion: the prefix of a branch was in another one. */
+  asked: boolean;
   /** What it was shown and wrote so far. */
   past: History;
   /** Its last call. */

@@ -11,6 +11,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { hash32 } from '../../core/rng.ts';
 import { LogprobEvaluator } from '../../objective/contract/at-logprobs.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
+import { Conversations } from '../../policy/conversations.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { filesOf } from '../../wire/tinker/tar.ts';
 import { checkBatch, checkSampleRequest } from '../checks.ts';
@@ -32,7 +33,7 @@ import { readCheckpointFile, writeCheckpointFile } from './checkpoint-file.ts';
 import { averagedSurrogateDatum, bareDatum, logprobsOf, namedDatum, surrogateDatum } from './data.ts';
 import { clientClosed } from './errors.ts';
 import { gradientNorm, type LossScale } from './loss-scale.ts';
-import { gather, promptGroups } from './prompt-groups.ts';
+import { limited, type Prompted, promptGroups } from './prompt-groups.ts';
 import { checkSequences } from './sampled.ts';
 import type { ServiceOptions, TinkerService } from './service.ts';
 import { TrainingModel } from './training-model.ts';
@@ -65,6 +66,12 @@ interface Held {
   readonly gradients_T: Float32Array;
 }
 
+/** A request that waits for its completion. */
+interface Asked extends Prompted {
+  readonly resolve: (result: SampleResult) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 /** Use `createTinkerEngine`. */
 export class TinkerEngine implements Engine {
   readonly capabilities: EngineCapabilities;
@@ -75,6 +82,9 @@ export class TinkerEngine implements Engine {
   #model: TrainingModel;
   #published: string;
   #frozen: { readonly model: TrainingModel; readonly path: string } | undefined;
+  readonly #conversations = new Conversations();
+  readonly #inLine: ReturnType<typeof limited>;
+  #asked: Asked[] = [];
   #samples = 0;
   #held: Held[] = [];
   #version = 0;
@@ -91,6 +101,9 @@ export class TinkerEngine implements Engine {
     this.#published = published;
     this.#options = options;
     this.lossScale = options.lossScale;
+    this.#inLine = limited(
+      Math.min(options.concurrency ?? 64, service.limits.sample_max_concurrent_requests),
+    );
     this.capabilities = {
       vocabulary: options.vocabulary ?? mostIds,
       contextLength: options.contextLength,
@@ -104,34 +117,60 @@ export class TinkerEngine implements Engine {
   }
 
   /**
-   * Requests that differ in their seeds only travel together. Log-probabilities are those at temperature 1, whatever the
-   * temperature of the request: the API has no others.
+   * Requests that are made at about the same time and differ in their seeds only travel together. Log-probabilities are
+   * those at temperature 1, whatever the temperature of the request: the API has no others.
    */
-  async sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
+  async sample(request: SampleRequest): Promise<SampleResult> {
     this.#requireOpen();
-    for (const request of requests) checkSampleRequest(request, this.capabilities);
-    const results: SampleResult[] = new Array(requests.length);
-    const samplingSession = this.#published;
-    await gather(promptGroups(requests), this.#concurrency, async (members) => {
-      const { promptIds, seed, ...parameters } = requests[members[0]!]!;
-      const output = await this.#service.sample({
-        samplingSession,
-        sequence: this.#samples++,
-        prompt: promptIds,
-        count: members.length,
-        parameters: { ...parameters, seed: hash32(seed) >>> 1 },
-      });
-      checkSequences(output.sequences, members.length, parameters.maxTokens);
-      for (const [index, member] of members.entries()) {
-        const { tokens, logprobs, finish } = output.sequences[index]!;
-        results[member] = { ids: Int32Array.from(tokens), logprobs: Float32Array.from(logprobs), finish };
-      }
+    checkSampleRequest(request, this.capabilities);
+    const prompt = [...this.#conversations.open(request, this.capabilities.contextLength).slice(0)];
+    return new Promise((resolve, reject) => {
+      if (this.#asked.length === 0) setImmediate(() => void this.#sampleAsked());
+      this.#asked.push({ request, prompt, resolve, reject });
     });
-    return results;
   }
 
-  /** Servers keep no caches for us. */
-  async release(): Promise<void> {}
+  /** Servers keep no caches for us; the tokens that later requests would keep may go. */
+  release(conversations: readonly string[]): void {
+    for (const conversation of conversations) this.#conversations.release(conversation);
+  }
+
+  /** After a failure, what is not under way is not begun. */
+  async #sampleAsked(): Promise<void> {
+    const groups = promptGroups(this.#asked.splice(0));
+    let failure: { readonly cause: unknown } | undefined;
+    const served = groups.map((members) =>
+      this.#inLine(async () => {
+        try {
+          if (failure) throw failure.cause;
+          await this.#sampleGroup(members);
+        } catch (cause) {
+          failure ??= { cause };
+          for (const { reject } of members) reject(cause);
+        }
+      }),
+    );
+    await Promise.all(served);
+  }
+
+  async #sampleGroup(members: readonly Asked[]): Promise<void> {
+    const { request, prompt } = members[0]!;
+    const { sampling, stopIds, seed } = request;
+    const version = this.#version;
+    const output = await this.#service.sample({
+      samplingSession: this.#published,
+      sequence: this.#samples++,
+      prompt,
+      count: members.length,
+      parameters: { ...sampling, stopIds, seed: hash32(seed) >>> 1 },
+    });
+    checkSequences(output.sequences, members.length, sampling.maxTokens);
+    for (const [index, { request: own, resolve }] of members.entries()) {
+      const { tokens, logprobs, finish } = output.sequences[index]!;
+      this.#conversations.add(own.conversation, tokens);
+      resolve({ ids: Int32Array.from(tokens), logprobs: Float32Array.from(logprobs), finish, version });
+    }
+  }
 
   async score(batch: TokenBatch, options: ScoreRequest): Promise<TokenScores> {
     this.#requireOpen();
@@ -286,10 +325,6 @@ export class TinkerEngine implements Engine {
       await this.#frozen?.model.unload(transport);
     });
     await this.#evaluator.close();
-  }
-
-  get #concurrency(): number {
-    return Math.min(this.#options.concurrency ?? 64, this.#service.limits.sample_max_concurrent_requests);
   }
 
   async #logprobs(model: TrainingModel, rows: readonly TokenRow[]): Promise<Float32Array[]> {

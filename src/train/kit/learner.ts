@@ -162,8 +162,8 @@ export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'reci
 export function playOptions(learner: Learner, signal: AbortSignal, step = 1): CollectOptions {
   const { config, engine, renderer, world } = learner;
   const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs, exchangeEvery } = config.rollout;
-  const lockstep = new Lockstep();
-  const policy = enginePolicy(engine, renderer, lockstep);
+  const batching = new Lockstep();
+  const policy = enginePolicy(engine, renderer, batching);
   return {
     world,
     policy,
@@ -178,7 +178,7 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
     seed: config.seed,
     signal,
     watch: learner.watch,
-    lockstep,
+    batching,
     concurrency,
   };
 }
