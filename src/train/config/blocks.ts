@@ -31,7 +31,14 @@ export const everyRun: Block = {
   lora: true,
   clone: true,
   data: true,
-  rollout: { temperature: true, maxTurns: true, exchangeEvery: true, concurrency: true, turnTimeoutMs: true },
+  rollout: {
+    temperature: true,
+    maxTurns: true,
+    exchangeEvery: true,
+    concurrency: true,
+    batching: true,
+    turnTimeoutMs: true,
+  },
   optimizer: {
     learningRate: true,
     schedule: true,

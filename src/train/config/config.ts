@@ -99,6 +99,12 @@ const rollout = z.strictObject({
       'Steps after which the agents of several roles exchange them, each of which reads its name; 0: no names, no exchange',
     ),
   concurrency: count.default(256).describe('Episodes under way at once'),
+  batching: z
+    .enum(['auto', 'lockstep', 'continuous'])
+    .default('auto')
+    .describe(
+      'Completions are sampled when every live episode waits for one (lockstep: the same bits every time), or each when it is asked for; auto: lockstep where the engine is deterministic',
+    ),
   turnTimeoutMs: count.default(20_000).describe('Deadline of one environment step, in milliseconds'),
   minimumMembers: count.default(2).describe('A group with fewer usable episodes is dropped'),
   failureLimit: z

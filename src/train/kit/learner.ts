@@ -11,6 +11,7 @@ import type { World } from '../../env/world.ts';
 import { type Renderer, wordRenderer } from '../../model/chat/renderer.ts';
 import { CHAT_WORDS, messageText, wordChatRenderer } from '../../model/chat/word-chat.ts';
 import type { DecoderShape } from '../../model/decoder/decoder.ts';
+import { type Batching, continuous } from '../../policy/batching.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
@@ -162,7 +163,7 @@ export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'reci
 export function playOptions(learner: Learner, signal: AbortSignal, step = 1): CollectOptions {
   const { config, engine, renderer, world } = learner;
   const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs, exchangeEvery } = config.rollout;
-  const batching = new Lockstep();
+  const batching = batchingOf(learner);
   const policy = enginePolicy(engine, renderer, batching);
   return {
     world,
@@ -181,4 +182,11 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
     batching,
     concurrency,
   };
+}
+
+/** Lockstep gives the same batches in every run, which is of no use to an engine that gives other bits for the same. */
+function batchingOf({ config, engine }: Pick<Learner, 'config' | 'engine'>): Batching {
+  const { batching } = config.rollout;
+  const isLockstep = batching === 'auto' ? engine.capabilities.deterministic : batching === 'lockstep';
+  return isLockstep ? new Lockstep() : continuous;
 }

@@ -79,6 +79,32 @@ describe('sampling agrees with scoring', () => {
     expect((await engine.statistics()).forwardTokens).toBe(45);
   });
 
+  it('and reads all of it again, kept by the request, once other weights are published or its row was given away', async () => {
+    const engine = await engineOf({ slots: 1 });
+    const prompt = Array.from({ length: 20 }, (_, index) => index % 11);
+    const first = await engine.sample(request('a', prompt, { maxTokens: 3 }));
+    expect(first.version).toBe(0);
+    await engine.sample(request('b', [1, 2], { maxTokens: 1 }));
+    await engine.publish();
+    const turn = request('a', [5, 6], { keep: 23, maxTokens: 2 });
+    const second = await engine.sample(turn);
+    expect(second.version).toBe(1);
+    await expectScored(engine, [...prompt, ...first.ids, 5, 6], second);
+    await expect(engine.sample({ ...turn, keep: 99 })).rejects.toMatchObject({ code: 'sample-invalid' });
+  });
+
+  it('and ends what is still sampled in a conversation that is released', async () => {
+    const engine = await engineOf();
+    const long = engine.sample(request('long', [1], { maxTokens: 200 }));
+    const other = engine.sample(request('other', [2], { maxTokens: 3 }));
+    engine.release(['long']);
+    await expect(long).rejects.toMatchObject({ code: 'cancelled' });
+    await expectScored(engine, [2], await other);
+    expect((await engine.statistics()).forwardTokens).toBeLessThan(20);
+    const again = await engine.sample(request('long', [1, 2], { maxTokens: 3 }));
+    await expectScored(engine, [1, 2], again);
+  });
+
   it('and memory does not grow with the number of conversations', async () => {
     const engine = await engineOf({ slots: 4 });
     const sizes = [];
