@@ -8,10 +8,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { TurnwiseError } from '../../core/errors.ts';
-import { hash32 } from '../../core/rng.ts';
 import { LogprobEvaluator } from '../../objective/contract/at-logprobs.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
-import { Conversations } from '../../policy/conversations.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { filesOf } from '../../wire/tinker/tar.ts';
 import { checkBatch, checkSampleRequest } from '../checks.ts';
@@ -33,8 +31,7 @@ import { readCheckpointFile, writeCheckpointFile } from './checkpoint-file.ts';
 import { averagedSurrogateDatum, bareDatum, logprobsOf, namedDatum, surrogateDatum } from './data.ts';
 import { clientClosed } from './errors.ts';
 import { gradientNorm, type LossScale } from './loss-scale.ts';
-import { limited, type Prompted, promptGroups } from './prompt-groups.ts';
-import { checkSequences } from './sampled.ts';
+import { TinkerSampling } from './sampling.ts';
 import type { ServiceOptions, TinkerService } from './service.ts';
 import { TrainingModel } from './training-model.ts';
 
@@ -66,12 +63,6 @@ interface Held {
   readonly gradients_T: Float32Array;
 }
 
-/** A request that waits for its completion. */
-interface Asked extends Prompted {
-  readonly resolve: (result: SampleResult) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
 /** Use `createTinkerEngine`. */
 export class TinkerEngine implements Engine {
   readonly capabilities: EngineCapabilities;
@@ -80,12 +71,8 @@ export class TinkerEngine implements Engine {
   readonly #options: TinkerEngineOptions;
   readonly #evaluator = new LogprobEvaluator();
   #model: TrainingModel;
-  #published: string;
   #frozen: { readonly model: TrainingModel; readonly path: string } | undefined;
-  readonly #conversations = new Conversations();
-  readonly #inLine: ReturnType<typeof limited>;
-  #asked: Asked[] = [];
-  #samples = 0;
+  readonly #sampling: TinkerSampling;
   #held: Held[] = [];
   #version = 0;
   #closed = false;
@@ -98,12 +85,10 @@ export class TinkerEngine implements Engine {
   ) {
     this.#service = service;
     this.#model = model;
-    this.#published = published;
     this.#options = options;
     this.lossScale = options.lossScale;
-    this.#inLine = limited(
-      Math.min(options.concurrency ?? 64, service.limits.sample_max_concurrent_requests),
-    );
+    const concurrency = Math.min(options.concurrency ?? 64, service.limits.sample_max_concurrent_requests);
+    this.#sampling = new TinkerSampling(service, published, { ...options, concurrency });
     this.capabilities = {
       vocabulary: options.vocabulary ?? mostIds,
       contextLength: options.contextLength,
@@ -116,60 +101,15 @@ export class TinkerEngine implements Engine {
     return this.#version;
   }
 
-  /**
-   * Requests that are made at about the same time and differ in their seeds only travel together. Log-probabilities are
-   * those at temperature 1, whatever the temperature of the request: the API has no others.
-   */
+  /** As `TinkerSampling` has it, with what was published last. */
   async sample(request: SampleRequest): Promise<SampleResult> {
     this.#requireOpen();
     checkSampleRequest(request, this.capabilities);
-    const prompt = [...this.#conversations.open(request, this.capabilities.contextLength).slice(0)];
-    return new Promise((resolve, reject) => {
-      if (this.#asked.length === 0) setImmediate(() => void this.#sampleAsked());
-      this.#asked.push({ request, prompt, resolve, reject });
-    });
+    return this.#sampling.sample(request);
   }
 
-  /** Servers keep no caches for us; the tokens that later requests would keep may go. */
   release(conversations: readonly string[]): void {
-    for (const conversation of conversations) this.#conversations.release(conversation);
-  }
-
-  /** After a failure, what is not under way is not begun. */
-  async #sampleAsked(): Promise<void> {
-    const groups = promptGroups(this.#asked.splice(0));
-    let failure: { readonly cause: unknown } | undefined;
-    const served = groups.map((members) =>
-      this.#inLine(async () => {
-        try {
-          if (failure) throw failure.cause;
-          await this.#sampleGroup(members);
-        } catch (cause) {
-          failure ??= { cause };
-          for (const { reject } of members) reject(cause);
-        }
-      }),
-    );
-    await Promise.all(served);
-  }
-
-  async #sampleGroup(members: readonly Asked[]): Promise<void> {
-    const { request, prompt } = members[0]!;
-    const { sampling, stopIds, seed } = request;
-    const version = this.#version;
-    const output = await this.#service.sample({
-      samplingSession: this.#published,
-      sequence: this.#samples++,
-      prompt,
-      count: members.length,
-      parameters: { ...sampling, stopIds, seed: hash32(seed) >>> 1 },
-    });
-    checkSequences(output.sequences, members.length, sampling.maxTokens);
-    for (const [index, { request: own, resolve }] of members.entries()) {
-      const { tokens, logprobs, finish } = output.sequences[index]!;
-      this.#conversations.add(own.conversation, tokens);
-      resolve({ ids: Int32Array.from(tokens), logprobs: Float32Array.from(logprobs), finish, version });
-    }
+    this.#sampling.release(conversations);
   }
 
   async score(batch: TokenBatch, options: ScoreRequest): Promise<TokenScores> {
@@ -250,9 +190,8 @@ export class TinkerEngine implements Engine {
 
   async publish(): Promise<number> {
     this.#requireOpen();
-    this.#published = await this.#model.publish();
-    this.#samples = 0;
-    return ++this.#version;
+    this.#sampling.use(await this.#model.publish(), ++this.#version);
+    return this.#version;
   }
 
   /** The reference policy is a second model, loaded from weights saved now; it takes a place on the server. */
@@ -289,8 +228,7 @@ export class TinkerEngine implements Engine {
     this.#held = [];
     await this.#model.unloaded();
     this.#model = await this.#modelFrom(path, options.optimizer ?? true);
-    this.#published = await this.#model.publish();
-    this.#samples = 0;
+    this.#sampling.use(await this.#model.publish(), version);
     if (frozenPath !== null) await this.#freezeFrom(frozenPath);
     this.#version = version;
   }
