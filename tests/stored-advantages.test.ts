@@ -216,7 +216,7 @@ test('a price of divergence in the rewards is stored with each turn', async () =
 });
 
 test('groups that curation drops have no credit, and are in no baseline', async () => {
-  const [file] = await play('rloo', 'curated', { curation: { variedShare: 0.34 } });
+  const [file] = await play('rloo', 'curated', { curation: { varied: { share: 0.34 } } });
   await checkStep(file!, stepPath('curated', 1), 1);
   const credited = file!.groups.filter(({ members }) => members.some(({ credit }) => credit));
   expect(credited).toHaveLength(1);

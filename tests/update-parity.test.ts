@@ -273,7 +273,7 @@ test.each(Object.keys(record.moved))('three updates of %s move every tensor as t
   for (const [step, groups] of steps.entries()) {
     const played = !recorded || recipe.learnsFrom === 'both' ? roleGroups(groups) : [];
     const update = await learnStep(learner, played, { step, planned: 3 }, memory);
-    memory = update.memory;
+    memory = { ...memory, ...update.memory };
     await engine.publish();
     const furthestOf = [await furthest(engine, start.policy!, moved[step]!.policy)];
     if (critic) furthestOf.push(await furthest(critic, start.critic!, moved[step]!.critic));

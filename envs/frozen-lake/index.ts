@@ -172,6 +172,6 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   description: 'Cross random ice to the goal without falling into a hole, seeing only the next cells.',
   options: optionsSchema,
   // Most maps are soon solved every time; the rest, which need a detour, are worth going back to.
-  settings: { rollout: { revisit: 0.5 } },
+  settings: { tasks: { name: 'revisit', share: 0.5 } },
   create: (options) => fromEnvironment(frozenLake(options)),
 });

@@ -45,7 +45,8 @@ export const agent = defineAgent<Question>({
   settings: {
     steps: 70,
     clone: { demonstrations: 600, beginnerShare: 0.75, steps: 300 },
-    rollout: { tasks: 16, group: 8, revisit: 0.5, concurrency: 128 },
+    tasks: { name: 'revisit', share: 0.5 },
+    rollout: { tasks: 16, group: 8, concurrency: 128 },
     evaluation: { every: 10, tasks: 48, finalTasks: 192 },
   },
 });

@@ -1,7 +1,9 @@
 /** A recipe taken apart: what it plays, keeps, credits, minimises and schedules, with the settings of an environment. */
 
 import { findCreditMethod } from '../credit/methods.ts';
+import { curationRegistry, tasksRegistry } from '../curation/registry.ts';
 import { contextRegistry } from '../rollout/context.ts';
+import { turnsRegistry } from '../rollout/turns/turn-controls.ts';
 import { placeOf } from '../run/prepare-run.ts';
 import type { TrainConfig } from '../train/config/config.ts';
 import { playsEpisodes } from '../train/kit/learner.ts';
@@ -115,20 +117,21 @@ function memoryParts(recipe: Recipe, config: TrainConfig): RecipePart[] {
   ];
 }
 
-function curationText({ rollout, curation }: TrainConfig): string {
+function curationText({ rollout, tasks, turns, curation }: TrainConfig): string {
   return [
     'failed episodes left out',
     ...(rollout.minimumMembers > 1 ? [`groups of fewer than ${rollout.minimumMembers} dropped`] : []),
-    ...(rollout.revisit > 0 ? [`${Math.round(100 * rollout.revisit)}% unsolved tasks again`] : []),
-    ...(curation.resample > 0
-      ? [`up to ${curation.resample} more rounds of tasks until enough groups differ`]
-      : []),
-    ...(curation.voidTurns === 'stop' ? ['episodes end at a void turn'] : []),
-    ...(curation.voidTurns === 'learn' ? [] : ['episodes with void turns not learned from']),
-    ...(curation.variedShare < 1
-      ? [`the ${Math.round(100 * curation.variedShare)}% of groups that vary most`]
-      : []),
+    ...(tasks.name === 'uniform' ? [] : [`tasks of ${named(tasks)}`]),
+    ...(turns.name === 'usual' ? [] : [`turns of ${named(turns)}`]),
+    ...Object.entries(curation).map(([name, options]) => named({ name, ...(options as object) })),
   ].join(', ');
+}
+
+/** A name with its options, and with what it does where it is built in. */
+function named({ name, ...options }: { readonly name: string }): string {
+  const known = [tasksRegistry, turnsRegistry, curationRegistry].flatMap((all) => all.get(name) ?? [])[0];
+  const told = [pairs(options), known?.summary ?? ''].filter(Boolean).join('; ');
+  return told === '' ? name : `${name} (${told})`;
 }
 
 const pairs = (options: object): string =>

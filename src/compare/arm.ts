@@ -3,27 +3,35 @@
 import { existsSync } from 'node:fs';
 import { TurnwiseError } from '../core/errors.ts';
 import { nameInAssignments } from '../run/settings/run-definitions.ts';
+import { type NamedRecipe, nameRecipe } from '../run/settings/run-recipe.ts';
 import type { Catalogue } from '../train/config/catalogue.ts';
-import type { Recipe } from '../train/recipes/recipe.ts';
-import { findRecipe } from '../train/recipes/recipes.ts';
 
 export interface Arm {
   readonly name: string;
-  readonly recipe: Recipe;
+  readonly recipe: NamedRecipe['recipe'];
+  /** What `--recipe` is told: a built-in name, or the absolute path of a file. */
+  readonly source: string;
   /** `key=value`, after those of all arms. */
   readonly set: readonly string[];
 }
 
+/** @throws TurnwiseError `recipe-unknown`, `file-unknown`, `file-unusable` */
+export async function armOf(name: string, recipe: string, set: readonly string[] = []): Promise<Arm> {
+  const named = await nameRecipe(recipe);
+  return { name, recipe: named.recipe, source: named.source, set };
+}
+
 /**
- * `NAME=RECIPE,key=value,key=value`; a comma within a value ends it only before another `key=`.
+ * `NAME=RECIPE,key=value,key=value`, the recipe built in or of a file; a comma within a value ends it only before another
+ * `key=`.
  *
- * @throws TurnwiseError `option-value`, `recipe-unknown`
+ * @throws TurnwiseError `option-value`, `recipe-unknown`, `file-unknown`, `file-unusable`
  */
-export function parseArm(text: string): Arm {
+export async function parseArm(text: string): Promise<Arm> {
   const [head = '', ...set] = text.split(/,(?=[A-Za-z][\w.-]*=)/);
   const [, name = '', recipe = ''] = /^([^=]+)=(.+)$/.exec(head) ?? [];
   if (/^[A-Za-z0-9][\w.+ -]*$/.test(name) && recipe !== '') {
-    return { name, recipe: findRecipe(recipe), set };
+    return armOf(name, recipe, set);
   }
   throw new TurnwiseError('option-value', {
     what: 'The value of --arm is not allowed',
@@ -34,12 +42,17 @@ export function parseArm(text: string): Arm {
   });
 }
 
-/** Recipes by their names as arms, then the arms. @throws TurnwiseError `option-value` where a name comes twice */
-export function armsOf(recipes: readonly string[], arms: readonly string[]): readonly Arm[] {
-  const all = [
-    ...recipes.map((name) => ({ name, recipe: findRecipe(name), set: [] })),
-    ...arms.map(parseArm),
-  ];
+/**
+ * Recipes as arms that are called like them, then the arms.
+ *
+ * @throws TurnwiseError `option-value` where a name comes twice, and as parseArm
+ */
+export async function armsOf(recipes: readonly string[], arms: readonly string[]): Promise<readonly Arm[]> {
+  const named = recipes.map(async (recipe) => {
+    const arm = await armOf(recipe, recipe);
+    return { ...arm, name: arm.recipe.name };
+  });
+  const all = await Promise.all([...named, ...arms.map(parseArm)]);
   const names = all.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (all.length > 0 && twice === undefined) return all;
@@ -73,10 +86,11 @@ export async function namedIn(
   };
 }
 
-/** Local files that the settings of an arm name: what they hold decides the results too. */
-export function filesOf(set: readonly string[]): readonly string[] {
-  return set.flatMap((assignment) => {
-    const value = assignment.slice(assignment.indexOf('=') + 1);
-    return /[./\\]/.test(value) && existsSync(value) ? [value] : [];
+/** Local files that an arm names, its recipe or in its settings: what they hold decides the results too. */
+export function filesOf({ source, set }: Pick<Arm, 'source' | 'set'>): readonly string[] {
+  const named = [source, ...set.map((assignment) => assignment.slice(assignment.indexOf('=') + 1))];
+  return named.flatMap((value) => {
+    const [path = value] = value.split('#');
+    return /[./\\]/.test(path) && existsSync(path) ? [path] : [];
   });
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { canonicalJson } from '../core/json/json.ts';
 import type { World } from '../env/world.ts';
 import { findEnvironment } from '../run/load/environments.ts';
+import { namedIn } from './arm.ts';
 import { assignmentsOf, type Claim, claimArms, claimantOf, type StoredClaim } from './claim.ts';
 import type { ClaimedAt } from './claim-git.ts';
 import { type ClaimResult, metricsOf, type ResultRun } from './claim-result.ts';
@@ -41,9 +42,11 @@ export async function prepareClaim(
 ): Promise<ClaimStudy> {
   const study = prepareStudy({
     worlds: await Promise.all(claim.worlds.map(({ name }) => findEnvironment(name))),
-    arms: claimArms(claim),
+    ...(await namedIn(
+      [`evaluation.finalTasks=${claim.evaluationEpisodes}`, ...assignmentsOf(claim.settings)],
+      await claimArms(claim),
+    )),
     budget: claim.budget,
-    set: [`evaluation.finalTasks=${claim.evaluationEpisodes}`, ...assignmentsOf(claim.settings)],
     name: `claim-${claim.id}`,
     root,
   });

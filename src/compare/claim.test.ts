@@ -93,7 +93,7 @@ describe('a claim on disk', () => {
       const known = worlds.filter((world) => world !== undefined);
       if (known.length < worlds.length) return;
       const study = prepareStudy({
-        ...{ worlds: known, arms: claimArms(claim), budget: claim.budget, set: [], name: id, root },
+        ...{ worlds: known, arms: await claimArms(claim), budget: claim.budget, set: [], name: id, root },
       });
       const ledger = (role: string) =>
         study.worlds[0]!.cells.filter(({ arm }) => claim.arms[arm.name]!.role === role).flatMap(

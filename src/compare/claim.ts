@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import { parseStrict } from '../core/json/parse-strict.ts';
-import { findRecipe } from '../train/recipes/recipes.ts';
-import type { Arm } from './arm.ts';
+import { type Arm, armOf } from './arm.ts';
 import { ledgerColumns } from './ledger.ts';
 
 const text = z.string().min(1);
@@ -153,13 +152,11 @@ export function assignmentsOf(of: Claim['settings']): string[] {
   );
 }
 
-/** @throws TurnwiseError `recipe-unknown` */
-export function claimArms({ arms }: Claim): readonly Arm[] {
-  return Object.entries(arms).map(([name, { recipe, settings: own }]) => ({
-    name,
-    recipe: findRecipe(recipe),
-    set: assignmentsOf(own),
-  }));
+/** @throws TurnwiseError `recipe-unknown`, `file-unknown`, `file-unusable` */
+export function claimArms({ arms }: Claim): Promise<readonly Arm[]> {
+  return Promise.all(
+    Object.entries(arms).map(([name, { recipe, settings: own }]) => armOf(name, recipe, assignmentsOf(own))),
+  );
 }
 
 export function claimantOf({ arms }: Claim): string {

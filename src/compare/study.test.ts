@@ -1,5 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { findEnvironment } from '../run/load/environments.ts';
+import { makeProject } from '../run/load/project.test-helper.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { armsOf, parseArm } from './arm.ts';
@@ -10,7 +12,7 @@ import { jobsOf, prepareStudy, type StudyRequest } from './study.ts';
 const factory = await findEnvironment('frozen-lake');
 const request: StudyRequest = {
   worlds: [factory],
-  arms: armsOf(['ppo', 'rloo'], []),
+  arms: await armsOf(['ppo', 'rloo'], []),
   budget: { axis: 'steps', amount: 20 },
   set: ['rollout.group=4'],
   name: undefined,
@@ -30,7 +32,7 @@ function messageOf(work: () => unknown): string {
   }
 }
 
-test('each seed has one warm start, without a critic, and every arm begins with it', () => {
+test('each seed has one warm start, without a critic, and every arm begins with it', async () => {
   const study = prepareStudy(request);
   expect(study.name).toBe('frozen-lake-ppo-vs-rloo');
   const jobs = jobsOf(study, { seeds });
@@ -51,12 +53,12 @@ test('each seed has one warm start, without a critic, and every arm begins with 
   expect(jobs[4]!.config).toMatchObject({ seed: 2, steps: 20, rollout: { group: 4 } });
 });
 
-test('a name says what decides the run: equal runs of different comparisons are one', () => {
+test('a name says what decides the run: equal runs of different comparisons are one', async () => {
   const names = (change: Partial<StudyRequest>): string[] =>
     jobsOf(prepareStudy({ ...request, ...change }), { seeds: [1] }).map(({ name }) => name);
   const [start, ppo, rloo] = names({});
-  expect(names({ arms: armsOf(['rloo'], []), name: 'other' })).toEqual([start, rloo]);
-  expect(names({ arms: armsOf([], ['mine=ppo']) })).toEqual([start, ppo]);
+  expect(names({ arms: await armsOf(['rloo'], []), name: 'other' })).toEqual([start, rloo]);
+  expect(names({ arms: await armsOf([], ['mine=ppo']) })).toEqual([start, ppo]);
   // A warm start does not know what comes after it.
   const [sameStart, otherPpo] = names({ set: ['rollout.group=8'] });
   expect(sameStart).toBe(start);
@@ -65,7 +67,7 @@ test('a name says what decides the run: equal runs of different comparisons are 
 });
 
 test('arms have settings of their own, and a comparison several worlds', async () => {
-  const arms = armsOf(['grpo'], ['wide=grpo,rollout.group=16,objective.clipHigh=0.3']);
+  const arms = await armsOf(['grpo'], ['wide=grpo,rollout.group=16,objective.clipHigh=0.3']);
   const study = prepareStudy({ ...request, arms, worlds: [factory, await findEnvironment('maze')] });
   expect(study.name).toBe('frozen-lake+maze-grpo-vs-wide');
   const jobs = jobsOf(study, { seeds: [7] });
@@ -80,8 +82,8 @@ test('arms have settings of their own, and a comparison several worlds', async (
   expect(jobs[2]!.config).toMatchObject({ rollout: { group: 16 }, objective: { clipHigh: 0.3 } });
 });
 
-test('rates and validation tasks make runs of their own, and the arm’s own rate is the same run', () => {
-  const study = prepareStudy({ ...request, arms: armsOf(['rloo'], []) });
+test('rates and validation tasks make runs of their own, and the arm’s own rate is the same run', async () => {
+  const study = prepareStudy({ ...request, arms: await armsOf(['rloo'], []) });
   const own = study.worlds[0]!.cells[0]!.run.config.optimizer.learningRate;
   const [, plain] = jobsOf(study, { seeds: [1] });
   const [, same, other] = jobsOf(study, { seeds: [1], rates: () => [own, 2 * own] });
@@ -118,14 +120,14 @@ test('a person may change what the comparison chooses, but not the seed and the 
   );
 });
 
-test('everything is refused before anything runs', () => {
-  const selfPlay = armsOf(['self-play'], []);
+test('everything is refused before anything runs', async () => {
+  const selfPlay = await armsOf(['self-play'], []);
   expect(messageOf(() => prepareStudy({ ...request, arms: selfPlay }))).toContain('recipe-unfit');
   expect(messageOf(() => prepareStudy({ ...request, set: ['rollout.gruop=4'] }))).toContain(
     'Did you mean "rollout.group"?',
   );
   const wide: Recipe = { ...findRecipe('rloo'), name: 'wide', settings: { model: { width: 256 } } };
-  const arms = [...armsOf(['rloo'], []), { name: 'wide', recipe: wide, set: [] }];
+  const arms = [...(await armsOf(['rloo'], [])), { name: 'wide', recipe: wide, source: 'wide', set: [] }];
   expect(messageOf(() => prepareStudy({ ...request, arms }))).toMatchInlineSnapshot(
     `"comparison-start: The arms "rloo" and "wide" cannot share a warm start: they differ in model.width. Seen: 128 and 256. Set it for all: --set model.width=256."`,
   );
@@ -145,17 +147,39 @@ test('budgets', () => {
   );
 });
 
-test('arms as people type them', () => {
-  expect(parseArm('a=grpo,objective.clipHigh=0.3,environment.words=["x","y"]').set).toEqual([
-    'objective.clipHigh=0.3',
-    'environment.words=["x","y"]',
-  ]);
-  for (const text of ['grpo', 'a=', '=grpo', 'a=grp'])
-    expect(messageOf(() => parseArm(text))).not.toBe('accepted');
-  expect(messageOf(() => parseArm('grpo'))).toMatchInlineSnapshot(
+test('arms as people type them', async () => {
+  const arm = await parseArm('a=grpo,objective.clipHigh=0.3,environment.words=["x","y"]');
+  expect(arm.set).toEqual(['objective.clipHigh=0.3', 'environment.words=["x","y"]']);
+  const refused = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'accepted',
+      (error: unknown) =>
+        messageOf(() => {
+          throw error;
+        }),
+    );
+  for (const text of ['a=', '=grpo', 'a=grp', 'a=./absent.ts'])
+    expect(await refused(parseArm(text))).not.toBe('accepted');
+  expect(await refused(parseArm('grpo'))).toMatchInlineSnapshot(
     `"option-value: The value of --arm is not allowed. Seen: grpo. Allowed: NAME=RECIPE, then settings of that arm, such as --arm wide=grpo,model.width=256,rollout.group=16."`,
   );
-  expect(messageOf(() => armsOf(['grpo'], ['grpo=ppo']))).toContain('Seen: grpo twice');
+  expect(await refused(armsOf(['grpo'], ['grpo=ppo']))).toContain('Seen: grpo twice');
+});
+
+test('the recipe of an arm may come from a file, and what the file says decides its runs', async () => {
+  const project = makeProject({});
+  const path = project.path('mine.ts');
+  const own = readFileSync('examples/own-recipe.ts', 'utf8');
+  const jobs = async (code: string) => {
+    writeFileSync(path, code);
+    const arms = await armsOf([], [`mine=${path}`, 'other=rloo']);
+    return jobsOf(prepareStudy({ ...request, set: [], arms }), { seeds: [1] });
+  };
+  const [, mine] = await jobs(own);
+  expect(mine!.words.join(' ')).toContain(`--recipe ${path} `);
+  const [, changed] = await jobs(`${own}\n// another version\n`);
+  expect(changed!.name).not.toBe(mine!.name);
+  project.remove();
 });
 
 test('seeds', () => {

@@ -169,7 +169,7 @@ function jobOf(
   const what = kind === 'start' ? 'start' : recipe.name;
   const hash = createHash('sha256').update(canonicalJson(kind === 'start' ? startFacts(facts) : facts));
   const name = `${folderName(world.name)}-${what}-${seed}-${hash.digest('hex').slice(0, 10)}`;
-  const words = ['train', world.source, '--recipe', recipe.name, '--name', name, '--runs', study.store];
+  const words = ['train', world.source, '--recipe', cell.arm.source, '--name', name, '--runs', study.store];
   return {
     name,
     kind,
@@ -240,7 +240,12 @@ function cellOf(
   const first = resolved([...read([...limits, ...set]), ...arm.set]).config;
   const every = `evaluation.every=${stepsBetween(first, budget)}`;
   const assignments = [...read(['threads=1', 'rolloutLog=0', every, ...limits, ...set]), ...arm.set];
-  return { arm, assignments, run: resolved(assignments), files: filesOf([...set, ...arm.set]) };
+  return {
+    arm,
+    assignments,
+    run: resolved(assignments),
+    files: filesOf({ ...arm, set: [...set, ...arm.set] }),
+  };
 }
 
 /** Ten points make a curve; where the number of steps is not known, every fifth step is measured. */

@@ -6,7 +6,15 @@
 import { TurnwiseError } from './errors.ts';
 import { isThenable, thrownText, valueText } from './safe-text.ts';
 
-export type DefinitionKind = 'credit-method' | 'reward-shaping' | 'objective' | 'context' | 'recipe';
+export type DefinitionKind =
+  | 'credit-method'
+  | 'reward-shaping'
+  | 'objective'
+  | 'context'
+  | 'tasks'
+  | 'turns'
+  | 'curation'
+  | 'recipe';
 
 /** What each kind is called, and what makes one. */
 export const DEFINITION_WORDS: Readonly<
@@ -16,6 +24,9 @@ export const DEFINITION_WORDS: Readonly<
   'reward-shaping': { noun: 'reward shaping', maker: 'defineShaping' },
   objective: { noun: 'objective', maker: 'defineObjective' },
   context: { noun: 'context', maker: 'defineContext' },
+  tasks: { noun: 'source of tasks', maker: 'defineTasks' },
+  turns: { noun: 'turn control', maker: 'defineTurns' },
+  curation: { noun: 'curation', maker: 'defineCuration' },
   recipe: { noun: 'recipe', maker: 'defineRecipe' },
 };
 

@@ -1,6 +1,7 @@
 /** Keys of episodes as text, for people and for names of random streams. Nothing ever parses such a text. */
 
 import type { EpisodeKey, Place } from './episode.ts';
+import type { Json } from './json/json.ts';
 
 /** For people, and unique in a run: `12/3/0`, or `test/12/3/0` where the task is not one of training. */
 export function keyText({ split, step, group, member }: EpisodeKey): string {
@@ -16,4 +17,18 @@ export function placeText({ episode, transition }: Place): string {
 /** Every part of the key, for the name of a random stream. */
 export function keyParts(key: EpisodeKey): (string | number)[] {
   return [key.step, key.environment, key.split, key.task, key.group, key.member];
+}
+
+/** All keys of episodes in a value, wherever they stand in it: what a memory may want to read again. */
+export function keysIn(value: Json): EpisodeKey[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap((item: Json) => keysIn(item));
+  return isKey(value) ? [value] : Object.values(value).flatMap(keysIn);
+}
+
+function isKey(value: Json): value is EpisodeKey {
+  const { step, environment, split, task, group, member } = value as { readonly [part: string]: unknown };
+  const numbers = [step, group, member].every(Number.isInteger);
+  const texts = [environment, split].every((part) => typeof part === 'string');
+  return numbers && texts && (typeof task === 'number' || typeof task === 'string');
 }

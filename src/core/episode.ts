@@ -162,14 +162,20 @@ export interface StepCredit {
   readonly state: JsonObject;
 }
 
-/** The choice of curation about one role of an episode, and its credit. A role that was left out has none. */
-export interface StoredCredit {
-  /** Whether the credit method saw it. */
+/** What curation decides about one role of an episode. */
+export interface Choice {
+  /** Whether the credit method sees it: whether it is compared with the others of its group. */
   readonly inBaseline: boolean;
-  /** Whether its tokens are in the loss. */
+  /** Whether its tokens are in the loss; then it is in the baseline too. */
   readonly inLoss: boolean;
+  /** Factor on the loss of its tokens. */
   readonly weight: number;
+  /** Further factors, one for each of its K turns. A turn of weight 0 is not in the loss. */
   readonly weights_K?: readonly number[];
+}
+
+/** The choice of curation about one role of an episode, and its credit. A role that was left out has none. */
+export interface StoredCredit extends Choice {
   readonly trainedIn: number;
   readonly advantages_K: readonly number[];
   /** One per sampled token, turn after turn, from methods of tokens. */
@@ -191,6 +197,8 @@ export interface Episode {
   readonly seats: ByRole<{ readonly player: string; readonly version: number }>;
   /** The prefix, shared and not copied: up to a place, with its first `calls` calls. Calls and transitions count on. */
   readonly branchedFrom?: Place & { readonly calls: number };
+  /** Its first calls and transitions are copies of what earlier steps played: up to these places, one after another. */
+  readonly startedAt?: readonly Place[];
   /** What each role would have read next. */
   readonly closing?: ByRole<readonly Message[]>;
   /** Of judges, and of comparisons within the group. */

@@ -22,6 +22,13 @@ export const user = (content: string): Message => ({ role: 'user', content });
 export const system = (content: string): Message => ({ role: 'system', content });
 export const assistant = (content: string): Message => ({ role: 'assistant', content });
 
+/** Whether it has the role and the content of a message: what others wrote is not known to. */
+export function isMessage(value: unknown): value is Message {
+  if (typeof value !== 'object' || value === null) return false;
+  const { role, content } = value as Record<string, unknown>;
+  return ['system', 'user', 'assistant', 'tool'].includes(role as string) && typeof content === 'string';
+}
+
 /** A tool as clients declare it. */
 export interface ToolDeclaration {
   readonly name: string;

@@ -7,7 +7,7 @@
  * one turn.
  */
 
-import type { Call, Episode, Group, Role, Transition } from './episode.ts';
+import type { Call, Choice, Episode, Group, Role, Transition } from './episode.ts';
 import { keyText } from './episode-key.ts';
 import type { StopReason } from './stop.ts';
 
@@ -37,6 +37,8 @@ export interface Trajectory {
   readonly sharedTurns?: number;
   /** What roles of the episode earned that are left out of the batch, such as one that took no turn. */
   readonly absentOutcome?: number;
+  /** What curation decided; absent: it is in the baseline and in the loss, at weight 1. */
+  readonly choice?: Choice;
 }
 
 /** One role of a group: what group-relative methods compare. */

@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest';
 import { madeGroup, playedEpisode, trajectoryOf } from '../core/testing/made-episodes.ts';
-import { type RoleGroup, roleGroups, type Trajectory } from '../core/trajectory.ts';
-import { informative, mostVaried } from './informative.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import { among, informative, mostVaried, roleOutcomes } from './informative.ts';
 import { hasVoidTurn } from './void-turns.ts';
 
-const group = (id: string, ...outcomes: number[]): RoleGroup => {
-  const episodes = outcomes.map((reward, member) => playedEpisode(member, [{ reward }]));
-  return { ...roleGroups([madeGroup(...episodes)])[0]!, id };
-};
-const ids = (groups: readonly RoleGroup[]): string[] => groups.map(({ id }) => id);
+const group = (id: string, ...outcomes: number[]) => ({ id, outcomes });
+const ids = (groups: readonly { readonly id: string }[]): string[] => groups.map(({ id }) => id);
 
 test('unanimous groups, single episodes and rounding are no difference', () => {
   const groups = [
@@ -26,6 +23,27 @@ test('the groups that vary most are kept in their order, and never none', () => 
   expect(ids(mostVaried(groups, 0.5))).toEqual(['b', 'd']);
   expect(ids(mostVaried(groups, 0.01))).toEqual(['b']);
   expect(ids(mostVaried(groups, 1))).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('outcomes are those of the episodes that are in, role by role, and the choice is theirs', () => {
+  const members = [
+    playedEpisode(0, [{}], { outcome: { first: 1, second: -1 } }),
+    playedEpisode(1, [{}], { outcome: { first: 2, second: 0 } }),
+  ];
+  const outcomes = roleOutcomes(
+    [madeGroup(...members)],
+    (episode, role) => role === 'first' || episode === members[1],
+  );
+  expect(outcomes.map((own) => [own.role, own.outcomes])).toEqual([
+    ['first', [1, 2]],
+    ['second', [0]],
+  ]);
+  const choice = among(outcomes.slice(1));
+  const isIn = members.map((episode) => ['first', 'second'].map((role) => choice(episode, role).inLoss));
+  expect(isIn).toEqual([
+    [false, false],
+    [false, true],
+  ]);
 });
 
 test('a turn without a usable action is void where the policy wrote it', () => {

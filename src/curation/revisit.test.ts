@@ -1,27 +1,39 @@
 import { expect, test } from 'vitest';
+import type { Group } from '../core/episode.ts';
 import { Rng } from '../core/rng.ts';
-import type { Trajectory } from '../core/trajectory.ts';
+import { madeGroup, madeKey, playedEpisode } from '../core/testing/made-episodes.ts';
 import { drawFromPool, updatePool } from './revisit.ts';
 
-const group = (...successes: boolean[]): Trajectory[] =>
-  successes.map((success) => ({ success }) as unknown as Trajectory);
+const playedGroup = (task: number, ...successes: boolean[]): Group =>
+  madeGroup(
+    ...successes.map((success, member) =>
+      playedEpisode(member, [{}], {
+        key: madeKey({ task, group: task, member }),
+        success: { agent: success },
+      }),
+    ),
+  );
 
 test('a task stays until a whole group solves it', () => {
   const once = updatePool(
     [],
-    new Map([
-      [7, group(true, false)],
-      [8, group(true, true)],
-      [9, group(false, false)],
-    ]),
+    [playedGroup(7, true, false), playedGroup(8, true, true), playedGroup(9, false, false)],
   );
   expect(once).toEqual([7, 9]);
-  expect(updatePool(once, new Map([[7, group(true, true)]]))).toEqual([9]);
-  expect(updatePool(once, new Map([[7, group(false, true)]]))).toEqual([9, 7]);
+  expect(updatePool(once, [playedGroup(7, true, true)])).toEqual([9]);
+  expect(updatePool(once, [playedGroup(7, false, true)])).toEqual([9, 7]);
+});
+
+test('games have no pool: one side always fails', () => {
+  const duel = playedEpisode(0, [{}], {
+    outcome: { first: 1, second: -1 },
+    success: { first: true, second: false },
+  });
+  expect(updatePool([], [madeGroup(duel)])).toEqual([]);
 });
 
 test('the oldest are pushed out', () => {
-  const many = new Map(Array.from({ length: 600 }, (_, task) => [task, group(false)] as const));
+  const many = Array.from({ length: 600 }, (_, task) => playedGroup(task, false));
   const pool = updatePool([], many);
   expect([pool.length, pool[0], pool.at(-1)]).toEqual([512, 88, 599]);
 });

@@ -1,7 +1,9 @@
 /** Which trajectories set baselines and are learned from: never those that failed, and no group that failures left too small. */
 
+import type { Episode, Group } from '../core/episode.ts';
+import { keyText } from '../core/episode-key.ts';
 import { isTrainable } from '../core/stop.ts';
-import type { RoleGroup, Trajectory } from '../core/trajectory.ts';
+import { isTrained, type RoleGroup, type Trajectory } from '../core/trajectory.ts';
 
 export interface UsableGroups {
   readonly groups: readonly RoleGroup[];
@@ -22,6 +24,26 @@ export function keepUsable(groups: readonly RoleGroup[], minimumMembers: number)
     failedEpisodes: countMembers(groups) - countMembers(usable),
     droppedGroups: groups.length - kept.length,
   };
+}
+
+/** Whether something was done in it, and nothing failed. */
+export function isUsable({ stop, transitions, calls, branchedFrom }: Episode): boolean {
+  return isTrainable(stop) && (transitions.length > 0 || branchedFrom !== undefined || calls.some(isTrained));
+}
+
+/** The groups with these of their members, and with the episodes that these branched from; groups without any are left out. */
+export function withMembers(groups: readonly Group[], isIn: (episode: Episode) => boolean): Group[] {
+  return groups.flatMap((group) => {
+    const kept = new Set(group.members.filter(isIn));
+    if (kept.size === 0) return [];
+    const named = new Map(group.members.map((episode) => [keyText(episode.key), episode]));
+    // Those that are added are gone through as well.
+    for (const { branchedFrom } of kept) {
+      const origin = branchedFrom && named.get(keyText(branchedFrom.episode));
+      if (origin) kept.add(origin);
+    }
+    return [{ ...group, members: group.members.filter((episode) => kept.has(episode)) }];
+  });
 }
 
 export function countMembers(groups: readonly RoleGroup[]): number {

@@ -8,6 +8,7 @@ export { z } from 'zod';
 export type {
   ByRole,
   Call,
+  Choice,
   Episode,
   EpisodeKey,
   Group,
@@ -20,10 +21,27 @@ export { TurnwiseError } from '../core/errors.ts';
 export type { Json, JsonObject } from '../core/json/json.ts';
 export type { JsonCompatible } from '../core/json/json-compatible.ts';
 export { assistant, type Message, system, user } from '../core/messages.ts';
+export type { At, Remembers } from '../core/remembers.ts';
 export { Rng } from '../core/rng.ts';
 export { type Sample, samplesOf } from '../core/sample.ts';
 export { isTrainable, type StopReason } from '../core/stop.ts';
 export { type RoleGroup, roleGroups, type Trajectory, type Turn } from '../core/trajectory.ts';
+export {
+  type ChoiceRound,
+  type Chosen,
+  type Curation,
+  type DefinedCuration,
+  defineCuration,
+  type Insertion,
+} from '../curation/curation.ts';
+export {
+  type DefinedTasks,
+  defineTasks,
+  type GroupRequest,
+  type Round,
+  type TaskRef,
+  type TaskSource,
+} from '../curation/task-source.ts';
 export {
   type Agent,
   type AgentDefinition,
@@ -42,6 +60,13 @@ export {
 export type { EvaluationResult } from '../eval/evaluate.ts';
 export type { History, Prompt, Renderer } from '../model/chat/renderer.ts';
 export { type ContextStrategy, defineContext } from '../rollout/context.ts';
+export {
+  type DefinedTurns,
+  defineTurns,
+  type TurnControl,
+  type TurnDecision,
+  type TurnView,
+} from '../rollout/turns/turn-control.ts';
 export type { Definition } from '../run/load/definitions.ts';
 export type { WorldInput } from '../run/load/world-object.ts';
 export type { CheckpointChoice, EvaluateOptions, PlayOptions, Run } from '../run/run.ts';

@@ -9,6 +9,7 @@ import { withoutIds } from '../core/json/without-ids.ts';
 import { isTrainable } from '../core/stop.ts';
 import type { Batching } from '../policy/batching.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
+import { repeating } from './turns/copied-prefix.ts';
 
 /** One episode. */
 export type Play = (request: EpisodeRequest, options: EpisodeOptions) => Promise<Episode>;
@@ -23,13 +24,13 @@ export interface CollectOptions extends EpisodeOptions {
   readonly onEpisode?: (done: number, total: number) => void;
 }
 
-export interface GroupRequest {
+export interface GroupToPlay extends Pick<EpisodeRequest, 'maxTurns' | 'say' | 'copied'> {
   /** The step that asks, and the number of the group in it. */
   readonly step: number;
   readonly group: number;
   readonly split: Split;
-  /** Index of the task. */
-  readonly index: number;
+  /** Index of the task, or the hash of one that has none. */
+  readonly index: number | string;
   readonly task: Json;
   /** Episodes of the task (G). */
   readonly members: number;
@@ -39,7 +40,7 @@ export interface GroupRequest {
 
 /** Play every group's episodes. Groups come back in the order they were asked for. */
 export async function collectGroups(
-  requests: readonly GroupRequest[],
+  requests: readonly GroupToPlay[],
   options: CollectOptions,
 ): Promise<Group[]> {
   const episodes = requests.flatMap((group) =>
@@ -50,12 +51,27 @@ export async function collectGroups(
 
 /** One of a group's episodes. */
 export function episodeOf(
-  { step, group, split, index, task, drawsAs }: GroupRequest,
+  { step, group, split, index, task, drawsAs, maxTurns, say, copied }: GroupToPlay,
   member: number,
   { world }: Pick<EpisodeOptions, 'world'>,
 ): EpisodeRequest {
   const key: EpisodeKey = { step, environment: world.name, split, task: index, group, member };
-  return { key, task, ...(drawsAs !== undefined && { drawsAs: { ...key, step: drawsAs } }) };
+  return {
+    key,
+    task,
+    ...(drawsAs !== undefined && { drawsAs: { ...key, step: drawsAs } }),
+    ...(maxTurns !== undefined && { maxTurns }),
+    ...(say && { say }),
+    ...(copied && { copied }),
+  };
+}
+
+/** The options of one episode: with the turns that it has, and with its prefix said again where it copies one. */
+function optionsOf(request: EpisodeRequest, options: CollectOptions): CollectOptions {
+  const { maxTurns: given, copied, key, task } = request;
+  const maxTurns = given ?? options.turns?.limit(key, task) ?? options.maxTurns;
+  if (maxTurns === options.maxTurns && !copied) return options;
+  return { ...options, maxTurns, ...(copied && { policy: repeating(options.policy, copied) }) };
 }
 
 /** Play episodes, so many at once. They come back in the order of the requests. */
@@ -65,11 +81,13 @@ export async function playEpisodes(
 ): Promise<Episode[]> {
   const { batching, signal, play = runEpisode } = options;
   const results: Episode[] = new Array(episodes.length);
+  // Before any starts: code of users may fail here, and then none is under way.
+  const options_I = episodes.map((request) => optionsOf(request, options));
   let next = 0;
   let done = 0;
   const worker = async (): Promise<void> => {
     for (let index = next++; index < episodes.length && !signal.aborted; index = next++) {
-      results[index] = await play(episodes[index]!, options);
+      results[index] = await play(episodes[index]!, options_I[index]!);
       options.onEpisode?.(++done, episodes.length);
       // Scripts in a pure environment wait for nothing; Ctrl-C and the terminal must not wait for all their episodes.
       await new Promise(setImmediate);
@@ -87,7 +105,7 @@ export async function playEpisodes(
 }
 
 /** The groups that were asked for, each with its episodes in the order of their members. */
-export function gather(requests: readonly GroupRequest[], episodes: readonly Episode[]): Group[] {
+export function gather(requests: readonly GroupToPlay[], episodes: readonly Episode[]): Group[] {
   const members = new Map(requests.map(({ group }) => [group, [] as Episode[]]));
   for (const episode of episodes) members.get(episode.key.group)?.push(episode);
   return requests.map(({ step, group }) => ({

@@ -14,6 +14,8 @@ import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import type { CompletionRequest, Policy } from '../policy/policy.ts';
 import { fullContext, latestContext } from './context.ts';
 import { type EpisodeOptions, runEpisode } from './episode.ts';
+import { turnRules } from './turns/turn-control.ts';
+import { untilVoid } from './turns/turn-controls.ts';
 import { unwatched } from './watchdog.ts';
 
 const counter = (parts: Partial<Environment<Json, { at: number }>> = {}): World =>
@@ -87,9 +89,11 @@ const rewardsOf = ({ transitions }: Episode): unknown[] => transitions.map(({ re
 
 test('an episode ends at a void turn where it is told to, with what was paid until then', async () => {
   const words = ['up', 'dance', 'up', 'up'];
+  const turns = turnRules(untilVoid.create(), { step: 1, memory: null, seed: 1, usual: 10 });
+  const stopping = { turns };
   const on = await play(counter(), sayer(words));
   expect(on).toMatchObject({ stop: 'done', success: { agent: true }, outcome: { agent: 0.25 } });
-  const stopped = await play(counter(), sayer(words), { stopsAtVoidTurn: true });
+  const stopped = await play(counter(), sayer(words), stopping);
   expect(stopped).toMatchObject({
     stop: 'invalid-action',
     success: { agent: false },
@@ -102,13 +106,13 @@ test('an episode ends at a void turn where it is told to, with what was paid unt
     ...(await scripted.complete(request)),
     trainable: 'scripted',
   });
-  expect(await play(counter(), { ...scripted, complete }, { stopsAtVoidTurn: true })).toMatchObject({
+  expect(await play(counter(), { ...scripted, complete }, stopping)).toMatchObject({
     stop: 'done',
   });
   const ends = counter({
     step: () => ({ state: { at: 0 }, observation: 'over', reward: 0, done: true, valid: false }),
   });
-  expect(await play(ends, sayer(['dance']), { stopsAtVoidTurn: true })).toMatchObject({ stop: 'done' });
+  expect(await play(ends, sayer(['dance']), stopping)).toMatchObject({ stop: 'done' });
 });
 
 test('an agent with a name reads it once, before anything else', async () => {

@@ -5,7 +5,6 @@ import { keyParts, keyText } from '../core/episode-key.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
-import { Rng } from '../core/rng.ts';
 import type { StopReason } from '../core/stop.ts';
 import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import type { World } from '../env/world.ts';
@@ -14,9 +13,13 @@ import type { Policy } from '../policy/policy.ts';
 import { type AgentNames, addressed } from './agent-names.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { ContextStrategy } from './context.ts';
-import { GuardedSession, type GuardOptions, type OpenRequest } from './guard/guarded-session.ts';
+import type { GuardedSession, GuardOptions } from './guard/guarded-session.ts';
 import { type KeptPlace, keepPlace, type Seat } from './kept-place.ts';
 import { Recorder, tenths } from './recorder.ts';
+import type { CopiedPrefix } from './turns/copied-prefix.ts';
+import { EpisodeTurns, type Said } from './turns/episode-turns.ts';
+import { chanceOf, openingOf } from './turns/opening.ts';
+import type { TurnRules } from './turns/turn-control.ts';
 import type { Watch } from './watchdog.ts';
 
 export interface EpisodeOptions {
@@ -29,8 +32,8 @@ export interface EpisodeOptions {
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;
   readonly turnTimeoutMs: number;
-  /** End an episode at a turn of the policy without a usable action, wherever the environment would go on. */
-  readonly stopsAtVoidTurn?: boolean;
+  /** What comes after each turn. Default: what the environment says. */
+  readonly turns?: TurnRules;
   /** What each role is called, where several agents exchange roles; read before its first turn. */
   readonly names?: AgentNames;
   /** Names all randomness of the run. */
@@ -54,6 +57,12 @@ export interface EpisodeRequest {
   readonly turns?: number;
   /** Keeps places from which others may go on. */
   readonly keeper?: Keeper;
+  /** Turns that each role has, where it is not for the turn control to say. */
+  readonly maxTurns?: number;
+  /** An instruction that roles read before their first turns. */
+  readonly say?: readonly Message[];
+  /** What it does first: what an earlier step did. */
+  readonly copied?: CopiedPrefix;
 }
 
 /** Decides after every transition but the last whether its place is kept, and owns those that are. */
@@ -71,18 +80,18 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   const { from, key, drawsAs = key } = request;
   const boundary = new Boundary(options.signal, options.watch, !world.pure);
   const recorder = new Recorder(key, request.task, world.roles, policy.author, from?.prefix);
-  const seats = new Map<Role, Seat>(world.roles.map((role) => [role, newSeat(role)]));
-  for (const seat of from?.seats ?? []) seats.set(seat.role, { ...seat, asked: false });
+  const turns = turnsOf(request, options);
+  const seats = new Map<Role, Seat>(world.roles.map((role) => [role, newSeat(role, turns.opening)]));
+  for (const seat of from?.seats ?? []) seats.set(seat.role, { ...seat, held: 0 });
   let session: GuardedSession | undefined;
   let stop: StopReason = 'done';
   let failure: string | undefined;
   let closing: ByRole<readonly Message[]> | undefined;
   try {
     const guard = { world, boundary, timeoutMs: turnTimeoutMs, place: keyText(key) };
-    const opening = openingOf(request.task, drawsAs, seed);
     session = from
-      ? await from.open(guard, request.chance === 'fresh' ? opening.rng : undefined)
-      : await GuardedSession.open(opening, guard);
+      ? await from.open(guard, request.chance === 'fresh' ? chanceOf(drawsAs, seed) : undefined)
+      : await turns.open(guard);
     for (let role = session.toMove(); role !== undefined; role = session.toMove()) {
       const seat = seats.get(role)!;
       if (seat.turns >= options.maxTurns) {
@@ -90,13 +99,20 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
         break;
       }
       session.place = `${keyText(key)} turn ${seat.turns}`;
-      await offerPlace({ role, session, seats, recorder, guard }, request, options);
+      await offerPlace({ role, session, seats, recorder, guard, turns }, request, options);
       if (recorder.transitions === request.turns) {
         stop = 'early-stop';
         break;
       }
-      stop = await takeTurn(seat, recorder, session, boundary, request, options);
+      stop = await takeTurn(seat, { role, session, seats, recorder, guard, turns }, request, options);
       if (stop !== 'done') break;
+      const next = await turns.after(seat, () => recorder.soFar(), session, guard);
+      if ('stop' in next) {
+        stop = next.stop;
+        break;
+      }
+      session = next.session;
+      seat.said = next.said;
     }
     closing = lastWords(session, world.roles);
     await boundary.settled();
@@ -109,31 +125,29 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     boundary.close();
     for (const role of world.roles) policy.release?.(conversationOf(key, role));
   }
-  return recorder.finish(stop, failure, closing);
+  const episode = recorder.finish(stop, failure, closing);
+  return request.copied ? { ...episode, startedAt: request.copied.places } : episode;
+}
+
+function turnsOf(
+  { key, drawsAs, task, copied, say }: EpisodeRequest,
+  { turns: rules, seed, maxTurns }: EpisodeOptions,
+): EpisodeTurns {
+  return new EpisodeTurns({
+    ...{ key, task, seed, limit: maxTurns },
+    ...(drawsAs && { drawsAs }),
+    ...(rules && { rules }),
+    ...(copied && { copied }),
+    ...(say && { say }),
+  });
 }
 
 const policyKeyOf = ({ policyKey = '' }: Pick<EpisodeOptions, 'policyKey'>): string[] =>
   policyKey === '' ? [] : [policyKey];
 
-/** Members of a group share the start; what happens by chance afterwards is each episode's own. */
-export function openingOf(task: Json, key: EpisodeKey, seed: string | number): OpenRequest {
-  const { environment, split, task: index, step, group } = key;
-  return {
-    task,
-    rng: Rng.of('chance', seed, ...keyParts(key)),
-    startRng: Rng.of('start', seed, environment, split, index, step, group),
-  };
-}
-
-function newSeat(role: Role): Seat {
-  return {
-    role,
-    turns: 0,
-    asked: false,
-    past: { ids: [], messages: [] },
-    lastCall: undefined,
-    problem: undefined,
-  };
+function newSeat(role: Role, said: Said): Seat {
+  const past = { ids: [], messages: [] };
+  return { role, turns: 0, held: 0, past, lastCall: undefined, problem: undefined, said };
 }
 
 /** An episode under way, before a turn of `role`. */
@@ -143,14 +157,16 @@ interface Present {
   readonly seats: ReadonlyMap<Role, Seat>;
   readonly recorder: Recorder;
   readonly guard: GuardOptions;
+  readonly turns: EpisodeTurns;
 }
 
 /** Keep the present place, where it is wanted. */
 async function offerPlace(
-  { role, session, seats, recorder, guard }: Present,
+  present: Present,
   { keeper, from, task, key, drawsAs = key }: EpisodeRequest,
   options: EpisodeOptions,
 ): Promise<void> {
+  const { role, session, seats, recorder, guard } = present;
   if (!keeper || recorder.transitions === 0) return;
   const soFar = recorder.soFar();
   if (!keeper.keeps(soFar, recorder.nextTransition - 1)) return;
@@ -158,7 +174,7 @@ async function offerPlace(
   const place = await keepPlace(session, role, guard, {
     prefix: recorder.prefix(),
     seats: [...seats.values()].map((seat) => ({ ...seat })),
-    ...(keeper.prompts && { promptIds: nextPrompt(seats.get(role)!, session, options).prompt.promptIds }),
+    ...(keeper.prompts && { promptIds: nextPrompt(seats.get(role)!, present, options).prompt.promptIds }),
     ...(begun && {
       way: { ...begun, actions: [...begun.actions, ...soFar.transitions.map(({ action }) => action)] },
     }),
@@ -169,28 +185,27 @@ async function offerPlace(
 /** What `seat` reads next, and all that it is shown before it acts. */
 function nextPrompt(
   seat: Seat,
-  session: GuardedSession,
+  { session, recorder, turns }: Present,
   options: EpisodeOptions,
 ): { readonly fresh: readonly Message[]; readonly prompt: Prompt } {
   const shown = session.observe(seat.role);
   const observed = seat.problem === undefined ? shown : tellProblem(seat.problem, shown);
   const name = seat.turns === 0 ? options.names?.[seat.role] : undefined;
-  const fresh = name === undefined ? observed : addressed(observed, name);
+  const named = name === undefined ? observed : addressed(observed, name);
+  const fresh = turns.shown(recorder.nextCall) ?? turns.withSaid(named, seat.said);
   return { fresh, prompt: promptOf(options.context, seat.past, fresh, options.renderer) };
 }
 
 /** One turn of `seat`: context, completion, action, what came back. Returns 'done' while the episode may go on. */
 async function takeTurn(
   seat: Seat,
-  recorder: Recorder,
-  session: GuardedSession,
-  boundary: Boundary,
+  present: Present,
   { key, drawsAs = key }: EpisodeRequest,
   options: EpisodeOptions,
 ): Promise<StopReason> {
   const { policy, renderer } = options;
-  const { role } = seat;
-  const { fresh, prompt } = nextPrompt(seat, session, options);
+  const { role, session, recorder, guard, turns } = present;
+  const { fresh, prompt } = nextPrompt(seat, present, options);
   const anchor = session.anchor(role);
   const room = options.contextLength - prompt.promptIds.length;
   if (room < 1) return 'context-overflow';
@@ -199,17 +214,16 @@ async function takeTurn(
   const at = recorder.now();
   const began = performance.now();
   const messages = [...seat.past.messages, ...fresh];
-  const context = Int32Array.from(prompt.contextIds);
+  const keep = prompt.extendsPrevious ? seat.held : 0;
   const sampling = { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) };
-  const completion = await boundary.step('policy', `completing ${session.place}`, undefined, (signal) =>
+  const completion = await guard.boundary.step('policy', `completing ${session.place}`, undefined, (signal) =>
     policy.complete({
       key,
       conversation: conversationOf(key, role),
       seedKey: [options.seed, ...policyKeyOf(options), ...keyParts(drawsAs), id].join('/'),
       messages,
-      ...(seat.asked && prompt.extendsPrevious
-        ? { keep: seat.past.ids.length, append: context }
-        : { keep: 0, append: Int32Array.from(prompt.promptIds) }),
+      keep,
+      append: Int32Array.from(prompt.promptIds.slice(keep)),
       sampling,
       role,
       session: session.inner,
@@ -227,7 +241,7 @@ async function takeTurn(
     by: completion.by,
     purpose: 'act',
     sampling,
-    context,
+    context: Int32Array.from(prompt.contextIds),
     ids: completion.ids,
     logprobs: completion.logprobs,
     messages: fresh,
@@ -255,6 +269,7 @@ async function takeTurn(
       rewards: result.rewards,
       at: acted,
       environmentMs: tenths(performance.now() - answered),
+      ...(turns.attempt > 0 && { attempt: turns.attempt }),
       ...(result.facts && { facts: result.facts }),
       ...(result.info !== undefined && { notes: { info: result.info } }),
     },
@@ -262,11 +277,10 @@ async function takeTurn(
   );
   seat.turns++;
   seat.lastCall = id;
-  seat.asked = true;
+  seat.held = completion.trainable === true ? prompt.promptIds.length + completion.ids.length : keep;
   seat.problem = parsed.ok ? undefined : parsed.problem;
   seat.past = continued(prompt, messages, completion);
-  const isVoid = completion.trainable === true && !valid;
-  return options.stopsAtVoidTurn && isVoid && !result.done ? 'invalid-action' : 'done';
+  return 'done';
 }
 
 /** A user's context that fails ends its episode, like any other code of users. */

@@ -7,20 +7,26 @@ import type { History } from '../model/chat/renderer.ts';
 import { EpisodeEnd } from './boundary.ts';
 import { GuardedSession, type GuardOptions, type OpenRequest } from './guard/guarded-session.ts';
 import type { Prefix } from './recorder.ts';
+import type { Said } from './turns/episode-turns.ts';
 
 /** What one role has done so far. */
 export interface Seat {
   readonly role: Role;
   /** Turns taken. */
   turns: number;
-  /** Whether its conversation was asked for a completion: the prefix of a branch was in another one. */
-  asked: boolean;
+  /**
+   * Tokens, from the start of `past`, that the policy's sampler holds of the conversation: not the prefix of a branch, which
+   * was another conversation, nor what others wrote.
+   */
+  held: number;
   /** What it was shown and wrote so far. */
   past: History;
   /** Its last call. */
   lastCall: number | undefined;
   /** What was wrong with the form of the last completion; the agent is told before its next turn. */
   problem: string | undefined;
+  /** What it reads before its next turn, beside what the environment shows it. */
+  said: Said;
 }
 
 /** What leads to a place from the start: how its episode was opened, and all actions since. */

@@ -69,7 +69,7 @@ test('the nearest recipe reads what was set; where none does, the refusal names 
   expect(refusal('rloo', { ...server, credit: { method: 'gae' } })).toMatch(
     /it needs a recipe that trains a critic .* The nearest that can is "[^"]+", which does not read credit\.method: /,
   );
-  expect(refusal('ppo', { ...server, rollout: { group: 4 }, curation: { variedShare: 0.5 } })).toMatch(
+  expect(refusal('ppo', { ...server, rollout: { group: 4 }, curation: { varied: { share: 0.5 } } })).toMatch(
     /it needs an engine with a value head\. The nearest that can is "[^"]+": /,
   );
 });

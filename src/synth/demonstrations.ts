@@ -12,7 +12,7 @@ import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
 import { type AgentNames, agentNames } from '../rollout/agent-names.ts';
-import { collectGroups, failuresOf, type GroupRequest, type Play } from '../rollout/collect.ts';
+import { collectGroups, failuresOf, type GroupToPlay, type Play } from '../rollout/collect.ts';
 import { type ContextStrategy, fullContext } from '../rollout/context.ts';
 import type { Watch } from '../rollout/watchdog.ts';
 
@@ -66,7 +66,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
     task: tasks.at(index % tasks.size),
     members: 1,
   }));
-  const play = (some: readonly GroupRequest[], names?: AgentNames): Promise<Group[]> =>
+  const play = (some: readonly GroupToPlay[], names?: AgentNames): Promise<Group[]> =>
     collectGroups(some, {
       ...(names && { names }),
       world,

@@ -5,7 +5,7 @@ import { madeGroup } from '../core/testing/made-episodes.ts';
 import type { RoleGroup } from '../core/trajectory.ts';
 import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { Engine } from '../engine/engine.ts';
-import { builtIns } from './config/catalogue.ts';
+import { builtIns, openCurations, openTasks, openTurns } from './config/catalogue.ts';
 import { type TrainSettings, trainConfigSchema } from './config/config.ts';
 import { mergeSettings } from './config/resolve.ts';
 import { Archive } from './kit/archive.ts';
@@ -35,7 +35,10 @@ export function learnerOn(
   const archive = new Archive(async () => []);
   if (stored.length > 0) archive.add([madeGroup(...stored)]);
   const room = { world: { maxTurns }, renderer: { maxTurnTokens } };
-  return { catalogue: builtIns, config, engine, recipe, credit, archive, ...room } as unknown as Learner;
+  const curations = openCurations(config.curation);
+  const chosen = { tasks: openTasks(config.tasks), turns: openTurns(config.turns), curations };
+  const parts = { catalogue: builtIns, config, engine, recipe, credit, archive, ...chosen, ...room };
+  return parts as unknown as Learner;
 }
 
 /** One step of learning, by default the first of a run. */

@@ -242,10 +242,10 @@ describe('a watched run', () => {
   it.each([
     [0.5, '50% of these tasks were failed before'],
     [0, undefined],
-  ])('where a share of %s of the tasks were failed before, says: %s', async (revisit, note) => {
+  ])('where a share of %s of the tasks were failed before, says: %s', async (share, note) => {
     const console = memoryConsole();
-    const config = { rollout: { revisit } };
-    const name = `revisits-${revisit}`;
+    const config = { tasks: { name: 'revisit', share } };
+    const name = `revisits-${share}`;
     const settings = { root: join(root, 'elsewhere'), name, version: '0.1.0', config };
     const run = RunDirectory.create({
       ...settings,

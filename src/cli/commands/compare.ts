@@ -36,11 +36,13 @@ const options = z.strictObject({
   recipes: z
     .string()
     .default('')
-    .describe(`Recipes, separated by commas: ${allRecipes.map(({ name }) => name).join(', ')}`),
+    .describe(`Recipes, separated by commas, or files: ${allRecipes.map(({ name }) => name).join(', ')}`),
   arm: z
     .array(z.string())
     .default([])
-    .describe('A recipe with settings of its own: NAME=RECIPE,KEY=VALUE; may be repeated'),
+    .describe(
+      'A recipe, built in or of a file, with settings of its own: NAME=RECIPE,KEY=VALUE; may be repeated',
+    ),
   seeds: z
     .string()
     .optional()
@@ -104,7 +106,7 @@ async function explore(
   const seeds = parseSeeds(given.seeds ?? '5');
   const study = prepareStudy({
     worlds: await worldsOf(given.env),
-    ...(await namedIn(given.set, armsOf(listOf(given.recipes), given.arm))),
+    ...(await namedIn(given.set, await armsOf(listOf(given.recipes), given.arm))),
     budget: given.budget === undefined ? undefined : parseBudget(given.budget),
     name: given.name,
     root: given.runs,

@@ -20,7 +20,7 @@ export async function exampleStudy(
 ): Promise<Example> {
   const study = prepareStudy({
     worlds: await Promise.all(worlds.map(findEnvironment)),
-    arms: armsOf(recipes, []),
+    arms: await armsOf(recipes, []),
     budget: { axis: 'steps', amount: 4 },
     set: [],
     name: 'example',

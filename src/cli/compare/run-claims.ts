@@ -126,7 +126,7 @@ async function prepared(
   root: string,
   seeds: readonly number[] | undefined,
 ): Promise<ClaimStudy | undefined> {
-  claimArms(stored.claim);
+  await claimArms(stored.claim);
   try {
     return await prepareClaim(stored, root, seeds);
   } catch (error) {

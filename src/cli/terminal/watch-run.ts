@@ -88,13 +88,15 @@ function abandoned(signal: AbortSignal): Promise<never> {
 
 const LAST_WORDS_MS = 200;
 
-const withRevisit = z.looseObject({ rollout: z.looseObject({ revisit: z.number().default(0) }) });
+const withTasks = z.looseObject({
+  tasks: z.looseObject({ name: z.string(), share: z.number().default(0) }).optional(),
+});
 
 /** Where unsolved tasks come again, success in training stays low while the agent gets better: that is said beforehand. */
 function practiceNote(run: RunDirectory): string | undefined {
-  const { revisit } = run.readConfig(withRevisit).config.rollout;
-  if (revisit === 0) return undefined;
-  return `  ${Math.round(100 * revisit)}% of these tasks were failed before, so success is below that of evaluations`;
+  const { tasks } = run.readConfig(withTasks).config;
+  if (tasks?.name !== 'revisit' || tasks.share === 0) return undefined;
+  return `  ${Math.round(100 * tasks.share)}% of these tasks were failed before, so success is below that of evaluations`;
 }
 
 export function curveOf(name: string, history: RunHistory): string {

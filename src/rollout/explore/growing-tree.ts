@@ -6,9 +6,10 @@ import { keyText, placeText } from '../../core/episode-key.ts';
 import type { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import { valueText } from '../../core/safe-text.ts';
-import { type CollectOptions, episodeOf, type GroupRequest } from '../collect.ts';
-import { type EpisodeRequest, type Keeper, openingOf } from '../episode.ts';
+import { type CollectOptions, episodeOf, type GroupToPlay } from '../collect.ts';
+import type { EpisodeRequest, Keeper } from '../episode.ts';
 import { type KeptPlace, startOf } from '../kept-place.ts';
+import { openingOf } from '../turns/opening.ts';
 import type { EpisodeTree, Expansion, Explorer } from './tree.ts';
 
 export interface ExploreOptions extends CollectOptions {
@@ -30,7 +31,7 @@ export class GrowingTree implements EpisodeTree {
   readonly episodes: Episode[] = [];
   readonly kept: Place[] = [];
   readonly rounds: (readonly Expansion[])[] = [];
-  readonly #request: GroupRequest;
+  readonly #request: GroupToPlay;
   readonly #explorer: Explorer;
   readonly #options: ExploreOptions;
   readonly #subject: string;
@@ -42,7 +43,7 @@ export class GrowingTree implements EpisodeTree {
   #asked = 0;
   #over = false;
 
-  constructor(request: GroupRequest, options: ExploreOptions) {
+  constructor(request: GroupToPlay, options: ExploreOptions) {
     const { members, drawsAs, step, group } = request;
     this.members = members;
     this.#request = request;

@@ -4,7 +4,7 @@
  */
 
 import type { Group } from '../../core/episode.ts';
-import { type GroupRequest, gather, playEpisodes } from '../collect.ts';
+import { type GroupToPlay, gather, playEpisodes } from '../collect.ts';
 import { type ExploreOptions, GrowingTree } from './growing-tree.ts';
 
 /**
@@ -12,10 +12,7 @@ import { type ExploreOptions, GrowingTree } from './growing-tree.ts';
  *
  * @throws TurnwiseError `definition-invalid`, `definition-failed`, and what ends a run
  */
-export async function playTrees(
-  requests: readonly GroupRequest[],
-  options: ExploreOptions,
-): Promise<Group[]> {
+export async function playTrees(requests: readonly GroupToPlay[], options: ExploreOptions): Promise<Group[]> {
   const { valuesOf } = options;
   const trees = requests.map((request) => new GrowingTree(request, options));
   try {

@@ -1,10 +1,13 @@
-/** Definitions of a user, each from a file: a credit method, a reward shaping, an objective, a context, a recipe. */
+/** Definitions of a user, each from a file: a credit method, a loss, a context, a source of tasks, a recipe and so on. */
 
 import { DEFINITION_WORDS, type DefinitionKind, kindOf } from '../../core/definition.ts';
 import type { CreditMethod } from '../../credit/contract/method.ts';
 import type { RewardShaping } from '../../credit/shaping/shaping.ts';
+import type { DefinedCuration } from '../../curation/curation.ts';
+import type { DefinedTasks } from '../../curation/task-source.ts';
 import type { ObjectiveMethod } from '../../objective/contract/define.ts';
 import type { ContextStrategy } from '../../rollout/context.ts';
+import type { DefinedTurns } from '../../rollout/turns/turn-control.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { type FromFile, loadExport } from './load-export.ts';
 import { isPath } from './world-source.ts';
@@ -15,6 +18,9 @@ export interface Definitions {
   readonly 'reward-shaping': RewardShaping;
   readonly objective: ObjectiveMethod;
   readonly context: ContextStrategy;
+  readonly tasks: DefinedTasks;
+  readonly turns: DefinedTurns;
+  readonly curation: DefinedCuration;
   readonly recipe: Recipe;
 }
 

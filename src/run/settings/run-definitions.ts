@@ -10,10 +10,19 @@ import { valueText } from '../../core/safe-text.ts';
 import type { CreditMethod } from '../../credit/contract/method.ts';
 import type { RewardShaping } from '../../credit/shaping/shaping.ts';
 import { composeCredit } from '../../credit/shaping/shapings.ts';
+import type { DefinedCuration } from '../../curation/curation.ts';
+import type { DefinedTasks } from '../../curation/task-source.ts';
 import type { ObjectiveMethod } from '../../objective/contract/define.ts';
 import { objectiveEntry } from '../../objective/objectives.ts';
 import { type ContextStrategy, checkedContext } from '../../rollout/context.ts';
-import { builtIns, type Catalogue } from '../../train/config/catalogue.ts';
+import type { DefinedTurns } from '../../rollout/turns/turn-control.ts';
+import {
+  builtIns,
+  type Catalogue,
+  openCurations,
+  openTasks,
+  openTurns,
+} from '../../train/config/catalogue.ts';
 import type { TrainConfig, TrainSettings } from '../../train/config/config.ts';
 import { lossOptions } from '../../train/kit/policy-objective.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
@@ -30,17 +39,29 @@ import { withArticle } from '../load/load-export.ts';
 
 /**
  * The settings of a run that a program starts. Where a setting names a method, it takes a definition as well: what
- * `defineCreditMethod`, `defineShaping`, `defineObjective` or `defineContext` returned.
+ * `defineCreditMethod`, `defineShaping`, `defineObjective`, `defineContext`, `defineTasks`, `defineTurns` or `defineCuration`
+ * returned.
  *
  * @example
  * const settings: RunSettings = {
  *   credit: { method: mine, shape: new Map([[hurry, { cost: 0.02 }]]) },
  *   objective: { name: bounded, options: { bound: 1 } },
  *   context: opening,
+ *   turns: { name: again, attempts: 3 },
+ *   curation: new Map([[overTurns, {}]]),
  * };
  */
-export interface RunSettings extends Omit<TrainSettings, 'credit' | 'objective' | 'context'> {
+export interface RunSettings
+  extends Omit<TrainSettings, 'credit' | 'objective' | 'context' | 'tasks' | 'turns' | 'curation'> {
   readonly context?: string | ContextStrategy | undefined;
+  /** By name, or with options. */
+  readonly tasks?: Named<DefinedTasks>;
+  readonly turns?: Named<DefinedTurns>;
+  /** Options by name, one after another; false leaves one out. A map where a key is a definition. */
+  readonly curation?:
+    | Readonly<Record<string, unknown>>
+    | ReadonlyMap<string | DefinedCuration, object | false>
+    | undefined;
   readonly objective?:
     | (Omit<NonNullable<TrainSettings['objective']>, 'name'> & {
         readonly name?: string | ObjectiveMethod | undefined;
@@ -60,6 +81,13 @@ export interface RunSettings extends Omit<TrainSettings, 'credit' | 'objective' 
       }
     | undefined;
 }
+
+/** A name or a definition, alone or with its options beside it. */
+type Named<Defined> =
+  | string
+  | Defined
+  | { readonly name?: string | Defined | undefined; readonly [option: string]: unknown }
+  | undefined;
 
 /** Settings in which everything has a name, and the catalogue that knows all of these names. */
 export interface NamedSettings {
@@ -85,13 +113,13 @@ export async function nameDefinitions(settings: RunSettings): Promise<NamedSetti
  * @throws TurnwiseError `definition-in-code` where something was made in code and is not given; as `nameDefinitions`
  */
 export async function catalogueOf(
-  config: Pick<RunSettings, 'context' | 'credit' | 'objective'>,
+  config: Pick<RunSettings, 'context' | 'credit' | 'objective' | 'tasks' | 'turns' | 'curation'>,
   given: readonly Definition[] = [],
   run?: string,
 ): Promise<Catalogue> {
   const naming = new Naming(given, run);
-  const { context, credit, objective } = config;
-  await naming.settings({ context, credit, objective });
+  const { context, credit, objective, tasks, turns, curation } = config;
+  await naming.settings({ context, credit, objective, tasks, turns, curation });
   return naming.catalogue;
 }
 
@@ -124,33 +152,48 @@ export async function nameInAssignments(
   const named: string[] = [];
   for (const assignment of set) {
     const at = assignment.indexOf('=');
-    const [key, value] = [assignment.slice(0, Math.max(0, at)), assignment.slice(at + 1)];
+    const [written, value] = [assignment.slice(0, Math.max(0, at)), assignment.slice(at + 1)];
+    const key = isNameAlone(written, value) ? `${written}.name` : written;
     named.push(at < 1 ? assignment : `${key}=${await naming.text(key, value)}`);
   }
   return { set: named, catalogue: naming.catalogue };
 }
 
 /**
- * Whether the credit and the loss still take the options that a run has: a file may have changed since it began.
+ * Whether what the settings name still takes the options that a run has: a file may have changed since it began.
  *
  * @throws TurnwiseError `config-unknown-key`, `config-invalid`
  */
 export function requireOptions(
   recipe: Recipe,
-  { credit, objective }: TrainConfig,
+  { credit, objective, tasks, turns, curation }: TrainConfig,
   catalogue: Catalogue,
 ): void {
   const { method, rewardScale: _, shape, ...options } = credit;
   composeCredit({ method, options, shape }, catalogue);
   if (recipe.learn === undefined) lossOptions(objective, catalogue);
+  openTasks(tasks, catalogue);
+  openTurns(turns, catalogue);
+  openCurations(curation, catalogue);
 }
 
 /** The definitions among the settings that are objects of the program. */
-export function definitionsIn({ context, objective, credit }: RunSettings): Definition[] {
-  const shapings = credit?.shape instanceof Map ? [...(credit.shape as Map<unknown, unknown>).keys()] : [];
-  return [context, objective?.name, credit?.method, ...shapings].filter(
-    (value): value is Definition => kindOf(value) !== undefined,
-  );
+export function definitionsIn({
+  context,
+  objective,
+  credit,
+  tasks,
+  turns,
+  curation,
+}: RunSettings): Definition[] {
+  const keysOf = (map: unknown): unknown[] =>
+    map instanceof Map ? [...(map as Map<unknown, unknown>).keys()] : [];
+  const named = [tasks, turns].map((group) => nameIn(group));
+  return [
+    ...[context, objective?.name, credit?.method, ...named],
+    ...keysOf(credit?.shape),
+    ...keysOf(curation),
+  ].filter((value): value is Definition => kindOf(value) !== undefined);
 }
 
 const CODE = 'code:';
@@ -160,7 +203,20 @@ const KINDS: Readonly<Record<string, SettingKind>> = {
   'credit.shape': 'reward-shaping',
   'objective.name': 'objective',
   context: 'context',
+  'tasks.name': 'tasks',
+  'turns.name': 'turns',
+  curation: 'curation',
 };
+
+/** Whether an assignment to a group gives the name in it: `turns=until-void` for `turns.name=until-void`. */
+const isNameAlone = (key: string, value: string): boolean =>
+  `${key}.name` in KINDS && key !== 'objective' && !value.startsWith('{');
+
+/** The name or definition in a group, or that stands for it. */
+const nameIn = (group: Named<unknown>): unknown =>
+  typeof group === 'object' && group !== null && kindOf(group) === undefined
+    ? (group as { readonly name?: unknown }).name
+    : group;
 
 /** Gives each definition the name by which the run knows it. */
 class Naming {
@@ -175,11 +231,22 @@ class Naming {
     this.#run = run;
   }
 
-  async settings({ context, objective, credit, ...rest }: RunSettings): Promise<TrainSettings> {
+  async settings({
+    context,
+    objective,
+    credit,
+    tasks,
+    turns,
+    curation,
+    ...rest
+  }: RunSettings): Promise<TrainSettings> {
     const shape = credit?.shape;
     return {
       ...rest,
       ...(context !== undefined && { context: await this.name('context', context) }),
+      ...(tasks !== undefined && { tasks: await this.#group('tasks', tasks) }),
+      ...(turns !== undefined && { turns: await this.#group('turns', turns) }),
+      ...(curation !== undefined && { curation: await this.#keys('curation', curation) }),
       ...(objective && {
         objective: {
           ...objective,
@@ -192,7 +259,7 @@ class Naming {
         credit: {
           ...credit,
           ...(credit.method !== undefined && { method: await this.name('credit.method', credit.method) }),
-          ...(shape !== undefined && { shape: await this.#shape(shape) }),
+          ...(shape !== undefined && { shape: await this.#keys('credit.shape', shape) }),
         },
       }),
     } as TrainSettings;
@@ -200,20 +267,30 @@ class Naming {
 
   /** The value of an assignment. */
   async text(key: string, value: string): Promise<string> {
-    if (/^credit\.shape\.[./\\]/.test(key)) throw dottedFile(key, value);
-    if (key === 'credit.shape') {
-      const shape = shapeOf(value);
-      return shape === undefined ? value : JSON.stringify(await this.#shape(shape));
+    if (/^(credit\.shape|curation)\.[./\\]/.test(key)) throw dottedFile(key, value);
+    if (key === 'credit.shape' || key === 'curation') {
+      const entries = objectOf(value);
+      return entries === undefined ? value : JSON.stringify(await this.#keys(key, entries));
     }
     return key in KINDS ? ((await this.name(key, value)) as string) : value;
   }
 
-  async #shape(
-    shape: Readonly<Record<string, unknown>> | ReadonlyMap<unknown, unknown>,
+  /** A group with the name of what it names. */
+  async #group(key: 'tasks' | 'turns', group: Named<unknown>): Promise<object> {
+    const named = nameIn(group);
+    const name = named === undefined ? undefined : await this.name(`${key}.name`, named);
+    const options = named === group ? {} : (group as object);
+    return { ...options, ...(name !== undefined && { name }) };
+  }
+
+  /** Options by the names of what their keys name, in the order of the keys. */
+  async #keys(
+    key: 'credit.shape' | 'curation',
+    given: Readonly<Record<string, unknown>> | ReadonlyMap<unknown, unknown>,
   ): Promise<Record<string, Json>> {
-    const entries = shape instanceof Map ? [...shape] : Object.entries(shape as object);
+    const entries = given instanceof Map ? [...given] : Object.entries(given as object);
     const named: Record<string, Json> = {};
-    for (const [name, options] of entries) named[(await this.name('credit.shape', name)) as string] = options;
+    for (const [name, options] of entries) named[(await this.name(key, name)) as string] = options;
     return named;
   }
 
@@ -256,42 +333,39 @@ class Naming {
 
 /** Whose code it is stands in every message about it. */
 function withDefinition(
-  { credit, shapings, objectives, contexts }: Catalogue,
+  catalogue: Catalogue,
   kind: SettingKind,
   name: string,
   definition: Definition,
   subject: string,
 ): Catalogue {
   const as = <Kind extends SettingKind>(_: Kind): Definitions[Kind] => definition as Definitions[Kind];
+  const named = <Made extends { create(options?: unknown, subject?: string): unknown }>(
+    made: Made,
+  ): Made => ({
+    ...made,
+    create: (options: unknown) => made.create(options, subject),
+  });
+  const { credit, shapings, objectives, contexts, tasks, turns, curations } = catalogue;
   switch (kind) {
-    case 'credit-method': {
-      const method = as(kind);
-      const create = (options: unknown) => method.create(options, subject);
-      return { credit: credit.with(name, { ...method, create }), shapings, objectives, contexts };
-    }
-    case 'reward-shaping': {
-      const shaping = as(kind);
-      const create = (options: unknown) => shaping.create(options, subject);
-      return { credit, shapings: shapings.with(name, { ...shaping, create }), objectives, contexts };
-    }
+    case 'credit-method':
+      return { ...catalogue, credit: credit.with(name, named(as(kind))) };
+    case 'reward-shaping':
+      return { ...catalogue, shapings: shapings.with(name, named(as(kind))) };
     case 'objective':
-      return {
-        credit,
-        shapings,
-        objectives: objectives.with(name, objectiveEntry(as(kind), subject)),
-        contexts,
-      };
+      return { ...catalogue, objectives: objectives.with(name, objectiveEntry(as(kind), subject)) };
     case 'context':
-      return {
-        credit,
-        shapings,
-        objectives,
-        contexts: contexts.with(name, checkedContext(as(kind), subject)),
-      };
+      return { ...catalogue, contexts: contexts.with(name, checkedContext(as(kind), subject)) };
+    case 'tasks':
+      return { ...catalogue, tasks: tasks.with(name, named(as(kind))) };
+    case 'turns':
+      return { ...catalogue, turns: turns.with(name, named(as(kind))) };
+    case 'curation':
+      return { ...catalogue, curations: curations.with(name, named(as(kind))) };
   }
 }
 
-function shapeOf(text: string): Readonly<Record<string, unknown>> | undefined {
+function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -303,11 +377,12 @@ function shapeOf(text: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 function dottedFile(key: string, value: string): TurnwiseError {
-  const file = /^credit\.shape\.(.*?\.[cm]?[jt]sx?)(?:\.|$)/.exec(key)?.[1] ?? './shaping.ts';
+  const group = key.startsWith('curation') ? 'curation' : 'credit.shape';
+  const file = /^(.*?\.[cm]?[jt]sx?)(?:\.|$)/.exec(key.slice(group.length + 1))?.[1] ?? './mine.ts';
   return new TurnwiseError('setting-syntax', {
     what: 'The path of a file cannot be part of a key, since dots divide keys',
     seen: `--set ${key}=${value}`,
-    allowed: `--set 'credit.shape={"${file}":{}}', with the options inside`,
+    allowed: `--set '${group}={"${file}":{}}', with the options inside`,
     fields: { key },
   });
 }

@@ -39,8 +39,9 @@ const everythingOn: TrainSettings = {
   model: { width: 16, layers: 1, heads: 2, hidden: 16 },
   clone: { demonstrations: 16, steps: 1, batch: 4, randomRate: 0.5 },
   budget: { tokens: 1_000_000, minutes: 100 },
-  rollout: { tasks: 4, group: 4, revisit: 0.5, minimumMembers: 1 },
-  curation: { resample: 1 },
+  rollout: { tasks: 4, group: 4, minimumMembers: 1 },
+  tasks: { name: 'revisit', share: 0.5 },
+  curation: { 'dynamic-sampling': { rounds: 1 } },
   replay: { size: 40, updates: 1, batch: 8 },
   critic: { updates: 1, warmupSteps: 1 },
   objective: {
@@ -188,6 +189,8 @@ function otherThan(key: string, value: unknown): unknown {
   if (key === 'credit.method') return value === 'grpo' ? 'rloo' : 'grpo';
   if (key === 'objective.name') return value === 'cispo' ? 'gspo' : 'cispo';
   if (key === 'context') return 'latest';
+  if (key === 'tasks.name') return 'uniform';
+  if (key === 'turns.name') return 'until-void';
   const candidates =
     typeof value === 'number'
       ? [value + 1, value / 2, value / 2 + 0.1, 0.3]

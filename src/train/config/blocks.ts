@@ -57,22 +57,18 @@ export const everyRun: Block = {
 /** How tokens are drawn where the policy acts in training. */
 export const sampling: Block = { rollout: { topP: true, topK: true } };
 
-const withoutMask = z
-  .enum(['learn', 'stop'])
-  .default('learn')
-  .describe('stop: an episode ends at a turn without a usable action');
-
 /** Episodes that are played to be learned from. */
 export const played: Block = {
   rollout: {
     tasks: true,
-    revisit: true,
     group: true,
     minimumMembers: true,
     failureLimit: true,
     policyKey: true,
   },
-  curation: { resample: true, variedShare: true, voidTurns: withoutMask },
+  tasks: true,
+  turns: true,
+  curation: true,
 };
 
 /** Unsure places, from which others branch off. */
@@ -114,7 +110,6 @@ export const policyGradient: Reads = () => [
   ownLoss,
   credited,
   {
-    curation: { voidTurns: true },
     objective: {
       name: true,
       entropyCoefficient: true,

@@ -1,9 +1,11 @@
 /** Everything that decides what a run does, as one strict schema: `--help`, `--set`, the docs and validation come from it. */
 
 import { z } from 'zod';
+import { curationRegistry, tasksRegistry } from '../../curation/registry.ts';
 import { policyLosses } from '../../objective/objectives.ts';
 import { klEstimators } from '../../objective/regularizer/kl.ts';
 import { contextRegistry } from '../../rollout/context.ts';
+import { turnsRegistry } from '../../rollout/turns/turn-controls.ts';
 
 const count = z.int().min(1);
 const share = z.number().min(0).max(1);
@@ -79,7 +81,6 @@ const clone = z.strictObject({
 
 const rollout = z.strictObject({
   tasks: count.default(64).describe('Tasks in a step (P)'),
-  revisit: share.default(0).describe('Share of the tasks that are drawn from those not yet solved'),
   group: count.default(8).describe('Episodes of each task (G)'),
   temperature: z.number().positive().default(1).describe('Sampling temperature'),
   policyKey: z
@@ -114,22 +115,34 @@ const rollout = z.strictObject({
     .describe('Steps in a row in which every episode failed, after which the run stops; 0 never stops it'),
 });
 
-const curation = z.strictObject({
-  resample: z
-    .int()
-    .min(0)
-    .default(0)
-    .describe('Dynamic sampling: further rounds of tasks while too few groups have different outcomes'),
-  voidTurns: z
-    .enum(['learn', 'mask', 'stop'])
-    .default('learn')
-    .describe(
-      'mask: an episode with a turn without a usable action sets baselines but is not learned from; stop: it ends there too',
-    ),
-  variedShare: share
-    .default(1)
-    .describe('Share of groups that are learned from, those whose outcomes vary most'),
-});
+const listed = (entries: readonly { readonly name: string; readonly summary: string }[]): string =>
+  entries.map(({ name, summary }) => `${name} (${summary})`).join(', ');
+
+const tasks = z
+  .looseObject({
+    name: z
+      .string()
+      .default('uniform')
+      .describe(`Source of tasks: ${listed(tasksRegistry.all)}, or a file; tasks=NAME says the same`),
+  })
+  .describe('Further keys are the options of the source');
+
+const turns = z
+  .looseObject({
+    name: z
+      .string()
+      .default('usual')
+      .describe(
+        `Turn control in training: ${listed(turnsRegistry.all)}, or a file; turns=NAME says the same`,
+      ),
+  })
+  .describe('Further keys are the options of the control');
+
+const curation = z
+  .looseObject({})
+  .describe(
+    `NAME.OPTION=VALUE, NAME={} for its defaults, or NAME=false for none, one after another: ${listed(curationRegistry.all)}, or a file`,
+  );
 
 const branching = z
   .strictObject({
@@ -322,6 +335,8 @@ export const trainConfigSchema = z.strictObject({
     ),
   clone: clone.prefault({}),
   rollout: rollout.prefault({}),
+  tasks: tasks.prefault({}),
+  turns: turns.prefault({}),
   curation: curation.prefault({}),
   branching: branching.prefault({}),
   credit: credit.prefault({}),

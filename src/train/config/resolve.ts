@@ -12,16 +12,24 @@ import { choicesIn, readBy, requireRead, runSchema } from './run-schema.ts';
 
 type Plain = { readonly [key: string]: unknown };
 
+/** Groups whose other keys are the options of what `name` says: a layer with another name leaves nothing of those below. */
+const NAMED = ['tasks', 'turns'];
+
 /** Later layers win, key by key. */
 export function mergeSettings(...layers: readonly (Plain | undefined)[]): Plain {
   const merged: Record<string, unknown> = {};
   for (const layer of layers) {
     for (const [key, value] of Object.entries(layer ?? {})) {
       const below = merged[key];
-      merged[key] = isPlain(value) && isPlain(below) ? mergeSettings(below, value) : value;
+      merged[key] =
+        isPlain(value) && isPlain(below) && !isOther(key, below, value) ? mergeSettings(below, value) : value;
     }
   }
   return merged;
+}
+
+function isOther(key: string, { name: below }: Plain, { name }: Plain): boolean {
+  return NAMED.includes(key) && name !== undefined && below !== undefined && name !== below;
 }
 
 function isPlain(value: unknown): value is Plain {
@@ -120,7 +128,7 @@ function keysOf(group: string, settings: Plain | undefined): string[] {
 /**
  * Schema defaults < recipe < environment < pretrained model or server < person. Unknown keys and bad values are errors that name the key, the nearest
  * valid one and what is allowed. Options of the environment,
- * of the credit method, of its shapings and of the loss are checked by their own schemas.
+ * of the credit method, of its shapings, of the loss, of tasks, turns and curations are checked by their own schemas.
  */
 export function resolveConfig(parts: {
   readonly recipe: Recipe;
@@ -163,6 +171,27 @@ export function resolveConfig(parts: {
     ] as const;
   });
   catalogue.contexts.find(config.context);
+  const { name: source, ...taskOptions } = config.tasks;
+  const { name: control, ...turnOptions } = config.turns;
+  const tasks = parseStrict(
+    catalogue.tasks.find(source).options,
+    taskOptions,
+    `Source of tasks "${source}"`,
+    ['tasks'],
+  );
+  const turns = parseStrict(catalogue.turns.find(control).options, turnOptions, `Turn control "${control}"`, [
+    'turns',
+  ]);
+  const curations = Object.entries(config.curation).flatMap(([name, given]) => {
+    if (given === false) return [];
+    const curation = catalogue.curations.find(name);
+    return [
+      [
+        curation.name,
+        parseStrict(curation.options, given, `Curation "${curation.name}"`, ['curation', name]),
+      ] as const,
+    ];
+  });
   if (config.model.width % (2 * config.model.heads) !== 0) {
     throw new TurnwiseError('config-invalid', {
       what: 'model.heads does not fit model.width',
@@ -174,6 +203,9 @@ export function resolveConfig(parts: {
   return {
     ...config,
     environment: environment as TrainConfig['environment'],
+    tasks: { name: source, ...(tasks as Record<string, Json>) },
+    turns: { name: control, ...(turns as Record<string, Json>) },
+    curation: Object.fromEntries(curations) as TrainConfig['curation'],
     objective: { ...config.objective, options: objectiveOptions(parts.recipe, config, catalogue) },
     credit: {
       method,

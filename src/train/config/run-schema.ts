@@ -15,6 +15,8 @@ export interface Choices {
   readonly data?: string | undefined;
   readonly loss?: string | undefined;
   readonly method?: string | undefined;
+  readonly tasks?: string | undefined;
+  readonly turns?: string | undefined;
 }
 
 export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Choices {
@@ -24,6 +26,8 @@ export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Ch
     data: last(({ data }) => data),
     loss: last(({ objective }) => objective?.name),
     method: last(({ credit }) => credit?.method),
+    tasks: last(({ tasks }) => tasks?.name),
+    turns: last(({ turns }) => turns?.name),
   };
 }
 
@@ -44,7 +48,15 @@ function blocksOf(
   ];
 }
 
-/** What the recipe reads; options of environment, credit method and loss are left to their own schemas. */
+/** Whether it learns by the advantages of a credit method. */
+export function readsCredit(
+  { learnsFrom, reads = policyGradient }: Recipe,
+  { data = '' }: Pick<Choices, 'data'>,
+): boolean {
+  return reads(data === '' || learnsFrom === 'both').some(({ credit }) => credit === true);
+}
+
+/** What the recipe reads; options of what is named in it are left to their own schemas. */
 export function runSchema(recipe: Recipe, choices: Choices, catalogue: Catalogue = builtIns): z.ZodObject {
   const blocks = blocksOf(recipe, choices, catalogue);
   const groups = Object.entries(trainConfigSchema.shape).flatMap(([name, whole]): [string, z.ZodType][] => {
@@ -64,7 +76,7 @@ export function runSchema(recipe: Recipe, choices: Choices, catalogue: Catalogue
   return z.strictObject({ ...Object.fromEntries(groups), ...recipe.options?.shape });
 }
 
-/** The same with the options of the credit method, of the loss and of an environment, each by name. */
+/** The same with the options of the credit method, of the loss, of tasks and turns, and of an environment, each by name. */
 export function wholeSchema(
   recipe: Recipe | undefined,
   choices: Choices,
@@ -73,15 +85,27 @@ export function wholeSchema(
 ): z.ZodObject {
   const schema = recipe ? runSchema(recipe, choices, catalogue) : trainConfigSchema;
   const method = choices.method === undefined ? undefined : catalogue.credit.find(choices.method).options;
+  const named = [
+    ['tasks', catalogue.tasks.find(choices.tasks ?? 'uniform').options],
+    ['turns', catalogue.turns.find(choices.turns ?? 'usual').options],
+  ] as const;
   const options =
     recipe?.lossOptions ??
     (choices.loss === undefined && recipe === undefined
       ? undefined
       : ownOptions(choices.loss ?? 'ppo-clip', catalogue));
-  const { credit, objective } = schema.shape as Readonly<Record<string, z.ZodType | undefined>>;
+  const shape = schema.shape as Readonly<Record<string, z.ZodType | undefined>>;
+  const { credit, objective } = shape;
   const lossGroup = objective && (unwrap(objective) as z.ZodObject);
   const creditGroup = credit && (unwrap(credit) as z.ZodObject);
+  const withOptions = named.flatMap(([key, options]) => {
+    const group = shape[key];
+    if (!group || !(options instanceof z.ZodObject)) return [];
+    const own = { ...(unwrap(group) as z.ZodObject).shape, ...options.shape };
+    return [[key, z.strictObject(own).prefault({})] as const];
+  });
   return schema.extend({
+    ...Object.fromEntries(withOptions),
     ...(lossGroup?.shape.options && options && { objective: lossGroup.extend({ options }).prefault({}) }),
     ...(environment && { environment }),
     ...(creditGroup?.shape.method &&

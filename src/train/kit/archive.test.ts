@@ -8,7 +8,8 @@ import {
   madeTransition,
   playedEpisode,
 } from '../../core/testing/made-episodes.ts';
-import { Archive, type ReadGroups } from './archive.ts';
+import type { ReadGroups } from '../../curation/insert.ts';
+import { Archive } from './archive.ts';
 import type { Kept } from './learn.ts';
 
 const NOTHING: ReadGroups = async () => [];
@@ -95,7 +96,7 @@ describe('what is recalled', () => {
     const archive = new Archive(stored.read);
     archive.add(groupsOf(1));
     const before = await archive.recall([kept(1, 0, 1)]);
-    archive.keepOnly([kept(1, 0, 0)]);
+    archive.keepOnly([kept(1, 0, 0).episode]);
     expect(await archive.recall([kept(1, 0, 0)])).toHaveLength(1);
     expect(stored.asked).toEqual([]);
     expect(await archive.recall([kept(1, 0, 1)])).toEqual(before);

@@ -3,10 +3,8 @@
 import type { EpisodeKey, Group } from '../../core/episode.ts';
 import { keyText } from '../../core/episode-key.ts';
 import { roleGroups, type Trajectory } from '../../core/trajectory.ts';
+import type { ReadGroups } from '../../curation/insert.ts';
 import type { Kept } from './learn.ts';
-
-/** Reads groups that a run stored, by the keys of some of their members. */
-export type ReadGroups = (keys: readonly EpisodeKey[]) => Promise<readonly Group[]>;
 
 /** A trajectory with the advantage it had when it was played. */
 export type Replayed = Trajectory & Pick<Kept, 'advantage'>;
@@ -25,13 +23,18 @@ export class Archive {
     }
   }
 
+  /** The groups that hold these episodes, each once, in the order in which the keys name them; without those that were lost. */
+  async read(keys: readonly EpisodeKey[]): Promise<Group[]> {
+    const absent = keys.filter((key) => !this.#groups.has(keyText(key)));
+    if (absent.length > 0) this.add(await this.#read(absent));
+    return [...new Set(keys.flatMap((key) => this.#groups.get(keyText(key)) ?? []))];
+  }
+
   /** The trajectories, in the order of `kept`. @throws RangeError where the run has lost one */
   async recall(kept: readonly Kept[]): Promise<Replayed[]> {
-    const absent = kept.filter(({ episode }) => !this.#groups.has(keyText(episode)));
-    if (absent.length > 0) this.add(await this.#read(absent.map(({ episode }) => episode)));
-    const groups = new Set(kept.flatMap(({ episode }) => this.#groups.get(keyText(episode)) ?? []));
+    const groups = await this.read(kept.map(({ episode }) => episode));
     const found = new Map(
-      roleGroups([...groups]).flatMap(({ role, members }) =>
+      roleGroups(groups).flatMap(({ role, members }) =>
         members.map((trajectory) => [placeOf(trajectory.episode.key, role), trajectory] as const),
       ),
     );
@@ -44,8 +47,8 @@ export class Archive {
   }
 
   /** Forget all but these. */
-  keepOnly(kept: readonly Kept[]): void {
-    const wanted = new Set(kept.map(({ episode }) => keyText(episode)));
+  keepOnly(keys: readonly EpisodeKey[]): void {
+    const wanted = new Set(keys.map(keyText));
     for (const name of this.#groups.keys()) if (!wanted.has(name)) this.#groups.delete(name);
   }
 }

@@ -82,6 +82,8 @@ export interface CreditedSample {
   readonly values_T?: Float32Array;
   /** 1 where a value has something to learn, 0 elsewhere; absent where all sampled tokens have. */
   readonly targets_T?: Uint8Array;
+  /** Factors on the loss of its tokens; 0 is out of the loss. Absent where all are 1. */
+  readonly weight_T?: Float32Array;
   /** What the loss reads besides, by channel; wins over what the sample says. */
   readonly channels?: Readonly<Record<string, Float32Array>>;
   /** False where every advantage is exactly 0, so that a pure policy gradient would compute nothing. */
@@ -153,6 +155,23 @@ export function minibatches<T>(items: readonly T[], count: number, rng: Rng): T[
   );
 }
 
+/** Shares of the loss: tokens of weight 0 are not counted in what it is divided by, other weights are factors. */
+function sharesOf(
+  part: readonly CreditedSample[],
+  maskOf: (item: CreditedSample) => Uint8Array,
+  aggregation: Aggregation,
+  constant?: number,
+): Float32Array[] {
+  const masks = part.map((item) => {
+    const { weight_T } = item;
+    return weight_T ? maskOf(item).map((bit, token) => (weight_T[token] === 0 ? 0 : bit)) : maskOf(item);
+  });
+  return tokenWeights(masks, aggregation, constant).map((share_T, index) => {
+    const { weight_T } = part[index]!;
+    return weight_T ? share_T.map((share, token) => share * weight_T[token]!) : share_T;
+  });
+}
+
 /**
  * Engine rows of one optimizer step: weights have the step's own denominator. Values are weighed like the tokens that they
  * are before; where only some have something to learn, their loss is a mean over these. `constant` is that of the aggregation.
@@ -165,16 +184,9 @@ export function trainingRows(
     referenceLogprobs,
   }: { readonly constant?: number; readonly referenceLogprobs?: readonly Float32Array[] } = {},
 ): TokenRow[] {
-  const weights = tokenWeights(
-    part.map(({ sample }) => sample.mask_T),
-    aggregation,
-    constant,
-  );
+  const weights = sharesOf(part, ({ sample }) => sample.mask_T, aggregation, constant);
   const valueWeights = part.some(({ targets_T }) => targets_T)
-    ? tokenWeights(
-        part.map(({ targets_T, sample }) => targets_T ?? sample.mask_T),
-        'token-mean',
-      )
+    ? sharesOf(part, ({ targets_T, sample }) => targets_T ?? sample.mask_T, 'token-mean')
     : weights;
   return part.map((item, index) => ({
     ids_T: item.sample.ids_T,

@@ -10,8 +10,8 @@ test('the history is the mean over steps of the mean entropy of each turn, and i
   const first = withSmoothing([item], [], { step: 1, planned: 10 })[0]!.channels!;
   expect([...first.historicEntropies!]).toEqual([0, 0, 0, 0]);
   expect([...first.smoothing!]).toEqual([0, 0, 0, 0]);
-  const once = extendedEntropies([], [item], scored(1, 9, 0.5, 1.5));
-  const twice = extendedEntropies(once, [item], scored(3, 9, 2, 2));
+  const once = extendedEntropies([], [item.sample], scored(1, 9, 0.5, 1.5));
+  const twice = extendedEntropies(once, [item.sample], scored(3, 9, 2, 2));
   const after = withSmoothing([item], twice, { step: 1, planned: 10 })[0]!.channels!;
   expect([...after.historicEntropies!]).toEqual([2, 0, 1.5, 1.5]);
   expect([...after.smoothing!]).toEqual([1, 0, 1, 1]);

@@ -1,5 +1,6 @@
 /** The history of entropies that EPO smooths towards, and what a step reads of it. */
 
+import type { Sample } from '../../core/sample.ts';
 import {
   type EntropyHistory,
   extendEntropyHistory,
@@ -31,13 +32,13 @@ export function withSmoothing(
 /** The history with the mean entropy of this step at each turn. */
 export function extendedEntropies(
   history: EntropyHistory,
-  samples: readonly CreditedSample[],
+  samples: readonly Sample[],
   scores: readonly SampleScores[],
 ): EntropyHistory {
   const entropies_B = scores.flatMap(({ entropies = [] }) => entropies);
   const sums: { total: number; count: number }[] = [];
-  for (const [index, { sample }] of samples.entries()) {
-    for (const [token, turn] of sample.turn_T.entries()) {
+  for (const [index, { turn_T }] of samples.entries()) {
+    for (const [token, turn] of turn_T.entries()) {
       if (turn < 0) continue;
       sums[turn] ??= { total: 0, count: 0 };
       sums[turn].total += entropies_B[index]![token]!;

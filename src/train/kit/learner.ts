@@ -5,6 +5,8 @@ import { samplesOfTrajectory } from '../../core/sample.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import type { Credit } from '../../credit/report/rollouts.ts';
 import { composeCredit } from '../../credit/shaping/shapings.ts';
+import type { OpenCuration } from '../../curation/curation.ts';
+import type { Tasks } from '../../curation/task-source.ts';
 import { countingScores } from '../../engine/delegate.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
@@ -18,9 +20,10 @@ import type { PromptPolicy } from '../../policy/policy.ts';
 import { agentNames } from '../../rollout/agent-names.ts';
 import type { CollectOptions, Play } from '../../rollout/collect.ts';
 import { type ContextStrategy, fullContext } from '../../rollout/context.ts';
+import type { Turns } from '../../rollout/turns/turn-control.ts';
 import type { Watch } from '../../rollout/watchdog.ts';
 import { learnVocabulary, renderDemonstrations } from '../../synth/demonstrations.ts';
-import { builtIns, type Catalogue } from '../config/catalogue.ts';
+import { builtIns, type Catalogue, openCurations, openTasks, openTurns } from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';
 import type { ModelCard, SmallModelCard } from '../model-card.ts';
 import type { Recipe } from '../recipes/recipe.ts';
@@ -39,6 +42,10 @@ export interface Learner {
   /** A model of its own for values, where the recipe has one. */
   readonly critic?: Engine;
   readonly credit: Credit;
+  readonly tasks: Tasks;
+  readonly turns: Turns;
+  /** By their names, in their order. */
+  readonly curations: ReadonlyMap<string, OpenCuration>;
   /** Episodes that are learned from again. */
   readonly archive: Archive;
   /** Tokens that the engine was asked to score so far. */
@@ -129,7 +136,7 @@ function longestSample(group: Group): number {
 export function createLearner({
   catalogue = builtIns,
   ...parts
-}: Omit<Learner, 'context' | 'credit' | 'scoredTokens' | 'catalogue'> &
+}: Omit<Learner, 'context' | 'credit' | 'tasks' | 'turns' | 'curations' | 'scoredTokens' | 'catalogue'> &
   Partial<Pick<Learner, 'catalogue'>>): Learner {
   const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
   let composed: Credit | undefined;
@@ -143,6 +150,9 @@ export function createLearner({
     engine,
     scoredTokens: () => scored,
     context: contextOf(parts.config, parts.world, catalogue),
+    tasks: openTasks(parts.config.tasks, catalogue),
+    turns: openTurns(parts.config.turns, catalogue),
+    curations: openCurations(parts.config.curation, catalogue),
     // Whoever only plays needs no credit method, which may be out of reach.
     credit(trajectories, state) {
       composed ??= composeCredit({ method, options, shape }, catalogue).credit;

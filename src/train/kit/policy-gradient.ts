@@ -1,9 +1,8 @@
 /** Policy gradient on the episodes of the step: credit, minibatches, gradients. What most recipes learn by. */
 
 import type { JsonObject } from '../../core/json/json.ts';
-import { hasVoidTurn } from '../../curation/void-turns.ts';
 import type { EntropyHistory } from '../../objective/regularizer/entropy-smoothing.ts';
-import { type Candidate, type CreditedSample, minibatches } from './batch.ts';
+import { type CreditedSample, minibatches } from './batch.ts';
 import { extendedEntropies, withSmoothing } from './entropy-channels.ts';
 import { learning } from './learn.ts';
 import { klInRewards } from './scores.ts';
@@ -14,12 +13,10 @@ type Memory = { readonly entropies?: EntropyHistory } & JsonObject;
 
 export const policyGradient = learning<Memory>((config) => async (trainer, groups, at) => {
   const { objective: loss, optimizer } = config;
-  const isLearned = ({ trajectory }: Candidate): boolean =>
-    config.curation.voidTurns === 'learn' || !hasVoidTurn(trajectory);
-  const { candidates, samples_I, scores } = await trainer.credit(groups, isLearned);
+  const { candidates, samples_I, scores } = await trainer.credit(groups);
   const smoothed = loss.entropySmoothing > 0;
   const { entropies = [] } = at.memory;
-  const lessons = samples_I.filter((_, index) => isLearned(candidates[index]!)).flat();
+  const lessons = samples_I.flat();
   const learned = smoothed ? withSmoothing(lessons, entropies, at) : lessons;
 
   const valueOnly = trainer.valueHead && at.step <= loss.valueWarmup;
@@ -34,7 +31,7 @@ export const policyGradient = learning<Memory>((config) => async (trainer, group
       if (epoch === 0) passed += rows.length;
     }
   }
-  const samples = samples_I.flat();
+  const samples = candidates.flatMap((candidate) => candidate.samples);
   return {
     memory: smoothed ? { entropies: extendedEntropies(entropies, samples, scores) } : {},
     metrics: { 'samples/learned_share': passed / Math.max(1, samples.length) },

@@ -1,7 +1,7 @@
 /** The trainer of one step: it takes the optimizer steps that a recipe asks for, and keeps count of them. */
 
 import { Rng } from '../../core/rng.ts';
-import type { RoleGroup } from '../../core/trajectory.ts';
+import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
 import type { CreditState } from '../../credit/report/rollouts.ts';
 import type { Engine, SampleResult, ScoreRequest } from '../../engine/engine.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
@@ -9,7 +9,7 @@ import { explainedVariance } from '../../objective/critic/value.ts';
 import { sampleAll } from '../../policy/sampler.ts';
 import type { Metrics } from '../loop/events.ts';
 import { playExpert } from '../loop/expert.ts';
-import type { Candidate, CreditedSample } from './batch.ts';
+import type { CreditedSample } from './batch.ts';
 import { type CreditedGroups, creditedEpisodes, creditGroups } from './credit-groups.ts';
 import { GradientSteps, type Moment } from './gradient-steps.ts';
 import type { Kept } from './learn.ts';
@@ -57,16 +57,19 @@ export class StepTrainer implements Trainer {
   readonly critic?: EngineModel;
   readonly #learner: Learner;
   readonly #moment: Moment;
+  readonly #groups: readonly RoleGroup[];
   /** Of the credit method: after `credit` that of the next step. */
   creditState: CreditState;
   /** The credit of each trajectory, for the store; absent where the recipe asks for none. */
   credited?: ReadonlyMap<string, Credited>;
 
-  constructor(learner: Learner, moment: Moment, creditState: CreditState) {
+  /** @param groups all that are in the baseline, with their choices */
+  constructor(learner: Learner, moment: Moment, creditState: CreditState, groups: readonly RoleGroup[] = []) {
     const { config, critic, engine, recipe } = learner;
     const { temperature } = config.rollout;
     this.#learner = learner;
     this.#moment = moment;
+    this.#groups = groups;
     this.creditState = creditState;
     const ofPolicy = new GradientSteps(learner, moment);
     this.policy = new EngineModel(engine, ofPolicy, temperature, 'policy');
@@ -102,13 +105,11 @@ export class StepTrainer implements Trainer {
     return policyObjective(config, { critic: this.valueHead, valueOnly }, catalogue);
   }
 
-  async credit(
-    groups: readonly RoleGroup[],
-    isLearned?: (candidate: Candidate) => boolean,
-  ): Promise<CreditedGroups> {
-    const credited = await creditGroups(this.#learner, groups, this.creditState);
+  async credit(groups: readonly RoleGroup[]): Promise<CreditedGroups> {
+    const compared = withBaselines(groups, this.#groups);
+    const credited = await creditGroups(this.#learner, compared, this.creditState);
     this.creditState = credited.state;
-    this.credited = creditedEpisodes(credited, isLearned);
+    this.credited = creditedEpisodes(credited);
     return credited;
   }
 
@@ -168,4 +169,28 @@ export class StepTrainer implements Trainer {
       updates: steps.updates + (this.critic?.steps.updates ?? 0),
     };
   }
+}
+
+/** The groups of the step that are in the loss: what a recipe is given. */
+export function groupsInLoss(groups: readonly RoleGroup[]): readonly RoleGroup[] {
+  const isIn = ({ choice }: Trajectory): boolean => choice?.inLoss ?? true;
+  if (groups.every(({ members }) => members.every(isIn))) return groups;
+  return groups.flatMap((group) => {
+    const members = group.members.filter(isIn);
+    return members.length > 0 ? [{ ...group, members }] : [];
+  });
+}
+
+/** The groups with those that set baselines and nothing else, each in its place; groups of other steps come last. */
+function withBaselines(groups: readonly RoleGroup[], step: readonly RoleGroup[]): readonly RoleGroup[] {
+  if (groupsInLoss(step) === step) return groups;
+  const given = new Set(groups.flatMap(({ members }) => members));
+  const known = new Set(step.map(({ id }) => id));
+  return [
+    ...step.map((group) => ({
+      ...group,
+      members: group.members.filter((member) => given.has(member) || member.choice?.inLoss === false),
+    })),
+    ...groups.filter(({ id }) => !known.has(id)),
+  ];
 }

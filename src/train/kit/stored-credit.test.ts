@@ -72,6 +72,8 @@ const random: fc.Arbitrary<Group[]> = fc
     }),
   );
 
+const everything = { inBaseline: true, inLoss: true, weight: 1 };
+
 /** Rewards are multiplied by it. */
 const SCALE = 0.5;
 
@@ -102,7 +104,7 @@ function stored(
   const credited = new Map(
     credits.map((own, index): [string, Credited] => {
       const scores_K = turnScores(candidates[index]!, scores_I[index]);
-      return [own.id, { credit: own, scores_K, inLoss: true }];
+      return [own.id, { credit: own, scores_K, choice: everything }];
     }),
   );
   return withCredit(groups, credited, 1);
@@ -147,7 +149,7 @@ test('values and entropies are stored token after token, and read back turn by t
   const scores = { values, entropies: values };
   const input = creditInput(candidate!, 1, scores);
   const credit = { id: input.id, turnAdvantages_K: [1, 2, 3] };
-  const credited = { credit, scores_K: turnScores(candidate!, scores), inLoss: true };
+  const credited = { credit, scores_K: turnScores(candidate!, scores), choice: everything };
   const [after] = withCredit([group], new Map([[input.id, credited]]), 4);
   expect(after!.members[0]!.credit).toEqual({
     agent: {
@@ -168,7 +170,7 @@ test('episodes without credit stay as they are', () => {
   const group = madeGroup(playedEpisode(0, [{}]), playedEpisode(1, [{}]));
   const [view] = creditView(group, 'agent');
   const credit = { id: view!.id, turnAdvantages_K: [0] };
-  const credited = { credit, scores_K: [], inLoss: false };
+  const credited = { credit, scores_K: [], choice: { inBaseline: true, inLoss: false, weight: 1 } };
   const [after] = withCredit([group], new Map([[view!.id, credited]]), 1);
   expect(after!.members[0]!.credit).toBeDefined();
   expect(after!.members[1]).toBe(group.members[1]);

@@ -1,6 +1,6 @@
 /** The credit of a step as it is stored: how it was computed, and what it gave each episode. */
 
-import type { ByRole, Episode, Group, StepCredit, StoredCredit } from '../../core/episode.ts';
+import type { ByRole, Choice, Episode, Group, StepCredit, StoredCredit } from '../../core/episode.ts';
 import type { JsonObject } from '../../core/json/json.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import type { TurnScores } from '../../credit/contract/view.ts';
@@ -12,7 +12,7 @@ import type { TrainConfig } from '../config/config.ts';
 export interface Credited {
   readonly credit: TrajectoryCredit;
   readonly scores_K: readonly TurnScores[];
-  readonly inLoss: boolean;
+  readonly choice: Choice;
 }
 
 /** How a step computes credit. `state` is the method's before the step. */
@@ -49,12 +49,10 @@ export function withCredit(
   });
 }
 
-function storedCredit({ credit, scores_K, inLoss }: Credited, step: number): StoredCredit {
+function storedCredit({ credit, scores_K, choice }: Credited, step: number): StoredCredit {
   const has = (name: keyof TurnScores): boolean => scores_K.some((scores) => scores[name] !== undefined);
   return {
-    inBaseline: true,
-    inLoss,
-    weight: 1,
+    ...choice,
     trainedIn: step,
     advantages_K: credit.turnAdvantages_K,
     ...(credit.tokenAdvantages_T && { advantages_T: Array.from(credit.tokenAdvantages_T) }),

@@ -8,7 +8,7 @@ import type { Renderer } from '../../model/chat/renderer.ts';
 import type { Objective, StepStructure } from '../../objective/contract/objective.ts';
 import type { Metrics } from '../loop/events.ts';
 import type { Replayed } from './archive.ts';
-import type { Candidate, CreditedSample } from './batch.ts';
+import type { CreditedSample } from './batch.ts';
 import type { CreditedGroups } from './credit-groups.ts';
 import type { Kept } from './learn.ts';
 
@@ -49,14 +49,10 @@ export interface Trainer {
   /** The policy loss of the settings with the terms beside it, or the value loss alone. */
   objective(terms?: { readonly valueOnly?: boolean }): Objective;
   /**
-   * Advantages, by the credit method of the run: what each turn or token was worth. They are stored with the episodes.
-   *
-   * @param isLearned whether an episode is in the loss; all set baselines
+   * Advantages, by the credit method of the run: what each turn or token was worth. They are stored with the episodes. Those
+   * that curation keeps out of the loss are compared too, though `groups` has none of them; weights are in the samples.
    */
-  credit(
-    groups: readonly RoleGroup[],
-    isLearned?: (candidate: Candidate) => boolean,
-  ): Promise<CreditedGroups>;
+  credit(groups: readonly RoleGroup[]): Promise<CreditedGroups>;
   /** Rows of fresh samples, each token with its share of the loss; none where there is nothing to learn. */
   rows(
     samples: readonly CreditedSample[],

@@ -2,7 +2,7 @@
 
 import { badDefinition } from '../../core/definition.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import { findNonJson, type Json } from '../../core/json/json.ts';
+import { findNonJson, type Json, type JsonObject } from '../../core/json/json.ts';
 import { thrownText } from '../../core/safe-text.ts';
 import type { RoleGroup } from '../../core/trajectory.ts';
 import type { CreditState } from '../../credit/report/rollouts.ts';
@@ -10,27 +10,40 @@ import type { Moment } from '../kit/gradient-steps.ts';
 import type { Kept, Learned } from '../kit/learn.ts';
 import type { Learner } from '../kit/learner.ts';
 import { policyGradient } from '../kit/policy-gradient.ts';
-import { StepTrainer } from '../kit/step-trainer.ts';
+import { groupsInLoss, StepTrainer } from '../kit/step-trainer.ts';
 import type { Credited } from '../kit/stored-credit.ts';
 import type { Metrics } from './events.ts';
 
-/** What learning remembers from step to step; plain JSON. */
+/** What is remembered from step to step; plain JSON. */
 export interface Memory {
   /** Of the credit method. */
   readonly credit: CreditState;
   readonly recipe: Json;
+  /** Of the source of tasks, of the turn control, and of each curation by its name. */
+  readonly tasks: Json;
+  readonly turns: Json;
+  readonly curation: JsonObject;
 }
 
-/** What learning remembers before its first step, by a recipe that may learn from what was recorded. */
-export function initialMemory({ recipe }: Pick<Learner, 'recipe'>, recorded: readonly Kept[] = []): Memory {
-  return { credit: {}, recipe: recipe.start?.(recorded) ?? {} };
+/** What is remembered before the first step, by a recipe that may learn from what was recorded. */
+export function initialMemory(
+  { recipe, tasks, turns, curations }: Pick<Learner, 'recipe' | 'tasks' | 'turns' | 'curations'>,
+  recorded: readonly Kept[] = [],
+): Memory {
+  return {
+    credit: {},
+    recipe: recipe.start?.(recorded) ?? {},
+    tasks: tasks.start(),
+    turns: turns.start(),
+    curation: Object.fromEntries([...curations].map(([name, curation]) => [name, curation.start()])),
+  };
 }
 
 export interface Update {
   readonly metrics: Metrics;
   /** The credit of each trajectory, for the stored rollouts; absent where the recipe learns without. */
   readonly credited?: ReadonlyMap<string, Credited>;
-  readonly memory: Memory;
+  readonly memory: Pick<Memory, 'credit' | 'recipe'>;
   /** Episodes that are learned from again. */
   readonly keep: readonly Kept[];
   readonly trainedTokens: number;
@@ -39,17 +52,18 @@ export interface Update {
   readonly why?: string;
 }
 
+/** @param groups those in the baseline, with their choices */
 export async function learnStep(
   learner: Learner,
   groups: readonly RoleGroup[],
   moment: Moment,
-  { credit, recipe: memory }: Memory,
+  { credit, recipe: memory }: Pick<Memory, 'credit' | 'recipe'>,
 ): Promise<Update> {
   const { config, recipe } = learner;
-  const trainer = new StepTrainer(learner, moment, credit);
+  const trainer = new StepTrainer(learner, moment, credit, groups);
   const learn = recipe.learn ?? policyGradient;
   const at = { step: moment.step + 1, planned: moment.planned, memory };
-  const learned = await askRecipe(recipe.name, () => learn(config)(trainer, groups, at));
+  const learned = await askRecipe(recipe.name, () => learn(config)(trainer, groupsInLoss(groups), at));
   const { metrics, trainedTokens, updates } = trainer.figures();
   return {
     metrics: { ...metrics, ...learned.metrics },

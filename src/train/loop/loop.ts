@@ -7,9 +7,7 @@
 import type { Group, StepCredit } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { roleGroups } from '../../core/trajectory.ts';
-import { withAbsentRoles } from '../../curation/absent-roles.ts';
-import { type TaskPool, updatePool } from '../../curation/revisit.ts';
-import { constantShare, countMembers, keepUsable } from '../../curation/usable.ts';
+import { constantShare, countMembers } from '../../curation/usable.ts';
 import { failuresOf } from '../../rollout/collect.ts';
 import type { Kept } from '../kit/learn.ts';
 import type { Learner } from '../kit/learner.ts';
@@ -21,9 +19,9 @@ import { type Evaluations, evaluateBoth, type Played, reportEpisodes } from './e
 import type { Metrics, ProgressEvent, RunSummary, Spend, StoredEvent } from './events.ts';
 import { initialMemory, learnStep, type Memory } from './learn-step.ts';
 import { rolloutMetrics } from './metrics.ts';
-import { curate, playStep } from './play-step.ts';
+import { playStep } from './play-step.ts';
+import { keptKeys, remembered } from './remember.ts';
 import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
-import { playedTasks } from './tasks.ts';
 import { updateWarnings } from './warnings.ts';
 
 /** What must survive a crash, besides the engine's weights. Plain JSON. */
@@ -31,8 +29,6 @@ export interface TrainState {
   /** Steps taken. */
   readonly step: number;
   readonly memory: Memory;
-  /** Tasks not yet solved. */
-  readonly pool: TaskPool;
   /** The average of all strategies so far, in self-play. */
   readonly average: AverageStrategy | null;
   readonly before: Evaluations | null;
@@ -54,8 +50,7 @@ export type Beginning = ({ readonly demonstrations: readonly Group[] } | { reado
 
 export const initialState: TrainState = {
   step: 0,
-  memory: { credit: {}, recipe: null },
-  pool: [],
+  memory: { credit: {}, recipe: null, tasks: null, turns: null, curation: {} },
   average: null,
   before: null,
   tokens: { sampled: 0, trained: 0, forward: 0, scored: 0 },
@@ -145,19 +140,16 @@ export async function train(
     const { step, memory } = state;
     const planned = plannedSteps(config, budget());
     const scoredBefore = learner.scoredTokens();
-    // 1. Act: every group plays one task several times with the present weights.
+    // 1. Act and curate: groups play tasks several times each with the present weights; some are learned from.
     const stepBegan = io.now();
-    const groups = await timed('rollout', () =>
-      playStep(learner, step + 1, state.pool, { signal: io.signal, onEpisode: reportEpisodes(io, 'train') }),
+    const { played, groups, usable, learned } = await timed('rollout', () =>
+      playStep(learner, step + 1, memory, { signal: io.signal, onEpisode: reportEpisodes(io, 'train') }),
     );
     const rolloutSeconds = io.now() - stepBegan;
 
-    // 2. Curate: what failed is counted and warned of, and teaches nothing.
-    learner.archive.add(groups);
-    const roles = roleGroups(groups);
-    const usable = keepUsable(roles, config.rollout.minimumMembers);
-    const learned = withAbsentRoles(curate(learner, usable.groups), roles);
-    const failures = failuresOf(groups.flatMap(({ members }) => members));
+    // 2. Failures are counted and warned of, and teach nothing.
+    const roles = roleGroups(played);
+    const failures = failuresOf(played.flatMap(({ members }) => members));
     for (const [message, count] of failures) {
       io.event({
         type: 'warning',
@@ -166,8 +158,8 @@ export async function train(
       });
     }
 
-    const played = { episodes: countMembers(roles), failed: usable.failedEpisodes, failures };
-    failing = brake(failing, played, { limit: config.rollout.failureLimit, next: io.goOn });
+    const ended = { episodes: countMembers(roles), failed: usable.failedEpisodes, failures };
+    failing = brake(failing, ended, { limit: config.rollout.failureLimit, next: io.goOn });
 
     // 3. Credit and learn.
     const trainBegan = io.now();
@@ -176,14 +168,17 @@ export async function train(
     await engine.publish();
     const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 
-    // 4. Report, evaluate, keep.
-    learner.archive.keepOnly(update.keep);
-    const counts = rolloutMetrics(groups, roles);
+    // 4. Remember, report, evaluate, keep.
+    const { credited } = update;
+    const learnedFrom = credited ? withCredit(groups, credited, step + 1) : groups;
+    const next = { ...update.memory, ...remembered(learner, learnedFrom, memory, step + 1) };
+    const kept = keptKeys(update.keep, next);
+    learner.archive.keepOnly(kept);
+    const counts = rolloutMetrics(played, roles);
     state = {
       ...state,
       step: step + 1,
-      memory: update.memory,
-      pool: updatePool(state.pool, playedTasks(usable.groups)),
+      memory: next,
       average: selfPlay?.average ?? null,
       tokens: {
         sampled: state.tokens.sampled + counts['tokens/sampled']!,
@@ -218,14 +213,10 @@ export async function train(
       spent: spent(),
     });
     const last = spentShare(config, budget()) >= 1;
-    const isReplayed = update.keep.length > 0;
-    if (
-      groups.length > 0 &&
-      (isReplayed || (config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last)))
-    ) {
-      const { credited } = update;
+    const isLogged = config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last);
+    if (groups.length > 0 && (kept.length > 0 || isLogged)) {
       const credit = credited && stepCredit(config, memory.credit, learner.catalogue);
-      await io.rollouts(step + 1, credited ? withCredit(groups, credited, step + 1) : groups, credit);
+      await io.rollouts(step + 1, learnedFrom, credit);
     }
     if (!last && config.evaluation.every > 0 && (step + 1) % config.evaluation.every === 0) {
       await measure('during', step + 1);

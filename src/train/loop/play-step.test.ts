@@ -1,74 +1,119 @@
 import { expect, test } from 'vitest';
 import type { Group } from '../../core/episode.ts';
 import { madeKey, playedEpisode } from '../../core/testing/made-episodes.ts';
-import { roleGroups } from '../../core/trajectory.ts';
-import type { GroupRequest } from '../../rollout/collect.ts';
-import { trainConfigSchema } from '../config/config.ts';
+import { defineTasks } from '../../curation/task-source.ts';
+import type { GroupToPlay } from '../../rollout/collect.ts';
+import { openCurations, openTasks, openTurns } from '../config/catalogue.ts';
+import { type TrainSettings, trainConfigSchema } from '../config/config.ts';
+import { Archive } from '../kit/archive.ts';
 import { type Learner, playOptions } from '../kit/learner.ts';
-import { curate, playStep } from './play-step.ts';
+import { initialMemory } from './learn-step.ts';
+import { playStep } from './play-step.ts';
 
 /** A learner whose recipe plays groups of given outcomes, told by the number of the group. */
-function learnerOf(resample: number, outcomes: (group: number) => number[]): Learner {
-  const config = trainConfigSchema.parse({ rollout: { tasks: 2, group: 2 }, curation: { resample } });
+function learnerOf(settings: TrainSettings, outcomes: (group: number) => number[]): Learner {
+  const config = trainConfigSchema.parse({
+    ...settings,
+    rollout: { tasks: 2, group: 2, ...settings.rollout },
+  });
   return {
     config,
+    tasks: openTasks(config.tasks),
+    turns: openTurns(config.turns),
+    curations: openCurations(config.curation),
+    archive: new Archive(async () => []),
     world: { roles: ['agent'], maxTurns: 1, tasks: () => ({ size: Infinity, at: (index: number) => index }) },
     engine: { capabilities: { contextLength: 10 }, version: 1 },
     renderer: { stopIds: [] },
     recipe: {
-      play: async (requests: readonly GroupRequest[]): Promise<Group[]> =>
-        requests.map(({ step, group, index: task }) => ({
+      play: async (requests: readonly GroupToPlay[]): Promise<Group[]> =>
+        requests.map(({ step, group, index: task, members }) => ({
           step,
           group,
-          members: outcomes(group).map((reward, member) =>
-            playedEpisode(member, [{ reward }], { key: madeKey({ step, group, task, member }) }),
-          ),
+          members: outcomes(group)
+            .slice(0, members)
+            .map((reward, member) =>
+              playedEpisode(member, [{ reward }], { key: madeKey({ step, group, task, member }) }),
+            ),
         })),
     },
   } as unknown as Learner;
 }
 
 const io = { signal: new AbortController().signal, onEpisode: () => {} };
+const dynamic = (rounds: number): TrainSettings => ({ curation: { 'dynamic-sampling': { rounds } } });
+const playOnce = (learner: Learner, step = 1) => playStep(learner, step, initialMemory(learner), io);
 
 test('rounds are played until a full batch of groups differs, and that batch is learned from', async () => {
-  const learner = learnerOf(5, (group) => (group % 3 === 2 ? [0, 1] : [1, 1]));
-  const groups = await playStep(learner, 1, [], io);
-  expect(groups.map(({ step, group }) => [step, group])).toEqual(
+  const learner = learnerOf(dynamic(5), (group) => (group % 3 === 2 ? [0, 1] : [1, 1]));
+  const { played, learned } = await playOnce(learner);
+  expect(played.map(({ step, group }) => [step, group])).toEqual(
     [0, 1, 2, 3, 4, 5].map((group) => [1, group]),
   );
-  expect(curate(learner, roleGroups(groups)).map(({ id }) => id)).toEqual(['1/2', '1/5']);
-  expect(new Set(groups.map(({ members }) => members[0]!.key.task)).size).toBe(6);
+  expect(learned.map(({ id }) => id)).toEqual(['1/2', '1/5']);
+  expect(new Set(played.map(({ members }) => members[0]!.key.task)).size).toBe(6);
 });
 
 test('not more rounds than allowed, and without dynamic sampling one', async () => {
-  const rounds = learnerOf(2, () => [1, 1]);
-  expect(await playStep(rounds, 1, [], io)).toHaveLength(6);
-  const plain = learnerOf(0, () => [1, 1]);
-  const groups = await playStep(plain, 1, [], io);
-  expect(groups).toHaveLength(2);
-  expect(curate(plain, roleGroups(groups))).toHaveLength(2);
+  expect((await playOnce(learnerOf(dynamic(2), () => [1, 1]))).played).toHaveLength(6);
+  const { played, learned } = await playOnce(learnerOf({}, () => [1, 1]));
+  expect(played).toHaveLength(2);
+  expect(learned).toHaveLength(2);
 });
 
-test('episodes that are learned from end at void turns where the run says so', async () => {
-  for (const [voidTurns, stops] of [
-    ['learn', false],
-    ['mask', false],
-    ['stop', true],
-  ] as const) {
-    const { config, recipe, ...rest } = learnerOf(0, () => [1, 0]);
-    const seen: unknown[] = [];
-    const play: typeof recipe.play = async (_requests, { stopsAtVoidTurn }) => {
-      seen.push(stopsAtVoidTurn);
-      return [];
-    };
-    const curation = { ...config.curation, voidTurns };
-    await playStep({ ...rest, config: { ...config, curation }, recipe: { ...recipe, play } }, 1, [], io);
-    expect(seen).toEqual([stops]);
-  }
+test('curations see what those before them left', async () => {
+  const settings = { curation: { 'dynamic-sampling': { rounds: 0 }, varied: { share: 0.5 } } };
+  const outcomes = [
+    [0, 1],
+    [1, 1],
+    [0, 4],
+    [0, 2],
+  ];
+  const learner = learnerOf({ ...settings, rollout: { tasks: 4 } }, (group) => outcomes[group]!);
+  // Half of the three that differ is two; of all four groups the same two would be left.
+  expect((await playOnce(learner)).learned.map(({ id }) => id)).toEqual(['1/2', '1/3']);
+  const other = learnerOf(
+    { curation: { varied: { share: 0.5 }, 'dynamic-sampling': { rounds: 0 } }, rollout: { tasks: 4 } },
+    (group) => [...outcomes.slice(1), [1, 1]][group]!,
+  );
+  expect((await playOnce(other)).learned.map(({ id }) => id)).toEqual(['1/1', '1/2']);
+});
+
+test('a source is asked until it gives none, and scores what depends on other groups', async () => {
+  const proposer = defineTasks({
+    name: 'proposer',
+    next: ({ round, groups }) =>
+      round === 0
+        ? [{ task: { task: { kind: 'propose' } }, members: 1 }]
+        : round === 1
+          ? [{ task: { task: { kind: 'solve', from: groups[0]!.members[0]!.key } }, members: 2 }]
+          : [],
+    scores: ([proposal, solved]) => {
+      const rate = solved!.members.reduce((sum, { outcome }) => sum + outcome.agent!, 0) / 2;
+      return new Map([[proposal!.members[0]!, { agent: 1 - rate }]]);
+    },
+  });
+  const learner = {
+    ...learnerOf({ rollout: { minimumMembers: 1 } }, (group) => (group === 0 ? [0] : [1, 0])),
+    tasks: proposer.create(),
+  };
+  const { played, learned } = await playOnce(learner);
+  expect(played.map(({ members }) => members.map(({ outcome }) => outcome.agent))).toEqual([[0.5], [1, 0]]);
+  expect(played[0]!.members[0]!.scores).toEqual([{ by: 'uniform', rewards: { agent: 0.5 } }]);
+  expect(learned[0]!.members[0]!.turns.at(-1)!.reward).toBe(0.5);
+});
+
+test('a source that never ends is stopped', async () => {
+  const endless = defineTasks({
+    name: 'endless',
+    next: () => [{ task: { split: 'train', index: 0 }, members: 1 }],
+  });
+  const learner = { ...learnerOf({}, () => [1]), tasks: endless.create() };
+  await expect(playOnce(learner)).rejects.toThrow('Source of tasks "endless" never gives no groups');
 });
 
 test('agents exchange roles every so many steps, and have no names where they never do', async () => {
-  const { config, recipe, world, ...rest } = learnerOf(0, () => [1, 0]);
+  const { config, recipe, world, ...rest } = learnerOf({}, () => [1, 0]);
   const seen: unknown[] = [];
   const play: typeof recipe.play = async (_requests, { names }) => {
     seen.push(names);
@@ -80,8 +125,8 @@ test('agents exchange roles every so many steps, and have no names where they ne
     config: { ...config, rollout: { ...config.rollout, exchangeEvery } },
     recipe: { ...recipe, play },
   });
-  for (let step = 1; step <= 5; step++) await playStep(learner(2), step, [], io);
-  await playStep(learner(0), 7, [], io);
+  for (let step = 1; step <= 5; step++) await playOnce(learner(2), step);
+  await playOnce(learner(0), 7);
   const own = { first: 'agent1', second: 'agent2' };
   const exchanged = { first: 'agent2', second: 'agent1' };
   expect(seen).toEqual([own, own, exchanged, exchanged, own, undefined]);

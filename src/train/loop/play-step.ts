@@ -1,46 +1,94 @@
-/** The episodes of one step: a round of tasks, and with dynamic sampling more rounds until enough groups say something. */
+/** The episodes of one step: round after round of what the source of tasks asks for, each looked at by the curations. */
 
-import { callDefinition } from '../../core/definition.ts';
-import type { Group } from '../../core/episode.ts';
-import { type RoleGroup, roleGroups } from '../../core/trajectory.ts';
-import { informative, mostVaried } from '../../curation/informative.ts';
-import type { TaskPool } from '../../curation/revisit.ts';
-import { type CollectOptions, collectGroups, type GroupRequest } from '../../rollout/collect.ts';
+import { badDefinition, callDefinition } from '../../core/definition.ts';
+import type { ByRole, Episode, Group } from '../../core/episode.ts';
+import { Rng } from '../../core/rng.ts';
+import { type Curated, curate } from '../../curation/curate.ts';
+import { isUsable, withMembers } from '../../curation/usable.ts';
+import { type CollectOptions, collectGroups, type GroupToPlay } from '../../rollout/collect.ts';
 import { playTrees } from '../../rollout/explore/play-trees.ts';
+import { turnRules } from '../../rollout/turns/turn-control.ts';
 import { type Learner, playOptions, playsEpisodes } from '../kit/learner.ts';
 import { placeValues } from '../kit/place-values.ts';
-import { chooseTasks } from './tasks.ts';
+import type { Memory } from './learn-step.ts';
+import { freshTasks, groupsToPlay } from './requests.ts';
+
+/** Rounds of a step after which a source of tasks is not believed to come to an end. */
+const MOST_ROUNDS = 100;
+
+export interface Played extends Curated {
+  /** As they were played, without those that were inserted. */
+  readonly played: readonly Group[];
+}
 
 /** @param step that asks, from 1 */
 export async function playStep(
   learner: Learner,
   step: number,
-  pool: TaskPool,
+  memory: Memory,
   io: { readonly signal: AbortSignal; readonly onEpisode: (done: number, total: number) => void },
-): Promise<readonly Group[]> {
-  const { config } = learner;
-  if (!playsEpisodes(learner)) return [];
-  const { resample } = config.curation;
+): Promise<Played> {
+  const { config, tasks, archive } = learner;
+  const { tasks: batch, group: members } = config.rollout;
   const play = playOf(learner);
-  const groups: Group[] = [];
-  for (let round = 0; round <= resample; round++) {
-    if (round > 0 && informative(roleGroups(groups)).length >= wanted(learner)) break;
-    groups.push(
-      ...(await play(chooseTasks(learner, step, round === 0 ? pool : [], round), {
-        ...playOptions(learner, io.signal, step),
-        policyKey: config.rollout.policyKey,
-        stopsAtVoidTurn: config.curation.voidTurns === 'stop',
-        onEpisode: io.onEpisode,
-      })),
-    );
+  const options = optionsOf(learner, step, memory, io);
+  const curated = (groups: readonly Group[], round: number): Promise<Curated> =>
+    curate(groups, learner.curations, {
+      ...{ step, round, batch, seed: config.seed, memory: memory.curation },
+      minimumMembers: config.rollout.minimumMembers,
+      read: (keys) => archive.read(keys),
+    });
+  let played: readonly Group[] = [];
+  let chosen = nothing;
+  let round = 0;
+  for (; playsEpisodes(learner); round++) {
+    const requests = tasks.next({
+      ...{ step, round, members, memory: memory.tasks, rng: Rng.of('tasks', config.seed, step, round) },
+      wanted: round === 0 ? batch : chosen.wanted,
+      groups: withMembers(played, isUsable),
+      tasks: freshTasks(learner, step, round),
+    });
+    if (requests.length === 0) break;
+    if (round === MOST_ROUNDS)
+      throw badDefinition(tasks.subject, 'never gives no groups', requests, 'an end');
+    const asked = await groupsToPlay(learner, requests, step, played.length);
+    played = [...played, ...(await play(asked, options))];
+    archive.add(played);
+    chosen = await curated(played, round);
   }
-  return groups;
+  const scored = scoredGroups(learner, played, step, memory);
+  if (scored !== played) chosen = await curated(scored, round - 1);
+  archive.add(chosen.groups);
+  return { ...chosen, played: scored };
+}
+
+const nothing: Curated = {
+  groups: [],
+  usable: { groups: [], failedEpisodes: 0, droppedGroups: 0 },
+  learned: [],
+  wanted: 0,
+};
+
+function optionsOf(
+  learner: Learner,
+  step: number,
+  memory: Memory,
+  { signal, onEpisode }: Parameters<typeof playStep>[3],
+): CollectOptions {
+  const { config, turns } = learner;
+  const options = playOptions(learner, signal, step);
+  return {
+    ...options,
+    policyKey: config.rollout.policyKey,
+    turns: turnRules(turns, { step, memory: memory.turns, seed: config.seed, usual: options.maxTurns }),
+    onEpisode,
+  };
 }
 
 /** How the recipe plays: as its explorer says, in a way of its own, or each episode from the start. */
 function playOf(
   learner: Learner,
-): (requests: readonly GroupRequest[], options: CollectOptions) => Promise<Group[]> {
+): (requests: readonly GroupToPlay[], options: CollectOptions) => Promise<Group[]> {
   const { config, recipe } = learner;
   const { act } = recipe;
   if (!act) return recipe.play ?? collectGroups;
@@ -51,17 +99,33 @@ function playOf(
     playTrees(requests, { ...options, explorer, subject, ...(valuesOf && { valuesOf }) });
 }
 
-/** What of the usable groups is learned from. */
-export function curate(
-  learner: Pick<Learner, 'config' | 'world'>,
-  groups: readonly RoleGroup[],
-): readonly RoleGroup[] {
-  const { resample, variedShare } = learner.config.curation;
-  const chosen = resample > 0 ? informative(groups).slice(0, wanted(learner)) : groups;
-  return mostVaried(chosen, variedShare);
+/** The groups with what the source of tasks says that episodes are worth besides. */
+function scoredGroups(
+  { config, tasks }: Pick<Learner, 'config' | 'tasks'>,
+  groups: readonly Group[],
+  step: number,
+  memory: Memory,
+): readonly Group[] {
+  const rng = Rng.of('scores', config.seed, step);
+  const usable = withMembers(groups, isUsable);
+  const scores = tasks.scores?.(usable, { step, memory: memory.tasks, rng });
+  if (!scores || scores.size === 0) return groups;
+  return groups.map((group) => ({
+    ...group,
+    members: group.members.map((episode) => {
+      const rewards = scores.get(episode);
+      return rewards ? withScore(episode, config.tasks.name, rewards) : episode;
+    }),
+  }));
 }
 
-/** Groups of a full batch: one for each task and role. */
-function wanted({ config, world }: Pick<Learner, 'config' | 'world'>): number {
-  return config.rollout.tasks * world.roles.length;
+function withScore(episode: Episode, by: string, rewards: ByRole<number>): Episode {
+  const outcome = Object.entries(episode.outcome).map(
+    ([role, earned]) => [role, earned + (rewards[role] ?? 0)] as const,
+  );
+  return {
+    ...episode,
+    scores: [...(episode.scores ?? []), { by, rewards }],
+    outcome: Object.fromEntries(outcome),
+  };
 }

@@ -21,7 +21,7 @@ import { atTargets, ofValueHead, valueLoss } from '../../objective/critic/value.
 import { gtr } from '../../objective/imitation/imitation-mix.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { Boundary } from '../../rollout/boundary.ts';
-import { type CollectOptions, collectGroups, type GroupRequest } from '../../rollout/collect.ts';
+import { type CollectOptions, collectGroups, type GroupToPlay } from '../../rollout/collect.ts';
 import { type Learn, learning } from '../kit/learn.ts';
 import { clipOf } from '../kit/policy-objective.ts';
 import { learnBeside, nothingBeside, withConstant } from './mixtures.ts';
@@ -41,7 +41,7 @@ export const gtrOptions = z.strictObject({
 
 /** Play every group's episodes, and ask the corrector about each thought before its action is taken. */
 export async function playCorrected(
-  requests: readonly GroupRequest[],
+  requests: readonly GroupToPlay[],
   options: CollectOptions,
 ): Promise<Group[]> {
   const corrections = new Map<string, (string | undefined)[]>();

@@ -10,6 +10,7 @@ import { isZeroSum } from '../../eval/zero-sum.ts';
 import { klEstimators } from '../../objective/regularizer/kl.ts';
 import { builtIns, type Catalogue } from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';
+import { readsCredit } from '../config/run-schema.ts';
 import { findPolicyLoss, lossChannels, lossOptions } from '../kit/policy-objective.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -95,6 +96,7 @@ export function needsOf(
       met: () => deaf === undefined,
     });
   }
+  needs.push(...needsOfPlay(recipe, config, catalogue));
   if (recipe.needs?.severalRoles || config.rollout.exchangeEvery > 0) {
     needs.push({
       of: 'environment',
@@ -159,6 +161,58 @@ export function needsOf(
     });
   }
   return needs;
+}
+
+/** What the source of tasks, the turn control and the curations need. */
+function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
+  const { tasks, turns, curation } = config;
+  const source = catalogue.tasks.find(tasks.name);
+  const control = catalogue.turns.find(turns.name);
+  const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
+  const branches: Need['met'] = () => recipe.act === undefined;
+  return [
+    ...(source.places
+      ? [
+          {
+            of: 'environment' as const,
+            what: `a pure environment, in which what was done can be done again (tasks=${tasks.name} starts at places of earlier episodes)`,
+            met: ({ world }: Place) => world.pure === true && world.agent === undefined,
+          },
+          {
+            of: 'recipe' as const,
+            what: `episodes that do not branch (tasks=${tasks.name} starts at places of earlier episodes)`,
+            met: branches,
+          },
+        ]
+      : []),
+    ...(control.decides
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment, not an agent, whose own code decides what comes after a turn (turns=${turns.name} decides it)`,
+            met: ({ world }: Place) => world.agent === undefined,
+          },
+        ]
+      : []),
+    ...(control.retries
+      ? [
+          {
+            of: 'recipe' as const,
+            what: `episodes that do not branch (turns=${turns.name} opens tasks again)`,
+            met: branches,
+          },
+        ]
+      : []),
+    ...(weighing !== undefined
+      ? [
+          {
+            of: 'recipe' as const,
+            what: `a recipe that learns by credit (curation "${weighing}" gives weights)`,
+            met: () => readsCredit(recipe, config),
+          },
+        ]
+      : []),
+  ];
 }
 
 /** What the policy loss reads of the engine, and of what training makes. */

@@ -6,7 +6,7 @@ import type { Group } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { CreditField } from '../../credit/report/fields.ts';
 import type { DecoderShape } from '../../model/decoder/decoder.ts';
-import type { CollectOptions, GroupRequest } from '../../rollout/collect.ts';
+import type { CollectOptions, GroupToPlay } from '../../rollout/collect.ts';
 import type { Explorer } from '../../rollout/explore/tree.ts';
 import type { Block, Reads } from '../config/blocks.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../config/config.ts';
@@ -49,7 +49,7 @@ export interface Recipe {
   /** How the episodes of a task branch, where not each is played from the start. */
   readonly act?: (config: TrainConfig) => Explorer;
   /** How episodes are played, where neither an explorer nor each from the start will do. */
-  readonly play?: (requests: readonly GroupRequest[], options: CollectOptions) => Promise<Group[]>;
+  readonly play?: (requests: readonly GroupToPlay[], options: CollectOptions) => Promise<Group[]>;
   /** What `act` and `play` read of the configuration. */
   readonly playReads?: Block;
   /** What it remembers before its first step; `recorded` is what `data` names. Default: nothing. */

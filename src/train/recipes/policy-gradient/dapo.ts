@@ -17,7 +17,7 @@ export const dapo = defineRecipe({
     'groups of 16, 512 tasks, clip 0.2 and 0.28, no KL, longest answer 20480 with a buffer of 4096, no bound on rounds',
   settings: {
     credit: { method: 'dapo' },
-    curation: { resample: 3 },
+    curation: { 'dynamic-sampling': { rounds: 3 } },
     objective: { clipLow: 0.2, clipHigh: 0.28, aggregation: 'token-mean' },
   },
 });

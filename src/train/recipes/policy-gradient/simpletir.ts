@@ -10,5 +10,5 @@ export const simpleTir = defineRecipe({
   use: 'a policy that was not instructed for tools writes turns without an action, and gradients spike',
   source: 'arXiv 2509.02479',
   authors: 'groups of 16, clip 0.2 and 0.28, dual clip 3, no KL, groups with a spread below 1e-3 dropped',
-  settings: { credit: { method: 'grpo' }, curation: { voidTurns: 'stop' } },
+  settings: { credit: { method: 'grpo' }, turns: { name: 'until-void' }, curation: { 'void-turns': {} } },
 });

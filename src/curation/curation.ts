@@ -1,0 +1,157 @@
+/** Curations: which of the played episodes are compared, and which are learned from. */
+
+import type { z } from 'zod';
+import { badDefinition, callDefinition } from '../core/definition.ts';
+import type { Choice, Episode, EpisodeKey, Group, Role } from '../core/episode.ts';
+import type { Json } from '../core/json/json.ts';
+import {
+  type At,
+  type Now,
+  optionsOf,
+  type Remembering,
+  type Remembers,
+  remembering,
+} from '../core/remembers.ts';
+
+/** An earlier episode that joins a group of the step, by its place in the list, or a new one with others of its task. */
+export interface Insertion {
+  readonly group: number | 'new';
+  readonly episode: EpisodeKey;
+}
+
+export interface Chosen {
+  /** Of each role of each episode, inserted ones included. Default: in the baseline and in the loss, at weight 1. */
+  readonly choice?: (episode: Episode, role: Role) => Choice;
+  readonly insert?: readonly Insertion[];
+  /** Groups that a further round is to play. Default: none. */
+  readonly wanted?: number;
+}
+
+/** What a curation knows when it is asked. */
+export interface ChoiceRound {
+  /** Rounds of the step that were played, but one. */
+  readonly round: number;
+  /** Groups of a full batch: `rollout.tasks`. */
+  readonly batch: number;
+  /** Whether curations before this one left a role of an episode in; failed ones are out from the beginning. */
+  readonly isIn: (episode: Episode, role: Role) => boolean;
+}
+
+export interface Curation<O extends object, M extends Json> extends Remembers<O, M> {
+  /** Whether it gives weights. Refused for recipes without credit, which could not read them. */
+  readonly weighs?: true;
+  /**
+   * Asked after every round of a step; what it said last counts. `groups` are those that earlier curations left, without
+   * episodes that failed and without groups that failures left too small.
+   */
+  choose(groups: readonly Group[], at: At<O, M> & ChoiceRound): Chosen;
+}
+
+/** What `defineCuration` returns. */
+export interface DefinedCuration {
+  readonly kind: 'curation';
+  readonly name: string;
+  readonly summary: string;
+  readonly options: z.ZodType<object>;
+  readonly weighs: boolean;
+  /** The curation with these options. Refuses unknown or invalid ones. */
+  create(options?: unknown, subject?: string): OpenCuration;
+}
+
+/** A curation with its options. */
+export interface OpenCuration extends Remembering {
+  choose(groups: readonly Group[], now: Now & ChoiceRound): Chosen;
+}
+
+/**
+ * Define a curation. Several compose: each sees what the ones before it left, and their choices are multiplied. Insertion comes
+ * first, then groups are found to be constant, then advantages are normalised.
+ *
+ * An inserted episode is read by its key and becomes a line of the group that it joins: with its key, and with new credit.
+ * A memory that holds the key keeps the episode readable.
+ *
+ * @example
+ * // Episodes over the turn limit are in the baseline, not in the loss (Mini-o3, arXiv 2509.07969).
+ * export const overTurns = defineCuration({
+ *   name: 'over-turns',
+ *   summary: 'episodes that ran out of turns are not learned from',
+ *   choose: () => ({
+ *     choice: ({ stop }) => ({ inBaseline: true, inLoss: stop !== 'turn-limit', weight: 1 }),
+ *   }),
+ * });
+ *
+ * Use it with `--set 'curation={"./over-turns.ts":{}}'`, or in code with `settings: { curation: new Map([[overTurns, {}]]) }`.
+ *
+ * @throws TurnwiseError when it is used: `definition-invalid`, `definition-failed`
+ */
+export function defineCuration<O extends object = Record<never, never>, M extends Json = null>(
+  definition: Curation<O, M>,
+): DefinedCuration {
+  const { name, summary = '', weighs = false } = definition;
+  const schema = optionsOf(definition);
+  return {
+    kind: 'curation',
+    name,
+    summary,
+    options: schema,
+    weighs,
+    create(given = {}, subject = `Curation "${name}"`) {
+      const { common, at } = remembering(definition, schema, given, subject);
+      return {
+        ...common,
+        choose(groups, { round, batch, isIn, ...now }) {
+          const chosen = callDefinition(subject, () =>
+            definition.choose(groups, { ...at(now), round, batch, isIn }),
+          );
+          requireChosen(chosen, groups, subject);
+          const { choice } = chosen;
+          if (!choice) return chosen;
+          return {
+            ...chosen,
+            choice: (episode, role) =>
+              checkedChoice(
+                callDefinition(subject, () => choice(episode, role)),
+                weighs,
+                subject,
+              ),
+          };
+        },
+      };
+    },
+  };
+}
+
+function requireChosen(chosen: Chosen, groups: readonly Group[], subject: string): void {
+  if (typeof chosen !== 'object' || chosen === null)
+    throw badDefinition(subject, 'chose nothing', chosen, '{ choice?, insert?, wanted? }');
+  const { wanted = 0, insert = [] } = chosen;
+  if (!Number.isInteger(wanted) || wanted < 0)
+    throw badDefinition(subject, 'wants no number of groups', wanted, 'wanted: a whole number from 0');
+  const lost = insert.find(({ group }) => group !== 'new' && groups[group] === undefined);
+  if (lost)
+    throw badDefinition(
+      subject,
+      'inserts an episode into a group that there is not',
+      lost,
+      `'new', or a place in the list of ${groups.length} groups`,
+    );
+}
+
+const isWeight = (weight: unknown): boolean => Number.isFinite(weight) && (weight as number) >= 0;
+
+function checkedChoice(choice: Choice, weighs: boolean, subject: string): Choice {
+  const { inBaseline, inLoss, weight, weights_K = [] } = choice ?? {};
+  const wrong = (problem: string, allowed: string) => badDefinition(subject, problem, choice, allowed);
+  if (typeof inBaseline !== 'boolean' || typeof inLoss !== 'boolean')
+    throw wrong('made a choice that is none', '{ inBaseline, inLoss, weight }');
+  if (inLoss && !inBaseline)
+    throw wrong(
+      'put an episode into the loss and not into the baseline',
+      'both: only what is compared has credit',
+    );
+  if (!isWeight(weight) || !Array.isArray(weights_K) || !weights_K.every(isWeight))
+    throw wrong('gave a weight that is none', 'finite numbers from 0');
+  if (!weighs && inLoss && (weight !== 1 || weights_K.some((own) => own !== 1)))
+    throw wrong('gives weights and does not say so', 'weighs: true in its definition');
+  return choice;
+}

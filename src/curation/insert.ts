@@ -1,0 +1,75 @@
+/** Earlier episodes that join groups of the step: each a line of the group that it joins, with its key and without its old credit. */
+
+import { badDefinition } from '../core/definition.ts';
+import type { Episode, EpisodeKey, Group } from '../core/episode.ts';
+import { keyText } from '../core/episode-key.ts';
+import type { Insertion } from './curation.ts';
+
+/** Groups that the run has stored, each with the episodes of these keys that it holds. */
+export type ReadGroups = (keys: readonly EpisodeKey[]) => Promise<readonly Group[]>;
+
+export interface Inserted {
+  readonly groups: readonly Group[];
+  /** Episodes that came along because others branched from them: nothing is learned from these. */
+  readonly prefixes: readonly Episode[];
+}
+
+/**
+ * @param given the groups that the places of `insertions` count
+ * @param subject whose insertions they are, for messages
+ * @throws TurnwiseError `definition-invalid` for an episode that is there already, or that is not stored
+ */
+export async function insertEpisodes(
+  groups: readonly Group[],
+  given: readonly Group[],
+  insertions: readonly Insertion[],
+  read: ReadGroups,
+  subject: string,
+): Promise<Inserted> {
+  const stored = await read(insertions.map(({ episode }) => episode));
+  const sources = new Map(stored.flatMap((group) => group.members.map(({ key }) => [keyText(key), group])));
+  const there = new Set(groups.flatMap(({ members }) => members.map(({ key }) => keyText(key))));
+  const joining = new Map<Group | string, Episode[]>();
+  const prefixes: Episode[] = [];
+  for (const { group, episode: key } of insertions) {
+    const name = keyText(key);
+    const [found, ...origins] = chainIn(sources.get(name), name);
+    if (!found)
+      throw badDefinition(subject, 'inserts an episode that the run has not stored', name, 'a stored one');
+    if (there.has(name))
+      throw badDefinition(subject, 'inserts an episode that the step has already', name, 'each episode once');
+    const place = group === 'new' ? taskOf(key) : groups.find((own) => isSame(own, given[group]!))!;
+    const members = joining.get(place) ?? [];
+    for (const origin of origins.filter((own) => !there.has(keyText(own.key)))) {
+      prefixes.push(origin);
+      there.add(keyText(origin.key));
+      members.push(origin);
+    }
+    there.add(name);
+    joining.set(place, [...members, found]);
+  }
+  const [{ step } = { step: 0 }] = groups;
+  const next = Math.max(-1, ...groups.map(({ group }) => group)) + 1;
+  const fresh = [...joining].filter(([place]) => typeof place === 'string');
+  return {
+    prefixes,
+    groups: [
+      ...groups.map((group) => ({ ...group, members: [...group.members, ...(joining.get(group) ?? [])] })),
+      ...fresh.map(([, members], index) => ({ step, group: next + index, members })),
+    ],
+  };
+}
+
+/** The episode, and those that it branched from, without their credit. */
+function chainIn(group: Group | undefined, name: string): Episode[] {
+  const found = group?.members.find(({ key }) => keyText(key) === name);
+  if (!found) return [];
+  const { credit: _, ...episode } = found;
+  const { branchedFrom } = episode;
+  return [episode, ...(branchedFrom ? chainIn(group, keyText(branchedFrom.episode)) : [])];
+}
+
+const isSame = (a: Group, b: Group): boolean => a.step === b.step && a.group === b.group;
+
+/** Those that are inserted anew are compared with others of their task. */
+const taskOf = ({ environment, split, task }: EpisodeKey): string => `${environment}/${split}/${task}`;

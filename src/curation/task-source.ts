@@ -1,0 +1,190 @@
+/** Task sources: what the groups of a step play. */
+
+import type { z } from 'zod';
+import { badDefinition, callDefinition } from '../core/definition.ts';
+import type { ByRole, Episode, Group, Place, Split } from '../core/episode.ts';
+import { findNonJson, type Json } from '../core/json/json.ts';
+import { isMessage, type Message } from '../core/messages.ts';
+import {
+  type At,
+  type Now,
+  optionsOf,
+  type Remembering,
+  type Remembers,
+  remembering,
+} from '../core/remembers.ts';
+import { isThenable } from '../core/safe-text.ts';
+
+/** A task of the environment's own. */
+export interface TaskRef {
+  readonly split: Split;
+  readonly index: number;
+}
+
+/** A group of episodes: of a task, of one that was made up, or from a place of an earlier step. */
+export interface GroupRequest {
+  readonly task: TaskRef | { readonly task: Json } | { readonly place: Place };
+  /** Episodes (G). */
+  readonly members: number;
+  /** Turns that each role has, where it is not for the turn control to say. */
+  readonly maxTurns?: number;
+  /** An instruction: messages that roles read before their first turns, or before the first after the place. */
+  readonly say?: readonly Message[];
+}
+
+/** What a source knows when it is asked. */
+export interface Round {
+  /** Of the step, from 0. */
+  readonly round: number;
+  /** Groups that are wanted: in round 0 `rollout.tasks`, then what curation still wants, which may be 0. */
+  readonly wanted: number;
+  /** Episodes of a group, as `rollout.group` says. */
+  readonly members: number;
+  /** What earlier rounds of the step played, without episodes that failed. */
+  readonly groups: readonly Group[];
+  readonly tasks: {
+    /** Training tasks of the environment; may be Infinity. */
+    readonly size: number;
+    /**
+     * The tasks of this round in an endless list of shuffled epochs: up to `rollout.tasks` of them, no other round has any of
+     * these before all tasks had their turn. The same, however often it is asked.
+     */
+    fresh(count: number): readonly number[];
+  };
+}
+
+export interface TaskSource<O extends object, M extends Json> extends Remembers<O, M> {
+  /** Whether it asks for places. Refused where none can be opened. */
+  readonly places?: true;
+  /** The groups of a round. Asked round after round until it gives none. */
+  next(at: At<O, M> & Round): readonly GroupRequest[];
+  /** Once all rounds are over: rewards that depend on other groups, such as a proposer's. They are added to the outcomes. */
+  scores?(groups: readonly Group[], at: At<O, M>): ReadonlyMap<Episode, ByRole<number>>;
+}
+
+/** What `defineTasks` returns. */
+export interface DefinedTasks {
+  readonly kind: 'tasks';
+  readonly name: string;
+  readonly summary: string;
+  readonly options: z.ZodType<object>;
+  readonly places: boolean;
+  /** The source with these options. Refuses unknown or invalid ones. */
+  create(options?: unknown, subject?: string): Tasks;
+}
+
+/** A task source with its options. */
+export interface Tasks extends Remembering {
+  next(now: Now & Round): readonly GroupRequest[];
+  readonly scores?: (groups: readonly Group[], now: Now) => ReadonlyMap<Episode, ByRole<number>>;
+}
+
+/**
+ * Define a task source: what a step plays, how many times, and from where.
+ *
+ * `next` is asked round after round until it gives no groups, so that later groups may depend on earlier ones of the step.
+ * A group plays a task of the environment, a task that the source made up, or goes on from a `place` of an earlier episode:
+ * its calls up to there are copied and not trained on. Places need a pure environment.
+ *
+ * @example
+ * // Tasks that a whole group solved are played less often.
+ * export const hard = defineTasks({
+ *   name: 'hard',
+ *   summary: 'fresh tasks, more episodes of them as fewer succeed',
+ *   options: z.strictObject({ most: z.int().min(2).default(16).describe('Episodes of a task that nobody solves') }),
+ *   start: () => ({ rate: 0 }),
+ *   next: ({ wanted, tasks, memory, options }) =>
+ *     tasks.fresh(wanted).map((index) => ({
+ *       task: { split: 'train', index },
+ *       members: Math.max(2, Math.round(options.most * (1 - memory.rate))),
+ *     })),
+ *   remember: (groups) => {
+ *     const played = groups.flatMap(({ members }) => members);
+ *     return { rate: played.filter(({ success }) => success.agent).length / Math.max(1, played.length) };
+ *   },
+ * });
+ *
+ * Use it with `--set tasks=./hard.ts --set tasks.most=8`, or in code with `settings: { tasks: { name: hard, most: 8 } }`.
+ *
+ * @throws TurnwiseError when it is used: `definition-invalid`, `definition-failed`, `place-unknown`
+ */
+export function defineTasks<O extends object = Record<never, never>, M extends Json = null>(
+  definition: TaskSource<O, M>,
+): DefinedTasks {
+  const { name, summary = '', places = false } = definition;
+  const schema = optionsOf(definition);
+  return {
+    kind: 'tasks',
+    name,
+    summary,
+    options: schema,
+    places,
+    create(given = {}, subject = `Source of tasks "${name}"`) {
+      const { common, at } = remembering(definition, schema, given, subject);
+      return {
+        ...common,
+        next: ({ round, wanted, members, groups, tasks, ...now }) => {
+          const requests = callDefinition(subject, () =>
+            definition.next({ ...at(now), round, wanted, members, groups, tasks }),
+          );
+          if (!Array.isArray(requests))
+            throw badDefinition(
+              subject,
+              'must give a list of groups',
+              requests,
+              'an array, which may be empty',
+            );
+          for (const request of requests) requireRequest(request, places, subject);
+          return requests;
+        },
+        ...(definition.scores && {
+          scores: (groups, now) =>
+            checkedScores(
+              callDefinition(subject, () => definition.scores?.(groups, at(now))),
+              groups,
+              subject,
+            ),
+        }),
+      };
+    },
+  };
+}
+
+const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 1;
+
+function requireRequest(request: GroupRequest, places: boolean, subject: string): void {
+  const wrong = (problem: string, allowed: string) => badDefinition(subject, problem, request, allowed);
+  const { task, members, maxTurns, say } = (request ?? {}) as Partial<GroupRequest>;
+  if (!isCount(members)) throw wrong('asks for a group without members', 'members: a whole number from 1');
+  if (maxTurns !== undefined && !isCount(maxTurns))
+    throw wrong('asks for a group without turns', 'maxTurns: a whole number from 1');
+  if (say !== undefined && !(Array.isArray(say) && say.every(isMessage)))
+    throw wrong('says something that is no message', 'say: messages, { role, content } each');
+  if (typeof task !== 'object' || task === null || isThenable(task))
+    throw wrong('asks for a group without a task', '{ split, index }, { task } or { place }');
+  if ('place' in task) {
+    if (!places) throw wrong('asks for a place and does not say so', 'places: true in its definition');
+  } else if ('task' in task) {
+    const strange = findNonJson(task.task);
+    if (strange !== undefined) throw wrong(`made up a task that is not JSON, at ${strange}`, 'plain JSON');
+  } else if (!(Number.isInteger(task.index) && task.index >= 0) || typeof task.split !== 'string') {
+    throw wrong('asks for a task that is not named', 'split: "train", index: a whole number from 0');
+  }
+}
+
+function checkedScores(
+  scores: unknown,
+  groups: readonly Group[],
+  subject: string,
+): ReadonlyMap<Episode, ByRole<number>> {
+  const known = new Set(groups.flatMap(({ members }) => members));
+  const isScore = ([episode, rewards]: [Episode, ByRole<number>]): boolean =>
+    known.has(episode) && Object.values(rewards).every(Number.isFinite);
+  if (scores instanceof Map && [...(scores as Map<Episode, ByRole<number>>)].every(isScore)) return scores;
+  throw badDefinition(
+    subject,
+    'scores something else than its episodes',
+    scores,
+    'a Map from episodes of the groups to finite rewards by role',
+  );
+}

@@ -1,0 +1,162 @@
+/** The turns of one episode: what its control decides after each, attempts at its task, and the prefix that it copies. */
+
+import type { Episode, EpisodeKey, Role } from '../../core/episode.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { Message } from '../../core/messages.ts';
+import type { StopReason } from '../../core/stop.ts';
+import { EpisodeEnd } from '../boundary.ts';
+import { GuardedSession, type GuardOptions, type OpenRequest } from '../guard/guarded-session.ts';
+import { type CopiedPrefix, chanceKeyAt } from './copied-prefix.ts';
+import { chanceOf, openingOf } from './opening.ts';
+import type { TurnDecision, TurnRules } from './turn-control.ts';
+
+export interface EpisodeTurnsOptions {
+  readonly key: EpisodeKey;
+  /** Names its random streams in place of its own key. */
+  readonly drawsAs?: EpisodeKey;
+  readonly task: Json;
+  readonly seed: string | number;
+  readonly limit: number;
+  readonly rules?: TurnRules;
+  readonly copied?: CopiedPrefix;
+  /** What the first to act reads besides, where the episode begins anew. */
+  readonly say?: readonly Message[];
+}
+
+/** What a role reads besides what the environment shows it: before that, and after it. */
+export interface Said {
+  readonly before: readonly Message[];
+  readonly after: readonly Message[];
+}
+
+export const nothingSaid: Said = { before: [], after: [] };
+
+/** What comes after a turn: why the episode stops, or the session in which it goes on and what its role reads next. */
+export type AfterTurn =
+  | { readonly stop: StopReason }
+  | { readonly session: GuardedSession; readonly said: Said };
+
+export class EpisodeTurns {
+  /** At the task, from 0. */
+  attempt = 0;
+  readonly #options: EpisodeTurnsOptions;
+
+  constructor(options: EpisodeTurnsOptions) {
+    this.#options = options;
+  }
+
+  /** Its session from the start. */
+  open(guard: GuardOptions): Promise<GuardedSession> {
+    return GuardedSession.open(this.#opening(0), guard);
+  }
+
+  /** What the role was shown before a call of the prefix. */
+  shown(call: number): readonly Message[] | undefined {
+    return this.#options.copied?.calls[call]?.messages;
+  }
+
+  /** What the environment shows and what is said besides. A task opened again does not repeat the system's words. */
+  withSaid(observed: readonly Message[], { before, after }: Said): readonly Message[] {
+    if (before.length + after.length === 0) return observed;
+    const rest = before.length > 0 ? observed.filter(({ role }) => role !== 'system') : observed;
+    return [...before, ...rest, ...after];
+  }
+
+  /** What roles read before their first turns. */
+  get opening(): Said {
+    const { copied, say = [] } = this.#options;
+    return copied && copied.transitions.length > 0 ? nothingSaid : { before: [], after: say };
+  }
+
+  /**
+   * After a turn of `role`.
+   *
+   * @param soFar the record as it is
+   * @throws EpisodeEnd
+   */
+  async after(
+    { role, turns }: { readonly role: Role; readonly turns: number },
+    soFar: () => Episode,
+    session: GuardedSession,
+    guard: GuardOptions,
+  ): Promise<AfterTurn> {
+    const { rules, copied, say = [] } = this.#options;
+    if (!rules?.after && !copied) return { session, said: nothingSaid };
+    const episode = soFar();
+    const count = episode.transitions.length;
+    const left = (copied?.transitions.length ?? 0) - count;
+    if (copied && left >= 0) this.#requireSame(copied, episode, guard);
+    if (copied && left > 0) {
+      const again = (copied.transitions[count]!.attempt ?? 0) > this.attempt;
+      return { session: again ? await this.#anew(session, guard, count) : session, said: nothingSaid };
+    }
+    const decision = this.#decide(role, turns, episode, session);
+    const besides = copied && left === 0 ? say : [];
+    if (decision === 'go on' || 'say' in decision) {
+      const own = copied && left === 0 ? await this.#withOwnChance(session, guard) : session;
+      const said = decision === 'go on' ? besides : [decision.say, ...besides];
+      return { session: own, said: { before: [], after: said } };
+    }
+    if ('stop' in decision) return decision;
+    const anew = await this.#anew(session, guard, count);
+    return { session: anew, said: { before: [decision.retry], after: besides } };
+  }
+
+  #decide(role: Role, turn: number, episode: Episode, session: GuardedSession): TurnDecision {
+    const { key, rules, task, limit } = this.#options;
+    if (!rules?.after) return 'go on';
+    const { calls, transitions } = episode;
+    const done = session.toMove() === undefined;
+    const success = done && episode.success[role] === true;
+    try {
+      return rules.after(key, { role, task, calls, transitions, turn, limit }, { done, success });
+    } catch (error) {
+      // Code of users that fails ends its episode.
+      if (!TurnwiseError.isInstance(error)) throw error;
+      throw new EpisodeEnd('failed:policy', error.message, error);
+    }
+  }
+
+  /** The task opened again. */
+  async #anew(session: GuardedSession, guard: GuardOptions, transition: number): Promise<GuardedSession> {
+    this.attempt++;
+    await session.close();
+    return GuardedSession.open(this.#opening(transition), guard);
+  }
+
+  /** The start is always that of the first group; chance is of the episode that plays the transition. */
+  #opening(transition: number): OpenRequest {
+    const { task, seed, copied } = this.#options;
+    const first = copied?.places[0]?.episode ?? this.#keyAt(0);
+    return { ...openingOf(task, first, seed), rng: chanceOf(this.#keyAt(transition), seed, this.attempt) };
+  }
+
+  /** From the place on chance is the episode's own, where a session can change it. */
+  async #withOwnChance(session: GuardedSession, guard: GuardOptions): Promise<GuardedSession> {
+    const { key, drawsAs = key, seed } = this.#options;
+    if (!session.hasSnapshots || session.toMove() === undefined) return session;
+    const snapshot = await session.snapshot();
+    try {
+      return await GuardedSession.reopen(snapshot, chanceOf(drawsAs, seed, this.attempt), guard);
+    } finally {
+      await guard.boundary.quietly(`letting go of ${guard.place}`, guard.timeoutMs, () => snapshot.dispose());
+      await session.close();
+    }
+  }
+
+  #keyAt(transition: number): EpisodeKey {
+    const { key, drawsAs = key, copied } = this.#options;
+    return copied ? chanceKeyAt(copied, transition, drawsAs) : drawsAs;
+  }
+
+  #requireSame(copied: CopiedPrefix, episode: Episode, { world, place }: GuardOptions): void {
+    const index = episode.transitions.length - 1;
+    const [done, before] = [episode.transitions[index]!, copied.transitions[index]!];
+    if (done.anchor === before.anchor && done.action === before.action) return;
+    throw new EpisodeEnd(
+      'failed:environment',
+      `starting ${place} at a place of an earlier step: "${world.name}" says that it is pure, and the same task, chance and actions led it to another state`,
+    );
+  }
+}

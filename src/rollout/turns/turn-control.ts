@@ -1,0 +1,195 @@
+/** Turn controls: how many turns an episode has, and what comes after each of them. */
+
+import type { z } from 'zod';
+import { badDefinition, callDefinition } from '../../core/definition.ts';
+import type { Call, EpisodeKey, Role, Transition } from '../../core/episode.ts';
+import { keyParts } from '../../core/episode-key.ts';
+import type { Json } from '../../core/json/json.ts';
+import { isMessage, type Message } from '../../core/messages.ts';
+import {
+  type At,
+  type Now,
+  optionsOf,
+  type Remembering,
+  type Remembers,
+  remembering,
+} from '../../core/remembers.ts';
+import { Rng } from '../../core/rng.ts';
+import type { StopReason } from '../../core/stop.ts';
+
+/** An episode after a turn. */
+export interface TurnView {
+  /** Whose turn it was. */
+  readonly role: Role;
+  readonly task: Json;
+  /** So far; of a branch, its own. */
+  readonly calls: readonly Call[];
+  readonly transitions: readonly Transition[];
+  /** Turns that the role has taken. */
+  readonly turn: number;
+  readonly limit: number;
+}
+
+/**
+ * What comes next: the episode goes on; it goes on and the role reads a message next; the task is opened again in the same
+ * conversation, after a message; or the episode stops.
+ */
+export type TurnDecision =
+  | 'go on'
+  | { readonly say: Message }
+  | { readonly retry: Message }
+  | { readonly stop: StopReason };
+
+export interface TurnControl<O extends object, M extends Json> extends Remembers<O, M> {
+  /** Whether `after` may retry. Refused for recipes that branch. */
+  readonly retries?: true;
+  /** Turns that each role of the episode has. `usual` is `rollout.maxTurns`, or the limit of the environment. Default: `usual`. */
+  limit?(task: Json, at: At<O, M> & { readonly usual: number }): number;
+  /** Asked after every turn. `done`: the environment ended the episode; `success`: of the role. Default: it goes on. */
+  after?(view: TurnView, at: At<O, M> & { readonly done: boolean; readonly success: boolean }): TurnDecision;
+}
+
+/** What `defineTurns` returns. */
+export interface DefinedTurns {
+  readonly kind: 'turns';
+  readonly name: string;
+  readonly summary: string;
+  readonly options: z.ZodType<object>;
+  readonly retries: boolean;
+  /** Whether it says what comes after a turn. */
+  readonly decides: boolean;
+  /** The control with these options. Refuses unknown or invalid ones. */
+  create(options?: unknown, subject?: string): Turns;
+}
+
+/** A turn control with its options. */
+export interface Turns extends Remembering {
+  limit(task: Json, now: Now & { readonly usual: number }): number;
+  readonly after?: (
+    view: TurnView,
+    now: Now & { readonly done: boolean; readonly success: boolean },
+  ) => TurnDecision;
+}
+
+/**
+ * Define a turn control: a limit for each episode, and a decision after each turn. It controls episodes that are learned
+ * from; evaluations have the usual limit. `limit` of wrong type ends the run with an error that names the control, an `after`
+ * that fails ends its episode as `failed:policy`.
+ *
+ * @example
+ * // "Try again" after a wrong answer (UFO, arXiv 2507.14295).
+ * export const again = defineTurns({
+ *   name: 'again',
+ *   summary: 'the same task until it is solved',
+ *   options: z.strictObject({ attempts: z.int().min(1).default(5).describe('Turns of an episode') }),
+ *   retries: true,
+ *   limit: (_task, { options }) => options.attempts,
+ *   after: (_view, { done, success }) => (done && !success ? { retry: user('Try again.') } : 'go on'),
+ * });
+ *
+ * Use it with `--set turns=./again.ts --set turns.attempts=3`, or in code with `settings: { turns: { name: again, attempts: 3 } }`.
+ */
+export function defineTurns<O extends object = Record<never, never>, M extends Json = null>(
+  definition: TurnControl<O, M>,
+): DefinedTurns {
+  const { name, summary = '', retries = false } = definition;
+  const schema = optionsOf(definition);
+  return {
+    kind: 'turns',
+    name,
+    summary,
+    options: schema,
+    retries,
+    decides: definition.after !== undefined,
+    create(given = {}, subject = `Turn control "${name}"`) {
+      const { common, at } = remembering(definition, schema, given, subject);
+      return {
+        ...common,
+        limit: (task, { usual, ...now }) =>
+          checkedLimit(
+            callDefinition(subject, () => definition.limit?.(task, { ...at(now), usual }) ?? usual),
+            subject,
+          ),
+        ...(definition.after && {
+          after: (view, { done, success, ...now }) => {
+            const decision = callDefinition(subject, () =>
+              definition.after?.(view, { ...at(now), done, success }),
+            );
+            return checkedDecision(decision, retries, subject);
+          },
+        }),
+      };
+    },
+  };
+}
+
+/** Why a control may end an episode: none of them is a failure. */
+const REASONS: readonly StopReason[] = [
+  'done',
+  'turn-limit',
+  'token-limit',
+  'context-overflow',
+  'invalid-action',
+  'early-stop',
+];
+
+function checkedLimit(limit: number, subject: string): number {
+  if (Number.isInteger(limit) && limit >= 1) return limit;
+  throw badDefinition(subject, 'gave a limit that is no number of turns', limit, 'a whole number from 1');
+}
+
+function checkedDecision(decision: unknown, retries: boolean, subject: string): TurnDecision {
+  if (decision === 'go on') return decision;
+  const { say, retry, stop } = (typeof decision === 'object' && decision !== null ? decision : {}) as Record<
+    string,
+    unknown
+  >;
+  if (isMessage(say)) return { say };
+  if (isMessage(retry)) {
+    if (retries) return { retry };
+    throw badDefinition(subject, 'retries and does not say so', decision, 'retries: true in its definition');
+  }
+  const reason = REASONS.find((known) => known === stop);
+  if (reason !== undefined) return { stop: reason };
+  throw badDefinition(
+    subject,
+    'made no decision that there is',
+    decision,
+    `'go on', { say: message }, { retry: message } or { stop: reason }, one of ${REASONS.join(', ')}`,
+  );
+}
+
+/** A turn control in a step of a run. */
+export interface TurnRules {
+  limit(key: EpisodeKey, task: Json): number;
+  /** Undefined where nothing is ever decided. */
+  readonly after?: (
+    key: EpisodeKey,
+    view: TurnView,
+    ended: { readonly done: boolean; readonly success: boolean },
+  ) => TurnDecision;
+}
+
+/** @param usual the limit of the settings or of the environment */
+export function turnRules(
+  turns: Turns,
+  {
+    step,
+    memory,
+    seed,
+    usual,
+  }: { readonly step: number; readonly memory: Json; readonly seed: string | number; readonly usual: number },
+): TurnRules {
+  const { after } = turns;
+  const now = (key: EpisodeKey, ...at: readonly number[]): Now => ({
+    step,
+    memory,
+    rng: Rng.of('turns', seed, ...keyParts(key), ...at),
+  });
+  return {
+    limit: (key, task) => turns.limit(task, { ...now(key), usual }),
+    ...(after && {
+      after: (key, view, ended) => after(view, { ...now(key, view.transitions.length), ...ended }),
+    }),
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * The turn controls that are built in.
+ *
+ * `until-void`: an unlikely token after an observation makes a turn without an action that the environment could use, that turn
+ * makes the next ones worse, and their gradients are spikes. SimpleTIR, arXiv 2509.02479, ends the episode there, and takes it
+ * out of the loss (the curation `void-turns`).
+ * 1. In the paper a turn is void without a code block or an answer; here, where the environment could not use what it wrote.
+ */
+
+import { TurnwiseError } from '../../core/errors.ts';
+import { createRegistry, type Registry } from '../../core/registry.ts';
+import { type DefinedTurns, defineTurns } from './turn-control.ts';
+
+export const usual: DefinedTurns = defineTurns({
+  name: 'usual',
+  summary: 'as many turns as the settings or the environment say',
+});
+
+export const untilVoid: DefinedTurns = defineTurns({
+  name: 'until-void',
+  summary: 'an episode ends at a turn of the policy without a usable action',
+  after({ calls, transitions }, { done }) {
+    const isVoid = calls.at(-1)?.trainable === true && transitions.at(-1)?.valid === false;
+    return isVoid && !done ? { stop: 'invalid-action' } : 'go on';
+  },
+});
+
+export const turnsRegistry: Registry<DefinedTurns> = createRegistry(
+  {
+    noun: 'turn control',
+    field: 'turns',
+    unknown: (parts) => new TurnwiseError('unknown-turns', parts),
+  },
+  [usual, untilVoid],
+);

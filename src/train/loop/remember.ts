@@ -1,0 +1,45 @@
+/** What the source of tasks, the turn control and the curations remember of a step, and the episodes that are named in it. */
+
+import type { EpisodeKey, Group } from '../../core/episode.ts';
+import { keysIn } from '../../core/episode-key.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { Remembering } from '../../core/remembers.ts';
+import { Rng } from '../../core/rng.ts';
+import { isUsable, withMembers } from '../../curation/usable.ts';
+import type { Kept } from '../kit/learn.ts';
+import type { Learner } from '../kit/learner.ts';
+import type { Memory } from './learn-step.ts';
+
+type Remembered = Pick<Memory, 'tasks' | 'turns' | 'curation'>;
+
+/**
+ * Their memories after a step.
+ *
+ * @param groups with the credit of the step
+ * @throws TurnwiseError `definition-invalid`, `definition-failed`
+ */
+export function remembered(
+  { config, tasks, turns, curations }: Pick<Learner, 'config' | 'tasks' | 'turns' | 'curations'>,
+  groups: readonly Group[],
+  before: Remembered,
+  step: number,
+): Remembered {
+  const usable = withMembers(groups, isUsable);
+  const after = (one: Remembering, memory: Json, ...name: readonly string[]): Json =>
+    one.remember(usable, { step, memory, rng: Rng.of('remember', config.seed, step, ...name) });
+  return {
+    tasks: after(tasks, before.tasks, 'tasks'),
+    turns: after(turns, before.turns, 'turns'),
+    curation: Object.fromEntries(
+      [...curations].map(([name, curation]) => [
+        name,
+        after(curation, before.curation[name] ?? null, 'curation', name),
+      ]),
+    ),
+  };
+}
+
+/** The episodes that may be read again: what the recipe keeps, and whatever the memories name. */
+export function keptKeys(keep: readonly Kept[], { tasks, turns, curation }: Remembered): EpisodeKey[] {
+  return [...keep.map(({ episode }) => episode), ...keysIn([tasks, turns, curation])];
+}

@@ -1,0 +1,106 @@
+/** From what a source of tasks asks for to the groups that are played. */
+
+import type { Place } from '../../core/episode.ts';
+import { keyText, placeText } from '../../core/episode-key.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { canonicalJson, type Json } from '../../core/json/json.ts';
+import { hash32, Rng } from '../../core/rng.ts';
+import { chainOf } from '../../core/trajectory.ts';
+import type { GroupRequest, Round } from '../../curation/task-source.ts';
+import { taskOf } from '../../env/split.ts';
+import type { GroupToPlay } from '../../rollout/collect.ts';
+import { prefixAt } from '../../rollout/turns/copied-prefix.ts';
+import type { Learner } from '../kit/learner.ts';
+
+/** Far beyond the steps of any run, so that further rounds of a step play tasks of their own. */
+const ROUND_STRIDE = 2 ** 20;
+
+/**
+ * The training tasks, as a source sees them in a round of a step: finite sets are gone through in shuffled epochs.
+ *
+ * @param step that asks, from 1
+ */
+export function freshTasks(
+  { config, world }: Pick<Learner, 'config' | 'world'>,
+  step: number,
+  round: number,
+): Round['tasks'] {
+  const { size } = world.tasks('train');
+  const first = (step - 1 + round * ROUND_STRIDE) * config.rollout.tasks;
+  const inEpoch = epochs(size, config.seed);
+  return {
+    size,
+    fresh: (count) =>
+      Array.from({ length: count }, (_, index) =>
+        Number.isFinite(size) ? inEpoch(first + index) : first + index,
+      ),
+  };
+}
+
+/** The task at a place of an endless list of shuffled epochs. */
+function epochs(size: number, seed: number): (place: number) => number {
+  const shuffled = new Map<number, readonly number[]>();
+  return (place) => {
+    const epoch = Math.floor(place / size);
+    const order =
+      shuffled.get(epoch) ?? Rng.of('epoch', seed, epoch).shuffle(Array.from({ length: size }, (_, i) => i));
+    shuffled.set(epoch, order);
+    return order[place % size]!;
+  };
+}
+
+/**
+ * The groups to play, numbered from `first`.
+ *
+ * @throws TurnwiseError `task-unknown`, `split-empty`, `place-unknown`
+ */
+export async function groupsToPlay(
+  { world, archive }: Pick<Learner, 'world' | 'archive'>,
+  requests: readonly GroupRequest[],
+  step: number,
+  first: number,
+): Promise<GroupToPlay[]> {
+  const places = requests.flatMap(({ task }) => ('place' in task ? [task.place] : []));
+  const stored = await archive.read(places.map(({ episode }) => episode));
+  const groups = new Map(stored.flatMap((group) => group.members.map(({ key }) => [keyText(key), group])));
+  return requests.map(({ task, members, maxTurns, say }, index) => ({
+    step,
+    group: first + index,
+    members,
+    ...(maxTurns !== undefined && { maxTurns }),
+    ...(say && { say }),
+    ...('place' in task
+      ? fromPlace(task.place)
+      : 'task' in task
+        ? { split: 'train' as const, index: hashOf(task.task), task: task.task }
+        : { ...task, task: taskOf(world, task.split, task.index) }),
+  }));
+
+  function fromPlace(place: Place) {
+    const group = groups.get(keyText(place.episode));
+    const episode = group?.members.find(({ key }) => keyText(key) === keyText(place.episode));
+    if (!group || !episode) throw placeUnknown(place);
+    const { key, task } = episode;
+    return {
+      split: key.split,
+      index: key.task,
+      task,
+      copied: prefixAt(episode, chainOf(group, episode), place),
+    };
+  }
+}
+
+/** Stands for the index of a task that has none. */
+function hashOf(task: Json): string {
+  const text = canonicalJson(task);
+  return [1, 2].map((seed) => hash32(text, seed).toString(16).padStart(8, '0')).join('');
+}
+
+function placeUnknown(place: Place): TurnwiseError {
+  return new TurnwiseError('place-unknown', {
+    what: 'An episode is to start at a place of an earlier one that the run has not stored',
+    seen: placeText(place),
+    allowed: 'a place of a training episode whose key was in a memory in every step since',
+    next: 'Keep the place in the memory of the source, as it is',
+  });
+}
