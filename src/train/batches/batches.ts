@@ -64,8 +64,10 @@ export interface Batches {
   next(signal: AbortSignal): Promise<Batch>;
   /** It was learned from. After the last part of a step the new weights act. */
   learned(batch: Batch): Promise<void>;
-  /** Ends what is under way. How many groups that were. */
-  close(): number;
+  /** Groups under way, or not learned from yet. */
+  readonly underWay: number;
+  /** Ends what is under way. */
+  close(): void;
 }
 
 export interface BatchesOptions extends BatchSettings {
@@ -141,8 +143,9 @@ export function batches(options: BatchesOptions): Batches {
           if ((await play(ask, signal)) === 0) break;
           continue;
         }
+        // A step that learns from its own groups was asked for early enough.
         const group = order === 'asked' ? await underWay.firstOf(step) : await underWay.firstEnded();
-        if (olderBy(actor.version, [group]) <= maxStaleness) {
+        if (order === 'asked' || olderBy(actor.version, [group]) <= maxStaleness) {
           groups.push(group);
           continue;
         }
@@ -160,9 +163,9 @@ export function batches(options: BatchesOptions): Batches {
       part = 0;
       await actor.publish();
     },
-    close() {
-      closing.abort();
+    get underWay() {
       return underWay.size;
     },
+    close: () => closing.abort(),
   };
 }

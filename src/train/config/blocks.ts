@@ -66,6 +66,7 @@ export const played: Block = {
     failureLimit: true,
     policyKey: true,
   },
+  batches: true,
   tasks: true,
   turns: true,
   curation: true,

@@ -138,6 +138,29 @@ const turns = z
   })
   .describe('Further keys are the options of the control');
 
+const batches = z
+  .strictObject({
+    maxStaleness: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe(
+        'Steps that are played ahead while the learner learns; older completions are not learned from. Above 0 completions are not sampled in lockstep, and runs cannot be repeated bit for bit',
+      ),
+    order: z
+      .enum(['asked', 'ended'])
+      .default('asked')
+      .describe(
+        'Groups that a step learns from: those that it asked for, or the first that end, whoever asked for them; then in one round',
+      ),
+    extra: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Groups under way beyond those of a step, where the first that end are learned from'),
+  })
+  .describe('Acting and learning apart');
+
 const curation = z
   .looseObject({})
   .describe(
@@ -335,6 +358,7 @@ export const trainConfigSchema = z.strictObject({
     ),
   clone: clone.prefault({}),
   rollout: rollout.prefault({}),
+  batches: batches.prefault({}),
   tasks: tasks.prefault({}),
   turns: turns.prefault({}),
   curation: curation.prefault({}),

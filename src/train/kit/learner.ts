@@ -198,5 +198,10 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
 function batchingOf({ config, engine }: Pick<Learner, 'config' | 'engine'>): Batching {
   const { batching } = config.rollout;
   const isLockstep = batching === 'auto' ? engine.capabilities.deterministic : batching === 'lockstep';
-  return isLockstep ? new Lockstep() : continuous;
+  return isLockstep && isSynchronous(config) ? new Lockstep() : continuous;
+}
+
+/** Whether nothing is played while the learner learns, and what is played does not depend on time. */
+export function isSynchronous({ batches }: Pick<TrainConfig, 'batches'>): boolean {
+  return batches.maxStaleness === 0 && batches.order === 'asked';
 }
