@@ -198,8 +198,8 @@ export async function train(
       'groups/dropped': usable.droppedGroups,
       'episodes/failed': usable.failedEpisodes,
       ...(!isSynchronous(config) && {
-        'batch/staleness': batch.staleness,
-        'batch/dropped_groups': batch.dropped,
+        'policy/staleness': batch.staleness,
+        'groups/stale': batch.dropped,
       }),
       ...update.metrics,
       ...selfPlay?.metrics,

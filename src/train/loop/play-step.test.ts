@@ -125,9 +125,9 @@ test('a source that never ends is stopped', async () => {
 test('agents exchange roles every so many steps, and have no names where they never do', async () => {
   const { config, recipe, world, ...rest } = learnerOf({}, () => [1, 0]);
   const seen: unknown[] = [];
-  const play: typeof recipe.play = async (_requests, { names }) => {
+  const play: typeof recipe.play = async (requests, { names }) => {
     seen.push(names);
-    return [];
+    return requests.map(({ step, group }) => ({ step, group, members: [] }));
   };
   const learner = (exchangeEvery: number): Learner => ({
     ...rest,

@@ -159,6 +159,21 @@ describe('sampling', () => {
     expect(await ask()).toEqual(first);
   });
 
+  it('gives a completion the same tokens in any company, and log-probabilities but for rounding', async () => {
+    const engine = await engineOf({ slots: 32 });
+    await stir(engine);
+    const ask = (name: string, k: number) =>
+      engine.sample(request(`${name}/${k}`, [k % 11, 3, k % 7], { seed: `s${k}`, maxTokens: 12 }));
+    const all = [...Array(24).keys()];
+    const together = await Promise.all(all.map((k) => ask('together', k)));
+    for (const k of all) {
+      const alone = await ask('alone', k);
+      expect([...alone.ids]).toEqual([...together[k]!.ids]);
+      for (const [t, logprob] of alone.logprobs.entries())
+        expect(Math.abs(logprob - together[k]!.logprobs[t]!)).toBeLessThan(1e-5);
+    }
+  });
+
   it('serves separate calls at once, and several requests of one conversation in turn', async () => {
     const engine = await engineOf({ slots: 2 });
     const calls = Array.from({ length: 9 }, (_, k) =>
