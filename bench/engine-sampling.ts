@@ -4,6 +4,7 @@ import { Rng } from '../src/core/rng.ts';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
 import type { SampleRequest } from '../src/engine/engine.ts';
 import type { DecoderShape } from '../src/model/decoder/decoder.ts';
+import { sampleAll } from '../src/policy/sampler.ts';
 import { demo } from './shapes.ts';
 
 /** A shape of work: conversations that are all sampled at once, turn by turn. */
@@ -91,19 +92,17 @@ async function play(engine: EmbeddedEngine, workload: Workload, name: string): P
         history.push(rng.int(engine.capabilities.vocabulary));
       return {
         conversation,
-        promptIds: [...history],
-        maxTokens: sampledTokens,
+        keep: 0,
+        append: Int32Array.from(history),
+        sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: sampledTokens },
         stopIds: [],
-        temperature: 1,
-        topP: 1,
-        topK: 0,
         seed: `${conversation}/${turn}`,
       };
     });
-    const results = await engine.sample(requests);
+    const results = await sampleAll(engine, requests);
     for (const [index, history] of [...histories.values()].entries()) history.push(...results[index]!.ids);
   }
-  await engine.release([...histories.keys()]);
+  engine.release([...histories.keys()]);
 }
 
 export function median(values: readonly number[]): number {

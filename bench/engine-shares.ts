@@ -5,6 +5,7 @@ import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedde
 import type { SampleRequest } from '../src/engine/engine.ts';
 import { batchOf, type TokenRow } from '../src/engine/token-batch.ts';
 import { ppoClip } from '../src/objective/policy-gradient/ppo-clip.ts';
+import { sampleAll } from '../src/policy/sampler.ts';
 import { demo } from './shapes.ts';
 
 const shape = { ...demo, contextLength: 640 };
@@ -23,7 +24,10 @@ export interface SharesBench {
 export async function benchShares(threads: number): Promise<SharesBench> {
   const start = performance.now();
   const first = await createEmbeddedEngine({ shape: demo, seed: 'bench', threads, tokenBudget: 2048 });
-  await first.sample(requests('first', 64, () => 4, [...Array(12).keys()]));
+  await sampleAll(
+    first,
+    requests('first', 64, () => 4, [...Array(12).keys()]),
+  );
   await update(first, 64, () => 24);
   await first.publish();
   const firstStepMs = performance.now() - start;
@@ -35,8 +39,8 @@ export async function benchShares(threads: number): Promise<SharesBench> {
   const rng = Rng.of('lengths');
   const lengths = Array.from({ length: 96 }, () => 8 + rng.int(505));
   const mixed = requests('mixed', 96, (index) => lengths[index]!, [1]);
-  await engine.sample(mixed);
-  await engine.release(mixed.map(({ conversation }) => conversation));
+  await sampleAll(engine, mixed);
+  engine.release(mixed.map(({ conversation }) => conversation));
   const after = await engine.statistics();
   const usefulDecodeSlots =
     (after.forwardTokens - before.forwardTokens) / (after.paddedTokens - before.paddedTokens);
@@ -59,10 +63,10 @@ async function prefilledAgain(engine: EmbeddedEngine): Promise<number> {
     for (const history of histories)
       history.push(...Array.from({ length: observed }, () => rng.int(shape.vocabulary)));
     const batch = histories.map((history, index) => request(`turns/${index}`, history, sampled, `${turn}`));
-    const results = await engine.sample(batch);
+    const results = await sampleAll(engine, batch);
     for (const [index, { ids }] of results.entries()) histories[index]!.push(...ids);
   }
-  await engine.release(histories.map((_, index) => `turns/${index}`));
+  engine.release(histories.map((_, index) => `turns/${index}`));
   const fed = (await engine.statistics()).forwardTokens - before;
   // The last token sampled of all is never fed.
   const needed = conversations * (turns * (observed + sampled) - 1);
@@ -86,8 +90,14 @@ function request(
   maxTokens: number,
   seed: string,
 ): SampleRequest {
-  const common = { stopIds: [], temperature: 1, topP: 1, topK: 0 };
-  return { ...common, conversation, promptIds: [...promptIds], maxTokens, seed: `${conversation}/${seed}` };
+  return {
+    conversation,
+    keep: 0,
+    append: Int32Array.from(promptIds),
+    sampling: { temperature: 1, topP: 1, topK: 0, maxTokens },
+    stopIds: [],
+    seed: `${conversation}/${seed}`,
+  };
 }
 
 async function update(

@@ -7,6 +7,7 @@ import { HeapKeeper } from '../src/engine/embedded/heap-keeper.ts';
 import { batchOf } from '../src/engine/token-batch.ts';
 import type { DecoderShape } from '../src/model/decoder/decoder.ts';
 import { ppoClip } from '../src/objective/policy-gradient/ppo-clip.ts';
+import { sampleAll } from '../src/policy/sampler.ts';
 import type { MemoryBench } from './memory.ts';
 
 const shape: DecoderShape = {
@@ -37,18 +38,16 @@ async function measure(steps: number): Promise<MemoryBench> {
   for (let step = 0; step < steps; step++) {
     const requests = Array.from({ length: 32 }, (_, index) => ({
       conversation: `${step}/${index}`,
-      promptIds: Array.from({ length: 4 + rng.int(12) }, () => rng.int(64)),
-      maxTokens: 4 + rng.int(12),
+      keep: 0,
+      append: Int32Array.from({ length: 4 + rng.int(12) }, () => rng.int(64)),
+      sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 4 + rng.int(12) },
       stopIds: [],
-      temperature: 1,
-      topP: 1,
-      topK: 0,
       seed: `${step}/${index}`,
     }));
-    const results = await engine.sample(requests);
-    await engine.release(requests.map(({ conversation }) => conversation));
+    const results = await sampleAll(engine, requests);
+    engine.release(requests.map(({ conversation }) => conversation));
     const rows = results.map(({ ids, logprobs }, index) => {
-      const prompt = requests[index]!.promptIds;
+      const prompt = [...requests[index]!.append];
       const pad = prompt.map(() => 0);
       return {
         ids_T: Int32Array.from([...prompt, ...ids]),

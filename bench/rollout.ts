@@ -68,7 +68,7 @@ export async function benchRollout(): Promise<RolloutFigure[]> {
       seed: 1,
       signal: new AbortController().signal,
       watch: unwatched,
-      lockstep: new Lockstep(),
+      batching: new Lockstep(),
       concurrency,
     });
     const elapsedMs = performance.now() - started;

@@ -7,6 +7,7 @@ import { createTinkerEngine } from '../src/engine/tinker/create-tinker-engine.ts
 import { batchOf, type TokenRow } from '../src/engine/token-batch.ts';
 import { namedLoss, objectiveOf } from '../src/objective/named-losses.ts';
 import { ppoClip } from '../src/objective/policy-gradient/ppo-clip.ts';
+import { sampleAll } from '../src/policy/sampler.ts';
 import { randomSource } from '../src/run/model/served-model.ts';
 import { listenTinker } from '../src/server/tinker/listen.ts';
 
@@ -68,15 +69,14 @@ export async function benchTinker(steps = 20, threads = 1): Promise<TinkerBench>
       const marks = [performance.now()];
       await engine.publish();
       marks.push(performance.now());
-      const results = await engine.sample(
+      const results = await sampleAll(
+        engine,
         Array.from({ length: samples }, (_, index) => ({
           conversation: `${step}/${index}`,
-          promptIds: prompt,
-          maxTokens: sampledTokens,
+          keep: 0,
+          append: Int32Array.from(prompt),
+          sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: sampledTokens },
           stopIds: [],
-          temperature: 1,
-          topP: 1,
-          topK: 0,
           seed: `${step}/${index}`,
         })),
       );

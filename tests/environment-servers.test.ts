@@ -70,7 +70,7 @@ async function play(world: World, script: World = world): Promise<Timeless[]> {
       seed: 7,
       signal: new AbortController().signal,
       watch: unwatched,
-      lockstep: new Lockstep(),
+      batching: new Lockstep(),
       concurrency: 8,
     },
   );

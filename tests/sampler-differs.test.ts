@@ -7,6 +7,7 @@ import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts'
 import type { Engine } from '../src/engine/engine.ts';
 import { batchOf } from '../src/engine/token-batch.ts';
 import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
+import { sampleAll } from '../src/policy/sampler.ts';
 import type { TrainSettings } from '../src/train/config/config.ts';
 import { learnerOn, learnOnce } from '../src/train/learner-on.test-helper.ts';
 import { updateWarnings } from '../src/train/loop/warnings.ts';
@@ -31,17 +32,15 @@ const shape = {
 async function episodes(engine: Engine): Promise<Episode[]> {
   const requests = Array.from({ length: 8 }, (_, index) => ({
     conversation: `c${index}`,
-    promptIds: [1, 2, 3 + (index % 4)],
-    maxTokens: 6,
+    keep: 0,
+    append: Int32Array.of(1, 2, 3 + (index % 4)),
+    sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 6 },
     stopIds: [],
-    temperature: 1,
-    topP: 1,
-    topK: 0,
     seed: `s${index}`,
   }));
-  const results = await engine.sample(requests);
+  const results = await sampleAll(engine, requests);
   return results.map(({ ids, logprobs }, index) => {
-    const call = { context: requests[index]!.promptIds, logprobs };
+    const call = { context: [...requests[index]!.append], logprobs };
     return playedEpisode(index, [{ written: ids, reward: index % 2, call }]);
   });
 }

@@ -6,6 +6,7 @@ import type { EmbeddedEngine, EmbeddedEngineOptions } from '../src/engine/embedd
 import { adam, likelihood, randomBatch, request, tiny } from '../src/engine/embedded/testing/tiny-engine.ts';
 import { combine } from '../src/objective/contract/combine.ts';
 import { valueLoss } from '../src/objective/critic/value.ts';
+import { sampleAll } from '../src/policy/sampler.ts';
 
 /** Threads are started from what is built. */
 const built = new URL('../dist/src/engine/embedded/embedded-engine.js', import.meta.url).href;
@@ -91,8 +92,8 @@ describe('training lanes in threads', () => {
     await resumed.load(folder);
     expect(resumed.version).toBe(engine.version);
     const asked = [request('a', [1, 2, 3])];
-    const [sampled] = await engine.sample(asked);
-    expect(await resumed.sample(asked)).toEqual([sampled]);
+    const [sampled] = await sampleAll(engine, asked);
+    expect(await sampleAll(resumed, asked)).toEqual([sampled]);
     const ids_T = Int32Array.of(1, 2, 3, ...sampled!.ids);
     const { logprobs } = await engine.score({ rows: [{ ids_T }] }, { temperature: 1 });
     for (const [index, logprob] of [...sampled!.logprobs].entries())

@@ -6,11 +6,12 @@
 import { z } from 'zod';
 import { mean } from '../../src/core/statistics.ts';
 import { createEmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
-import type { Engine, SampleRequest, SampleResult } from '../../src/engine/engine.ts';
+import type { Engine } from '../../src/engine/engine.ts';
 import type { Environment } from '../../src/env/environment.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
 import { wordRenderer } from '../../src/model/chat/renderer.ts';
 import { WordTokenizer } from '../../src/model/tokenizer/word-tokenizer.ts';
+import { Conversations } from '../../src/policy/conversations.ts';
 import { unwatched } from '../../src/rollout/watch.ts';
 import { prepareRun } from '../../src/run/prepare-run.ts';
 import { demonstrate } from '../../src/synth/demonstrations.ts';
@@ -61,6 +62,9 @@ export async function staleSamplerRun({
   });
   const steps: Metrics[] = [];
   const divergences: number[] = [];
+  const prompts = new Conversations();
+  let asked: Asked[] = [];
+  let testing: Promise<unknown> | undefined;
   let published = 0;
   try {
     const engine: Engine = {
@@ -68,19 +72,32 @@ export async function staleSamplerRun({
       get version() {
         return trainer.version;
       },
-      sample: async (requests) => {
-        if (requests[0]?.conversation.startsWith('test/')) {
-          await trainer.publish();
-          return trainer.sample(requests);
+      sample: async (request) => {
+        const { conversation } = request;
+        if (conversation.startsWith('test/')) {
+          testing ??= trainer.publish();
+          await testing;
+          return trainer.sample(request);
         }
-        const results = await trainer.sample(requests);
-        divergences.push(...(await divergencesOf(trainer, requests, results)));
-        return results;
+        testing = undefined;
+        const result = await trainer.sample(request);
+        prompts.open(request, card.shape.contextLength);
+        prompts.add(conversation, result.ids);
+        asked.push({ ids_T: prompts.of(conversation).slice(0).slice(), logprobs: result.logprobs });
+        return result;
       },
-      release: (conversations) => trainer.release(conversations),
+      release: (conversations) => {
+        for (const conversation of conversations) prompts.release(conversation);
+        trainer.release(conversations);
+      },
       publish: async () => (published++ % every === 0 ? trainer.publish() : trainer.version),
       score: (batch, request) => trainer.score(batch, request),
-      forwardBackward: (batch, objective, request) => trainer.forwardBackward(batch, objective, request),
+      forwardBackward: async (batch, objective, request) => {
+        // Before the first step of the optimizer the trainer is as it was when they were sampled.
+        divergences.push(...(await divergencesOf(trainer, asked)));
+        asked = [];
+        return trainer.forwardBackward(batch, objective, request);
+      },
       optimStep: (request) => trainer.optimStep(request),
       restartOptimizer: () => trainer.restartOptimizer(),
       freeze: (rate) => trainer.freeze(rate),
@@ -119,20 +136,20 @@ export async function staleSamplerRun({
   }
 }
 
+/** A prompt with its completion, and what the sampler found the completion's tokens to be. */
+interface Asked {
+  readonly ids_T: Int32Array;
+  readonly logprobs: Float32Array;
+}
+
 /** Of each sampled token, r − 1 − log r with r = π_trainer / π_sampler: its mean is the divergence of the two. */
-async function divergencesOf(
-  trainer: Engine,
-  requests: readonly SampleRequest[],
-  results: readonly SampleResult[],
-): Promise<number[]> {
-  const rows = results.map(({ ids }, index) => ({
-    ids_T: Int32Array.of(...requests[index]!.promptIds, ...ids),
-    channels: {},
-  }));
+async function divergencesOf(trainer: Engine, asked: readonly Asked[]): Promise<number[]> {
+  if (asked.length === 0) return [];
+  const rows = asked.map(({ ids_T }) => ({ ids_T, channels: {} }));
   const { logprobs } = await trainer.score({ rows }, { temperature: 1 });
-  return results.flatMap(({ logprobs: sampled }, index) =>
+  return asked.flatMap(({ logprobs: sampled }, index) =>
     Array.from(sampled, (logprob, token) => {
-      const x = logprobs[index]![requests[index]!.promptIds.length + token]! - logprob;
+      const x = logprobs[index]!.at(token - sampled.length)! - logprob;
       return Math.exp(x) - 1 - x;
     }),
   );

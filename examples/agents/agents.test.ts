@@ -101,7 +101,7 @@ describe.each(agents.map((agent) => [agent.name, agent] as const))('%s', (_name,
       acted.calls.map(({ text }) => renderer.completionIds(text)),
     );
     const prompts = promptsOf(acted.calls);
-    const asked = policy.requests.map(({ promptIds }) => [...promptIds].join());
+    const asked = policy.requests.map(({ append }) => [...append].join());
     expect(acted.calls.map(({ id }) => prompts.get(id)!.join()).sort()).toEqual(asked.sort());
     expect(acted.transitions).toHaveLength(acted.calls.length);
     expect(acted.transitions.at(-1)!.rewards).toEqual({ agent: 1 });

@@ -89,10 +89,14 @@ export function checkRows(rows: TokenBatch['rows'], limits: ModelLimits): void {
   }
 }
 
-/** @throws TurnwiseError `sample-invalid` */
+/**
+ * Whether a request fits the model; whether it fits its conversation is known where the conversation is.
+ *
+ * @throws TurnwiseError `sample-invalid`
+ */
 export function checkSampleRequest(
-  { conversation, promptIds, maxTokens, temperature, topP, topK }: SampleRequest,
-  { vocabulary, contextLength }: ModelLimits,
+  { conversation, keep, append, sampling: { maxTokens, temperature, topP, topK } }: SampleRequest,
+  { vocabulary }: Pick<ModelLimits, 'vocabulary'>,
 ): void {
   const invalid = (what: string, seen: string, allowed: string): TurnwiseError =>
     new TurnwiseError('sample-invalid', {
@@ -101,13 +105,9 @@ export function checkSampleRequest(
       allowed,
       fields: { conversation },
     });
-  if (promptIds.length === 0 || promptIds.length >= contextLength)
-    throw invalid(
-      'has a prompt of unusable length',
-      `${promptIds.length} tokens`,
-      `1 to ${contextLength - 1} tokens`,
-    );
-  const outside = promptIds.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocabulary));
+  if (!(Number.isInteger(keep) && keep >= 0))
+    throw invalid('has an unusable keep', String(keep), 'a whole number, at least 0');
+  const outside = append.find((id) => !(id >= 0 && id < vocabulary));
   if (outside !== undefined)
     throw invalid('has a token id outside the vocabulary', String(outside), `0 to ${vocabulary - 1}`);
   if (!(Number.isInteger(maxTokens) && maxTokens >= 1))

@@ -9,7 +9,7 @@ export function delegateTo(engine: Engine, own: Partial<Omit<Engine, 'version' |
       return engine.version;
     },
     capabilities: engine.capabilities,
-    sample: (requests) => engine.sample(requests),
+    sample: (request) => engine.sample(request),
     release: (conversations) => engine.release(conversations),
     score: (batch, options) => engine.score(batch, options),
     forwardBackward: (batch, objective, options) => engine.forwardBackward(batch, objective, options),

@@ -109,8 +109,6 @@ export interface Engine extends Sampler {
   optimStep(options: AdamOptions): Promise<OptimStepResult>;
   /** Forget the optimizer's moments, where something else is learned from now on. The weights stay as they are. */
   restartOptimizer(): Promise<void>;
-  /** Make the present weights the ones that `sample` uses. Returns the new version. */
-  publish(): Promise<number>;
   /**
    * Keep a copy of the present weights as the reference policy. With a `rate` below 1 the copy that is kept moves that
    * share of the way to them instead, as target networks do.

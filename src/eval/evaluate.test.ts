@@ -107,7 +107,7 @@ describe('which tasks are played', () => {
       seed: 1,
       signal: new AbortController().signal,
       watch: unwatched,
-      lockstep: new Lockstep(),
+      batching: new Lockstep(),
       concurrency: 4,
       split,
       tasks,

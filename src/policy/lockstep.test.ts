@@ -1,47 +1,71 @@
 import { expect, test } from 'vitest';
 import { wordRenderer } from '../model/chat/renderer.ts';
 import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
+import { type Batching, continuous } from './batching.ts';
 import { enginePolicy } from './engine-policy.ts';
 import { Lockstep } from './lockstep.ts';
 import type { CompletionRequest } from './policy.ts';
-import type { SampleRequest, Sampler } from './sampler.ts';
+import type { Sampler } from './sampler.ts';
 
 const tokenizer = WordTokenizer.fromTexts(['a b']);
 
+/** Notes which requests are made in one breath. */
 function recorder(): Sampler & { readonly batches: string[][] } {
   const batches: string[][] = [];
+  let open: string[] | undefined;
   return {
     version: 1,
     batches,
-    sample: async (requests: readonly SampleRequest[]) => {
-      batches.push(requests.map(({ conversation }) => conversation));
-      return requests.map(() => ({
-        ids: Int32Array.of(4),
-        logprobs: Float32Array.of(0),
-        finish: 'length' as const,
-      }));
+    sample: async ({ conversation }) => {
+      if (open === undefined) {
+        open = [];
+        batches.push(open);
+        setImmediate(() => {
+          open = undefined;
+        });
+      }
+      open.push(conversation);
+      return { ids: Int32Array.of(4), logprobs: Float32Array.of(0), finish: 'length', version: 1 };
     },
-    release: async () => {},
+    publish: async () => 1,
+    release: () => {},
   };
 }
 
 const request = (conversation: string): CompletionRequest =>
-  ({ conversation, seedKey: '', promptIds: [4], sampling: {}, messages: [] }) as unknown as CompletionRequest;
+  ({
+    conversation,
+    seedKey: '',
+    keep: 0,
+    append: Int32Array.of(4),
+    sampling: {},
+    messages: [],
+  }) as unknown as CompletionRequest;
 
-test('a batch forms when every live episode waits, whatever their speeds, in an order of its own', async () => {
+async function play(batching: Batching): Promise<string[][]> {
   const sampler = recorder();
-  const lockstep = new Lockstep();
-  const policy = enginePolicy(sampler, wordRenderer(tokenizer, 1), lockstep);
+  const policy = enginePolicy(sampler, wordRenderer(tokenizer, 1), batching);
   const episode = async (name: string, turns: number, delayMs: number): Promise<void> => {
     for (let turn = 0; turn < turns; turn++) {
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       await policy.complete(request(name));
     }
-    lockstep.leave();
+    batching.leave();
   };
-  for (let i = 0; i < 3; i++) lockstep.enter();
-  await Promise.all([episode('c', 2, 0), episode('a', 3, 9), episode('b', 1, 3)]);
-  expect(sampler.batches).toEqual([['a', 'b', 'c'], ['a', 'c'], ['a']]);
+  for (let i = 0; i < 3; i++) batching.enter();
+  await Promise.all([episode('c', 2, 0), episode('a', 3, 20), episode('b', 1, 9)]);
+  return sampler.batches;
+}
+
+test('in lockstep a batch forms when every live episode waits, whatever their speeds, in an order of its own', async () => {
+  expect(await play(new Lockstep())).toEqual([['a', 'b', 'c'], ['a', 'c'], ['a']]);
+});
+
+test('without it nobody waits for anybody', async () => {
+  const batches = await play(continuous);
+  expect(batches[0]![0]).toBe('c');
+  expect(batches.length).toBeGreaterThan(1);
+  expect(batches.flat().sort()).toEqual(['a', 'a', 'a', 'b', 'c', 'c']);
 });
 
 test('an engine that fails rejects everyone who waits', async () => {

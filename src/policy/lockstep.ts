@@ -3,37 +3,33 @@
  * next completion, so its members do not depend on timing. Episodes that end simply leave.
  */
 
-export class Lockstep {
-  #running = 0;
-  readonly #flushes = new Set<() => void>();
+import type { Batching, Waiting } from './batching.ts';
 
-  /** An episode starts. */
+export class Lockstep implements Batching {
+  #running = 0;
+  #waiting: Waiting[] = [];
+
   enter(): void {
     this.#running++;
   }
 
-  /** An episode ended. */
   leave(): void {
     this.#running--;
-    this.#flushWhenAllWait();
+    this.#sendWhenAllWait();
   }
 
-  /** An episode waits; `flush` is called once when all do, and must call `resume` with the number it serves. */
-  park(flush: () => void): void {
+  wait(waiting: Waiting): void {
     this.#running--;
-    this.#flushes.add(flush);
-    this.#flushWhenAllWait();
+    this.#waiting.push(waiting);
+    this.#sendWhenAllWait();
   }
 
-  /** `count` waiting episodes are being served and count as running again. */
-  resume(count: number): void {
-    this.#running += count;
-  }
-
-  #flushWhenAllWait(): void {
-    if (this.#running > 0) return;
-    const flushes = [...this.#flushes];
-    this.#flushes.clear();
-    for (const flush of flushes) flush();
+  #sendWhenAllWait(): void {
+    if (this.#running > 0 || this.#waiting.length === 0) return;
+    // Arrival order may depend on timing where environments are asynchronous; the batch must not.
+    const batch = this.#waiting.sort((a, b) => (a.conversation < b.conversation ? -1 : 1));
+    this.#waiting = [];
+    this.#running += batch.length;
+    for (const waiting of batch) waiting.send();
   }
 }

@@ -13,8 +13,10 @@ export interface PromptRequest {
   readonly seedKey: string;
   /** The whole conversation so far, for policies that read text. */
   readonly messages: readonly Message[];
-  /** The whole prompt as token ids, for policies that read ids. */
-  readonly promptIds: readonly number[];
+  /** Tokens of the conversation (its last prompt and completion) that the prompt begins with; 0 begins anew. */
+  readonly keep: number;
+  /** The tokens of the prompt after them. */
+  readonly append: Int32Array;
   readonly sampling: Sampling;
   /** How many of the likeliest tokens to tell at each place, where the policy can. */
   readonly topLogprobs?: number;

@@ -14,7 +14,8 @@ export function rereading(policy: PromptPolicy, renderer: Renderer): Policy {
     complete: async (request) => {
       const completion = await policy.complete({
         ...request,
-        promptIds: promptOf(request.messages, renderer),
+        keep: 0,
+        append: promptOf(request.messages, renderer),
         sampling: { ...request.sampling, maxTokens: renderer.maxTurnTokens },
       });
       const none = { ids: new Int32Array(), logprobs: new Float32Array() };
@@ -25,12 +26,12 @@ export function rereading(policy: PromptPolicy, renderer: Renderer): Policy {
 }
 
 /** What an assistant said is what the model would have sampled for it. */
-function promptOf(messages: readonly Message[], renderer: Renderer): readonly number[] {
+function promptOf(messages: readonly Message[], renderer: Renderer): Int32Array {
   const said = messages.map(
     (message, id): Said =>
       message.role === 'assistant'
         ? { id, ids: renderer.completionIds(message.content), text: message.content }
         : message,
   );
-  return [...idsOfPrompt(promptAfter([], said, renderer))];
+  return idsOfPrompt(promptAfter([], said, renderer));
 }

@@ -1,16 +1,22 @@
 /** What a policy needs of an engine: token ids in, sampled token ids out. */
 
+import type { Sampling } from '../core/episode.ts';
+
+/**
+ * One completion of a conversation. Its prompt is the first `keep` tokens of the conversation so far (the last prompt and
+ * what was sampled after it), then `append`: a turn hands over no more than what is new.
+ */
 export interface SampleRequest {
-  /** Requests of one conversation share a cache: only what extends the cached prefix is prefilled. */
+  /** Names the tokens that are kept, and their cache. Unknown ones begin empty. */
   readonly conversation: string;
-  readonly promptIds: readonly number[];
-  readonly maxTokens: number;
+  /** Tokens of the conversation that the prompt begins with; 0 begins anew. */
+  readonly keep: number;
+  /** The tokens after them. */
+  readonly append: Int32Array;
+  /** A temperature of 0 is greedy. */
+  readonly sampling: Sampling;
   /** Sampling ends with (and includes) any of these ids. */
   readonly stopIds: readonly number[];
-  /** 0 is greedy. */
-  readonly temperature: number;
-  readonly topP: number;
-  readonly topK: number;
   /** Names the random stream of this completion. */
   readonly seed: string;
   /** How many of the likeliest tokens to tell at each place; absent: none. */
@@ -28,14 +34,36 @@ export interface SampleResult {
   /** Log-probability of each sampled id under the untruncated distribution at the sampling temperature (at 1 when greedy). */
   readonly logprobs: Float32Array;
   readonly finish: 'stop' | 'length';
+  /** Of the weights that sampled all of it. */
+  readonly version: number;
   /** The likeliest tokens at each place, most probable first, where they were asked for and the engine can tell. */
   readonly top?: readonly (readonly TokenProbability[])[];
 }
 
+/** Samples with published weights. */
 export interface Sampler {
-  /** Version of the published weights: what `sample` uses. */
+  /** Version of the published weights: those that `sample` uses from now on. */
   readonly version: number;
-  sample(requests: readonly SampleRequest[]): Promise<SampleResult[]>;
-  /** Forget the caches of these conversations. */
-  release(conversations: readonly string[]): Promise<void>;
+  /**
+   * One completion. Requests that are made together are computed together.
+   *
+   * @throws TurnwiseError `sample-invalid` for a request that does not fit the model or the conversation, and `cancelled`
+   * for one whose conversation is released before it ends
+   */
+  sample(request: SampleRequest): Promise<SampleResult>;
+  /**
+   * Make the present weights those that sample. Completions under way end under the old ones; the next of each conversation
+   * is read anew under the new ones. Returns the new version.
+   */
+  publish(): Promise<number>;
+  /** Forget these conversations, and end what is still sampled in them. */
+  release(conversations: readonly string[]): void;
+}
+
+/** Completions of several conversations, in the order of the requests. */
+export function sampleAll<R>(
+  sampler: { sample(request: SampleRequest): Promise<R> },
+  requests: readonly SampleRequest[],
+): Promise<R[]> {
+  return Promise.all(requests.map((request) => sampler.sample(request)));
 }

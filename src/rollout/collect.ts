@@ -6,7 +6,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json/json.ts';
 import { withoutIds } from '../core/json/without-ids.ts';
 import { isTrainable } from '../core/stop.ts';
-import type { Lockstep } from '../policy/lockstep.ts';
+import type { Batching } from '../policy/batching.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 import { allowManyListeners } from './node/many-listeners.ts';
 import { repeating } from './turns/copied-prefix.ts';
@@ -15,7 +15,8 @@ import { repeating } from './turns/copied-prefix.ts';
 export type Play = (request: EpisodeRequest, options: EpisodeOptions) => Promise<Episode>;
 
 export interface CollectOptions extends EpisodeOptions {
-  readonly lockstep: Lockstep;
+  /** Which completions are asked for together. */
+  readonly batching: Batching;
   /** Plays an episode whose code is its own, such as an agent's. Default: `runEpisode`. */
   readonly play?: Play;
   /** Episodes under way at once. */
@@ -80,7 +81,7 @@ export async function playEpisodes(
   episodes: readonly EpisodeRequest[],
   options: CollectOptions,
 ): Promise<Episode[]> {
-  const { lockstep, signal, play = runEpisode } = options;
+  const { batching, signal, play = runEpisode } = options;
   const results: Episode[] = new Array(episodes.length);
   // Before any starts: code of users may fail here, and then none is under way.
   const options_I = episodes.map((request) => optionsOf(request, options));
@@ -93,13 +94,13 @@ export async function playEpisodes(
       // Scripts in a pure environment wait for nothing; Ctrl-C and the terminal must not wait for all their episodes.
       await new Promise(setImmediate);
     }
-    lockstep.leave();
+    batching.leave();
   };
   const workers = Math.min(options.concurrency, episodes.length);
   // Every episode under way listens for Ctrl-C.
   allowManyListeners(signal);
   // All enter before any starts, or the first to wait would find itself alone and be served alone.
-  for (let i = 0; i < workers; i++) lockstep.enter();
+  for (let i = 0; i < workers; i++) batching.enter();
   await Promise.all(Array.from({ length: workers }, worker));
   if (signal.aborted) throw new TurnwiseError('cancelled', { what: 'The run was asked to stop' });
   return results;

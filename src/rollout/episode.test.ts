@@ -249,7 +249,10 @@ test('property: masks are 1 exactly on sampled tokens, and samples are what the 
       expect(marked).toEqual(sampledTokens);
       // Up to each completion, a sample is exactly the prompt that was sent.
       expect(policy.requests).toHaveLength(episode.calls.length);
-      for (const [index, { promptIds }] of policy.requests.entries()) {
+      let before: number[] = [];
+      for (const [index, { keep, append }] of policy.requests.entries()) {
+        const promptIds = [...before.slice(0, keep), ...append];
+        before = [...promptIds, ...episode.calls[index]!.ids];
         const sample = samples.find(({ turn_T }) => turn_T.includes(index))!;
         const begins = sample.turn_T.indexOf(index);
         expect([...sample.ids_T.slice(0, begins)]).toEqual(promptIds);

@@ -37,7 +37,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   try {
     const guard = { world, boundary, timeoutMs: turnTimeoutMs, place: keyText(key) };
     for (const role of world.roles) seats.set(role, newSeat(role, turns.opening, boundary, options));
-    for (const seat of from?.seats ?? []) seats.set(seat.role, { ...seat });
+    for (const seat of from?.seats ?? []) seats.set(seat.role, { ...seat, held: undefined });
     session = from
       ? await from.open(guard, request.chance === 'fresh' ? chanceOf(drawsAs, seed) : undefined)
       : await turns.open(guard);
@@ -102,7 +102,7 @@ function turnsOf(
 
 function newSeat(role: Role, said: Said, boundary: Boundary, { context }: EpisodeOptions): Seat {
   const thread = boundary.call('policy', 'beginning a context', () => newThread(context));
-  return { role, thread, problem: undefined, said };
+  return { role, thread, held: undefined, problem: undefined, said };
 }
 
 /** Keep the present place, where it is wanted. */

@@ -14,6 +14,11 @@ export interface Seat {
   readonly role: Role;
   /** What it was shown and wrote so far, with the state of its context. */
   thread: Thread;
+  /**
+   * The call whose path the policy's sampler holds of the conversation. The prefix of a branch was another conversation, and
+   * completions of others are in none.
+   */
+  held: number | undefined;
   /** What was wrong with the form of the last completion; the agent is told before its next turn. */
   problem: string | undefined;
   /** What it reads before its next turn, beside what the environment shows it. */

@@ -8,8 +8,8 @@ import type { StopReason } from '../core/stop.ts';
 import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import type { World } from '../env/world.ts';
 import { isCompletion } from '../model/chat/renderer.ts';
-import { linkOf } from '../model/chat/token-path.ts';
-import type { Completion } from '../policy/policy.ts';
+import { idsOfPrompt, linkOf, type Prompt, sharedTokens } from '../model/chat/token-path.ts';
+import type { Completion, CompletionRequest } from '../policy/policy.ts';
 import { addressed } from './agent-names.ts';
 import { EpisodeEnd } from './boundary.ts';
 import { type Asked, answerTo, type Guard, type NextAct, nextAct } from './context/next-act.ts';
@@ -210,7 +210,7 @@ async function act(
 
 /** Have the policy complete a prompt. */
 async function sample(
-  { seat: { role }, recorder, session, guard: { boundary }, request, options }: TurnAt,
+  { seat, recorder, session, guard: { boundary }, request, options }: TurnAt,
   rendered: Rendered,
   {
     purpose,
@@ -223,6 +223,7 @@ async function sample(
   },
 ): Promise<{ readonly call: Call; readonly completion: Completion }> {
   const { policy, renderer } = options;
+  const { role } = seat;
   const { key, drawsAs = key } = request;
   const { prompt, said, tools } = rendered;
   const id = recorder.nextCall;
@@ -236,7 +237,7 @@ async function sample(
       conversation: conversationOf(key, role),
       seedKey: [options.seed, ...policyKeyOf(options), ...keyParts(drawsAs), id].join('/'),
       messages: said.map((one) => (isCompletion(one) ? assistant(one.text) : one)),
-      promptIds: Array.from(promptIdsOf(rendered)),
+      ...keptAndNew(seat, prompt),
       sampling,
       role,
       session: session.inner,
@@ -244,6 +245,7 @@ async function sample(
       signal,
     }),
   );
+  if (completion.trainable === true) seat.held = id;
   const waitMs = completion.waitMs ?? 0;
   // What may be absent comes last: properties after it take ten times as long.
   const call: Call = {
@@ -267,6 +269,16 @@ async function sample(
     ...(tools && { tools: recorder.declare(tools), reply: renderer.read(completion.text, tools) }),
   };
   return { call, completion };
+}
+
+/** The prompt by what the sampler holds of it: a number of tokens of the conversation, and those after them. */
+function keptAndNew({ held, thread }: Seat, prompt: Prompt): Pick<CompletionRequest, 'keep' | 'append'> {
+  if (held === undefined) return { keep: 0, append: idsOfPrompt(prompt) };
+  if (prompt.path?.call === held) return { keep: prompt.kept, append: prompt.context };
+  const ids = idsOfPrompt(prompt);
+  const path = thread.paths.find(({ call }) => call === held);
+  const keep = path ? sharedTokens(ids, path.ids) : 0;
+  return { keep, append: ids.slice(keep) };
 }
 
 const policyKeyOf = ({ policyKey = '' }: Pick<EpisodeOptions, 'policyKey'>): string[] =>

@@ -99,7 +99,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
       seed: options.seed,
       signal: options.signal,
       watch: options.watch,
-      lockstep: new Lockstep(),
+      batching: new Lockstep(),
       concurrency: 64,
       ...(options.play ? { play: options.play } : {}),
       ...(options.onEpisode ? { onEpisode: options.onEpisode } : {}),

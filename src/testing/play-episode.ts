@@ -59,7 +59,7 @@ export async function playEpisode(
       seed,
       signal: new AbortController().signal,
       watch: unwatched,
-      lockstep: new Lockstep(),
+      batching: new Lockstep(),
       concurrency: 1,
     },
   );

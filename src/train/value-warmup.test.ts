@@ -3,6 +3,7 @@ import { madeGroup, playedEpisode } from '../core/testing/made-episodes.ts';
 import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
 import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
+import { sampleAll } from '../policy/sampler.ts';
 import { learnerOn, learnOnce } from './learner-on.test-helper.ts';
 import { recipes } from './recipes/recipes.ts';
 
@@ -25,18 +26,16 @@ const shape = {
 async function played(engine: Engine): Promise<RoleGroup[]> {
   const requests = Array.from({ length: 8 }, (_, index) => ({
     conversation: `c${index}`,
-    promptIds: [1, 2, 3 + (index % 4)],
-    maxTokens: 6,
+    keep: 0,
+    append: Int32Array.of(1, 2, 3 + (index % 4)),
+    sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 6 },
     stopIds: [],
-    temperature: 1,
-    topP: 1,
-    topK: 0,
     seed: `s${index}`,
   }));
-  const results = await engine.sample(requests);
+  const results = await sampleAll(engine, requests);
   const members = results.map(({ ids, logprobs }, index) =>
     playedEpisode(index, [
-      { written: ids, reward: index % 2, call: { context: requests[index]!.promptIds, logprobs } },
+      { written: ids, reward: index % 2, call: { context: [...requests[index]!.append], logprobs } },
     ]),
   );
   return roleGroups([madeGroup(...members)]);

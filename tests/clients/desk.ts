@@ -77,7 +77,7 @@ export class Desks {
     let lost = 0;
     for (const request of policy.requests) {
       const ids = policy.sampled.get(request)!;
-      if (!trained.has(`${request.promptIds.join()}>${ids.join()}`)) lost += ids.length;
+      if (!trained.has(`${request.append.join()}>${ids.join()}`)) lost += ids.length;
     }
     const reasons = calls.flatMap(({ newPath }) => (newPath ? [newPath] : []));
     return { calls: calls.length, paths: pathsOf(calls).length, reasons, lost, cities: asked };
@@ -85,8 +85,8 @@ export class Desks {
 }
 
 /** Looks, then tells; in the form that was asked for, where one was. Spaces and numbers are as no client would write them. */
-function said({ messages, promptIds }: PromptRequest, cities: readonly string[]): string {
-  const prompt = language.tokenizer.decode([...promptIds]);
+function said({ messages, append }: PromptRequest, cities: readonly string[]): string {
+  const prompt = language.tokenizer.decode([...append]);
   const forced = prompt.endsWith(FORCED);
   const call = (name: string, given: string): string =>
     `<tool_call>\n{"name": "${name}", "arguments": ${given}}\n</tool_call>`;

@@ -10,6 +10,7 @@ import { createTinkerEngine } from '../../src/engine/tinker/create-tinker-engine
 import { batchOf, type TokenRow } from '../../src/engine/token-batch.ts';
 import { countedTargets, policyMeans } from '../../src/objective/contract/policy-means.ts';
 import { ppoClip } from '../../src/objective/policy-gradient/ppo-clip.ts';
+import { sampleAll } from '../../src/policy/sampler.ts';
 
 const [baseUrl, baseModel] = process.argv.slice(2);
 const prompt = [72, 101, 108, 108, 111, 44, 32];
@@ -31,15 +32,14 @@ process.stdout.write(`ready in ${seconds(began)} s; losses: ${engine.lossScale}\
 let gap = 0;
 for (let step = 0; step < 12; step++) {
   const from = performance.now();
-  const results = await engine.sample(
+  const results = await sampleAll(
+    engine,
     Array.from({ length: samples }, (_, index) => ({
       conversation: `${index}`,
-      promptIds: prompt,
-      maxTokens: sampledTokens,
+      keep: 0,
+      append: Int32Array.from(prompt),
+      sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: sampledTokens },
       stopIds: [],
-      temperature: 1,
-      topP: 1,
-      topK: 0,
       seed: `${step}/${index}`,
     })),
   );

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import type { StopReason } from '../../core/stop.ts';
+import { continuous } from '../../policy/batching.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
-import { Lockstep } from '../../policy/lockstep.ts';
 import { openChatEngine } from '../../run/model/chat-engine.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
@@ -185,7 +185,7 @@ async function trained(
   }
   const renderer = await conversationRendererOf(learner.card, learner.config);
   // Nobody is waited for: each call is sampled when it comes.
-  const policy = enginePolicy(learner.engine, renderer, new Lockstep());
+  const policy = enginePolicy(learner.engine, renderer, continuous);
   const { contextLength } = learner.engine.capabilities;
   return {
     model: policyModel({ policy, renderer, contextLength }),

@@ -173,13 +173,14 @@ export class EmbeddedEngine implements Engine {
     );
   }
 
-  async sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
-    for (const request of requests) checkSampleRequest(request, this.#settings.shape);
-    return this.#host.call('sample', [requests]);
+  async sample(request: SampleRequest): Promise<SampleResult> {
+    checkSampleRequest(request, this.#settings.shape);
+    return this.#host.call('sample', [request]);
   }
 
-  async release(conversations: readonly string[]): Promise<void> {
-    await this.#host.call('release', [conversations]);
+  release(conversations: readonly string[]): void {
+    // Of an engine that failed or was closed nothing is left to forget.
+    this.#host.call('release', [conversations]).catch(() => undefined);
   }
 
   async score(batch: Pick<TokenBatch, 'rows'>, options: ScoreRequest): Promise<TokenScores> {

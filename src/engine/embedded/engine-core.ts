@@ -73,8 +73,8 @@ export class EngineCore {
     return new EngineCore(settings, base, trainer, lanes);
   }
 
-  sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
-    return this.#sampling.sample(requests);
+  sample(request: SampleRequest): Promise<SampleResult> {
+    return this.#sampling.sample(request);
   }
 
   release(conversations: readonly string[]): Promise<void> {
@@ -103,7 +103,7 @@ export class EngineCore {
 
   publish(): Promise<number> {
     return this.#betweenSamples(async () => {
-      await this.#sampling.setWeights(this.#trainer.weights);
+      await this.#sampling.setWeights(this.#trainer.weights, this.#version + 1);
       return ++this.#version;
     });
   }
@@ -130,7 +130,7 @@ export class EngineCore {
         this.#identity(),
       );
       await trainer.restore(weights, optimizer ? adam : undefined, frozen);
-      await this.#sampling.setWeights(trainer.weights);
+      await this.#sampling.setWeights(trainer.weights, version);
       this.#version = version;
       return version;
     });

@@ -28,9 +28,11 @@ const threadOf = (body: string): URL =>
   new URL(
     `data:text/javascript,${encodeURIComponent(`
       import { parentPort } from 'node:worker_threads';
-      parentPort.on('message', ({ id, verb }) => {
-        if (verb !== 'publish' && verb !== 'freeze') return parentPort.postMessage({ id, value: {} });
-        ${body}
+      parentPort.on('message', (calls) => {
+        for (const { id, verb } of calls) {
+          if (verb !== 'publish' && verb !== 'freeze') parentPort.postMessage([{ id, value: {} }]);
+          else { ${body} }
+        }
       });`)}`,
   );
 
@@ -59,7 +61,7 @@ describe('startWorker', () => {
   it('brings errors over with code, message and fields', async () => {
     const host = await startWorker(
       threadOf(
-        `parentPort.postMessage({ id, error: { code: 'non-finite-loss', message: 'Bad.', fields: { row: 3 } } });`,
+        `parentPort.postMessage([{ id, error: { code: 'non-finite-loss', message: 'Bad.', fields: { row: 3 } } }]);`,
       ),
       settings,
     );

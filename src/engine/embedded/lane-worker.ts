@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { copyWeights } from '../../model/checkpoint/safetensors.ts';
 import { HeapKeeper } from './heap-keeper.ts';
 import type { LaneCall, LaneSettings } from './lane-thread.ts';
+import { Outbox } from './outbox.ts';
 import { SamplingLane } from './sampling/sampling-lane.ts';
 import { LocalTrainingLane } from './training/training-lane.ts';
 import { BaseModel } from './weights/base-model.ts';
@@ -27,17 +28,24 @@ async function startLane(): Promise<object> {
   });
 }
 
-port.on('message', async ({ id, verb, parameters }: LaneCall) => {
-  let answer: Answer;
+const outbox = new Outbox<Answer>((answers) => {
+  port.postMessage(answers);
+  heap.collectIfGrown();
+});
+
+async function serve({ id, verb, parameters }: LaneCall): Promise<void> {
   try {
     const lane = await started;
     const work = Reflect.get(lane, verb) as (...parameters: readonly unknown[]) => unknown;
-    answer = { id, value: await Reflect.apply(work, lane, parameters) };
+    const value = await Reflect.apply(work, lane, parameters);
     if (verb === 'close') await base.release();
+    outbox.push({ id, value });
   } catch (error) {
-    answer = { id, error: describeError(error) };
+    outbox.push({ id, error: describeError(error) });
   }
-  port.postMessage(answer);
-  heap.collectIfGrown();
-  if (verb === 'close') port.close();
+  if (verb === 'close') setImmediate(() => port.close());
+}
+
+port.on('message', (calls: readonly LaneCall[]) => {
+  for (const call of calls) void serve(call);
 });

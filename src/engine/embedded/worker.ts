@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { EngineCore } from './engine-core.ts';
 import type { EngineSettings } from './engine-settings.ts';
 import { HeapKeeper } from './heap-keeper.ts';
+import { Outbox } from './outbox.ts';
 import { type Answer, type Call, describeError, perform } from './worker-messages.ts';
 
 const port = parentPort!;
@@ -20,17 +21,23 @@ async function answer(call: Call): Promise<unknown> {
   return undefined;
 }
 
-port.on('message', async (call: Call) => {
-  const { id } = call;
-  let reply: Answer;
-  try {
-    reply = { id, value: await answer(call) };
-  } catch (error) {
-    reply = { id, error: describeError(error) };
-  }
-  port.postMessage(reply);
+const outbox = new Outbox<Answer>((answers) => {
+  port.postMessage(answers);
   heap.collectIfGrown();
+});
+
+async function serve(call: Call): Promise<void> {
+  const { id } = call;
+  try {
+    outbox.push({ id, value: await answer(call) });
+  } catch (error) {
+    outbox.push({ id, error: describeError(error) });
+  }
   if (call.verb !== 'close') return;
   engines.delete(call.engine);
-  if (engines.size === 0) port.close();
+  if (engines.size === 0) setImmediate(() => port.close());
+}
+
+port.on('message', (calls: readonly Call[]) => {
+  for (const call of calls) void serve(call);
 });

@@ -2,34 +2,38 @@
 
 import type { SampleRequest } from '../engine.ts';
 
-/** Indices of the requests that differ in conversation and seed only, in the order of the first of each. */
-export function promptGroups(requests: readonly SampleRequest[]): number[][] {
-  const groups = new Map<string, number[]>();
-  for (const [index, { conversation: _conversation, seed: _seed, ...rest }] of requests.entries()) {
-    const key = JSON.stringify(rest);
+/** A request, and all of its prompt. */
+export interface Prompted {
+  readonly request: SampleRequest;
+  readonly prompt: readonly number[];
+}
+
+/** Requests that differ in conversation and seed only, in the order of the first of each. */
+export function promptGroups<P extends Prompted>(requests: readonly P[]): P[][] {
+  const groups = new Map<string, P[]>();
+  for (const asked of requests) {
+    const { sampling, stopIds } = asked.request;
+    const key = JSON.stringify([asked.prompt, sampling, stopIds]);
     const members = groups.get(key);
-    if (members === undefined) groups.set(key, [index]);
-    else members.push(index);
+    if (members === undefined) groups.set(key, [asked]);
+    else members.push(asked);
   }
   return [...groups.values()];
 }
 
-/** Does the work for every item, at most `limit` at once; after a failure no more is begun. */
-export async function gather<T>(
-  items: readonly T[],
-  limit: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const waiting = [...items].reverse();
-  const worker = async (): Promise<void> => {
-    for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
-      try {
-        await work(item);
-      } catch (error) {
-        waiting.length = 0;
-        throw error;
-      }
+/** Runs work as it comes, at most `limit` at once; the rest waits in line. */
+export function limited(limit: number): (work: () => Promise<void>) => Promise<void> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= limit) await new Promise<void>((go) => waiting.push(go));
+    else running++;
+    try {
+      await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
 }

@@ -8,7 +8,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { TurnwiseError } from '../../core/errors.ts';
-import { hash32 } from '../../core/rng.ts';
 import { LogprobEvaluator } from '../../objective/contract/at-logprobs.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
 import type { NamedLoss } from '../../objective/named-losses.ts';
@@ -48,8 +47,7 @@ import {
 } from './data.ts';
 import { clientClosed } from './errors.ts';
 import { gradientNorm, type LossScale } from './loss-scale.ts';
-import { gather, promptGroups } from './prompt-groups.ts';
-import { checkSequences } from './sampled.ts';
+import { TinkerSampling } from './sampling.ts';
 import type { ServiceOptions, TinkerService } from './service.ts';
 import { TrainingModel } from './training-model.ts';
 
@@ -89,9 +87,8 @@ export class TinkerEngine implements Engine {
   readonly #options: TinkerEngineOptions;
   readonly #evaluator = new LogprobEvaluator();
   #model: TrainingModel;
-  #published: string;
   #frozen: { readonly model: TrainingModel; readonly path: string } | undefined;
-  #samples = 0;
+  readonly #sampling: TinkerSampling;
   #held: Held[] = [];
   #version = 0;
   #closed = false;
@@ -104,9 +101,10 @@ export class TinkerEngine implements Engine {
   ) {
     this.#service = service;
     this.#model = model;
-    this.#published = published;
     this.#options = options;
     this.lossScale = options.lossScale;
+    const concurrency = Math.min(options.concurrency ?? 64, service.limits.sample_max_concurrent_requests);
+    this.#sampling = new TinkerSampling(service, published, { ...options, concurrency });
     this.capabilities = {
       vocabulary: options.vocabulary ?? mostIds,
       contextLength: options.contextLength,
@@ -119,35 +117,16 @@ export class TinkerEngine implements Engine {
     return this.#version;
   }
 
-  /**
-   * Requests that differ in their seeds only travel together. Log-probabilities are those at temperature 1, whatever the
-   * temperature of the request: the API has no others.
-   */
-  async sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
+  /** As `TinkerSampling` has it, with what was published last. */
+  async sample(request: SampleRequest): Promise<SampleResult> {
     this.#requireOpen();
-    for (const request of requests) checkSampleRequest(request, this.capabilities);
-    const results: SampleResult[] = new Array(requests.length);
-    const samplingSession = this.#published;
-    await gather(promptGroups(requests), this.#concurrency, async (members) => {
-      const { promptIds, seed, ...parameters } = requests[members[0]!]!;
-      const output = await this.#service.sample({
-        samplingSession,
-        sequence: this.#samples++,
-        prompt: promptIds,
-        count: members.length,
-        parameters: { ...parameters, seed: hash32(seed) >>> 1 },
-      });
-      checkSequences(output.sequences, members.length, parameters.maxTokens);
-      for (const [index, member] of members.entries()) {
-        const { tokens, logprobs, finish } = output.sequences[index]!;
-        results[member] = { ids: Int32Array.from(tokens), logprobs: Float32Array.from(logprobs), finish };
-      }
-    });
-    return results;
+    checkSampleRequest(request, this.capabilities);
+    return this.#sampling.sample(request);
   }
 
-  /** Servers keep no caches for us. */
-  async release(): Promise<void> {}
+  release(conversations: readonly string[]): void {
+    this.#sampling.release(conversations);
+  }
 
   async score({ rows }: Pick<TokenBatch, 'rows'>, options: ScoreRequest): Promise<TokenScores> {
     this.#requireOpen();
@@ -227,9 +206,8 @@ export class TinkerEngine implements Engine {
 
   async publish(): Promise<number> {
     this.#requireOpen();
-    this.#published = await this.#model.publish();
-    this.#samples = 0;
-    return ++this.#version;
+    this.#sampling.use(await this.#model.publish(), ++this.#version);
+    return this.#version;
   }
 
   /** The reference policy is a second model, loaded from weights saved now; it takes a place on the server. */
@@ -266,8 +244,7 @@ export class TinkerEngine implements Engine {
     this.#held = [];
     await this.#model.unloaded();
     this.#model = await this.#modelFrom(path, options.optimizer ?? true);
-    this.#published = await this.#model.publish();
-    this.#samples = 0;
+    this.#sampling.use(await this.#model.publish(), version);
     if (frozenPath !== null) await this.#freezeFrom(frozenPath);
     this.#version = version;
   }
@@ -302,10 +279,6 @@ export class TinkerEngine implements Engine {
       await this.#frozen?.model.unload(transport);
     });
     await this.#evaluator.close();
-  }
-
-  get #concurrency(): number {
-    return Math.min(this.#options.concurrency ?? 64, this.#service.limits.sample_max_concurrent_requests);
   }
 
   #logprobs(model: TrainingModel, rows: readonly BatchRow[]): Promise<Float32Array[]> {

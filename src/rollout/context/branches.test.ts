@@ -11,7 +11,7 @@ import { fromEnvironment } from '../../env/from-environment.ts';
 import { wordRenderer } from '../../model/chat/renderer.ts';
 import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
-import type { CompletionRequest, Policy } from '../../policy/policy.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { fullTreeExplorer } from '../explore/full-tree.ts';
 import { playTrees } from '../explore/play-trees.ts';
 import { unwatched } from '../watch.ts';
@@ -53,13 +53,18 @@ const notes = defineContext({
 });
 
 test('every leaf of a full tree reads the notes of its own way, and each of its tokens is trained once', async () => {
-  const requests = new Map<string, CompletionRequest>();
+  const promptOfSeed = new Map<string, readonly number[]>();
+  const held = new Map<string, readonly number[]>();
   const policy: Policy = {
     author: byPolicy('learner', 1),
     complete: async (request) => {
-      requests.set(request.seedKey, request);
+      const before = held.get(request.conversation) ?? [];
+      expect(request.keep).toBeLessThanOrEqual(before.length);
+      const promptIds = [...before.slice(0, request.keep), ...request.append];
+      promptOfSeed.set(request.seedKey, promptIds);
       const text = request.messages.at(-1)!.content === 'ask' ? 'note' : 'a';
       const ids = Int32Array.from(renderer.completionIds(text));
+      held.set(request.conversation, [...promptIds, ...ids]);
       return {
         ids,
         logprobs: Float32Array.from(ids, () => -1),
@@ -82,7 +87,7 @@ test('every leaf of a full tree reads the notes of its own way, and each of its 
     seed: 1,
     signal: new AbortController().signal,
     watch: unwatched,
-    lockstep: new Lockstep(),
+    batching: new Lockstep(),
     concurrency: 8,
     explorer: fullTreeExplorer({ width: 2 }),
   });
@@ -103,7 +108,7 @@ test('every leaf of a full tree reads the notes of its own way, and each of its 
     const last = tokenizer.decode([...promptOf(calls[5]!, calls)]);
     expect(last).toBe('<act> note <end> <act> note <end> <act> note <end> 2 <act>');
   }
-  const prompts = new Set([...requests.values()].map(({ promptIds }) => tokenizer.decode([...promptIds])));
+  const prompts = new Set([...promptOfSeed.values()].map((ids) => tokenizer.decode([...ids])));
   expect(prompts.size).toBe(6);
   for (const { episode, mask_T, call_T } of samplesOf(group!, 'learner')) {
     expect([episode.group, mask_T.filter((one) => one === 1).length]).toEqual([

@@ -47,15 +47,22 @@ const words = [
 const tokenizer = WordTokenizer.fromTexts([...words, ...Array.from({ length: 9 }, (_, n) => `r${n} ${n}`)]);
 const renderer = wordRenderer(tokenizer, 6);
 
+/** A request, and the whole of its prompt. */
+type Read = CompletionRequest & { readonly promptIds: readonly number[] };
+
 /** Says `search`, or what `say` has it say instead, and keeps every prompt. */
 function player(say: (request: CompletionRequest, at: number) => string | undefined = () => undefined) {
-  const requests: CompletionRequest[] = [];
+  const requests: Read[] = [];
+  let held: readonly number[] = [];
   const policy: Policy = {
     author: byPolicy('learner', 1),
     complete: async (request) => {
       const text = say(request, requests.length) ?? 'search';
-      requests.push(request);
+      const promptIds = [...held.slice(0, request.keep), ...request.append];
+      expect(request.keep).toBeLessThanOrEqual(held.length);
+      requests.push({ ...request, promptIds });
       const ids = Int32Array.from(renderer.completionIds(text)).slice(0, request.sampling.maxTokens);
+      held = [...promptIds, ...ids];
       return {
         ids,
         logprobs: Float32Array.from(ids, (_, index) => -requests.length - index / 8),
@@ -89,7 +96,7 @@ function play(strategy: ContextStrategy, options: object, policy: Policy, more =
 }
 
 /** Each sampled token is in the loss of exactly one sample, behind the prompt that the policy read. */
-function expectExact({ calls }: Episode, episode: Episode, requests: readonly CompletionRequest[]): void {
+function expectExact({ calls }: Episode, episode: Episode, requests: readonly Read[]): void {
   const acts = calls.filter(({ trainable }) => trainable === true);
   const counts = new Map(acts.map(({ id }) => [id, 0]));
   for (const { mask_T, call_T, ids_T, logprobs_T } of samplesOf(

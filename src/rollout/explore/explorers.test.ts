@@ -43,9 +43,9 @@ const tokenizer = new WordTokenizer([...SPECIAL_TOKENS, 'go', 'a', 'b']);
 /** Says a or b by the seed; the turns after the first surprise it more. */
 const policy: Policy = {
   author: byPolicy(),
-  complete: async ({ seedKey, promptIds }) => {
+  complete: async ({ seedKey, keep, append }) => {
     const text = Rng.of(seedKey).next() < 0.5 ? 'a' : 'b';
-    const later = promptIds.length > 4;
+    const later = keep + append.length > 4;
     const ids = tokenizer.encode(text);
     return {
       ids: Int32Array.from(ids),
@@ -74,7 +74,7 @@ async function play(explorer: Explorer, members: number, more: Partial<ExploreOp
     seed: 1,
     signal: new AbortController().signal,
     watch: unwatched,
-    lockstep: new Lockstep(),
+    batching: new Lockstep(),
     concurrency: 8,
     explorer,
     ...more,

@@ -46,7 +46,7 @@ export async function openBlackBox(
       seed: 1,
       signal: limits.signal,
       watch: unwatched,
-      lockstep: new Lockstep(),
+      batching: new Lockstep(),
       concurrency: limits.concurrency,
     },
     close: async () => agentRun?.close(),

@@ -6,8 +6,8 @@ import type { ConversationRenderer } from '../../model/chat/conversation.ts';
 import { pretrainedConversation } from '../../model/chat/pretrained-conversation.ts';
 import { openCheckpoint } from '../../model/checkpoint/checkpoint.ts';
 import { loadPretrainedLanguage } from '../../model/tokenizer/pretrained-language.ts';
+import { continuous } from '../../policy/batching.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
-import { Lockstep } from '../../policy/lockstep.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
 import type { Sampler } from '../../policy/sampler.ts';
 import { runNames } from '../../store/runs.ts';
@@ -62,7 +62,7 @@ async function ofRun({ model: name, runs: root, step, signal }: ChatEngineReques
 }
 
 function talking(
-  engine: Sampler & { close(): Promise<void> },
+  engine: Omit<Sampler, 'publish'> & { close(): Promise<void> },
   language: Parameters<typeof pretrainedConversation>[0],
   contextLength: number,
   thinking: TrainConfig['chat']['thinking'] = 'template',
@@ -73,7 +73,7 @@ function talking(
   });
   return {
     // Nobody is waited for: each call is sampled when it comes.
-    policy: enginePolicy(engine, renderer, new Lockstep()),
+    policy: enginePolicy(engine, renderer, continuous),
     renderer,
     contextLength,
     close: () => engine.close(),

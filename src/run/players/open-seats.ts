@@ -5,8 +5,8 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
+import type { Batching } from '../../policy/batching.ts';
 import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
-import type { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { rereading } from '../../policy/rereading.ts';
 import { scriptedPolicy } from '../../policy/scripted.ts';
@@ -72,8 +72,8 @@ export async function openSeats(request: SeatsRequest): Promise<OpenSeats | unde
     learners: [...players.values()].flatMap(({ learner }) => learner ?? []),
     playerOf: (role) => seated.get(role)?.name ?? LEARNER,
     learns: (role) => (seated.get(role)?.source.kind ?? 'learner') === 'learner',
-    players: (lockstep) => {
-      const policies = new Map([...players].map(([name, player]) => [name, player.policy(lockstep)]));
+    players: (batching) => {
+      const policies = new Map([...players].map(([name, player]) => [name, player.policy(batching)]));
       return new Map([...seated].map(([role, { name }]) => [role, { name, policy: policies.get(name)! }]));
     },
     before: async (step) => {
@@ -85,7 +85,7 @@ export async function openSeats(request: SeatsRequest): Promise<OpenSeats | unde
 
 interface OpenPlayer {
   readonly learner?: OtherLearner;
-  policy(lockstep: Lockstep): Policy;
+  policy(batching: Batching): Policy;
   before?(step: number): Promise<void>;
   close?(): Promise<void>;
 }
@@ -137,7 +137,7 @@ async function openLearner(
   }
   return {
     learner: { player: name, engine, ...(critic && { critic }) },
-    policy: (lockstep) => enginePolicy(engine, renderer, lockstep),
+    policy: (batching) => enginePolicy(engine, renderer, batching),
     close,
   };
 }
@@ -153,7 +153,7 @@ async function openPast(
   const engine = await openEngine(card, config, open);
   let loaded: number | undefined;
   return {
-    policy: (lockstep) => untrained(enginePolicy(engine, renderer, lockstep)),
+    policy: (batching) => untrained(enginePolicy(engine, renderer, batching)),
     before: async (step) => {
       loaded = await drawPast({ ...self, engine }, weights, step, loaded);
     },
@@ -173,7 +173,7 @@ async function openRun(
       throw otherWords(name, run, file.world.name, world);
     const renderer = await rendererOf(card, file.config, world);
     return {
-      policy: (lockstep) => rereading(enginePolicy(engine, renderer, lockstep), renderer),
+      policy: (batching) => rereading(enginePolicy(engine, renderer, batching), renderer),
       close: () => engine.close(),
     };
   } catch (error) {

@@ -6,6 +6,7 @@ import { LEARNER } from '../../policy/engine-policy.ts';
 import { POLICY_NAME } from '../../server/gateway/policy-model.ts';
 import { parseUpstream, type UpstreamOptions } from '../../server/gateway/upstream-model.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
+import { isSynchronous } from '../../train/kit/learner.ts';
 
 export type PlayerSource =
   | { readonly kind: 'learner' }
@@ -44,7 +45,8 @@ export type SeatedSources = ReadonlyMap<string, { readonly name: string; readonl
  *
  * @throws TurnwiseError `config-invalid`, `policy-unknown`
  */
-export function seatedSources(world: World, { players, seats }: TrainConfig): SeatedSources {
+export function seatedSources(world: World, config: TrainConfig): SeatedSources {
+  const { players, seats } = config;
   const sources = new Map(Object.entries(players).map(([name, text]) => [name, playerSource(name, text)]));
   const seated = Object.entries(seats).flatMap(([role, name]) => {
     if (!world.roles.includes(role))
@@ -72,6 +74,13 @@ export function seatedSources(world: World, { players, seats }: TrainConfig): Se
   }
   if (seated.length > 0 && world.agent)
     throw wrong('seats', `${world.name} is an agent, which plays its one role itself`, 'seats', 'no seats');
+  if (seated.length > 0 && !isSynchronous(config))
+    throw wrong(
+      'batches',
+      'Players besides the learner need steps that are not played ahead',
+      'batches',
+      'maxStaleness=0, order=asked',
+    );
   const learns = seated.filter(([, { source }]) => source.kind === 'learner').length;
   if (world.roles.length > 0 && seated.length === world.roles.length && learns === 0)
     throw wrong('seats', 'Nothing is learned where the learner has no seat', 'other players in all', LEARNER);

@@ -256,7 +256,7 @@ test('what a model thinks is apart from what it says, whole and streamed, and is
   // Two equal answers: it goes on from the first. The template drops old reasoning, so a path of its own begins.
   expect(last).toMatchObject({ parent: 0, newPath: 'rewritten', trainable: true });
   expect(last.messages).toEqual([{ role: 'user', content: 'why' }]);
-  expect(promptsOf(session.record().calls).get(2)).toEqual(policy.requests[2]!.promptIds);
+  expect(promptsOf(session.record().calls).get(2)).toEqual([...policy.requests[2]!.append]);
 });
 
 test('a request may say whether the model thinks, in the words of its template', async () => {
@@ -269,7 +269,7 @@ test('a request may say whether the model thinks, in the words of its template',
     post('/chat/completions', chat('who', { chat_template_kwargs }));
   await saying({});
   await saying({ enable_thinking: false });
-  const [plain, without] = policy.requests.map(({ promptIds }) => language.tokenizer.decode([...promptIds]));
+  const [plain, without] = policy.requests.map(({ append }) => language.tokenizer.decode([...append]));
   expect(without).toBe(`${plain}<think>\n\n</think>\n\n`);
   const { status, body } = await saying({ add_default_system: true });
   expect([status, body.error.param]).toEqual([400, 'chat_template_kwargs.add_default_system']);

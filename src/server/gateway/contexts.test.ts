@@ -54,7 +54,7 @@ test('an agent that sends all it was told is read with summaries, and hears noth
     [6, 'act'],
   ]);
   expect(transitions.map(({ call }) => call)).toEqual([0, 1, 2, 4, 6]);
-  const prompts = policy.requests.map(({ promptIds }) => read([...promptIds]));
+  const prompts = policy.requests.map(({ append }) => read([...append]));
   expect(prompts[3]).toBe(
     '<user> who <act> one <end> <user> who <act> one <end> <user> who <act> one <end> <user> stop <act>',
   );
@@ -122,9 +122,7 @@ test('tools of the strategy are answered before the agent hears of them', async 
   const { calls, transitions } = session.record();
   expect(calls).toHaveLength(2);
   expect(transitions.map(({ call }) => call)).toEqual([1]);
-  expect(read([...policy.requests[1]!.promptIds])).toBe(
-    '<user> who <act> <call> stop <end> <tool> ada <act>',
-  );
+  expect(read([...policy.requests[1]!.append])).toBe('<user> who <act> <call> stop <end> <tool> ada <act>');
   expect(calls[1]!.messages).toEqual([{ role: 'tool', content: 'ada' }]);
 });
 

@@ -39,13 +39,13 @@ function randomPolicy(
   let count = 0;
   return {
     author,
-    complete: async ({ promptIds, sampling }) => {
+    complete: async ({ append, sampling }) => {
       const word = WORDS[distinct ? count++ % WORDS.length : rng.int(2)]!;
       const thought = rng.chance(0.2) && renderer === pretrained ? '<think>\nhm\n</think>\n\n' : '';
       const all = renderer.completionIds(`${thought}${word} ${word}`);
       const ids = all.slice(0, Math.min(sampling.maxTokens, rng.chance(0.1) ? all.length - 1 : all.length));
       for (let wait = rng.int(4); wait > 0; wait--) await new Promise(setImmediate);
-      sampled.push({ prompt: [...promptIds], ids });
+      sampled.push({ prompt: [...append], ids });
       return {
         ids: Int32Array.from(ids),
         logprobs: new Float32Array(ids.length).fill(-1),

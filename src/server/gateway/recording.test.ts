@@ -29,7 +29,7 @@ test('a history that the client edited was sampled from exactly that prompt: a p
     trainable: true,
   });
   expect(renderer.text([...calls[1]!.context])).toBe('two <end> <user> who <act>');
-  expect(promptsOf(calls).get(1)).toEqual(policy.requests[1]!.promptIds);
+  expect(promptsOf(calls).get(1)).toEqual([...policy.requests[1]!.append]);
   expect(transitions.map(({ call }) => call)).toEqual([0, 1]);
 });
 
@@ -77,9 +77,7 @@ describe('other models', () => {
 });
 
 test('branches and choices are calls of one parent, parallel conversations have none, and no token is there twice', async () => {
-  const { post, session, policy } = await setUp(
-    ({ promptIds }) => ['one', 'two', 'three'][promptIds.length % 3]!,
-  );
+  const { post, session, policy } = await setUp(({ append }) => ['one', 'two', 'three'][append.length % 3]!);
   await post('/chat/completions', chat('who'));
   const { text } = session.record().calls[0]!;
   const branch = (content: string, more: object = {}): Promise<unknown> =>
@@ -106,7 +104,7 @@ test('branches and choices are calls of one parent, parallel conversations have 
   expect(calls[1]!.conversation).toBe(calls[0]!.conversation);
   const prompts = promptsOf(calls);
   for (const { id, context } of calls) {
-    expect(policy.requests.map(({ promptIds }) => [...promptIds])).toContainEqual(prompts.get(id));
+    expect(policy.requests.map(({ append }) => [...append])).toContainEqual(prompts.get(id));
     expect(context.length).toBeLessThan(6);
   }
 });

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Engine, SampleRequest } from '../../engine/engine.ts';
 import { sharedRows } from '../../engine/token-batch.ts';
+import { sampleAll } from '../../policy/sampler.ts';
 import type { SampledSequence, SampleOutput } from '../../wire/tinker/shapes.ts';
 import type { ModelSource } from './model-source.ts';
 import { invalid } from './refusals.ts';
@@ -21,18 +22,21 @@ export async function sampleOn(lend: Lend, source: ModelSource, body: SampleBody
     { length: body.num_samples },
     (_, index): SampleRequest => ({
       conversation: `${name}/${index}`,
-      promptIds: prompt,
-      maxTokens: parameters.max_tokens ?? Math.max(1, room),
+      keep: 0,
+      append: Int32Array.from(prompt),
+      sampling: {
+        temperature: parameters.temperature,
+        topP: parameters.top_p,
+        topK: Math.max(0, parameters.top_k),
+        maxTokens: parameters.max_tokens ?? Math.max(1, room),
+      },
       stopIds,
-      temperature: parameters.temperature,
-      topP: parameters.top_p,
-      topK: Math.max(0, parameters.top_k),
       seed: seed === undefined ? `${name}/${index}` : String(seed + index),
     }),
   );
   const sampled = await lend(false, async (engine) => {
-    const results = await engine.sample(requests);
-    await engine.release(requests.map(({ conversation }) => conversation));
+    const results = await sampleAll(engine, requests);
+    engine.release(requests.map(({ conversation }) => conversation));
     return results;
   });
   const sequences = sampled

@@ -15,6 +15,7 @@ import { crossEntropy } from '../../objective/imitation/cross-entropy.ts';
 import { namedLoss, objectiveOf } from '../../objective/named-losses.ts';
 import { policyGradient } from '../../objective/policy-gradient/policy-gradient.ts';
 import { ppoClip } from '../../objective/policy-gradient/ppo-clip.ts';
+import { sampleAll } from '../../policy/sampler.ts';
 import { parsePath } from './checkpoints.ts';
 import { baseEngine, tinyClient, tinyServer } from './testing/tiny-server.ts';
 
@@ -119,7 +120,7 @@ test('samples greedily like the engine itself, with its log-probabilities, and i
   const greedy = [[1, 2, 3], [4], [1, 2, 3]].map((prompt, index) =>
     request(`c${index}`, prompt, { temperature: 0, maxTokens: 6, stopIds: [9] }),
   );
-  const [expected, got] = [await direct.sample(greedy), await remote.sample(greedy)];
+  const [expected, got] = [await sampleAll(direct, greedy), await sampleAll(remote, greedy)];
   expect(got.map(({ ids, finish }) => ({ ids, finish }))).toEqual(
     expected.map(({ ids, finish }) => ({ ids, finish })),
   );
@@ -128,15 +129,15 @@ test('samples greedily like the engine itself, with its log-probabilities, and i
   const random = [0, 1, 2, 3].map((index) =>
     request(`r${index}`, [5, 6], { maxTokens: 8, seed: `seed ${index}` }),
   );
-  const first = await remote.sample(random);
+  const first = await sampleAll(remote, random);
   expect(new Set(first.map(({ ids }) => ids.join())).size).toBeGreaterThan(1);
-  expect(await remote.sample(random)).toEqual(first);
+  expect(await sampleAll(remote, random)).toEqual(first);
 });
 
 test('log-probabilities are those at temperature 1, whatever the temperature', async () => {
   const { url } = await tinyServer();
   const remote = await tinyClient(url);
-  const [hot] = await remote.sample([request('a', [1, 2], { temperature: 3, maxTokens: 5 })]);
+  const [hot] = await sampleAll(remote, [request('a', [1, 2], { temperature: 3, maxTokens: 5 })]);
   const row = { ids_T: Int32Array.of(1, 2, ...hot!.ids), channels: {} };
   const { logprobs } = await remote.score({ rows: [row] }, { temperature: 1 });
   for (const [t, logprob] of hot!.logprobs.entries()) expect(logprobs[0]![2 + t]).toBeCloseTo(logprob, 5);
@@ -145,7 +146,7 @@ test('log-probabilities are those at temperature 1, whatever the temperature', a
 test('samples come from what was published, not from what is trained', async () => {
   const { url } = await tinyServer();
   const remote = await tinyClient(url);
-  const ask = () => remote.sample([request('a', [1, 2, 3], { temperature: 0 })]);
+  const ask = () => sampleAll(remote, [request('a', [1, 2, 3], { temperature: 0 })]);
   const before = await ask();
   for (let step = 0; step < 3; step++) await gradientNorm(remote, crossEntropy());
   expect(await ask()).toEqual(before);
@@ -222,7 +223,7 @@ test('what the API cannot do is refused before anything is sent', async () => {
     ),
     values: await refused(remote.forwardBackward(batch, valueLoss(), { temperature: 1 })),
     channel: await refused(remote.forwardBackward(randomBatch([4]), ppoClip(), { temperature: 1 })),
-    id: await refused(remote.sample([request('a', [99])])),
+    id: await refused(sampleAll(remote, [request('a', [99])])),
     group: await refused(remote.optimStep({ ...adam, only: 'value-head' })),
     model: await refused(tinyClient(url, { baseModel: 'other' })),
   }).toMatchInlineSnapshot(`

@@ -118,12 +118,11 @@ async function runOf(recipe: Recipe, given: TrainConfig, config = given): Promis
     rows.map(({ ids_T }) => Float32Array.from(ids_T, (id, t) => from + ((id * 7 + t) % 5) / 10));
   const engineNamed = (name: string) =>
     fakeEngine({
-      sample: async (requests) =>
-        requests.map(({ seed, temperature, topP, topK, maxTokens, conversation }) => {
-          note(name, 'sample', conversation, { temperature, topP, topK, maxTokens });
-          const ids = Int32Array.from(renderer.completionIds(said(Rng.of(seed))).slice(0, maxTokens));
-          return { ids, logprobs: new Float32Array(ids.length).fill(-1), finish: 'stop' as const };
-        }),
+      sample: async ({ seed, sampling, conversation }) => {
+        note(name, 'sample', conversation, sampling);
+        const ids = Int32Array.from(renderer.completionIds(said(Rng.of(seed))).slice(0, sampling.maxTokens));
+        return { ids, logprobs: new Float32Array(ids.length).fill(-1), finish: 'stop', version: 1 };
+      },
       score: async ({ rows }, options) => {
         return {
           logprobs: numbers(rows, -1.5),

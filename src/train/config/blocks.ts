@@ -33,7 +33,14 @@ export const everyRun: Block = {
   data: true,
   players: true,
   seats: true,
-  rollout: { temperature: true, maxTurns: true, exchangeEvery: true, concurrency: true, turnTimeoutMs: true },
+  rollout: {
+    temperature: true,
+    maxTurns: true,
+    exchangeEvery: true,
+    concurrency: true,
+    batching: true,
+    turnTimeoutMs: true,
+  },
   optimizer: {
     learningRate: true,
     schedule: true,
@@ -61,6 +68,7 @@ export const played: Block = {
     failureLimit: true,
     policyKey: true,
   },
+  batches: true,
   tasks: true,
   turns: true,
   curation: true,

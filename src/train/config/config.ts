@@ -100,6 +100,12 @@ const rollout = z.strictObject({
       'Steps after which the agents of several roles exchange them, each of which reads its name; 0: no names, no exchange',
     ),
   concurrency: count.default(256).describe('Episodes under way at once'),
+  batching: z
+    .enum(['auto', 'lockstep', 'continuous'])
+    .default('auto')
+    .describe(
+      'Completions are sampled when every live episode waits for one (lockstep: the same bits every time), or each when it is asked for; auto: lockstep where the engine is deterministic',
+    ),
   turnTimeoutMs: count.default(20_000).describe('Deadline of one environment step, in milliseconds'),
   minimumMembers: count.default(2).describe('A group with fewer usable episodes is dropped'),
   failureLimit: z
@@ -131,6 +137,29 @@ const turns = z
       ),
   })
   .describe('Further keys are the options of the control');
+
+const batches = z
+  .strictObject({
+    maxStaleness: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe(
+        'Steps that are played ahead while the learner learns; older completions are not learned from. Above 0 completions are not sampled in lockstep, and runs cannot be repeated bit for bit',
+      ),
+    order: z
+      .enum(['asked', 'ended'])
+      .default('asked')
+      .describe(
+        'Groups that a step learns from: those that it asked for, or the first that end, whoever asked for them; then in one round',
+      ),
+    extra: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Groups under way beyond those of a step, where the first that end are learned from'),
+  })
+  .describe('Acting and learning apart');
 
 const curation = z
   .looseObject({})
@@ -351,6 +380,7 @@ export const trainConfigSchema = z.strictObject({
   context: context.prefault({}),
   clone: clone.prefault({}),
   rollout: rollout.prefault({}),
+  batches: batches.prefault({}),
   tasks: tasks.prefault({}),
   turns: turns.prefault({}),
   curation: curation.prefault({}),

@@ -14,6 +14,7 @@ import type { World } from '../../env/world.ts';
 import { type Renderer, wordRenderer } from '../../model/chat/renderer.ts';
 import { CHAT_WORDS, wordChatRenderer } from '../../model/chat/word-chat.ts';
 import type { DecoderShape } from '../../model/decoder/decoder.ts';
+import { type Batching, continuous } from '../../policy/batching.ts';
 import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
@@ -196,12 +197,12 @@ export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'reci
 export function playOptions(learner: Learner, signal: AbortSignal, step = 1): CollectOptions {
   const { config, engine, renderer, world } = learner;
   const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs, exchangeEvery } = config.rollout;
-  const lockstep = new Lockstep();
-  const policy = enginePolicy(engine, renderer, lockstep);
+  const batching = batchingOf(learner);
+  const policy = enginePolicy(engine, renderer, batching);
   return {
     world,
     ...(learner.seats && { counts: learner.seats.learns }),
-    policy: seatedPolicy(policy, learner.seats?.players(lockstep) ?? new Map()),
+    policy: seatedPolicy(policy, learner.seats?.players(batching) ?? new Map()),
     ...(learner.playWith && { play: learner.playWith(policy) }),
     renderer,
     context: learner.context,
@@ -213,7 +214,19 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
     seed: config.seed,
     signal,
     watch: learner.watch,
-    lockstep,
+    batching,
     concurrency,
   };
+}
+
+/** Lockstep gives the same batches in every run, which is of no use to an engine that gives other bits for the same. */
+function batchingOf({ config, engine }: Pick<Learner, 'config' | 'engine'>): Batching {
+  const { batching } = config.rollout;
+  const isLockstep = batching === 'auto' ? engine.capabilities.deterministic : batching === 'lockstep';
+  return isLockstep && isSynchronous(config) ? new Lockstep() : continuous;
+}
+
+/** Whether nothing is played while the learner learns, and what is played does not depend on time. */
+export function isSynchronous({ batches }: Pick<TrainConfig, 'batches'>): boolean {
+  return batches.maxStaleness === 0 && batches.order === 'asked';
 }

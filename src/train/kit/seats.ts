@@ -2,12 +2,12 @@
 
 import type { Group, Role } from '../../core/episode.ts';
 import { type RoleGroup, roleGroups } from '../../core/trajectory.ts';
-import type { Lockstep } from '../../policy/lockstep.ts';
+import type { Batching } from '../../policy/batching.ts';
 import type { Player } from '../../policy/seated.ts';
 
 export interface Seats {
   /** Players of the roles that the first learner does not play, for one round of episodes. */
-  players(lockstep: Lockstep): ReadonlyMap<Role, Player>;
+  players(batching: Batching): ReadonlyMap<Role, Player>;
   /** Before episodes are played: an earlier self is drawn for each step; evaluations, step 0, meet the earliest. */
   before(step: number): Promise<void>;
   /** After the weights of a step are published; 0 is the warm start. */

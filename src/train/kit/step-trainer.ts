@@ -7,6 +7,7 @@ import type { Engine, SampleResult, ScoreRequest } from '../../engine/engine.ts'
 import { sharedRows } from '../../engine/token-batch.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
 import { explainedVariance } from '../../objective/critic/value.ts';
+import { sampleAll } from '../../policy/sampler.ts';
 import type { Metrics } from '../loop/events.ts';
 import { playExpert } from '../loop/expert.ts';
 import type { CreditedSample } from './batch.ts';
@@ -128,16 +129,19 @@ export class StepTrainer implements Trainer {
     const { temperature, topP, topK } = config.rollout;
     const requests = prompts.map(({ ids_T, name }) => ({
       conversation: name,
-      promptIds: [...ids_T],
-      maxTokens: Math.min(renderer.maxTurnTokens, this.contextLength - ids_T.length),
+      keep: 0,
+      append: Int32Array.from(ids_T),
+      sampling: {
+        temperature,
+        topP,
+        topK,
+        maxTokens: Math.min(renderer.maxTurnTokens, this.contextLength - ids_T.length),
+      },
       stopIds: renderer.stopIds,
-      temperature,
-      topP,
-      topK,
       seed: `${config.seed}/${name}`,
     }));
-    const results = await engine.sample(requests);
-    await engine.release(requests.map(({ conversation }) => conversation));
+    const results = await sampleAll(engine, requests);
+    engine.release(requests.map(({ conversation }) => conversation));
     return results;
   }
 

@@ -8,8 +8,9 @@ import type { Group, StepCredit } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { constantShare, countMembers } from '../../curation/usable.ts';
 import { failuresOf } from '../../rollout/collect.ts';
+import { batches } from '../batches/batches.ts';
 import type { Kept } from '../kit/learn.ts';
-import { keepReference, type Learner, learnersOf } from '../kit/learner.ts';
+import { isSynchronous, keepReference, type Learner, learnersOf } from '../kit/learner.ts';
 import { learnedRoles } from '../kit/seats.ts';
 import { stepCredit, withCredit } from '../kit/stored-credit.ts';
 import { brake } from './brake.ts';
@@ -20,10 +21,10 @@ import type { Metrics, ProgressEvent, RunSummary, Spend, StoredEvent } from './e
 import { learnPlayers } from './learn-players.ts';
 import { initialMemory, type Memory } from './learn-step.ts';
 import { rolloutMetrics } from './metrics.ts';
-import { playStep } from './play-step.ts';
+import { stepActor } from './play-step.ts';
 import { keptKeys, remembered } from './remember.ts';
 import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
-import { updateWarnings } from './warnings.ts';
+import { failureWarnings, updateWarnings } from './warnings.ts';
 
 /** What must survive a crash, besides the engine's weights. Plain JSON. */
 export interface TrainState {
@@ -130,38 +131,37 @@ export async function train(
   }
 
   const budget = () => ({ step: state.step, ...spent() });
+  const actor = stepActor(learner, () => state.memory, reportEpisodes(io, 'train'));
+  const source = batches({
+    ...{ actor, ...config.batches, parts: 1, groups: config.rollout.tasks, step: state.step },
+    last: () => plannedSteps(config, budget()),
+  });
   let failing = 0;
   while (spentShare(config, budget()) < 1) {
     const { step, memory } = state;
     const planned = plannedSteps(config, budget());
     const scoredBefore = learner.scoredTokens();
-    // 1. Act and curate: groups play tasks several times each with the present weights; some are learned from.
+    // 1. Act and curate: groups play tasks several times each with published weights; some are learned from.
     const stepBegan = io.now();
     await learner.seats?.before(step + 1);
-    const { played, groups, usable, learned } = await timed('rollout', () =>
-      playStep(learner, step + 1, memory, { signal: io.signal, onEpisode: reportEpisodes(io, 'train') }),
-    );
+    const { batch, played, groups, usable, learned } = await timed('rollout', async () => {
+      const batch = await source.next(io.signal);
+      return { batch, ...(await actor.curate(batch)) };
+    });
     const rolloutSeconds = io.now() - stepBegan;
 
     // 2. Failures are counted and warned of, and teach nothing.
     const roles = learnedRoles(learner, played);
     const failures = failuresOf(played.flatMap(({ members }) => members));
-    for (const [message, count] of failures) {
-      io.event({
-        type: 'warning',
-        code: 'episodes-failed',
-        message: `step ${step + 1}: ${count} × ${message}`,
-      });
-    }
-
+    for (const warning of failureWarnings(step + 1, failures)) io.event(warning);
     const ended = { episodes: countMembers(roles), failed: usable.failedEpisodes, failures };
     failing = brake(failing, ended, { limit: config.rollout.failureLimit, next: io.goOn });
 
     // 3. Credit and learn.
     const trainBegan = io.now();
     const update = await timed('train', () => learnPlayers(learner, learned, { step, planned }, memory));
-    for (const warning of updateWarnings(step + 1, update, usable.groups)) io.event(warning);
-    for (const each of learnersOf(learner)) await each.engine.publish();
+    for (const warning of updateWarnings(step + 1, update, usable.groups, batch)) io.event(warning);
+    await source.learned(batch);
     await learner.seats?.after(step + 1);
     const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
 
@@ -194,6 +194,10 @@ export async function train(
       'groups/constant_share': constantShare(usable.groups),
       'groups/dropped': usable.droppedGroups,
       'episodes/failed': usable.failedEpisodes,
+      ...(!isSynchronous(config) && {
+        'policy/staleness': batch.staleness,
+        'groups/stale': batch.dropped,
+      }),
       ...update.metrics,
       ...selfPlay?.metrics,
       'time/rollout_s': rolloutSeconds,
@@ -220,24 +224,19 @@ export async function train(
     }
     const stopping = io.stopRequested();
     if (last || stopping || (step + 1) % config.checkpoint.every === 0) await io.checkpoint(step + 1, state);
-    if (stopping && !last)
+    if (stopping && !last) {
+      source.close();
       throw new TurnwiseError('cancelled', { what: `The run was asked to stop after step ${step + 1}` });
+    }
   }
 
+  source.close();
   // Without a step nothing has changed since the evaluation before.
   const before = state.before!;
   const after = state.step === 0 ? before : await measure('after', state.step);
   seconds.total = io.now() - began;
   const { step: steps, tokens, episodes, turns } = state;
-  const summary: RunSummary = {
-    before,
-    after,
-    steps,
-    tokens,
-    episodes,
-    turns,
-    seconds,
-  };
+  const summary: RunSummary = { before, after, steps, tokens, episodes, turns, seconds };
   io.event({ type: 'finish', summary });
   return summary;
 }

@@ -3,12 +3,13 @@ import type { Group } from '../../core/episode.ts';
 import { madeKey, playedEpisode } from '../../core/testing/made-episodes.ts';
 import { defineTasks } from '../../curation/task-source.ts';
 import type { GroupToPlay } from '../../rollout/collect.ts';
+import { batches } from '../batches/batches.ts';
 import { openCurations, openTasks, openTurns } from '../config/catalogue.ts';
 import { type TrainSettings, trainConfigSchema } from '../config/config.ts';
 import { Archive } from '../kit/archive.ts';
 import { type Learner, playOptions } from '../kit/learner.ts';
 import { initialMemory } from './learn-step.ts';
-import { playStep } from './play-step.ts';
+import { stepActor } from './play-step.ts';
 
 /** A learner whose recipe plays groups of given outcomes, told by the number of the group. */
 function learnerOf(settings: TrainSettings, outcomes: (group: number) => number[]): Learner {
@@ -40,9 +41,18 @@ function learnerOf(settings: TrainSettings, outcomes: (group: number) => number[
   } as unknown as Learner;
 }
 
-const io = { signal: new AbortController().signal, onEpisode: () => {} };
 const dynamic = (rounds: number): TrainSettings => ({ curation: { 'dynamic-sampling': { rounds } } });
-const playOnce = (learner: Learner, step = 1) => playStep(learner, step, initialMemory(learner), io);
+const { signal } = new AbortController();
+async function playOnce(learner: Learner, step = 1, memory = initialMemory(learner)) {
+  const actor = stepActor(
+    learner,
+    () => memory,
+    () => {},
+  );
+  const { config } = learner;
+  const settings = { actor, groups: config.rollout.tasks, step: step - 1, last: () => step, parts: 1 };
+  return actor.curate(await batches({ ...settings, ...config.batches }).next(signal));
+}
 
 test('rounds are played until a full batch of groups differs, and that batch is learned from', async () => {
   const learner = learnerOf(dynamic(5), (group) => (group % 3 === 2 ? [0, 1] : [1, 1]));
@@ -115,9 +125,9 @@ test('a source that never ends is stopped', async () => {
 test('agents exchange roles every so many steps, and have no names where they never do', async () => {
   const { config, recipe, world, ...rest } = learnerOf({}, () => [1, 0]);
   const seen: unknown[] = [];
-  const play: typeof recipe.play = async (_requests, { names }) => {
+  const play: typeof recipe.play = async (requests, { names }) => {
     seen.push(names);
-    return [];
+    return requests.map(({ step, group }) => ({ step, group, members: [] }));
   };
   const learner = (exchangeEvery: number): Learner => ({
     ...rest,
@@ -131,5 +141,5 @@ test('agents exchange roles every so many steps, and have no names where they ne
   const exchanged = { first: 'agent2', second: 'agent1' };
   expect(seen).toEqual([own, own, exchanged, exchanged, own, undefined]);
   // Evaluations have everyone in the first role.
-  expect(playOptions(learner(2), io.signal).names).toEqual(own);
+  expect(playOptions(learner(2), signal).names).toEqual(own);
 });

@@ -6,10 +6,13 @@ import { Rng } from '../../core/rng.ts';
 import { type Curated, curate } from '../../curation/curate.ts';
 import { isUsable, withMembers } from '../../curation/usable.ts';
 import { type CollectOptions, collectGroups, type GroupToPlay } from '../../rollout/collect.ts';
+import { runEpisode } from '../../rollout/episode.ts';
 import { playTrees } from '../../rollout/explore/play-trees.ts';
 import { scoreGroups } from '../../rollout/score-groups.ts';
 import { turnRules } from '../../rollout/turns/turn-control.ts';
-import { type Learner, playOptions, playsEpisodes } from '../kit/learner.ts';
+import type { Actor, Batch } from '../batches/batches.ts';
+import { limited } from '../batches/limited.ts';
+import { isSynchronous, type Learner, playOptions, playsEpisodes } from '../kit/learner.ts';
 import { placeValues } from '../kit/place-values.ts';
 import type { Memory } from './learn-step.ts';
 import { freshTasks, groupsToPlay } from './requests.ts';
@@ -22,46 +25,99 @@ export interface Played extends Curated {
   readonly played: readonly Group[];
 }
 
-/** @param step that asks, from 1 */
-export async function playStep(
+/** Plays what the source of tasks asks for, and tells what of it is learned from. */
+export interface StepActor extends Actor {
+  /** What the curations make of the groups of a batch. */
+  curate(batch: Pick<Batch, 'step' | 'groups'>): Promise<Played>;
+}
+
+/** @param memory what is remembered at the time when it is asked */
+export function stepActor(
   learner: Learner,
-  step: number,
-  memory: Memory,
-  io: { readonly signal: AbortSignal; readonly onEpisode: (done: number, total: number) => void },
-): Promise<Played> {
-  const { config, tasks, archive, seats } = learner;
-  const { tasks: batch, group: members } = config.rollout;
-  const play = playOf(learner);
-  const options = optionsOf(learner, step, memory, io);
-  const curated = (groups: readonly Group[], round: number): Promise<Curated> =>
-    curate(groups, learner.curations, {
-      ...{ step, round, batch, seed: config.seed, memory: memory.curation },
+  memory: () => Memory,
+  onEpisode: (done: number, total: number) => void,
+): StepActor {
+  const { config, tasks, archive, engine, seats } = learner;
+  const { tasks: batch, group: members, concurrency } = config.rollout;
+  const playGroups = playOf(learner);
+  const play = async (requests: readonly GroupToPlay[], options: CollectOptions) =>
+    scoreGroups(await playGroups(requests, options), options);
+  const synchronous = isSynchronous(config);
+  const gate = synchronous ? undefined : limited(concurrency);
+  const requestOf = new WeakMap<Group, () => Promise<Group>>();
+  /** Of each step that is under way, the last round that played anything, and what came of it. */
+  const steps = new Map<number, { round: number; groups: readonly Group[]; chosen?: Curated }>();
+  const curated = async (step: number, groups: readonly Group[]): Promise<Curated> => {
+    const at = steps.get(step);
+    if (!at) return nothing;
+    if (at.chosen && isEqual(at.groups, groups)) return at.chosen;
+    archive.add(groups);
+    const chosen = await curate(groups, learner.curations, {
+      ...{ step, round: at.round, batch, seed: config.seed, memory: memory().curation },
       minimumMembers: config.rollout.minimumMembers,
       read: (keys) => archive.read(keys),
       ...(seats && { learns: seats.learns }),
     });
-  let played: readonly Group[] = [];
-  let chosen = nothing;
-  let round = 0;
-  for (; playsEpisodes(learner); round++) {
-    const requests = tasks.next({
-      ...{ step, round, members, memory: memory.tasks, rng: Rng.of('tasks', config.seed, step, round) },
-      wanted: round === 0 ? batch : chosen.wanted,
-      groups: withMembers(played, isUsable),
-      tasks: freshTasks(learner, step, round),
-    });
-    if (requests.length === 0) break;
-    if (round === MOST_ROUNDS)
-      throw badDefinition(tasks.subject, 'never gives no groups', requests, 'an end');
-    const asked = await groupsToPlay(learner, requests, step, played.length);
-    played = [...played, ...(await scoreGroups(await play(asked, options), options))];
-    archive.add(played);
-    chosen = await curated(played, round);
-  }
-  const scored = scoredGroups(learner, played, step, memory);
-  if (scored !== played) chosen = await curated(scored, round - 1);
-  archive.add(chosen.groups);
-  return { ...chosen, played: scored };
+    steps.set(step, { ...at, groups, chosen });
+    return chosen;
+  };
+  return {
+    get version() {
+      return engine.version;
+    },
+    play: async ({ step, round, wanted, groups }, signal) => {
+      if (!playsEpisodes(learner)) return [];
+      const requests = tasks.next({
+        ...{ step, round, members, memory: memory().tasks, rng: Rng.of('tasks', config.seed, step, round) },
+        wanted: round === 0 || !synchronous ? wanted : (await curated(step, groups)).wanted,
+        groups: withMembers(groups, isUsable),
+        tasks: freshTasks(learner, step, round),
+      });
+      if (requests.length === 0) return [];
+      if (round === MOST_ROUNDS)
+        throw badDefinition(tasks.subject, 'never gives no groups', requests, 'an end');
+      steps.set(step, { round, groups: [] });
+      const asked = await groupsToPlay(learner, requests, step, groups.length);
+      const options = optionsOf(learner, step, memory(), { signal, onEpisode });
+      if (config.batches.order === 'asked') return eachOf(asked.length, play(asked, gated(options, gate)));
+      return asked.map((request) => {
+        const again = async (): Promise<Group> => {
+          const [group] = await play([request], gated(options, gate));
+          requestOf.set(group!, again);
+          return group!;
+        };
+        return again();
+      });
+    },
+    again: (group) => requestOf.get(group)!(),
+    publish: async () => {
+      for (const other of learner.others) await other.engine.publish();
+      return engine.publish();
+    },
+    curate: async ({ step, groups }) => {
+      const chosen = await curated(step, groups);
+      const scored = scoredGroups(learner, groups, step, memory());
+      const last = scored === groups ? chosen : await curated(step, scored);
+      archive.add(last.groups);
+      steps.delete(step);
+      return { ...last, played: scored };
+    },
+  };
+}
+
+function isEqual(a: readonly Group[], b: readonly Group[]): boolean {
+  return a.length === b.length && a.every((group, index) => group === b[index]);
+}
+
+/** Of groups that are played together, each. */
+function eachOf(count: number, played: Promise<readonly Group[]>): Promise<Group>[] {
+  return Array.from({ length: count }, async (_, index) => (await played)[index]!);
+}
+
+/** The same play, with so many episodes under way at once in all. */
+function gated(options: CollectOptions, gate: ReturnType<typeof limited> | undefined): CollectOptions {
+  const { play = runEpisode } = options;
+  return gate ? { ...options, play: (request, own) => gate(() => play(request, own)) } : options;
 }
 
 const nothing: Curated = {
@@ -75,7 +131,7 @@ function optionsOf(
   learner: Learner,
   step: number,
   memory: Memory,
-  { signal, onEpisode }: Parameters<typeof playStep>[3],
+  { signal, onEpisode }: { signal: AbortSignal; onEpisode: (done: number, total: number) => void },
 ): CollectOptions {
   const { config, turns } = learner;
   const options = playOptions(learner, signal, step);

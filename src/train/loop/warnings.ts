@@ -2,15 +2,30 @@
 
 import type { RoleGroup } from '../../core/trajectory.ts';
 import { constantShare } from '../../curation/usable.ts';
+import type { Batch } from '../batches/batches.ts';
 import type { StoredEvent } from './events.ts';
 import type { Update } from './learn-step.ts';
 
-/** The warnings of one step, counted from 1. */
-export function updateWarnings(step: number, update: Update, groups: readonly RoleGroup[]): StoredEvent[] {
+/** What went wrong in the episodes of a step, counted from 1. */
+export function failureWarnings(step: number, failures: ReadonlyMap<string, number>): StoredEvent[] {
+  return [...failures].map(([message, count]) => ({
+    type: 'warning',
+    code: 'episodes-failed',
+    message: `step ${step}: ${count} × ${message}`,
+  }));
+}
+
+/** The warnings of one step, counted from 1. Where older weights sampled, they are expected to differ. */
+export function updateWarnings(
+  step: number,
+  update: Update,
+  groups: readonly RoleGroup[],
+  { staleness }: Pick<Batch, 'staleness'> = { staleness: 0 },
+): StoredEvent[] {
   const gap = update.metrics['policy/kl_sample_train'] ?? 0;
   return [
     ...(update.updates === 0 ? [nothingLearned(step, update, groups)] : []),
-    ...(gap <= sampleTrainLimit ? [] : [samplerDiffers(step, gap)]),
+    ...(gap <= sampleTrainLimit || staleness > 0 ? [] : [samplerDiffers(step, gap)]),
   ];
 }
 

@@ -50,7 +50,7 @@ async function play(world: World) {
       seed: 1,
       signal: new AbortController().signal,
       watch: unwatched,
-      lockstep: new Lockstep(),
+      batching: new Lockstep(),
       concurrency: 2,
     },
   );

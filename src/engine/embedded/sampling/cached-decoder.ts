@@ -58,7 +58,7 @@ export class CachedDecoder implements RowDecoder {
     return this.#cache.bytes;
   }
 
-  async step(firstRow: number, chunks: readonly (readonly number[])[]): Promise<Float32Array> {
+  async step(firstRow: number, chunks: readonly Int32Array[]): Promise<Float32Array> {
     const rows = chunks.length;
     const tokens = Math.max(...chunks.map((chunk) => chunk.length));
     const cache = this.#cache;

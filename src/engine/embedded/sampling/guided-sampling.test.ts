@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { DecoderShape } from '../../../model/decoder/decoder.ts';
+import { sampleAll } from '../../../policy/sampler.ts';
 import type { EmbeddedEngine } from '../embedded-engine.ts';
 import { engineOf, tiny } from '../testing/tiny-engine.ts';
 
@@ -34,15 +35,14 @@ async function scoresOf(engine: EmbeddedEngine, prompt: readonly number[]) {
 const best = (values: readonly number[]): number => values.indexOf(Math.max(...values));
 
 async function greedy(engine: EmbeddedEngine): Promise<number[]> {
-  const results = await engine.sample(
+  const results = await sampleAll(
+    engine,
     prompts.map((promptIds, index) => ({
       conversation: String(index),
-      promptIds,
-      maxTokens: 1,
+      keep: 0,
+      append: Int32Array.from(promptIds),
+      sampling: { temperature: 0, topP: 1, topK: 0, maxTokens: 1 },
       stopIds: [],
-      temperature: 0,
-      topP: 1,
-      topK: 0,
       seed: '',
     })),
   );

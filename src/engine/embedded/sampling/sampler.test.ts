@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sampleAll } from '../../../policy/sampler.ts';
 import type { SampleRequest } from '../../engine.ts';
 import { type RowDecoder, Sampler, type SamplerOptions } from './sampler.ts';
 
@@ -17,7 +18,7 @@ class FakeDecoder implements RowDecoder {
   logit = 100;
   freed = 0;
 
-  async step(firstRow: number, chunks: readonly (readonly number[])[]): Promise<Float32Array> {
+  async step(firstRow: number, chunks: readonly Int32Array[]): Promise<Float32Array> {
     this.calls.push({ firstRow, lengths: chunks.map((chunk) => chunk.length) });
     if (this.calls.length > this.failAtCall) throw new Error('the decoder broke');
     await Promise.resolve();
@@ -60,14 +61,12 @@ function continuation(prompt: readonly number[], count: number): number[] {
   return tokens.slice(prompt.length);
 }
 
-const request = (conversation: string, promptIds: readonly number[], maxTokens: number): SampleRequest => ({
+const request = (conversation: string, prompt: readonly number[], maxTokens: number): SampleRequest => ({
   conversation,
-  promptIds,
-  maxTokens,
+  keep: 0,
+  append: Int32Array.from(prompt),
+  sampling: { temperature: 1, topP: 1, topK: 0, maxTokens },
   stopIds: [],
-  temperature: 1,
-  topP: 1,
-  topK: 0,
   seed: conversation,
 });
 
@@ -113,7 +112,7 @@ describe('Sampler', () => {
           // One call for each request: they join whatever is running.
           const results = await Promise.all(
             round.map(({ conversation, maxTokens }, index) =>
-              sampler.sample([request(`${conversation}`, prompts[index]!, maxTokens)]),
+              sampleAll(sampler, [request(`${conversation}`, prompts[index]!, maxTokens)]),
             ),
           );
           for (const [index, { conversation, maxTokens, release }] of round.entries()) {
@@ -131,7 +130,7 @@ describe('Sampler', () => {
 
   it('replaces finished rows at once, and feeds each batch from consecutive rows', async () => {
     const { sampler, decoder } = samplerOf({ slots: 2 });
-    await sampler.sample([request('a', [1], 1), request('b', [1], 3), request('c', [1], 2)]);
+    await sampleAll(sampler, [request('a', [1], 1), request('b', [1], 3), request('c', [1], 2)]);
     expect(decoder.calls).toEqual([
       { firstRow: 0, lengths: [1, 1] },
       { firstRow: 0, lengths: [1, 1] },
@@ -141,13 +140,17 @@ describe('Sampler', () => {
 
   it('feeds a long prompt in chunks between which others go on', async () => {
     const { sampler, decoder } = samplerOf();
-    await sampler.sample([request('long', Array(20).fill(1), 1), request('short', [1], 4)]);
+    await sampleAll(sampler, [request('long', Array(20).fill(1), 1), request('short', [1], 4)]);
     expect(decoder.calls.map(({ lengths }) => lengths)).toEqual([[8, 1], [8, 1], [4, 1], [1]]);
   });
 
   it('keeps rows with many new tokens apart from those with few, where padding would cost more than a call', async () => {
     const { sampler, decoder } = samplerOf({ chunkTokens: 64 });
-    await sampler.sample([request('a', Array(64).fill(1), 1), request('b', [1], 1), request('c', [2, 1], 1)]);
+    await sampleAll(sampler, [
+      request('a', Array(64).fill(1), 1),
+      request('b', [1], 1),
+      request('c', [2, 1], 1),
+    ]);
     expect(decoder.calls).toEqual([
       { firstRow: 0, lengths: [64] },
       { firstRow: 1, lengths: [1, 2] },
@@ -157,8 +160,14 @@ describe('Sampler', () => {
   it('moves rows only when the set of busy conversations changes', async () => {
     const { sampler, decoder } = samplerOf({ slots: 8 });
     const names = ['a', 'b', 'c', 'd'];
-    await sampler.sample(names.map((name) => request(name, [1], 1)));
-    await sampler.sample(names.slice(2).map((name) => request(name, [1, 2, 3], 1)));
+    await sampleAll(
+      sampler,
+      names.map((name) => request(name, [1], 1)),
+    );
+    await sampleAll(
+      sampler,
+      names.slice(2).map((name) => request(name, [1, 2, 3], 1)),
+    );
     expect(decoder.calls.map(({ firstRow, lengths }) => [firstRow, lengths.length])).toEqual([
       [0, 4],
       [0, 2],
@@ -171,7 +180,7 @@ describe('Sampler', () => {
     const { sampler } = samplerOf({ slots: 2 });
     const ask = async (name: string): Promise<number> => {
       const before = sampler.statistics.forwardTokens;
-      await sampler.sample([request(name, Array(5).fill(2), 1)]);
+      await sampleAll(sampler, [request(name, Array(5).fill(2), 1)]);
       return sampler.statistics.forwardTokens - before;
     };
     expect(await ask('a')).toBe(5);
@@ -185,9 +194,9 @@ describe('Sampler', () => {
   it('finishes what was asked before a pause, and holds back what is asked during it', async () => {
     const { sampler, decoder } = samplerOf();
     const order: string[] = [];
-    const early = sampler.sample([request('a', [1], 5)]).then(() => order.push('early'));
+    const early = sampleAll(sampler, [request('a', [1], 5)]).then(() => order.push('early'));
     const idle = sampler.pause().then(() => order.push('idle'));
-    const late = sampler.sample([request('a', [1], 1)]).then(() => order.push('late'));
+    const late = sampleAll(sampler, [request('a', [1], 1)]).then(() => order.push('late'));
     await Promise.all([early, idle]);
     expect(decoder.rows).toEqual([]);
     order.push('resume');
@@ -200,19 +209,19 @@ describe('Sampler', () => {
     const { sampler, decoder } = samplerOf({ slots: 1 });
     decoder.failAtCall = 2;
     const results = await Promise.allSettled([
-      sampler.sample([request('a', [1], 5)]),
-      sampler.sample([request('b', [1], 5)]),
+      sampleAll(sampler, [request('a', [1], 5)]),
+      sampleAll(sampler, [request('b', [1], 5)]),
     ]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(decoder.freed).toBe(1);
     decoder.failAtCall = Number.POSITIVE_INFINITY;
-    const [result] = await sampler.sample([request('a', [1, 2], 2)]);
+    const [result] = await sampleAll(sampler, [request('a', [1, 2], 2)]);
     expect([...result!.ids]).toEqual(continuation([1, 2], 2));
   });
 
   it('tells the likeliest tokens at each place, to those who ask', async () => {
     const { sampler } = samplerOf();
-    const [told, other] = await sampler.sample([
+    const [told, other] = await sampleAll(sampler, [
       { ...request('a', [1, 2], 3), topLogprobs: 2 },
       request('b', [1, 2], 3),
     ]);
@@ -225,7 +234,9 @@ describe('Sampler', () => {
   it('stops at a log-probability that is not finite, naming the conversation', async () => {
     const { sampler, decoder } = samplerOf();
     decoder.logit = Number.NaN;
-    await expect(sampler.sample([request('episode 3', [1], 1)])).rejects.toThrowErrorMatchingInlineSnapshot(
+    await expect(
+      sampleAll(sampler, [request('episode 3', [1], 1)]),
+    ).rejects.toThrowErrorMatchingInlineSnapshot(
       `[TurnwiseError: The model gave a log-probability that is not finite. Seen: NaN for token 0 of conversation episode 3. Lower the learning rate or the gradient clipping norm, and go back to an earlier checkpoint.]`,
     );
   });

@@ -5,16 +5,17 @@
 
 import { TurnwiseError } from '../../../core/errors.ts';
 import { Rng } from '../../../core/rng.ts';
-import type { SampleRequest, SampleResult } from '../../engine.ts';
+import { Conversations, TokenList } from '../../../policy/conversations.ts';
+import type { SampleRequest } from '../../engine.ts';
 import { type CallLimits, planCalls } from './call-plan.ts';
-import { commonPrefix, type Job, pendingOf, pieceOf, type Slot } from './slot.ts';
+import { type Job, pendingOf, type Sampled, type Slot } from './slot.ts';
 import { chooseToken, likeliestTokens } from './token-choice.ts';
 
 /** A model with a cache of rows; the scheduler decides which conversation has which row. */
 export interface RowDecoder {
   readonly vocabulary: number;
   /** Feeds `chunks[i]` to row `firstRow` + i; returns the logits after each chunk's last token, [B, V]. */
-  step(firstRow: number, chunks: readonly (readonly number[])[]): Promise<Float32Array>;
+  step(firstRow: number, chunks: readonly Int32Array[]): Promise<Float32Array>;
   swap(a: number, b: number): void;
   truncate(row: number, length: number): void;
   /** Forgets every row. */
@@ -36,13 +37,19 @@ export interface SamplerStatistics {
   calls: number;
 }
 
+/** Of a job that has no row yet. */
+const nothing = new TokenList();
+
 export class Sampler {
   readonly statistics: SamplerStatistics = { forwardTokens: 0, paddedTokens: 0, calls: 0 };
   readonly #options: SamplerOptions;
   readonly #decoder: RowDecoder;
   #waiting: Job[] = [];
   /** Jobs that arrived during a pause. */
-  readonly #held: Job[] = [];
+  #held: Job[] = [];
+  /** Those whose conversation was released while they had a job. */
+  readonly #ended: Set<Slot> = new Set();
+  readonly #conversations = new Conversations();
   #pauses = 0;
   /** In order of last use: the first idle one is evicted first. */
   readonly #slots: Map<string, Slot> = new Map();
@@ -59,22 +66,31 @@ export class Sampler {
     return this.#slots.size;
   }
 
-  sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
-    const results = requests.map(
-      (request) =>
-        new Promise<SampleResult>((resolve, reject) => {
-          const job = { request, rng: Rng.of(request.seed), ids: [], logprobs: [], top: [], resolve, reject };
-          (this.#pauses > 0 ? this.#held : this.#waiting).push(job);
-        }),
-    );
-    this.#start();
-    return Promise.all(results);
+  /** Requests that are made together begin together. */
+  sample(request: SampleRequest): Promise<Sampled> {
+    return new Promise((resolve, reject) => {
+      const rng = Rng.of(request.seed);
+      const job = { request, rng, tokens: nothing, logprobs: [], top: [], resolve, reject };
+      (this.#pauses > 0 ? this.#held : this.#waiting).push(job);
+      this.#start();
+    });
   }
 
   release(conversations: readonly string[]): void {
-    for (const conversation of conversations) {
+    const gone = new Set(conversations);
+    const stays = (job: Job): boolean => {
+      if (!gone.has(job.request.conversation)) return true;
+      job.reject(released(job.request.conversation));
+      return false;
+    };
+    this.#waiting = this.#waiting.filter(stays);
+    this.#held = this.#held.filter(stays);
+    for (const conversation of gone) {
       const slot = this.#slots.get(conversation);
-      if (slot !== undefined && slot.job === undefined) this.#forget(slot);
+      // A row that is being fed goes when it has been.
+      if (slot?.job) this.#ended.add(slot);
+      else if (slot) this.#forget(slot);
+      this.#conversations.release(conversation);
     }
     if (this.#slots.size === 0) this.#reset();
   }
@@ -97,21 +113,25 @@ export class Sampler {
 
   #start(): void {
     if (this.#running !== undefined || this.#waiting.length === 0 || this.#pauses > 0) return;
-    this.#running = this.#run().finally(() => {
-      this.#running = undefined;
-      this.#start();
-    });
+    // Whoever asks in the same breath belongs to the first batch.
+    this.#running = Promise.resolve()
+      .then(() => this.#run())
+      .finally(() => {
+        this.#running = undefined;
+        this.#start();
+      });
   }
 
   async #run(): Promise<void> {
     try {
       for (;;) {
+        this.#drop();
         this.#admit();
         const busy = this.#slotOfRow.filter((slot) => slot?.job !== undefined) as Slot[];
         if (busy.length === 0) return;
         let firstRow = 0;
         for (const call of planCalls(
-          busy.map((slot) => pendingOf(slot).count),
+          busy.map((slot) => pendingOf(slot).length),
           this.#options,
         )) {
           const members = call.map((index) => busy[index]!);
@@ -135,16 +155,37 @@ export class Sampler {
         stillWaiting.push(job);
         continue;
       }
-      slot.job = job;
-      // At least the last token of the prompt is fed again: its logits are needed.
-      const reusable = Math.min(
-        commonPrefix(slot.cached, job.request.promptIds),
-        job.request.promptIds.length - 1,
-      );
-      this.#decoder.truncate(slot.row, reusable);
-      slot.cached.length = reusable;
+      try {
+        this.#begin(job, slot);
+      } catch (error) {
+        job.reject(error);
+      }
     }
     this.#waiting = stillWaiting;
+  }
+
+  /** The job's prompt takes the place of what the conversation held; of the row stays whatever both begin with. */
+  #begin(job: Job, slot: Slot): void {
+    const { request } = job;
+    const { keep, append } = request;
+    const before = this.#conversations.of(request.conversation);
+    const common = keep + (keep <= before.length ? before.agrees(keep, append) : 0);
+    job.tokens = this.#conversations.open(request, this.#options.contextLength);
+    slot.job = job;
+    // At least the last token of the prompt is fed again: its logits are needed.
+    slot.cached = Math.min(slot.cached, common, job.tokens.length - 1);
+    this.#decoder.truncate(slot.row, slot.cached);
+  }
+
+  /** Ends the jobs of conversations that were released. */
+  #drop(): void {
+    if (this.#ended.size === 0) return;
+    for (const slot of this.#ended) {
+      slot.job?.reject(released(slot.conversation));
+      this.#forget(slot);
+    }
+    this.#ended.clear();
+    if (this.#slots.size === 0) this.#reset();
   }
 
   /** Idle slots, the first to be evicted first: those that nobody waits for, least recently used before others. */
@@ -174,7 +215,7 @@ export class Sampler {
     }
     let row = this.#slotOfRow.indexOf(undefined);
     if (row < 0) row = this.#slotOfRow.length;
-    const slot: Slot = { conversation, row, cached: [], job: undefined };
+    const slot: Slot = { conversation, row, cached: 0, job: undefined };
     this.#slotOfRow[row] = slot;
     this.#slots.set(conversation, slot);
     return slot;
@@ -195,18 +236,15 @@ export class Sampler {
 
   async #feed(firstRow: number, slots: readonly Slot[]): Promise<void> {
     const rows = this.#gather(firstRow, slots);
-    const chunks = rows.map((slot) => {
-      const { start, count } = pendingOf(slot);
-      return pieceOf(slot.job!, start, Math.min(count, this.#options.chunkTokens));
-    });
+    const chunks = rows.map((slot) => pendingOf(slot, this.#options.chunkTokens));
     const logits = await this.#decoder.step(firstRow, chunks);
     const longest = Math.max(...chunks.map((chunk) => chunk.length));
     this.statistics.calls++;
     this.statistics.paddedTokens += longest * rows.length;
     for (const [index, slot] of rows.entries()) {
       this.statistics.forwardTokens += chunks[index]!.length;
-      slot.cached.push(...chunks[index]!);
-      if (pendingOf(slot).count > 0) continue;
+      slot.cached += chunks[index]!.length;
+      if (pendingOf(slot).length > 0) continue;
       const vocabulary = this.#decoder.vocabulary;
       this.#choose(slot, logits.subarray(index * vocabulary, (index + 1) * vocabulary));
     }
@@ -215,25 +253,26 @@ export class Sampler {
   #choose(slot: Slot, logits_V: Float32Array): void {
     const job = slot.job!;
     const { request } = job;
-    const { id, logprob } = chooseToken(logits_V, request, job.rng.next());
+    const { id, logprob } = chooseToken(logits_V, request.sampling, job.rng.next());
     if (!Number.isFinite(logprob)) {
       throw new TurnwiseError('non-finite-logits', {
         what: 'The model gave a log-probability that is not finite',
-        seen: `${logprob} for token ${job.ids.length} of conversation ${request.conversation}`,
+        seen: `${logprob} for token ${job.logprobs.length} of conversation ${request.conversation}`,
         next: 'Lower the learning rate or the gradient clipping norm, and go back to an earlier checkpoint',
         fields: { conversation: request.conversation },
       });
     }
-    job.ids.push(id);
+    job.tokens.push([id]);
     job.logprobs.push(logprob);
     const { topLogprobs = 0 } = request;
-    if (topLogprobs > 0) job.top.push(likeliestTokens(logits_V, request.temperature, topLogprobs));
+    if (topLogprobs > 0) job.top.push(likeliestTokens(logits_V, request.sampling.temperature, topLogprobs));
     const stopped = request.stopIds.includes(id);
-    const full = request.promptIds.length + job.ids.length >= this.#options.contextLength;
-    if (!stopped && !full && job.ids.length < request.maxTokens) return;
+    const count = job.logprobs.length;
+    const full = job.tokens.length >= this.#options.contextLength;
+    if (!stopped && !full && count < request.sampling.maxTokens) return;
     slot.job = undefined;
     job.resolve({
-      ids: Int32Array.from(job.ids),
+      ids: job.tokens.slice(job.tokens.length - count).slice(),
       logprobs: Float32Array.from(job.logprobs),
       finish: stopped ? 'stop' : 'length',
       ...(topLogprobs > 0 && { top: job.top }),
@@ -262,8 +301,16 @@ export class Sampler {
     for (const slot of this.#slots.values()) slot.job?.reject(error);
     for (const job of this.#waiting) job.reject(error);
     this.#waiting = [];
+    this.#ended.clear();
     this.#reset();
     // A cache with values that are not finite would spoil the rows that reuse its memory.
     this.#decoder.free();
   }
+}
+
+function released(conversation: string): TurnwiseError {
+  return new TurnwiseError('cancelled', {
+    what: `Conversation ${conversation} was released before its completion ended`,
+    fields: { conversation },
+  });
 }

@@ -1,6 +1,7 @@
 /** Sampling draws from the distribution that scoring reports: chi-squared tests through the whole engine. */
 
 import { expect, test } from 'vitest';
+import { sampleAll } from '../../../policy/sampler.ts';
 import { engineOf, request, stir, tiny } from '../testing/tiny-engine.ts';
 
 /** The 99.9% quantiles of chi-squared with 1 to 10 degrees of freedom. */
@@ -33,7 +34,8 @@ test.each([
   const total = support.reduce((sum, id) => sum + probabilities[id]!, 0);
 
   const counts = new Map<number, number>();
-  const results = await engine.sample(
+  const results = await sampleAll(
+    engine,
     Array.from({ length: draws }, (_, draw) =>
       request(`draw ${draw}`, prompt, { ...options, maxTokens: 1, seed: `draw ${draw}` }),
     ),

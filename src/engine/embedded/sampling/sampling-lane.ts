@@ -1,10 +1,11 @@
 /** One sampler with its cache: all of an engine's sampling, or one of several lanes that run side by side. */
 
 import type { Weights } from '../../../model/checkpoint/safetensors.ts';
-import type { SampleRequest, SampleResult } from '../../engine.ts';
+import type { SampleRequest } from '../../engine.ts';
 import { CachedDecoder } from './cached-decoder.ts';
 import type { DecodeSource } from './decode-program.ts';
 import { Sampler } from './sampler.ts';
+import type { Sampled } from './slot.ts';
 
 export interface LaneStatistics {
   /** Tokens fed to the model, without and with padding. */
@@ -16,7 +17,7 @@ export interface LaneStatistics {
 }
 
 export interface Lane {
-  sample(requests: readonly SampleRequest[]): Promise<SampleResult[]>;
+  sample(request: SampleRequest): Promise<Sampled>;
   release(conversations: readonly string[]): void | Promise<void>;
   /** Finishes what was asked so far and forgets all caches, so that what follows does not depend on what came before. */
   reset(): Promise<void>;
@@ -40,8 +41,8 @@ export class SamplingLane implements Lane {
     return new SamplingLane(await CachedDecoder.create(source, weights), slots, source.shape.contextLength);
   }
 
-  sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
-    return this.#sampler.sample(requests);
+  sample(request: SampleRequest): Promise<Sampled> {
+    return this.#sampler.sample(request);
   }
 
   release(conversations: readonly string[]): void {

@@ -12,6 +12,7 @@ export class SamplingLanes {
   readonly #inFlight = new Set<Promise<unknown>>();
   #open: Promise<void> = Promise.resolve();
   #pauses = 0;
+  #version = 0;
   #resume: (() => void) | undefined;
 
   constructor(lanes: readonly Lane[]) {
@@ -19,12 +20,14 @@ export class SamplingLanes {
     this.#load = lanes.map(() => 0);
   }
 
-  async sample(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
+  /** Requests that are made together reach each lane together. */
+  async sample(request: SampleRequest): Promise<SampleResult> {
     while (this.#pauses > 0) await this.#open;
-    const work = this.#divided(requests);
+    const version = this.#version;
+    const work = this.#lanes[this.#laneFor(request.conversation)]!.sample(request);
     this.#inFlight.add(work);
     try {
-      return await work;
+      return { ...(await work), version };
     } finally {
       this.#inFlight.delete(work);
     }
@@ -51,8 +54,6 @@ export class SamplingLanes {
         this.#resume = resolve;
       });
     await Promise.allSettled(this.#inFlight);
-    this.#laneOf.clear();
-    this.#load.fill(0);
     await Promise.all(this.#lanes.map((lane) => lane.reset()));
   }
 
@@ -61,7 +62,8 @@ export class SamplingLanes {
   }
 
   /** Between `pause` and `resume`. */
-  async setWeights(weights: Weights): Promise<void> {
+  async setWeights(weights: Weights, version: number): Promise<void> {
+    this.#version = version;
     await Promise.all(this.#lanes.map((lane) => lane.setWeights(weights)));
   }
 
@@ -84,22 +86,7 @@ export class SamplingLanes {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 
-  async #divided(requests: readonly SampleRequest[]): Promise<SampleResult[]> {
-    const byLane = this.#lanes.map((): number[] => []);
-    for (const [index, { conversation }] of requests.entries())
-      byLane[this.#laneFor(conversation)]!.push(index);
-    const results = new Array<SampleResult>(requests.length);
-    await Promise.all(
-      byLane.map(async (indices, lane) => {
-        if (indices.length === 0) return;
-        const sampled = await this.#lanes[lane]!.sample(indices.map((index) => requests[index]!));
-        for (const [place, index] of indices.entries()) results[index] = sampled[place]!;
-      }),
-    );
-    return results;
-  }
-
-  /** The lane that has the conversation's cache, or else the one with the fewest conversations. */
+  /** The lane that knows the conversation, or else the one with the fewest conversations. */
   #laneFor(conversation: string): number {
     const known = this.#laneOf.get(conversation);
     if (known !== undefined) return known;

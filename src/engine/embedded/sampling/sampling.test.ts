@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../../core/rng.ts';
 import type { SampleRequest, SampleResult } from '../../../policy/sampler.ts';
+import { sampleAll } from '../../../policy/sampler.ts';
 import type { EmbeddedEngine } from '../embedded-engine.ts';
 import { adam, engineOf, likelihood, randomBatch, request, stir, tiny } from '../testing/tiny-engine.ts';
 
@@ -28,7 +29,8 @@ describe('sampling agrees with scoring', () => {
       Array.from({ length }, () => rng.int(tiny.vocabulary)),
     );
     for (const temperature of [1, 0.7]) {
-      const results = await engine.sample(
+      const results = await sampleAll(
+        engine,
         prompts.map((prompt, index) =>
           request(`${temperature}/${index}`, prompt, { temperature, maxTokens: 3 + 20 * index }),
         ),
@@ -53,7 +55,8 @@ describe('sampling agrees with scoring', () => {
         if (rng.chance(0.15)) history.splice(Math.floor(history.length / 2));
         for (let k = rng.int(9); k >= 0; k--) history.push(rng.int(11));
       }
-      const results = await engine.sample(
+      const results = await sampleAll(
+        engine,
         names.map((name) => request(name, [...histories.get(name)!], { maxTokens: 1 + rng.int(4) })),
       );
       for (const [index, name] of names.entries()) {
@@ -67,21 +70,50 @@ describe('sampling agrees with scoring', () => {
   it('computes only what is new of a conversation', async () => {
     const engine = await engineOf();
     const prompt = Array.from({ length: 40 }, (_, index) => index % 11);
-    const [first] = await engine.sample([request('a', prompt, { maxTokens: 1 })]);
+    const [first] = await sampleAll(engine, [request('a', prompt, { maxTokens: 1 })]);
     expect((await engine.statistics()).forwardTokens).toBe(40);
-    await engine.sample([request('a', [...prompt, ...first!.ids, 3, 4], { maxTokens: 1 })]);
+    await sampleAll(engine, [request('a', [...prompt, ...first!.ids, 3, 4], { maxTokens: 1 })]);
     expect((await engine.statistics()).forwardTokens).toBe(43);
-    await engine.release(['a']);
-    await engine.sample([request('a', [1, 2], { maxTokens: 1 })]);
+    engine.release(['a']);
+    await sampleAll(engine, [request('a', [1, 2], { maxTokens: 1 })]);
     expect((await engine.statistics()).forwardTokens).toBe(45);
+  });
+
+  it('and reads all of it again, kept by the request, once other weights are published or its row was given away', async () => {
+    const engine = await engineOf({ slots: 1 });
+    const prompt = Array.from({ length: 20 }, (_, index) => index % 11);
+    const first = await engine.sample(request('a', prompt, { maxTokens: 3 }));
+    expect(first.version).toBe(0);
+    await engine.sample(request('b', [1, 2], { maxTokens: 1 }));
+    await engine.publish();
+    const turn = request('a', [5, 6], { keep: 23, maxTokens: 2 });
+    const second = await engine.sample(turn);
+    expect(second.version).toBe(1);
+    await expectScored(engine, [...prompt, ...first.ids, 5, 6], second);
+    await expect(engine.sample({ ...turn, keep: 99 })).rejects.toMatchObject({ code: 'sample-invalid' });
+  });
+
+  it('and ends what is still sampled in a conversation that is released', async () => {
+    const engine = await engineOf();
+    const long = engine.sample(request('long', [1], { maxTokens: 200 }));
+    const other = engine.sample(request('other', [2], { maxTokens: 3 }));
+    engine.release(['long']);
+    await expect(long).rejects.toMatchObject({ code: 'cancelled' });
+    await expectScored(engine, [2], await other);
+    expect((await engine.statistics()).forwardTokens).toBeLessThan(20);
+    const again = await engine.sample(request('long', [1, 2], { maxTokens: 3 }));
+    await expectScored(engine, [1, 2], again);
   });
 
   it('and memory does not grow with the number of conversations', async () => {
     const engine = await engineOf({ slots: 4 });
     const sizes = [];
     for (let round = 0; round < 30; round++) {
-      await engine.sample([0, 1, 2].map((k) => request(`${round}/${k}`, [k, 2, 3])));
-      if (round % 2 === 0) await engine.release([`${round}/0`, `${round}/1`, 'unknown']);
+      await sampleAll(
+        engine,
+        [0, 1, 2].map((k) => request(`${round}/${k}`, [k, 2, 3])),
+      );
+      if (round % 2 === 0) engine.release([`${round}/0`, `${round}/1`, 'unknown']);
       sizes.push((await engine.statistics()).cacheBytes);
     }
     expect(sizes[29]).toBe(sizes[5]);
@@ -92,7 +124,7 @@ describe('sampling agrees with scoring', () => {
 describe('sampling', () => {
   it('stops at stop ids, at the token limit and at the end of the context', async () => {
     const engine = await engineOf({ shape: { ...tiny, contextLength: 12 } });
-    const [long, stopped, full] = await engine.sample([
+    const [long, stopped, full] = await sampleAll(engine, [
       request('a', [1], { maxTokens: 5 }),
       request('b', [1], { maxTokens: 9, stopIds: Array.from({ length: 11 }, (_, id) => id) }),
       request('c', Array(10).fill(2), { maxTokens: 5 }),
@@ -110,7 +142,7 @@ describe('sampling', () => {
       const requests = [1, 2, 3].map((k) =>
         request(`${k}`, Array(k).fill(k), { seed: seed + k, maxTokens: 20 }),
       );
-      results.push(await engine.sample(requests));
+      results.push(await sampleAll(engine, requests));
     }
     expect(results[1]).toEqual(results[0]);
     expect(results[2]!.map(({ ids }) => ids)).not.toEqual(results[0]!.map(({ ids }) => ids));
@@ -119,18 +151,33 @@ describe('sampling', () => {
   it('does not depend on what was sampled and released before', async () => {
     const engine = await engineOf();
     const ask = () =>
-      engine.sample([request('x', [1, 2], { maxTokens: 30 }), request('y', [3], { maxTokens: 9 })]);
+      sampleAll(engine, [request('x', [1, 2], { maxTokens: 30 }), request('y', [3], { maxTokens: 9 })]);
     const first = await ask();
-    await engine.release(['x', 'y']);
-    await engine.sample([request('long', Array(200).fill(5), { maxTokens: 9 })]);
-    await engine.release(['long']);
+    engine.release(['x', 'y']);
+    await sampleAll(engine, [request('long', Array(200).fill(5), { maxTokens: 9 })]);
+    engine.release(['long']);
     expect(await ask()).toEqual(first);
+  });
+
+  it('gives a completion the same tokens in any company, and log-probabilities but for rounding', async () => {
+    const engine = await engineOf({ slots: 32 });
+    await stir(engine);
+    const ask = (name: string, k: number) =>
+      engine.sample(request(`${name}/${k}`, [k % 11, 3, k % 7], { seed: `s${k}`, maxTokens: 12 }));
+    const all = [...Array(24).keys()];
+    const together = await Promise.all(all.map((k) => ask('together', k)));
+    for (const k of all) {
+      const alone = await ask('alone', k);
+      expect([...alone.ids]).toEqual([...together[k]!.ids]);
+      for (const [t, logprob] of alone.logprobs.entries())
+        expect(Math.abs(logprob - together[k]!.logprobs[t]!)).toBeLessThan(1e-5);
+    }
   });
 
   it('serves separate calls at once, and several requests of one conversation in turn', async () => {
     const engine = await engineOf({ slots: 2 });
     const calls = Array.from({ length: 9 }, (_, k) =>
-      engine.sample([request(`${k % 4}`, [k % 4, k % 11], { seed: `${k}`, maxTokens: 1 + (k % 5) })]),
+      sampleAll(engine, [request(`${k % 4}`, [k % 4, k % 11], { seed: `${k}`, maxTokens: 1 + (k % 5) })]),
     );
     const results = (await Promise.all(calls)).map(([result]) => result!);
     expect(results.map(({ ids }) => ids.length)).toEqual([1, 2, 3, 4, 5, 1, 2, 3, 4]);
@@ -139,14 +186,14 @@ describe('sampling', () => {
 
   it('uses the published weights: requests before publish the old, requests after it the new', async () => {
     const engine = await engineOf();
-    const before = await engine.sample([request('a', [1, 2, 3], { seed: 'p' })]);
+    const before = await sampleAll(engine, [request('a', [1, 2, 3], { seed: 'p' })]);
     await engine.forwardBackward(randomBatch([9]), likelihood, { temperature: 1 });
     await engine.optimStep({ ...adam, learningRate: 0.5 });
-    expect(await engine.sample([request('b', [1, 2, 3], { seed: 'p' })])).toEqual(before);
+    expect(await sampleAll(engine, [request('b', [1, 2, 3], { seed: 'p' })])).toEqual(before);
     const [old, version, fresh] = await Promise.all([
-      engine.sample([request('c', [1, 2, 3], { seed: 'p' })]),
+      sampleAll(engine, [request('c', [1, 2, 3], { seed: 'p' })]),
       engine.publish(),
-      engine.sample([request('a', [1, 2, 3], { seed: 'p' })]),
+      sampleAll(engine, [request('a', [1, 2, 3], { seed: 'p' })]),
     ]);
     expect(version).toBe(1);
     expect(engine.version).toBe(1);
@@ -157,15 +204,15 @@ describe('sampling', () => {
 
   it('refuses requests it cannot serve', async () => {
     const engine = await engineOf();
-    const refuse = (more: Partial<SampleRequest>) =>
-      engine.sample([request('a', [1], more)]).then(
+    const refuse = (more: Partial<SampleRequest & SampleRequest['sampling']>) =>
+      sampleAll(engine, [request('a', [1], more)]).then(
         () => 'accepted',
         (error: Error) => error.message,
       );
-    expect(await refuse({ promptIds: [] })).toMatchInlineSnapshot(
+    expect(await refuse({ append: new Int32Array() })).toMatchInlineSnapshot(
       `"The sampling request of conversation a has a prompt of unusable length. Seen: 0 tokens. Allowed: 1 to 299 tokens."`,
     );
-    expect(await refuse({ promptIds: [11] })).toMatchInlineSnapshot(
+    expect(await refuse({ append: Int32Array.of(11) })).toMatchInlineSnapshot(
       `"The sampling request of conversation a has a token id outside the vocabulary. Seen: 11. Allowed: 0 to 10."`,
     );
     expect(await refuse({ temperature: -1 })).toMatchInlineSnapshot(

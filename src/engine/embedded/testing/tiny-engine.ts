@@ -66,19 +66,24 @@ export async function engineOf(options: Partial<TinyOptions> = {}): Promise<Embe
   return engine;
 }
 
+/** A request for a whole prompt, with the fields of its sampling beside the others. */
 export const request = (
   conversation: string,
-  promptIds: number[],
-  more: Partial<SampleRequest> = {},
+  prompt: readonly number[],
+  {
+    temperature = 1,
+    topP = 1,
+    topK = 0,
+    maxTokens = 4,
+    ...more
+  }: Partial<SampleRequest & SampleRequest['sampling']> = {},
 ): SampleRequest => ({
   conversation,
-  promptIds,
-  maxTokens: 4,
+  keep: 0,
+  append: Int32Array.from(prompt),
+  sampling: { temperature, topP, topK, maxTokens },
   stopIds: [],
-  temperature: 1,
-  topP: 1,
-  topK: 0,
-  seed: `${conversation}/${promptIds.length}`,
+  seed: `${conversation}/${prompt.length}`,
   ...more,
 });
 

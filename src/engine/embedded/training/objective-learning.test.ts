@@ -8,6 +8,7 @@ import type { Objective, StepStructure } from '../../../objective/contract/objec
 import { archerAdvantage, archerTargets } from '../../../objective/critic/archer.ts';
 import { perturbedLogits } from '../../../objective/critic/ilql.ts';
 import { findObjective } from '../../../objective/objectives.ts';
+import { sampleAll } from '../../../policy/sampler.ts';
 import type { AdamOptions } from '../../engine.ts';
 import { forwardBackwardStep } from '../../objective-step.ts';
 import { batchOf, type TokenRow } from '../../token-batch.ts';
@@ -219,15 +220,14 @@ describe('ArCHer', () => {
     const rng = Rng.of('archer');
     let played = 0;
     const act = async (contexts: readonly (readonly number[])[]): Promise<number[]> => {
-      const results = await actor.sample(
+      const results = await sampleAll(
+        actor,
         contexts.map((promptIds) => ({
           conversation: String(played),
-          promptIds: [...promptIds],
-          maxTokens: 1,
+          keep: 0,
+          append: Int32Array.from(promptIds),
+          sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 1 },
           stopIds: [],
-          temperature: 1,
-          topP: 1,
-          topK: 0,
           seed: `play ${played++}`,
         })),
       );

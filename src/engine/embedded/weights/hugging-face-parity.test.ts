@@ -8,6 +8,7 @@ import { openAdapter, readAdapter } from '../../../model/checkpoint/adapter-fold
 import { openCheckpoint, readCheckpoint } from '../../../model/checkpoint/checkpoint.ts';
 import { readSafetensors, type Weights } from '../../../model/checkpoint/safetensors.ts';
 import { parameterShapes } from '../../../model/decoder/decoder.ts';
+import { sampleAll } from '../../../policy/sampler.ts';
 import type { AdamOptions } from '../../engine.ts';
 import { type AdapterOptions, createEmbeddedEngine, type EmbeddedEngine } from '../embedded-engine.ts';
 import {
@@ -82,15 +83,13 @@ async function train(engine: EmbeddedEngine, all: Expected, expected: ExpectedSt
 }
 
 async function expectSampledIsScored(engine: EmbeddedEngine, prompt: readonly number[]): Promise<void> {
-  const [sampled] = await engine.sample([
+  const [sampled] = await sampleAll(engine, [
     {
       conversation: 'sampled',
-      promptIds: [...prompt],
-      maxTokens: 32,
+      keep: 0,
+      append: Int32Array.from(prompt),
+      sampling: { temperature: 0.9, topP: 1, topK: 0, maxTokens: 32 },
       stopIds: [],
-      temperature: 0.9,
-      topP: 1,
-      topK: 0,
       seed: 'sampled',
     },
   ]);
@@ -138,15 +137,13 @@ describe.each(families())('$name', ({ folder, expected, exact, stored }) => {
     const engine = await engineFrom(join(folder, exact[0]!));
     await expectEngineScores(engine, expected, expected);
     const { prompt, ids, logprobs } = expected.greedy;
-    const [result] = await engine.sample([
+    const [result] = await sampleAll(engine, [
       {
         conversation: 'greedy',
-        promptIds: [...prompt],
-        maxTokens: ids.length,
+        keep: 0,
+        append: Int32Array.from(prompt),
+        sampling: { temperature: 0, topP: 1, topK: 0, maxTokens: ids.length },
         stopIds: [],
-        temperature: 0,
-        topP: 1,
-        topK: 0,
         seed: 'greedy',
       },
     ]);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LoraOptions } from '../../../model/decoder/lora.ts';
+import { sampleAll } from '../../../policy/sampler.ts';
 import type { EmbeddedEngine } from '../embedded-engine.ts';
 import { adam, engineOf, likelihood, randomBatch, request } from '../testing/tiny-engine.ts';
 
@@ -63,7 +64,9 @@ describe('an adapter', () => {
       await train(engine, 10);
       const last = await engine.forwardBackward(batch, likelihood, { temperature: 1 });
       expect(last.loss).toBeLessThan(first.loss - 0.01);
-      const [sampled] = await engine.sample([request('a', [1, 2, 3], { maxTokens: 20, temperature: 0.8 })]);
+      const [sampled] = await sampleAll(engine, [
+        request('a', [1, 2, 3], { maxTokens: 20, temperature: 0.8 }),
+      ]);
       const ids_T = Int32Array.from([1, 2, 3, ...sampled!.ids]);
       const scored = await engine.score({ rows: [{ ids_T }] }, { temperature: 0.8 });
       for (const [index, logprob] of sampled!.logprobs.entries())
@@ -92,7 +95,7 @@ describe('an adapter', () => {
     expect(await scores(second)).toEqual(await scores(first));
     expect(await scores(second, true)).toEqual(await scores(first, true));
     const ask = [request('a', [1, 2, 3], { maxTokens: 20 })];
-    expect(await second.sample(ask)).toEqual(await first.sample(ask));
+    expect(await sampleAll(second, ask)).toEqual(await sampleAll(first, ask));
   });
 
   it('of another base, rank or alpha is refused', async () => {
@@ -194,7 +197,7 @@ describe('several adapters over one base', () => {
     expect(await scores(alone)).toEqual(await scores(first));
     await first.close();
     const ask = [request('a', [1, 2, 3], { maxTokens: 20 })];
-    expect(await third.sample(ask)).toEqual(await alone.sample(ask));
+    expect(await sampleAll(third, ask)).toEqual(await sampleAll(alone, ask));
     await second.close();
     await third.close();
   });

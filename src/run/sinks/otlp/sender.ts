@@ -1,5 +1,7 @@
 /** Sends to a collector in the background: one request at a time, little memory, and no waiting. */
 
+import { ask, reasonOf } from '../../../core/node/http.ts';
+
 export type Signal = 'traces' | 'metrics';
 
 export interface SenderOptions {
@@ -79,20 +81,19 @@ export class Sender {
   async #post({ signal, body }: Waiting): Promise<void> {
     const { url, headers, timeoutMs } = this.#options;
     try {
-      const response = await fetch(`${url}/v1/${signal}`, {
+      const answer = await ask(`${url}/v1/${signal}`, {
         method: 'POST',
-        headers: { ...headers, 'content-type': 'application/x-protobuf' },
+        headers: { 'content-type': 'application/x-protobuf' },
+        secrets: headers,
         body,
-        redirect: 'error',
         signal: AbortSignal.any([this.#abort.signal, AbortSignal.timeout(timeoutMs)]),
       });
-      await response.body?.cancel();
-      if (response.ok) this.#failures = 0;
-      else
-        this.#failed(signal, `the collector answered ${response.status}`, refusals.includes(response.status));
+      answer.discard();
+      const { status } = answer;
+      if (status >= 200 && status < 300) this.#failures = 0;
+      else this.#failed(signal, `the collector answered ${status}`, refusals.includes(status));
     } catch (error) {
-      const { cause } = error as { readonly cause?: unknown };
-      this.#failed(signal, String(cause instanceof Error ? cause.message : error), false);
+      this.#failed(signal, reasonOf(error), false);
     }
   }
 

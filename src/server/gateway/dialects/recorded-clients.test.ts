@@ -175,7 +175,7 @@ describe.skipIf(recorded.length === 0)(`recorded clients, where ${folder} is the
     expect(untrainable).toEqual({});
     const prompts = promptsOf(calls);
     for (const [index, { id, ids }] of calls.entries()) {
-      expect(prompts.get(id)).toEqual([...policy.requests[index]!.promptIds]);
+      expect(prompts.get(id)).toEqual([...policy.requests[index]!.append]);
       expect(ids.length).toBeGreaterThan(0);
     }
     const reasons = calls.flatMap(({ newPath }) => (newPath ? [newPath] : []));

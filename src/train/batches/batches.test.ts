@@ -1,0 +1,218 @@
+import { expect, test } from 'vitest';
+import type { Group } from '../../core/episode.ts';
+import { byPolicy, madeCall, madeEpisode, madeKey } from '../../core/testing/made-episodes.ts';
+import { type Actor, type Batch, type BatchSettings, batches } from './batches.ts';
+
+/** Time that passes when nothing else happens: the earliest goes on first. */
+class Clock {
+  now = 0;
+  readonly #waiting: { at: number; go: () => void }[] = [];
+
+  wait(time: number): Promise<void> {
+    return new Promise((go) => this.#waiting.push({ at: this.now + time, go }));
+  }
+
+  async run<T>(work: Promise<T>): Promise<T> {
+    let over = false;
+    const done = work.finally(() => {
+      over = true;
+    });
+    done.catch(() => undefined);
+    while (!over) {
+      await new Promise(setImmediate);
+      if (over) break;
+      this.#waiting.sort((a, b) => a.at - b.at);
+      const next = this.#waiting.shift();
+      if (!next) throw new Error('Nothing will ever happen');
+      this.now = next.at;
+      next.go();
+    }
+    return done;
+  }
+}
+
+interface World extends Actor {
+  readonly asked: { readonly step: number; readonly round: number; readonly wanted: number; at: number }[];
+  readonly replayed: Group[];
+}
+
+/** Groups of one episode whose turns take as long as `turnsOf` says, each with the weights that act when it begins. */
+function acting(clock: Clock, turnsOf: (group: number) => number, rounds = 1): World {
+  let version = 0;
+  let count = 0;
+  const asked: World['asked'] = [];
+  const replayed: Group[] = [];
+  const play = async (step: number, group: number): Promise<Group> => {
+    const calls = [];
+    for (let turn = 0; turn < turnsOf(group); turn++) {
+      const by = byPolicy('learner', version);
+      await clock.wait(3 + ((group + turn) % 4));
+      calls.push(madeCall(turn, 1, { by }));
+    }
+    return { step, group, members: [madeEpisode(group, calls, [], { key: madeKey({ step, group }) })] };
+  };
+  return {
+    asked,
+    replayed,
+    get version() {
+      return version;
+    },
+    play: async ({ step, round, wanted }) => {
+      asked.push({ step, round, wanted, at: clock.now });
+      if (round >= rounds) return [];
+      return Array.from({ length: wanted }, () => play(step, count++));
+    },
+    again: (group) => {
+      replayed.push(group);
+      return play(group.step, group.group);
+    },
+    publish: async () => ++version,
+  };
+}
+
+interface Trained {
+  readonly batches: readonly Batch[];
+  readonly groups: readonly Group[];
+  readonly time: number;
+  readonly mixed: number;
+}
+
+async function trained(
+  settings: BatchSettings,
+  { steps = 6, turnsOf = (group: number) => 1 + ((group * 7) % 5), rounds = 1 } = {},
+): Promise<Trained & { readonly actor: World }> {
+  const clock = new Clock();
+  const actor = acting(clock, turnsOf, rounds);
+  const source = batches({ ...settings, actor, groups: 8, step: 0, last: () => steps });
+  const { signal } = new AbortController();
+  const all: Batch[] = [];
+  const learn = async (): Promise<void> => {
+    for (let step = 0; step < steps; ) {
+      const batch = await source.next(signal);
+      all.push(batch);
+      await clock.wait(6 / settings.parts);
+      await source.learned(batch);
+      if (batch.last) step++;
+    }
+    source.close();
+  };
+  await clock.run(learn());
+  const groups = all.flatMap((batch) => batch.groups);
+  const versions = groups.map(({ members }) => new Set(members[0]!.calls.map(({ by }) => by.version)).size);
+  return {
+    batches: all,
+    groups,
+    time: clock.now,
+    mixed: versions.filter((count) => count > 1).length,
+    actor,
+  };
+}
+
+const synchronous: BatchSettings = { maxStaleness: 0, parts: 1, order: 'asked', extra: 0 };
+
+test('synchronous: a step is asked for when the one before is learned, and learns from its own groups in their order', async () => {
+  const { batches: all, groups, mixed } = await trained(synchronous);
+  expect(all.map(({ step, part, last, staleness }) => [step, part, last, staleness])).toEqual(
+    [1, 2, 3, 4, 5, 6].map((step) => [step, 0, true, 0]),
+  );
+  expect(groups.map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6].flatMap((step) => Array(8).fill(step)));
+  expect(groups.map(({ group }) => group)).toEqual(Array.from({ length: 48 }, (_, index) => index));
+  expect(mixed).toBe(0);
+});
+
+test('stale by k: k steps are asked for ahead and never more, and the order stays', async () => {
+  const before = await trained(synchronous);
+  for (const maxStaleness of [1, 2]) {
+    const { batches: all, groups, time } = await trained({ ...synchronous, maxStaleness });
+    expect(groups.map(({ group }) => group)).toEqual(Array.from({ length: 48 }, (_, index) => index));
+    expect(Math.max(...all.map(({ staleness }) => staleness))).toBe(maxStaleness);
+    expect(time).toBeLessThan(before.time);
+  }
+});
+
+test('by parts: each is handed over when its groups have ended, and the weights change after the last', async () => {
+  const { batches: all, mixed, time } = await trained({ ...synchronous, parts: 4, order: 'ended' });
+  expect(all).toHaveLength(24);
+  expect(all.map(({ groups }) => groups.length)).toEqual(Array(24).fill(2));
+  expect(all.slice(0, 5).map(({ step, part, last }) => [step, part, last])).toEqual([
+    [1, 0, false],
+    [1, 1, false],
+    [1, 2, false],
+    [1, 3, true],
+    [2, 0, false],
+  ]);
+  expect(mixed).toBe(0);
+  expect(time).toBeLessThan((await trained(synchronous)).time);
+});
+
+test('partial rollouts: the first to end are learned from, episodes go on under new weights, and no group is lost', async () => {
+  const settings: BatchSettings = { maxStaleness: 2, parts: 1, order: 'ended', extra: 4 };
+  const { batches: all, groups, mixed, actor } = await trained(settings);
+  expect(mixed).toBeGreaterThan(0);
+  expect(Math.max(...all.map(({ staleness }) => staleness))).toBeLessThanOrEqual(2);
+  expect(new Set(groups.map(({ group }) => group)).size).toBe(48);
+  expect(actor.asked[0]).toMatchObject({ step: 1, wanted: 12 });
+  expect(actor.asked.slice(1).every(({ wanted }) => wanted === 8)).toBe(true);
+});
+
+test('groups that have become too stale are dropped, counted, and asked for again under their keys', async () => {
+  const settings: BatchSettings = { maxStaleness: 1, parts: 1, order: 'ended', extra: 4 };
+  const {
+    batches: all,
+    groups,
+    actor,
+  } = await trained(settings, {
+    steps: 9,
+    turnsOf: (group) => (group % 8 === 3 ? 6 : 1),
+  });
+  expect(all.reduce((sum, { dropped }) => sum + dropped, 0)).toBe(actor.replayed.length);
+  expect(actor.replayed.length).toBeGreaterThan(0);
+  // Each was played again with newer weights before it was learned from.
+  const learned = new Map(groups.map((group) => [group.group, group]));
+  const taken = actor.replayed.filter(({ group }) => learned.has(group));
+  expect(taken.length).toBeGreaterThan(0);
+  for (const group of taken) expect(learned.get(group.group)).not.toBe(group);
+  expect(Math.max(...all.map(({ staleness }) => staleness))).toBeLessThanOrEqual(1);
+  expect(groups).toHaveLength(72);
+});
+
+test('a step asks round after round until nothing more is wanted', async () => {
+  const { batches: all, actor } = await trained(synchronous, { steps: 2, rounds: 2 });
+  expect(actor.asked.map(({ step, round }) => [step, round])).toEqual([
+    [1, 0],
+    [1, 1],
+    [2, 0],
+    [2, 1],
+  ]);
+  expect(all.map(({ groups }) => groups.length)).toEqual([8, 8]);
+});
+
+test('an actor that plays nothing leaves batches without groups, and is asked once a step', async () => {
+  const { batches: all, actor } = await trained(synchronous, { steps: 2, rounds: 0 });
+  expect(all.map(({ groups }) => groups.length)).toEqual([0, 0]);
+  expect(actor.asked.map(({ round }) => round)).toEqual([0, 0]);
+});
+
+test('a group that cannot be played ends the wait, and closing ends and counts what is under way', async () => {
+  const clock = new Clock();
+  const actor = acting(clock, () => 1);
+  const signals: AbortSignal[] = [];
+  const failing: Actor = {
+    ...actor,
+    version: 0,
+    play: async (ask, signal) => {
+      signals.push(signal);
+      const groups = await actor.play(ask, signal);
+      return ask.step === 2 ? [Promise.reject(new Error('no weights'))] : groups;
+    },
+  };
+  const settings = { ...synchronous, maxStaleness: 1 };
+  const source = batches({ ...settings, actor: failing, groups: 2, step: 0, last: () => 9 });
+  const { signal } = new AbortController();
+  await source.learned(await clock.run(source.next(signal)));
+  await expect(clock.run(source.next(signal))).rejects.toThrow('no weights');
+  expect(signals[0]!.aborted).toBe(false);
+  expect(source.underWay).toBeGreaterThan(0);
+  source.close();
+  expect(signals.every(({ aborted }) => aborted)).toBe(true);
+});

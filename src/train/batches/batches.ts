@@ -1,0 +1,171 @@
+/**
+ * Acting and learning apart: groups are asked for as far ahead as staleness allows, and handed over in batches to learn from.
+ *
+ * Step s is asked for once s − 1 − `maxStaleness` steps are learned. Synchronous learning (0, one part, as asked), learning
+ * that is stale by k, stream-by-minibatch (several parts) and partial rollouts under new weights (as they end, some extra)
+ * are settings, and the loop that learns is the same.
+ *
+ * Sources: AReaL (2505.24298) for interruptible rollouts and bounded staleness; slime and verl for over-asking.
+ */
+
+import type { Group } from '../../core/episode.ts';
+import { Ended } from './ended.ts';
+import { olderBy } from './staleness.ts';
+
+export interface BatchSettings {
+  /** Most steps that the oldest trained completion of a batch may be behind the learner. */
+  readonly maxStaleness: number;
+  /** Batches that a step is learned in. */
+  readonly parts: number;
+  /** Groups are learned from by the step that asked for them, or by the first that they end in. */
+  readonly order: 'asked' | 'ended';
+  /** Groups under way beyond those of a step, where they are learned from as they end. */
+  readonly extra: number;
+}
+
+/** What is asked for. */
+export interface Ask {
+  /** The step that asks, from 1. */
+  readonly step: number;
+  /** Of the step, from 0. */
+  readonly round: number;
+  readonly wanted: number;
+  /** What earlier rounds of the step played. */
+  readonly groups: readonly Group[];
+}
+
+export interface Actor {
+  /** Of the weights that act now. */
+  readonly version: number;
+  /** Begins to play groups; each promise settles when its group has ended. None: the step has all that it asks for. */
+  play(ask: Ask, signal: AbortSignal): Promise<readonly Promise<Group>[]>;
+  /** Plays a group once more, under the same keys. */
+  again(group: Group, signal: AbortSignal): Promise<Group>;
+  /** The learner's weights act from now on. Their version. */
+  publish(): Promise<number>;
+}
+
+export interface Batch {
+  /** The step that learns from it, from 1. */
+  readonly step: number;
+  /** Of the step, from 0. */
+  readonly part: number;
+  /** No other part of the step follows. */
+  readonly last: boolean;
+  readonly groups: readonly Group[];
+  /** The learner's version less that of the oldest completion that is trained on. */
+  readonly staleness: number;
+  /** Groups that had become too stale, and were asked for again, since the batch before. */
+  readonly dropped: number;
+}
+
+export interface Batches {
+  /** What is learned from next. */
+  next(signal: AbortSignal): Promise<Batch>;
+  /** It was learned from. After the last part of a step the new weights act. */
+  learned(batch: Batch): Promise<void>;
+  /** Groups under way, or not learned from yet. */
+  readonly underWay: number;
+  /** Ends what is under way. */
+  close(): void;
+}
+
+export interface BatchesOptions extends BatchSettings {
+  readonly actor: Actor;
+  /** Groups of a step. */
+  readonly groups: number;
+  /** Steps learned before. */
+  readonly step: number;
+  /** The last step, as far as is known now: what lies beyond is not asked for. */
+  last(): number;
+}
+
+/**
+ * @example
+ * const source = batches({ actor, groups: 64, step: 0, last: () => 100, maxStaleness: 1, parts: 1, order: 'asked', extra: 0 });
+ * for (let step = 0; step < 100; step++) {
+ *   const batch = await source.next(signal);
+ *   await learn(batch.groups);
+ *   await source.learned(batch);
+ * }
+ * source.close();
+ */
+export function batches(options: BatchesOptions): Batches {
+  const { actor, maxStaleness, parts, order, extra, groups: wanted } = options;
+  const closing = new AbortController();
+  const underWay = new Ended();
+  let learned = options.step;
+  let asked = options.step;
+  let part = 0;
+  let round = 0;
+  /** Of the present step, as far as they were handed over. */
+  let given: Group[] = [];
+  let planned = 0;
+  const plannedOf = new Map<number, number>();
+
+  const play = async (ask: Ask, signal: AbortSignal): Promise<number> => {
+    const begun = await actor.play(ask, AbortSignal.any([signal, closing.signal]));
+    for (const group of begun) underWay.add(ask.step, group);
+    return begun.length;
+  };
+
+  /** Ask as far ahead as is allowed. */
+  const askAhead = async (signal: AbortSignal): Promise<void> => {
+    // The step that is next is asked for even where the plan has meanwhile shrunk.
+    const end = Math.max(learned + 1, Math.min(options.last(), learned + 1 + maxStaleness));
+    while (asked < end) {
+      asked++;
+      const ahead = asked === options.step + 1 && order === 'ended' ? extra : 0;
+      const ask = { step: asked, round: 0, wanted: wanted + ahead, groups: [] };
+      plannedOf.set(asked, Math.max(0, (await play(ask, signal)) - ahead));
+    }
+  };
+
+  return {
+    async next(signal) {
+      await askAhead(signal);
+      const step = learned + 1;
+      if (part === 0) {
+        planned = plannedOf.get(step)!;
+        round = 0;
+        given = [];
+      }
+      const last = part === parts - 1;
+      const size = Math.floor(((part + 1) * planned) / parts) - Math.floor((part * planned) / parts);
+      const groups: Group[] = [];
+      let dropped = 0;
+      while (planned > 0) {
+        if (groups.length >= size && !(last && order === 'asked')) break;
+        const isEmpty = order === 'asked' ? !underWay.has(step) : underWay.size === 0;
+        if (isEmpty) {
+          const missing = Math.max(0, size - groups.length);
+          const ask = { step, round: ++round, wanted: missing, groups: [...given, ...groups] };
+          if ((await play(ask, signal)) === 0) break;
+          continue;
+        }
+        // A step that learns from its own groups was asked for early enough.
+        const group = order === 'asked' ? await underWay.firstOf(step) : await underWay.firstEnded();
+        if (order === 'asked' || olderBy(actor.version, [group]) <= maxStaleness) {
+          groups.push(group);
+          continue;
+        }
+        dropped++;
+        underWay.add(step, actor.again(group, AbortSignal.any([signal, closing.signal])));
+      }
+      given.push(...groups);
+      const staleness = olderBy(actor.version, groups);
+      return { step, part, last, groups, staleness, dropped };
+    },
+    async learned({ last }) {
+      part++;
+      if (!last) return;
+      plannedOf.delete(++learned);
+      part = 0;
+      await actor.publish();
+    },
+    get underWay() {
+      return underWay.size;
+    },
+    close: () => closing.abort(),
+  };
+}

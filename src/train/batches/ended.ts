@@ -1,0 +1,61 @@
+/** Groups under way, and those that have ended and wait to be taken. */
+
+import type { Group } from '../../core/episode.ts';
+
+interface Entry {
+  readonly step: number;
+  readonly ended: Promise<Group>;
+}
+
+export class Ended {
+  readonly #underWay = new Set<Entry>();
+  /** In the order in which they ended. */
+  readonly #done: Entry[] = [];
+  #wake: (() => void) | undefined;
+
+  /** All that were not taken. */
+  get size(): number {
+    return this.#underWay.size;
+  }
+
+  has(step: number): boolean {
+    for (const entry of this.#underWay) if (entry.step === step) return true;
+    return false;
+  }
+
+  /** @param step that asked for it */
+  add(step: number, ended: Promise<Group>): void {
+    const entry = { step, ended };
+    this.#underWay.add(entry);
+    const settle = (): void => {
+      this.#done.push(entry);
+      this.#wake?.();
+    };
+    ended.then(settle, settle);
+  }
+
+  /** The first that the step asked for, once it has ended. */
+  async firstOf(step: number): Promise<Group> {
+    for (const entry of this.#underWay) {
+      if (entry.step === step) return this.#take(entry);
+    }
+    throw new Error(`Step ${step} has no group under way`);
+  }
+
+  /** The one that ended first, whoever asked for it. */
+  async firstEnded(): Promise<Group> {
+    while (this.#done.length === 0) {
+      await new Promise<void>((wake) => {
+        this.#wake = wake;
+      });
+    }
+    return this.#take(this.#done[0]!);
+  }
+
+  async #take(entry: Entry): Promise<Group> {
+    const group = await entry.ended;
+    this.#underWay.delete(entry);
+    this.#done.splice(this.#done.indexOf(entry), 1);
+    return group;
+  }
+}
