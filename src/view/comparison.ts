@@ -1,6 +1,6 @@
-/** A comparison as `turnwise compare` stores it beside its report, in `comparison.json`, for the page that shows it. */
+/** A comparison as `turnwise compare` stores it beside its report, in `results.json`, for the page that shows it. */
 
-export const comparisonFile = 'comparison.json';
+export const comparisonFile = 'results.json';
 
 export interface StoredBandPoint {
   /** What was spent, in the unit of the world's axis. */
