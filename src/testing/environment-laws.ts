@@ -31,8 +31,8 @@ const SPLITS = ['train', 'validation', 'test'] as const;
  *
  * @throws TurnwiseError `law-broken` with the options, split, task and seed that show it; `config-invalid` for what is no world
  */
-export async function environmentLaws(
-  tested: TestedWorld,
+export async function environmentLaws<Task, State>(
+  tested: TestedWorld<Task, State>,
   { options: tried, episodes }: LawOptions = {},
 ): Promise<void> {
   const factory = factoryUnderTest(tested);

@@ -36,8 +36,8 @@ export interface PlayOptions {
  *
  * @throws TurnwiseError `config-invalid` for what is no world
  */
-export async function playEpisode(
-  world: TestedWorld,
+export async function playEpisode<Task, State>(
+  world: TestedWorld<Task, State>,
   player: Policy | PlayerKind,
   { task, index = 0, split = 'test', seed = 1, options = {}, maxTurns }: PlayOptions = {},
 ): Promise<Episode> {

@@ -8,11 +8,10 @@ import type { World } from '../env/world.ts';
 import { factoryOf } from '../run/load/world-object.ts';
 
 /** Whatever `defineEnvironment`, `defineGame`, `defineWorld`, `fromEnvironment` or `fromGame` returned. */
-// biome-ignore lint/suspicious/noExplicitAny: tasks and states are the author's
-export type TestedWorld = Environment<any, any> | Game<any, any> | World | WorldFactory;
+export type TestedWorld<Task, State> = Environment<Task, State> | Game<Task, State> | World | WorldFactory;
 
 /** @throws TurnwiseError `config-invalid` */
-export function factoryUnderTest(world: TestedWorld): WorldFactory {
+export function factoryUnderTest<Task, State>(world: TestedWorld<Task, State>): WorldFactory {
   const factory = factoryOf(world);
   if (factory) return factory;
   throw new TurnwiseError('config-invalid', {
