@@ -166,6 +166,7 @@ describe.skipIf(isMissing)('in a browser', () => {
     await listening(page.locator('.raw pre'));
     await page.keyboard.press('u');
     await page.waitForURL(/\/groups\/\d+$/);
+    await listening(page.locator('.members-table tr.current'));
     await page.keyboard.press('u');
     await listening(page.locator('text=Groups of step 3'));
     const before = await page.evaluate(() => document.documentElement.dataset.theme);
