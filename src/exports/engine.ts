@@ -13,6 +13,7 @@ export type { LossScale } from '../engine/tinker/loss-scale.ts';
 export type { TinkerEngine, TinkerEngineOptions } from '../engine/tinker/tinker-engine.ts';
 export { batchOf, type TokenRow } from '../engine/token-batch.ts';
 export { type ChatRenderer, type ChatRendererOptions, chatRenderer } from '../model/chat/chat-renderer.ts';
+export { idsOfPrompt, type Prompt, promptAfter, type TokenPath } from '../model/chat/token-path.ts';
 export { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint/checkpoint.ts';
 export type { DecoderShape, RopeScaling, ValueBins } from '../model/decoder/decoder.ts';
 export type { LoraOptions, LoraShape } from '../model/decoder/lora.ts';

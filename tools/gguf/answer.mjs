@@ -7,15 +7,17 @@
 import {
   chatRenderer,
   createEmbeddedEngine,
+  idsOfPrompt,
   loadPretrainedLanguage,
   openCheckpoint,
+  promptAfter,
 } from '../../dist/src/exports/engine.js';
 
 const [path, question, word] = process.argv.slice(2);
 const model = await openCheckpoint(path, { contextLength: 256 });
 const language = await loadPretrainedLanguage(path, model.shape.vocabulary);
 const renderer = chatRenderer(language, { maxTurnTokens: 32 });
-const { promptIds } = renderer.prompt({ ids: [], messages: [] }, [{ role: 'user', content: question }]);
+const prompt = promptAfter([], [{ role: 'user', content: question }], renderer);
 const engine = await createEmbeddedEngine({
   model,
   lora: { rank: 1 },
@@ -23,18 +25,14 @@ const engine = await createEmbeddedEngine({
   threads: 2,
   tokenBudget: 256,
 });
-const [answer] = await engine.sample([
-  {
-    conversation: 'question',
-    promptIds,
-    maxTokens: 32,
-    stopIds: renderer.stopIds,
-    temperature: 0,
-    topP: 1,
-    topK: 0,
-    seed: 'question',
-  },
-]);
+const answer = await engine.sample({
+  conversation: 'question',
+  keep: 0,
+  append: idsOfPrompt(prompt),
+  sampling: { temperature: 0, topP: 1, topK: 0, maxTokens: 32 },
+  stopIds: renderer.stopIds,
+  seed: 'question',
+});
 await engine.close();
 const text = renderer.text(answer.ids);
 process.stdout.write(`${question}\n${text}\n`);
