@@ -41,7 +41,7 @@ export interface DemonstrationOptions {
  * Text only: the tokenizer is made from these, so there are no ids yet. Small models read a token a word, and a mark on either
  * side of a completion.
  */
-const noIds: Renderer = {
+const wordsOnly: Renderer = {
   stopIds: [],
   maxTurnTokens: 1,
   pieces: (said) => said,
@@ -90,7 +90,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
         player: (key) => demonstrator(key, options),
         randomRate: options.randomRate,
       }),
-      renderer: noIds,
+      renderer: wordsOnly,
       context: options.context ?? fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: options.maxTurns,
