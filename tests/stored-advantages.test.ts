@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { chain } from '../bench/methods/environments/chain.ts';
 import { duet } from '../bench/methods/environments/duet.ts';
+import { secretWord } from '../bench/methods/environments/words.ts';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { creditCommand } from '../src/cli/commands/credit.ts';
 import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
@@ -46,6 +47,7 @@ const brittle = (() => {
   return defineEnvironment({
     ...doors,
     correctThought: () => 'well',
+    truth: () => secretWord(1, 2),
     step: (state, action, rng) => {
       if (rng.chance(0.04)) throw new Error('a door jams');
       return doors.step(state, action, rng);

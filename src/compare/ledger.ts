@@ -38,6 +38,7 @@ export function ledgerOf(
     ...catalogue.credit.find(method).needs,
     ...Object.keys(shape).flatMap((name) => catalogue.shapings.find(name).needs),
     ...(recipe.needs?.facts ?? []),
+    ...(recipe.turnFacts?.fields ?? []),
   ];
   const reads = new Set<LedgerColumn>([
     ...declared,

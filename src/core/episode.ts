@@ -3,7 +3,7 @@
  * rollout and the gateway write it, the store keeps it, and everything later (credit, samples, pages) is computed from it.
  */
 
-import type { Facts } from './facts.ts';
+import type { Facts, TurnFacts } from './facts.ts';
 import type { Json, JsonObject } from './json/json.ts';
 import type { Message, Reply, ToolDeclaration } from './messages.ts';
 import type { StopReason } from './stop.ts';
@@ -185,6 +185,8 @@ export interface StoredCredit extends Choice {
   /** What the critic said before each sampled token. */
   readonly values?: readonly number[];
   readonly entropies?: readonly number[];
+  /** Facts of each turn that the recipe found out beside the environment's. */
+  readonly facts_K?: readonly TurnFacts[];
 }
 
 export interface Episode {

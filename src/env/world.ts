@@ -75,3 +75,15 @@ export function canBranch({
 }: Partial<Pick<World, 'agent' | 'pure' | 'snapshots'>>): boolean {
   return agent === undefined && (pure === true || snapshots !== undefined);
 }
+
+/** The solutions that a world knows of a task: none where it knows none, and where its own code fails: what cannot be told is no reason to end a run. */
+export function truthsOf({ truth }: Pick<World, 'truth'>, task: Json): readonly string[] {
+  let given: unknown;
+  try {
+    given = truth?.(task) ?? [];
+  } catch {
+    return [];
+  }
+  const truths: readonly unknown[] = Array.isArray(given) ? given : [given];
+  return truths.filter((one) => typeof one === 'string');
+}

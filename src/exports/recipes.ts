@@ -28,10 +28,13 @@ export {
 } from '../train/config/blocks.ts';
 export type { Replayed } from '../train/kit/archive.ts';
 export { type Candidate, type CreditedSample, minibatches, type SampleScores } from '../train/kit/batch.ts';
+export { counterfactuals } from '../train/kit/counterfactuals.ts';
 export type { CreditedGroups } from '../train/kit/credit-groups.ts';
 export type { At, Kept, Learn, Learned, LearnStep } from '../train/kit/learn.ts';
 export { policyGradient } from '../train/kit/policy-gradient.ts';
 export type { Lesson, Prompt, TrainedModel, Trainer } from '../train/kit/trainer.ts';
+export { truthProbabilities } from '../train/kit/truth-probabilities.ts';
+export type { FoundFacts } from '../train/kit/turn-facts.ts';
 export { type ActorCritic, type ActorStep, actorCritic } from '../train/off-policy/actor-critic.ts';
 export { learnFromReplay, type ReplayMethod } from '../train/off-policy/imitation.ts';
 export { learnBeside } from '../train/off-policy/mixtures.ts';

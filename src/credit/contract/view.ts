@@ -18,21 +18,25 @@ export function creditView(group: Group, role: Role): CreditTrajectory[] {
     .map((trajectory) => creditTrajectory(trajectory, 1, storedScores(trajectory)));
 }
 
-/** What was scored about the tokens of a turn, and what is added to its reward. */
+/** What was scored about the tokens of a turn, what is added to its reward, and what else was found out about it. */
 export interface TurnScores {
   readonly values?: readonly number[];
   readonly entropies?: readonly number[];
   readonly bonus?: number;
+  /** These win over those of the environment. */
+  readonly facts?: TurnFacts;
 }
 
 /** What was scored about the tokens of a stored trajectory when it was learned from. */
 export function storedScores({ episode, role, turns }: Trajectory): TurnScores[] {
-  const { values, entropies } = episode.credit?.[role] ?? {};
+  const { values, entropies, facts_K } = episode.credit?.[role] ?? {};
   let end = 0;
-  return turns.map((turn) => {
+  return turns.map((turn, k) => {
     const first = end;
+    const facts = facts_K?.[k];
     end += sampledTokens(turn);
     return {
+      ...(facts && { facts }),
       ...(values && { values: values.slice(first, end) }),
       ...(entropies && { entropies: entropies.slice(first, end) }),
     };
@@ -69,9 +73,10 @@ export function creditTrajectory(
 function creditTurn(
   turn: Turn,
   rewardScale: number,
-  { values, entropies, bonus = 0 }: TurnScores = {},
+  { values, entropies, bonus = 0, facts: found }: TurnScores = {},
 ): CreditTurn {
-  const facts: TurnFacts = factsOf('turn', turn.transition?.facts);
+  const told: TurnFacts = factsOf('turn', turn.transition?.facts);
+  const facts = found ? { ...told, ...found } : told;
   const { dense, counterfactual } = facts;
   return {
     reward: turn.reward * rewardScale + bonus,

@@ -151,14 +151,17 @@ function transitionOf(fields: Fields, path: string, read: Reader): Fields {
     ...read.each(fields, path, ['at', 'environmentMs'], (value, at) => read.number(value, at)),
     rewards: read.numbers(fields.rewards, `${path}.rewards`),
     ...read.optional(fields, 'metrics', (value) => read.numbers(value, `${path}.metrics`)),
-    ...read.optional(fields, 'facts', (value) => {
-      const facts = read.record(value, `${path}.facts`);
-      return {
-        ...facts,
-        ...read.each(facts, `${path}.facts`, numberFacts, (fact, at) => read.number(fact, at)),
-        ...read.each(facts, `${path}.facts`, ['dense', 'features'], (fact, at) => read.series(fact, at)),
-      };
-    }),
+    ...read.optional(fields, 'facts', (value) =>
+      factsOf(read.record(value, `${path}.facts`), `${path}.facts`, read),
+    ),
+  };
+}
+
+function factsOf(facts: Fields, path: string, read: Reader): Fields {
+  return {
+    ...facts,
+    ...read.each(facts, path, numberFacts, (fact, at) => read.number(fact, at)),
+    ...read.each(facts, path, ['dense', 'features'], (fact, at) => read.series(fact, at)),
   };
 }
 
@@ -168,6 +171,9 @@ function creditOf(fields: Fields, path: string, read: Reader): Fields {
     ...fields,
     ...read.each(fields, path, ['weight'], (value, at) => read.number(value, at)),
     ...read.each(fields, path, series, (value, at) => read.series(value, at)),
+    ...read.each(fields, path, ['facts_K'], (value, at) =>
+      read.list(value, at, (facts, turn) => factsOf(read.record(facts, turn), turn, read)),
+    ),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { badDefinition } from '../../core/definition.ts';
 import type { Choice } from '../../core/episode.ts';
+import type { TurnFacts } from '../../core/facts.ts';
 import type { RoleGroup } from '../../core/trajectory.ts';
 import { creditTrajectory, type TurnScores } from '../../credit/contract/view.ts';
 import type { CreditState, TrajectoryCredit } from '../../credit/report/rollouts.ts';
@@ -29,16 +30,26 @@ export interface CreditedGroups {
   readonly samples_I: readonly (readonly CreditedSample[])[];
 }
 
-/** Advantages: what each turn or token was worth, compared within its group or against the critic. All groups set baselines. */
+/**
+ * Advantages: what each turn or token was worth, compared within its group or against the critic. All groups set baselines.
+ *
+ * @param facts_IK what the recipe found out about the turns of each member, group after group
+ */
 export async function creditGroups(
   learner: Learner,
   groups: readonly RoleGroup[],
   creditState: CreditState,
+  facts_IK?: readonly (readonly TurnFacts[])[],
 ): Promise<CreditedGroups> {
   const { config } = learner;
   const candidates = candidatesOf(groups.flatMap(({ members }) => members));
   const scores = await scoreEpisodes(learner, candidates);
-  const turnScores_I = candidates.map((candidate, index) => turnScores(candidate, scores[index]));
+  const turnScores_I = candidates.map((candidate, index) =>
+    turnScores(candidate, scores[index]).map((turn, k): TurnScores => {
+      const facts = facts_IK?.[index]?.[k];
+      return facts ? { ...turn, facts } : turn;
+    }),
+  );
   const inputs = candidates.map(({ trajectory }, index) =>
     creditTrajectory(trajectory, config.credit.rewardScale, turnScores_I[index]),
   );

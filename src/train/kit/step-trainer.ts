@@ -1,10 +1,12 @@
 /** The trainer of one step: it takes the optimizer steps that a recipe asks for, and keeps count of them. */
 
+import type { Json } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
 import type { CreditState } from '../../credit/report/rollouts.ts';
 import type { Engine, SampleResult, ScoreRequest } from '../../engine/engine.ts';
 import { sharedRows } from '../../engine/token-batch.ts';
+import { truthsOf } from '../../env/world.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
 import { explainedVariance } from '../../objective/critic/value.ts';
 import { sampleAll } from '../../policy/sampler.ts';
@@ -95,6 +97,10 @@ export class StepTrainer implements Trainer {
     return this.#learner.world.protocol;
   }
 
+  truth(task: Json): readonly string[] {
+    return truthsOf(this.#learner.world, task);
+  }
+
   get contextLength(): number {
     return this.#learner.engine.capabilities.contextLength;
   }
@@ -106,7 +112,9 @@ export class StepTrainer implements Trainer {
 
   async credit(groups: readonly RoleGroup[]): Promise<CreditedGroups> {
     const compared = withBaselines(groups, this.#groups);
-    const credited = await creditGroups(this.#learner, compared, this.creditState);
+    const trajectories = compared.flatMap(({ members }) => members);
+    const facts_IK = await this.#learner.recipe.turnFacts?.find(this, trajectories);
+    const credited = await creditGroups(this.#learner, compared, this.creditState, facts_IK);
     this.creditState = credited.state;
     this.credited = creditedEpisodes(credited);
     return credited;

@@ -58,6 +58,7 @@ function storedCredit({ credit, scores_K, choice }: Credited, step: number): Sto
     ...(credit.tokenAdvantages_T && { advantages_T: Array.from(credit.tokenAdvantages_T) }),
     ...(has('bonus') && { bonus_K: scores_K.map(({ bonus = 0 }) => bonus) }),
     ...(has('values') && { values: scores_K.flatMap(({ values = [] }) => values) }),
+    ...(has('facts') && { facts_K: scores_K.map(({ facts = {} }) => facts) }),
     ...(has('entropies') && { entropies: scores_K.flatMap(({ entropies = [] }) => entropies) }),
   };
 }

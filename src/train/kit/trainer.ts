@@ -1,5 +1,6 @@
 /** What a recipe learns with: the weights of one player, the credit of its episodes, and the episodes that are kept. */
 
+import type { Json } from '../../core/json/json.ts';
 import type { Rng } from '../../core/rng.ts';
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
 import type { SampleResult, ScoreRequest, TokenBatch, TokenScores } from '../../engine/engine.ts';
@@ -43,6 +44,8 @@ export interface Trainer {
   /** How tokens are read and written, and how an action is found in what was written. */
   readonly renderer: Renderer;
   readonly protocol: ActionProtocol;
+  /** Completions that solve a task, in the wording of the run; none where the environment knows none. */
+  truth(task: Json): readonly string[];
   /** Longest sequence of the policy, in tokens. */
   readonly contextLength: number;
   /** The policy loss of the settings with the terms beside it, or the value loss alone. */

@@ -15,7 +15,7 @@ import { findPolicyLoss, lossChannels, lossOptions } from '../kit/policy-objecti
 import type { Recipe } from './recipe.ts';
 
 export interface Place {
-  readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts' | 'correctThought'> &
+  readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts' | 'correctThought' | 'truth'> &
     Partial<Pick<World, 'protocol' | 'game' | 'agent' | 'pure' | 'snapshots'>>;
   readonly engine: EngineAbilities;
 }
@@ -130,6 +130,13 @@ export function needsOf(
       of: 'environment',
       what: 'an environment with a scripted expert',
       met: ({ world }) => world.script !== undefined,
+    });
+  }
+  if (recipe.needs?.truth) {
+    needs.push({
+      of: 'environment',
+      what: 'an environment that knows a solution of its tasks (truth)',
+      met: ({ world }) => world.truth !== undefined,
     });
   }
   if (recipe.needs?.corrector) {
@@ -295,7 +302,8 @@ function factsNeeded(recipe: Recipe, { credit }: TrainConfig, catalogue: Catalog
     ...Object.keys(credit.shape).map((name) => catalogue.shapings.find(name)),
   ];
   const fields = [...described.flatMap(({ needs }) => needs), ...(recipe.needs?.facts ?? [])];
-  return [...new Set(fields)].filter((field) => !KNOWN_ANYWHERE.includes(field));
+  const found = [...KNOWN_ANYWHERE, ...(recipe.turnFacts?.fields ?? [])];
+  return [...new Set(fields)].filter((field) => !found.includes(field));
 }
 
 export interface Need {

@@ -11,6 +11,7 @@ import type { Explorer } from '../../rollout/explore/tree.ts';
 import type { Block, Reads } from '../config/blocks.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../config/config.ts';
 import type { Kept, Learn } from '../kit/learn.ts';
+import type { FoundFacts } from '../kit/turn-facts.ts';
 
 export interface Recipe {
   readonly kind: 'recipe';
@@ -39,6 +40,8 @@ export interface Recipe {
     readonly corrector?: boolean;
     /** Fields that the environment gives in `info.credit`, besides those that the credit method cannot do without. */
     readonly facts?: readonly CreditField[];
+    /** `truth(task)`: completions that solve a task. */
+    readonly truth?: boolean;
     /** Its roles, by name. */
     readonly roles?: readonly string[];
   };
@@ -54,6 +57,8 @@ export interface Recipe {
   readonly playReads?: Block;
   /** What it remembers before its first step; `recorded` is what `data` names. Default: nothing. */
   readonly start?: (recorded: readonly Kept[]) => Json;
+  /** What it finds out about turns before credit: its credit method reads it beside what the environment says. */
+  readonly turnFacts?: FoundFacts;
   /** How it learns, where not from the episodes of the step by policy gradient. */
   readonly learn?: Learn;
   /** What `learn` reads of the configuration. Default: what policy gradients on the episodes of the step read. */
