@@ -163,7 +163,7 @@ function againstOthers(claim: Claim, worlds: ClaimResult['worlds']): readonly Ri
   const own = all.map(({ runs }) => runs.find(({ arm }) => arm === claimant));
   if (own.some((run) => run === undefined)) return [];
   return Object.entries(claim.arms).flatMap(([name, { role }]): Rivalry[] => {
-    if (role === 'claimant') return [];
+    if (role === 'claimant' || role === 'ceiling') return [];
     const candidates = all.map(({ runs }) => runs.filter(({ arm }) => arm === name));
     if (candidates.some(({ length }) => length === 0)) return [];
     const against = (others: readonly ResultRun[], label: string): Rivalry => ({

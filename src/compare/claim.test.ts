@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { findEnvironment } from '../run/load/environments.ts';
-import { type Claim, claimArms, readClaim, readClaims } from './claim.ts';
+import { type Claim, readClaim, readClaims } from './claim.ts';
 import { checkPrecedence, requireCommitted } from './claim-git.ts';
 import { type ClaimResult, type ResultRun, readResult, resultPath, writeResult } from './claim-result.ts';
+import { prepareClaim } from './claim-run.ts';
 import { judgeClaims } from './claim-verdict.ts';
 import { ledgerOf } from './ledger.ts';
-import { prepareStudy } from './study.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'turnwise-claims-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -85,16 +85,14 @@ const clear = [resultRun('a', 0.8), resultRun('b', 0.6)];
 describe('a claim on disk', () => {
   test.each(readClaims('bench/claims').map((stored) => [stored.claim.id, stored] as const))(
     '%s can be prepared, and every column that it reads is read by a rival',
-    async (id, { claim, path }) => {
+    async (id, stored) => {
+      const { claim, path } = stored;
       expect(path).toBe(join('bench/claims', `${id}.json`));
       const worlds = await Promise.all(
         claim.worlds.map(({ name }) => findEnvironment(name).catch(() => undefined)),
       );
-      const known = worlds.filter((world) => world !== undefined);
-      if (known.length < worlds.length) return;
-      const study = prepareStudy({
-        ...{ worlds: known, arms: await claimArms(claim), budget: claim.budget, set: [], name: id, root },
-      });
+      if (worlds.includes(undefined)) return;
+      const { study } = await prepareClaim(stored, root);
       const ledger = (role: string) =>
         study.worlds[0]!.cells.filter(({ arm }) => claim.arms[arm.name]!.role === role).flatMap(
           ({ arm, run }) => ledgerOf(run, claim.arms[arm.name]!.ledger),

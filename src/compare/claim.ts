@@ -24,7 +24,11 @@ const metric = z.enum(['final', 'area', 'return', 'cost']);
 const arm = z.strictObject({
   recipe: text,
   settings: settings.describe('Settings by dotted key'),
-  role: z.enum(['claimant', 'rival', 'placebo']),
+  role: z
+    .enum(['claimant', 'rival', 'placebo', 'ceiling'])
+    .describe(
+      'A ceiling knows what no learner could; it is shown beside the others, and the verdict leaves it out',
+    ),
   tune: z
     .union([z.boolean(), z.array(positive).min(2)])
     .default(true)
