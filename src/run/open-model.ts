@@ -7,7 +7,7 @@ import type { RunFile } from '../store/run-file.ts';
 import type { TrainConfig } from '../train/config/config.ts';
 import type { ModelCard } from '../train/model-card.ts';
 import { movedTo } from './model/policy-language.ts';
-import { type OpenBase, openEngine, reopenBase } from './model/run-model.ts';
+import { type HeldBase, type OpenBase, openEngine, reopenBase } from './model/run-model.ts';
 import { type CheckpointState, ownCheckpoint } from './run-checkpoint.ts';
 import { readRunFile } from './settings/run-recipe.ts';
 import { version } from './version.ts';
@@ -20,6 +20,8 @@ export interface ModelRequest {
   /** Default: the last. */
   readonly step?: number;
   readonly signal: AbortSignal;
+  /** Whose frozen weights it may share. */
+  readonly held?: HeldBase;
 }
 
 /** The weights of a checkpoint; the engine is to be closed. */
@@ -39,7 +41,7 @@ export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   const checkpoint = await ownCheckpoint(run, request.step);
   const { card } = checkpoint.state as unknown as CheckpointState;
   const open = await reopenBase(card, request);
-  const engine = await openEngine(card, file.config, open);
+  const engine = await openEngine(card, file.config, open, undefined, request.held);
   try {
     await engine.load(checkpoint.folder);
     return { file, card: movedTo(card, open), engine, open, folder: checkpoint.folder };
