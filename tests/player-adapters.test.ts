@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type TrainSettings, train } from '../src/exports/index.ts';
+import { readSafetensors } from '../src/model/checkpoint/safetensors.ts';
+import { exportModel } from '../src/run/export-model.ts';
 import { openCheckpoint } from '../src/run/open-checkpoint.ts';
 
 const loads = vi.hoisted(() => ({ count: 0 }));
@@ -67,10 +69,22 @@ test('learners, an earlier self and a run share the base, and each keeps its ada
   expect(loads.count).toBe(2);
   await play('past', { players: { rival: 'past:1' }, seats: { second: 'rival' } });
   expect(loads.count).toBe(3);
+  const folders = { bob: join(folder, 'bob'), learner: join(folder, 'learner') };
+  const request = { root: runs, name: 'two', signal: new AbortController().signal };
+  for (const [player, to] of Object.entries(folders))
+    await exportModel({ ...request, player }, 'adapter', to);
+  const factors = async (at: string) =>
+    (await readSafetensors(join(at, 'adapter_model.safetensors'))).tensors;
+  const step = join(runs, 'two', 'checkpoints', '2');
+  expect(await factors(folders.bob)).toEqual(await factors(join(step, 'players', 'bob')));
+  expect(await factors(folders.learner)).toEqual(await factors(step));
+  const nobody = exportModel({ ...request, player: 'eve' }, 'adapter', join(folder, 'eve'));
+  await expect(nobody).rejects.toThrow('has no learner "eve". Seen: eve. Allowed: learner, bob');
+  loads.count = 0;
   const opened = await openCheckpoint({
     ...{ root: runs, name: 'two', definitions: [] },
     signal: new AbortController().signal,
   });
-  expect(loads.count).toBe(4);
+  expect(loads.count).toBe(1);
   await opened.close();
 });
