@@ -204,7 +204,36 @@ describe('other players', () => {
     expect(compared).toBeGreaterThan(30);
   });
 
+  test('several learners learn from steps that are played ahead, each under versions of its own weights', async () => {
+    const two = { players: { bob: 'learner' }, seats: { second: 'bob' } };
+    await play('ahead', { ...two, batches: { maxStaleness: 1 } });
+    const stale = new Set<number>();
+    for (const { key, calls, credit } of stored('ahead')) {
+      for (const { role, by, trainable } of calls) {
+        expect([by.name, trainable]).toEqual([role === 'first' ? 'learner' : 'bob', true]);
+        const { trainedIn } = credit?.[role] ?? {};
+        if (trainedIn === undefined) continue;
+        expect(trainedIn).toBe(key.step);
+        // The warm start is version 1, and a step learns at the version of its number.
+        expect(trainedIn - by.version).toBeLessThanOrEqual(1);
+        stale.add(trainedIn - by.version);
+      }
+    }
+    expect(stale).toContain(1);
+    const metrics = readEvents(join(runs, 'ahead', 'events.jsonl')).flatMap((event) =>
+      event.type === 'step' ? [event.metrics] : [],
+    );
+    for (const [step, one] of metrics.entries()) {
+      expect(one['policy/staleness']).toBe(step === 0 ? 0 : 1);
+      expect(one).toHaveProperty(['players/bob/tokens/trained']);
+    }
+  });
+
   test.each([
+    [
+      { ...{ players: { a: 'past:2' }, seats: { first: 'a' } }, batches: { maxStaleness: 1 } },
+      'The player "a" is drawn anew for each step, which needs steps that are not played ahead. Seen: maxStaleness=1',
+    ],
     [
       { players: { a: 'pats:3' }, seats: { first: 'a' } },
       'The player "a" is none that there is. Seen: pats:3',
