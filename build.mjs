@@ -29,6 +29,7 @@ await build({
     'src/engine/embedded/lane-worker.ts',
     'envs/*/index.ts',
     'bench/main.ts',
+    'bench/engine-adapters.ts',
     'bench/engine-lora.ts',
     'bench/memory-loop.ts',
     'examples/*.ts',

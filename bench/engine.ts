@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { DecoderShape } from '../src/model/decoder/decoder.ts';
+import type { Arrangement } from './engine-adapters.ts';
 import type { LoraBench } from './engine-lora.ts';
 import { benchDemo, benchLongCompletions, median } from './engine-sampling.ts';
 import { benchShares } from './engine-shares.ts';
@@ -103,6 +104,7 @@ const parts = {
     };
   },
   tree: async (): Promise<object> => ({ 'groups of eight, answers of 40': await benchTrees(threads) }),
+  adapters: async (): Promise<object> => ({ 'learners with adapters over 29M': benchAdapters() }),
   lora: async (): Promise<object> => ({ 'qwen3-0.6B shape, LoRA rank 16, 4 x 512 tokens': benchLora() }),
 };
 
@@ -118,6 +120,16 @@ export async function benchEngine(chosen: readonly string[]): Promise<object> {
     Object.assign(result, await part());
   }
   return { ...result, peakResidentMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) };
+}
+
+/** Resident megabytes of a process with one learner, with two over one base, and with two that load it each. */
+function benchAdapters(): object {
+  const script = fileURLToPath(new URL('./engine-adapters.js', import.meta.url));
+  const megabytesOf = (arrangement: Arrangement): number =>
+    JSON.parse(execFileSync(process.execPath, [script, arrangement], { encoding: 'utf8' })).megabytes;
+  const [one, shared, apart] = [megabytesOf('one'), megabytesOf('shared'), megabytesOf('apart')];
+  const megabytes = { one, twoOverOneBase: shared, twoWithABaseEach: apart };
+  return Object.fromEntries(Object.entries(megabytes).map(([name, figure]) => [name, Math.round(figure)]));
 }
 
 function benchLora(): object {

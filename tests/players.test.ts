@@ -7,7 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../src/cli/command-line.ts';
+import { creditCommand } from '../src/cli/commands/credit.ts';
+import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
 import type { Episode } from '../src/core/episode.ts';
+import { roleGroups } from '../src/core/trajectory.ts';
+import type { CreditReport } from '../src/credit/report/report.ts';
 import { start, type TrainSettings, train } from '../src/exports/index.ts';
 import { resume } from '../src/exports/train.ts';
 import { pastStep } from '../src/run/players/past-self.ts';
@@ -172,7 +177,63 @@ describe('other players', () => {
     expect(metrics.at(-1)).toHaveProperty(['players/bob/tokens/trained']);
   });
 
+  test.each(['reinforce++', 'rae'])('the advantages of %s are those of the command', async (method) => {
+    const settings = {
+      ...{ players: { bob: 'learner' }, seats: { second: 'bob' }, credit: { method } },
+      ...{ objective: { klCoefficient: 0 } },
+    };
+    await play(`credit-${method}`, settings, 2);
+    let compared = 0;
+    for (const step of [1, 2]) {
+      const path = join(runs, `credit-${method}`, 'rollouts', `${step}.jsonl.gz`);
+      const console = memoryConsole();
+      await runCommandLine(['credit', '--rollouts', path, '--json'], {
+        ...{ commands: [creditCommand], version: '0.1.0', console, interrupts: noInterrupts },
+      });
+      expect(console.errors()).toBe('');
+      const { trajectories } = JSON.parse(console.output()) as CreditReport;
+      const told = new Map(trajectories.map(({ id, turns }) => [id, turns.map((turn) => turn.advantage)]));
+      for (const { members } of roleGroups(readEpisodeFile(path)!.groups))
+        for (const { id, role, episode } of members) {
+          const credit = episode.credit?.[role];
+          if (!credit) continue;
+          expect(told.get(id)).toEqual(credit.advantages_K);
+          compared++;
+        }
+    }
+    expect(compared).toBeGreaterThan(30);
+  });
+
+  test('several learners learn from steps that are played ahead, each under versions of its own weights', async () => {
+    const two = { players: { bob: 'learner' }, seats: { second: 'bob' } };
+    await play('ahead', { ...two, batches: { maxStaleness: 1 } });
+    const stale = new Set<number>();
+    for (const { key, calls, credit } of stored('ahead')) {
+      for (const { role, by, trainable } of calls) {
+        expect([by.name, trainable]).toEqual([role === 'first' ? 'learner' : 'bob', true]);
+        const { trainedIn } = credit?.[role] ?? {};
+        if (trainedIn === undefined) continue;
+        expect(trainedIn).toBe(key.step);
+        // The warm start is version 1, and a step learns at the version of its number.
+        expect(trainedIn - by.version).toBeLessThanOrEqual(1);
+        stale.add(trainedIn - by.version);
+      }
+    }
+    expect(stale).toContain(1);
+    const metrics = readEvents(join(runs, 'ahead', 'events.jsonl')).flatMap((event) =>
+      event.type === 'step' ? [event.metrics] : [],
+    );
+    for (const [step, one] of metrics.entries()) {
+      expect(one['policy/staleness']).toBe(step === 0 ? 0 : 1);
+      expect(one).toHaveProperty(['players/bob/tokens/trained']);
+    }
+  });
+
   test.each([
+    [
+      { ...{ players: { a: 'past:2' }, seats: { first: 'a' } }, batches: { maxStaleness: 1 } },
+      'The player "a" is drawn anew for each step, which needs steps that are not played ahead. Seen: maxStaleness=1',
+    ],
     [
       { players: { a: 'pats:3' }, seats: { first: 'a' } },
       'The player "a" is none that there is. Seen: pats:3',

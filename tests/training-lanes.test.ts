@@ -114,3 +114,19 @@ describe('training lanes in threads', () => {
     expect(await train(engine, 2)).toEqual(await train(await engineOf(2), 2));
   });
 });
+
+describe('several adapters in one thread', () => {
+  it('close at the same time, and the thread ends after the last', async () => {
+    const lora = { rank: 2 };
+    const options = { shape: tiny, seed: 7, threads: 1, tokenBudget: 64 };
+    const first = await createEmbeddedEngine({ ...options, lora });
+    const others = [await first.attach({ seed: 8, lora }), await first.attach({ seed: 9, lora })];
+    await expect(first.attach({ seed: 1, adapter: 'no/where' })).rejects.toThrow();
+    for (const engine of [first, ...others]) await train(engine, 1);
+    // One that still computes is closed after the others.
+    const busy = Array.from({ length: 20 }, () => others[0]!.score(batch, { temperature: 1 }));
+    const closing = [first, ...others].map((engine) => engine.close());
+    await Promise.all([...busy, ...closing]);
+    await expect(first.sample(request('a', [1]))).rejects.toMatchObject({ code: 'engine-closed' });
+  });
+});

@@ -160,6 +160,11 @@ export interface StepCredit {
   readonly rewardScale: number;
   /** Of the method before the step, such as moving baselines. */
   readonly state: JsonObject;
+  /**
+   * Present where roles have seats: the states of further learners by name. Each learner computes credit from its own
+   * roles, and other players' roles have none.
+   */
+  readonly players?: Readonly<Record<string, JsonObject>>;
 }
 
 /** What curation decides about one role of an episode. */

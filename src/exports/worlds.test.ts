@@ -17,7 +17,9 @@ import { problemOf } from '../compare/child-run.ts';
 import { fromEnvironment } from '../env/from-environment.ts';
 import { loadFile } from '../run/load/load-file.ts';
 import { resolveWorld } from '../run/load/resolve-world.ts';
+import { worldOfRun } from '../run/load/run-world.ts';
 import { type EnvironmentServer, serveEnvironment } from '../server/environment/serve.ts';
+import type { TrainConfig } from '../train/config/config.ts';
 import type { StoredEvent, TrainSettings } from './index.ts';
 import { defineAgent, defineEnvironment, resume, type Sink, start, train } from './index.ts';
 
@@ -137,14 +139,25 @@ async function stopped(name: string, world: Parameters<typeof start>[0]['world']
   await expect(run.finished).rejects.toThrow('asked to stop');
 }
 
+test('a run of before remote worlds had names goes on under the name that its chance is keyed by', async () => {
+  const of = (name: string) => ({
+    world: { name, source: address },
+    config: { environment: { timeoutMs: 5000 } } as unknown as TrainConfig,
+  });
+  const request = { root, name: 'old' };
+  expect((await worldOfRun(request, of(address))).name).toBe(address);
+  expect((await worldOfRun(request, of('echo'))).name).toBe('echo');
+  await expect(worldOfRun(request, of('other'))).rejects.toMatchObject({ code: 'run-other-environment' });
+});
+
 test.each([
-  ['file', () => place, 'echo'],
-  ['address', () => address, undefined],
+  ['file', () => place],
+  ['address', () => address],
 ] as const)(
   'a world that is a %s: the command line goes on with runs of programs, and programs with its own',
-  async (kind, placed, named) => {
+  async (kind, placed) => {
     const world = placed();
-    const name = named ?? world;
+    const name = 'echo';
     await stopped(`${kind}-code`, world);
     expect(configOf(`${kind}-code`).world).toEqual({ name, source: world });
     await succeed('resume', `${kind}-code`, '--runs', root, '--json');

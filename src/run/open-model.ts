@@ -1,14 +1,17 @@
 /** The weights of a checkpoint, in an engine. */
 
+import { TurnwiseError } from '../core/errors.ts';
 import type { EmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { TinkerEngine } from '../engine/tinker/tinker-engine.ts';
+import { LEARNER } from '../policy/engine-policy.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import type { RunFile } from '../store/run-file.ts';
 import type { TrainConfig } from '../train/config/config.ts';
 import type { ModelCard } from '../train/model-card.ts';
 import { movedTo } from './model/policy-language.ts';
-import { type OpenBase, openEngine, reopenBase } from './model/run-model.ts';
+import { type HeldBase, type OpenBase, openEngine, reopenBase } from './model/run-model.ts';
 import { type CheckpointState, ownCheckpoint } from './run-checkpoint.ts';
+import { playerFolder } from './run-folders.ts';
 import { readRunFile } from './settings/run-recipe.ts';
 import { version } from './version.ts';
 
@@ -19,7 +22,11 @@ export interface ModelRequest {
   readonly name: string;
   /** Default: the last. */
   readonly step?: number;
+  /** Which of several learners; default: the first. */
+  readonly player?: string;
   readonly signal: AbortSignal;
+  /** Whose frozen weights it may share. */
+  readonly held?: HeldBase;
 }
 
 /** The weights of a checkpoint; the engine is to be closed. */
@@ -36,15 +43,30 @@ export interface OpenedModel {
 export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const file = readRunFile(run);
+  const { player = LEARNER } = request;
+  requireLearner(player, request.name, file.config);
   const checkpoint = await ownCheckpoint(run, request.step);
+  const folder = player === LEARNER ? checkpoint.folder : playerFolder(checkpoint.folder, player);
   const { card } = checkpoint.state as unknown as CheckpointState;
   const open = await reopenBase(card, request);
-  const engine = await openEngine(card, file.config, open);
+  const engine = await openEngine(card, file.config, open, undefined, request.held);
   try {
-    await engine.load(checkpoint.folder);
-    return { file, card: movedTo(card, open), engine, open, folder: checkpoint.folder };
+    await engine.load(folder);
+    return { file, card: movedTo(card, open), engine, open, folder };
   } catch (error) {
     await engine.close();
     throw error;
   }
+}
+
+/** @throws TurnwiseError `config-invalid` where no learner of the run is called so */
+function requireLearner(player: string, run: string, { players }: TrainConfig): void {
+  const others = Object.keys(players).filter((name) => players[name] === LEARNER);
+  if (player === LEARNER || others.includes(player)) return;
+  throw new TurnwiseError('config-invalid', {
+    what: `Run "${run}" has no learner "${player}"`,
+    seen: player in players ? `${player}=${String(players[player])}` : player,
+    allowed: [LEARNER, ...others].join(', '),
+    fields: { run, player },
+  });
 }

@@ -147,7 +147,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       const opened = await openEngine(card, config, open, waitingReport(request, run));
       engine = agentRun ? besideAgent(opened, agentRun) : opened;
       await engine.load(checkpoint.folder);
-      critic = await openCritic(card, config, recipe, open);
+      critic = await openCritic(card, config, recipe, open, { engine: opened, open });
       await critic?.load(criticFolder(checkpoint.folder));
       const language = await languageOf(movedTo(card, open), config, world, agentRun);
       const archive = new Archive((keys) => run.readRollouts().read(keys));
@@ -196,7 +196,7 @@ async function begin(
       : designCard(world, demonstrations, config, recipe, open);
     const opened = await openEngine(card, config, open, waitingReport(control, run));
     engine = agentRun ? besideAgent(opened, agentRun) : opened;
-    critic = await openCritic(card, config, recipe, open);
+    critic = await openCritic(card, config, recipe, open, { engine: opened, open });
     if (warm) await engine.load(warm.folder, { optimizer: false });
     const language = await languageOf(card, config, world, agentRun);
     const archive = new Archive((keys) => run.readRollouts().read(keys));

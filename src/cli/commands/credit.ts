@@ -11,7 +11,7 @@ import { rewardShapings } from '../../credit/shaping/shapings.ts';
 import { catalogueOf, nameCredit } from '../../run/settings/run-definitions.ts';
 import { applySettings } from '../../run/settings/settings.ts';
 import { readEpisodeFile } from '../../store/rollouts/read-episodes.ts';
-import { learnedRollouts } from '../../train/loop/learned-rollouts.ts';
+import { learnedCredit } from '../../train/loop/learned-rollouts.ts';
 import { type Command, defineCommand } from '../command.ts';
 
 const options = z.strictObject({
@@ -66,11 +66,9 @@ export const creditCommand: Command<typeof options> = defineCommand({
       // A file that cannot be read is refused first.
       if (!file) await readRollouts(rollouts);
       if (!file || !credit || shape.length + set.length > 0) throw unnamed(rollouts, credit !== undefined);
-      const { rewardScale, options, state } = credit;
-      const stored = learnedRollouts(file.groups, rewardScale);
       const catalogue = await catalogueOf({ credit: { method: credit.method, shape: credit.shape } });
-      const report = creditReport(credit.method, options, stored, credit.shape, state, catalogue);
-      tell({ ...report, asTrained: { rewardScale } }, stored);
+      const { stored, report } = learnedCredit(file.groups, credit, catalogue);
+      tell({ ...report, asTrained: { rewardScale: credit.rewardScale } }, stored);
       return;
     }
     const { method: found, shapings, catalogue } = await nameCredit(method, shape);

@@ -7,13 +7,14 @@ import { optionsForReaders } from '../../env/wording.ts';
 import { type EvaluationResult, evaluate } from '../../eval/evaluate.ts';
 import { type CollectOptions, failuresOf } from '../../rollout/collect.ts';
 import { createWorld, environmentNames, findEnvironment } from '../../run/load/environments.ts';
-import { CODE, isAddress, isPath, isSameWorld, runWorldOf } from '../../run/load/world-source.ts';
+import { isAddress, isPath, isSameWorld, runWorldOf, sourceKind } from '../../run/load/world-source.ts';
 import { openBlackBox, runsHere } from '../../run/model/black-box.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import { painter } from '../../show/console.ts';
 import { environmentMetricLines } from '../../show/environment-metrics.ts';
 import { formatInterval } from '../../show/format.ts';
 import { table } from '../../show/table.ts';
+import type { RunWorld } from '../../store/run-file.ts';
 import { appendLines, latestRun, runNames } from '../../store/runs.ts';
 import { playOptions } from '../../train/kit/learner.ts';
 import type { ProgressEvent } from '../../train/loop/events.ts';
@@ -185,11 +186,18 @@ function isWorld(name: string, root: string): boolean {
   return environmentNames.includes(name) && !runNames(root).includes(name);
 }
 
+/** What is served somewhere may be gone, and what was made in code is: such runs are asked for by name. */
+function isFound(known: RunWorld, wanted: RunWorld): boolean {
+  if (known.source === wanted.source) return isSameWorld(known, wanted);
+  const kinds = [known, wanted].map(({ source }) => sourceKind(source));
+  return !kinds.includes('address') && sourceKind(known.source) !== 'code' && isSameWorld(known, wanted);
+}
+
 async function latestRunOf(place: string, root: string): Promise<string> {
   const factory = await findEnvironment(place);
   const world = createWorld(factory, []);
   const wanted = runWorldOf(factory, world);
-  const run = latestRun(root, (known) => known.source !== CODE && isSameWorld(known, wanted));
+  const run = latestRun(root, (known) => isFound(known, wanted));
   if (run === undefined) throw runsHere(world, place);
   return run;
 }

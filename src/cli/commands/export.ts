@@ -13,6 +13,7 @@ const options = z.strictObject({
     .describe('Write the whole model with the adapter merged into it, instead of the adapter'),
   type: z.enum(['f32', 'f16', 'q8_0']).optional().describe('Of the weights in a GGUF file; default: f16'),
   step: z.int().min(0).optional().describe('Which checkpoint; default: the last'),
+  player: z.string().optional().describe('Which of several learners, by its name; default: the first'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
 });
 
@@ -25,10 +26,12 @@ export const exportCommand: Command<typeof options> = defineCommand({
     'turnwise export guess-number-rloo-1 --to adapter',
     'turnwise export guess-number-rloo-1 --to model --merged',
     'turnwise export guess-number-rloo-1 --to model.gguf --type q8_0',
+    'turnwise export kuhn-poker-grpo-1 --to bob --player bob',
   ],
   async run({ arguments: { run: name }, options: given, console, interrupts }) {
-    const { to, step, runs: root } = given;
-    const request = { root, name: name!, ...(step !== undefined && { step }), signal: interrupts.signal };
+    const { to, step, player, runs: root } = given;
+    const chosen = { ...(step !== undefined && { step }), ...(player !== undefined && { player }) };
+    const request = { root, name: name!, ...chosen, signal: interrupts.signal };
     const written = await exportModel(request, kindOf(given), to);
     const [what, loads] = ANSWERS[written];
     console.write(`${what} written to ${to}; load it with ${loads}\n`);

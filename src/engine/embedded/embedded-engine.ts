@@ -70,10 +70,11 @@ export type EmbeddedEngineOptions = CommonOptions &
 /** What a pretrained model gets beside its output. */
 type ModelHeads = Partial<Pick<DecoderShape, 'valueHead' | 'extraHeads' | 'guidance'>>;
 
-/** Another adapter over the base of an engine. */
-export interface AttachOptions extends AdapterOptions {
+/** Another adapter over the base of an engine, with heads of its own. */
+export interface AttachOptions extends AdapterOptions, ModelHeads {
   readonly seed: number | string;
-  readonly valueHead?: DecoderShape['valueHead'];
+  /** Longest sequence, in tokens; by default as long as the other engine's. */
+  readonly contextLength?: number;
   readonly slots?: number;
 }
 
@@ -311,7 +312,9 @@ export class EmbeddedEngine implements Engine {
    */
   async attach(options: AttachOptions): Promise<EmbeddedEngine> {
     const { lora: own, adapter: _, ...rest } = this.#settings;
-    const shape = { ...rest.shape, valueHead: options.valueHead ?? false };
+    const { valueHead: _value, extraHeads: _extra, guidance: _guidance, ...body } = rest.shape;
+    const { contextLength = body.contextLength } = options;
+    const shape = withHeads({ ...body, contextLength }, options);
     const adapter = await adapterSettings(shape, options);
     if (own === undefined || adapter.lora === undefined)
       throw new TurnwiseError('engine-unsupported', {
@@ -319,8 +322,9 @@ export class EmbeddedEngine implements Engine {
         seen: own === undefined ? 'an engine that trains all weights' : 'neither lora nor adapter',
         next: 'Create both with lora or adapter',
       });
-    const slots = options.slots ?? rest.slots;
-    const settings = { ...rest, ...adapter, shape, seed: options.seed, slots };
+    const slots = options.slots ?? defaultSlots(shape);
+    const model = rest.model && { ...rest.model, shape: { ...rest.model.shape, contextLength } };
+    const settings = { ...rest, ...adapter, ...(model && { model }), shape, seed: options.seed, slots };
     return new EmbeddedEngine(settings, await this.#host.attach(settings));
   }
 

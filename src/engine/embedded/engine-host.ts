@@ -70,17 +70,22 @@ function hostInWorker(link: EngineThread, engine: number): EngineHost {
     attach: async (settings) => {
       if (closed) throw link.failure ?? alreadyClosed();
       const number = link.number();
-      await link.call({ engine, verb: 'attach', as: number, settings }, []);
+      try {
+        await link.call({ engine, verb: 'attach', as: number, settings }, []);
+      } catch (error) {
+        link.engines--;
+        throw error;
+      }
       return hostInWorker(link, number);
     },
     close: async () => {
       if (closed || link.failure !== undefined) return;
       closed = true;
-      link.engines--;
       try {
         await link.call({ engine, verb: 'close', parameters: [] }, []);
       } finally {
-        if (link.engines === 0) await link.terminate();
+        // The last one to be closed ends the thread, not the last one that is asked to close.
+        if (--link.engines === 0) await link.terminate();
       }
     },
   };

@@ -17,7 +17,12 @@ async function answer(call: Call): Promise<unknown> {
   if (call.verb !== 'attach') return perform(core, call.verb, call.parameters);
   const attached = core.attach(call.settings);
   engines.set(call.as, attached);
-  await attached;
+  try {
+    await attached;
+  } catch (error) {
+    engines.delete(call.as);
+    throw error;
+  }
   return undefined;
 }
 

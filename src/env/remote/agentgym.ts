@@ -45,7 +45,7 @@ type Options = z.output<typeof options>;
  * @throws TurnwiseError `environment-unknown`, `remote-unreachable`, `remote-timeout`
  */
 export async function connectAgentGym(
-  name: string,
+  _name: string,
   url: string,
   kind: string,
 ): Promise<WorldFactory<typeof options>> {
@@ -54,7 +54,7 @@ export async function connectAgentGym(
   const base = url.replace(/\/+$/, '');
   await exchange({ method: 'GET', url: `${base}/`, timeoutMs: CONNECT_TIMEOUT_MS });
   return defineWorld({
-    name,
+    name: kind,
     description: `${kind} of an AgentGym server.`,
     options,
     ...(server.sessions !== undefined && {
@@ -62,19 +62,13 @@ export async function connectAgentGym(
     }),
     create: (chosen) =>
       withDemonstrations(
-        agentGymWorld(name, kind, `${base}${server.prefix ?? ''}`, server, chosen),
+        agentGymWorld(kind, `${base}${server.prefix ?? ''}`, server, chosen),
         chosen.demonstrations,
       ),
   });
 }
 
-function agentGymWorld(
-  name: string,
-  kind: string,
-  base: string,
-  server: AgentGymServer,
-  chosen: Options,
-): World {
+function agentGymWorld(kind: string, base: string, server: AgentGymServer, chosen: Options): World {
   const sessions = new SessionPool(base, server, chosen.timeoutMs);
   const { trainTasks, validationTasks, testTasks, instructions } = chosen;
   const ranges: Readonly<Record<Split, readonly [first: number, size: number]>> = {
@@ -85,7 +79,7 @@ function agentGymWorld(
   const protocol = chosen.actions === 'tags' ? tagProtocol : rawProtocol;
   const told = [instructions, protocol.instructions ?? ''].filter((text) => text !== '').join('\n\n');
   return {
-    name,
+    name: kind,
     description: `${kind} of an AgentGym server.`,
     roles: [AGENT],
     maxTurns: chosen.maxTurns === 0 ? server.maxTurns : chosen.maxTurns,

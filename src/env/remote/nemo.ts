@@ -29,23 +29,26 @@ const verified = z.looseObject({
   failure_reason: z.string().nullish(),
 });
 
+const NAME = 'nemo';
+
 /**
  * The resources server at `url`; its tasks are rows of `data`, a file of JSON lines.
  *
  * @throws TurnwiseError `remote-unreachable`, `remote-timeout`
  */
 export async function connectNemo(
-  name: string,
+  _name: string,
   url: string,
   data: string,
 ): Promise<WorldFactory<NemoOptions>> {
   const base = url.replace(/\/+$/, '');
   await exchange({ method: 'GET', url: `${base}/`, timeoutMs: CONNECT_TIMEOUT_MS });
   return defineWorld({
-    name,
+    // The server says nothing of itself.
+    name: NAME,
     description: 'A resources server of NeMo Gym.',
     options: optionsWith(data),
-    create: (chosen) => withDemonstrations(nemoWorld(name, base, chosen), chosen.demonstrations),
+    create: (chosen) => withDemonstrations(nemoWorld(base, chosen), chosen.demonstrations),
   });
 }
 
@@ -59,7 +62,7 @@ function optionsWith(data: string) {
   });
 }
 
-function nemoWorld(name: string, base: string, chosen: z.output<NemoOptions>): World {
+function nemoWorld(base: string, chosen: z.output<NemoOptions>): World {
   const read = (): Tasks => readTasks(chosen.data, chosen.heldOut);
   // Without a file the world can still say what kind of world it is: it is asked that before settings are applied.
   let known = chosen.data === '' ? undefined : read();
@@ -68,7 +71,7 @@ function nemoWorld(name: string, base: string, chosen: z.output<NemoOptions>): W
     return known;
   };
   return {
-    name,
+    name: NAME,
     description: 'A resources server of NeMo Gym.',
     roles: [AGENT],
     maxTurns: chosen.maxTurns,

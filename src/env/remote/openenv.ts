@@ -17,6 +17,7 @@ import { type Answer, callJson, exchange } from './http.ts';
 import { keyHeaders } from './key.ts';
 import { type ActionForm, actionForm, messagesOf } from './openenv-forms.ts';
 import { type OpenEnvAnswer, OpenEnvSocket } from './openenv-socket.ts';
+import { saidName } from './said-name.ts';
 
 const SPLITS: readonly Split[] = ['train', 'validation', 'test'];
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -41,6 +42,7 @@ function optionsWith(maxTurns: number) {
 
 const schemaAnswer = z.looseObject({ action: z.record(z.string(), z.json()) });
 const metadataAnswer = z.looseObject({
+  name: z.string().optional(),
   description: z.string(),
   /** Not of OpenEnv: our own servers describe themselves here. */
   turnwise: environmentAnswer.optional(),
@@ -62,26 +64,29 @@ interface Server {
  *
  * @throws TurnwiseError `remote-unreachable`, `remote-timeout`, `remote-refused`, `remote-answer-invalid`
  */
-export async function connectOpenEnv(name: string, address: string): Promise<WorldFactory<OpenEnvOptions>> {
+export async function connectOpenEnv(_name: string, address: string): Promise<WorldFactory<OpenEnvOptions>> {
   const base = address.replace(/^ws/, 'http').replace(/(\/ws)?\/*$/, '');
   const call = { method: 'GET', headers: keyHeaders(), timeoutMs: CONNECT_TIMEOUT_MS } as const;
   const schema = await callJson({ ...call, url: `${base}/schema` }, schemaAnswer);
-  const { description, turnwise: described } = readMetadata(
-    await exchange({ ...call, url: `${base}/metadata` }),
-  );
+  const {
+    name: said,
+    description,
+    turnwise: described,
+  } = readMetadata(await exchange({ ...call, url: `${base}/metadata` }));
   const server: Server = {
     url: `${base.replace(/^http/, 'ws')}/ws`,
     actions: actionForm(schema.action as JsonObject),
     description,
     ...(described && { described }),
   };
+  const own = saidName(described?.name ?? said, 'openenv');
   return defineWorld({
-    name,
+    name: own,
     description,
     options: optionsWith(described?.maxTurns ?? MAX_TURNS),
     // Servers allow one session unless they say otherwise, and cannot be asked.
     settings: described ? settingsOf(described) : { rollout: { concurrency: 1 } },
-    create: (chosen) => withDemonstrations(openEnvWorld(name, server, chosen), chosen.demonstrations),
+    create: (chosen) => withDemonstrations(openEnvWorld(own, server, chosen), chosen.demonstrations),
   });
 }
 

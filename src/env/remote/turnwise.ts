@@ -27,6 +27,7 @@ import { type Described, settingsOf, taskCount } from './described.ts';
 import { callJson } from './http.ts';
 import { keyHeaders } from './key.ts';
 import { remoteOptions } from './options.ts';
+import { saidName } from './said-name.ts';
 import { TurnwiseClient } from './turnwise-client.ts';
 
 type Task = { readonly split: Split; readonly index: number };
@@ -62,12 +63,13 @@ export async function connectTurnwise(
       fields: { environment: name },
     });
   }
+  const own = saidName(described.name, name);
   return defineWorld({
-    name,
+    name: own,
     description: described.description,
     options: remoteOptions,
     settings: settingsOf(described),
-    create: ({ timeoutMs }) => remoteWorld(name, base, described, timeoutMs),
+    create: ({ timeoutMs }) => remoteWorld(own, base, described, timeoutMs),
   });
 }
 

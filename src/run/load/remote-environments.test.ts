@@ -54,17 +54,16 @@ describe('addresses', () => {
     const { port } = await serve({ world: mute });
     const { errors } = await turnwise(['train', `openenv:ws://127.0.0.1:${port}`]);
     expect(errors.replaceAll(String(port), 'PORT')).toMatchInlineSnapshot(
-      `"error: openenv:ws://127.0.0.1:PORT has no scripted player, so there is nothing that a new model could learn its words from. Train a model that can read already (--model), or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE. (no-script) "`,
+      `"error: counter has no scripted player, so there is nothing that a new model could learn its words from. Train a model that can read already (--model), or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE. (no-script) "`,
     );
   });
 
   test('are described as other environments are', async () => {
     const { port } = await serve();
     const { output } = await turnwise(['envs', `turnwise:http://127.0.0.1:${port}`]);
-    // The name of the world, which has the port in it, is part of what its chance is keyed by.
-    const shown = output.replaceAll(String(port), 'PORT').replace(/(at \d) \d+/g, '$1 CHANCE');
+    const shown = output.replaceAll(String(port), 'PORT');
     expect(shown).toMatchInlineSnapshot(`
-      "turnwise:http://127.0.0.1:PORT
+      "counter
       say up three times
 
         turns    at most 10
@@ -79,12 +78,12 @@ describe('addresses', () => {
            at 0
            › up
         2  {"at":1}
-           at 1 CHANCE
+           at 1 38
            › up
         3  {"at":2}
-           at 2 CHANCE
+           at 2 13
            › up   +1
-           at 3 CHANCE
+           at 3 57
            ✓ solved  3 turns, return 1.00
 
       Next

@@ -11,7 +11,7 @@ import { commandIn } from '../../store/runs.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
 import type { Definition } from './definitions.ts';
 import { findEnvironment } from './environments.ts';
-import { CODE, typedSource } from './world-source.ts';
+import { CODE, sourceKind, typedSource } from './world-source.ts';
 
 /** A run, its folder, and what whoever asks for its world has of it. */
 export interface WorldRequest {
@@ -39,6 +39,8 @@ export async function worldOfRun(
   const schema = factory.options as z.ZodType<JsonObject>;
   const world = factory.create(parseStrict(schema, file.config.environment, `Environment "${factory.name}"`));
   if (world.name === name) return world;
+  // Runs of before remote worlds had names of their own go on under the chance that hangs on the address.
+  if (name === source && sourceKind(source) === 'address') return { ...world, name };
   if (request.world) throw otherWorld(request, file.world, world.name);
   throw renamed(request, file.world, world.name);
 }

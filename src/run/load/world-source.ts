@@ -44,12 +44,13 @@ export function runWorldOf(factory: WorldFactory, world: Pick<World, 'name'>): R
 }
 
 /**
- * Whether two runs have the same world. Names decide where one was made in code, since code cannot be compared; elsewhere
- * it must also be loaded from the same place, whichever way its export was named.
+ * Whether two runs have the same world. Names decide where one was made in code or is served at an address, since neither
+ * can be compared; elsewhere it must also be loaded from the same place, whichever way its export was named.
  */
 export function isSameWorld(one: RunWorld, other: RunWorld): boolean {
   if (one.name !== other.name) return false;
-  return one.source === CODE || other.source === CODE || placeOf(one.source) === placeOf(other.source);
+  const byName = [one, other].some(({ source }) => ['code', 'address'].includes(sourceKind(source)));
+  return byName || placeOf(one.source) === placeOf(other.source);
 }
 
 function placeOf(source: WorldSource): string {

@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Group } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import { createEmbeddedEngine, type EmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
+import { createEmbeddedEngine, EmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
+import type { Engine } from '../../engine/engine.ts';
 import { createTinkerEngine } from '../../engine/tinker/create-tinker-engine.ts';
 import type { TinkerEngine } from '../../engine/tinker/tinker-engine.ts';
 import type { World } from '../../env/world.ts';
@@ -143,40 +144,49 @@ export interface EngineWatch {
   readonly onWait: (reason: string) => void;
 }
 
+/** An engine that is open, and the pretrained model that it holds: another adapter may share its frozen weights. */
+export interface HeldBase {
+  readonly engine: Engine;
+  readonly open: OpenBase | undefined;
+}
+
+/** @param held by another engine: its weights are shared where both train adapters over the same model */
 export function openEngine(
   { shape }: ModelCard,
   config: TrainConfig,
   open: OpenBase | undefined,
   watch?: EngineWatch,
+  held?: HeldBase,
 ): Promise<EmbeddedEngine | TinkerEngine> {
   // Words are few; what else the model of the server may say has no meaning, but is nothing wrong.
   if (!isLocal(shape))
     return openTinker(open ? shape : { contextLength: shape.contextLength }, config, watch);
-  return openEmbedded(shape, config, open);
+  return openEmbedded(shape, config, open, held);
 }
 
 function openEmbedded(
   shape: DecoderShape,
   config: TrainConfig,
   open: OpenBase | undefined,
+  held: HeldBase | undefined,
 ): Promise<EmbeddedEngine> {
   const common = { seed: config.seed, threads: config.threads, tokenBudget: config.optimizer.tokenBudget };
   if (open?.checkpoint === undefined) {
     return createEmbeddedEngine({ ...common, shape, slots: config.rollout.concurrency });
   }
-  const { valueHead, extraHeads, guidance } = shape;
+  const { contextLength, valueHead, extraHeads, guidance } = shape;
   const lora = loraOf(config);
-  return createEmbeddedEngine({
-    ...common,
-    model: {
-      ...open.checkpoint,
-      shape: { ...open.checkpoint.shape, contextLength: shape.contextLength },
-    },
+  const own = {
     ...(valueHead && { valueHead }),
     ...(extraHeads && { extraHeads }),
     ...(guidance && { guidance }),
     ...(lora && { lora }),
-  });
+  };
+  const shared = held?.open?.base.digest === open.base.digest ? held.engine : undefined;
+  if (lora && shared instanceof EmbeddedEngine && shared.lora)
+    return shared.attach({ seed: config.seed, contextLength, ...own });
+  const model = { ...open.checkpoint, shape: { ...open.checkpoint.shape, contextLength } };
+  return createEmbeddedEngine({ ...common, model, ...own });
 }
 
 function openTinker(
@@ -206,9 +216,10 @@ export async function openCritic(
   config: TrainConfig,
   recipe: Recipe,
   open: OpenBase | undefined,
+  held?: HeldBase,
 ): Promise<EmbeddedEngine | undefined> {
   const shape = isLocal(card.shape) ? criticShape(recipe, card.shape) : undefined;
-  return shape && openEmbedded(shape, { ...config, seed: config.seed + 1_000_003 }, open);
+  return shape && openEmbedded(shape, { ...config, seed: config.seed + 1_000_003 }, open, held);
 }
 
 /** The adapter that the configuration asks for; undefined where all weights are trained. */

@@ -114,14 +114,15 @@ async function openPlayer(
   }
 }
 
-/** The same model with first weights of its own. */
+/** The same model with first weights of its own: another adapter over the same base, or a small model. */
 async function openLearner(
   name: string,
-  { card, config, open, recipe, renderer, from }: SeatsRequest,
+  { card, config, open, engine: first, recipe, renderer, from }: SeatsRequest,
 ): Promise<OpenPlayer> {
   const own = { ...config, seed: seedOf(name, config.seed) };
-  const engine = await openEngine(card, own, open);
-  const critic = await openCritic(card, own, recipe, open);
+  const held = { engine: first, open };
+  const engine = await openEngine(card, own, open, undefined, held);
+  const critic = await openCritic(card, own, recipe, open, held);
   const close = async (): Promise<void> => {
     await Promise.all([engine.close(), critic?.close()]);
   };
@@ -148,9 +149,9 @@ const seedOf = (name: string, seed: number): number => seed + 1 + Rng.of('player
 async function openPast(
   self: Omit<PastSelf, 'engine'>,
   weights: PastWeights,
-  { card, config, open, renderer }: SeatsRequest,
+  { card, config, open, engine: first, renderer }: SeatsRequest,
 ): Promise<OpenPlayer> {
-  const engine = await openEngine(card, config, open);
+  const engine = await openEngine(card, config, open, undefined, { engine: first, open });
   let loaded: number | undefined;
   return {
     policy: (batching) => untrained(enginePolicy(engine, renderer, batching)),
@@ -164,9 +165,10 @@ async function openPast(
 async function openRun(
   name: string,
   { run, step }: { readonly run: string; readonly step?: number },
-  { root, signal, world, source }: SeatsRequest,
+  { root, signal, world, source, engine: first, open }: SeatsRequest,
 ): Promise<OpenPlayer> {
-  const opened = await openModel({ root, name: run, signal, ...(step !== undefined && { step }) });
+  const held = { engine: first, open };
+  const opened = await openModel({ root, name: run, signal, held, ...(step !== undefined && { step }) });
   const { card, engine, file } = opened;
   try {
     if ('words' in card && !isSameWorld(file.world, source))

@@ -74,13 +74,17 @@ export function seatedSources(world: World, config: TrainConfig): SeatedSources 
   }
   if (seated.length > 0 && world.agent)
     throw wrong('seats', `${world.name} is an agent, which plays its one role itself`, 'seats', 'no seats');
-  if (seated.length > 0 && !isSynchronous(config))
+  // One engine holds one earlier self, and a step that is played ahead would ask it for two.
+  const past = seated.find(([, { source }]) => source.kind === 'past')?.[1].name;
+  if (past !== undefined && !isSynchronous(config)) {
+    const { maxStaleness, order } = config.batches;
     throw wrong(
-      'batches',
-      'Players besides the learner need steps that are not played ahead',
-      'batches',
-      'maxStaleness=0, order=asked',
+      `players.${past}`,
+      `The player "${past}" is drawn anew for each step, which needs steps that are not played ahead`,
+      `maxStaleness=${maxStaleness}, order=${order}`,
+      'maxStaleness=0, order=asked, or another player',
     );
+  }
   const learns = seated.filter(([, { source }]) => source.kind === 'learner').length;
   if (world.roles.length > 0 && seated.length === world.roles.length && learns === 0)
     throw wrong('seats', 'Nothing is learned where the learner has no seat', 'other players in all', LEARNER);

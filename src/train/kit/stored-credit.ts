@@ -15,16 +15,25 @@ export interface Credited {
   readonly choice: Choice;
 }
 
-/** How a step computes credit. `state` is the method's before the step. */
+/** The state of the credit method before a step, and those of further learners where roles have seats. */
+export interface CreditStates {
+  readonly credit: CreditState;
+  readonly players?: Readonly<Record<string, { readonly credit: CreditState }>>;
+}
+
+/** How a step computes credit. */
 export function stepCredit(
   { credit }: Pick<TrainConfig, 'credit'>,
-  state: CreditState,
+  { credit: state, players: others }: CreditStates,
   catalogue: Catalogue = builtIns,
 ): StepCredit {
   const { method, rewardScale, shape: shapings, ...given } = credit;
   const { options, shape } = composeCredit({ method, options: given, shape: shapings }, catalogue);
+  const players =
+    others && Object.fromEntries(Object.entries(others).map(([name, own]) => [name, own.credit]));
+  const computed = { method, options, shape, rewardScale, state, ...(players && { players }) };
   // Options are JSON: they stand in config.json.
-  return { method, options, shape, rewardScale, state } as unknown as StepCredit & JsonObject;
+  return computed as unknown as StepCredit & JsonObject;
 }
 
 /** The groups with the credit of `step`; episodes without any stay as they are. */

@@ -3,13 +3,13 @@
 import type { RoleGroup } from '../../core/trajectory.ts';
 import type { Moment } from '../kit/gradient-steps.ts';
 import type { Learner } from '../kit/learner.ts';
-import type { Credited } from '../kit/stored-credit.ts';
+import type { Credited, CreditStates } from '../kit/stored-credit.ts';
 import type { Metrics } from './events.ts';
-import { learnStep, type Memory, type Update } from './learn-step.ts';
+import { learnStep, type Memory, type PlayerMemory, type Update } from './learn-step.ts';
 
 /**
- * The learners one after another: the first under the names of metrics as they are, others under `players/NAME/`. The state
- * of the credit method goes from one to the next.
+ * The learners one after another: the first under the names of metrics as they are, others under `players/NAME/`. Each has
+ * a state of the credit method and a memory of the recipe of its own.
  */
 export async function learnPlayers(
   learner: Learner,
@@ -20,18 +20,29 @@ export async function learnPlayers(
   const { others } = learner;
   let update = await learnStep(learner, ofPlayer(learner, groups), moment, memory);
   for (const other of others) {
-    const { credit } = update.memory;
-    const own = { credit, recipe: memory.players?.[other.player] ?? other.recipe.start?.([]) ?? {} };
+    const own = memory.players?.[other.player] ?? { credit: {}, recipe: other.recipe.start?.([]) ?? {} };
     const next = await learnStep(other, ofPlayer(other, groups), moment, own);
     update = together(update, next, other.player);
   }
   return update;
 }
 
+/** The states of the credit method before a step, of all learners. */
+export function creditStates(
+  { others, seats }: Pick<Learner, 'others' | 'seats'>,
+  { credit, players }: Pick<Memory, 'credit' | 'players'>,
+): CreditStates {
+  if (!seats) return { credit };
+  const own = others.map(({ player }) => [player, { credit: players?.[player]?.credit ?? {} }] as const);
+  return { credit, players: Object.fromEntries(own) };
+}
+
 /** The groups whose role this learner plays. */
 function ofPlayer({ player, seats }: Learner, groups: readonly RoleGroup[]): readonly RoleGroup[] {
   return seats ? groups.filter(({ role }) => seats.playerOf(role) === player) : groups;
 }
+
+const playerMemory = ({ credit, recipe }: Update['memory']): PlayerMemory => ({ credit, recipe });
 
 function together(first: Update, other: Update, player: string): Update {
   const own = Object.entries(other.metrics).map(([name, value]) => [`players/${player}/${name}`, value]);
@@ -42,8 +53,7 @@ function together(first: Update, other: Update, player: string): Update {
     ...(credited.size > 0 && { credited }),
     memory: {
       ...first.memory,
-      credit: other.memory.credit,
-      players: { ...first.memory.players, [player]: other.memory.recipe },
+      players: { ...first.memory.players, [player]: playerMemory(other.memory) },
     },
     keep: [...first.keep, ...other.keep],
     trainedTokens: first.trainedTokens + other.trainedTokens,

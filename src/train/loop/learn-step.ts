@@ -23,9 +23,12 @@ export interface Memory {
   readonly tasks: Json;
   readonly turns: Json;
   readonly curation: JsonObject;
-  /** Of the recipe, for each learner besides the first, by its name. */
-  readonly players?: JsonObject;
+  /** Of each learner besides the first, by its name. */
+  readonly players?: Readonly<Record<string, PlayerMemory>>;
 }
+
+/** Of the credit method and of the recipe, for one learner. */
+export type PlayerMemory = Pick<Memory, 'credit' | 'recipe'>;
 
 /** What is remembered before the first step, by a recipe that may learn from what was recorded. */
 export function initialMemory(
@@ -59,7 +62,7 @@ export async function learnStep(
   learner: Learner,
   groups: readonly RoleGroup[],
   moment: Moment,
-  { credit, recipe: memory }: Pick<Memory, 'credit' | 'recipe'>,
+  { credit, recipe: memory }: PlayerMemory,
 ): Promise<Update> {
   const { config, recipe } = learner;
   const trainer = new StepTrainer(learner, moment, credit, groups);

@@ -18,7 +18,7 @@ import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
 import { type Evaluations, evaluateBoth, type Played, reportEpisodes } from './evaluations.ts';
 import type { Metrics, ProgressEvent, RunSummary, Spend, StoredEvent } from './events.ts';
-import { learnPlayers } from './learn-players.ts';
+import { creditStates, learnPlayers } from './learn-players.ts';
 import { initialMemory, type Memory } from './learn-step.ts';
 import { rolloutMetrics } from './metrics.ts';
 import { stepActor } from './play-step.ts';
@@ -216,7 +216,7 @@ export async function train(
     const last = spentShare(config, budget()) >= 1;
     const isLogged = config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last);
     if (groups.length > 0 && (kept.length > 0 || isLogged)) {
-      const credit = credited && stepCredit(config, memory.credit, learner.catalogue);
+      const credit = credited && stepCredit(config, creditStates(learner, memory), learner.catalogue);
       await io.rollouts(step + 1, learnedFrom, credit);
     }
     if (!last && config.evaluation.every > 0 && (step + 1) % config.evaluation.every === 0) {

@@ -11,7 +11,7 @@ import type { StoredRollout } from '../../credit/report/node/read-rollouts.ts';
 import { type CreditReport, creditReport } from '../../credit/report/report.ts';
 import { storedRollouts } from '../../credit/report/stored-rollouts.ts';
 import { schemaFields } from '../../run/settings/schema-fields.ts';
-import { learnedRollouts } from '../../train/loop/learned-rollouts.ts';
+import { learnedCredit } from '../../train/loop/learned-rollouts.ts';
 import type { CreditAnswer, MethodRow } from '../shapes.ts';
 import type { Groups } from './groups.ts';
 import type { RunsFolder } from './runs-folder.ts';
@@ -87,8 +87,7 @@ function asTrained(
       next: 'Choose a method',
     });
   }
-  const { method, options, shape, state, rewardScale } = credit;
-  return creditReport(method, options, learnedRollouts(groups, rewardScale), shape, state);
+  return learnedCredit(groups, credit).report;
 }
 
 function answer(report: CreditReport, count: number, group: Group): CreditAnswer {

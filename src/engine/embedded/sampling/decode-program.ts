@@ -50,7 +50,7 @@ export async function createDecodeProgram(
     return { session, feeds: isWritten ? {} : copies(weights), model, close: () => session.close() };
   }
   const isWritten = bytesOf(base.weights) <= writtenBytesLimit;
-  const session = await base.session(`decode ${JSON.stringify(lora)}`, () => {
+  const session = await base.session(`decode ${keyOf(shape, lora)}`, () => {
     if (!isWritten) return modelBytes(shape, lora, undefined);
     const weights = decodeWeights(shape, base.weights);
     return withInitializers(modelBytes(shape, lora, weights), weights);
@@ -75,6 +75,11 @@ export async function setDecodeWeights(
 function withAdapter({ shape }: DecodeSource, program: DecodeProgram, trained: Weights): DecodeProgram {
   const adapter = copies(decodeWeights(shape, sampledWeights(shape, trained)));
   return { ...program, feeds: { ...program.feeds, ...adapter } };
+}
+
+/** What sets sessions over the same base apart. */
+function keyOf({ contextLength, guidance, extraHeads }: DecoderShape, lora: LoraShape): string {
+  return JSON.stringify([lora, contextLength, guidance && [guidance, extraHeads]]);
 }
 
 /** The model that lacks the values of what is to be written. */

@@ -87,7 +87,8 @@ export class LocalTrainingLane implements TrainingLane {
     this.#shape = shape;
     this.#base = base;
     this.#lora = lora;
-    this.#kind = JSON.stringify([lora ?? null, shape.valueHead ?? false, shape.extraHeads ?? {}]);
+    const { valueHead = false, extraHeads = {}, contextLength } = shape;
+    this.#kind = JSON.stringify([lora ?? null, valueHead, extraHeads, contextLength]);
     this.#weights = weights;
     this.#exchange = shared && new ParameterExchange(shared.parameters, shared.lane);
     this.#owned = new Map([...weights].filter(([name]) => this.#exchange?.owns(name) ?? true));

@@ -4,11 +4,13 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { openCheckpoint } from '../../../model/checkpoint/checkpoint.ts';
 import type { LoraOptions } from '../../../model/decoder/lora.ts';
 import { sampleAll } from '../../../policy/sampler.ts';
-import type { EmbeddedEngine } from '../embedded-engine.ts';
+import { createEmbeddedEngine, type EmbeddedEngine } from '../embedded-engine.ts';
 import { adam, engineOf, likelihood, randomBatch, request } from '../testing/tiny-engine.ts';
 
+const root = new URL('../../../../', import.meta.url);
 const folders: string[] = [];
 afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
@@ -200,6 +202,29 @@ describe('several adapters over one base', () => {
     expect(await sampleAll(third, ask)).toEqual(await sampleAll(alone, ask));
     await second.close();
     await third.close();
+  });
+
+  it('have heads and a context of their own, and give the bits that they would give alone', async () => {
+    const model = await openCheckpoint(new URL('tests/hf-parity/qwen3/bf16', root).pathname);
+    const common = { seed: 'first', threads: 1, tokenBudget: 64, inProcess: true };
+    const first = await createEmbeddedEngine({ model, lora, ...common, valueHead: true });
+    const own = { lora: { rank: 3 }, seed: 'second', extraHeads: { q: 'action' } } as const;
+    const contextLength = 40;
+    const beside = await first.attach({ ...own, contextLength });
+    const short = { ...model, shape: { ...model.shape, contextLength } };
+    const alone = await createEmbeddedEngine({ ...common, ...own, model: short });
+    expect(beside.shape).toEqual(alone.shape);
+    expect(beside.capabilities).toEqual(alone.capabilities);
+    const ask = [request('a', [1, 2, 3], { maxTokens: 20 }), request('b', [4, 5], { maxTokens: 9 })];
+    const learnedBy = async (engine: EmbeddedEngine) => {
+      await train(engine, 2);
+      const { logprobs, heads } = await engine.score(batch, { temperature: 1, heads: ['q'] });
+      return { logprobs, heads, sampled: await sampleAll(engine, ask) };
+    };
+    // The two compute in turns, each call between those of the other.
+    const [, shared] = await Promise.all([train(first, 2), learnedBy(beside), sampleAll(first, ask)]);
+    expect(shared).toEqual(await learnedBy(alone));
+    for (const engine of [first, beside, alone]) await engine.close();
   });
 
   it('need adapters on both sides', async () => {
