@@ -2,9 +2,9 @@
 
 import { Rng } from '../../src/core/rng.ts';
 import { bootstrapMeanInterval, mean } from '../../src/core/statistics.ts';
+import { chartPicture } from '../../src/show/chart-frame.ts';
 import { formatScore, niceTicks } from '../../src/show/format.ts';
-import { escapeHtml } from '../../src/show/html.ts';
-import { drawAxes, keptApart, lineColours, plotStyle, svgDocument } from '../../src/show/svg-plot.ts';
+import { drawChart, lookOf } from '../../src/show/svg-chart.ts';
 import type { Experiment, StoredResult, StoredRun } from './experiment.ts';
 
 interface CurvePoint {
@@ -28,15 +28,6 @@ const letterWidth = 6.7;
 /** A quarter of the resamples that verdicts take: a band is looked at, not decided by. */
 const RESAMPLES = 500;
 
-const colourRules = (side: 0 | 1): string =>
-  lineColours
-    .map((pair, index) => `.c${index} { stroke: ${pair[side]}; } .f${index} { fill: ${pair[side]}; }`)
-    .join(' ');
-const style = plotStyle(
-  `${colourRules(0)} .band { fill-opacity: 0.15; }`,
-  `${colourRules(1)} .band { fill-opacity: 0.2; }`,
-);
-
 /** The file of its picture, seen from `docs/`; undefined where no run kept a curve. */
 export function picturePath({ name }: Experiment, { runs }: StoredResult): string | undefined {
   return Object.values(runs).some((list) => list.some(hasCurve)) ? `curves/${name}.svg` : undefined;
@@ -51,48 +42,31 @@ export function curvePicture(experiment: Experiment, result: StoredResult): stri
   const bounds = experiment.curve === undefined ? [0, 1] : [];
   const yTicks = niceTicks(Math.min(...edges, ...bounds), Math.max(...edges, ...bounds), 5);
   const box = { left: margin.left, top: margin.top, width: plotWidth, height: plotHeight };
-  const axes = drawAxes(
-    box,
-    {
+  const labels = lines.map(({ arm, points }) => `${arm} ${formatScore(points.at(-1)!.value)}`);
+  const shares = [0, 0.25, 0.5, 0.75, 1];
+  const body = drawChart(box, {
+    x: {
       title: 'share of the run',
       end: 1,
-      ticks: [0, 0.25, 0.5, 0.75, 1],
-      label: (share) => `${100 * share}%`,
+      ticks: shares,
+      labels: shares.map((share) => `${100 * share}%`),
     },
     yTicks,
-  );
-  const labels = lines.map(({ arm, points }) => `${arm} ${formatScore(points.at(-1)!.value)}`);
-  const right = box.left + box.width;
-  const places = keptApart(
-    lines.map(({ points }) => Number(axes.y(points.at(-1)!.value))),
-    16,
-    [box.top, box.top + box.height],
-  );
-  const drawn = lines.map(({ points }, index) => {
-    const look = index % lineColours.length;
-    const path = (of: readonly CurvePoint[], side: 'value' | 'low' | 'high'): string =>
-      of.map((point) => `${axes.x(point.at)},${axes.y(point[side])}`).join(' ');
-    const outline = `${path(points, 'high')} ${path(points.toReversed(), 'low')}`;
-    return {
-      band: `<polygon class="band f${look}" points="${outline}"/>`,
-      line: `<polyline class="c${look}" fill="none" stroke-width="2.25" stroke-linejoin="round" stroke-linecap="round" points="${path(points, 'value')}"/>`,
-      label: `<text class="f${look}" x="${right + 10}" y="${(places[index]! + 4).toFixed(1)}" font-weight="600">${escapeHtml(labels[index]!)}</text>`,
-    };
+    lines: lines.map(({ points }, index) => ({
+      look: lookOf(index),
+      points: points.map(({ at, value, low, high }) => ({ x: at, y: value, band: [low, high] as const })),
+      label: labels[index]!,
+    })),
   });
-  const ends = labels.join(', ');
-  return svgDocument({
-    width: Math.ceil(right + 24 + letterWidth * Math.max(...labels.map((label) => label.length))),
+  return chartPicture({
+    width: Math.ceil(
+      box.left + box.width + 24 + letterWidth * Math.max(...labels.map(({ length }) => length)),
+    ),
     height: margin.top + plotHeight + margin.bottom,
-    description: `${name}: ${curve}; at the end ${ends}`,
-    style,
+    description: `${name}: ${curve}; at the end ${labels.join(', ')}`,
     title: name,
     subtitle: `${curve}; mean of ${seedsText(experiment, result)}, band: 95% interval of the mean`,
-    body: [
-      ...axes.lines,
-      ...drawn.map(({ band }) => band),
-      ...drawn.map(({ line }) => line),
-      ...drawn.map(({ label }) => label),
-    ],
+    body,
   });
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../show/format.ts';
 import { plot, type Series } from '../show/plot.ts';
 import { sparkline } from '../show/sparkline.ts';
-import { keptApart } from '../show/svg-plot.ts';
+import { keptApart } from '../show/kept-apart.ts';
 import { table } from '../show/table.ts';
 
 const plain = painter(false);

@@ -10,13 +10,13 @@ import { mean } from '../../core/statistics.ts';
 import { collapseBound } from '../../evidence/collapse.ts';
 import { formatCount, formatScore } from '../../show/format.ts';
 import { escapeHtml, htmlTable } from '../../show/html.ts';
+import { lookOf } from '../../show/svg-chart.ts';
 import { taskNoun } from '../../show/task-words.ts';
+import { bandFigure } from './band-figure.ts';
 import { reasonOf } from './claim-text.ts';
 import { axisNames, differenceText, formatP, winsText } from './figures.ts';
-import { chartFigure } from './report-chart.ts';
 import { page } from './report-page.ts';
 import { curveFigure, differenceFigure, finalsFigure, legend, number, otherAxes } from './report-parts.ts';
-import { lookOf } from './report-style.ts';
 
 export interface ShownClaim {
   readonly judged: JudgedClaim;
@@ -174,7 +174,7 @@ function sensitivityFigure({ tuned }: ClaimResult['worlds'][string]): string {
       .sort((a, b) => a.spent - b.spent),
   }));
   const end = Math.max(...lines.flatMap(({ mean: points }) => points.map(({ spent }) => spent)));
-  return chartFigure(lines, {
+  return bandFigure(lines, {
     title: 'Mean area over the learning rate, on tuning seeds and validation tasks',
     xName: `doublings above ${Math.min(...all)}`,
     end: Math.max(end, 1e-9),

@@ -9,6 +9,8 @@ import { commandLine } from '../../core/shell.ts';
 import { fewestSeeds } from '../../evidence/paired.ts';
 import { formatCount, formatScore } from '../../show/format.ts';
 import { escapeHtml, type HtmlColumn, htmlTable } from '../../show/html.ts';
+import { lookOf } from '../../show/svg-chart.ts';
+import { bandFigure } from './band-figure.ts';
 import { shownInterval } from './bands.ts';
 import { readingOf, tasksOf } from './comparison-text.ts';
 import {
@@ -20,7 +22,6 @@ import {
   metricTitle,
   winsText,
 } from './figures.ts';
-import { chartFigure } from './report-chart.ts';
 import {
   armTable,
   curveFigure,
@@ -32,7 +33,7 @@ import {
   otherAxes,
   seedTable,
 } from './report-parts.ts';
-import { lookOf, reportStyle } from './report-style.ts';
+import { reportStyle } from './report-style.ts';
 
 export interface ReportRequest {
   readonly comparison: Comparison;
@@ -122,7 +123,7 @@ function overallSection({ overall, improvement }: Comparison): string {
     ({ first, second, probability }) =>
       `a run of ${escapeHtml(second)} is better than one of ${escapeHtml(first)} with probability ${formatScore(probability)}`,
   );
-  const profile = chartFigure(
+  const profile = bandFigure(
     overall.map((one, index) => ({
       ...{ name: one.arm, look: lookOf(index), seeds: [] },
       mean: one.profile.map((value, place) => ({ spent: profileThresholds[place]!, value })),

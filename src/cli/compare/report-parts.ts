@@ -4,11 +4,11 @@ import { type CostAxis, costAxes } from '../../compare/budget.ts';
 import { type ArmResult, summaryOf, type WorldResult } from '../../compare/results.ts';
 import { formatCount, formatScore } from '../../show/format.ts';
 import { escapeHtml, type HtmlColumn, htmlTable } from '../../show/html.ts';
+import { lookOf } from '../../show/svg-chart.ts';
+import { bandFigure, slopeFigure } from './band-figure.ts';
 import { bandOf, curvesOf, differenceBand } from './bands.ts';
 import { tasksOf } from './comparison-text.ts';
 import { axisNames, decimalsOf, levelText, quantityTitle } from './figures.ts';
-import { chartFigure, slopeFigure } from './report-chart.ts';
-import { lookOf } from './report-style.ts';
 
 const points = 41;
 
@@ -36,7 +36,7 @@ export function curveFigure(world: WorldResult, axis: CostAxis = world.reading.a
     return { name: labelOf(arm), look: lookOf(index), seeds, mean: bandOf(seeds, points, end) };
   });
   const far = Math.max(1, ...lines.flatMap(({ seeds }) => seeds.map((seed) => seed.at(-1)!.spent)));
-  return chartFigure(lines, {
+  return bandFigure(lines, {
     title: quantityTitle(quantity, tasksOf(world)),
     xName: axisNames[axis],
     end: axis === reading.axis && reading.end > 0 ? reading.end : far,
@@ -70,7 +70,7 @@ export function differenceFigure({ arms, reading }: WorldResult, against: ArmRes
           },
         ],
   );
-  return chartFigure(lines, {
+  return bandFigure(lines, {
     title: `Difference from ${labelOf(against)}, seed by seed`,
     xName: axisNames[reading.axis],
     end: Math.max(reading.end, 1e-9),
