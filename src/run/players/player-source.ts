@@ -5,8 +5,8 @@ import type { PlayerKind, World } from '../../env/world.ts';
 import { LEARNER } from '../../policy/engine-policy.ts';
 import { POLICY_NAME } from '../../server/gateway/policy-model.ts';
 import { parseUpstream, type UpstreamOptions } from '../../server/gateway/upstream-model.ts';
+import { isSynchronous } from '../../train/config/batch-settings.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
-import { isSynchronous } from '../../train/kit/learner.ts';
 
 export type PlayerSource =
   | { readonly kind: 'learner' }
@@ -77,9 +77,9 @@ export function seatedSources(world: World, config: TrainConfig): SeatedSources 
   if (seated.length > 0 && !isSynchronous(config))
     throw wrong(
       'batches',
-      'Players besides the learner need steps that are not played ahead',
+      'Players besides the learner need steps that are played as a whole, and not ahead',
       'batches',
-      'maxStaleness=0, order=asked',
+      'maxStaleness=0, parts=1, order=asked',
     );
   const learns = seated.filter(([, { source }]) => source.kind === 'learner').length;
   if (world.roles.length > 0 && seated.length === world.roles.length && learns === 0)
