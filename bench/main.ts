@@ -25,6 +25,8 @@ const { values, positionals } = parseArgs({
     seeds: { type: 'string' },
     report: { type: 'boolean', default: false },
     again: { type: 'boolean', default: false },
+    steps: { type: 'string' },
+    threads: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -40,7 +42,7 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   asynchrony: (names) =>
     benchAsynchrony(names, {
       again: values.again,
-      ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
+      ...numbersOf({ seeds: values.seeds, steps: values.steps, threads: values.threads }),
     }),
   methods: (names) =>
     benchMethods(names, {
@@ -48,6 +50,13 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
       ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
     }),
 };
+
+/** Options that were given, as numbers. */
+function numbersOf(given: Readonly<Record<string, string | undefined>>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, text]) => (text === undefined ? [] : [[name, Number(text)]])),
+  );
+}
 
 const bench = benches[positionals[0] ?? ''];
 if (!bench) {

@@ -4,8 +4,13 @@
  */
 
 import { benchLearning } from './learning.ts';
+import { benchSpeed } from './speed.ts';
 
 export interface AsynchronyOptions {
+  /** Of `speed`, steps of each arm, and threads of the engine. */
+  readonly steps?: number;
+  readonly threads?: number;
+  /** Of `learning`. */
   readonly seeds?: number;
   /** Forget the runs of `learning` that are kept. */
   readonly again?: boolean;
@@ -14,6 +19,7 @@ export interface AsynchronyOptions {
 /** All parts, or those named. */
 export async function benchAsynchrony(names: readonly string[], options: AsynchronyOptions): Promise<object> {
   const parts: Readonly<Record<string, () => Promise<object>>> = {
+    speed: () => benchSpeed(options),
     learning: () => benchLearning(options),
   };
   const chosen = names.length === 0 ? Object.keys(parts) : names;
