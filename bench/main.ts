@@ -1,7 +1,8 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|credit [NAME …]|methods [NAME …]|store|tinker|view|env-server [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|credit [NAME …]|methods [NAME …]|store|tinker|view|env-server|asynchrony [PART …] [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { benchAsynchrony } from './asynchrony/asynchrony.ts';
 import { benchCredit } from './credit.ts';
 import { benchEngine } from './engine.ts';
 import { benchEnvironmentServer } from './env-server.ts';
@@ -23,6 +24,9 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     seeds: { type: 'string' },
     report: { type: 'boolean', default: false },
+    again: { type: 'boolean', default: false },
+    steps: { type: 'string' },
+    threads: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -35,12 +39,24 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   tinker: () => benchTinker(),
   view: () => benchView(),
   'env-server': benchEnvironmentServer,
+  asynchrony: (names) =>
+    benchAsynchrony(names, {
+      again: values.again,
+      ...numbersOf({ seeds: values.seeds, steps: values.steps, threads: values.threads }),
+    }),
   methods: (names) =>
     benchMethods(names, {
       report: values.report,
       ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
     }),
 };
+
+/** Options that were given, as numbers. */
+function numbersOf(given: Readonly<Record<string, string | undefined>>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, text]) => (text === undefined ? [] : [[name, Number(text)]])),
+  );
+}
 
 const bench = benches[positionals[0] ?? ''];
 if (!bench) {

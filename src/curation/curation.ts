@@ -40,6 +40,8 @@ export interface ChoiceRound {
 export interface Curation<O extends object, M extends Json> extends Remembers<O, M> {
   /** Whether it gives weights. Refused for recipes without credit, which could not read them. */
   readonly weighs?: true;
+  /** Whether it may want further rounds. Refused for steps that are played ahead or learned in parts, which have one. */
+  readonly rounds?: true;
   /**
    * Asked after every round of a step; what it said last counts. `groups` are those that earlier curations left, without
    * episodes that failed and without groups that failures left too small.
@@ -54,6 +56,7 @@ export interface DefinedCuration {
   readonly summary: string;
   readonly options: z.ZodType<object>;
   readonly weighs: boolean;
+  readonly rounds: boolean;
   /** The curation with these options. Refuses unknown or invalid ones. */
   create(options?: unknown, subject?: string): OpenCuration;
 }
@@ -87,7 +90,7 @@ export interface OpenCuration extends Remembering {
 export function defineCuration<O extends object = Record<never, never>, M extends Json = null>(
   definition: Curation<O, M>,
 ): DefinedCuration {
-  const { name, summary = '', weighs = false } = definition;
+  const { name, summary = '', weighs = false, rounds = false } = definition;
   const schema = optionsOf(definition);
   return {
     kind: 'curation',
@@ -95,6 +98,7 @@ export function defineCuration<O extends object = Record<never, never>, M extend
     summary,
     options: schema,
     weighs,
+    rounds,
     create(given = {}, subject = `Curation "${name}"`) {
       const { common, at } = remembering(definition, schema, given, subject);
       return {

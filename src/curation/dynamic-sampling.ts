@@ -12,6 +12,7 @@ import { among, informative, roleOutcomes } from './informative.ts';
 export const dynamicSampling: DefinedCuration = defineCuration({
   name: 'dynamic-sampling',
   summary: 'only groups whose outcomes differ, played for in further rounds',
+  rounds: true,
   options: z.strictObject({
     rounds: z.int().min(0).default(3).describe('Further rounds while too few groups differ'),
   }),

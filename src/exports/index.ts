@@ -102,6 +102,7 @@ export { tensorboard } from '../run/sinks/tensorboard/tensorboard.ts';
 export { type WandbOptions, wandb } from '../run/sinks/wandb/wandb.ts';
 export type { TrainConfig, TrainSettings } from '../train/config/config.ts';
 export type { Metrics, RunEvent, RunSummary, StoredEvent } from '../train/loop/events.ts';
+export type { Probe, ProbedLearner, ProbeMoment, Seen } from '../train/loop/probe.ts';
 export {
   type ChosenRecipe,
   defineRecipe,

@@ -11,6 +11,7 @@ import { defaultRecipe } from '../run/settings/run-settings.ts';
 import type { Sink } from '../run/sinks/sink.ts';
 import { beginRun, continueRun } from '../run/start.ts';
 import type { RunSummary } from '../train/loop/events.ts';
+import type { Probe } from '../train/loop/probe.ts';
 
 export interface StartOptions<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>
   extends RunOptions {
@@ -46,6 +47,8 @@ export interface RunOptions {
   readonly runs?: string;
   /** Get every stored event. */
   readonly sinks?: readonly Sink[];
+  /** Watch the learner after every so many steps: their figures join the events of steps. */
+  readonly probes?: readonly Probe[];
   /** Aborted: drop everything at once; what happened since the last checkpoint is lost. */
   readonly signal?: AbortSignal;
 }
@@ -116,6 +119,11 @@ export async function resume<Task extends JsonCompatible<Task>, State extends Js
   });
 }
 
-function controlOf({ runs = 'runs', sinks, signal }: RunOptions) {
-  return { root: runs, ...(sinks && { sinks }), ...(signal && { signal }) };
+function controlOf({ runs = 'runs', sinks, probes, signal }: RunOptions) {
+  return {
+    root: runs,
+    ...(sinks && { sinks }),
+    ...(probes && { probes }),
+    ...(signal && { signal }),
+  };
 }

@@ -11,6 +11,7 @@ import { commandIn } from '../store/runs.ts';
 import type { Learner } from '../train/kit/learner.ts';
 import type { RunEvent, StoredEvent } from '../train/loop/events.ts';
 import type { RunIo } from '../train/loop/loop.ts';
+import type { Probe } from '../train/loop/probe.ts';
 import { type EngineWatch, identityOf, type ModelSearch } from './model/run-model.ts';
 import type { CheckpointState } from './run-checkpoint.ts';
 import { criticFolder, playerFolder } from './run-folders.ts';
@@ -28,6 +29,8 @@ export interface RunControl extends Pick<ModelSearch, 'onDownload'> {
   readonly stopRequested: () => boolean;
   /** Get every stored event. */
   readonly sinks?: readonly Sink[];
+  /** Watch the learner beside the run's own. */
+  readonly probes?: readonly Probe[];
   /** Called when the run is open: its first event is stored. */
   readonly onOpen?: (run: RunDirectory) => void;
   /** Errors of user code that nobody awaited: a warning before the event of the step in which they came. */

@@ -15,7 +15,9 @@ import { ownConfig } from '../train/config/run-schema.ts';
 import { Archive } from '../train/kit/archive.ts';
 import { createLearner, type Learner } from '../train/kit/learner.ts';
 import type { RunSummary } from '../train/loop/events.ts';
-import { initialState, train } from '../train/loop/loop.ts';
+import { train } from '../train/loop/loop.ts';
+import { initialState } from '../train/loop/state.ts';
+import { guarded } from '../train/loop/probes.ts';
 import type { Definition } from './load/definitions.ts';
 import { worldOfRun } from './load/run-world.ts';
 import { runWorldOf } from './load/world-source.ts';
@@ -154,11 +156,16 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
       const from = { folder: checkpoint.folder, optimizer: true };
       seats = await openSeats({ ...parts, ...placeOfRun(request, run), open, from });
-      const learner = learnerOf(parts, critic, seats);
+      const learner = learnerOf(parts, critic, seats, request);
       io = await openIo(request, run, learner, state.step);
       const computes = config.engine === 'embedded';
       const warning = computes ? runtimeWarning(history) : undefined;
-      io.event({ type: 'resume', step: state.step, ...(computes && { runtime }) });
+      io.event({
+        type: 'resume',
+        step: state.step,
+        ...(state.underWay > 0 && { dropped: state.underWay }),
+        ...(computes && { runtime }),
+      });
       for (const told of warnings) io.event(told);
       if (warning) io.event(warning);
       return await train(learner, state, { demonstrations: [] }, io, spentSeconds(run, state.step));
@@ -203,7 +210,7 @@ async function begin(
     const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
     const from = warm && { folder: warm.folder, optimizer: false };
     seats = await openSeats({ ...parts, ...placeOfRun(control, run), open, ...(from && { from }) });
-    const learner = learnerOf(parts, critic, seats);
+    const learner = learnerOf(parts, critic, seats, control);
     io = await openIo(control, run, learner, 0);
     io.event({
       type: 'start',
@@ -239,10 +246,16 @@ function learnerOf(
   parts: Parameters<typeof createLearner>[0],
   critic: Engine | undefined,
   seats: OpenSeats | undefined,
+  { probes }: Pick<RunControl, 'probes'>,
 ): Learner {
   const shared = { ...parts, ...(seats && { seats }) };
   const others = seats?.learners.map((other) => createLearner({ ...shared, ...other })) ?? [];
-  return createLearner({ ...shared, others, ...(critic && { critic }) });
+  return createLearner({
+    ...shared,
+    others,
+    ...(critic && { critic }),
+    ...(probes && { probes: probes.map(guarded) }),
+  });
 }
 
 /** Where other players of a run are found and kept. */

@@ -26,6 +26,8 @@ export interface Description {
   readonly uses?: readonly CreditField[];
   /** It replaces or bends the rewards that it is given: what training adds to them, a price of divergence, would be lost. */
   readonly ownRewards?: true;
+  /** It compares beyond groups, or remembers: a step that is learned in parts would have other advantages. */
+  readonly wholeSteps?: true;
   /** Words after `turnwise credit` that show it. */
   readonly example?: string;
 }

@@ -19,6 +19,7 @@ export const spearToolBonus: RewardShaping = defineShaping(
     source:
       '"SPEAR: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning", arXiv 2509.22601',
     deviations: ['Steps are counted in the state that checkpoints keep: one for each call of the method.'],
+    wholeSteps: true,
     needs: ['turns[].calls'],
     example: '--method grpo --shape spear-tool-bonus',
   },

@@ -5,8 +5,8 @@ import type { PlayerKind, World } from '../../env/world.ts';
 import { LEARNER } from '../../policy/engine-policy.ts';
 import { POLICY_NAME } from '../../server/gateway/policy-model.ts';
 import { parseUpstream, type UpstreamOptions } from '../../server/gateway/upstream-model.ts';
+import { isSynchronous } from '../../train/config/batch-settings.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
-import { isSynchronous } from '../../train/kit/learner.ts';
 
 export type PlayerSource =
   | { readonly kind: 'learner' }
@@ -77,12 +77,12 @@ export function seatedSources(world: World, config: TrainConfig): SeatedSources 
   // One engine holds one earlier self, and a step that is played ahead would ask it for two.
   const past = seated.find(([, { source }]) => source.kind === 'past')?.[1].name;
   if (past !== undefined && !isSynchronous(config)) {
-    const { maxStaleness, order } = config.batches;
+    const { maxStaleness, order, parts } = config.batches;
     throw wrong(
       `players.${past}`,
-      `The player "${past}" is drawn anew for each step, which needs steps that are not played ahead`,
-      `maxStaleness=${maxStaleness}, order=${order}`,
-      'maxStaleness=0, order=asked, or another player',
+      `The player "${past}" is drawn anew for each step, which needs steps that are played as a whole, and not ahead`,
+      `maxStaleness=${maxStaleness}, parts=${parts}, order=${order}`,
+      'maxStaleness=0, parts=1, order=asked, or another player',
     );
   }
   const learns = seated.filter(([, { source }]) => source.kind === 'learner').length;

@@ -60,7 +60,7 @@ function acting(clock: Clock, turnsOf: (group: number) => number, rounds = 1): W
     play: async ({ step, round, wanted }) => {
       asked.push({ step, round, wanted, at: clock.now });
       if (round >= rounds) return [];
-      return Array.from({ length: wanted }, () => play(step, count++));
+      return Array.from({ length: wanted }, () => ({ episodes: 1, ended: play(step, count++) }));
     },
     again: (group) => {
       replayed.push(group);
@@ -203,7 +203,7 @@ test('a group that cannot be played ends the wait, and closing ends and counts w
     play: async (ask, signal) => {
       signals.push(signal);
       const groups = await actor.play(ask, signal);
-      return ask.step === 2 ? [Promise.reject(new Error('no weights'))] : groups;
+      return ask.step === 2 ? [{ episodes: 1, ended: Promise.reject(new Error('no weights')) }] : groups;
     },
   };
   const settings = { ...synchronous, maxStaleness: 1 };

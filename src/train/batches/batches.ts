@@ -9,7 +9,7 @@
  */
 
 import type { Group } from '../../core/episode.ts';
-import { Ended } from './ended.ts';
+import { type Begun, Ended } from './ended.ts';
 import { olderBy } from './staleness.ts';
 
 export interface BatchSettings {
@@ -37,8 +37,8 @@ export interface Ask {
 export interface Actor {
   /** Of the weights that act now. */
   readonly version: number;
-  /** Begins to play groups; each promise settles when its group has ended. None: the step has all that it asks for. */
-  play(ask: Ask, signal: AbortSignal): Promise<readonly Promise<Group>[]>;
+  /** Begins to play groups. None: the step has all that it asks for. */
+  play(ask: Ask, signal: AbortSignal): Promise<readonly Begun[]>;
   /** Plays a group once more, under the same keys. */
   again(group: Group, signal: AbortSignal): Promise<Group>;
   /** The learner's weights act from now on. Their version. */
@@ -64,7 +64,7 @@ export interface Batches {
   next(signal: AbortSignal): Promise<Batch>;
   /** It was learned from. After the last part of a step the new weights act. */
   learned(batch: Batch): Promise<void>;
-  /** Groups under way, or not learned from yet. */
+  /** Episodes that are under way, or whose group was not handed over yet. */
   readonly underWay: number;
   /** Ends what is under way. */
   close(): void;
@@ -136,7 +136,7 @@ export function batches(options: BatchesOptions): Batches {
       let dropped = 0;
       while (planned > 0) {
         if (groups.length >= size && !(last && order === 'asked')) break;
-        const isEmpty = order === 'asked' ? !underWay.has(step) : underWay.size === 0;
+        const isEmpty = order === 'asked' ? !underWay.has(step) : underWay.isEmpty;
         if (isEmpty) {
           const missing = Math.max(0, size - groups.length);
           const ask = { step, round: ++round, wanted: missing, groups: [...given, ...groups] };
@@ -150,7 +150,8 @@ export function batches(options: BatchesOptions): Batches {
           continue;
         }
         dropped++;
-        underWay.add(step, actor.again(group, AbortSignal.any([signal, closing.signal])));
+        const ended = actor.again(group, AbortSignal.any([signal, closing.signal]));
+        underWay.add(step, { episodes: group.members.length, ended });
       }
       given.push(...groups);
       const staleness = olderBy(actor.version, groups);
@@ -164,7 +165,7 @@ export function batches(options: BatchesOptions): Batches {
       await actor.publish();
     },
     get underWay() {
-      return underWay.size;
+      return underWay.episodes;
     },
     close: () => closing.abort(),
   };

@@ -2,9 +2,15 @@
 
 import type { Group } from '../../core/episode.ts';
 
-interface Entry {
-  readonly step: number;
+/** A group that is being played. */
+export interface Begun {
+  readonly episodes: number;
+  /** Settles when all of them have ended. */
   readonly ended: Promise<Group>;
+}
+
+interface Entry extends Begun {
+  readonly step: number;
 }
 
 export class Ended {
@@ -13,9 +19,13 @@ export class Ended {
   readonly #done: Entry[] = [];
   #wake: (() => void) | undefined;
 
-  /** All that were not taken. */
-  get size(): number {
-    return this.#underWay.size;
+  get isEmpty(): boolean {
+    return this.#underWay.size === 0;
+  }
+
+  /** Of all groups that were not taken. */
+  get episodes(): number {
+    return [...this.#underWay].reduce((sum, { episodes }) => sum + episodes, 0);
   }
 
   has(step: number): boolean {
@@ -24,14 +34,14 @@ export class Ended {
   }
 
   /** @param step that asked for it */
-  add(step: number, ended: Promise<Group>): void {
-    const entry = { step, ended };
+  add(step: number, group: Begun): void {
+    const entry = { step, ...group };
     this.#underWay.add(entry);
     const settle = (): void => {
       this.#done.push(entry);
       this.#wake?.();
     };
-    ended.then(settle, settle);
+    group.ended.then(settle, settle);
   }
 
   /** The first that the step asked for, once it has ended. */

@@ -147,6 +147,11 @@ const batches = z
       .describe(
         'Steps that are played ahead while the learner learns; older completions are not learned from. Above 0 completions are not sampled in lockstep, and runs cannot be repeated bit for bit',
       ),
+    parts: count
+      .default(1)
+      .describe(
+        'Parts of the groups of a step, each of which is learned from when it has ended, while others are still played; new weights act after the last. Completions are not sampled in lockstep then',
+      ),
     order: z
       .enum(['asked', 'ended'])
       .default('asked')

@@ -7,6 +7,7 @@ import { parseStrict } from '../../core/json/parse-strict.ts';
 import { optionsForReaders } from '../../env/wording.ts';
 import { ownOptions } from '../kit/policy-objective.ts';
 import type { Recipe } from '../recipes/recipe.ts';
+import { requireBatches } from './batch-settings.ts';
 import { builtIns, type Catalogue } from './catalogue.ts';
 import { spelledOut, type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
 import { choicesIn, readBy, requireRead, runSchema } from './run-schema.ts';
@@ -203,6 +204,7 @@ export function resolveConfig(parts: {
       ] as const,
     ];
   });
+  requireBatches(config);
   if (config.model.width % (2 * config.model.heads) !== 0) {
     throw new TurnwiseError('config-invalid', {
       what: 'model.heads does not fit model.width',

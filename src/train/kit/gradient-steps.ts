@@ -12,7 +12,14 @@ import type { Lesson } from './trainer.ts';
 /** Steps taken before this one, and those over which the learning rate decays. */
 export interface Moment {
   readonly step: number;
+  /** Of the step, where it is learned in several, from 0. Default: 0. */
+  readonly part?: number;
   readonly planned: number;
+}
+
+/** Names a random stream of that moment: those of a step's first part are the step's. */
+export function momentKey({ step, part = 0 }: Moment): readonly number[] {
+  return part === 0 ? [step] : [step, part];
 }
 
 export class GradientSteps {
@@ -54,11 +61,12 @@ export class GradientSteps {
   async take({ rows, targets: given, ...structure }: Lesson, wanted: Objective): Promise<void> {
     const { config } = this.#learner;
     const { step } = this.#moment;
+    const key = momentKey(this.#moment);
     const { targets, objective } = besideSampler(given, wanted);
     const result = await forwardBackwardStep(this.#engine, { rows, targets }, objective, {
       temperature: config.rollout.temperature,
       step,
-      rng: Rng.of('objective', config.seed, step, this.updates),
+      rng: Rng.of('objective', config.seed, ...key, this.updates),
       ...structure,
     });
     const { beta1, beta2, weightDecay, clipNorm } = config.optimizer;

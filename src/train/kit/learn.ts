@@ -18,6 +18,8 @@ export type Kept = {
 /** Which step this is, counted from 1, of how many over which schedules run, and what the recipe remembers. */
 export interface At<M extends Json = Json> {
   readonly step: number;
+  /** Of the step, from 0: with `batches.parts` above 1 a recipe learns from one part after another. */
+  readonly part: number;
   readonly planned: number;
   readonly memory: M;
 }

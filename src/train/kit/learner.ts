@@ -25,8 +25,10 @@ import type { Context } from '../../rollout/context/strategy.ts';
 import type { Turns } from '../../rollout/turns/turn-control.ts';
 import type { Watch } from '../../rollout/watch.ts';
 import { learnVocabulary, renderDemonstrations } from '../../synth/demonstrations.ts';
+import { isSynchronous } from '../config/batch-settings.ts';
 import { builtIns, type Catalogue, openCurations, openTasks, openTurns } from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';
+import type { OwnProbe } from '../loop/probe.ts';
 import type { ModelCard, SmallModelCard } from '../model-card.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import type { Archive } from './archive.ts';
@@ -63,6 +65,8 @@ export interface Learner {
   readonly others: readonly Learner[];
   /** Who plays which role, where this learner does not play all. */
   readonly seats?: Seats;
+  /** Of the user: what watches the run beside its own. */
+  readonly probes?: readonly OwnProbe[];
 }
 
 /** Decide the model's words and shape from demonstrations. */
@@ -224,9 +228,4 @@ function batchingOf({ config, engine }: Pick<Learner, 'config' | 'engine'>): Bat
   const { batching } = config.rollout;
   const isLockstep = batching === 'auto' ? engine.capabilities.deterministic : batching === 'lockstep';
   return isLockstep && isSynchronous(config) ? new Lockstep() : continuous;
-}
-
-/** Whether nothing is played while the learner learns, and what is played does not depend on time. */
-export function isSynchronous({ batches }: Pick<TrainConfig, 'batches'>): boolean {
-  return batches.maxStaleness === 0 && batches.order === 'asked';
 }

@@ -14,7 +14,7 @@ import type { Metrics } from '../loop/events.ts';
 import { playExpert } from '../loop/expert.ts';
 import type { CreditedSample } from './batch.ts';
 import { type CreditedGroups, creditedEpisodes, creditGroups } from './credit-groups.ts';
-import { GradientSteps, type Moment } from './gradient-steps.ts';
+import { GradientSteps, type Moment, momentKey } from './gradient-steps.ts';
 import type { Kept } from './learn.ts';
 import type { Learner } from './learner.ts';
 import { lessonRows } from './lesson-rows.ts';
@@ -158,7 +158,7 @@ export class StepTrainer implements Trainer {
   }
 
   rng(purpose: string): Rng {
-    return Rng.of(purpose, this.#learner.config.seed, this.#moment.step);
+    return Rng.of(purpose, this.#learner.config.seed, ...momentKey(this.#moment));
   }
 
   /** What the optimizer steps of both models amount to. */

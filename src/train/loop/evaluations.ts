@@ -3,8 +3,9 @@
 import type { Group } from '../../core/episode.ts';
 import { evaluate } from '../../eval/evaluate.ts';
 import { type Learner, playOptions } from '../kit/learner.ts';
-import type { EvaluationResult, Phase, Spend } from './events.ts';
+import type { EvaluationResult, Phase, Spend, StoredEvent } from './events.ts';
 import type { RunIo } from './loop.ts';
+import type { OwnProbe } from './probe.ts';
 
 /** At temperature 1 and greedily. */
 export interface Evaluations {
@@ -18,14 +19,14 @@ export interface Played {
   readonly greedy: readonly Group[];
 }
 
-/** Play held-out tasks at temperature 1 and greedily; report and keep the episodes. */
+/** Play held-out tasks at temperature 1 and greedily, and keep the episodes. `event` tells of it. */
 export async function evaluateBoth(
   learner: Learner,
   label: 'before' | 'during' | 'after',
   step: number,
   spent: Spend,
   io: RunIo,
-): Promise<Evaluations> {
+): Promise<{ readonly result: Evaluations; readonly event: StoredEvent }> {
   const { evaluation } = learner.config;
   await learner.seats?.before(0);
   const play = async (temperature: number) =>
@@ -39,9 +40,22 @@ export async function evaluateBoth(
     });
   const sampled = await play(1);
   const greedy = await play(0);
-  io.event({ type: 'evaluation', step, label, sampled: sampled.result, greedy: greedy.result, spent });
   await io.evaluation(step, { sampled: sampled.groups, greedy: greedy.groups });
-  return { sampled: sampled.result, greedy: greedy.result };
+  const result = { sampled: sampled.result, greedy: greedy.result };
+  return { result, event: { type: 'evaluation', step, label, ...result, spent } };
+}
+
+/** Evaluations during training; the last step has one of its own. */
+export function evaluationProbe(learner: Learner, io: RunIo): OwnProbe {
+  return {
+    name: 'evaluation',
+    every: learner.config.evaluation.every,
+    run: async (_, { step, last, spent }) => {
+      if (last) return {};
+      const { event } = await evaluateBoth(learner, 'during', step, spent, io);
+      return { events: [event] };
+    },
+  };
 }
 
 /** Tells whoever watches how many episodes are played. */

@@ -82,7 +82,13 @@ export type StoredEvent =
       readonly greedy: EvaluationResult;
       readonly spent: Spend;
     }
-  | { readonly type: 'resume'; readonly step: number; readonly runtime?: string }
+  | {
+      readonly type: 'resume';
+      readonly step: number;
+      /** Episodes that were under way at its checkpoint: they are played again under their keys. */
+      readonly dropped?: number;
+      readonly runtime?: string;
+    }
   | { readonly type: 'warning'; readonly code: string; readonly message: string }
   | { readonly type: 'finish'; readonly summary: RunSummary };
 

@@ -67,7 +67,7 @@ export async function learnStep(
   const { config, recipe } = learner;
   const trainer = new StepTrainer(learner, moment, credit, groups);
   const learn = recipe.learn ?? policyGradient;
-  const at = { step: moment.step + 1, planned: moment.planned, memory };
+  const at = { step: moment.step + 1, part: moment.part ?? 0, planned: moment.planned, memory };
   const learned = await askRecipe(recipe.name, () => learn(config)(trainer, groupsInLoss(groups), at));
   const { metrics, trainedTokens, updates } = trainer.figures();
   return {

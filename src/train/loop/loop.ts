@@ -9,55 +9,37 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { constantShare, countMembers } from '../../curation/usable.ts';
 import { failuresOf } from '../../rollout/collect.ts';
 import { batches } from '../batches/batches.ts';
+import { isSynchronous } from '../config/batch-settings.ts';
 import type { Kept } from '../kit/learn.ts';
-import { isSynchronous, keepReference, type Learner, learnersOf } from '../kit/learner.ts';
+import { keepReference, type Learner, learnersOf } from '../kit/learner.ts';
 import { learnedRoles } from '../kit/seats.ts';
 import { stepCredit, withCredit } from '../kit/stored-credit.ts';
 import { brake } from './brake.ts';
 import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
-import { type Evaluations, evaluateBoth, type Played, reportEpisodes } from './evaluations.ts';
+import {
+  type Evaluations,
+  evaluateBoth,
+  evaluationProbe,
+  type Played,
+  reportEpisodes,
+} from './evaluations.ts';
 import type { Metrics, ProgressEvent, RunSummary, Spend, StoredEvent } from './events.ts';
+import { joinParts, type LearnedPart } from './learn-parts.ts';
 import { creditStates, learnPlayers } from './learn-players.ts';
 import { initialMemory, type Memory } from './learn-step.ts';
 import { rolloutMetrics } from './metrics.ts';
 import { stepActor } from './play-step.ts';
+import { lookAll, probed } from './probes.ts';
 import { keptKeys, remembered } from './remember.ts';
-import { type AverageStrategy, measureSelfPlay, treeOf } from './self-play.ts';
+import { selfPlayProbe } from './self-play.ts';
+import type { TrainState } from './state.ts';
 import { failureWarnings, updateWarnings } from './warnings.ts';
-
-/** What must survive a crash, besides the engine's weights. Plain JSON. */
-export interface TrainState {
-  /** Steps taken. */
-  readonly step: number;
-  readonly memory: Memory;
-  /** The average of all strategies so far, in self-play. */
-  readonly average: AverageStrategy | null;
-  readonly before: Evaluations | null;
-  readonly tokens: {
-    readonly sampled: number;
-    readonly trained: number;
-    readonly forward: number;
-    readonly scored: number;
-  };
-  readonly episodes: number;
-  readonly turns: number;
-}
 
 /** Demonstrations to imitate; or, where the engine holds weights that did so before, what they were found to be worth. */
 export type Beginning = ({ readonly demonstrations: readonly Group[] } | { readonly before: Evaluations }) & {
   /** Recorded episodes to learn from, where the run plays none. */
   readonly recorded?: readonly Kept[];
-};
-
-export const initialState: TrainState = {
-  step: 0,
-  memory: { credit: {}, recipe: null, tasks: null, turns: null, curation: {} },
-  average: null,
-  before: null,
-  tokens: { sampled: 0, trained: 0, forward: 0, scored: 0 },
-  episodes: 0,
-  turns: 0,
 };
 
 /** Where a run tells what happens, and keeps what must last. */
@@ -100,10 +82,12 @@ export async function train(
     seconds[phase] += io.now() - from;
     return result;
   };
-  const measure = (label: 'before' | 'during' | 'after', step: number) =>
-    timed('evaluate', () => evaluateBoth(learner, label, step, spent(), io));
-  // The tree knows nothing of names.
-  const tree = config.rollout.exchangeEvery > 0 ? undefined : treeOf(learner.world);
+  const measure = (label: 'before' | 'after', step: number) =>
+    timed('evaluate', async () => {
+      const { result, event } = await evaluateBoth(learner, label, step, spent(), io);
+      io.event(event);
+      return result;
+    });
   let state = start;
   let learningSeconds = spentSeconds;
   const spent = (): Spend => ({
@@ -133,39 +117,45 @@ export async function train(
   const budget = () => ({ step: state.step, ...spent() });
   const actor = stepActor(learner, () => state.memory, reportEpisodes(io, 'train'));
   const source = batches({
-    ...{ actor, ...config.batches, parts: 1, groups: config.rollout.tasks, step: state.step },
+    ...{ actor, ...config.batches, groups: config.rollout.tasks, step: state.step },
     last: () => plannedSteps(config, budget()),
   });
+  const probes = [...(learner.probes ?? []), ...selfPlayProbe(learner), evaluationProbe(learner, io)];
+  const watched = probed(learner, io.signal, () => state.step);
   let failing = 0;
   while (spentShare(config, budget()) < 1) {
     const { step, memory } = state;
     const planned = plannedSteps(config, budget());
     const scoredBefore = learner.scoredTokens();
-    // 1. Act and curate: groups play tasks several times each with published weights; some are learned from.
     const stepBegan = io.now();
+    const playedBefore = seconds.rollout;
     await learner.seats?.before(step + 1);
-    const { batch, played, groups, usable, learned } = await timed('rollout', async () => {
-      const batch = await source.next(io.signal);
-      return { batch, ...(await actor.curate(batch)) };
-    });
-    const rolloutSeconds = io.now() - stepBegan;
+    // 1. In one part or several: act and curate, then credit and learn. After the last part the new weights act.
+    const parts: LearnedPart[] = [];
+    let learned: Pick<Memory, 'credit' | 'recipe' | 'players'> = memory;
+    do {
+      const { batch, curated } = await timed('rollout', async () => {
+        const batch = await source.next(io.signal);
+        return { batch, curated: await actor.curate(batch) };
+      });
+      const moment = { step, part: batch.part, planned };
+      const update = await timed('train', () => learnPlayers(learner, curated.learned, moment, learned));
+      learned = { ...learned, ...update.memory };
+      parts.push({ batch, curated, update });
+      await timed('train', () => source.learned(batch));
+    } while (!parts.at(-1)!.batch.last);
+    await learner.seats?.after(step + 1);
+    const { played, groups, usable, update, staleness, dropped } = joinParts(parts);
 
-    // 2. Failures are counted and warned of, and teach nothing.
+    // 2. Failures are counted and warned of, and have taught nothing.
     const roles = learnedRoles(learner, played);
     const failures = failuresOf(played.flatMap(({ members }) => members));
     for (const warning of failureWarnings(step + 1, failures)) io.event(warning);
     const ended = { episodes: countMembers(roles), failed: usable.failedEpisodes, failures };
     failing = brake(failing, ended, { limit: config.rollout.failureLimit, next: io.goOn });
+    for (const warning of updateWarnings(step + 1, update, usable.groups, staleness)) io.event(warning);
 
-    // 3. Credit and learn.
-    const trainBegan = io.now();
-    const update = await timed('train', () => learnPlayers(learner, learned, { step, planned }, memory));
-    for (const warning of updateWarnings(step + 1, update, usable.groups, batch)) io.event(warning);
-    await source.learned(batch);
-    await learner.seats?.after(step + 1);
-    const selfPlay = tree && (await measureSelfPlay(learner, tree, state.average, step + 1));
-
-    // 4. Remember, report, evaluate, keep.
+    // 3. Remember, watch, report, keep.
     const { credited } = update;
     const learnedFrom = credited ? withCredit(groups, credited, step + 1) : groups;
     const next = { ...update.memory, ...remembered(learner, learnedFrom, memory, step + 1) };
@@ -176,7 +166,7 @@ export async function train(
       ...state,
       step: step + 1,
       memory: next,
-      average: selfPlay?.average ?? null,
+      underWay: source.underWay,
       tokens: {
         sampled: state.tokens.sampled + counts['tokens/sampled']!,
         trained: state.tokens.trained + update.trainedTokens,
@@ -186,20 +176,26 @@ export async function train(
       episodes: state.episodes + counts['episodes/total']!,
       turns: state.turns + counts['turns/total']!,
     };
-    const trainSeconds = io.now() - trainBegan;
+    const rolloutSeconds = seconds.rollout - playedBefore;
     const stepSeconds = io.now() - stepBegan;
+    const trainSeconds = stepSeconds - rolloutSeconds;
     learningSeconds += stepSeconds;
+    const last = spentShare(config, budget()) >= 1;
+    const now = { step: step + 1, last, groups: learnedFrom, spent: spent(), signal: io.signal };
+    const seen = await timed('evaluate', () => lookAll(probes, watched, now, state.probes));
+    state = { ...state, probes: seen.states };
     const metrics: Metrics = {
       ...counts,
       'groups/constant_share': constantShare(usable.groups),
       'groups/dropped': usable.droppedGroups,
       'episodes/failed': usable.failedEpisodes,
       ...(!isSynchronous(config) && {
-        'policy/staleness': batch.staleness,
-        'groups/stale': batch.dropped,
+        'policy/staleness': staleness,
+        'groups/stale': dropped,
+        'episodes/under_way': state.underWay,
       }),
       ...update.metrics,
-      ...selfPlay?.metrics,
+      ...seen.metrics,
       'time/rollout_s': rolloutSeconds,
       'time/train_s': trainSeconds,
       'time/step_s': stepSeconds,
@@ -213,14 +209,11 @@ export async function train(
       metrics,
       spent: spent(),
     });
-    const last = spentShare(config, budget()) >= 1;
+    for (const event of seen.events) io.event(event);
     const isLogged = config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last);
     if (groups.length > 0 && (kept.length > 0 || isLogged)) {
       const credit = credited && stepCredit(config, creditStates(learner, memory), learner.catalogue);
       await io.rollouts(step + 1, learnedFrom, credit);
-    }
-    if (!last && config.evaluation.every > 0 && (step + 1) % config.evaluation.every === 0) {
-      await measure('during', step + 1);
     }
     const stopping = io.stopRequested();
     if (last || stopping || (step + 1) % config.checkpoint.every === 0) await io.checkpoint(step + 1, state);

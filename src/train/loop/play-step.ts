@@ -11,8 +11,10 @@ import { playTrees } from '../../rollout/explore/play-trees.ts';
 import { scoreGroups } from '../../rollout/score-groups.ts';
 import { turnRules } from '../../rollout/turns/turn-control.ts';
 import type { Actor, Batch } from '../batches/batches.ts';
+import type { Begun } from '../batches/ended.ts';
 import { limited } from '../batches/limited.ts';
-import { isSynchronous, type Learner, playOptions, playsEpisodes } from '../kit/learner.ts';
+import { isSynchronous } from '../config/batch-settings.ts';
+import { type Learner, playOptions, playsEpisodes } from '../kit/learner.ts';
 import { placeValues } from '../kit/place-values.ts';
 import type { Memory } from './learn-step.ts';
 import { freshTasks, groupsToPlay } from './requests.ts';
@@ -28,7 +30,7 @@ export interface Played extends Curated {
 /** Plays what the source of tasks asks for, and tells what of it is learned from. */
 export interface StepActor extends Actor {
   /** What the curations make of the groups of a batch. */
-  curate(batch: Pick<Batch, 'step' | 'groups'>): Promise<Played>;
+  curate(batch: Pick<Batch, 'step' | 'last' | 'groups'>): Promise<Played>;
 }
 
 /** @param memory what is remembered at the time when it is asked */
@@ -79,14 +81,15 @@ export function stepActor(
       steps.set(step, { round, groups: [] });
       const asked = await groupsToPlay(learner, requests, step, groups.length);
       const options = optionsOf(learner, step, memory(), { signal, onEpisode });
-      if (config.batches.order === 'asked') return eachOf(asked.length, play(asked, gated(options, gate)));
+      const { order, parts } = config.batches;
+      if (order === 'asked' && parts === 1) return eachOf(asked, play(asked, gated(options, gate)));
       return asked.map((request) => {
         const again = async (): Promise<Group> => {
           const [group] = await play([request], gated(options, gate));
           requestOf.set(group!, again);
           return group!;
         };
-        return again();
+        return { episodes: request.members, ended: again() };
       });
     },
     again: (group) => requestOf.get(group)!(),
@@ -94,12 +97,12 @@ export function stepActor(
       for (const other of learner.others) await other.engine.publish();
       return engine.publish();
     },
-    curate: async ({ step, groups }) => {
+    curate: async ({ step, last: isLast, groups }) => {
       const chosen = await curated(step, groups);
       const scored = scoredGroups(learner, groups, step, memory());
       const last = scored === groups ? chosen : await curated(step, scored);
       archive.add(last.groups);
-      steps.delete(step);
+      if (isLast) steps.delete(step);
       return { ...last, played: scored };
     },
   };
@@ -110,8 +113,9 @@ function isEqual(a: readonly Group[], b: readonly Group[]): boolean {
 }
 
 /** Of groups that are played together, each. */
-function eachOf(count: number, played: Promise<readonly Group[]>): Promise<Group>[] {
-  return Array.from({ length: count }, async (_, index) => (await played)[index]!);
+function eachOf(asked: readonly GroupToPlay[], played: Promise<readonly Group[]>): Begun[] {
+  const groupAt = async (index: number): Promise<Group> => (await played)[index]!;
+  return asked.map(({ members }, index) => ({ episodes: members, ended: groupAt(index) }));
 }
 
 /** The same play, with so many episodes under way at once in all. */

@@ -3,6 +3,7 @@
 import type { Role } from '../../core/episode.ts';
 import type { ErrorCode } from '../../core/error-codes/error-codes.ts';
 import { TurnwiseError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import { Rng } from '../../core/rng.ts';
 import { sharedRows } from '../../engine/token-batch.ts';
@@ -28,6 +29,7 @@ import {
 } from '../../rollout/context/thread.ts';
 import { type Learner, learnersOf } from '../kit/learner.ts';
 import type { Metrics } from './events.ts';
+import type { OwnProbe } from './probe.ts';
 
 /** Strategies so far, averaged; plain JSON for the checkpoint. */
 export interface AverageStrategy {
@@ -50,6 +52,23 @@ export function treeOf(world: World): GameTree | undefined {
     if (TurnwiseError.isInstance(error) && UNMEASURABLE.includes(error.code)) return undefined;
     throw error;
   }
+}
+
+/** Measures every step of a run that plays such a game; none where there is nothing to measure. */
+export function selfPlayProbe(learner: Learner): readonly OwnProbe[] {
+  // The tree knows nothing of names.
+  const tree = learner.config.rollout.exchangeEvery > 0 ? undefined : treeOf(learner.world);
+  if (!tree) return [];
+  return [
+    {
+      name: 'self-play',
+      run: async (_, { step, state }) => {
+        const before = state as unknown as AverageStrategy | null;
+        const measured = await measureSelfPlay(learner, tree, before, step);
+        return measured ? { metrics: measured.metrics, state: measured.average as unknown as JsonObject } : {};
+      },
+    },
+  ];
 }
 
 const UNMEASURABLE: readonly ErrorCode[] = ['game-not-zero-sum', 'game-not-enumerable'];

@@ -2,7 +2,6 @@
 
 import type { RoleGroup } from '../../core/trajectory.ts';
 import { constantShare } from '../../curation/usable.ts';
-import type { Batch } from '../batches/batches.ts';
 import type { StoredEvent } from './events.ts';
 import type { Update } from './learn-step.ts';
 
@@ -20,7 +19,7 @@ export function updateWarnings(
   step: number,
   update: Update,
   groups: readonly RoleGroup[],
-  { staleness }: Pick<Batch, 'staleness'> = { staleness: 0 },
+  staleness = 0,
 ): StoredEvent[] {
   const gap = update.metrics['policy/kl_sample_train'] ?? 0;
   return [

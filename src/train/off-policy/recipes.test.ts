@@ -11,7 +11,7 @@ import { resume, start, train } from '../../exports/train.ts';
 import { readEvents } from '../../store/log-lines.ts';
 import type { TrainSettings } from '../config/config.ts';
 import { readBy } from '../config/run-schema.ts';
-import type { TrainState } from '../loop/loop.ts';
+import type { TrainState } from '../loop/state.ts';
 import { findRecipe, recipes } from '../recipes/recipes.ts';
 import type { Remembered } from './replay.ts';
 

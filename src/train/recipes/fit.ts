@@ -8,6 +8,7 @@ import type { EngineAbilities } from '../../engine/engine.ts';
 import { canBranch, type World } from '../../env/world.ts';
 import { isZeroSum } from '../../eval/zero-sum.ts';
 import { klEstimators } from '../../objective/regularizer/kl.ts';
+import { isSynchronous } from '../config/batch-settings.ts';
 import { builtIns, type Catalogue } from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';
 import { readsCredit } from '../config/run-schema.ts';
@@ -96,7 +97,7 @@ export function needsOf(
       met: () => deaf === undefined,
     });
   }
-  needs.push(...needsOfPlay(recipe, config, catalogue));
+  needs.push(...needsOfPlay(recipe, config, catalogue), ...needsOfParts(recipe, config, catalogue));
   if (recipe.needs?.severalRoles || config.rollout.exchangeEvery > 0) {
     needs.push({
       of: 'environment',
@@ -226,6 +227,40 @@ function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue):
           },
         ]
       : []),
+  ];
+}
+
+/** What a step that is learned in parts, or played ahead, cannot do. */
+function needsOfParts(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
+  const { batches, credit, curation, objective } = config;
+  const needs = (met: boolean, what: string): Need => ({ of: 'recipe', what, met: () => met });
+  const rounds = Object.keys(curation).find((name) => catalogue.curations.find(name).rounds);
+  const method = catalogue.credit.find(credit.method);
+  const shaping = Object.keys(credit.shape).find((name) => catalogue.shapings.find(name).wholeSteps);
+  const whole = !readsCredit(recipe, config)
+    ? undefined
+    : method.wholeSteps
+      ? `credit method "${method.name}"`
+      : shaping && `reward shaping "${shaping}"`;
+  const parts = `batches.parts is ${batches.parts}`;
+  return [
+    needs(
+      rounds === undefined || isSynchronous(config),
+      `curations that want one round of episodes, where steps are played ahead or learned in parts (curation "${rounds}" may want more; leave it out, or set batches.maxStaleness=0, batches.parts=1 and batches.order=asked)`,
+    ),
+    ...(batches.parts === 1
+      ? []
+      : [
+          needs(!recipe.needs?.wholeSteps, `all episodes of a step at once (${parts})`),
+          needs(
+            whole === undefined,
+            `credit that compares within groups and remembers nothing (${parts}, and ${whole} looks at whole steps)`,
+          ),
+          needs(
+            objective.entropySmoothing === 0,
+            `whole steps, whose entropies it remembers (${parts}, and objective.entropySmoothing is above 0)`,
+          ),
+        ]),
   ];
 }
 

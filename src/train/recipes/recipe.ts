@@ -44,6 +44,8 @@ export interface Recipe {
     readonly truth?: boolean;
     /** Its roles, by name. */
     readonly roles?: readonly string[];
+    /** All episodes of a step at once: it counts, or remembers, by the step. Steps that are learned in parts are refused. */
+    readonly wholeSteps?: true;
   };
   /**
    * Episodes that it plays, recorded ones where `data` names some and none are played, or both. Default: played ones.

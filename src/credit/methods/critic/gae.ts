@@ -26,6 +26,7 @@ return_t = A'_t + V_t, A' as A with λ = 1   where decoupled`,
     ],
     level: 'token',
     critic: true,
+    wholeSteps: true,
     needs: ['turns[].values'],
   },
   z.strictObject({

@@ -23,6 +23,7 @@ V_k is the value of the state before turn k; every token of the turn gets A_k, w
     ],
     level: 'turn',
     critic: true,
+    wholeSteps: true,
     needs: ['turns[].value'],
     uses: ['turns[].values'],
     example: '--method turn-gae --set gamma=1 --set whiten=false',

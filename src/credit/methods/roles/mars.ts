@@ -28,6 +28,7 @@ export const mars: CreditMethod = defineCreditMethod(
       'Rewards are whitened over turns, where the released code whitens over tokens that are nearly all 0.',
     ],
     level: 'turn',
+    wholeSteps: true,
     needs: [],
     uses: ['role', 'game'],
     example: '--method mars --set centring=distinct-mean',

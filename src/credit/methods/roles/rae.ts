@@ -22,6 +22,7 @@ export const rae: CreditMethod = defineCreditMethod(
       'Baselines begin at 0 and move with every trajectory, so results depend on the order of trajectories.',
     ],
     level: 'turn',
+    wholeSteps: true,
     needs: [],
     uses: ['role', 'game'],
   },

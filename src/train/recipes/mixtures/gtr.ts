@@ -19,7 +19,7 @@ export const gtr = defineRecipe({
   authors:
     'released scripts: thought weight 0.5 (Points24) or 0.2 (ALFWorld), imitation weight 1, 4 epochs, learning rate 1e-5 to 1e-9, a large model as corrector, as many corrections as samples in a minibatch, all steps kept',
   critic: true,
-  needs: { oneRole: true, corrector: true },
+  needs: { oneRole: true, corrector: true, wholeSteps: true },
   learnsFrom: 'played',
   play: playCorrected,
   start: remembers,

@@ -18,6 +18,7 @@ export const sftRl = defineRecipe({
   authors: 'peak 0.9, valley 0.05, 350 steps of decay, no warm-up',
   learnsFrom: 'both',
   start: remembers,
+  needs: { wholeSteps: true },
   learn: learnMixed,
   reads: policyGradientBeside,
   lossOptions: objective.schema.omit({ policy: true }),

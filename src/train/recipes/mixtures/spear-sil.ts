@@ -19,6 +19,7 @@ export const spearSil = defineRecipe({
     'coefficient 1, 100 to 300 steps of warm-up, buffer 2048, episodes of the last 5 steps, clip 0.2 and 0.28, dual clip 10, learning rate 1e-6',
   learnsFrom: 'played',
   start: () => ({ kept: [], means: [] }),
+  needs: { wholeSteps: true },
   learn: learnSpear,
   reads: (plays) => [...policyGradientBeside(plays), logged],
   lossOptions: z.strictObject({

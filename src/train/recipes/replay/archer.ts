@@ -24,6 +24,7 @@ export const archer = defineRecipe({
   criticHeads: utteranceHeads,
   learnsFrom: 'either',
   start: remembers,
+  needs: { wholeSteps: true },
   learn: learnArcher,
   // Its token baseline would need a value head besides the critic.
   reads: (plays) => [...actorCritic(plays), sampling, { objective: { entropyCoefficient: true } }],
@@ -44,6 +45,7 @@ export const archerIql = defineRecipe({
   criticHeads: utteranceHeads,
   learnsFrom: 'either',
   start: remembers,
+  needs: { wholeSteps: true },
   learn: learnArcherIql,
   reads: actorCritic,
   lossOptions: archerIqlOptions,

@@ -25,6 +25,7 @@ export const awr = defineRecipe({
   critic: true,
   learnsFrom: 'either',
   start: remembers,
+  needs: { wholeSteps: true },
   learn: learnFromReplay({
     rows: rowsOf,
     objective: (config) =>

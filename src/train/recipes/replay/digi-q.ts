@@ -21,6 +21,7 @@ export const digiQ = defineRecipe({
   criticHeads: utteranceHeads,
   learnsFrom: 'either',
   start: remembers,
+  needs: { wholeSteps: true },
   learn: learnDigiQ,
   reads: (plays) => [...actorCritic(plays), sampling, { critic: { candidates: true } }],
   lossOptions: digiQOptions,

@@ -19,6 +19,7 @@ export const filteredBc = defineRecipe({
   authors: 'the best 10% of everything seen so far',
   learnsFrom: 'either',
   start: remembers,
+  needs: { wholeSteps: true },
   learn: learnFromReplay({
     eligible: (kept, config) => {
       const best = keepBest(

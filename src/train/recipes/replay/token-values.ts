@@ -39,6 +39,7 @@ export const ilql = defineRecipe({
   actsBy: ['q1', 'q2'],
   learnsFrom: 'either',
   start: remembers,
+  needs: { wholeSteps: true },
   learn: learnFromReplay({
     rows: rowsOf,
     objective: (config) => combine([crossEntropy(), ilqlObjective(config.objective.options)]),
@@ -60,6 +61,7 @@ export const mcReturns = defineRecipe({
   actsBy: ['q1'],
   learnsFrom: 'either',
   start: remembers,
+  needs: { wholeSteps: true },
   learn: learnFromReplay({
     rows: rowsOf,
     objective: (config) => combine([crossEntropy(), returnsObjective(config.objective.options)]),
