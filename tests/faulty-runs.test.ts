@@ -141,7 +141,9 @@ describe.each([
   ...RATES.map((rate) => ['grpo', rate, {}] as const),
   ['grpo', 1, {}],
   // Branches, twins, experts, thoughts, two learners: each calls something that the others do not.
-  ...['arpo', 'aepo', 'malt', 'refuel', 'tree-grpo', 'eto'].flatMap((recipe) => [[recipe, 0.1, {}] as const]),
+  ...['arpo', 'aepo', 'malt', 'refuel', 'tree-grpo', 'eto', 'gtr'].flatMap((recipe) => [
+    [recipe, 0.1, {}] as const,
+  ]),
   ...['gtr', 'arpo', 'refuel', 'eto'].map((recipe) => [recipe, 0.5, {}] as const),
   ['self-play', 0.1, { game: true }],
   ['grpo', 0.1, { batches: { maxStaleness: 1, order: 'ended' } }],
@@ -226,7 +228,11 @@ describe.each(RATES)('an environment of tools of whose code %d goes wrong', (rat
     });
     const name = `tools-${rate}`;
     const sinks = [whenTraining(at)];
-    const summary = await train({ world, recipe: 'grpo', name, settings, runs: folder, sinks });
+    // A policy that writes calls of tools.
+    const clone = { demonstrations: 32, steps: 60, batch: 8, learningRate: 2e-2 };
+    const summary = await train({
+      ...{ world, recipe: 'grpo', name, settings: { ...settings, clone }, runs: folder, sinks },
+    });
     expect(summary.steps).toBe(STEPS);
     await faults.settled();
     await expect.poll(() => open.size).toBe(0);
@@ -286,11 +292,7 @@ describe.each(RATES)('contexts and turn controls of whose code %d goes wrong', (
       await faults.settled();
       const stops = await stopsOf(name);
       if (rate >= 0.1) expect(stops).toContain('failed:policy');
-      if (rate === 0.5) {
-        expect(faults.broken).toEqual(
-          expect.arrayContaining(['context.start', 'context.window', 'turns.limit', 'turns.after']),
-        );
-      }
+      for (const call of faults.broken) broken.add(call);
     },
   );
 });
