@@ -5,7 +5,9 @@ import { defineTasks, z } from 'turnwise';
 export const hard = defineTasks({
   name: 'hard',
   summary: 'fresh tasks, more episodes of them as fewer succeed',
-  options: z.strictObject({ most: z.int().min(2).default(16).describe('Episodes of a task that nobody solves') }),
+  options: z.strictObject({
+    most: z.int().min(2).default(16).describe('Episodes of a task that nobody solves'),
+  }),
   start: () => ({ rate: 0 }),
   next: ({ wanted, tasks, memory, options }) =>
     tasks.fresh(wanted).map((index) => ({
