@@ -1,7 +1,7 @@
 /** What the documents say of the package is what the package is. */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -35,6 +35,21 @@ test('the examples that the documents name are in the package, without their tes
   expect(shipped).toEqual(expect.arrayContaining([...named, 'examples/rollouts.jsonl']));
   expect(shipped.filter((path) => path.includes('.test.'))).toEqual([]);
   for (const path of named) expect(existsSync(`${root}${path}`), path).toBe(true);
+});
+
+test('the methods in the guide are the ones that run from the installed package', () => {
+  const files = readdirSync(`${root}tests/package/methods`);
+  expect(files).toHaveLength(7);
+  for (const file of files) {
+    const example = read(`tests/package/methods/${file}`).replace(/^.*\n\n/, '');
+    expect(read('docs/your-own-methods.md'), file).toContain(`\`\`\`ts\n${example}\`\`\``);
+    expect(read('.ci/run'), file).toContain(`./${file}`);
+  }
+});
+
+test('an environment of tools that touches files takes at most 60 lines of code', () => {
+  const lines = read('examples/note-desk.ts').split('\n');
+  expect(lines.filter((line) => line.trim() !== '' && !/^\/[/*]/.test(line.trim())).length).toBeLessThanOrEqual(60);
 });
 
 test('the example of a test in the guide is the one that runs from the installed package', () => {

@@ -34,8 +34,14 @@ export class TurnwiseError extends Error {
     this.fields = parts.fields ?? {};
   }
 
+  /** Never throws, whatever a stranger threw. */
   static isInstance(error: unknown): error is TurnwiseError {
-    return typeof error === 'object' && error !== null && (error as Record<symbol, unknown>)[marker] === true;
+    if (typeof error !== 'object' || error === null) return false;
+    try {
+      return (error as Record<symbol, unknown>)[marker] === true;
+    } catch {
+      return false;
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import { mean, sampleStd, wilsonInterval } from '../core/statistics.ts';
 import { isTrainable, type StopReason } from '../core/stop.ts';
 import { chainOf } from '../core/trajectory.ts';
 import type { Split } from '../env/environment.ts';
-import { tasksOf } from '../env/tasks/split.ts';
+import { readTask, tasksOf } from '../env/tasks/split.ts';
 import { type CollectOptions, collectGroups } from '../rollout/collect.ts';
 import { environmentMetrics } from '../rollout/environment-metrics.ts';
 import { scoreGroups } from '../rollout/score-groups.ts';
@@ -48,7 +48,7 @@ export async function evaluate(
       group: index,
       split: options.split,
       index: index % set.size,
-      task: set.at(index % set.size),
+      ...readTask(options.world, set, index % set.size),
       members: 1,
     })),
     options,

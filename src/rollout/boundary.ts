@@ -166,12 +166,17 @@ export class Boundary {
   }
 }
 
+/** Whether an error of ours would only repeat itself in every episode. */
+export function endsRun(error: unknown): error is TurnwiseError {
+  return TurnwiseError.isInstance(error) && FATAL_CODES.has(error.code);
+}
+
 /** How an episode ends in which `error` was thrown. Throws what must end the run, where it can. */
 function endOf(origin: FailureOrigin, what: string, error: unknown, canEndRun: boolean): EpisodeEnd {
   const end = tried(() => (error instanceof EpisodeEnd ? error : undefined), undefined);
   if (end) return end;
-  const known = tried(() => (TurnwiseError.isInstance(error) ? error : undefined), undefined);
-  if (known && canEndRun && FATAL_CODES.has(known.code)) throw known;
+  const known = TurnwiseError.isInstance(error) ? error : undefined;
+  if (canEndRun && endsRun(error)) throw error;
   const said: unknown = tried(() => known?.fields.origin, undefined);
   const named = ORIGINS.find((candidate) => candidate === said) ?? origin;
   const text = thrownText(error, known ? KNOWN_TEXT_LIMIT : undefined);

@@ -7,8 +7,10 @@ import type { Json } from '../core/json/json.ts';
 import { withoutIds } from '../core/json/without-ids.ts';
 import { isTrainable } from '../core/stop.ts';
 import type { Batching } from '../policy/batching.ts';
+import { EpisodeEnd } from './boundary.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 import { allowManyListeners } from './node/many-listeners.ts';
+import { Recorder } from './recorder.ts';
 import { repeating } from './turns/copied-prefix.ts';
 
 /** One episode. */
@@ -26,7 +28,7 @@ export interface CollectOptions extends EpisodeOptions {
   readonly onEpisode?: (done: number, total: number) => void;
 }
 
-export interface GroupToPlay extends Pick<EpisodeRequest, 'maxTurns' | 'say' | 'copied'> {
+export interface GroupToPlay extends Pick<EpisodeRequest, 'failure' | 'maxTurns' | 'say' | 'copied'> {
   /** The step that asks, and the number of the group in it. */
   readonly step: number;
   readonly group: number;
@@ -53,7 +55,7 @@ export async function collectGroups(
 
 /** One of a group's episodes. */
 export function episodeOf(
-  { step, group, split, index, task, drawsAs, maxTurns, say, copied }: GroupToPlay,
+  { step, group, split, index, task, failure, drawsAs, maxTurns, say, copied }: GroupToPlay,
   member: number,
   { world }: Pick<EpisodeOptions, 'world'>,
 ): EpisodeRequest {
@@ -61,6 +63,7 @@ export function episodeOf(
   return {
     key,
     task,
+    ...(failure !== undefined && { failure }),
     ...(drawsAs !== undefined && { drawsAs: { ...key, step: drawsAs } }),
     ...(maxTurns !== undefined && { maxTurns }),
     ...(say && { say }),
@@ -68,12 +71,50 @@ export function episodeOf(
   };
 }
 
-/** The options of one episode: with the turns that it has, and with its prefix said again where it copies one. */
+/**
+ * The options of one episode: with the turns that it has, and with its prefix said again where it copies one.
+ *
+ * @throws EpisodeEnd where code of users keeps it from beginning
+ */
 function optionsOf(request: EpisodeRequest, options: CollectOptions): CollectOptions {
-  const { maxTurns: given, copied, key, task } = request;
-  const maxTurns = given ?? options.turns?.limit(key, task) ?? options.maxTurns;
+  const { failure, copied } = request;
+  if (failure !== undefined) throw new EpisodeEnd('failed:environment', failure);
+  const maxTurns = limitOf(request, options);
   if (maxTurns === options.maxTurns && !copied) return options;
   return { ...options, maxTurns, ...(copied && { policy: repeating(options.policy, copied) }) };
+}
+
+function limitOf({ maxTurns, key, task }: EpisodeRequest, { turns, ...options }: CollectOptions): number {
+  try {
+    return maxTurns ?? turns?.limit(key, task) ?? options.maxTurns;
+  } catch (error) {
+    if (!TurnwiseError.isInstance(error)) throw error;
+    throw new EpisodeEnd('failed:policy', error.message, error);
+  }
+}
+
+/** An episode that ended before it began. */
+function unplayed(
+  { key, task }: EpisodeRequest,
+  { world, policy }: EpisodeOptions,
+  end: EpisodeEnd,
+): Episode {
+  const authorOf = (role: Role) => policy.authorOf?.(role) ?? policy.author;
+  return new Recorder(key, task, world.roles, authorOf).finish(end.stop, end.message);
+}
+
+async function playOrFail(
+  request: EpisodeRequest,
+  { play = runEpisode, ...options }: CollectOptions,
+): Promise<Episode> {
+  let own: CollectOptions;
+  try {
+    own = optionsOf(request, options);
+  } catch (error) {
+    if (error instanceof EpisodeEnd) return unplayed(request, options, error);
+    throw error;
+  }
+  return play(request, own);
 }
 
 /** Play episodes, so many at once. They come back in the order of the requests. */
@@ -81,15 +122,13 @@ export async function playEpisodes(
   episodes: readonly EpisodeRequest[],
   options: CollectOptions,
 ): Promise<Episode[]> {
-  const { batching, signal, play = runEpisode } = options;
+  const { batching, signal } = options;
   const results: Episode[] = new Array(episodes.length);
-  // Before any starts: code of users may fail here, and then none is under way.
-  const options_I = episodes.map((request) => optionsOf(request, options));
   let next = 0;
   let done = 0;
   const worker = async (): Promise<void> => {
     for (let index = next++; index < episodes.length && !signal.aborted; index = next++) {
-      results[index] = await play(episodes[index]!, options_I[index]!);
+      results[index] = await playOrFail(episodes[index]!, options);
       options.onEpisode?.(++done, episodes.length);
       // Scripts in a pure environment wait for nothing; Ctrl-C and the terminal must not wait for all their episodes.
       await new Promise(setImmediate);

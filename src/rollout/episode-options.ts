@@ -38,6 +38,8 @@ export interface EpisodeOptions {
 export interface EpisodeRequest {
   readonly key: EpisodeKey;
   readonly task: Json;
+  /** Why its task could not be read: the episode fails without being played. */
+  readonly failure?: string;
   /** Names its random streams in place of its own key: evaluations at different steps draw alike. */
   readonly drawsAs?: EpisodeKey;
   /** Go on from here instead of starting. */

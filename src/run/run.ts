@@ -97,7 +97,7 @@ export class OpenRun implements Run {
     return this.#withCheckpoint(step, async (learner, signal) => {
       const usual = playOptions(learner, signal);
       const temperature = greedy ? 0 : usual.sampling.temperature;
-      const request = { step: 0, group: task, split, index: task, task: taskOf(learner.world, split, task) };
+      const request = { step: 0, group: task, split, index: task, ...taskOf(learner.world, split, task) };
       const [group] = await collectGroups([{ ...request, members: 1 }], {
         ...usual,
         sampling: { ...usual.sampling, temperature },

@@ -6,7 +6,7 @@ import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import { isTrainable } from '../core/stop.ts';
 import { parseReply } from '../core/word-reply.ts';
-import { tasksOf } from '../env/tasks/split.ts';
+import { readTask, tasksOf } from '../env/tasks/split.ts';
 import type { World } from '../env/world.ts';
 import { isCompletion, type Renderer, type Said } from '../model/chat/renderer.ts';
 import { linkOf, pathAfter, promptAfter, type TokenPath, withPath } from '../model/chat/token-path.ts';
@@ -79,7 +79,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
     group: index,
     split: 'train' as const,
     index: index % tasks.size,
-    task: tasks.at(index % tasks.size),
+    ...readTask(world, tasks, index % tasks.size),
     members: 1,
   }));
   const play = (some: readonly GroupToPlay[], names?: AgentNames): Promise<Group[]> =>

@@ -5,7 +5,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { visible } from '../../core/visible.ts';
 import type { WorldFactory } from '../../env/factory.ts';
-import { taskOf } from '../../env/tasks/split.ts';
+import { playableTask, taskOf } from '../../env/tasks/split.ts';
 import type { World } from '../../env/world.ts';
 import { collectGroups } from '../../rollout/collect.ts';
 import {
@@ -81,7 +81,7 @@ async function person(world: World, { options, console, interrupts }: PlayInvoca
     for (let task = first; task < first + episodes; task++) {
       const finished = await playAsPerson(
         world,
-        taskOf(world, split, task),
+        playableTask(world, split, task),
         task,
         ask,
         console,
@@ -121,7 +121,7 @@ async function watch(
         `\n${paint('bold', `${environment}, ${split} task ${task}`)} ${paint('dim', `played by ${name}`)}\n`,
       );
       const groups = await collectGroups(
-        [{ step: 0, group: task, split, index: task, task: taskOf(learner.world, split, task), members: 1 }],
+        [{ step: 0, group: task, split, index: task, ...taskOf(learner.world, split, task), members: 1 }],
         {
           ...usual,
           policy: narratedPolicy(usual.policy, console, console.interactive ? pause : 0),

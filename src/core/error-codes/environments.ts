@@ -84,7 +84,8 @@ export const environments = {
     exit: 2,
   },
   'tasks-invalid': {
-    meaning: 'The tasks of an environment are neither a list, a set, a file nor a function of the split.',
+    meaning:
+      'The tasks of an environment are neither a list, a set, a file nor a function of the split, or one of them cannot be read.',
     remedy: 'See [write an environment](write-an-environment.md#tasks).',
   },
   'tools-failed': {

@@ -7,7 +7,8 @@ import { fromEnvironment } from '../../env/from-environment.ts';
 import type { Session, StepResult } from '../../env/session.ts';
 import type { World } from '../../env/world.ts';
 import { Boundary, EpisodeEnd } from '../boundary.ts';
-import { FAULTS, FAULTY_CALLS, type FaultPlan, faultyWorld } from '../testing/faulty-world.ts';
+import { FAULTS, type FaultPlan } from '../testing/faults.ts';
+import { FAULTY_CALLS, type FaultyCall, faultyWorld } from '../testing/faulty-world.ts';
 import { unwatched } from '../watch.ts';
 import { GuardedSession } from './guarded-session.ts';
 
@@ -78,7 +79,7 @@ async function play(world: World, seed: string, signal = new AbortController().s
 const timers = (): number =>
   process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
 
-async function playFaulty(plan: Omit<FaultPlan, 'lateMs' | 'rng'>, episodes: number) {
+async function playFaulty(plan: Omit<FaultPlan<FaultyCall>, 'lateMs' | 'rng'>, episodes: number) {
   const before = timers();
   const faulty = faultyWorld(counting, {
     ...plan,

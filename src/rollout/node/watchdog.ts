@@ -33,8 +33,15 @@ export interface Watchdog {
   close(): Promise<unknown>;
 }
 
-/** @param next what a person should do, printed when the process is ended */
-export function startWatchdog(limitMs: number, next: string): Watchdog {
+/** A thread may stand still for so long because the machine is busy, whatever the deadline of a turn. */
+const SHORTEST_MS = 2000;
+
+/**
+ * @param deadlineMs of a turn; a call that blocks the process for longer ends it, but none that takes less than two seconds
+ * @param next what a person should do, printed when the process is ended
+ */
+export function startWatchdog(deadlineMs: number, next: string): Watchdog {
+  const limitMs = Math.max(deadlineMs, SHORTEST_MS);
   const shared = new SharedArrayBuffer(8 + NAME_BYTES);
   const beats = new Int32Array(shared, 0, 2);
   const name = Buffer.from(shared, 8);

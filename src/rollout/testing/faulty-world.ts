@@ -8,7 +8,8 @@ import type { Rng } from '../../core/rng.ts';
 import type { ActionProtocol } from '../../env/protocol.ts';
 import type { Session, Snapshot, StepResult } from '../../env/session.ts';
 import type { World } from '../../env/world.ts';
-import { hostileInfo, hostileThrows, wrongValues } from './hostile-values.ts';
+import { type FaultPlan, Faults } from './faults.ts';
+import { hostileInfo } from './hostile-values.ts';
 
 export const FAULTY_CALLS = [
   'open',
@@ -25,30 +26,9 @@ export const FAULTY_CALLS = [
   'thought',
   'script',
 ] as const;
-export type FaultyCall = (typeof FAULTY_CALLS)[number];
-
-export const FAULTS = [
-  'throws',
-  'throws something hostile',
-  'rejects',
-  'never settles',
-  'comes late',
-  'gives something wrong',
-  'gives a wrong field',
-] as const;
-export type Fault = (typeof FAULTS)[number];
-
-export interface FaultPlan {
-  /** Probability that a call goes wrong; read at every call. */
-  readonly rate: number;
-  readonly rng: Rng;
-  /** Default: all. */
-  readonly calls?: readonly FaultyCall[];
-  /** Default: all. */
-  readonly faults?: readonly Fault[];
-  /** After how many milliseconds late answers come. */
-  readonly lateMs: number;
-}
+/** Calls of a run beside those of its sessions. */
+export const FAULTY_RUN_CALLS = ['tasks', 'tasks.at', 'scoreGroup', 'correctThought'] as const;
+export type FaultyCall = (typeof FAULTY_CALLS)[number] | (typeof FAULTY_RUN_CALLS)[number];
 
 export interface FaultyWorld {
   readonly world: World;
@@ -58,40 +38,19 @@ export interface FaultyWorld {
   openSnapshots(): number;
   /** How many calls went wrong. */
   injected(): number;
+  /** Calls of which at least one went wrong. */
+  broken(): readonly FaultyCall[];
   /** Resolves when every late answer has come. */
   settled(): Promise<void>;
 }
 
-export function faultyWorld(world: World, plan: FaultPlan): FaultyWorld {
-  const { rng, lateMs, calls = FAULTY_CALLS, faults = FAULTS } = plan;
+export function faultyWorld(world: World, plan: FaultPlan<FaultyCall>): FaultyWorld {
+  const faults = new Faults(plan);
   const open = new Set<Session>();
   const held = new Set<Snapshot>();
   const inners = new WeakMap<Session, Session>();
-  const late = new Set<Promise<unknown>>();
-  let injected = 0;
-
-  /** Do `work`, or go wrong. What comes is as wrong as it can be, so its type is a lie. */
-  const perhaps = <T>(call: FaultyCall, work: () => T): T => {
-    if (!calls.includes(call) || !rng.chance(plan.rate)) return work();
-    injected++;
-    return goWrong(call, rng.pick(faults), work) as T;
-  };
-
-  const goWrong = (call: FaultyCall, fault: Fault, work: () => unknown): unknown => {
-    if (fault === 'throws') throw new Error(`${call} is broken`);
-    if (fault === 'throws something hostile') throw rng.pick(hostileThrows)();
-    if (fault === 'rejects') return Promise.reject(rng.pick([() => new Error('later'), ...hostileThrows])());
-    if (fault === 'never settles') return new Promise(() => {});
-    if (fault === 'comes late') {
-      const answer = new Promise((resolve) => setTimeout(resolve, lateMs)).then(work);
-      late.add(answer);
-      void answer.catch(() => {}).then(() => late.delete(answer));
-      return answer;
-    }
-    if (fault === 'gives a wrong field' && call === 'step')
-      return withWrongField(work() as Promise<StepResult>, rng);
-    return rng.pick(wrongValues)();
-  };
+  const perhaps = faults.perhaps.bind(faults) as typeof faults.perhaps;
+  const innerOf = (session: Session): Session => inners.get(session) ?? session;
 
   const wrap = (inner: Session): Session => {
     const session: Session = {
@@ -99,7 +58,12 @@ export function faultyWorld(world: World, plan: FaultPlan): FaultyWorld {
       toMove: () => perhaps('toMove', () => inner.toMove()),
       observe: (role) => perhaps('observe', () => inner.observe(role)),
       anchor: (role) => perhaps('anchor', () => inner.anchor(role)),
-      step: (action, signal) => perhaps('step', () => inner.step(action, signal)),
+      step: (action, signal) =>
+        perhaps(
+          'step',
+          () => inner.step(action, signal),
+          (work) => withWrongField(work(), plan.rng),
+        ),
       render: () => perhaps('render', () => inner.render?.() ?? ''),
       ...(inner.snapshot && {
         snapshot: () => perhaps('snapshot', async () => wrapSnapshot(await inner.snapshot!())),
@@ -138,26 +102,38 @@ export function faultyWorld(world: World, plan: FaultPlan): FaultyWorld {
       ...world,
       protocol,
       open: (task, ...chance) => perhaps('open', async () => wrap(await world.open(task, ...chance))),
+      tasks: (split) =>
+        perhaps('tasks', () => {
+          const { size, at } = world.tasks(split);
+          return { size, at: (index) => perhaps('tasks.at', () => at(index)) };
+        }),
       script: (session, kind, choices) =>
-        perhaps('script', () => world.script?.(inners.get(session) ?? session, kind, choices)),
+        perhaps('script', () => world.script?.(innerOf(session), kind, choices)),
+      ...(world.scoreGroup && {
+        scoreGroup: (episodes, context) => perhaps('scoreGroup', () => world.scoreGroup!(episodes, context)),
+      }),
+      ...(world.correctThought && {
+        correctThought: (turn) =>
+          perhaps('correctThought', () => world.correctThought!({ ...turn, session: innerOf(turn.session) })),
+      }),
     },
     openSessions: () => open.size,
     openSnapshots: () => held.size,
-    injected: () => injected,
-    settled: async () => {
-      while (late.size > 0) await Promise.allSettled(late);
-    },
+    injected: () => faults.injected,
+    broken: () => faults.broken,
+    settled: () => faults.settled(),
   };
 }
 
 /** A step result of which one field is wrong. */
 async function withWrongField(result: Promise<StepResult>, rng: Rng): Promise<unknown> {
-  const field = rng.pick(['rewards', 'done', 'success', 'valid', 'info'] as const);
+  const field = rng.pick(['rewards', 'done', 'success', 'valid', 'metrics', 'info'] as const);
   const wrong: readonly unknown[] = {
     rewards: [null, { agent: Number.NaN }, { agent: 1e308 }, { agent: '1' }, { nobody: 1 }, { agent: 1n }],
     done: [undefined, null, 'yes', 1, {}],
     success: [null, undefined, true, { agent: 1 }, { nobody: true }],
     valid: [undefined, null, 'yes'],
+    metrics: [null, { seen: Number.NaN }, { seen: 'often' }, [1], { seen: 1n }],
     info: hostileInfo.map((make) => make()),
   }[field];
   return { ...(await result), [field]: rng.pick(wrong) };

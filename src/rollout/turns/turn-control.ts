@@ -73,7 +73,7 @@ export interface Turns extends Remembering {
 
 /**
  * Define a turn control: a limit for each episode, and a decision after each turn. It controls episodes that are learned
- * from; evaluations have the usual limit. `limit` of wrong type ends the run with an error that names the control, an `after`
+ * from; evaluations have the usual limit. A `limit` or an `after`
  * that fails ends its episode as `failed:policy`.
  *
  * @example

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import type { Session } from '../../env/session.ts';
-import { taskOf } from '../../env/tasks/split.ts';
+import { playableTask } from '../../env/tasks/split.ts';
 import type { CreateRequest } from '../../env/wire.ts';
 import type { World } from '../../env/world.ts';
 
@@ -36,7 +36,7 @@ async function openAtStart(
   request: Pick<CreateRequest, 'split' | 'index' | 'seed' | 'chance'>,
 ): Promise<Session> {
   const { split, index, seed, chance } = request;
-  const task = taskOf(world, split, index);
+  const task = playableTask(world, split, index);
   if (chance === undefined) return await world.open(task, Rng.of('environment', seed ?? randomUUID()));
   const start = chance.start === undefined ? undefined : new Rng(chance.start);
   return await world.open(task, new Rng(chance.episode), start);

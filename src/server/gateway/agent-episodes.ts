@@ -7,7 +7,7 @@ import { findNonJson, type Json } from '../../core/json/json.ts';
 import type { StopReason } from '../../core/stop.ts';
 import type { Agent, AgentResult } from '../../env/agent.ts';
 import { checkedMetrics } from '../../env/scores/metrics.ts';
-import { Boundary, EpisodeEnd } from '../../rollout/boundary.ts';
+import { Boundary, EpisodeEnd, endsRun } from '../../rollout/boundary.ts';
 import type { EpisodeOptions } from '../../rollout/episode.ts';
 import { failureOf, faultOf, InvalidAction } from './agent-failure.ts';
 import type { ChatModel } from './chat-model.ts';
@@ -71,8 +71,11 @@ export function agentEpisodes({
         `running ${agent.name} on ${keyText(key)}`,
         undefined,
         (signal) => run(agent, gateway, session, request, options.turnTimeoutMs, signal),
+        // The agent's code is a stranger's, and what it throws ends no run, even where it looks like an error of ours.
+        false,
       );
     } catch (error) {
+      if (endsRun(session.fault)) throw session.fault;
       if (!(error instanceof EpisodeEnd)) throw error;
       stop = error.stop;
       failure = error.message;

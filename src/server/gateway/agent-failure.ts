@@ -2,6 +2,7 @@
 
 import type { Call } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
+import { thrownText, tried } from '../../core/safe-text.ts';
 import { EpisodeEnd } from '../../rollout/boundary.ts';
 import { ACT } from './purpose.ts';
 import type { GatewaySession } from './session.ts';
@@ -13,18 +14,19 @@ export class InvalidAction extends EpisodeEnd {
 
   constructor(call: Call, error: unknown) {
     const what = call.problem ?? 'it was cut by its length limit';
-    super('invalid-action', `call ${call.id}: ${what}; the agent threw: ${messageOf(error)}`, error);
+    super('invalid-action', `call ${call.id}: ${what}; the agent threw: ${thrownText(error)}`, error);
     this.reward = rewardOf(error);
   }
 }
 
 /** @returns what to throw in place of the error that the agent's code threw */
 export function failureOf(error: unknown, session: GatewaySession): unknown {
-  if (error instanceof EpisodeEnd) return error;
+  const end = tried(() => (error instanceof EpisodeEnd ? error : undefined), undefined);
+  if (end) return end;
   // What the agent says of a failed call is only its echo.
   if (session.fault !== undefined) return faultOf(session.fault);
-  if (session.overflowed) return new EpisodeEnd('context-overflow', messageOf(error), error);
-  if (session.limited) return new EpisodeEnd('turn-limit', messageOf(error), error);
+  if (session.overflowed) return new EpisodeEnd('context-overflow', thrownText(error), error);
+  if (session.limited) return new EpisodeEnd('turn-limit', thrownText(error), error);
   // Who names an origin knows better: a broken tool is one, whatever the policy said before.
   const origin = TurnwiseError.isInstance(error) ? error.fields.origin : undefined;
   const broken = origin === undefined || origin === 'environment' ? brokenEnd(session) : undefined;
@@ -34,7 +36,7 @@ export function failureOf(error: unknown, session: GatewaySession): unknown {
 /** An error of our own says what it is, and may end the run; anything else is the policy's failure. */
 export function faultOf(error: unknown): unknown {
   if (TurnwiseError.isInstance(error)) return error;
-  return new EpisodeEnd('failed:policy', messageOf(error), error);
+  return new EpisodeEnd('failed:policy', thrownText(error), error);
 }
 
 /** An act that was cut or malformed, and after whose answer the agent asked for no other. */
@@ -48,8 +50,6 @@ function brokenEnd(session: GatewaySession): Call | undefined {
 
 /** The reward that an error names, else 0. */
 function rewardOf(error: unknown): number {
-  const reward = (error as { readonly reward?: unknown } | null | undefined)?.reward;
+  const reward = tried(() => (error as { readonly reward?: unknown } | null | undefined)?.reward, undefined);
   return typeof reward === 'number' && Number.isFinite(reward) ? reward : 0;
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,14 +1,17 @@
 /** What an environment's scripted expert does in the tasks of a step. */
 
+import { TurnwiseError } from '../../core/errors.ts';
+import { isTrainable } from '../../core/stop.ts';
 import { type RoleGroup, roleGroups, type Trajectory } from '../../core/trajectory.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { scriptedPolicy } from '../../policy/scripted.ts';
 import { collectGroups } from '../../rollout/collect.ts';
 import { asTrained } from '../../synth/demonstrations.ts';
 import { type Learner, playOptions } from '../kit/learner.ts';
 
 /**
- * An expert's episode of each group's task, from the same start. Its actions count as sampled, since they are learned from.
- * These episodes are demonstrations, and are not counted among those that the policy played.
+ * An expert's episode of each group's task, from the same start, where it came to a proper end. Its actions count as sampled,
+ * since they are learned from. These episodes are demonstrations, and are not counted among those that the policy played.
  */
 export async function playExpert(
   learner: Learner,
@@ -21,8 +24,28 @@ export async function playExpert(
   });
   const played = await collectGroups(requests, {
     ...playOptions(learner, new AbortController().signal),
-    policy: scriptedPolicy(world, { player: () => 'expert', randomRate: 0, renderer }),
+    policy: withoutEnd(scriptedPolicy(world, { player: () => 'expert', randomRate: 0, renderer })),
   });
-  const recorded = roleGroups(played.map((group) => ({ ...group, members: group.members.map(asTrained) })));
-  return new Map(recorded.map(({ id, members }) => [id, members[0]!]));
+  const recorded = roleGroups(
+    played.map((group) => ({
+      ...group,
+      members: group.members.filter(({ stop }) => isTrainable(stop)).map(asTrained),
+    })),
+  );
+  return new Map(recorded.flatMap(({ id, members: [expert] }) => (expert ? [[id, expert]] : [])));
+}
+
+/** An expert that does not know what to do in one place ends its episode there, and not the run. */
+function withoutEnd(policy: Policy): Policy {
+  return {
+    ...policy,
+    complete: async (request) => {
+      try {
+        return await policy.complete(request);
+      } catch (error) {
+        if (TurnwiseError.isInstance(error) && error.code === 'no-script') throw new Error(error.message);
+        throw error;
+      }
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { canonicalJson, type Json } from '../../core/json/json.ts';
 import { hash32, Rng } from '../../core/rng.ts';
 import { chainOf } from '../../core/trajectory.ts';
 import type { GroupRequest, Round } from '../../curation/task-source.ts';
-import { taskOf } from '../../env/tasks/split.ts';
+import { taskOf, tasksOf } from '../../env/tasks/split.ts';
 import type { GroupToPlay } from '../../rollout/collect.ts';
 import { prefixAt } from '../../rollout/turns/copied-prefix.ts';
 import type { Learner } from '../kit/learner.ts';
@@ -25,7 +25,7 @@ export function freshTasks(
   step: number,
   round: number,
 ): Round['tasks'] {
-  const { size } = world.tasks('train');
+  const { size } = tasksOf(world, 'train');
   const first = (step - 1 + round * ROUND_STRIDE) * config.rollout.tasks;
   const inEpoch = epochs(size, config.seed);
   return {
@@ -73,7 +73,7 @@ export async function groupsToPlay(
       ? fromPlace(task.place)
       : 'task' in task
         ? { split: 'train' as const, index: hashOf(task.task), task: task.task }
-        : { ...task, task: taskOf(world, task.split, task.index) }),
+        : { ...task, ...taskOf(world, task.split, task.index) }),
   }));
 
   function fromPlace(place: Place) {

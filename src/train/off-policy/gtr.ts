@@ -16,6 +16,7 @@ import type { Episode, Group } from '../../core/episode.ts';
 import { keyText } from '../../core/episode-key.ts';
 import { Rng } from '../../core/rng.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
+import { checkedText } from '../../env/replies.ts';
 import { combine } from '../../objective/contract/combine.ts';
 import { atTargets, ofValueHead, valueLoss } from '../../objective/critic/value.ts';
 import { gtr } from '../../objective/imitation/imitation-mix.ts';
@@ -57,11 +58,15 @@ export async function playCorrected(
       const ofEpisode = corrections.get(name) ?? [];
       corrections.set(name, ofEpisode);
       const rng = Rng.of('thought', request.seedKey);
-      const thought = (options.world.protocol.thought?.(completion.text) ?? '').trim();
+      const { protocol } = options.world;
+      const thought = protocol.thought
+        ? checkedText('protocol.thought()', protocol.thought(completion.text)).trim()
+        : '';
       const turn = { session, messages, thought, rng };
       const where = `correcting ${name} turn ${ofEpisode.length}`;
       const corrected = await inTime(options, where, () => options.world.correctThought?.(turn) ?? thought);
-      ofEpisode.push(corrected === thought ? undefined : corrected);
+      const right = checkedText('correctThought()', corrected);
+      ofEpisode.push(right === thought ? undefined : right);
       return completion;
     },
     release: (conversation) => policy.release?.(conversation),

@@ -1,5 +1,6 @@
 /** Thoughts before actions, as tokens: which of them write the thought, and what a corrected one is as a row to imitate. */
 
+import { tried } from '../../core/safe-text.ts';
 import { promptOf } from '../../core/sample.ts';
 import { actOf, type Trajectory, type Turn } from '../../core/trajectory.ts';
 import type { TokenRow } from '../../engine/token-batch.ts';
@@ -17,7 +18,9 @@ export function thoughtLength(
   { text }: Pick<Renderer, 'text'>,
   { thought }: Pick<ActionProtocol, 'thought'>,
 ): number {
-  const written = thought?.(text(ids)).length ?? 0;
+  // An author's code, outside any episode: a thought that it cannot find has no tokens.
+  const found: unknown = tried(() => thought?.(text(ids)), undefined);
+  const written = typeof found === 'string' ? found.length : 0;
   let length = 0;
   const list = Array.from(ids);
   while (length < list.length && text(list.slice(0, length + 1)).length <= written) length++;

@@ -2,7 +2,7 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { chainOf, roleGroups } from '../../core/trajectory.ts';
-import { taskOf } from '../../env/tasks/split.ts';
+import { playableTask } from '../../env/tasks/split.ts';
 import type { Completion, CompletionRequest } from '../../policy/policy.ts';
 import { playEpisodes } from '../../rollout/collect.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
@@ -45,7 +45,7 @@ export async function playEpisode({ root, request, tell, move, signal }: Played)
     if (past && !world.pure) throw notPure(world.name);
     const usual = playOptions(learner, signal);
     const pieces = piecesOf(run.path);
-    const task = past?.task ?? taskOf(world, request.split, request.task);
+    const task = past?.task ?? playableTask(world, request.split, request.task);
     const opened = checkpoint ?? run.checkpoints().at(-1) ?? 0;
     tell({ kind: 'open', world: world.name, task: cutText(taskText(task)).text, checkpoint: opened });
     const seen = new Map<string, number>();
