@@ -75,6 +75,10 @@ export const engine = {
     meaning: 'The model is not in the cache, and there is no network (or `HF_HUB_OFFLINE` is set).',
     remedy: 'Connect, set `HF_ENDPOINT`, or give a folder.',
   },
+  'memory-insufficient': {
+    meaning: 'The weights of the model do not fit into the memory that is free.',
+    remedy: 'Take a smaller model, close other programs, or train on a server.',
+  },
   'model-ambiguous': {
     meaning: 'The folder holds several GGUF files.',
     remedy: 'Name one of them.',
