@@ -21,7 +21,9 @@ const LEARNED = { rows: 4, tokens: 64 } as const;
 
 /** Leaves the engine as it was: what it learns here is thrown away before a weight moves. */
 export async function timeEngine(engine: Engine, signal: AbortSignal): Promise<Timing> {
-  const { vocabulary } = engine.capabilities;
+  const { vocabulary, contextLength } = engine.capabilities;
+  const prompt = Math.min(PROMPT, contextLength - SAMPLED - 2);
+  const length = Math.min(LEARNED.tokens, contextLength);
   const ids = (length: number): Int32Array =>
     Int32Array.from({ length }, (_, index) => (7919 * (index + 1)) % vocabulary);
   const sample = async (name: string, rows: number, tokens: number): Promise<number> => {
@@ -33,7 +35,7 @@ export async function timeEngine(engine: Engine, signal: AbortSignal): Promise<T
         engine.sample({
           conversation,
           keep: 0,
-          append: ids(PROMPT),
+          append: ids(prompt),
           sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: tokens },
           stopIds: [],
           seed: conversation,
@@ -55,12 +57,8 @@ export async function timeEngine(engine: Engine, signal: AbortSignal): Promise<T
   const learn = async (): Promise<number> => {
     signal.throwIfAborted();
     const rows = Array.from({ length: LEARNED.rows }, () => ({
-      ids_T: ids(LEARNED.tokens),
-      channels: {
-        weight: new Float32Array(LEARNED.tokens)
-          .fill(0, 0, LEARNED.tokens / 2)
-          .fill(1e-3, LEARNED.tokens / 2),
-      },
+      ids_T: ids(length),
+      channels: { weight: new Float32Array(length).fill(1e-3, length >> 1) },
     }));
     // Rows that differ in their first token share nothing, so that each token is computed.
     for (const [row, { ids_T }] of rows.entries()) ids_T[0] = row;
@@ -75,7 +73,7 @@ export async function timeEngine(engine: Engine, signal: AbortSignal): Promise<T
   await engine.optimStep(still);
   await engine.restartOptimizer();
   return {
-    readToken: readMany / (ROWS * PROMPT),
+    readToken: readMany / (ROWS * prompt),
     decodeStep,
     decodeRow: (decodeMany - decodeStep) / (ROWS - 1),
     learnToken,

@@ -13,6 +13,7 @@ import { evaluate } from '../../eval/evaluate.ts';
 import { tokenWeights } from '../../objective/contract/weights.ts';
 import { crossEntropy } from '../../objective/imitation/cross-entropy.ts';
 import { renderDemonstrations } from '../../synth/demonstrations.ts';
+import type { TrainConfig } from '../config/config.ts';
 import { type Learner, playOptions } from '../kit/learner.ts';
 import { reportEpisodes } from './evaluations.ts';
 import type { Metrics } from './events.ts';
@@ -22,19 +23,28 @@ import { rolloutMetrics } from './metrics.ts';
 /** Updates from one check to the next, and the training tasks that a check plays. */
 const CHECK = { every: 4, tasks: 32 } as const;
 
+/** Whether the completion of a script is a target: a random move may be there only to lead to other states. */
+export function isImitated(
+  { by }: Call,
+  { imitateRandom }: Pick<TrainConfig['clone'], 'imitateRandom'>,
+): boolean {
+  return imitateRandom || by.name !== 'random';
+}
+
 export async function clone(
   learner: Learner,
   demonstrations: readonly Group[],
   io: Pick<RunIo, 'event' | 'progress' | 'signal'>,
 ): Promise<void> {
   const { config, engine, renderer } = learner;
-  const { steps, batch, learningRate, untilValid, imitateRandom, schedule, warmupSteps } = config.clone;
-  const isImitated = ({ by }: Call): boolean => imitateRandom || by.name !== 'random';
+  const { steps, batch, learningRate, untilValid, schedule, warmupSteps } = config.clone;
   // Group by group, so that no more than the samples of all is in memory.
   const samples = demonstrations.flatMap((group) =>
     roleGroups([renderDemonstrations(group, renderer)])
       .flatMap(({ members }) => members)
-      .flatMap((demonstration) => samplesOfTrajectory(demonstration, isImitated)),
+      .flatMap((demonstration) =>
+        samplesOfTrajectory(demonstration, (call) => isImitated(call, config.clone)),
+      ),
   );
   const rng = Rng.of('clone', config.seed);
   const objective = crossEntropy();
