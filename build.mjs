@@ -30,6 +30,7 @@ await build({
     'envs/*/index.ts',
     'bench/main.ts',
     'bench/engine-lora.ts',
+    'bench/engine-pretrained-size.ts',
     'bench/memory-loop.ts',
     'examples/*.ts',
     'examples/agents/*.ts',

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { DecoderShape } from '../src/model/decoder/decoder.ts';
 import type { LoraBench } from './engine-lora.ts';
+import { benchPretrained } from './engine-pretrained.ts';
 import { benchDemo, benchLongCompletions, median } from './engine-sampling.ts';
 import { benchShares } from './engine-shares.ts';
 import { benchTraining } from './engine-training.ts';
@@ -103,6 +104,7 @@ const parts = {
     };
   },
   tree: async (): Promise<object> => ({ 'groups of eight, answers of 40': await benchTrees(threads) }),
+  pretrained: async (): Promise<object> => ({ pretrained: await benchPretrained(threads) }),
   lora: async (): Promise<object> => ({ 'qwen3-0.6B shape, LoRA rank 16, 4 x 512 tokens': benchLora() }),
 };
 

@@ -36,6 +36,7 @@ import {
 import { runtime, runtimeWarning } from './model/runtime-version.ts';
 import { type OpenSeats, openSeats } from './players/open-seats.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
+import { requirePromptsToFit } from './prompts-fit.ts';
 import { dataOf, dataPlace } from './recorded-data.ts';
 import { keptOf, recordedGroups } from './recorded-episodes.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
@@ -228,6 +229,7 @@ async function begin(
       turnTokens: learner.renderer.maxTurnTokens,
       ...(config.engine === 'embedded' && { runtime }),
     });
+    for (const event of requirePromptsToFit(learner, demonstrations)) io.event(event);
     const estimated = await estimateRun(learner, demonstrations, control.signal);
     for (const event of estimated ?? []) io.event(event);
     learner = withEvaluations(learner, estimated?.[0]);

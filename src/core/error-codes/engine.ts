@@ -22,6 +22,10 @@ export const engine = {
     meaning: 'The chat template raises an error about these messages; the message repeats it.',
     remedy: 'Change the messages of the environment, or the template.',
   },
+  'context-too-short': {
+    meaning: 'The first prompt of the environment is longer than the context of the model.',
+    remedy: 'Set `chat.contextLength` where the model reads more, or shorten the prompts.',
+  },
   'engine-closed': {
     meaning: 'The engine was used after it was closed.',
     remedy: 'Create another.',

@@ -12,7 +12,7 @@ export const denseRewards: RewardShaping = defineShaping(
     title: 'Dense rewards',
     summary: 'the environment’s own measure of progress, added to the reward of each turn',
     formula: 'r_k ← r_k + weight·Σ dense_k - still where the action of turn k changed nothing',
-    source: 'Turnwise; after shaped rewards, Ng, Harada and Russell, ICML 1999',
+    source: 'Turnwise; rewards of turns as in MT-GRPO, arXiv 2505.11821',
     deviations: [
       'The sum is part of the outcome too, so the best policy may be another one where dense rewards are no difference of potentials.',
     ],

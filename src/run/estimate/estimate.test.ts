@@ -39,9 +39,13 @@ test('memory is that of weights, optimizer, activations and caches', () => {
 test('a model that does not fit is refused, and a run that does not is told what to lower', () => {
   const config = configOf({ optimizer: { tokenBudget: 8192 }, rollout: { concurrency: 64 } });
   const memory = memoryOf(small, config, { rank: 16 }, 200);
-  expect(() => requireMemory(memory, 1e9, './model.gguf')).toThrowErrorMatchingInlineSnapshot(`[TurnwiseError: The model ./model.gguf does not fit into memory. Seen: 1.0 GB free. Allowed: 1.9 GB for its weights alone, which are held in 32 bits. Take a smaller model, close other programs, or train on a server with --engine tinker.]`);
+  expect(() => requireMemory(memory, 1e9, './model.gguf')).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The model ./model.gguf does not fit into memory. Seen: 1.0 GB free. Allowed: 1.9 GB for its weights alone, which are held in 32 bits. Take a smaller model, close other programs, or train on a server with --engine tinker.]`,
+  );
   expect(() => requireMemory(memory, 2e9, './model.gguf')).not.toThrow();
-  expect(memoryWarning(memory, 2e9, config)).toMatchInlineSnapshot(`"this run needs about 16 GB of memory, and 2.0 GB are free: it may be stopped by the system. Lower it with --set optimizer.tokenBudget=2048"`);
+  expect(memoryWarning(memory, 2e9, config)).toMatchInlineSnapshot(
+    `"this run needs about 16 GB of memory, and 2.0 GB are free: it may be stopped by the system. Lower it with --set optimizer.tokenBudget=2048"`,
+  );
   expect(memoryWarning(memory, memory.total, config)).toBeUndefined();
 });
 

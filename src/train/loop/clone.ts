@@ -37,15 +37,17 @@ export async function clone(
   io: Pick<RunIo, 'event' | 'progress' | 'signal'>,
 ): Promise<void> {
   const { config, engine, renderer } = learner;
-  const { steps, batch, learningRate, untilValid, schedule, warmupSteps } = config.clone;
+  const { batch, learningRate, untilValid, schedule, warmupSteps } = config.clone;
   // Group by group, so that no more than the samples of all is in memory.
   const samples = demonstrations.flatMap((group) =>
     roleGroups([renderDemonstrations(group, renderer)])
       .flatMap(({ members }) => members)
       .flatMap((demonstration) =>
         samplesOfTrajectory(demonstration, (call) => isImitated(call, config.clone)),
-      ),
+      )
+      .filter(({ ids_T }) => ids_T.length <= engine.capabilities.contextLength),
   );
+  const steps = samples.length === 0 ? 0 : config.clone.steps;
   const rng = Rng.of('clone', config.seed);
   const objective = crossEntropy();
   const checks = steps > 0 && untilValid > 0;

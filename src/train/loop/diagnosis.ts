@@ -28,6 +28,8 @@ export interface Diagnosis {
   readonly entropy: number;
   /** Completions that the length limit ended. */
   readonly cutShare: number;
+  /** Episodes that ended because the next prompt did not fit into the context. */
+  readonly overflowShare: number;
   /** Settings to try, as the command line takes them. */
   readonly next: readonly string[];
 }
@@ -42,7 +44,8 @@ export function diagnose(
   const members = groups.flatMap((group) => group.members);
   const turns = members.flatMap((trajectory) => trajectory.turns);
   const acts = turns.flatMap((turn) => actOf(turn) ?? []);
-  if (acts.length === 0) return undefined;
+  const overflowing = metrics['stop/context-overflow'] ?? 0;
+  if (acts.length === 0 && overflowing === 0) return undefined;
   const invalid = turns.filter(({ transition }) => transition?.valid === false);
   const isSilent = ({ members }: RoleGroup): boolean =>
     members.every(({ id }) => {
@@ -55,6 +58,7 @@ export function diagnose(
     silentShare: credited ? share(groups.filter(isSilent).length, groups.length) : 0,
     unanimousShare: metrics['groups/constant_share'] ?? 0,
     entropy: metrics['policy/entropy'] ?? Number.NaN,
+    overflowShare: share(overflowing, Math.max(members.length, overflowing)),
     cutShare: share(acts.filter(({ finish }) => finish === 'length').length, acts.length),
   };
   const solved = share(members.filter(({ success }) => success).length, members.length);
@@ -62,6 +66,7 @@ export function diagnose(
   const next = [
     ...(found.invalidShare >= LIMITS.invalid ? forInvalid(config) : []),
     ...(found.silentShare >= LIMITS.silent && !isSolved ? forSilence(config) : []),
+    ...(found.overflowShare >= LIMITS.cut ? ['--set chat.contextLength=TOKENS or --set context=latest'] : []),
     ...(found.cutShare >= LIMITS.cut ? forCuts(config) : []),
     ...(found.entropy < LIMITS.entropy && !isSolved ? ['--set rollout.temperature=1.2'] : []),
   ];
@@ -86,13 +91,23 @@ export function diagnosisWarning(
 }
 
 function sentence(found: Diagnosis): string {
-  const { invalidShare, invalidExamples, silentShare, unanimousShare, entropy, cutShare, next } = found;
+  const {
+    invalidShare,
+    invalidExamples,
+    silentShare,
+    unanimousShare,
+    entropy,
+    cutShare,
+    overflowShare,
+    next,
+  } = found;
   const examples = invalidExamples.map((example) => JSON.stringify(example)).join(', ');
   const parts = [
     `${percent(invalidShare)} of turns invalid${examples === '' ? '' : ` (${examples})`}`,
     `${percent(silentShare)} of groups without any advantage, ${percent(unanimousShare)} with equal returns`,
     `entropy ${entropy.toFixed(2)} a token`,
     `${percent(cutShare)} of completions cut`,
+    ...(overflowShare > 0 ? [`${percent(overflowShare)} of episodes longer than the context`] : []),
   ];
   return `hardly anything can be learned: ${parts.join('; ')}. Try ${next.join(' or ')}`;
 }
