@@ -22,9 +22,9 @@ export const sizes: Readonly<Record<string, DecoderShape>> = {
 /** Of one size; `skipped` where the machine has too little free memory for it. */
 export type PretrainedBench = Readonly<Record<string, number>> | { readonly skipped: string };
 
-/** Bytes that a model is not tried with less of: three copies of its weights, and room to learn. */
+/** Bytes that a model is not tried with less of: its weights twice, while they are written, and room to learn. */
 const needed = (shape: DecoderShape): number =>
-  12 * parameterShapes(shape).reduce((sum, each) => sum + elementCount(each.shape), 0) + 2e9;
+  8 * parameterShapes(shape).reduce((sum, each) => sum + elementCount(each.shape), 0) + 2e9;
 
 /** The sizes named in TURNWISE_BENCH_SIZES, or all. */
 export async function benchPretrained(threads: number): Promise<Record<string, PretrainedBench>> {

@@ -36,6 +36,20 @@ test('memory is that of weights, optimizer, activations and caches', () => {
   expect(halved.activations / all.activations).toBeCloseTo(0.5, 2);
 });
 
+test('a base that is fed to its sessions is in memory once, or it would not fit where it does', () => {
+  const shape = {
+    ...small,
+    ...{ vocabulary: 151_936, width: 1024, layers: 28, heads: 16 },
+    ...{ keyValueHeads: 8, headWidth: 128, hidden: 3072 },
+  };
+  const config = configOf({ optimizer: { tokenBudget: 512 }, rollout: { concurrency: 1 } });
+  const { weights, total } = memoryOf(shape, config, { rank: 16 }, 512);
+  expect(weights).toBeLessThan(2.7e9);
+  // `npm run bench -- engine lora` has seen 5.8 GB, with a loss on every token.
+  expect(total).toBeGreaterThan(4.5e9);
+  expect(total).toBeLessThan(7e9);
+});
+
 test('a model that does not fit is refused, and a run that does not is told what to lower', () => {
   const config = configOf({ optimizer: { tokenBudget: 8192 }, rollout: { concurrency: 64 } });
   const memory = memoryOf(small, config, { rank: 16 }, 200);

@@ -1,6 +1,7 @@
 /** How much memory a run needs, from shapes alone: weights, optimizer, and what a pass keeps for its gradients. */
 
 import { TurnwiseError } from '../../core/errors.ts';
+import { writtenBytesLimit } from '../../engine/embedded/sampling/decode-program.ts';
 import { elementCount } from '../../model/checkpoint/safetensors.ts';
 import { type DecoderShape, type ParameterShape, parameterShapes } from '../../model/decoder/decoder.ts';
 import { adapterShapes, type LoraOptions, resolveLora } from '../../model/decoder/lora.ts';
@@ -20,8 +21,14 @@ export interface MemoryEstimate {
 }
 
 const FLOAT = 4;
-/** Copies of the weights: as they were read, and as the runtime lays them out to sample and to train. */
-const COPIES = 3;
+/**
+ * Copies of the weights. A small base is read, written into the session that samples, and laid out there once more; a large one
+ * is fed from where it was read. Weights that are trained are also those that were published.
+ */
+function copies(bytes: number, isAdapted: boolean): number {
+  if (bytes <= writtenBytesLimit) return 3;
+  return isAdapted ? 1.1 : 2;
+}
 /** Node.js and the runtime with nothing loaded. */
 const PROGRAM = 250e6;
 
@@ -42,7 +49,7 @@ export function memoryOf(
   const logits = 3 * vocabulary * Math.ceil(tokens / 8);
   const reference = config.objective.klCoefficient > 0 ? trained : 0;
   const parts = {
-    weights: FLOAT * (COPIES * all + reference),
+    weights: FLOAT * (copies(FLOAT * all, lora !== undefined) * all + reference),
     optimizer: FLOAT * 3 * trained,
     activations: FLOAT * (perToken * tokens + logits),
     cache: FLOAT * 2 * layers * keyValueHeads * headWidth * longest * config.rollout.concurrency,
