@@ -31,6 +31,7 @@ await build({
     'bench/main.ts',
     'bench/engine-adapters.ts',
     'bench/engine-lora.ts',
+    'bench/engine-pretrained-size.ts',
     'bench/memory-loop.ts',
     'examples/*.ts',
     'examples/agents/*.ts',

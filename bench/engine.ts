@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { DecoderShape } from '../src/model/decoder/decoder.ts';
 import type { Arrangement } from './engine-adapters.ts';
 import type { LoraBench } from './engine-lora.ts';
+import { benchPretrained } from './engine-pretrained.ts';
 import { benchDemo, benchLongCompletions, median } from './engine-sampling.ts';
 import { benchShares } from './engine-shares.ts';
 import { benchTraining } from './engine-training.ts';
@@ -105,6 +106,7 @@ const parts = {
   },
   tree: async (): Promise<object> => ({ 'groups of eight, answers of 40': await benchTrees(threads) }),
   adapters: async (): Promise<object> => ({ 'learners with adapters over 29M': benchAdapters() }),
+  pretrained: async (): Promise<object> => ({ pretrained: await benchPretrained(threads) }),
   lora: async (): Promise<object> => ({ 'qwen3-0.6B shape, LoRA rank 16, 4 x 512 tokens': benchLora() }),
 };
 

@@ -67,6 +67,19 @@ export const large: DecoderShape = {
   contextLength: 512,
 };
 
+/** SmolLM2-135M with the norms of Qwen3, so that one form of checkpoint serves all sizes. */
+export const smolCheckpoint: DecoderShape = { ...smol, queryKeyNorm: true };
+
+/** The sizes of Qwen2.5-1.5B, with the norms of Qwen3 in place of its biases. */
+export const larger: DecoderShape = {
+  ...large,
+  width: 1536,
+  layers: 28,
+  heads: 12,
+  keyValueHeads: 2,
+  hidden: 8960,
+};
+
 /** The size of model that the demonstrations train: 0.6 million parameters. */
 export const demo: DecoderShape = {
   ...common,

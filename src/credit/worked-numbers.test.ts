@@ -39,6 +39,25 @@ describe('reinforce', () => {
   });
 });
 
+describe('reinforce, divided by the spread of the batch', () => {
+  const turns = (...rewards: readonly number[]) => ({
+    groupId: 'g',
+    id: rewards.join('/'),
+    turns: rewards.map((reward) => ({ reward })),
+  });
+
+  test('returns 2, 0 and 4 have mean 2 and standard deviation 2', () => {
+    const rows = [turns(2, 0), turns(4)];
+    const options = { gamma: 0, baseline: 'batch', scale: 'std' };
+    expectClose(advantages('reinforce', rows, options), [[0, -1], [1]]);
+  });
+
+  test('equal returns have no spread', () => {
+    const options = { gamma: 0, baseline: 'batch', scale: 'std' };
+    expect(advantages('reinforce', [turns(1), turns(1, 1)], options)).toEqual([[0], [0, 0]]);
+  });
+});
+
 describe('reinforce++', () => {
   const rows = [1, 0].map((outcome) => ({
     groupId: 'g',

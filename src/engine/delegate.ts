@@ -24,6 +24,27 @@ export function delegateTo(engine: Engine, own: Partial<Omit<Engine, 'version' |
   };
 }
 
+/** The same engine, telling of all tokens that it reads, samples, scores and trains on, as soon as it has. */
+export function countingTokens(engine: Engine, count: (tokens: number) => void): Engine {
+  return delegateTo(engine, {
+    sample: async (request) => {
+      const result = await engine.sample(request);
+      count(request.append.length + result.ids.length);
+      return result;
+    },
+    score: async (batch, options) => {
+      const scores = await engine.score(batch, options);
+      count(batch.rows.reduce((sum, { ids_T }) => sum + ids_T.length, 0));
+      return scores;
+    },
+    forwardBackward: async (batch, objective, options) => {
+      const result = await engine.forwardBackward(batch, objective, options);
+      count(result.tokens);
+      return result;
+    },
+  });
+}
+
 /** The same engine, telling how many tokens it is asked to score. */
 export function countingScores(engine: Engine, count: (tokens: number) => void): Engine {
   return delegateTo(engine, {

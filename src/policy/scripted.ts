@@ -53,9 +53,8 @@ async function acted(
 ): Promise<{ readonly by: string; readonly text: string }> {
   const rng = Rng.of('script', request.seedKey);
   const wanted = rng.chance(options.randomRate) ? 'random' : options.player(request.key);
-  const action =
-    (await world.script?.(request.session, wanted, rng)) ??
-    (await world.script?.(request.session, 'expert', rng));
+  const own = await world.script?.(request.session, wanted, rng);
+  const action = own ?? (await world.script?.(request.session, 'expert', rng));
   if (action === undefined) {
     throw new TurnwiseError('no-script', {
       what: `The environment ${world.name} has no scripted player`,
@@ -66,7 +65,7 @@ async function acted(
   const { protocol } = partOf(world, request.session);
   const written = protocol.format(checkedText('script()', action));
   return {
-    by: wanted,
+    by: own === undefined ? 'expert' : wanted,
     text: `${await thoughtOf(world, request, rng)}${checkedText('protocol.format()', written)}`,
   };
 }

@@ -31,14 +31,22 @@ export function prepareRun(
   settings: TrainSettings,
   catalogue: Catalogue = builtIns,
 ): PreparedRun {
-  const config = configOf(factory, recipe, settings, catalogue);
+  const wanted = configOf(factory, recipe, settings, catalogue);
+  const world = factory.create(wanted.environment);
+  const config = imitatingWhereItCan(wanted, settings, world);
   if (config.engine === 'tinker') requireServerAddress(config.tinker.baseUrl);
-  const world = factory.create(config.environment);
   const alternatives = () => recipes.flatMap((other) => alternativeOf(factory, other, settings, catalogue));
   requireFit(recipe, config, placeOf(world, config.engine), alternatives, catalogue);
   requireScripts(world, config);
   seatedSources(world, config);
   return { recipe, config, catalogue, world };
+}
+
+/** A pretrained model imitates by default, but only where there is a scripted player that it can imitate. */
+function imitatingWhereItCan(config: TrainConfig, { clone }: TrainSettings, world: World): TrainConfig {
+  const isDefault = config.model.pretrained !== '' && clone?.steps === undefined;
+  if (!isDefault || (world.script !== undefined && world.agent === undefined)) return config;
+  return { ...config, clone: { ...config.clone, steps: 0 } };
 }
 
 /** Another recipe with those of the settings that it reads; none where they make no sense for it. */

@@ -9,7 +9,7 @@ import type { RolloutWriter } from '../store/rollouts/rollout-writer.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
 import type { Learner } from '../train/kit/learner.ts';
-import type { RunEvent, StoredEvent } from '../train/loop/events.ts';
+import type { ProgressEvent, RunEvent, StoredEvent } from '../train/loop/events.ts';
 import type { RunIo } from '../train/loop/loop.ts';
 import type { Probe } from '../train/loop/probe.ts';
 import { type EngineWatch, identityOf, type ModelSearch } from './model/run-model.ts';
@@ -37,6 +37,9 @@ export interface RunControl extends Pick<ModelSearch, 'onDownload'> {
   readonly strays?: StrayErrors;
 }
 
+/** Progress in tokens is told no more often. */
+const TOKENS_EVERY_MS = 250;
+
 /** Says that a server lets us wait, and why: it is no part of the run's history. */
 export function waitingReport({ report }: RunControl, run: RunDirectory): EngineWatch {
   return { onWait: (message) => report({ type: 'warning', code: 'engine-waiting', message }, run) };
@@ -52,7 +55,7 @@ export interface OpenIo extends RunIo {
 export async function openIo(
   control: RunControl,
   run: RunDirectory,
-  { engine, critic, others, card, config, world, recipe }: Learner,
+  { engine, critic, others, card, config, world, recipe, processed }: Learner,
   kept: number,
 ): Promise<OpenIo> {
   const { generation } = run.events;
@@ -77,6 +80,15 @@ export async function openIo(
   const tellOfSinks = (tellOne: (event: StoredEvent) => void): void => {
     for (const message of sinks.takeFailures()) tellOne({ type: 'warning', code: 'sink-failed', message });
   };
+  let latest: ProgressEvent | undefined;
+  let toldAt = 0;
+  const tellTokens = (): void => {
+    const now = performance.now();
+    if (latest === undefined || now - toldAt < TOKENS_EVERY_MS) return;
+    toldAt = now;
+    control.report({ ...latest, tokens: processed.tokens }, run);
+  };
+  processed.onChange = tellTokens;
   let isOpen = false;
   let end: RunEnd = 'failed';
   const writer = storeOf(run, { card, config });
@@ -97,7 +109,10 @@ export async function openIo(
       await sinks.close(end === 'failed' && stopped ? 'stopped' : end);
       tellOfSinks((warning) => control.report(warning, run));
     },
-    progress: (event) => control.report(event, run),
+    progress: (event) => {
+      latest = event;
+      control.report({ ...event, tokens: processed.tokens }, run);
+    },
     rollouts: async (step, groups, credit) => {
       await writer.write(step, groups, credit);
       sinks.episodes({ step, label: 'training', groups });

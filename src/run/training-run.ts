@@ -16,8 +16,10 @@ import { Archive } from '../train/kit/archive.ts';
 import { createLearner, type Learner } from '../train/kit/learner.ts';
 import type { RunSummary } from '../train/loop/events.ts';
 import { train } from '../train/loop/loop.ts';
-import { initialState } from '../train/loop/state.ts';
 import { guarded } from '../train/loop/probes.ts';
+import { initialState } from '../train/loop/state.ts';
+import { limitedByActions } from '../train/model-card.ts';
+import { estimateIn, estimateRun, requireRoomFor, withEvaluations } from './estimate/estimate-run.ts';
 import type { Definition } from './load/definitions.ts';
 import { worldOfRun } from './load/run-world.ts';
 import { runWorldOf } from './load/world-source.ts';
@@ -36,6 +38,7 @@ import {
 import { runtime, runtimeWarning } from './model/runtime-version.ts';
 import { type OpenSeats, openSeats } from './players/open-seats.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
+import { requirePromptsToFit } from './prompts-fit.ts';
 import { dataOf, dataPlace } from './recorded-data.ts';
 import { keptOf, recordedGroups } from './recorded-episodes.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
@@ -156,7 +159,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
       const from = { folder: checkpoint.folder, optimizer: true };
       seats = await openSeats({ ...parts, ...placeOfRun(request, run), open, from });
-      const learner = learnerOf(parts, critic, seats, request);
+      const learner = withEvaluations(learnerOf(parts, critic, seats, request), estimateIn(history));
       io = await openIo(request, run, learner, state.step);
       const computes = config.engine === 'embedded';
       const warning = computes ? runtimeWarning(history) : undefined;
@@ -198,9 +201,14 @@ async function begin(
       warm && config.data !== 'demonstrations'
         ? []
         : await playDemonstrations(control, run, world, config, watch, agentRun, catalogue);
-    const card = warm
+    const designed = warm
       ? withHeadsOf(warm.card, recipe, config)
       : designCard(world, demonstrations, config, recipe, open);
+    const card =
+      warm || 'words' in designed
+        ? designed
+        : await limitedByActions(designed, config, world, demonstrations);
+    requireRoomFor(card, config);
     const opened = await openEngine(card, config, open, waitingReport(control, run));
     engine = agentRun ? besideAgent(opened, agentRun) : opened;
     critic = await openCritic(card, config, recipe, open, { engine: opened, open });
@@ -210,7 +218,7 @@ async function begin(
     const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
     const from = warm && { folder: warm.folder, optimizer: false };
     seats = await openSeats({ ...parts, ...placeOfRun(control, run), open, ...(from && { from }) });
-    const learner = learnerOf(parts, critic, seats, control);
+    let learner = learnerOf(parts, critic, seats, control);
     io = await openIo(control, run, learner, 0);
     io.event({
       type: 'start',
@@ -228,6 +236,10 @@ async function begin(
       turnTokens: learner.renderer.maxTurnTokens,
       ...(config.engine === 'embedded' && { runtime }),
     });
+    for (const event of requirePromptsToFit(learner, demonstrations)) io.event(event);
+    const estimated = await estimateRun(learner, demonstrations, control.signal);
+    for (const event of estimated ?? []) io.event(event);
+    learner = withEvaluations(learner, estimated?.[0]);
     const recorded = recordedGroups(learner, await dataOf(control.root, learner, demonstrations));
     if (recorded.length > 0) await io.writer.writeRecorded(recorded);
     archive.add(recorded);

@@ -19,6 +19,12 @@ export function formatCount(value: number): string {
   return `${scaled.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0)}${unit}`;
 }
 
+/** 850 MB, 4.5 GB, 24 GB */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1e9) return `${Math.round(bytes / 1e6)} MB`;
+  return `${(bytes / 1e9).toFixed(bytes < 9.95e9 ? 1 : 0)} GB`;
+}
+
 /** 8.2s, 45s, 3m 05s, 2h 07m */
 export function formatSeconds(seconds: number): string {
   if (!Number.isFinite(seconds)) return '–';

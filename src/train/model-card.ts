@@ -1,5 +1,6 @@
 /** What a checkpoint must know of its model besides weights: its shape, and how it reads and writes. */
 
+import type { Group } from '../core/episode.ts';
 import type { World } from '../env/world.ts';
 import { chatRenderer } from '../model/chat/chat-renderer.ts';
 import type { ConversationRenderer } from '../model/chat/conversation.ts';
@@ -9,6 +10,7 @@ import { wordChatRenderer } from '../model/chat/word-chat.ts';
 import type { DecoderShape } from '../model/decoder/decoder.ts';
 import { loadPretrainedLanguage } from '../model/tokenizer/pretrained-language.ts';
 import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
+import { callsOf } from '../synth/demonstrations.ts';
 import type { TrainConfig } from './config/config.ts';
 
 /** What is known of the shape of a model that a server holds. */
@@ -27,6 +29,8 @@ export interface PretrainedCard {
   readonly base: BaseModel;
   /** What it is told first; empty where the environment opens with a system message. */
   readonly system: string;
+  /** Tokens of a completion at most, where the settings leave it to what is imitated. */
+  readonly turnTokens?: number;
 }
 
 export interface BaseModel {
@@ -45,14 +49,38 @@ export function isLocal(shape: DecoderShape | RemoteShape): shape is DecoderShap
   return 'width' in shape;
 }
 
+/** Tokens of a completion at most, where neither the settings nor demonstrations say it. */
+const LONGEST_TURN = 128;
+
+function turnLimit({ turnTokens = LONGEST_TURN }: PretrainedCard, { chat }: TrainConfig): number {
+  return chat.maxTurnTokens || turnTokens;
+}
+
+/**
+ * The card of a pretrained model that may write twice as much as the longest action it imitates: an answer that does not end
+ * holds up all that are sampled beside it.
+ */
+export async function limitedByActions(
+  card: PretrainedCard,
+  config: TrainConfig,
+  world: World,
+  demonstrations: readonly Group[],
+): Promise<PretrainedCard> {
+  if (config.chat.maxTurnTokens > 0 || config.clone.steps === 0 || demonstrations.length === 0) return card;
+  const renderer = await rendererOf(card, config, world);
+  const texts = new Set(demonstrations.flatMap(callsOf).map(({ text }) => text));
+  const longest = Math.max(...[...texts].map((text) => renderer.completionIds(text).length));
+  return { ...card, turnTokens: 2 * longest };
+}
+
 /** How the model of this card reads messages and writes actions. */
 export async function rendererOf(card: ModelCard, config: TrainConfig, world: World): Promise<Renderer> {
   if (world.agent) return conversationRendererOf(card, config);
   if ('words' in card) return wordRenderer(new WordTokenizer(card.words), card.maxActionWords);
-  const { maxTurnTokens, thinking } = config.chat;
+  const { thinking } = config.chat;
   const language = await loadPretrainedLanguage(card.base.folder, card.shape.vocabulary);
   return chatRenderer(language, {
-    maxTurnTokens,
+    maxTurnTokens: turnLimit(card, config),
     system: card.system,
     translateToolCalls: world.protocol.tools !== undefined,
     ...(thinking === 'template' ? {} : { variables: { enable_thinking: thinking === 'on' } }),
@@ -65,10 +93,10 @@ export async function conversationRendererOf(
   config: TrainConfig,
 ): Promise<ConversationRenderer> {
   if ('words' in card) return wordChatRenderer(new WordTokenizer(card.words), card.maxActionWords);
-  const { maxTurnTokens, thinking } = config.chat;
+  const { thinking } = config.chat;
   const language = await loadPretrainedLanguage(card.base.folder, card.shape.vocabulary);
   return pretrainedConversation(language, {
-    maxTurnTokens,
+    maxTurnTokens: turnLimit(card, config),
     ...(thinking === 'template' ? {} : { variables: { enable_thinking: thinking === 'on' } }),
   });
 }

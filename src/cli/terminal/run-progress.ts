@@ -1,21 +1,39 @@
 /** What both ways of showing a run remember of its events so far. */
 
-import { formatSeconds } from '../../show/format.ts';
-import type { Phase, ProgressEvent, StoredEvent } from '../../train/loop/events.ts';
+import { formatCount, formatSeconds } from '../../show/format.ts';
+import type {
+  EstimateEvent,
+  EvaluationMoment,
+  Phase,
+  ProgressEvent,
+  StoredEvent,
+} from '../../train/loop/events.ts';
 
 /** Longer than this without an event, and the wait itself is told. */
 const silentAfterMs = 3000;
 
 export const phaseNames: Readonly<Record<Phase, string>> = {
   demonstrate: 'playing demonstrations',
-  clone: 'imitating demonstrations',
+  clone: 'imitating the expert',
   evaluate: 'evaluating',
-  train: 'reinforcement learning',
+  train: 'reinforcing',
   finish: 'finishing',
+};
+
+const evaluationNames: Readonly<Record<EvaluationMoment, string>> = {
+  before: 'evaluating before training',
+  during: 'evaluating',
+  after: 'evaluating after training',
+  check: 'checking the imitation',
 };
 
 export function imitatesNothing({ phase, steps }: Extract<StoredEvent, { type: 'phase' }>): boolean {
   return phase === 'clone' && (steps ?? 0) === 0;
+}
+
+/** What goes on, in words: an evaluation interrupts the phase around it. */
+function doingOf({ phase, moment }: Pick<ProgressEvent, 'phase' | 'moment'>): string {
+  return phase === 'evaluate' && moment ? evaluationNames[moment] : phaseNames[phase];
 }
 
 export class RunProgress {
@@ -26,9 +44,14 @@ export class RunProgress {
   readonly success: number[] = [];
   readonly returns: number[] = [];
   waiting: ProgressEvent | undefined;
+  #estimate: EstimateEvent | undefined;
   #phaseBegan = 0;
   #eventAt = 0;
   #firstStep = 0;
+  /** What goes on since when, and how many tokens were processed then. */
+  #doing = '';
+  #doingSince = 0;
+  #tokensBefore = 0;
 
   take(event: StoredEvent | ProgressEvent, now: number): void {
     this.#eventAt = now;
@@ -37,6 +60,9 @@ export class RunProgress {
         // Nothing is imitated where it takes no steps: the evaluation that follows begins.
         this.#enter(imitatesNothing(event) ? 'evaluate' : event.phase, 0, event.steps ?? 0, now);
         break;
+      case 'estimate':
+        this.#estimate = event;
+        break;
       case 'resume':
         this.#firstStep = event.step;
         this.step = event.step;
@@ -44,7 +70,7 @@ export class RunProgress {
       case 'clone':
       case 'step': {
         const phase = event.type === 'clone' ? 'clone' : 'train';
-        if (this.phase !== phase) this.#enter(phase, event.step - 1, event.steps, now);
+        if (this.phase !== phase) this.#enter(phase, Math.max(0, event.step - 1), event.steps, now);
         this.step = event.step;
         this.steps = event.steps;
         this.metrics = event.metrics;
@@ -56,6 +82,11 @@ export class RunProgress {
       }
       case 'progress':
         this.waiting = event;
+        if (doingOf(event) !== this.#doing) {
+          this.#doing = doingOf(event);
+          this.#doingSince = now;
+          this.#tokensBefore = event.tokens ?? 0;
+        }
         break;
       default:
         this.waiting = undefined;
@@ -71,25 +102,55 @@ export class RunProgress {
     this.metrics = {};
   }
 
-  /** Seconds until the phase ends, judged by its pace so far. */
+  /** The phase, or the evaluation that interrupts it. */
+  get doing(): string {
+    if (this.waiting?.phase === 'evaluate') return doingOf(this.waiting);
+    return this.phase === undefined ? '' : phaseNames[this.phase];
+  }
+
+  get isEvaluating(): boolean {
+    return this.waiting?.phase === 'evaluate';
+  }
+
+  /** Seconds until the phase ends, or the evaluation that interrupts it: judged by its pace so far, before that by the estimate. */
   secondsLeft(now: number): number | undefined {
+    if (this.isEvaluating && this.waiting) {
+      const { done, total } = this.waiting;
+      const since = (now - this.#doingSince) / 1000;
+      if (done > 0) return (since / done) * (total - done);
+      const estimated = this.#estimate && this.#estimate.seconds.episode * total;
+      return estimated === undefined || estimated < since ? undefined : estimated - since;
+    }
     const done = this.step - this.#firstStep;
-    if (done < 2 || this.steps <= this.step) return undefined;
-    return ((now - this.#phaseBegan) / 1000 / done) * (this.steps - this.step);
+    if (this.steps <= this.step) return undefined;
+    if (done >= 2) return ((now - this.#phaseBegan) / 1000 / done) * (this.steps - this.step);
+    const { step, imitating } = this.#estimate?.seconds ?? {};
+    if (this.phase === 'train' && step !== undefined) return step * (this.steps - this.step);
+    return this.phase === 'clone' && imitating
+      ? (imitating / this.steps) * (this.steps - this.step)
+      : undefined;
   }
 
   /** What it waits for, in words. */
   waitsFor(now: number): string {
     const idle = now - this.#eventAt;
     const silence = idle < silentAfterMs ? '' : `, ${formatSeconds(idle / 1000)} so far`;
-    return `${this.#activity()}${silence}`;
+    return `${this.#activity()}${this.#tokens(now)}${silence}`;
   }
 
   #activity(): string {
     if (this.waiting === undefined) return this.phase === 'clone' ? 'a gradient step' : 'the engine';
     const { phase, done, total, waitingFor } = this.waiting;
     if (phase === 'train' && done === total) return `gradient steps on ${total} episodes`;
-    const doing = phase === this.phase ? '' : `${phaseNames[phase]}, `;
-    return `${doing}${done} of ${total} ${waitingFor ?? 'episodes'}`;
+    const isNamed = phase === this.phase || phase === 'evaluate';
+    return `${isNamed ? '' : `${phaseNames[phase]}, `}${done} of ${total} ${waitingFor ?? 'episodes'}`;
+  }
+
+  /** How many tokens that has taken so far, and how many a second. */
+  #tokens(now: number): string {
+    const tokens = (this.waiting?.tokens ?? 0) - this.#tokensBefore;
+    const seconds = (now - this.#doingSince) / 1000;
+    if (tokens <= 0 || seconds <= 0) return '';
+    return `, ${formatCount(tokens)} tokens at ${formatCount(tokens / seconds)}/s`;
   }
 }

@@ -39,7 +39,7 @@ describe('on a terminal', () => {
       warning step 1: no update was made (nothing-learned)
       step 2      success 0.75 (0.71 to 0.78), greedy 0.96
 
-        step 2     ━━━━━━━━━━━━━───────────── 4  reinforcement learning, 11s left
+        step 2     ━━━━━━━━━━━━━───────────── 4  reinforcing, 11s left
         success      0.70  ▅▆
         tokens/s   12.3k acting, 6.10k learning
         waits for  3 of 64 episodes
@@ -115,6 +115,46 @@ describe('on a terminal', () => {
     expect(console.output()).toContain('498k parameters\n  at most 9 tokens a turn\n');
   });
 
+  it('names an evaluation, with its tokens, their rate and the time left', () => {
+    const console = memoryConsole({ interactive: true });
+    let now = 0;
+    const display = runDisplay(console, { json: false, now: () => now });
+    display.show({
+      type: 'estimate',
+      seconds: {
+        ...{ reading: 4, sampling: 8, learning: 15, step: 27 },
+        ...{ episode: 0.2, imitating: 60, evaluating: 50, total: 650 },
+      },
+      memory: { needed: 2.6e9, free: 20e9 },
+      evaluation: { tasks: 20, finalTasks: 64 },
+    });
+    const progress = { type: 'progress', phase: 'evaluate', moment: 'before', total: 64 } as const;
+    display.show({ type: 'phase', phase: 'clone', steps: 16 });
+    display.show({ ...progress, done: 0, tokens: 0 });
+    now += 4000;
+    display.show({ ...progress, done: 0, tokens: 2400 });
+    const screen = () => screenOf(console.output()).join('\n');
+    expect(screen()).toMatchInlineSnapshot(`
+      "  a step takes about 27s: 4.0s reading, 8.0s sampling, 15s learning, imitation about 1m 00s, the run about 10m 50s
+        about 2.6 GB of memory, of 20 GB free; evaluations play 64 tasks before and after, 20 along the way
+
+        phase      evaluating before training, 8.8s left
+        waits for  0 of 64 episodes, 2.40k tokens at 600/s
+      "
+    `);
+    now += 4000;
+    display.show({ ...progress, done: 32, tokens: 4800 });
+    expect(screen()).toContain('evaluating before training, 8.0s left');
+    const metrics = { 'clone/valid_share': 0.97, 'clone/success': 0.75, 'clone/checked_episodes': 32 };
+    display.show({ type: 'clone', step: 12, steps: 16, metrics });
+    expect(screen()).toContain('imitated 12 success 0.75 (0.58 to 0.87), 0.97 of turns valid (32 episodes)');
+    display.show({ type: 'progress', phase: 'clone', done: 12, total: 16, waitingFor: 'gradient steps' });
+    now += 1000;
+    display.show({ type: 'progress', phase: 'clone', done: 12, total: 16, waitingFor: 'gradient steps' });
+    expect(screen()).toContain('imitating the expert');
+    display.close();
+  });
+
   it('does not repaint more often than it can be read', () => {
     const console = memoryConsole({ interactive: true });
     const display = runDisplay(console, { json: false, now: () => 0 });
@@ -140,7 +180,7 @@ describe('in a log', () => {
     }
     display.close();
     expect(console.output()).toMatchInlineSnapshot(`
-      "reinforcement learning, 4 steps
+      "reinforcing, 4 steps
       frozen-lake-rloo-1  frozen-lake · rloo · seed 1 · 498k parameters
       warm start  success 0.42 (0.38 to 0.45), greedy 0.72
       warning step 1: no update was made (nothing-learned)

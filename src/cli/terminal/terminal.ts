@@ -1,7 +1,8 @@
 /** Shows a run while it runs: a repainted block for a person, plain lines for a log, JSON lines for a program. */
 
+import { wilsonInterval } from '../../core/statistics.ts';
 import { type Console, displayWidth, type Paint, painter, truncate } from '../../show/console.ts';
-import { formatCount, formatInterval, formatScore, formatSeconds } from '../../show/format.ts';
+import { formatBytes, formatCount, formatInterval, formatScore, formatSeconds } from '../../show/format.ts';
 import { modelFact } from '../../show/run-history.ts';
 import { sparkline } from '../../show/sparkline.ts';
 import type { EvaluationResult, ProgressEvent, StoredEvent } from '../../train/loop/events.ts';
@@ -111,14 +112,15 @@ class StatusBlock implements RunDisplay {
     const steady = returns.every((value, index) => Math.abs(value - success[index]!) < 1e-9);
     const rates = speeds(metrics);
     const waiting = truncate(this.#progress.waitsFor(now), width - 14);
-    const doing = `${width < 70 ? phase : phaseNames[phase]}${left === undefined ? '' : paint('dim', `, ${formatSeconds(left)} left`)}`;
-    const after = steps > 0 ? ` ${steps}  ${doing}` : doing;
+    const doing = `${width < 70 && !this.#progress.isEvaluating ? phase : this.#progress.doing}${left === undefined ? '' : paint('dim', `, ${formatSeconds(left)} left`)}`;
+    const counts = steps > 0 && !this.#progress.isEvaluating;
+    const after = counts ? ` ${steps}  ${doing}` : doing;
     const barWidth = Math.max(8, Math.min(width - 54, width - 13 - displayWidth(after)));
     return [
       '',
       row(
-        steps > 0 ? `step ${step}` : 'phase',
-        `${steps > 0 ? paintedBar(step / steps, barWidth, paint) : ''}${after}`,
+        counts ? `step ${step}` : 'phase',
+        `${counts ? paintedBar(step / steps, barWidth, paint) : ''}${after}`,
       ),
       ...(phase === 'train' ? series('success', success, [0, 1]) : []),
       ...(phase === 'train' && !steady ? series('return', returns) : []),
@@ -156,6 +158,10 @@ function lastingLine(
   switch (event.type) {
     case 'start':
       return `${paint('bold', event.run)}  ${paint('dim', `${event.environment} · ${event.recipe} · seed ${event.seed} · ${modelFact(event)}`)}${turnLimit(event, paint)}`;
+    case 'estimate':
+      return estimateLines(event, paint);
+    case 'clone':
+      return checkLine(event, paint);
     case 'resume':
       return `Going on from the checkpoint of step ${event.step}.`;
     case 'evaluation':
@@ -165,6 +171,41 @@ function lastingLine(
     default:
       return undefined;
   }
+}
+
+/** What a run will take. */
+function estimateLines(
+  { seconds, memory, evaluation }: Extract<StoredEvent, { type: 'estimate' }>,
+  paint: Paint,
+): string {
+  const { reading, sampling, learning, step, imitating, total } = seconds;
+  const parts = `${formatSeconds(reading)} reading, ${formatSeconds(sampling)} sampling, ${formatSeconds(learning)} learning`;
+  const imitation = imitating === 0 ? '' : `, imitation about ${formatSeconds(imitating)}`;
+  const bytes = `${formatBytes(memory.needed)} of memory, of ${formatBytes(memory.free)} free`;
+  return paint(
+    'dim',
+    [
+      `  a step takes about ${formatSeconds(step)}: ${parts}${imitation}, the run about ${formatSeconds(total)}`,
+      `  about ${bytes}; evaluations play ${evaluation.finalTasks} tasks before and after, ${evaluation.tasks} along the way`,
+    ].join('\n'),
+  );
+}
+
+/** How the policy plays while it imitates, where that was looked at. */
+function checkLine(
+  { step, metrics }: Extract<StoredEvent, { type: 'clone' }>,
+  paint: Paint,
+): string | undefined {
+  const {
+    'clone/valid_share': valid,
+    'clone/success': success,
+    'clone/checked_episodes': episodes,
+  } = metrics;
+  if (valid === undefined || success === undefined || episodes === undefined) return undefined;
+  const { low, high } = wilsonInterval(Math.round(success * episodes), episodes);
+  const when = step === 0 ? 'untrained' : `imitated ${step}`;
+  const turns = paint('dim', `, ${formatScore(valid)} of turns valid (${episodes} episodes)`);
+  return `${when.padEnd(12)}success ${formatInterval(success, [low, high])}${turns}`;
 }
 
 function evaluationLine(
@@ -235,10 +276,16 @@ class PlainLines implements RunDisplay {
   }
 
   #progressLine(now: number): string {
-    const { phase, step, steps, success, returns } = this.#progress;
+    const { phase, step, steps, success, returns, isEvaluating, doing } = this.#progress;
     const left = this.#progress.secondsLeft(now);
     const parts = [
-      ...(steps > 0 ? [`step ${step}/${steps}`] : phase === undefined ? [] : [phaseNames[phase]]),
+      ...(isEvaluating
+        ? [doing]
+        : steps > 0
+          ? [`step ${step}/${steps}`]
+          : phase === undefined
+            ? []
+            : [doing]),
       ...(success.length > 0 && phase === 'train' ? [`success ${formatScore(success.at(-1)!)}`] : []),
       ...(returns.length > 0 && phase === 'train' ? [`return ${formatScore(returns.at(-1)!)}`] : []),
       ...(speeds(this.#progress.metrics) ? [`tokens/s ${speeds(this.#progress.metrics)}`] : []),

@@ -22,6 +22,10 @@ export const engine = {
     meaning: 'The chat template raises an error about these messages; the message repeats it.',
     remedy: 'Change the messages of the environment, or the template.',
   },
+  'context-too-short': {
+    meaning: 'The first prompt of the environment is longer than the context of the model.',
+    remedy: 'Set `chat.contextLength` where the model reads more, or shorten the prompts.',
+  },
   'engine-closed': {
     meaning: 'The engine was used after it was closed.',
     remedy: 'Create another.',
@@ -74,6 +78,10 @@ export const engine = {
   'hub-unreachable': {
     meaning: 'The model is not in the cache, and there is no network (or `HF_HUB_OFFLINE` is set).',
     remedy: 'Connect, set `HF_ENDPOINT`, or give a folder.',
+  },
+  'memory-insufficient': {
+    meaning: 'The weights of the model do not fit into the memory that is free.',
+    remedy: 'Take a smaller model, close other programs, or train on a server.',
   },
   'model-ambiguous': {
     meaning: 'The folder holds several GGUF files.',

@@ -43,6 +43,29 @@ describe('score', () => {
   });
 });
 
+describe('dense', () => {
+  const moves = one({
+    turns: [
+      { dense: [0.5] },
+      { dense: [0.25, 0.25], reward: 0.1 },
+      { dense: [0], effectiveActions: 0 },
+      { dense: [-1], effectiveActions: 1 },
+    ],
+  });
+
+  test('progress is a reward of its turn, beside what the turn earned', () => {
+    expectClose(rewards('dense', moves), [[0.5, 0.6, 0, -1]]);
+    expectClose([outcomes('dense', moves)], [[0.1]]);
+    expectClose(rewards('dense', moves, { weight: 2, still: 0.5 }), [[1, 1.1, -0.5, -2]]);
+  });
+
+  test('a turn without it is an error', () => {
+    expect(() => rewards('dense', one({ turns: [{ dense: [1] }, { reward: 1 }] }))).toThrow(
+      /dense needs turns\[1\]\.dense/,
+    );
+  });
+});
+
 describe('wmact', () => {
   const acted = (...effective: readonly number[]) =>
     effective.map((effectiveActions) => ({ effectiveActions }));
@@ -237,7 +260,7 @@ test('names, and what is missing', () => {
   expect(findRewardShaping('SMART').name).toBe('tool-penalty');
   expect(new Set(rewardShapings.map(({ name }) => name)).size).toBe(rewardShapings.length);
   expect(() => findRewardShaping('ufa')).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: There is no such reward shaping. Seen: "ufa". Allowed: overlong, invalid-action-penalty, ufo, score, wmact, mind, ai-search-planner, apo, tool-penalty, spear-tool-bonus, exploration-bonus, g-ra, e-grpo, spa-rl, cory. Did you mean "ufo"?]`,
+    `[TurnwiseError: There is no such reward shaping. Seen: "ufa". Allowed: overlong, invalid-action-penalty, ufo, score, wmact, mind, ai-search-planner, apo, tool-penalty, spear-tool-bonus, exploration-bonus, dense, g-ra, e-grpo, spa-rl, cory. Did you mean "ufo"?]`,
   );
   expect(() => findRewardShaping('ufo').create({ gama: 1 })).toThrowErrorMatchingInlineSnapshot(
     `[TurnwiseError: Reward shaping "ufo" has no setting "gama". Allowed: gamma, lambda. Did you mean "gamma"?]`,

@@ -11,6 +11,7 @@ import { creditRegistry } from '../methods.ts';
 import type { Credit } from '../report/rollouts.ts';
 import { aiSearchPlanner } from './ai-search-planner.ts';
 import { apo } from './apo.ts';
+import { denseRewards } from './dense.ts';
 import { explorationBonus } from './exploration-bonus.ts';
 import { invalidActionPenalty } from './invalid-action-penalty.ts';
 import { mind } from './mind.ts';
@@ -34,6 +35,7 @@ export const rewardShapings: readonly RewardShaping[] = [
   toolPenalty,
   spearToolBonus,
   explorationBonus,
+  denseRewards,
   gatedAccumulation,
   entityAware,
   progressAttribution,

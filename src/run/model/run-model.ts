@@ -223,7 +223,7 @@ export async function openCritic(
 }
 
 /** The adapter that the configuration asks for; undefined where all weights are trained. */
-function loraOf({ lora: { rank, alpha, targets } }: TrainConfig): LoraOptions | undefined {
+export function loraOf({ lora: { rank, alpha, targets } }: TrainConfig): LoraOptions | undefined {
   return rank === 0 ? undefined : { rank, targets, ...(alpha > 0 && { alpha }) };
 }
 

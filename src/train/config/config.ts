@@ -23,7 +23,13 @@ const model = z.strictObject({
 
 const chat = z
   .strictObject({
-    maxTurnTokens: count.default(128).describe('Longest completion of a pretrained model, in tokens'),
+    maxTurnTokens: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe(
+        'Longest completion of a pretrained model, in tokens; 0: twice the longest action that it imitates, 128 where it imitates nothing',
+      ),
     contextLength: z
       .int()
       .min(0)
@@ -70,13 +76,22 @@ const clone = z.strictObject({
     .default(0.5)
     .describe('Share of them played by the beginner script instead of the expert'),
   randomRate: share.default(0.5).describe('Share of moves replaced by random ones'),
+  imitateRandom: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether random moves are imitated; if not, they are played, and what follows them is imitated',
+    ),
   steps: z.int().min(0).default(50).describe('Behaviour-cloning updates'),
+  untilValid: share
+    .default(0)
+    .describe(
+      'Imitation ends when this share of the policy’s turns is valid, measured before it begins and every 4 updates; 0 takes all updates',
+    ),
   batch: count.default(64).describe('Demonstrations in an update'),
-  learningRate: z
-    .number()
-    .positive()
-    .default(2e-3)
-    .describe('Peak learning rate (20-step warm-up, cosine to 10%)'),
+  learningRate: z.number().positive().default(2e-3).describe('Peak learning rate'),
+  schedule: z.enum(['constant', 'cosine']).default('cosine').describe('Decay after the warm-up, to 10%'),
+  warmupSteps: z.int().min(0).default(20).describe('Updates of linear warm-up'),
 });
 
 const rollout = z.strictObject({
@@ -302,8 +317,18 @@ const evaluation = z.strictObject({
     .describe(
       'Whose tasks they play; whatever is chosen by them, such as a learning rate, is chosen on validation',
     ),
-  tasks: count.default(200).describe('Tasks of an evaluation during training'),
-  finalTasks: count.default(500).describe('Tasks of the evaluations before and after'),
+  tasks: z
+    .int()
+    .min(0)
+    .default(200)
+    .describe(
+      'Tasks of an evaluation during training; 0, with a pretrained model: as many as take a tenth of the run',
+    ),
+  finalTasks: z
+    .int()
+    .min(0)
+    .default(500)
+    .describe('Tasks of the evaluations before and after; 0 as for the others'),
 });
 
 const budget = z.strictObject({

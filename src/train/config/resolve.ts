@@ -38,17 +38,34 @@ function isPlain(value: unknown): value is Plain {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sizes for a model that knows language already: adapters, no imitation first, and few episodes at a time. */
+/**
+ * Sizes for a model that knows language already: adapters, few demonstrations of the expert, and few episodes at a time.
+ * docs/real-models.md has the figures behind them.
+ */
 const PRETRAINED: TrainSettings = {
   lora: { rank: 16 },
-  clone: { steps: 0 },
+  clone: {
+    demonstrations: 48,
+    beginnerShare: 0,
+    randomRate: 0.3,
+    imitateRandom: false,
+    steps: 16,
+    untilValid: 0.95,
+    batch: 8,
+    learningRate: 1e-3,
+    schedule: 'constant',
+    warmupSteps: 3,
+  },
   rollout: { tasks: 8, group: 8, concurrency: 64 },
   optimizer: { learningRate: 1e-4, tokenBudget: 2048 },
-  evaluation: { tasks: 32, finalTasks: 64 },
+  evaluation: { tasks: 0, finalTasks: 0 },
 };
 
 /** All weights at once bear smaller steps than an adapter. */
-const ALL_WEIGHTS: TrainSettings = { optimizer: { learningRate: 1e-5 } };
+const ALL_WEIGHTS: TrainSettings = { clone: { learningRate: 3e-5 }, optimizer: { learningRate: 1e-5 } };
+
+/** A server is not timed, and imitation there has a price of its own. */
+const ON_SERVER: TrainSettings = { clone: { steps: 0 }, evaluation: { tasks: 32, finalTasks: 64 } };
 
 /** `owner/name`: models on servers are called by what they are called on the hub. */
 const HUB_NAME = /^[\w-][\w.-]*\/[\w.-]+$/;
@@ -112,7 +129,7 @@ function serverSettings({ model, tinker, chat, lora }: TrainSettings): TrainSett
     throw invalid(idle, `${idle} is decided by the server`, 'Leave it out', `engine=tinker`);
   const pretrained = model?.pretrained ?? (HUB_NAME.test(baseModel) ? baseModel : '');
   if (pretrained !== '')
-    return mergeSettings(PRETRAINED as Plain, { model: { pretrained } }) as TrainSettings;
+    return mergeSettings(PRETRAINED as Plain, ON_SERVER as Plain, { model: { pretrained } }) as TrainSettings;
   const [spoken] = keysOf('chat', chat);
   if (spoken !== undefined)
     throw invalid(
@@ -205,6 +222,15 @@ export function resolveConfig(parts: {
     ];
   });
   requireBatches(config);
+  if (!reads && (config.evaluation.tasks === 0 || config.evaluation.finalTasks === 0)) {
+    throw new TurnwiseError('config-invalid', {
+      what: 'An evaluation needs tasks',
+      seen: `evaluation.tasks ${config.evaluation.tasks}, evaluation.finalTasks ${config.evaluation.finalTasks}`,
+      allowed: 'at least 1; 0 with --model, where their number follows from an estimate',
+      next: 'Set a number, or evaluation.every=0 for no evaluations during training',
+      fields: { key: 'evaluation' },
+    });
+  }
   if (config.model.width % (2 * config.model.heads) !== 0) {
     throw new TurnwiseError('config-invalid', {
       what: 'model.heads does not fit model.width',

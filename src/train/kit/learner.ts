@@ -8,7 +8,7 @@ import type { Credit } from '../../credit/report/rollouts.ts';
 import { composeCredit } from '../../credit/shaping/shapings.ts';
 import type { OpenCuration } from '../../curation/curation.ts';
 import type { Tasks } from '../../curation/task-source.ts';
-import { countingScores } from '../../engine/delegate.ts';
+import { countingScores, countingTokens } from '../../engine/delegate.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
 import { type Renderer, wordRenderer } from '../../model/chat/renderer.ts';
@@ -55,6 +55,8 @@ export interface Learner {
   readonly archive: Archive;
   /** Tokens that the engine was asked to score so far. */
   scoredTokens(): number;
+  /** Tokens that its engine processed so far, and who wants to know of more. */
+  readonly processed: ProcessedTokens;
   /** Sees steps of an environment that never return. */
   readonly watch: Watch;
   /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
@@ -67,6 +69,12 @@ export interface Learner {
   readonly seats?: Seats;
   /** Of the user: what watches the run beside its own. */
   readonly probes?: readonly OwnProbe[];
+}
+
+/** A count that tells of its changes. */
+export interface ProcessedTokens {
+  tokens: number;
+  onChange?: () => void;
 }
 
 /** Decide the model's words and shape from demonstrations. */
@@ -144,7 +152,7 @@ function longestSample(group: Group): number {
   return Math.max(0, ...samples.map(({ ids_T }) => ids_T.length));
 }
 
-type Made = 'context' | 'credit' | 'tasks' | 'turns' | 'curations' | 'scoredTokens';
+type Made = 'context' | 'credit' | 'tasks' | 'turns' | 'curations' | 'scoredTokens' | 'processed';
 type Defaulted = 'catalogue' | 'player' | 'others';
 
 export function createLearner({
@@ -156,7 +164,12 @@ export function createLearner({
   const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
   let composed: Credit | undefined;
   let scored = 0;
-  const engine = countingScores(parts.engine, (tokens) => {
+  const processed: ProcessedTokens = { tokens: 0 };
+  const counted = countingTokens(parts.engine, (tokens) => {
+    processed.tokens += tokens;
+    processed.onChange?.();
+  });
+  const engine = countingScores(counted, (tokens) => {
     scored += tokens;
   });
   return {
@@ -165,6 +178,7 @@ export function createLearner({
     player,
     others,
     engine,
+    processed,
     scoredTokens: () => others.reduce((sum, other) => sum + other.scoredTokens(), scored),
     context: contextOf(parts.config, catalogue),
     tasks: openTasks(parts.config.tasks, catalogue),

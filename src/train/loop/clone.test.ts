@@ -4,11 +4,14 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import type { Call } from '../../core/episode.ts';
 import { user } from '../../core/messages.ts';
 import { defineEnvironment } from '../../env/environment.ts';
 import { train } from '../../exports/train.ts';
 import { readSafetensors } from '../../model/checkpoint/safetensors.ts';
+import { readEvents } from '../../store/log-lines.ts';
 import type { TrainSettings } from '../config/config.ts';
+import { isImitated } from './clone.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-clone-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -60,4 +63,44 @@ test.each([
   expect(tensors.size).toBeGreaterThan(10);
   for (const [name, { data }] of tensors)
     expect([name, data.every((moment) => moment === 0)]).toEqual([name, true]);
+});
+
+/** The events of imitation. */
+async function imitated(name: string, clone: NonNullable<TrainSettings['clone']>) {
+  await train({
+    world: echo,
+    recipe: 'rloo',
+    settings: { ...settings, clone: { ...settings.clone, learningRate: 1e-2, warmupSteps: 1, ...clone } },
+    name,
+    runs: folder,
+  });
+  return readEvents(join(folder, name, 'events.jsonl')).flatMap((event) =>
+    event.type === 'clone' ? [event] : [],
+  );
+}
+
+test('imitation ends when turns are valid, and tells how they were before it', async () => {
+  const events = await imitated('until-valid', { steps: 200, untilValid: 0.95 });
+  expect(events[0]).toMatchObject({ step: 0, metrics: { 'clone/checked_episodes': 2 } });
+  expect(events[0]!.metrics).not.toHaveProperty('clone/loss');
+  const checked = events.slice(1).filter(({ metrics }) => 'clone/valid_share' in metrics);
+  expect(checked.map(({ step }) => step)).toEqual(checked.map((_, index) => 4 * (index + 1)));
+  const last = events.at(-1)!;
+  expect(last.step).toBeLessThan(200);
+  expect(last.metrics['clone/valid_share']).toBeGreaterThanOrEqual(0.95);
+  for (const { metrics } of checked.slice(0, -1)) expect(metrics['clone/valid_share']).toBeLessThan(0.95);
+});
+
+test('without a share to reach, all steps are taken and nothing is checked', async () => {
+  const events = await imitated('all-steps', { steps: 6 });
+  expect(events.map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6]);
+  for (const { metrics } of events) expect(metrics).not.toHaveProperty('clone/valid_share');
+});
+
+test('random moves are played, and imitated only where that is asked for', () => {
+  const call = (name: string) => ({ by: { kind: 'script', name, version: 0 } }) as Call;
+  const which = (imitateRandom: boolean) =>
+    ['expert', 'beginner', 'random'].filter((name) => isImitated(call(name), { imitateRandom }));
+  expect(which(true)).toEqual(['expert', 'beginner', 'random']);
+  expect(which(false)).toEqual(['expert', 'beginner']);
 });

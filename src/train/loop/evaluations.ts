@@ -3,7 +3,7 @@
 import type { Group } from '../../core/episode.ts';
 import { evaluate } from '../../eval/evaluate.ts';
 import { type Learner, playOptions } from '../kit/learner.ts';
-import type { EvaluationResult, Phase, Spend, StoredEvent } from './events.ts';
+import type { EvaluationMoment, EvaluationResult, Phase, Spend, StoredEvent } from './events.ts';
 import type { RunIo } from './loop.ts';
 import type { OwnProbe } from './probe.ts';
 
@@ -29,14 +29,16 @@ export async function evaluateBoth(
 ): Promise<{ readonly result: Evaluations; readonly event: StoredEvent }> {
   const { evaluation } = learner.config;
   await learner.seats?.before(0);
+  const tasks = label === 'during' ? evaluation.tasks : evaluation.finalTasks;
+  reportEpisodes(io, 'evaluate', label)(0, tasks);
   const play = async (temperature: number) =>
     evaluate({
       ...playOptions(learner, io.signal),
       split: evaluation.split,
       step,
-      tasks: label === 'during' ? evaluation.tasks : evaluation.finalTasks,
+      tasks,
       sampling: { temperature, topP: 1, topK: 0 },
-      onEpisode: reportEpisodes(io, 'evaluate'),
+      onEpisode: reportEpisodes(io, 'evaluate', label),
     });
   const sampled = await play(1);
   const greedy = await play(0);
@@ -58,7 +60,12 @@ export function evaluationProbe(learner: Learner, io: RunIo): OwnProbe {
   };
 }
 
-/** Tells whoever watches how many episodes are played. */
-export function reportEpisodes(io: RunIo, phase: Phase): (done: number, total: number) => void {
-  return (done, total) => io.progress({ type: 'progress', phase, done, total, waitingFor: 'episodes' });
+/** Tells whoever watches how many episodes are played, and in which evaluation. */
+export function reportEpisodes(
+  io: Pick<RunIo, 'progress'>,
+  phase: Phase,
+  moment?: EvaluationMoment,
+): (done: number, total: number) => void {
+  const where = { type: 'progress', phase, ...(moment && { moment }), waitingFor: 'episodes' } as const;
+  return (done, total) => io.progress({ ...where, done, total });
 }

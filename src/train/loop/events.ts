@@ -1,5 +1,6 @@
 /** What a run reports while it runs. Stored events are the run's history; `progress` is only for whoever watches. */
 
+import type { Json } from '../../core/json/json.ts';
 import type { TestTasks } from '../../env/tasks/practised.ts';
 import type { EvaluationResult } from '../../eval/evaluate.ts';
 
@@ -39,6 +40,22 @@ export interface RunSummary {
   readonly seconds: Readonly<Record<'clone' | 'rollout' | 'train' | 'evaluate' | 'total', number>>;
 }
 
+/** Of a run with a pretrained model, before its first phase. */
+export interface EstimateEvent {
+  readonly type: 'estimate';
+  /** Of one step, in parts and together; of an evaluated episode, of imitation, of all evaluations, and of the run. */
+  readonly seconds: Readonly<
+    Record<
+      'reading' | 'sampling' | 'learning' | 'step' | 'episode' | 'imitating' | 'evaluating' | 'total',
+      number
+    >
+  >;
+  /** In bytes: at its peak, and free on this machine. */
+  readonly memory: { readonly needed: number; readonly free: number };
+  /** Tasks of the evaluations of this run. */
+  readonly evaluation: { readonly tasks: number; readonly finalTasks: number };
+}
+
 export type StoredEvent =
   | {
       readonly type: 'start';
@@ -65,6 +82,7 @@ export type StoredEvent =
       /** What computes, with its version, where this process holds the weights. */
       readonly runtime?: string;
     }
+  | EstimateEvent
   | { readonly type: 'phase'; readonly phase: Phase; readonly steps?: number }
   | { readonly type: 'clone'; readonly step: number; readonly steps: number; readonly metrics: Metrics }
   | {
@@ -89,12 +107,24 @@ export type StoredEvent =
       readonly dropped?: number;
       readonly runtime?: string;
     }
-  | { readonly type: 'warning'; readonly code: string; readonly message: string }
+  | {
+      readonly type: 'warning';
+      readonly code: string;
+      readonly message: string;
+      /** The figures behind it, where programs may want them. */
+      readonly facts?: Readonly<Record<string, Json>>;
+    }
   | { readonly type: 'finish'; readonly summary: RunSummary };
+
+/** Which evaluation is played: `check` is one of those that imitation takes. */
+export type EvaluationMoment = 'before' | 'during' | 'after' | 'check';
 
 export interface ProgressEvent {
   readonly type: 'progress';
   readonly phase: Phase;
+  readonly moment?: EvaluationMoment;
+  /** Read, sampled, scored and trained by this process so far. */
+  readonly tokens?: number;
   readonly done: number;
   readonly total: number;
   readonly waitingFor?: string;

@@ -17,6 +17,7 @@ import { stepCredit, withCredit } from '../kit/stored-credit.ts';
 import { brake } from './brake.ts';
 import { plannedSteps, spentShare } from './budget.ts';
 import { clone } from './clone.ts';
+import { diagnosisWarning } from './diagnosis.ts';
 import {
   type Evaluations,
   evaluateBoth,
@@ -202,6 +203,7 @@ export async function train(
       'speed/sample_tokens_per_s': counts['tokens/forward']! / Math.max(rolloutSeconds, 1e-9),
       'speed/train_tokens_per_s': update.trainedTokens / trainSeconds,
     };
+    for (const warning of diagnosisWarning(step + 1, roles, metrics, credited, config)) io.event(warning);
     io.event({
       type: 'step',
       step: step + 1,

@@ -28,7 +28,7 @@ export interface DecodeProgram {
  * Weights of more bytes than this are fed rather than written into a session: a model file cannot hold more than 2 GiB,
  * and a session keeps a second copy, in the order that its kernels like.
  */
-const writtenBytesLimit = 2 ** 30;
+export const writtenBytesLimit: number = 2 ** 30;
 
 /**
  * Without an adapter the trained weights are written into the graph, so that onnxruntime lays them out for its kernels

@@ -1,0 +1,99 @@
+/** What a run of a pretrained model will take, told before its first phase; and evaluations that fit it. */
+
+import type { Group } from '../../core/episode.ts';
+import type { TrainConfig } from '../../train/config/config.ts';
+import type { Learner } from '../../train/kit/learner.ts';
+import type { EstimateEvent } from '../../train/loop/events.ts';
+import type { MemoryEstimate } from './memory.ts';
+import type { Timing } from './timing.ts';
+import { type Workload, workloadOf } from './workload.ts';
+
+/** Evaluations take at most this share of a run. */
+const EVALUATION_SHARE = 0.1;
+/** Fewer tasks say nothing, and more are not asked for by default. */
+const TASKS = { least: 8, most: 64 } as const;
+/** Every evaluation plays its tasks sampled and greedily. */
+const WAYS = 2;
+
+/** Seconds of one step, by what takes them. */
+export interface StepSeconds {
+  readonly reading: number;
+  readonly sampling: number;
+  readonly learning: number;
+}
+
+/** The estimate of a run whose engine was timed. */
+export function estimateOf(
+  learner: Learner,
+  demonstrations: readonly Group[],
+  timing: Timing,
+  memory: MemoryEstimate,
+  free: number,
+): EstimateEvent {
+  const { config } = learner;
+  const work = workloadOf(learner, demonstrations);
+  const seconds = stepSeconds(work, timing, config);
+  const evaluation = evaluationSizes(config, seconds, work.episodes);
+  const step = seconds.reading + seconds.sampling + seconds.learning;
+  const imitating = config.clone.steps * config.clone.batch * work.longest * timing.learnToken;
+  const evaluating = evaluatedEpisodes(config, evaluation) * playing(seconds, work.episodes);
+  return {
+    type: 'estimate',
+    seconds: {
+      ...seconds,
+      step,
+      episode: playing(seconds, work.episodes),
+      imitating,
+      evaluating,
+      total: imitating + evaluating + config.steps * step,
+    },
+    memory: { needed: memory.total, free },
+    evaluation,
+  };
+}
+
+export function stepSeconds(work: Workload, timing: Timing, config: TrainConfig): StepSeconds {
+  const { episodes, tasks, opening, shown, written, turns } = work;
+  const rows = Math.min(episodes, config.rollout.concurrency);
+  const rounds = Math.ceil(episodes / rows);
+  const decode = timing.decodeStep + (rows - 1) * timing.decodeRow;
+  const later = episodes * (turns - 1) * shown;
+  // The opening of a task is learned from once.
+  const learned = tasks * opening + episodes * turns * written + later;
+  return {
+    reading: (episodes * opening + later) * timing.readToken,
+    sampling: rounds * turns * written * decode,
+    learning: learned * timing.learnToken * config.optimizer.epochs,
+  };
+}
+
+const playing = ({ reading, sampling }: StepSeconds, episodes: number): number =>
+  (reading + sampling) / episodes;
+
+/** Evaluations while the run trains. */
+const during = ({ evaluation, steps }: Pick<TrainConfig, 'evaluation' | 'steps'>): number =>
+  evaluation.every === 0 ? 0 : Math.max(0, Math.ceil(steps / evaluation.every) - 1);
+
+/** Episodes of all evaluations: before, during and after, and sampled ones before imitation. */
+function evaluatedEpisodes(
+  config: Pick<TrainConfig, 'evaluation' | 'steps' | 'clone'>,
+  { tasks, finalTasks }: EstimateEvent['evaluation'],
+): number {
+  const first = config.clone.steps > 0 ? finalTasks : 0;
+  return first + WAYS * (2 * finalTasks + during(config) * tasks);
+}
+
+/** Tasks of evaluations: as they are set, or as many as fit. */
+export function evaluationSizes(
+  config: Pick<TrainConfig, 'evaluation' | 'steps' | 'clone'>,
+  seconds: StepSeconds,
+  episodes: number,
+): EstimateEvent['evaluation'] {
+  const { reading, sampling, learning } = seconds;
+  const affordable =
+    (EVALUATION_SHARE * config.steps * (reading + sampling + learning)) / playing(seconds, episodes);
+  const fitting = Math.floor(affordable / evaluatedEpisodes(config, { tasks: 1, finalTasks: 1 }));
+  const chosen = Math.min(TASKS.most, Math.max(TASKS.least, fitting));
+  const { tasks, finalTasks } = config.evaluation;
+  return { tasks: tasks || chosen, finalTasks: finalTasks || chosen };
+}

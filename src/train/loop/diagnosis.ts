@@ -1,0 +1,142 @@
+/**
+ * Why a policy learns nothing: looked at in the first steps of a run, where changing a setting costs the least. Tells how its
+ * turns look, and which settings to try.
+ */
+
+import { actOf, type RoleGroup, type Turn } from '../../core/trajectory.ts';
+import type { TrainConfig } from '../config/config.ts';
+import type { Credited } from '../kit/stored-credit.ts';
+import type { Metrics, StoredEvent } from './events.ts';
+
+/** Steps that are looked at. */
+const STEPS = 2;
+
+/** From these shares on, a finding is told. */
+const LIMITS = { invalid: 0.5, silent: 0.75, cut: 0.25, entropy: 0.02 } as const;
+
+/** Characters of an example. */
+const EXAMPLE = 60;
+
+export interface Diagnosis {
+  /** Of all turns; with up to three that were different. */
+  readonly invalidShare: number;
+  readonly invalidExamples: readonly string[];
+  /** Groups in which no turn has an advantage, and those in which all episodes have the same return. */
+  readonly silentShare: number;
+  readonly unanimousShare: number;
+  /** Nats a token. */
+  readonly entropy: number;
+  /** Completions that the length limit ended. */
+  readonly cutShare: number;
+  /** Episodes that ended because the next prompt did not fit into the context. */
+  readonly overflowShare: number;
+  /** Settings to try, as the command line takes them. */
+  readonly next: readonly string[];
+}
+
+/** What stands in the way of learning; undefined where nothing does. */
+export function diagnose(
+  groups: readonly RoleGroup[],
+  metrics: Metrics,
+  credited: ReadonlyMap<string, Credited> | undefined,
+  config: TrainConfig,
+): Diagnosis | undefined {
+  const members = groups.flatMap((group) => group.members);
+  const turns = members.flatMap((trajectory) => trajectory.turns);
+  const acts = turns.flatMap((turn) => actOf(turn) ?? []);
+  const overflowing = metrics['stop/context-overflow'] ?? 0;
+  if (acts.length === 0 && overflowing === 0) return undefined;
+  const invalid = turns.filter(({ transition }) => transition?.valid === false);
+  const isSilent = ({ members }: RoleGroup): boolean =>
+    members.every(({ id }) => {
+      const credit = credited?.get(id)?.credit;
+      return [...(credit?.tokenAdvantages_T ?? credit?.turnAdvantages_K ?? [])].every((value) => value === 0);
+    });
+  const found = {
+    invalidShare: share(invalid.length, turns.length),
+    invalidExamples: examplesOf(invalid),
+    silentShare: credited ? share(groups.filter(isSilent).length, groups.length) : 0,
+    unanimousShare: metrics['groups/constant_share'] ?? 0,
+    entropy: metrics['policy/entropy'] ?? Number.NaN,
+    overflowShare: share(overflowing, Math.max(members.length, overflowing)),
+    cutShare: share(acts.filter(({ finish }) => finish === 'length').length, acts.length),
+  };
+  const solved = share(members.filter(({ success }) => success).length, members.length);
+  const isSolved = solved > LIMITS.silent;
+  const next = [
+    ...(found.invalidShare >= LIMITS.invalid ? forInvalid(config) : []),
+    ...(found.silentShare >= LIMITS.silent && !isSolved ? forSilence(config) : []),
+    ...(found.overflowShare >= LIMITS.cut ? ['--set chat.contextLength=TOKENS or --set context=latest'] : []),
+    ...(found.cutShare >= LIMITS.cut ? forCuts(config) : []),
+    ...(found.entropy < LIMITS.entropy && !isSolved ? ['--set rollout.temperature=1.2'] : []),
+  ];
+  return next.length === 0 ? undefined : { ...found, next };
+}
+
+/** The warning of a step, counted from 1; none after the first few. */
+export function diagnosisWarning(
+  step: number,
+  ...about: Parameters<typeof diagnose>
+): readonly StoredEvent[] {
+  const found = step > STEPS ? undefined : diagnose(...about);
+  if (found === undefined) return [];
+  return [
+    {
+      type: 'warning',
+      code: 'hardly-learning',
+      message: `step ${step}: ${sentence(found)}`,
+      facts: { ...found },
+    },
+  ];
+}
+
+function sentence(found: Diagnosis): string {
+  const {
+    invalidShare,
+    invalidExamples,
+    silentShare,
+    unanimousShare,
+    entropy,
+    cutShare,
+    overflowShare,
+    next,
+  } = found;
+  const examples = invalidExamples.map((example) => JSON.stringify(example)).join(', ');
+  const parts = [
+    `${percent(invalidShare)} of turns invalid${examples === '' ? '' : ` (${examples})`}`,
+    `${percent(silentShare)} of groups without any advantage, ${percent(unanimousShare)} with equal returns`,
+    `entropy ${entropy.toFixed(2)} a token`,
+    `${percent(cutShare)} of completions cut`,
+    ...(overflowShare > 0 ? [`${percent(overflowShare)} of episodes longer than the context`] : []),
+  ];
+  return `hardly anything can be learned: ${parts.join('; ')}. Try ${next.join(' or ')}`;
+}
+
+/** Ways to valid turns. A restriction of completions to legal actions belongs here, before the others, once it can be set. */
+function forInvalid({ model, clone }: TrainConfig): string[] {
+  const { steps, demonstrations } = clone;
+  if (model.pretrained !== '' && steps === 0) return ['--set clone.steps=16 (imitate the expert first)'];
+  return [`--set clone.steps=${2 * Math.max(8, steps)} --set clone.demonstrations=${demonstrations}`];
+}
+
+/** Ways to a difference within groups, or to credit that needs none. */
+function forSilence({ rollout, credit }: TrainConfig): string[] {
+  const ways = [`--set rollout.group=${2 * rollout.group}`];
+  return credit.method === 'reinforce'
+    ? ways
+    : ['--recipe reinforce --set credit.shape.dense={} (credit for each turn)', ...ways];
+}
+
+function forCuts({ chat, model }: TrainConfig): string[] {
+  if (model.pretrained === '') return [];
+  return [`--set chat.maxTurnTokens=${chat.maxTurnTokens === 0 ? 256 : 2 * chat.maxTurnTokens}`];
+}
+
+/** Different ones, shortened. */
+function examplesOf(turns: readonly Turn[]): string[] {
+  const texts = new Set(turns.map((turn) => (actOf(turn)?.text ?? turn.transition?.action ?? '').trim()));
+  return [...texts].slice(0, 3).map((text) => (text.length <= EXAMPLE ? text : `${text.slice(0, EXAMPLE)}…`));
+}
+
+const share = (count: number, of: number): number => (of === 0 ? 0 : count / of);
+const percent = (value: number): string => `${Math.round(100 * value)}%`;
