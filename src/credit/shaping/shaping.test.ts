@@ -237,7 +237,7 @@ test('names, and what is missing', () => {
   expect(findRewardShaping('SMART').name).toBe('tool-penalty');
   expect(new Set(rewardShapings.map(({ name }) => name)).size).toBe(rewardShapings.length);
   expect(() => findRewardShaping('ufa')).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: There is no such reward shaping. Seen: "ufa". Allowed: overlong, invalid-action-penalty, ufo, score, wmact, mind, ai-search-planner, apo, tool-penalty, spear-tool-bonus, exploration-bonus, g-ra, e-grpo, spa-rl, cory. Did you mean "ufo"?]`,
+    `[TurnwiseError: There is no such reward shaping. Seen: "ufa". Allowed: overlong, invalid-action-penalty, dense, ufo, score, wmact, mind, ai-search-planner, apo, tool-penalty, spear-tool-bonus, exploration-bonus, g-ra, e-grpo, spa-rl, cory. Did you mean "ufo"?]`,
   );
   expect(() => findRewardShaping('ufo').create({ gama: 1 })).toThrowErrorMatchingInlineSnapshot(
     `[TurnwiseError: Reward shaping "ufo" has no setting "gama". Allowed: gamma, lambda. Did you mean "gamma"?]`,

@@ -11,6 +11,7 @@ import { creditRegistry } from '../methods.ts';
 import type { Credit } from '../report/rollouts.ts';
 import { aiSearchPlanner } from './ai-search-planner.ts';
 import { apo } from './apo.ts';
+import { dense } from './dense.ts';
 import { explorationBonus } from './exploration-bonus.ts';
 import { invalidActionPenalty } from './invalid-action-penalty.ts';
 import { mind } from './mind.ts';
@@ -25,6 +26,7 @@ import { wmact } from './wmact.ts';
 export const rewardShapings: readonly RewardShaping[] = [
   overlong,
   invalidActionPenalty,
+  dense,
   ufo,
   score,
   wmact,

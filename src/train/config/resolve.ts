@@ -41,7 +41,7 @@ function isPlain(value: unknown): value is Plain {
 const PRETRAINED: TrainSettings = {
   lora: { rank: 16 },
   clone: { steps: 0 },
-  rollout: { tasks: 8, group: 8, concurrency: 64 },
+  rollout: { tasks: 8, group: 8, concurrency: 64, choices: true },
   optimizer: { learningRate: 1e-4, tokenBudget: 2048 },
   evaluation: { tasks: 32, finalTasks: 64 },
 };
@@ -91,7 +91,7 @@ function pretrainedSettings(settings: TrainSettings): TrainSettings | undefined 
  * The layer that a server brings. Its model is spoken to by a tokenizer and chat template, which a name of the hub stands for as
  * well; a model without either is taught the words of the environment.
  */
-function serverSettings({ model, tinker, chat, lora }: TrainSettings): TrainSettings {
+function serverSettings({ model, tinker, chat, lora, rollout }: TrainSettings): TrainSettings {
   const invalid = (key: string, what: string, next: string, seen?: string): TurnwiseError =>
     new TurnwiseError('config-invalid', { what, ...(seen !== undefined && { seen }), next, fields: { key } });
   const { baseUrl = '', baseModel = '' } = tinker ?? {};
@@ -109,9 +109,19 @@ function serverSettings({ model, tinker, chat, lora }: TrainSettings): TrainSett
   ][0];
   if (idle !== undefined)
     throw invalid(idle, `${idle} is decided by the server`, 'Leave it out', `engine=tinker`);
+  if (rollout?.choices)
+    throw invalid(
+      'rollout.choices',
+      'The Tinker API cannot restrict completions to choices',
+      'Leave it out, or train with the embedded engine',
+      'engine=tinker',
+    );
   const pretrained = model?.pretrained ?? (HUB_NAME.test(baseModel) ? baseModel : '');
   if (pretrained !== '')
-    return mergeSettings(PRETRAINED as Plain, { model: { pretrained } }) as TrainSettings;
+    return mergeSettings(PRETRAINED as Plain, {
+      model: { pretrained },
+      rollout: { choices: false },
+    }) as TrainSettings;
   const [spoken] = keysOf('chat', chat);
   if (spoken !== undefined)
     throw invalid(

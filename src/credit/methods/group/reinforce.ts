@@ -1,7 +1,7 @@
 /** REINFORCE: the advantage of a turn is the discounted return from that turn on. */
 
 import { z } from 'zod';
-import { mean } from '../../../core/statistics.ts';
+import { mean, populationStd } from '../../../core/statistics.ts';
 import { type CreditMethod, defineCreditMethod } from '../../contract/method.ts';
 import { creditTurns, flatRewards, sumToGo, turnStarts } from '../../kit/turns.ts';
 
@@ -10,7 +10,8 @@ export const reinforce: CreditMethod = defineCreditMethod(
     name: 'reinforce',
     title: 'REINFORCE',
     summary: 'discounted return from each turn on',
-    formula: 'A_k = Σ_{j ≥ k} γ^(j-k)·r_j - b,   b = 0, or the mean of all turn returns in the batch',
+    formula: `A_k = (G_k - b) / s,   G_k = Σ_{j ≥ k} γ^(j-k)·r_j
+b = 0, or the mean of all turn returns in the batch;   s = 1, or their standard deviation + 1e-6`,
     source:
       'Williams, "Simple statistical gradient-following algorithms for connectionist reinforcement learning", Machine Learning 8, 1992',
     deviations: [
@@ -26,14 +27,21 @@ export const reinforce: CreditMethod = defineCreditMethod(
       .enum(['none', 'batch'])
       .default('none')
       .describe('The baseline of every return: nothing, or the mean over all turns of the batch.'),
+    scale: z
+      .enum(['none', 'batch'])
+      .default('none')
+      .describe(
+        'Division of every return: by nothing, or by the standard deviation over all turns of the batch.',
+      ),
   }),
-  ({ gamma, baseline }) =>
+  ({ gamma, baseline, scale }) =>
     (trajectories, state) => {
       const returns = flatRewards(trajectories);
       sumToGo(returns, turnStarts(trajectories), gamma);
-      if (baseline === 'batch' && returns.length > 0) {
-        const centre = mean(returns);
-        for (let turn = 0; turn < returns.length; turn++) returns[turn]! -= centre;
+      if (returns.length > 0) {
+        const centre = baseline === 'batch' ? mean(returns) : 0;
+        const spread = scale === 'batch' ? populationStd([...returns]) + 1e-6 : 1;
+        for (let turn = 0; turn < returns.length; turn++) returns[turn] = (returns[turn]! - centre) / spread;
       }
       return { credits: creditTurns(trajectories, returns), state };
     },

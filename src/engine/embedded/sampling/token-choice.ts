@@ -46,8 +46,31 @@ export function chooseToken(
   return choice(walk(weights_V, ranking, kept, uniform * keptTotal));
 }
 
-/** The `count` likeliest tokens, most probable first; equal logits are ranked by token id. */
-export function likeliestTokens(logits_V: Float32Array, temperature: number, count: number): TokenChoice[] {
+/** `chooseToken` among some ids alone, ascending: probabilities are renormalised over them. */
+export function chooseAmong(
+  logits_V: Float32Array,
+  allowed: Int32Array,
+  options: TokenChoiceOptions,
+  uniform: number,
+): TokenChoice {
+  const { id, logprob } = chooseToken(logitsOf(allowed, logits_V), options, uniform);
+  return { id: allowed[id]!, logprob };
+}
+
+const logitsOf = (ids: Int32Array, logits_V: Float32Array): Float32Array =>
+  Float32Array.from(ids, (id) => logits_V[id]!);
+
+/** The `count` likeliest tokens of those that are allowed, most probable first; equal logits are ranked by token id. */
+export function likeliestTokens(
+  logits_V: Float32Array,
+  temperature: number,
+  count: number,
+  allowed?: Int32Array,
+): TokenChoice[] {
+  if (allowed) {
+    const likeliest = likeliestTokens(logitsOf(allowed, logits_V), temperature, count);
+    return likeliest.map(({ id, logprob }) => ({ id: allowed[id]!, logprob }));
+  }
   const highest = logits_V.reduce((most, logit) => Math.max(most, logit), Number.NEGATIVE_INFINITY);
   const inverse = temperature === 0 ? 1 : 1 / temperature;
   let total = 0;
