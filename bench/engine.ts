@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { DecoderShape } from '../src/model/decoder/decoder.ts';
+import { benchChoosing } from './engine-choosing.ts';
 import type { LoraBench } from './engine-lora.ts';
 import { benchDemo, benchLongCompletions, median } from './engine-sampling.ts';
 import { benchShares } from './engine-shares.ts';
@@ -90,6 +91,10 @@ const parts = {
       ),
       sampling: rows,
     };
+  },
+  choosing: async (): Promise<object> => {
+    const choosing = Object.entries(benchChoosing());
+    return { choosingMsPerToken: Object.fromEntries(choosing.map(([way, ms]) => [way, round(ms, 3)])) };
   },
   shares: async (): Promise<object> => {
     const { sampling: shortTurns, publishMs } = await benchDemo(3, threads);
