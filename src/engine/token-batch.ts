@@ -49,7 +49,14 @@ export function batchOf(rows: readonly TokenRow[]): TokenBatch {
   };
 }
 
-/** Rows to be scored, each with what its tokens were chosen among where that is known: samples and rows of a batch are such. */
+/**
+ * Rows to be scored, each with what its tokens were chosen among where that is known: samples and rows of a batch are such.
+ *
+ * @example
+ * const allowed_T = [null, null, Int32Array.of(7, 9)];
+ * const { logprobs } = await engine.score(scoredRows([{ ids_T: Int32Array.of(5, 6, 7), allowed_T }]), { temperature: 1 });
+ * // logprobs[0][2] is that of 7 among 7 and 9
+ */
 export function scoredRows(rows: readonly Pick<TokenRow, 'ids_T' | 'allowed_T'>[]): ScoredRows {
   return {
     rows: sharedRows(rows.map(({ ids_T }) => ids_T)),

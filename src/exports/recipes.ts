@@ -31,7 +31,7 @@ export { type Candidate, type CreditedSample, minibatches, type SampleScores } f
 export type { CreditedGroups } from '../train/kit/credit-groups.ts';
 export type { At, Kept, Learn, Learned, LearnStep } from '../train/kit/learn.ts';
 export { policyGradient } from '../train/kit/policy-gradient.ts';
-export type { Lesson, Prompt, TrainedModel, Trainer } from '../train/kit/trainer.ts';
+export type { Lesson, Prompt, ReadRow, TrainedModel, Trainer } from '../train/kit/trainer.ts';
 export { type ActorCritic, type ActorStep, actorCritic } from '../train/off-policy/actor-critic.ts';
 export { learnFromReplay, type ReplayMethod } from '../train/off-policy/imitation.ts';
 export { learnBeside } from '../train/off-policy/mixtures.ts';

@@ -9,6 +9,7 @@ const trajectory = (
 ): CreditTrajectory => ({
   id,
   groupId: id,
+  role: 'agent',
   outcome,
   turns: dense_K.map((dense, k) => ({
     reward: k === dense_K.length - 1 ? outcome : 0,
