@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { DecoderShape } from '../src/model/decoder/decoder.ts';
 import type { Arrangement } from './engine-adapters.ts';
+import { benchChoosing } from './engine-choosing.ts';
 import type { LoraBench } from './engine-lora.ts';
 import { benchPretrained } from './engine-pretrained.ts';
 import { benchDemo, benchLongCompletions, median } from './engine-sampling.ts';
@@ -92,6 +93,10 @@ const parts = {
       ),
       sampling: rows,
     };
+  },
+  choosing: async (): Promise<object> => {
+    const choosing = Object.entries(benchChoosing());
+    return { choosingMsPerToken: Object.fromEntries(choosing.map(([way, ms]) => [way, round(ms, 3)])) };
   },
   shares: async (): Promise<object> => {
     const { sampling: shortTurns, publishMs } = await benchDemo(3, threads);

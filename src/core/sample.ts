@@ -1,5 +1,6 @@
 /** A token sequence as the policy saw it, with the tokens it sampled marked. The unit of training. */
 
+import { type AllowedIds, allowedAt, isForced } from './choices.ts';
 import type { Call, EpisodeKey, Group, Role } from './episode.ts';
 import { isTrained, roleGroups, type Trajectory } from './trajectory.ts';
 
@@ -16,6 +17,14 @@ export interface Sample {
   readonly turn_T: Int32Array;
   /** Id of the call that sampled the token, -1 elsewhere. */
   readonly call_T: Int32Array;
+  /** What masked tokens of restricted completions were chosen among, null elsewhere; absent where none was restricted. */
+  readonly allowed_T?: AllowedIds;
+}
+
+/** The mask of tokens that were chosen: forced ones, which alone could come, are not among them. */
+export function chosenMask({ mask_T, allowed_T }: Pick<Sample, 'mask_T' | 'allowed_T'>): Uint8Array {
+  if (allowed_T === undefined) return mask_T;
+  return mask_T.map((bit, token) => (isForced(allowed_T[token]) ? 0 : bit));
 }
 
 /**
@@ -128,13 +137,14 @@ function fill(
   path: readonly Step[],
   marked: ReadonlySet<number>,
   turnOf: ReadonlyMap<number, number>,
-): Pick<Sample, 'ids_T' | 'mask_T' | 'logprobs_T' | 'turn_T' | 'call_T'> {
+): Omit<Sample, 'episode' | 'role'> {
   const length = path.reduce((sum, { tokens }) => sum + tokens, 0);
   const ids_T = new Int32Array(length);
   const mask_T = new Uint8Array(length);
   const logprobs_T = new Float32Array(length);
   const turn_T = new Int32Array(length).fill(-1);
   const call_T = new Int32Array(length).fill(-1);
+  let allowed_T: (Int32Array | null)[] | undefined;
   let at = 0;
   for (const { call, tokens } of path) {
     const { context, ids, logprobs } = call;
@@ -148,8 +158,12 @@ function fill(
       logprobs_T.set(logprobs, first);
       turn_T.fill(turnOf.get(call.id) ?? -1, first, first + written);
       call_T.fill(call.id, first, first + written);
+      if (call.choices) {
+        allowed_T ??= new Array<Int32Array | null>(length).fill(null);
+        allowed_T.splice(first, written, ...allowedAt(call.choices, ids.subarray(0, written)));
+      }
     }
     at += tokens;
   }
-  return { ids_T, mask_T, logprobs_T, turn_T, call_T };
+  return { ids_T, mask_T, logprobs_T, turn_T, call_T, ...(allowed_T && { allowed_T }) };
 }

@@ -1,7 +1,8 @@
 /** What every engine checks before it works: batches and sampling requests that fit the model. */
 
+import { arePrefixFree, MOST_CHOICES } from '../core/choices.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import type { SampleRequest, TokenBatch } from './engine.ts';
+import type { SampleRequest, ScoredRows, TokenBatch } from './engine.ts';
 
 export interface ModelLimits {
   readonly vocabulary: number;
@@ -89,13 +90,30 @@ export function checkRows(rows: TokenBatch['rows'], limits: ModelLimits): void {
   }
 }
 
+/** @throws TurnwiseError `batch-invalid` as `checkRows`, and for a token that is none of those that it was chosen among */
+export function checkScoredRows({ rows, allowed_B }: ScoredRows, limits: ModelLimits): void {
+  checkRows(rows, limits);
+  for (const [row, allowed_T] of (allowed_B ?? []).entries()) {
+    const ids_T = rows[row]!.ids_T;
+    if (allowed_T === undefined) continue;
+    const at = ids_T.findIndex((id, position) => allowed_T[position]?.includes(id) === false);
+    if (at < 0 && allowed_T.length === ids_T.length) continue;
+    throw new TurnwiseError('batch-invalid', {
+      what: `Row ${row} of the batch was not chosen among the ids that are allowed in it`,
+      seen: at < 0 ? `${allowed_T.length} sets for ${ids_T.length} tokens` : `token ${at}, id ${ids_T[at]}`,
+      allowed: at < 0 ? 'one for each token' : `the ids ${allowed_T[at]!.join(', ')}`,
+      fields: { row },
+    });
+  }
+}
+
 /**
  * Whether a request fits the model; whether it fits its conversation is known where the conversation is.
  *
  * @throws TurnwiseError `sample-invalid`
  */
 export function checkSampleRequest(
-  { conversation, keep, append, sampling: { maxTokens, temperature, topP, topK } }: SampleRequest,
+  { conversation, keep, append, choices, sampling: { maxTokens, temperature, topP, topK } }: SampleRequest,
   { vocabulary }: Pick<ModelLimits, 'vocabulary'>,
 ): void {
   const invalid = (what: string, seen: string, allowed: string): TurnwiseError =>
@@ -117,4 +135,23 @@ export function checkSampleRequest(
   if (!(topP > 0 && topP <= 1)) throw invalid('has an unusable topP', String(topP), 'above 0, at most 1');
   if (!(topK >= 0 && Number.isInteger(topK)))
     throw invalid('has an unusable topK', String(topK), 'a whole number; 0 keeps all');
+  if (choices === undefined) return;
+  const longest = choices.reduce((most, { length }) => Math.max(most, length), 0);
+  if (choices.length === 0 || choices.length > MOST_CHOICES)
+    throw invalid('has an unusable number of choices', String(choices.length), `1 to ${MOST_CHOICES}`);
+  const strange = choices.find((ids) => ids.length === 0 || ids.some((id) => !(id >= 0 && id < vocabulary)));
+  if (strange !== undefined)
+    throw invalid(
+      'has an unusable choice',
+      strange.length === 0 ? 'no tokens' : `the ids ${strange.join(', ')}`,
+      `at least one id, each 0 to ${vocabulary - 1}`,
+    );
+  if (!arePrefixFree(choices))
+    throw invalid(
+      'has a choice with which another one begins',
+      `${choices.length} choices`,
+      'choices that each end with an id that no other has there, such as one that ends a turn',
+    );
+  if (longest > maxTokens)
+    throw invalid('has a choice above its maxTokens', `${longest} tokens`, `at most ${maxTokens}`);
 }

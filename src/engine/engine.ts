@@ -1,5 +1,6 @@
 /** What holds weights: samples, scores, takes gradients, steps, saves. Four verbs, after hosted training services. */
 
+import type { AllowedIds } from '../core/choices.ts';
 import type { Objective, ParameterGroup, TokenTargets } from '../objective/contract/objective.ts';
 import type { Sampler } from '../policy/sampler.ts';
 
@@ -16,6 +17,8 @@ export interface EngineCapabilities {
   readonly temperatures: boolean;
   /** Runs any symbolic objective, not only named ones. */
   readonly customObjectives: boolean;
+  /** Samples, scores and trains completions that are restricted to choices. */
+  readonly choices: boolean;
   /** The same calls give the same bits. */
   readonly deterministic: boolean;
 }
@@ -23,7 +26,7 @@ export interface EngineCapabilities {
 /** What an engine is able to do, whatever model it holds. */
 export type EngineAbilities = Pick<
   EngineCapabilities,
-  'valueHead' | 'entropies' | 'temperatures' | 'customObjectives'
+  'valueHead' | 'entropies' | 'temperatures' | 'customObjectives' | 'choices'
 >;
 
 /** A sequence of tokens that is read from its beginning. */
@@ -37,6 +40,12 @@ export interface BatchRow {
 export interface TokenBatch {
   readonly rows: readonly BatchRow[];
   readonly targets: TokenTargets;
+}
+
+/** Rows that are scored (`scoredRows` makes them), and of those with restricted completions what each token was chosen among. */
+export interface ScoredRows extends Pick<TokenBatch, 'rows'> {
+  /** Aligned with `ids_T`. Log-probabilities and entropies are renormalised over these. */
+  readonly allowed_B?: readonly (AllowedIds | undefined)[];
 }
 
 /** Per row, aligned with `ids_T`; position 0 is 0. */
@@ -98,7 +107,7 @@ export interface OptimStepResult {
 
 export interface Engine extends Sampler {
   readonly capabilities: EngineCapabilities;
-  score(batch: Pick<TokenBatch, 'rows'>, options: ScoreRequest): Promise<TokenScores>;
+  score(batch: ScoredRows, options: ScoreRequest): Promise<TokenScores>;
   /** Adds the gradient of the objective over the batch to the accumulated gradient. */
   forwardBackward(
     batch: TokenBatch,

@@ -5,6 +5,7 @@ import type { Rng } from '../core/rng.ts';
 import type { Objective, Prepared, StepStructure } from '../objective/contract/objective.ts';
 import { countedTargets, policyMeans } from '../objective/contract/policy-means.ts';
 import type { Engine, ForwardBackwardResult, TokenBatch, TokenScores } from './engine.ts';
+import { scoredTargets } from './token-batch.ts';
 
 export interface ObjectiveStepOptions extends StepStructure {
   readonly temperature: number;
@@ -51,8 +52,9 @@ async function prepareStep(
   if (needs.sequences && sequences.length === 0) throw lacks(key, 'sequences');
   if (needs.pairs && pairs.length === 0) throw lacks(key, 'pairs');
   const { row_N, position_N, turn_N, channels } = targets;
+  const scored = scoredTargets({ rows, targets });
   const score = (heads: readonly string[], frozen: boolean): Promise<TokenScores> =>
-    engine.score({ rows }, { temperature, frozen, ...(heads.length > 0 && { heads }) });
+    engine.score(scored, { temperature, frozen, ...(heads.length > 0 && { heads }) });
   const atTargets = (values_B_T: readonly Float32Array[] = []): Float32Array =>
     Float32Array.from(row_N, (row, target) => values_B_T[row]?.[position_N[target]!] ?? 0);
   const headsAtTargets = ({ heads = {} }: Pick<TokenScores, 'heads'>): Record<string, Float32Array> =>

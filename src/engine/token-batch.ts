@@ -1,7 +1,8 @@
 /** Batches from rows of numbers: which tokens a loss sees, and which rows begin alike. */
 
+import type { AllowedIds } from '../core/choices.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import type { BatchRow, TokenBatch } from './engine.ts';
+import type { BatchRow, ScoredRows, TokenBatch } from './engine.ts';
 
 /** A row with numbers by token: how samples become a batch. Everything is aligned with `ids_T`. */
 export interface TokenRow {
@@ -13,7 +14,7 @@ export interface TokenRow {
   /** Quantities by name; where only some rows have one, the targets of the others have no number (NaN) in it. */
   readonly channels: Readonly<Record<string, Float32Array>>;
   /** The ids that each token was chosen among, where its completion was restricted to choices. */
-  readonly allowed_T?: readonly (Int32Array | null)[];
+  readonly allowed_T?: AllowedIds;
 }
 
 /**
@@ -46,6 +47,31 @@ export function batchOf(rows: readonly TokenRow[]): TokenBatch {
       }),
     },
   };
+}
+
+/**
+ * Rows to be scored, each with what its tokens were chosen among where that is known: samples and rows of a batch are such.
+ *
+ * @example
+ * const allowed_T = [null, null, Int32Array.of(7, 9)];
+ * const { logprobs } = await engine.score(scoredRows([{ ids_T: Int32Array.of(5, 6, 7), allowed_T }]), { temperature: 1 });
+ * // logprobs[0][2] is that of 7 among 7 and 9
+ */
+export function scoredRows(rows: readonly Pick<TokenRow, 'ids_T' | 'allowed_T'>[]): ScoredRows {
+  return {
+    rows: sharedRows(rows.map(({ ids_T }) => ids_T)),
+    ...(rows.some(({ allowed_T }) => allowed_T) && { allowed_B: rows.map(({ allowed_T }) => allowed_T) }),
+  };
+}
+
+/** The rows of a batch to be scored, each target among the ids that it was chosen among. */
+export function scoredTargets({ rows, targets }: TokenBatch): ScoredRows {
+  const { row_N, position_N, allowed_N } = targets;
+  if (!allowed_N?.some((allowed) => allowed !== null)) return { rows };
+  const allowed_B = rows.map(({ ids_T }): (Int32Array | null)[] => new Array(ids_T.length).fill(null));
+  for (const [target, allowed] of allowed_N.entries())
+    allowed_B[row_N[target]!]![position_N[target]!] = allowed;
+  return { rows, allowed_B };
 }
 
 function positionsOf({ ids_T, mask_T, turn_T, channels, allowed_T }: TokenRow, row: number): number[] {

@@ -103,6 +103,13 @@ function withMethods(call: string, value: unknown, noun: string, methods: readon
   return value;
 }
 
+export function checkedActions(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const call = 'actions()';
+  if (Array.isArray(value)) return value.map((action: unknown) => checkedText(call, action));
+  throw refused(call, seenOf(value), 'an array of strings, or undefined');
+}
+
 export function checkedParse(value: unknown): ParsedAction {
   const call = 'protocol.parse()';
   if (!isObject(value)) throw refused(call, seenOf(value), '{ ok: true, action } or { ok: false, problem }');

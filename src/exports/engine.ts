@@ -1,5 +1,6 @@
 /** What holds weights: the contract, the engine that needs nothing but this process, and the one on a server. @module */
 
+export type { AllowedIds } from '../core/choices.ts';
 export {
   type AdapterOptions,
   type AttachOptions,
@@ -11,7 +12,7 @@ export type * from '../engine/engine.ts';
 export { createTinkerEngine } from '../engine/tinker/create-tinker-engine.ts';
 export type { LossScale } from '../engine/tinker/loss-scale.ts';
 export type { TinkerEngine, TinkerEngineOptions } from '../engine/tinker/tinker-engine.ts';
-export { batchOf, type TokenRow } from '../engine/token-batch.ts';
+export { batchOf, scoredRows, type TokenRow } from '../engine/token-batch.ts';
 export { type ChatRenderer, type ChatRendererOptions, chatRenderer } from '../model/chat/chat-renderer.ts';
 export { idsOfPrompt, type Prompt, promptAfter, type TokenPath } from '../model/chat/token-path.ts';
 export { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint/checkpoint.ts';

@@ -32,7 +32,7 @@ export { counterfactuals } from '../train/kit/counterfactuals.ts';
 export type { CreditedGroups } from '../train/kit/credit-groups.ts';
 export type { At, Kept, Learn, Learned, LearnStep } from '../train/kit/learn.ts';
 export { policyGradient } from '../train/kit/policy-gradient.ts';
-export type { Lesson, Prompt, TrainedModel, Trainer } from '../train/kit/trainer.ts';
+export type { Lesson, Prompt, ReadRow, TrainedModel, Trainer } from '../train/kit/trainer.ts';
 export { truthProbabilities } from '../train/kit/truth-probabilities.ts';
 export type { FoundFacts } from '../train/kit/turn-facts.ts';
 export { type ActorCritic, type ActorStep, actorCritic } from '../train/off-policy/actor-critic.ts';

@@ -67,7 +67,7 @@ export class Conversations {
    *
    * @throws TurnwiseError `sample-invalid` for a request that keeps more tokens than there are, or leaves no room for another
    */
-  open({ conversation, keep, append }: SampleRequest, contextLength: number): TokenList {
+  open({ conversation, keep, append, choices }: SampleRequest, contextLength: number): TokenList {
     const tokens = this.of(conversation);
     const invalid = (what: string, seen: number, allowed: string): TurnwiseError =>
       new TurnwiseError('sample-invalid', {
@@ -79,8 +79,9 @@ export class Conversations {
     if (keep > tokens.length)
       throw invalid('keeps more than the conversation has', keep, `0 to ${tokens.length} tokens`);
     const length = keep + append.length;
-    if (length === 0 || length >= contextLength)
-      throw invalid('has a prompt of unusable length', length, `1 to ${contextLength - 1} tokens`);
+    const most = contextLength - (choices?.reduce((longest, ids) => Math.max(longest, ids.length), 1) ?? 1);
+    if (length === 0 || length > most)
+      throw invalid('has a prompt of unusable length', length, `1 to ${most} tokens`);
     tokens.truncate(keep);
     tokens.push(append);
     return tokens;

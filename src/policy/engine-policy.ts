@@ -2,6 +2,7 @@
 
 import type { Renderer } from '../model/chat/renderer.ts';
 import type { Batching } from './batching.ts';
+import { choiceIds, longestOf } from './choices.ts';
 import type { PromptPolicy } from './policy.ts';
 import type { SampleResult, Sampler } from './sampler.ts';
 
@@ -28,7 +29,8 @@ export function enginePolicy(
     get author() {
       return { kind: 'policy', name: LEARNER, version: engine.version } as const;
     },
-    complete: async ({ conversation, keep, append, sampling, seedKey, topLogprobs }) => {
+    complete: async ({ conversation, keep, append, sampling, seedKey, topLogprobs, choices: texts }) => {
+      const choices = texts && choiceIds(texts, renderer);
       const asked = performance.now();
       let sent = asked;
       const sample = async (): Promise<SampleResult> => {
@@ -38,9 +40,10 @@ export function enginePolicy(
           conversation,
           keep,
           append,
-          sampling,
+          sampling: choices ? { ...sampling, maxTokens: longestOf(choices) } : sampling,
           stopIds: renderer.stopIds,
           seed: seedKey,
+          ...(choices && { choices }),
           ...(topLogprobs !== undefined && { topLogprobs }),
         });
       };
@@ -55,6 +58,7 @@ export function enginePolicy(
         by: { kind: 'policy', name: LEARNER, version },
         trainable: true,
         waitMs: sent - asked,
+        ...(choices && { choices }),
         ...(top && { top }),
       };
     },

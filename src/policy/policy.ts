@@ -1,6 +1,6 @@
 /** Things that complete a prompt: a trained model, a script, a person, a remote model. */
 
-import type { Author, EpisodeKey, Finish, Role, Sampling, Untrainable } from '../core/episode.ts';
+import type { Author, Call, EpisodeKey, Finish, Role, Sampling, Untrainable } from '../core/episode.ts';
 import type { Message } from '../core/messages.ts';
 import type { Session } from '../env/session.ts';
 import type { TokenProbability } from './sampler.ts';
@@ -18,6 +18,8 @@ export interface PromptRequest {
   /** The tokens of the prompt after them. */
   readonly append: Int32Array;
   readonly sampling: Sampling;
+  /** Texts to one of which the completion is restricted, by policies that can. */
+  readonly choices?: readonly string[];
   /** How many of the likeliest tokens to tell at each place, where the policy can. */
   readonly topLogprobs?: number;
   readonly signal: AbortSignal;
@@ -37,6 +39,8 @@ export interface Completion {
   readonly logprobs: Float32Array;
   readonly text: string;
   readonly finish: Finish;
+  /** The token sequences to which it was restricted. */
+  readonly choices?: Call['choices'];
   readonly by: Author;
   readonly trainable: true | Untrainable;
   /** Milliseconds that it waited for others before anything was computed. */

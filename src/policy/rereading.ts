@@ -18,8 +18,9 @@ export function rereading(policy: PromptPolicy, renderer: Renderer): Policy {
         append: promptOf(request.messages, renderer),
         sampling: { ...request.sampling, maxTokens: renderer.maxTurnTokens },
       });
+      const { choices: _, ...said } = completion;
       const none = { ids: new Int32Array(), logprobs: new Float32Array() };
-      return { ...completion, ...none, text: renderer.answer(completion.text), trainable: 'other-model' };
+      return { ...said, ...none, text: renderer.answer(completion.text), trainable: 'other-model' };
     },
     release: (conversation) => policy.release?.(conversation),
   };

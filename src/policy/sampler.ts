@@ -19,6 +19,11 @@ export interface SampleRequest {
   readonly stopIds: readonly number[];
   /** Names the random stream of this completion. */
   readonly seed: string;
+  /**
+   * Token sequences to one of which the completion is restricted, token by token along their trie. None may be the beginning
+   * of another.
+   */
+  readonly choices?: readonly Int32Array[];
   /** How many of the likeliest tokens to tell at each place; absent: none. */
   readonly topLogprobs?: number;
 }
@@ -31,7 +36,10 @@ export interface TokenProbability {
 
 export interface SampleResult {
   readonly ids: Int32Array;
-  /** Log-probability of each sampled id under the untruncated distribution at the sampling temperature (at 1 when greedy). */
+  /**
+   * Log-probability of each sampled id under the untruncated distribution at the sampling temperature (at 1 when greedy),
+   * renormalised at each token over those that `choices` allow.
+   */
   readonly logprobs: Float32Array;
   readonly finish: 'stop' | 'length';
   /** Of the weights that sampled all of it. */

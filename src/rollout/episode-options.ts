@@ -19,6 +19,8 @@ export interface EpisodeOptions {
   readonly renderer: Renderer;
   readonly context: Context;
   readonly sampling: Omit<Sampling, 'maxTokens'>;
+  /** Whether acts are restricted to the legal ones, where the environment lists them. */
+  readonly choices?: boolean;
   readonly maxTurns: number;
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;

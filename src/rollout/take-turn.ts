@@ -9,6 +9,7 @@ import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import type { World } from '../env/world.ts';
 import { isCompletion } from '../model/chat/renderer.ts';
 import { idsOfPrompt, linkOf, type Prompt, sharedTokens } from '../model/chat/token-path.ts';
+import { choiceIds, longestOf } from '../policy/choices.ts';
 import type { Completion, CompletionRequest } from '../policy/policy.ts';
 import { addressed } from './agent-names.ts';
 import { EpisodeEnd } from './boundary.ts';
@@ -121,8 +122,23 @@ export async function takeTurn(
   const setting = settingOf(seat.role, request, options);
   const next = await nextAct(seat.thread, turn.fresh, setting, turn.guard, (asked) => complete(turn, asked));
   if ('stop' in next) return next.stop;
-  if (options.contextLength - next.rendered.prompt.length < 1) return 'context-overflow';
-  return act(turn, next, setting);
+  const choices = choicesOf(turn);
+  if (options.contextLength - next.rendered.prompt.length < (choices?.longest ?? 1))
+    return 'context-overflow';
+  return act(turn, next, setting, choices?.texts);
+}
+
+/** The completions among which an act is chosen; undefined where it is free, also where a strategy has tools of its own. */
+function choicesOf({
+  session,
+  options: { choices, context, renderer },
+}: Pick<TurnAt, 'session' | 'options'>):
+  | { readonly texts: readonly string[]; readonly longest: number }
+  | undefined {
+  if (!choices || context.strategy.answer) return undefined;
+  const texts = session.completions();
+  const ids = texts && choiceIds(texts, renderer);
+  return ids && { texts, longest: longestOf(ids) };
 }
 
 /** A turn under way. */
@@ -159,10 +175,15 @@ async function act(
   turn: TurnAt,
   next: Exclude<NextAct, { stop: StopReason }>,
   setting: Setting,
+  choices?: readonly string[],
 ): Promise<StopReason> {
   const { seat, recorder, session, options, fresh, guard } = turn;
   const { rendered } = next;
-  const sampled = await sample(turn, rendered, { purpose: 'act', why: 'window' });
+  const sampled = await sample(turn, rendered, {
+    purpose: 'act',
+    why: 'window',
+    ...(choices && { choices }),
+  });
   const answered = performance.now();
   const { completion } = sampled;
   const base: Call = {
@@ -215,10 +236,12 @@ async function sample(
   {
     purpose,
     why,
+    choices,
     script,
   }: {
     readonly purpose: string;
     readonly why: NewPath;
+    readonly choices?: readonly string[];
     readonly script?: () => string | undefined;
   },
 ): Promise<{ readonly call: Call; readonly completion: Completion }> {
@@ -241,6 +264,7 @@ async function sample(
       sampling,
       role,
       session: session.inner,
+      ...(choices && { choices }),
       ...(script && { script }),
       signal,
     }),
@@ -266,6 +290,7 @@ async function sample(
     waitMs: tenths(waitMs),
     policyMs: tenths(performance.now() - began - waitMs),
     ...linkOf(prompt, why),
+    ...(completion.choices && { choices: completion.choices }),
     ...(tools && { tools: recorder.declare(tools), reply: renderer.read(completion.text, tools) }),
   };
   return { call, completion };

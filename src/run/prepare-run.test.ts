@@ -119,7 +119,7 @@ test('an engine that lacks something is named as the reason', () => {
   const { recipe, config, world } = prepareRun(frozenLake, findRecipe('ppo'), {
     objective: { entropyCoefficient: 0.1 },
   });
-  const all = { valueHead: true, entropies: true, customObjectives: true, temperatures: true };
+  const all = { valueHead: true, entropies: true, customObjectives: true, choices: true, temperatures: true };
   const reason = (engine: Partial<typeof all>): string | undefined =>
     obstacle(recipe, config, { world, engine: { ...all, ...engine } });
   expect(reason({})).toBeUndefined();

@@ -29,6 +29,7 @@ export function fakeEngine(parts: Partial<Engine> = {}): FakeEngine {
       entropies: false,
       temperatures: true,
       customObjectives: true,
+      choices: false,
       deterministic: true,
     },
     sample: unasked,

@@ -183,6 +183,8 @@ export interface ShownCall {
   readonly reasoning?: CutText;
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: string }[];
   readonly problem?: string;
+  /** Completions among which it was chosen, where they were listed. */
+  readonly choices?: number;
   readonly finish: Finish;
   readonly trainable: true | Untrainable;
   readonly at: number;

@@ -1,5 +1,6 @@
 /** The engine that needs nothing but this process: onnxruntime in a worker thread, driven by graphs written here. */
 
+import { isForced } from '../../core/choices.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { openAdapter } from '../../model/checkpoint/adapter-folder.ts';
 import type { ModelCheckpoint } from '../../model/checkpoint/checkpoint.ts';
@@ -17,6 +18,7 @@ import type {
   OptimStepResult,
   SampleRequest,
   SampleResult,
+  ScoredRows,
   ScoreRequest,
   TokenBatch,
   TokenScores,
@@ -52,6 +54,7 @@ export const embeddedAbilities: EngineAbilities = {
   entropies: true,
   temperatures: true,
   customObjectives: true,
+  choices: true,
 };
 
 /** What is trained: all weights, or an adapter over weights that stay as they are. */
@@ -184,9 +187,9 @@ export class EmbeddedEngine implements Engine {
     this.#host.call('release', [conversations]).catch(() => undefined);
   }
 
-  async score(batch: Pick<TokenBatch, 'rows'>, options: ScoreRequest): Promise<TokenScores> {
+  async score(batch: ScoredRows, options: ScoreRequest): Promise<TokenScores> {
     const { shape, lora } = this.#settings;
-    const packed = this.#shared(packAllTokens(batch.rows, shape));
+    const packed = this.#shared(packAllTokens(batch, shape));
     const scores = await this.#host.call(
       'score',
       [packed, options, layoutOf(packed, lora)],
@@ -203,9 +206,15 @@ export class EmbeddedEngine implements Engine {
         values_T.set(values_N.subarray(firsts[row]!, firsts[row]! + ids_T.length - 1), 1);
         return values_T;
       });
+    const unforced = (values_B: Float32Array[]): Float32Array[] => {
+      for (const [row, allowed_T] of (batch.allowed_B ?? []).entries())
+        for (const [at, allowed] of (allowed_T ?? []).entries())
+          if (isForced(allowed)) values_B[row]![at] = 0;
+      return values_B;
+    };
     return {
-      logprobs: byRow(scores.logprobs!),
-      ...(scores.entropies && { entropies: byRow(scores.entropies) }),
+      logprobs: unforced(byRow(scores.logprobs!)),
+      ...(scores.entropies && { entropies: unforced(byRow(scores.entropies)) }),
       ...(scores.values && { values: byRow(scores.values) }),
       ...(options.heads && {
         heads: Object.fromEntries(options.heads.map((name) => [name, byRow(scores[`head.${name}`]!)])),

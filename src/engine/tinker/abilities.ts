@@ -2,7 +2,7 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import type { ObjectiveNeeds, TokenTargets } from '../../objective/contract/objective.ts';
-import type { EngineAbilities } from '../engine.ts';
+import type { EngineAbilities, SampleRequest } from '../engine.ts';
 
 /** Whichever server speaks it. */
 export const tinkerAbilities: EngineAbilities = {
@@ -10,6 +10,7 @@ export const tinkerAbilities: EngineAbilities = {
   entropies: false,
   temperatures: false,
   customObjectives: true,
+  choices: false,
 };
 
 /** @throws TurnwiseError `engine-unsupported` */
@@ -23,11 +24,25 @@ export function requirePlainTemperature(temperature: number): void {
 }
 
 /** @throws TurnwiseError `engine-unsupported` */
-export function requireWholeVocabulary({ allowed_N }: Pick<TokenTargets, 'allowed_N'>): void {
+export function requireWholeVocabulary({
+  allowed_N,
+}: {
+  readonly allowed_N?: TokenTargets['allowed_N'] | undefined;
+}): void {
   if (!allowed_N?.some((allowed) => allowed !== null)) return;
   throw new TurnwiseError('engine-unsupported', {
     what: 'The Tinker API normalises over the whole vocabulary, and completions of this batch were restricted to choices',
     next: 'Sample without choices, or train with the embedded engine',
+  });
+}
+
+/** @throws TurnwiseError `engine-unsupported` */
+export function requireFreeSampling({ choices }: Pick<SampleRequest, 'choices'>): void {
+  if (choices === undefined) return;
+  throw new TurnwiseError('engine-unsupported', {
+    what: 'The Tinker API cannot restrict a completion to choices',
+    seen: `${choices.length} choices`,
+    next: 'Sample with rollout.choices false, or with the embedded engine',
   });
 }
 

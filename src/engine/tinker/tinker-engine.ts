@@ -23,11 +23,13 @@ import type {
   OptimStepResult,
   SampleRequest,
   SampleResult,
+  ScoredRows,
   ScoreRequest,
   TokenBatch,
   TokenScores,
 } from '../engine.ts';
 import {
+  requireFreeSampling,
   requireLogprobsOnly,
   requirePlainTemperature,
   requireWholeVocabulary,
@@ -120,6 +122,7 @@ export class TinkerEngine implements Engine {
   /** As `TinkerSampling` has it, with what was published last. */
   async sample(request: SampleRequest): Promise<SampleResult> {
     this.#requireOpen();
+    requireFreeSampling(request);
     checkSampleRequest(request, this.capabilities);
     return this.#sampling.sample(request);
   }
@@ -128,8 +131,9 @@ export class TinkerEngine implements Engine {
     this.#sampling.release(conversations);
   }
 
-  async score({ rows }: Pick<TokenBatch, 'rows'>, options: ScoreRequest): Promise<TokenScores> {
+  async score({ rows, allowed_B }: ScoredRows, options: ScoreRequest): Promise<TokenScores> {
     this.#requireOpen();
+    requireWholeVocabulary({ allowed_N: allowed_B?.flatMap((allowed_T) => allowed_T ?? []) });
     requireLogprobsOnly(options);
     requirePlainTemperature(options.temperature);
     checkRows(rows, this.capabilities);

@@ -3,6 +3,7 @@
  * throws an `EpisodeEnd` that names the call. Sessions that arrive after their deadline are closed when they come.
  */
 
+import { MOST_CHOICES } from '../../core/choices.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
@@ -10,6 +11,7 @@ import { checkedPart, type WorldPart } from '../../env/mix/part.ts';
 import type { ParsedAction } from '../../env/protocol.ts';
 import {
   type CheckedStep,
+  checkedActions,
   checkedMessages,
   checkedParse,
   checkedRole,
@@ -107,6 +109,20 @@ export class GuardedSession {
     return this.#call('reading the thought of', () => {
       const protocol = this.#protocol;
       return protocol.thought && checkedText('protocol.thought()', protocol.thought(text));
+    });
+  }
+
+  /**
+   * Every completion that says a legal action, where they can be listed: not where words stand before an action or may be an
+   * answer.
+   */
+  completions(): readonly string[] | undefined {
+    return this.#call('listing the actions of', () => {
+      const protocol = this.#protocol;
+      if (protocol.thought || protocol.answers) return undefined;
+      const actions = checkedActions(this.inner.actions?.());
+      if (actions === undefined || actions.length > MOST_CHOICES) return undefined;
+      return actions.map((action) => checkedText('protocol.format()', protocol.format(action)));
     });
   }
 

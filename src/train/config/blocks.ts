@@ -35,6 +35,7 @@ export const everyRun: Block = {
   seats: true,
   rollout: {
     temperature: true,
+    choices: true,
     maxTurns: true,
     exchangeEvery: true,
     concurrency: true,

@@ -106,6 +106,12 @@ const rollout = z.strictObject({
     ),
   topP: z.number().positive().max(1).default(1).describe('Nucleus: keep tokens up to this probability mass'),
   topK: z.int().min(0).default(0).describe('Keep the k likeliest tokens; 0 keeps all'),
+  choices: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Restrict each action to the legal ones, where the environment lists at most 256; true with --model unless set',
+    ),
   maxTurns: z.int().min(0).default(0).describe('Turn limit; 0 takes the environment’s'),
   exchangeEvery: z
     .int()

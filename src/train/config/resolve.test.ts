@@ -94,3 +94,16 @@ test('what cannot be used is named: keys, options, values, and settings that do 
   );
   expect(resolve({ model: { width: 24, heads: 4 } }).model).toMatchObject({ width: 24, heads: 4 });
 });
+
+test('acts are restricted to the legal ones with a pretrained model, and not with words or on a server', () => {
+  const choices = (settings: object) => resolve(settings).rollout.choices;
+  const server = { engine: 'tinker', tinker: { baseUrl: 'http://127.0.0.1:1', baseModel: 'a/b' } };
+  expect(choices({})).toBe(false);
+  expect(choices({ rollout: { choices: true } })).toBe(true);
+  expect(choices({ model: { pretrained: './a' } })).toBe(true);
+  expect(choices({ model: { pretrained: './a' }, rollout: { choices: false } })).toBe(false);
+  expect(choices(server)).toBe(false);
+  expect(() => choices({ ...server, rollout: { choices: true } })).toThrowErrorMatchingInlineSnapshot(
+    `[TurnwiseError: The Tinker API cannot restrict completions to choices. Seen: engine=tinker. Leave it out, or train with the embedded engine.]`,
+  );
+});

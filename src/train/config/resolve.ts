@@ -56,7 +56,7 @@ const PRETRAINED: TrainSettings = {
     schedule: 'constant',
     warmupSteps: 3,
   },
-  rollout: { tasks: 8, group: 8, concurrency: 64 },
+  rollout: { tasks: 8, group: 8, concurrency: 64, choices: true },
   optimizer: { learningRate: 1e-4, tokenBudget: 2048 },
   evaluation: { tasks: 0, finalTasks: 0 },
 };
@@ -65,7 +65,11 @@ const PRETRAINED: TrainSettings = {
 const ALL_WEIGHTS: TrainSettings = { clone: { learningRate: 3e-5 }, optimizer: { learningRate: 1e-5 } };
 
 /** A server is not timed, and imitation there has a price of its own. */
-const ON_SERVER: TrainSettings = { clone: { steps: 0 }, evaluation: { tasks: 32, finalTasks: 64 } };
+const ON_SERVER: TrainSettings = {
+  clone: { steps: 0 },
+  rollout: { choices: false },
+  evaluation: { tasks: 32, finalTasks: 64 },
+};
 
 /** `owner/name`: models on servers are called by what they are called on the hub. */
 const HUB_NAME = /^[\w-][\w.-]*\/[\w.-]+$/;
@@ -109,7 +113,7 @@ function pretrainedSettings(settings: TrainSettings): TrainSettings | undefined 
  * The layer that a server brings. Its model is spoken to by a tokenizer and chat template, which a name of the hub stands for as
  * well; a model without either is taught the words of the environment.
  */
-function serverSettings({ model, tinker, chat, lora }: TrainSettings): TrainSettings {
+function serverSettings({ model, tinker, chat, lora, rollout }: TrainSettings): TrainSettings {
   const invalid = (key: string, what: string, next: string, seen?: string): TurnwiseError =>
     new TurnwiseError('config-invalid', { what, ...(seen !== undefined && { seen }), next, fields: { key } });
   const { baseUrl = '', baseModel = '' } = tinker ?? {};
@@ -127,6 +131,13 @@ function serverSettings({ model, tinker, chat, lora }: TrainSettings): TrainSett
   ][0];
   if (idle !== undefined)
     throw invalid(idle, `${idle} is decided by the server`, 'Leave it out', `engine=tinker`);
+  if (rollout?.choices)
+    throw invalid(
+      'rollout.choices',
+      'The Tinker API cannot restrict completions to choices',
+      'Leave it out, or train with the embedded engine',
+      'engine=tinker',
+    );
   const pretrained = model?.pretrained ?? (HUB_NAME.test(baseModel) ? baseModel : '');
   if (pretrained !== '')
     return mergeSettings(PRETRAINED as Plain, ON_SERVER as Plain, { model: { pretrained } }) as TrainSettings;

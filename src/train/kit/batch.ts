@@ -2,7 +2,7 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Rng } from '../../core/rng.ts';
-import { type Sample, samplesOfTrajectory } from '../../core/sample.ts';
+import { chosenMask, type Sample, samplesOfTrajectory } from '../../core/sample.ts';
 import { isTrained, type Trajectory } from '../../core/trajectory.ts';
 import { creditTrajectory, type TurnScores } from '../../credit/contract/view.ts';
 import type { CreditTrajectory, TrajectoryCredit } from '../../credit/report/rollouts.ts';
@@ -155,6 +155,10 @@ export function minibatches<T>(items: readonly T[], count: number, rng: Rng): T[
   );
 }
 
+/** What the tokens of a sample were chosen among, as a field of its row. */
+export const allowedIn = ({ allowed_T }: Sample): Pick<TokenRow, 'allowed_T'> =>
+  allowed_T ? { allowed_T } : {};
+
 /** Shares of the loss: tokens of weight 0 are not counted in what it is divided by, other weights are factors. */
 function sharesOf(
   part: readonly CreditedSample[],
@@ -173,8 +177,9 @@ function sharesOf(
 }
 
 /**
- * Engine rows of one optimizer step: weights have the step's own denominator. Values are weighed like the tokens that they
- * are before; where only some have something to learn, their loss is a mean over these. `constant` is that of the aggregation.
+ * Engine rows of one optimizer step: weights have the step's own denominator, in which forced tokens do not count. Values are
+ * weighed like the tokens that they are before, forced ones among them; where only some have something to learn, their loss is
+ * a mean over these. `constant` is that of the aggregation.
  */
 export function trainingRows(
   part: readonly CreditedSample[],
@@ -184,14 +189,17 @@ export function trainingRows(
     referenceLogprobs,
   }: { readonly constant?: number; readonly referenceLogprobs?: readonly Float32Array[] } = {},
 ): TokenRow[] {
-  const weights = sharesOf(part, ({ sample }) => sample.mask_T, aggregation, constant);
+  const weights = sharesOf(part, ({ sample }) => chosenMask(sample), aggregation, constant);
   const valueWeights = part.some(({ targets_T }) => targets_T)
     ? sharesOf(part, ({ targets_T, sample }) => targets_T ?? sample.mask_T, 'token-mean')
-    : weights;
+    : part.some(({ sample }) => sample.allowed_T)
+      ? sharesOf(part, ({ sample }) => sample.mask_T, aggregation, constant)
+      : weights;
   return part.map((item, index) => ({
     ids_T: item.sample.ids_T,
     mask_T: item.sample.mask_T,
     turn_T: item.sample.turn_T,
+    ...allowedIn(item.sample),
     channels: {
       weight: weights[index]!,
       advantages: item.advantages_T,

@@ -214,7 +214,8 @@ export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'reci
  */
 export function playOptions(learner: Learner, signal: AbortSignal, step = 1): CollectOptions {
   const { config, engine, renderer, world } = learner;
-  const { temperature, topP, topK, maxTurns, concurrency, turnTimeoutMs, exchangeEvery } = config.rollout;
+  const { temperature, topP, topK, choices, maxTurns, concurrency, turnTimeoutMs, exchangeEvery } =
+    config.rollout;
   const batching = batchingOf(learner);
   const policy = enginePolicy(engine, renderer, batching);
   return {
@@ -225,6 +226,7 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
     renderer,
     context: learner.context,
     sampling: { temperature, topP, topK },
+    ...(choices && { choices }),
     maxTurns: maxTurns === 0 ? world.maxTurns : maxTurns,
     contextLength: engine.capabilities.contextLength,
     turnTimeoutMs,

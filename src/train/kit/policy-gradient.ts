@@ -44,6 +44,6 @@ async function referenceOf(
   { policy }: Trainer,
   part: readonly CreditedSample[],
 ): Promise<readonly Float32Array[]> {
-  const rows = part.map(({ sample }) => sample.ids_T);
-  return (await policy.score(rows, { frozen: true })).logprobs;
+  const samples = part.map(({ sample }) => sample);
+  return (await policy.score(samples, { frozen: true })).logprobs;
 }

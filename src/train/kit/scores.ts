@@ -1,6 +1,6 @@
 /** What the engine says of the episodes of a step before anything is learned from them, for credit and for the loss. */
 
-import { sharedRows } from '../../engine/token-batch.ts';
+import { scoredRows } from '../../engine/token-batch.ts';
 import { klRewards } from '../../objective/regularizer/kl-reward.ts';
 import { builtIns, type Catalogue } from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';
@@ -25,11 +25,11 @@ export async function scoreEpisodes(
   const logprobs = correctsMismatch(config, catalogue);
   const divergence = klInRewards(config);
   if (!values && !entropies && !logprobs && !divergence) return [];
-  const rows = sharedRows(candidates.flatMap(({ samples }) => samples.map(({ ids_T }) => ids_T)));
+  const rows = scoredRows(candidates.flatMap(({ samples }) => samples));
   const { temperature } = config.rollout;
-  const scored = await engine.score({ rows }, { temperature, values, entropies });
+  const scored = await engine.score(rows, { temperature, values, entropies });
   const reference = divergence
-    ? (await engine.score({ rows }, { temperature, frozen: true })).logprobs
+    ? (await engine.score(rows, { temperature, frozen: true })).logprobs
     : undefined;
   let next = 0;
   return candidates.map(({ samples }) => {

@@ -5,7 +5,7 @@ import { Rng } from '../../core/rng.ts';
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
 import type { CreditState } from '../../credit/report/rollouts.ts';
 import type { Engine, SampleResult, ScoreRequest } from '../../engine/engine.ts';
-import { sharedRows } from '../../engine/token-batch.ts';
+import { scoredRows } from '../../engine/token-batch.ts';
 import { truthsOf } from '../../env/world.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
 import { explainedVariance } from '../../objective/critic/value.ts';
@@ -21,7 +21,7 @@ import { lessonRows } from './lesson-rows.ts';
 import { policyObjective } from './policy-objective.ts';
 import { withoutSamplerNumbers } from './sampler-gap.ts';
 import type { Credited } from './stored-credit.ts';
-import type { Lesson, Prompt, TrainedModel, Trainer } from './trainer.ts';
+import type { Lesson, Prompt, ReadRow, TrainedModel, Trainer } from './trainer.ts';
 
 /** Weights of an engine, with the optimizer steps that were taken on them. */
 class EngineModel implements TrainedModel {
@@ -37,8 +37,9 @@ class EngineModel implements TrainedModel {
     this.#prefix = prefix;
   }
 
-  score(rows_B: readonly Int32Array[], what: Partial<ScoreRequest> = {}) {
-    return this.#engine.score({ rows: sharedRows(rows_B) }, { temperature: this.#temperature, ...what });
+  score(rows_B: readonly ReadRow[], what: Partial<ScoreRequest> = {}) {
+    const rows = rows_B.map((row) => (row instanceof Int32Array ? { ids_T: row } : row));
+    return this.#engine.score(scoredRows(rows), { temperature: this.#temperature, ...what });
   }
 
   learn(lesson: Lesson, objective: Objective): Promise<void> {
@@ -135,7 +136,9 @@ export class StepTrainer implements Trainer {
   async complete(prompts: readonly Prompt[]): Promise<SampleResult[]> {
     const { config, engine, renderer } = this.#learner;
     const { temperature, topP, topK } = config.rollout;
-    const requests = prompts.map(({ ids_T, name }) => ({
+    const longestOf = (choices: Prompt['choices']): number =>
+      choices?.reduce((most, { length }) => Math.max(most, length), 0) ?? renderer.maxTurnTokens;
+    const requests = prompts.map(({ ids_T, name, choices }) => ({
       conversation: name,
       keep: 0,
       append: Int32Array.from(ids_T),
@@ -143,8 +146,9 @@ export class StepTrainer implements Trainer {
         temperature,
         topP,
         topK,
-        maxTokens: Math.min(renderer.maxTurnTokens, this.contextLength - ids_T.length),
+        maxTokens: Math.min(longestOf(choices), this.contextLength - ids_T.length),
       },
+      ...(choices && { choices }),
       stopIds: renderer.stopIds,
       seed: `${config.seed}/${name}`,
     }));

@@ -1,5 +1,6 @@
 /** What a recipe learns with: the weights of one player, the credit of its episodes, and the episodes that are kept. */
 
+import type { Call } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Rng } from '../../core/rng.ts';
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
@@ -17,10 +18,16 @@ import type { Kept } from './learn.ts';
 /** The batch of one optimizer step (`batchOf` makes it of rows), and how its rows belong together. */
 export type Lesson = TokenBatch & StepStructure;
 
+/** Token ids, with what they were chosen among where that is known. */
+export type ReadRow = Int32Array | Pick<TokenRow, 'ids_T' | 'allowed_T'>;
+
 /** Weights that learn: those of the policy, or of a critic in a model of its own. */
 export interface TrainedModel {
-  /** Reads rows of token ids, at the sampling temperature unless another is said; `frozen` reads the copy that is kept. */
-  score(rows_B: readonly Int32Array[], what?: Partial<ScoreRequest>): Promise<TokenScores>;
+  /**
+   * Reads rows of token ids, or samples and rows of a lesson, whose restricted tokens are normalised over what they were chosen
+   * among; at the sampling temperature unless another is said; `frozen` reads the copy that is kept.
+   */
+  score(rows_B: readonly ReadRow[], what?: Partial<ScoreRequest>): Promise<TokenScores>;
   /** One optimizer step. Its figures are averaged over those of the step. */
   learn(lesson: Lesson, objective: Objective): Promise<void>;
   /** Keeps the present weights as the frozen copy, or moves that copy this share of the way to them. */
@@ -33,6 +40,8 @@ export interface TrainedModel {
 export interface Prompt {
   readonly ids_T: Int32Array;
   readonly name: string;
+  /** Token sequences to one of which its completion is restricted. */
+  readonly choices?: Call['choices'];
 }
 
 export interface Trainer {

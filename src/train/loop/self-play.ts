@@ -1,12 +1,13 @@
 /** Self-play in a small two-player game: how exploitable the present strategy is, and the average of all so far. */
 
+import { type AllowedIds, allowedAt } from '../../core/choices.ts';
 import type { Role } from '../../core/episode.ts';
 import type { ErrorCode } from '../../core/error-codes/error-codes.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import { Rng } from '../../core/rng.ts';
-import { sharedRows } from '../../engine/token-batch.ts';
+import { scoredRows } from '../../engine/token-batch.ts';
 import type { World } from '../../env/world.ts';
 import {
   averageStrategy,
@@ -17,6 +18,7 @@ import {
   type InformationSet,
   type Strategy,
 } from '../../eval/exploitability.ts';
+import { choiceIds } from '../../policy/choices.ts';
 import { Boundary, EpisodeEnd } from '../../rollout/boundary.ts';
 import { nextAct } from '../../rollout/context/next-act.ts';
 import {
@@ -102,21 +104,35 @@ export async function measureSelfPlay(
   };
 }
 
+/** An action in an information set: the prompt with the tokens that write it, and how many these are. */
+interface Question {
+  readonly set: InformationSet;
+  readonly action: string;
+  readonly ids_T: Int32Array;
+  readonly allowed_T?: AllowedIds;
+  readonly length: number;
+}
+
 /** The policy's probability of each legal action at each information set, by scoring the action's tokens. */
 async function strategyOf(learner: Learner, tree: GameTree): Promise<Strategy | undefined> {
-  const { renderer, world } = learner;
+  const { renderer, world, config } = learner;
   const boundary = new Boundary(new AbortController().signal, learner.watch);
-  const questions: { set: InformationSet; action: string; ids_T: Int32Array; length: number }[] = [];
+  const questions: Question[] = [];
   try {
     for (const set of tree.informationSets) {
       const prompt = await promptAt(learner, set, boundary);
       if (prompt === undefined) return undefined;
-      for (const action of set.actions) {
-        const answer = renderer.completionIds(world.protocol.format(action));
+      const texts = set.actions.map((action) => world.protocol.format(action));
+      const choices = config.rollout.choices ? choiceIds(texts, renderer) : undefined;
+      for (const [index, action] of set.actions.entries()) {
+        const answer = renderer.completionIds(texts[index]!);
         questions.push({
           set,
           action,
           ids_T: Int32Array.from([...prompt, ...answer]),
+          ...(choices && {
+            allowed_T: [...new Array<null>(prompt.length).fill(null), ...allowedAt(choices, answer)],
+          }),
           length: answer.length,
         });
       }
@@ -128,10 +144,7 @@ async function strategyOf(learner: Learner, tree: GameTree): Promise<Strategy | 
   for (const each of learnersOf(learner)) {
     const asked = questions.filter(({ set }) => playerIn(learner, set.role) === each);
     if (asked.length === 0) continue;
-    const { logprobs } = await each.engine.score(
-      { rows: sharedRows(asked.map(({ ids_T }) => ids_T)) },
-      { temperature: 1 },
-    );
+    const { logprobs } = await each.engine.score(scoredRows(asked), { temperature: 1 });
     for (const [index, { set, action, length }] of asked.entries()) {
       const ofAnswer = logprobs[index]!.slice(-length);
       strategy[set.key] ??= {};

@@ -8,6 +8,7 @@
  * 3. A turn limit ends an episode for the critic, as in ArCHer's repository.
  */
 
+import { allowedAt, isForced } from '../../core/choices.ts';
 import type { Rng } from '../../core/rng.ts';
 import { batchOf, type TokenRow } from '../../engine/token-batch.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
@@ -192,13 +193,19 @@ export function advantageOf(
 }
 
 /** A row that weighs the tokens of one utterance. The closing token, which nobody sampled, is left out. */
-export function utteranceRow({ ids_T, start, end, samplerLogprobs }: Imagined, advantage: number): TokenRow {
+export function utteranceRow(
+  { ids_T, start, end, samplerLogprobs, choices }: Imagined,
+  advantage: number,
+): TokenRow {
   const spread = (value: number): Float32Array =>
     Float32Array.from({ length: end }, (_, token) => (token < start ? 0 : value));
+  const among = choices && allowedAt(choices, ids_T.subarray(start, end));
+  const allowed_T = among && [...new Array<null>(start).fill(null), ...among];
   return {
     ids_T: ids_T.subarray(0, end),
+    ...(allowed_T && { allowed_T }),
     channels: {
-      weight: spread(1),
+      weight: spread(1).map((weight, token) => (isForced(allowed_T?.[token]) ? 0 : weight)),
       advantages: spread(advantage),
       ...(samplerLogprobs && { samplerLogprobs }),
     },

@@ -55,8 +55,8 @@ export const learnArcherIql: Learn = actorCritic({
     const heads = await read(trainer.critic!, ids, false);
     const advantages = turns.map((turn) => advantageOf(heads, turn.row, turn));
     return {
-      rows: turns.map(({ row, start, end }, index) =>
-        utteranceRow({ ids_T: ids[row]!, start, end }, advantages[index]!),
+      rows: turns.map(({ row, ...turn }, index) =>
+        utteranceRow({ ids_T: ids[row]!, ...turn }, advantages[index]!),
       ),
       metrics: { 'critic/advantage': mean(advantages) },
     };

@@ -31,7 +31,7 @@ export const learnDigiQ: Learn = actorCritic({
     const utterances = drawUtterances(kept, config, rng);
     const { ids, turns } = utterances;
     const imagined = await imagine(trainer, utterances, turns, rng, own);
-    const recorded = turns.map(({ row, start, end }) => ({ ids_T: ids[row]!, start, end }));
+    const recorded = turns.map(({ row, ...turn }) => ({ ids_T: ids[row]!, ...turn }));
     const [ofRecorded, ofImagined] = await Promise.all(
       [ids, imagined.map(({ ids_T }) => ids_T)].map((all) => read(trainer.critic!, all, false)),
     );

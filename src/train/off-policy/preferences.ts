@@ -80,10 +80,11 @@ export function turnSide(episode: Trajectory, turn: number, reward: number): Sid
   return { rows, reward };
 }
 
-function cutAfter({ ids_T, turn_T, channels }: TokenRow, tokens: number): TokenRow {
+function cutAfter({ ids_T, turn_T, allowed_T, channels }: TokenRow, tokens: number): TokenRow {
   return {
     ids_T: ids_T.slice(0, tokens),
     ...(turn_T && { turn_T: turn_T.slice(0, tokens) }),
+    ...(allowed_T && { allowed_T: allowed_T.slice(0, tokens) }),
     channels: Object.fromEntries(
       Object.entries(channels).map(([name, values]) => [name, values.slice(0, tokens)]),
     ),
@@ -98,8 +99,7 @@ async function withReference(
 ): Promise<readonly Example[]> {
   const rows = examples.flat().flatMap((side) => side.rows);
   if (reference === undefined || rows.length === 0) return examples;
-  const ids_B = rows.map(({ ids_T }) => ids_T);
-  const { logprobs } = await policy.score(ids_B, { frozen: reference === 'kept' });
+  const { logprobs } = await policy.score(rows, { frozen: reference === 'kept' });
   let next = 0;
   const scored = ({ rows: ofSide, reward }: Side): Side => ({
     reward,

@@ -1,5 +1,6 @@
 /** Turns as a critic sees them: the state before an utterance, the utterance, what it earned, and the state after. */
 
+import type { Call } from '../../core/episode.ts';
 import type { Rng } from '../../core/rng.ts';
 import type { Sample } from '../../core/sample.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
@@ -16,6 +17,8 @@ export interface Utterance {
   readonly reward: number;
   /** Whether the environment accepted it. */
   readonly valid: boolean;
+  /** The token sequences to which it was restricted, and all others in this state are. */
+  readonly choices?: Call['choices'];
   /** The next turn of the episode; absent after the last. */
   readonly next?: Utterance;
 }
@@ -35,13 +38,19 @@ export function utterancesOf(episodes: readonly Trajectory[], rewardScale: numbe
   for (const { episode, samples } of recordedOf(episodes)) {
     const places = samples.flatMap((sample) => {
       const row = ids.push(Int32Array.of(...sample.ids_T, CLOSING_ID)) - 1;
-      return spansOf(sample).map((span) => ({ ...span, row }));
+      return spansOf(sample).map((span) => ({ ...span, row, call: callOf(sample, span) }));
     });
+    const choicesOf = new Map(episode.calls.map(({ id, choices }) => [id, choices]));
     let next: Utterance | undefined;
-    for (const { turn, row, start, end } of places.reverse()) {
+    for (const { turn, row, start, end, call } of places.reverse()) {
+      const choices = choicesOf.get(call);
       const { reward, transition } = episode.turns[turn]!;
       const valid = transition?.valid ?? true;
-      next = { row, start, end, reward: reward * rewardScale, valid, ...(next && { next }) };
+      next = {
+        ...{ row, start, end, reward: reward * rewardScale, valid },
+        ...(choices && { choices }),
+        ...(next && { next }),
+      };
       turns.push(next);
     }
   }
@@ -59,6 +68,10 @@ function spansOf({ turn_T }: Sample): { turn: number; start: number; end: number
   return spans;
 }
 
+/** The call whose tokens all of a span are; -1 where there are several. */
+const callOf = ({ call_T }: Sample, { start, end }: Pick<Utterance, 'start' | 'end'>): number =>
+  call_T.subarray(start, end).every((call) => call === call_T[start]) ? call_T[start]! : -1;
+
 /** A state and an action that the present policy took there: a row with a token more. */
 export interface Imagined {
   readonly ids_T: Int32Array;
@@ -66,6 +79,7 @@ export interface Imagined {
   readonly end: number;
   /** What the sampler wrote down of it, by token of the row. */
   readonly samplerLogprobs?: Float32Array;
+  readonly choices?: Call['choices'];
 }
 
 /** What the published policy does in these states, `count` times in each. */
@@ -77,19 +91,20 @@ export async function imagine(
   count = 1,
 ): Promise<Imagined[]> {
   const key = rng.uint32();
-  const prompts = turns.flatMap(({ row, start }, turn) =>
+  const prompts = turns.flatMap(({ row, start, choices }, turn) =>
     Array.from({ length: count }, (_, copy) => ({
       ids_T: ids[row]!.subarray(0, start),
       name: `imagined/${key}/${turn}/${copy}`,
+      ...(choices && { choices }),
     })),
   );
   const results = await trainer.complete(prompts);
   return results.map((result, index) => {
-    const prompt_T = prompts[index]!.ids_T;
+    const { ids_T: prompt_T, choices } = prompts[index]!;
     const end = prompt_T.length + result.ids.length;
     const samplerLogprobs = new Float32Array(end);
     samplerLogprobs.set(result.logprobs, prompt_T.length);
     const ids_T = Int32Array.of(...prompt_T, ...result.ids, CLOSING_ID);
-    return { ids_T, start: prompt_T.length, end, samplerLogprobs };
+    return { ids_T, start: prompt_T.length, end, samplerLogprobs, ...(choices && { choices }) };
   });
 }

@@ -121,6 +121,7 @@ function shownCall(call: Call, pieces: Pieces | undefined): ShownCall {
     ...(reply?.reasoning && { reasoning: cutText(reply.reasoning) }),
     ...(reply && reply.toolCalls.length > 0 && { toolCalls: toolCallsOf(reply.toolCalls) }),
     ...(problem !== undefined && { problem: problem.slice(0, shownText) }),
+    ...(call.choices && { choices: call.choices.length }),
     finish: call.finish,
     trainable: call.trainable,
     at: call.at,

@@ -3,13 +3,15 @@
  * between turns, so that a turn computes only what is new.
  */
 
+import { ChoiceWalk } from '../../../core/choices.ts';
 import { TurnwiseError } from '../../../core/errors.ts';
 import { Rng } from '../../../core/rng.ts';
 import { Conversations, TokenList } from '../../../policy/conversations.ts';
+import type { TokenProbability } from '../../../policy/sampler.ts';
 import type { SampleRequest } from '../../engine.ts';
 import { type CallLimits, planCalls } from './call-plan.ts';
 import { type Job, pendingOf, type Sampled, type Slot } from './slot.ts';
-import { chooseToken, likeliestTokens } from './token-choice.ts';
+import { chooseAmong, chooseToken, likeliestTokens } from './token-choice.ts';
 
 /** A model with a cache of rows; the scheduler decides which conversation has which row. */
 export interface RowDecoder {
@@ -70,7 +72,17 @@ export class Sampler {
   sample(request: SampleRequest): Promise<Sampled> {
     return new Promise((resolve, reject) => {
       const rng = Rng.of(request.seed);
-      const job = { request, rng, tokens: nothing, logprobs: [], top: [], resolve, reject };
+      const walk = request.choices && new ChoiceWalk(request.choices);
+      const job = {
+        request,
+        rng,
+        tokens: nothing,
+        logprobs: [],
+        top: [],
+        resolve,
+        reject,
+        ...(walk && { walk }),
+      };
       (this.#pauses > 0 ? this.#held : this.#waiting).push(job);
       this.#start();
     });
@@ -175,6 +187,7 @@ export class Sampler {
     // At least the last token of the prompt is fed again: its logits are needed.
     slot.cached = Math.min(slot.cached, common, job.tokens.length - 1);
     this.#decoder.truncate(slot.row, slot.cached);
+    this.#force(slot);
   }
 
   /** Ends the jobs of conversations that were released. */
@@ -252,8 +265,11 @@ export class Sampler {
 
   #choose(slot: Slot, logits_V: Float32Array): void {
     const job = slot.job!;
-    const { request } = job;
-    const { id, logprob } = chooseToken(logits_V, request.sampling, job.rng.next());
+    const { request, walk } = job;
+    const allowed = walk?.next();
+    const { id, logprob } = allowed
+      ? chooseAmong(logits_V, allowed, request.sampling, job.rng.next())
+      : chooseToken(logits_V, request.sampling, job.rng.next());
     if (!Number.isFinite(logprob)) {
       throw new TurnwiseError('non-finite-logits', {
         what: 'The model gave a log-probability that is not finite',
@@ -262,14 +278,34 @@ export class Sampler {
         fields: { conversation: request.conversation },
       });
     }
+    const { topLogprobs = 0, sampling } = request;
+    const top = topLogprobs > 0 ? likeliestTokens(logits_V, sampling.temperature, topLogprobs, allowed) : [];
+    if (this.#take(slot, id, logprob, top)) this.#force(slot);
+  }
+
+  /** Takes the tokens that alone may come next: the model is not asked. */
+  #force(slot: Slot): void {
+    for (;;) {
+      const next = slot.job?.walk?.next();
+      if (next?.length !== 1) return;
+      const id = next[0]!;
+      if (!this.#take(slot, id, 0, [{ id, logprob: 0 }])) return;
+    }
+  }
+
+  /** The next token of the slot's job, which ends with it or goes on (true). */
+  #take(slot: Slot, id: number, logprob: number, top: readonly TokenProbability[]): boolean {
+    const job = slot.job!;
+    const { request, walk } = job;
     job.tokens.push([id]);
     job.logprobs.push(logprob);
+    walk?.take(id);
     const { topLogprobs = 0 } = request;
-    if (topLogprobs > 0) job.top.push(likeliestTokens(logits_V, request.sampling.temperature, topLogprobs));
-    const stopped = request.stopIds.includes(id);
+    if (topLogprobs > 0) job.top.push(top);
+    const stopped = walk ? walk.next().length === 0 : request.stopIds.includes(id);
     const count = job.logprobs.length;
     const full = job.tokens.length >= this.#options.contextLength;
-    if (!stopped && !full && count < request.sampling.maxTokens) return;
+    if (!stopped && !full && count < request.sampling.maxTokens) return true;
     slot.job = undefined;
     job.resolve({
       ids: job.tokens.slice(job.tokens.length - count).slice(),
@@ -277,6 +313,7 @@ export class Sampler {
       finish: stopped ? 'stop' : 'length',
       ...(topLogprobs > 0 && { top: job.top }),
     });
+    return false;
   }
 
   /** Swaps rows so that `slots` have the rows from `firstRow` on, without gaps; returns them by row. */

@@ -1,5 +1,6 @@
 /** A conversation's row of the cache, and the request it is working on. */
 
+import type { ChoiceWalk } from '../../../core/choices.ts';
 import type { Rng } from '../../../core/rng.ts';
 import type { TokenList } from '../../../policy/conversations.ts';
 import type { TokenProbability } from '../../../policy/sampler.ts';
@@ -22,6 +23,8 @@ export interface Job {
   readonly rng: Rng;
   /** Prompt and completion so far, once the job has a row. */
   tokens: TokenList;
+  /** Where it stands among its choices, where it has some. */
+  readonly walk?: ChoiceWalk;
   readonly logprobs: number[];
   /** The likeliest tokens at each place, where they were asked for. */
   readonly top: (readonly TokenProbability[])[];

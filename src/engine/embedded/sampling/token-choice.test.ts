@@ -24,6 +24,32 @@ function reference({ temperature, topK, topP }: TokenChoiceOptions): number[] {
   return probabilities.map((probability, id) => (kept.includes(id) ? probability / total : 0));
 }
 
+/** The same choice by sorting the whole vocabulary. */
+function bySorting(
+  logits: Float32Array,
+  { temperature, topK, topP }: TokenChoiceOptions,
+  uniform: number,
+): number {
+  const highest = Math.max(...logits);
+  const weights = Array.from(logits, (logit) => Math.exp((logit - highest) * (1 / temperature)));
+  const sumOf = (ids: readonly number[]) => ids.reduce((sum, id) => sum + weights[id]!, 0);
+  const all = weights.map((_, id) => id);
+  const cuts = topK > 0 && topK < all.length;
+  const ranked = [...all]
+    .sort((a, b) => weights[b]! - weights[a]! || a - b)
+    .slice(0, cuts ? topK : undefined);
+  const whole = cuts ? sumOf(ranked) : sumOf(all);
+  let kept = 1;
+  while (kept < ranked.length && sumOf(ranked.slice(0, kept)) < topP * whole) kept++;
+  const order = cuts || topP < 1 ? ranked.slice(0, kept) : all;
+  let running = 0;
+  for (const id of order) {
+    running += weights[id]!;
+    if (running > uniform * sumOf(order)) return id;
+  }
+  return order.findLast((id) => weights[id]! > 0)!;
+}
+
 describe('chooseToken', () => {
   it.each<TokenChoiceOptions>([
     { temperature: 1, topP: 1, topK: 0 },
@@ -60,6 +86,19 @@ describe('chooseToken', () => {
     expect(id).toBe(3);
     expect(logprob).toBeCloseTo(Math.log(softmax(logits_V, 1)[3]!), 10);
     expect(chooseToken(Float32Array.of(1, 2, 2), { temperature: 0, topP: 1, topK: 0 }, 0).id).toBe(1);
+  });
+
+  it('keeps the tokens that sorting all of them keeps, ties by id', () => {
+    const rng = Rng.of('ranked');
+    for (let draw = 0; draw < 300; draw++) {
+      const spread = rng.pick([0, 0.01, 3, 200]);
+      const drawn = Float32Array.from({ length: 400 }, () => Math.round(rng.normal() * spread * 8) / 8);
+      const temperature = rng.pick([0.3, 1, 2]);
+      const [topK, topP] = [rng.pick([0, 1, 7, 399, 400]), rng.pick([0.05, 0.5, 0.95, 1])];
+      const uniform = rng.next();
+      const { id } = chooseToken(drawn, { temperature, topK, topP }, uniform);
+      expect(id).toBe(bySorting(drawn, { temperature, topK, topP }, uniform));
+    }
   });
 
   it('survives logits that differ by hundreds', () => {

@@ -46,8 +46,31 @@ export function chooseToken(
   return choice(walk(weights_V, ranking, kept, uniform * keptTotal));
 }
 
-/** The `count` likeliest tokens, most probable first; equal logits are ranked by token id. */
-export function likeliestTokens(logits_V: Float32Array, temperature: number, count: number): TokenChoice[] {
+/** `chooseToken` among some ids alone, ascending: probabilities are renormalised over them. */
+export function chooseAmong(
+  logits_V: Float32Array,
+  allowed: Int32Array,
+  options: TokenChoiceOptions,
+  uniform: number,
+): TokenChoice {
+  const { id, logprob } = chooseToken(logitsOf(allowed, logits_V), options, uniform);
+  return { id: allowed[id]!, logprob };
+}
+
+const logitsOf = (ids: Int32Array, logits_V: Float32Array): Float32Array =>
+  Float32Array.from(ids, (id) => logits_V[id]!);
+
+/** The `count` likeliest tokens of those that are allowed, most probable first; equal logits are ranked by token id. */
+export function likeliestTokens(
+  logits_V: Float32Array,
+  temperature: number,
+  count: number,
+  allowed?: Int32Array,
+): TokenChoice[] {
+  if (allowed) {
+    const likeliest = likeliestTokens(logitsOf(allowed, logits_V), temperature, count);
+    return likeliest.map(({ id, logprob }) => ({ id: allowed[id]!, logprob }));
+  }
   const highest = logits_V.reduce((most, logit) => Math.max(most, logit), Number.NEGATIVE_INFINITY);
   const inverse = temperature === 0 ? 1 : 1 / temperature;
   let total = 0;
@@ -77,23 +100,67 @@ function exponentials(
   return total;
 }
 
+/**
+ * The tokens that truncation keeps, ranked. Only those that could be among them are sorted: buckets of weights say which.
+ * The result is that of sorting all.
+ */
 function truncate(
   weights_V: Float64Array,
   total: number,
   { topK, topP }: TokenChoiceOptions,
 ): { ranking: Uint32Array; kept: number; keptTotal: number } {
-  const ranking = Uint32Array.from(weights_V, (_, id) => id).sort(
-    (a, b) => weights_V[b]! - weights_V[a]! || a - b,
+  const isCut = topK > 0 && topK < weights_V.length;
+  const ranking = candidates(
+    weights_V,
+    isCut ? topK : weights_V.length,
+    isCut ? Number.POSITIVE_INFINITY : topP * total,
   );
-  const limit = topK > 0 ? Math.min(topK, ranking.length) : ranking.length;
+  const limit = isCut ? topK : ranking.length;
   let candidateTotal = 0;
-  if (limit === ranking.length) candidateTotal = total;
+  if (!isCut) candidateTotal = total;
   else for (let rank = 0; rank < limit; rank++) candidateTotal += weights_V[ranking[rank]!]!;
   let kept = 0;
   let keptTotal = 0;
   while (kept < limit && (kept === 0 || keptTotal < topP * candidateTotal))
     keptTotal += weights_V[ranking[kept++]!]!;
   return { ranking, kept, keptTotal };
+}
+
+/** 32 buckets for each halving of the weight, 64 halvings; what is smaller shares the last. */
+const bucketCount = 2048;
+const bucketBits = 15;
+const highestWord = new Uint32Array(new Float64Array([1]).buffer)[1]!;
+const sizes = new Uint32Array(bucketCount);
+const masses = new Float64Array(bucketCount);
+
+/**
+ * At least the `count` largest of weights from 0 to 1, or else the largest that sum to `mass`, from the largest to the smallest,
+ * equal ones by id. The upper half of a float orders weights as buckets do, so equal weights are in one bucket.
+ */
+function candidates(weights_V: Float64Array, count: number, mass: number): Uint32Array {
+  const words = new Uint32Array(weights_V.buffer, weights_V.byteOffset, 2 * weights_V.length);
+  sizes.fill(0);
+  masses.fill(0);
+  for (let id = 0; id < weights_V.length; id++) {
+    const bucket = Math.min((highestWord - words[2 * id + 1]!) >>> bucketBits, bucketCount - 1);
+    sizes[bucket]!++;
+    masses[bucket]! += weights_V[id]!;
+  }
+  // The sum of buckets is rounded otherwise than that of weights one by one.
+  const enough = mass * (1 + 1e-9);
+  let last = 0;
+  let number = sizes[0]!;
+  let sum = masses[0]!;
+  while (last < bucketCount - 1 && number < count && sum < enough) {
+    number += sizes[++last]!;
+    sum += masses[last]!;
+  }
+  const ids = new Uint32Array(number);
+  let next = 0;
+  for (let id = 0; id < weights_V.length; id++)
+    if (Math.min((highestWord - words[2 * id + 1]!) >>> bucketBits, bucketCount - 1) <= last)
+      ids[next++] = id;
+  return ids.sort((a, b) => weights_V[b]! - weights_V[a]! || a - b);
 }
 
 /** The first of `count` tokens, in ranking order (or id order), at which the running weight exceeds `target`. */

@@ -82,6 +82,20 @@ describe.each([{}, { lora: { rank: 2 } }, { sharedPrefixes: 'always' as const }]
   });
 });
 
+it('a forced token has log-probability 0 and gives no gradient', async () => {
+  const engine = await engineOf();
+  await stir(engine, 2);
+  const only = Int32Array.of(5);
+  const forced = batchOf([
+    { ids_T, channels: { weight: Float32Array.of(0, 0, 1, 0, 0) }, allowed_T: [null, null, only, null, null] },
+  ]);
+  const { loss } = await engine.forwardBackward(forced, findObjective('cross-entropy').create(), {
+    temperature: 0.8,
+  });
+  expect(loss).toBeCloseTo(0, 12);
+  expect((await engine.optimStep({ ...adam, learningRate: 0 })).gradientNorm).toBe(0);
+});
+
 it('several numbers a target are a matrix for the objective', async () => {
   const engine = await engineOf();
   const { rows, targets } = batchOf([

@@ -130,9 +130,19 @@ function padder(batch: PackedBatch): (lines: readonly Line[], length: number) =>
           pickNumbers(values, targets, batch.row_N.length),
         ]),
       ),
-      ...(batch.allowed && { allowed: { sets: batch.allowed.sets, set_N: pick(batch.allowed.set_N) } }),
+      ...(batch.allowed && { allowed: usedSets(batch.allowed.sets, pick(batch.allowed.set_N)) }),
     };
   };
+}
+
+/** The sets that some targets have, numbered anew: each is a row as wide as the vocabulary in the pass. */
+function usedSets(
+  sets: readonly Int32Array[],
+  set_N: Int32Array,
+): { readonly sets: readonly Int32Array[]; readonly set_N: Int32Array } {
+  const used = [...new Set(set_N)].filter((set) => set > 0).sort((a, b) => a - b);
+  const numbers = new Map(used.map((set, index) => [set, index + 1]));
+  return { sets: used.map((set) => sets[set - 1]!), set_N: set_N.map((set) => numbers.get(set) ?? 0) };
 }
 
 /** The numbers of some targets of a channel, which may have several for each. */

@@ -1,8 +1,9 @@
 /** Token batches as a few flat arrays: cheap to hand to a worker thread, where micro-batches are cut from them. */
 
+import { isForced } from '../../../core/choices.ts';
 import type { TokenTargets } from '../../../objective/contract/objective.ts';
-import { checkBatch, checkRows, type ModelLimits } from '../../checks.ts';
-import type { BatchRow, TokenBatch } from '../../engine.ts';
+import { checkBatch, checkScoredRows, type ModelLimits } from '../../checks.ts';
+import type { BatchRow, ScoredRows, TokenBatch } from '../../engine.ts';
 
 /** Rows laid end to end, and N targets. */
 export interface PackedBatch {
@@ -42,20 +43,24 @@ export function packBatch(batch: TokenBatch, channels: readonly string[], limits
 }
 
 /**
- * Rows whose tokens are all targets, as scoring has them, but for the first of each.
- * @throws TurnwiseError `batch-invalid` where `checkRows` does
+ * Rows whose tokens are all targets, as scoring has them, but for the first of each. Forced tokens are as if they were chosen
+ * among all: whoever unpacks the scores knows theirs.
+ * @throws TurnwiseError `batch-invalid` where `checkScoredRows` does
  */
-export function packAllTokens(rows: readonly BatchRow[], limits: ModelLimits): PackedBatch {
-  checkRows(rows, limits);
+export function packAllTokens({ rows, allowed_B }: ScoredRows, limits: ModelLimits): PackedBatch {
+  checkScoredRows({ rows, ...(allowed_B && { allowed_B }) }, limits);
   const packed = packRows(rows);
   const count = packed.ids.length - rows.length;
   const row_N = new Int32Array(count);
   const position_N = new Int32Array(count);
+  const allowed_N: (Int32Array | null)[] = [];
   let next = 0;
   for (const [row, length] of packed.lengths_B.entries())
     for (let position = 1; position < length; position++) {
       row_N[next] = row;
       position_N[next++] = position;
+      const allowed = allowed_B?.[row]?.[position] ?? null;
+      if (allowed_B) allowed_N.push(isForced(allowed) ? null : allowed);
     }
   return {
     ...packed,
@@ -63,6 +68,7 @@ export function packAllTokens(rows: readonly BatchRow[], limits: ModelLimits): P
     position_N,
     turn_N: new Int32Array(row_N.length).fill(-1),
     channels: {},
+    ...(allowed_N.some((allowed) => allowed !== null) && { allowed: setsOf(allowed_N) }),
     sharing: false,
   };
 }

@@ -208,7 +208,8 @@ export class LocalTrainingLane implements TrainingLane {
 
   #scorer(options: ScoreOptions, layout: Layout, lora: LoraShape | undefined): Promise<LoadedGraph> {
     const { temperature, entropies = false, values = false, heads = [] } = options;
-    const asked = [temperature, entropies, values, heads, layout.trees, layout.gathered, lora === undefined];
+    const { trees, gathered, restricted } = layout;
+    const asked = [temperature, entropies, values, heads, trees, gathered, restricted, lora === undefined];
     const key = `score ${this.#kind} ${JSON.stringify(asked)}`;
     return this.#session(key, () => buildScoreProgram(this.#shape, options, layout, lora));
   }

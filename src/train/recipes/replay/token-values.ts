@@ -11,11 +11,15 @@ import { remembers } from '../../off-policy/replay.ts';
 import { averagedRows, onTurnEnds, recordedOf } from '../../off-policy/rows.ts';
 import { defineRecipe } from '../recipe.ts';
 
-/** Rewards at the last token of the turn that earned them. */
+/** Rewards at the last token of the turn that earned them. Values are learned of every token, of forced ones too. */
 function rowsOf(episodes: readonly Replayed[], config: TrainConfig) {
-  return averagedRows(recordedOf(episodes), ({ turns }, sample) => ({
-    rewards: onTurnEnds(sample, (turn) => turns[turn]!.reward * config.credit.rewardScale),
-  }));
+  return averagedRows(
+    recordedOf(episodes),
+    ({ turns }, sample) => ({
+      rewards: onTurnEnds(sample, (turn) => turns[turn]!.reward * config.credit.rewardScale),
+    }),
+    ({ mask_T }) => mask_T,
+  );
 }
 
 const acting = 'acts by softmax(log π + strength · Q), π the imitated policy';

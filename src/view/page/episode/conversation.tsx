@@ -235,6 +235,11 @@ function Completion(props: CallBlockProps & { readonly its: ShownTurn | undefine
       {ids && call.ids.length > 0 && <pre class="ids">{call.ids.join(' ')}</pre>}
       {problem !== undefined && <p class="red small">{oneLine(problem, 300)}</p>}
       {its?.valid === false && isLast && <p class="red small">The environment did not accept it.</p>}
+      {call.choices !== undefined && (
+        <p class="ink3 small">
+          Chosen among {plural(call.choices, 'completion')}; forced tokens have probability 1.
+        </p>
+      )}
       {finish === 'length' && call.sampling.maxTokens !== 1 && (
         <p class="ink3 small">Cut at the length limit.</p>
       )}
