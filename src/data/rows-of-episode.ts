@@ -190,7 +190,8 @@ function sourceOf(
     kind,
     by: by.kind === 'policy' && run !== undefined ? `${run}@${by.version}` : by.name,
     ...(run !== undefined && { run }),
-    environment,
+    // Sessions of no environment in particular.
+    ...(environment !== 'gateway' && { environment }),
     split,
     ...(label !== undefined && { label }),
     episode: { step, task, group, member },

@@ -30,6 +30,7 @@ export interface OpenedModel {
   readonly open: OpenBase | undefined;
   /** Of the checkpoint. */
   readonly folder: string;
+  readonly step: number;
 }
 
 /** The model of a checkpoint. The world that it was trained in is not looked for. */
@@ -37,12 +38,12 @@ export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const file = readRunFile(run);
   const checkpoint = await ownCheckpoint(run, request.step);
-  const { card } = checkpoint.state as unknown as CheckpointState;
+  const { card, state } = checkpoint.state as unknown as CheckpointState;
   const open = await reopenBase(card, request);
   const engine = await openEngine(card, file.config, open);
   try {
     await engine.load(checkpoint.folder);
-    return { file, card: movedTo(card, open), engine, open, folder: checkpoint.folder };
+    return { file, card: movedTo(card, open), engine, open, folder: checkpoint.folder, step: state.step };
   } catch (error) {
     await engine.close();
     throw error;

@@ -72,6 +72,10 @@ const clone = z.strictObject({
   randomRate: share.default(0.5).describe('Share of moves replaced by random ones'),
   steps: z.int().min(0).default(50).describe('Behaviour-cloning updates'),
   batch: count.default(64).describe('Demonstrations in an update'),
+  from: z
+    .enum(['successful', 'all'])
+    .default('successful')
+    .describe('Recorded episodes that are imitated, where data names a run or a file'),
   learningRate: z
     .number()
     .positive()
@@ -360,7 +364,9 @@ export const trainConfigSchema = z.strictObject({
   start: z
     .string()
     .default('')
-    .describe('Run of the same folder whose warm start this one begins with; empty makes one'),
+    .describe(
+      'Run of the same folder whose warm start this one begins with, or RUN@STEP and RUN@last for a later checkpoint; empty makes one',
+    ),
   budget: budget.prefault({}),
   engine: z
     .enum(['embedded', 'tinker'])
@@ -391,7 +397,7 @@ export const trainConfigSchema = z.strictObject({
     .string()
     .default('')
     .describe(
-      'What off-policy recipes learn from: empty plays episodes, `demonstrations` are the scripted ones, else the name of a run that stored some, or a file',
+      'Recorded episodes: the name of a run that stored some, or a file of conversations (docs/data.md). Recipes that play imitate them first, others learn from nothing else; `demonstrations` are the scripted ones',
     ),
   replay: replay.prefault({}),
   critic: critic.prefault({}),

@@ -2,7 +2,7 @@
 
 import type { Group } from '../../core/episode.ts';
 import { Rng } from '../../core/rng.ts';
-import { samplesOfTrajectory } from '../../core/sample.ts';
+import { type Sample, samplesOfTrajectory } from '../../core/sample.ts';
 import { scheduleFactor } from '../../core/schedule.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { batchOf } from '../../engine/token-batch.ts';
@@ -15,19 +15,20 @@ import type { RunIo } from './loop.ts';
 
 const SCHEDULE = { kind: 'cosine', warmupSteps: 20, finalFraction: 0.1 } as const;
 
+/** Episodes to imitate: of scripts, in whatever words; or recorded ones, as this model reads and writes them. */
+export type ToImitate =
+  | { readonly demonstrations: readonly Group[] }
+  | { readonly recorded: readonly Group[] };
+
 export async function clone(
   learner: Learner,
-  demonstrations: readonly Group[],
+  shown: ToImitate,
   io: Pick<RunIo, 'event' | 'signal'>,
 ): Promise<void> {
-  const { config, engine, renderer } = learner;
-  const { steps, batch, learningRate } = config.clone;
-  // Group by group, so that no more than the samples of all is in memory.
-  const samples = demonstrations.flatMap((group) =>
-    roleGroups([renderDemonstrations(group, renderer)])
-      .flatMap(({ members }) => members)
-      .flatMap((demonstration) => samplesOfTrajectory(demonstration, () => true)),
-  );
+  const { config, engine } = learner;
+  const { batch, learningRate } = config.clone;
+  const samples = samplesToImitate(shown, learner);
+  const steps = samples.length === 0 ? 0 : config.clone.steps;
   const rng = Rng.of('clone', config.seed);
   const objective = crossEntropy();
   for (let step = 0; step < steps && !io.signal.aborted; step++) {
@@ -58,4 +59,18 @@ export async function clone(
   // What follows is another loss: with these moments its first steps would go on where imitation was going.
   if (steps > 0) await engine.restartOptimizer();
   await engine.publish();
+}
+
+function samplesToImitate(shown: ToImitate, { renderer }: Pick<Learner, 'renderer'>): Sample[] {
+  if ('recorded' in shown) {
+    return roleGroups(shown.recorded).flatMap(({ members }) =>
+      members.flatMap((episode) => samplesOfTrajectory(episode)),
+    );
+  }
+  // Group by group, so that no more than the samples of all is in memory.
+  return shown.demonstrations.flatMap((group) =>
+    roleGroups([renderDemonstrations(group, renderer)])
+      .flatMap(({ members }) => members)
+      .flatMap((demonstration) => samplesOfTrajectory(demonstration, () => true)),
+  );
 }
