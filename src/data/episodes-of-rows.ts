@@ -5,7 +5,7 @@ import type { Call, Episode, EpisodeKey, Group, Role, Split, Transition } from '
 import type { Message, ToolDeclaration } from '../core/messages.ts';
 import { isTrainable, type StopReason } from '../core/stop.ts';
 import { type ConversationRow, isLearned, isPreference, type Row, type RowMessage } from './row.ts';
-import { openingOf } from './rows-of-episode.ts';
+import { openingOf, recordedEpisode } from './rows-of-episode.ts';
 
 export interface RowReading {
   /** The environment that the episodes are of. */
@@ -44,7 +44,7 @@ export function episodesOfRows(rows: readonly Row[], reading: RowReading): Episo
       groups.push(pairGroup(row, groups.length, reading, exact));
       continue;
     }
-    const name = recordedName(row);
+    const name = recordedEpisode(row);
     const known = name === undefined ? undefined : recorded.get(name);
     if (known && !isRepeated(known, row)) {
       known.rows.push(row);
@@ -67,14 +67,6 @@ export function episodesOfRows(rows: readonly Row[], reading: RowReading): Episo
     });
   }
   return { groups, exact };
-}
-
-/** Names the recorded episode of a row; undefined where it was not recorded here. */
-export function recordedName({ source }: ConversationRow): string | undefined {
-  const { kind, by, run, environment, split, label, episode } = source;
-  if (episode === undefined || kind === 'annotation') return undefined;
-  const { step, task, group, member } = episode;
-  return JSON.stringify([kind, run ?? by, environment, split, label, step, task, group, member]);
 }
 
 /** Whether an episode has this conversation already: then it was recorded again. */
@@ -145,7 +137,8 @@ function episodeOf(
     tools,
     seats: { [role]: { player: by, version: 0 } },
     outcome: { [role]: outcome },
-    success: { [role]: success ?? outcome > 0 },
+    // Nothing says that it failed.
+    success: { [role]: success ?? (reward === undefined || outcome > 0) },
     stop,
   };
   if (isExact && calls.length > 0) exact.add(episode);

@@ -8,7 +8,7 @@ import type { Call, Episode, Group, Role } from '../core/episode.ts';
 import type { Message, ToolCall } from '../core/messages.ts';
 import { isTrainable } from '../core/stop.ts';
 import { type Chain, chainOf } from '../core/trajectory.ts';
-import type { ConversationRow, RowMessage, RowSource, RowTokens } from './row.ts';
+import type { ConversationRow, Row, RowMessage, RowSource, RowTokens } from './row.ts';
 
 export interface RowsAbout {
   readonly kind: RowSource['kind'];
@@ -201,11 +201,19 @@ function sourceOf(
 }
 
 /** Names what was shown before the first answer: rows in which it is equal are of one task from one start. */
-export function openingOf({ messages, tools = [] }: ConversationRow): string {
+export function openingOf({ messages, tools = [] }: Row): string {
   const first = messages.findIndex(({ role }) => role === 'assistant');
   const shown = (first < 0 ? messages : messages.slice(0, first)).map(({ role, content }) => [role, content]);
   return createHash('sha256')
     .update(JSON.stringify([shown, tools.map(({ name }) => name)]))
     .digest('hex')
     .slice(0, 16);
+}
+
+/** Names the recorded episode of a row; undefined where it is of none. Annotations of an episode are no recordings of it. */
+export function recordedEpisode({ source }: Row): string | undefined {
+  const { kind, by, run, environment, split, label, episode } = source;
+  if (episode === undefined || kind === 'annotation') return undefined;
+  const { step, task, group, member } = episode;
+  return JSON.stringify([kind, run ?? by, environment, split, label, step, task, group, member]);
 }

@@ -59,6 +59,11 @@ export const rolloutsAndCredit = {
     meaning: 'The viewer was asked for an episode, a group or a step that the run has not stored.',
     remedy: 'Open a step that is stored; `--set rolloutLog=1` stores every step.',
   },
+  'file-exists': {
+    meaning: 'A file to be written exists already.',
+    remedy: 'Choose another, or replace it with `--force`.',
+    exit: 2,
+  },
   'rollouts-empty': {
     meaning: 'The file holds no trajectories.',
     remedy: 'Give a JSON array, or one trajectory a line.',
