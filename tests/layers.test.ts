@@ -14,6 +14,7 @@ const LAYERS = [
   'model',
   'policy',
   'rollout',
+  'data',
   'credit',
   'objective',
   'wire',

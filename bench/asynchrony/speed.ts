@@ -8,8 +8,8 @@ import { world } from '../../envs/frozen-lake/index.ts';
 import { Rng } from '../../src/core/rng.ts';
 import { quantile } from '../../src/core/statistics.ts';
 import { delegateTo } from '../../src/engine/delegate.ts';
-import type { TrainSettings } from '../../src/train/config/config.ts';
 import { conversationOf } from '../../src/rollout/take-turn.ts';
+import type { TrainSettings } from '../../src/train/config/config.ts';
 import type { Metrics } from '../../src/train/loop/events.ts';
 import { learnerRun } from '../learner-run.ts';
 import { simulate } from './simulation.ts';
@@ -24,7 +24,13 @@ const settings = (threads: number): TrainSettings => ({
   threads,
   model: { width: 64, layers: 2, heads: 2, hidden: 172 },
   clone: { demonstrations: 400, steps: 20 },
-  rollout: { tasks: GROUPS, group: MEMBERS, concurrency: SLOTS, batching: 'continuous', turnTimeoutMs: 600_000 },
+  rollout: {
+    tasks: GROUPS,
+    group: MEMBERS,
+    concurrency: SLOTS,
+    batching: 'continuous',
+    turnTimeoutMs: 600_000,
+  },
   // Hardly any: both arms play the same episodes, and only time differs.
   optimizer: { learningRate: 1e-12, epochs: 4 },
   evaluation: { every: 0, finalTasks: 1 },
@@ -63,7 +69,9 @@ async function run({ steps, maxStaleness, mean, threads }: Arm): Promise<SpeedRu
       if (event.type !== 'step') return;
       learned.push((performance.now() - began!) / 1000);
       metrics.push(event.metrics);
-      process.stderr.write(`staleness ${maxStaleness}, step ${event.step}: ${learned.at(-1)!.toFixed(1)} s\n`);
+      process.stderr.write(
+        `staleness ${maxStaleness}, step ${event.step}: ${learned.at(-1)!.toFixed(1)} s\n`,
+      );
     },
     episodes: (_, groups) => {
       const members = groups.flatMap((group) => group.members);
@@ -94,10 +102,16 @@ export async function benchSpeed({ steps = 24, threads = 2 } = {}): Promise<obje
   // With a delay of which all is known, a step without one tells how long learning takes, and what a mean of 1 s would come to.
   const probe = await run({ steps: FIRST + 3, maxStaleness: 0, mean: 1e-3, threads });
   const seconds = (metrics: readonly Metrics[], name: string): number =>
-    quantile(metrics.slice(FIRST).map((step) => step[name]!), 0.5);
+    quantile(
+      metrics.slice(FIRST).map((step) => step[name]!),
+      0.5,
+    );
   const acting = seconds(probe.metrics, 'time/rollout_s');
   const learning = seconds(probe.metrics, 'time/train_s');
-  const unit = quantile(probe.delays.slice(FIRST).map((step) => actingAlone(step) / 1e-3), 0.5);
+  const unit = quantile(
+    probe.delays.slice(FIRST).map((step) => actingAlone(step) / 1e-3),
+    0.5,
+  );
   const mean = learning / unit;
   const arms = [];
   for (const maxStaleness of [0, 1]) arms.push(await run({ steps, maxStaleness, mean, threads }));

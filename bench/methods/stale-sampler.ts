@@ -117,7 +117,7 @@ export async function staleSamplerRun({
       watch: unwatched,
       archive: new Archive(async () => []),
     });
-    const beginning = { demonstrations };
+    const beginning = { imitate: { demonstrations } };
     const summary = await train(learner, initialState, beginning, {
       event: (event) => {
         if (event.type === 'step') steps.push(event.metrics);

@@ -10,9 +10,9 @@ import {
   formatTicks,
   niceTicks,
 } from '../show/format.ts';
+import { keptApart } from '../show/kept-apart.ts';
 import { plot, type Series } from '../show/plot.ts';
 import { sparkline } from '../show/sparkline.ts';
-import { keptApart } from '../show/kept-apart.ts';
 import { table } from '../show/table.ts';
 
 const plain = painter(false);

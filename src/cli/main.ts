@@ -8,6 +8,7 @@ import { processConsole } from '../show/console.ts';
 import { runCommandLine } from './command-line.ts';
 import { compareCommand } from './commands/compare.ts';
 import { creditCommand } from './commands/credit.ts';
+import { dataCommand } from './commands/data.ts';
 import { envCommand } from './commands/env.ts';
 import { envsCommand } from './commands/envs.ts';
 import { evalCommand } from './commands/eval.ts';
@@ -41,6 +42,7 @@ const code = await runCommandLine(process.argv.slice(2), {
     exportCommand,
     envsCommand,
     gatewayCommand,
+    dataCommand,
     envCommand,
     runsCommand,
     viewCommand,

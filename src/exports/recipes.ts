@@ -107,6 +107,7 @@ export { archer, archerIql } from '../train/recipes/replay/archer.ts';
 export { awr } from '../train/recipes/replay/awr.ts';
 export { digiQ } from '../train/recipes/replay/digi-q.ts';
 export { filteredBc } from '../train/recipes/replay/filtered-bc.ts';
+export { sft } from '../train/recipes/replay/sft.ts';
 export { ilql, mcReturns } from '../train/recipes/replay/token-values.ts';
 export { cory } from '../train/recipes/roles/cory.ts';
 export { mars } from '../train/recipes/roles/mars.ts';

@@ -26,6 +26,8 @@ export interface CollectOptions extends EpisodeOptions {
   /** Whether a role is measured; default: all are. */
   readonly counts?: (role: Role) => boolean;
   readonly onEpisode?: (done: number, total: number) => void;
+  /** An episode has come to its end, whatever that is. */
+  readonly onEnded?: (episode: Episode) => void;
 }
 
 export interface GroupToPlay extends Pick<EpisodeRequest, 'failure' | 'maxTurns' | 'say' | 'copied'> {
@@ -128,7 +130,9 @@ export async function playEpisodes(
   let done = 0;
   const worker = async (): Promise<void> => {
     for (let index = next++; index < episodes.length && !signal.aborted; index = next++) {
-      results[index] = await playOrFail(episodes[index]!, options);
+      const episode = await playOrFail(episodes[index]!, options);
+      results[index] = episode;
+      options.onEnded?.(episode);
       options.onEpisode?.(++done, episodes.length);
       // Scripts in a pure environment wait for nothing; Ctrl-C and the terminal must not wait for all their episodes.
       await new Promise(setImmediate);

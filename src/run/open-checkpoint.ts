@@ -17,6 +17,8 @@ import { version } from './version.ts';
 /** A policy with the engine that holds it; it is to be closed. */
 export type OpenedCheckpoint = Learner & {
   readonly engine: OpenedEngine;
+  /** Steps that it had learned. */
+  readonly checkpointStep: number;
   /** Ends the engine, and for an agent what it plays through. */
   close(): Promise<void>;
 };
@@ -29,7 +31,7 @@ export async function openCheckpoint(request: ModelRequest & WorldRequest): Prom
   // Whoever plays asks for no credit and no loss.
   const { context } = file.config;
   const catalogue = await catalogueOf({ context }, request.definitions, request.name);
-  const { engine, card, open, folder } = await openModel(request);
+  const { engine, card, open, folder, step } = await openModel(request);
   const { config } = file;
   let agentRun: Awaited<ReturnType<typeof openAgentRun>> | undefined;
   let seats: OpenSeats | undefined;
@@ -57,7 +59,7 @@ export async function openCheckpoint(request: ModelRequest & WorldRequest): Prom
       ...language,
       ...(seats && { seats }),
     });
-    return { ...learner, engine, close };
+    return { ...learner, engine, checkpointStep: step, close };
   } catch (error) {
     await close();
     throw error;

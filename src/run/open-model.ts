@@ -37,6 +37,7 @@ export interface OpenedModel {
   readonly open: OpenBase | undefined;
   /** Of the checkpoint. */
   readonly folder: string;
+  readonly step: number;
 }
 
 /** The model of a checkpoint. The world that it was trained in is not looked for. */
@@ -47,12 +48,12 @@ export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   requireLearner(player, request.name, file.config);
   const checkpoint = await ownCheckpoint(run, request.step);
   const folder = player === LEARNER ? checkpoint.folder : playerFolder(checkpoint.folder, player);
-  const { card } = checkpoint.state as unknown as CheckpointState;
+  const { card, state } = checkpoint.state as unknown as CheckpointState;
   const open = await reopenBase(card, request);
   const engine = await openEngine(card, file.config, open, undefined, request.held);
   try {
     await engine.load(folder);
-    return { file, card: movedTo(card, open), engine, open, folder };
+    return { file, card: movedTo(card, open), engine, open, folder, step: state.step };
   } catch (error) {
     await engine.close();
     throw error;

@@ -14,7 +14,9 @@ import { choicesIn, readBy, unread } from '../train/config/run-schema.ts';
 import { type Alternative, obstacle, type Place, requireFit } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { recipes } from '../train/recipes/recipes.ts';
+import { namesRecorded } from './data/recorded-data.ts';
 import { createWorld } from './load/environments.ts';
+import { noTeacher } from './model/agent-run.ts';
 import { seatedSources } from './players/player-source.ts';
 
 export interface PreparedRun {
@@ -74,12 +76,15 @@ function alternativeOf(
 
 /** A model from nothing learns its words from demonstrations, so an environment without players cannot teach one. */
 function requireScripts(world: World, config: TrainConfig): void {
-  // An agent's teacher is its own.
-  if (world.script !== undefined || world.agent !== undefined) return;
-  if (config.model.pretrained !== '' || config.start !== '') return;
+  if (world.script !== undefined) return;
+  if (config.model.pretrained !== '' || config.start !== '' || namesRecorded(config.data)) return;
+  if (world.agent !== undefined) {
+    if (world.agent.demonstrate === undefined) throw noTeacher(world.agent);
+    return;
+  }
   throw new TurnwiseError('no-script', {
     what: `${world.name} has no scripted player, so there is nothing that a new model could learn its words from`,
-    next: 'Train a model that can read already (--model), or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE',
+    next: 'Train a model that can read already (--model), record a model that can play (turnwise eval ENVIRONMENT --policy openai:URL --record FILE) and train with --set data=FILE, or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE',
     fields: { environment: world.name },
   });
 }

@@ -31,13 +31,24 @@ export function ownCheckpoint(run: RunDirectory, step?: number): Promise<Checkpo
   });
 }
 
-/** What another run of the folder learned by imitation: the model, its weights, and what they are worth. */
-export async function openWarmStart(
-  root: string,
-  world: RunWorld,
-  config: TrainConfig,
-): Promise<{ readonly card: ModelCard; readonly folder: string; readonly before: Evaluations }> {
-  const run = RunDirectory.openForReading({ root, name: config.start, version });
+/** What another run learned: the model, its weights, and of its warm start what they are worth. */
+export interface WarmStart {
+  readonly card: ModelCard;
+  readonly folder: string;
+  readonly before?: Evaluations;
+}
+
+/** `start` as the name of a run, and the step of a checkpoint; its warm start, before the first step, unless it says another. */
+export function startOf(start: string): { readonly name: string; readonly step: number | 'last' } {
+  const [, name, step] = /^(.+)@(\d+|last)$/.exec(start) ?? [];
+  if (name === undefined) return { name: start, step: 0 };
+  return { name, step: step === 'last' ? step : Number(step) };
+}
+
+/** What another run of the folder learned by imitation, or later. @throws TurnwiseError `start-mismatch`, `start-missing` */
+export async function openWarmStart(root: string, world: RunWorld, config: TrainConfig): Promise<WarmStart> {
+  const { name, step: wanted } = startOf(config.start);
+  const run = RunDirectory.openForReading({ root, name, version });
   const file = readRunFile(run);
   // One world may be loaded in two ways: from code and from a file.
   const known = isSameWorld(file.world, world) ? file.world : world;
@@ -75,24 +86,36 @@ export async function openWarmStart(
       seen: JSON.stringify(other.values[1]),
       allowed: JSON.stringify(other.values[0]),
       next: 'Use the settings of that run, or leave out "start"',
-      fields: { run: config.start, key: other.key },
+      fields: { run: name, key: other.key },
     });
   }
-  if (!run.checkpoints.steps().includes(0)) {
+  const steps = run.checkpoints.steps();
+  const step = wanted === 'last' ? (steps.at(-1) ?? 0) : wanted;
+  if (!steps.includes(step)) {
+    if (step > 0) throw noCheckpoint(config.start, name, steps);
     const typed = typedSource(world.source);
     throw new TurnwiseError('start-missing', {
-      what: `Run "${config.start}" has no warm start to begin with`,
-      seen: `checkpoints of steps ${run.checkpoints.steps().join(', ') || 'none'}`,
+      what: `Run "${name}" has no warm start to begin with`,
+      seen: `checkpoints of steps ${steps.join(', ') || 'none'}`,
       next:
         typed === undefined
           ? `Make a run that keeps it: train({ world, name, settings: { steps: 0 } })`
           : `Make a run that keeps it with: ${commandIn(root, `train ${typed} --name NAME --set steps=0`)}`,
-      fields: { run: config.start },
+      fields: { run: name },
     });
   }
-  const checkpoint = await ownCheckpoint(run, 0);
+  const checkpoint = await ownCheckpoint(run, step);
   const { state, card } = checkpoint.state as unknown as CheckpointState;
-  return { card, folder: checkpoint.folder, before: state.before! };
+  return { card, folder: checkpoint.folder, ...(step === 0 && { before: state.before! }) };
+}
+
+function noCheckpoint(start: string, run: string, steps: readonly number[]): TurnwiseError {
+  return new TurnwiseError('start-missing', {
+    what: `There is no checkpoint "${start}" to begin with`,
+    seen: `checkpoints of steps ${steps.join(', ') || 'none'}`,
+    allowed: `${run}@last, or one of these steps`,
+    fields: { run },
+  });
 }
 
 /** The same model with the heads that a recipe wants, which begin as new ones, and no others. */

@@ -15,6 +15,28 @@ import type { RunControl } from './run-io.ts';
 /** Episodes whose actions are shown to a pretrained model as examples. */
 const ACTION_SAMPLES = 64;
 
+/**
+ * Whether scripts play before the run learns. Beside recorded episodes they give a small model the words that the task needs
+ * besides, and everybody who learns from them alone their start; an agent without a teacher has none.
+ */
+export function needsDemonstrations({
+  warm,
+  recorded,
+  config,
+  world,
+}: {
+  readonly warm: boolean;
+  readonly recorded: object | undefined;
+  readonly config: TrainConfig;
+  readonly world: World;
+}): boolean {
+  if (warm) return config.data === 'demonstrations';
+  if (recorded === undefined) return true;
+  return world.agent
+    ? world.agent.demonstrate !== undefined && config.model.pretrained === ''
+    : world.script !== undefined;
+}
+
 /** Demonstrations to imitate, or a few to learn of the actions from where a pretrained model imitates nothing. */
 export async function playDemonstrations(
   control: RunControl,

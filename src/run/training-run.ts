@@ -19,6 +19,8 @@ import { train } from '../train/loop/loop.ts';
 import { guarded } from '../train/loop/probes.ts';
 import { initialState } from '../train/loop/state.ts';
 import { limitedByActions } from '../train/model-card.ts';
+import { dataPlace } from './data/recorded-data.ts';
+import { beginningOf, openRecorded } from './data/run-beginning.ts';
 import { estimateIn, estimateRun, requireRoomFor, withEvaluations } from './estimate/estimate-run.ts';
 import type { Definition } from './load/definitions.ts';
 import { worldOfRun } from './load/run-world.ts';
@@ -39,10 +41,8 @@ import { runtime, runtimeWarning } from './model/runtime-version.ts';
 import { type OpenSeats, openSeats } from './players/open-seats.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requirePromptsToFit } from './prompts-fit.ts';
-import { dataOf, dataPlace } from './recorded-data.ts';
-import { keptOf, recordedGroups } from './recorded-episodes.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
-import { playDemonstrations } from './run-demonstrations.ts';
+import { needsDemonstrations, playDemonstrations } from './run-demonstrations.ts';
 import { criticFolder } from './run-folders.ts';
 import { type OpenIo, openIo, type RunControl, waitingReport } from './run-io.ts';
 import {
@@ -171,7 +171,13 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       });
       for (const told of warnings) io.event(told);
       if (warning) io.event(warning);
-      return await train(learner, state, { demonstrations: [] }, io, spentSeconds(run, state.step));
+      return await train(
+        learner,
+        state,
+        { imitate: { demonstrations: [] } },
+        io,
+        spentSeconds(run, state.step),
+      );
     } finally {
       await Promise.all([
         ...[engine ? engine.close() : agentRun?.close(), critic?.close()],
@@ -197,13 +203,13 @@ async function begin(
   try {
     const here = run.readConfig(z.unknown()).world;
     const warm = config.start === '' ? undefined : await openWarmStart(control.root, here, config);
-    const demonstrations =
-      warm && config.data !== 'demonstrations'
-        ? []
-        : await playDemonstrations(control, run, world, config, watch, agentRun, catalogue);
+    const recorded = await openRecorded(control.root, config, world);
+    const demonstrations = needsDemonstrations({ warm: warm !== undefined, recorded, config, world })
+      ? await playDemonstrations(control, run, world, config, watch, agentRun, catalogue)
+      : [];
     const designed = warm
       ? withHeadsOf(warm.card, recipe, config)
-      : designCard(world, demonstrations, config, recipe, open);
+      : designCard(world, [...demonstrations, ...(recorded?.groups ?? [])], config, recipe, open);
     const card =
       warm || 'words' in designed
         ? designed
@@ -240,11 +246,9 @@ async function begin(
     const estimated = await estimateRun(learner, demonstrations, control.signal);
     for (const event of estimated ?? []) io.event(event);
     learner = withEvaluations(learner, estimated?.[0]);
-    const recorded = recordedGroups(learner, await dataOf(control.root, learner, demonstrations));
-    if (recorded.length > 0) await io.writer.writeRecorded(recorded);
-    archive.add(recorded);
-    const beginning = warm ? { before: warm.before } : { demonstrations };
-    return await train(learner, initialState, { ...beginning, recorded: keptOf(recorded) }, io);
+    const begun = await beginningOf({ learner, demonstrations, warm, recorded, io });
+    archive.add(begun.archived);
+    return await train(learner, initialState, begun.beginning, io);
   } finally {
     await Promise.all([
       ...[engine ? engine.close() : agentRun?.close(), critic?.close()],

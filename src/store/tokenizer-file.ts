@@ -12,15 +12,18 @@ export type TokenizerSource = { readonly words: readonly string[] } | { readonly
 
 /** Keep the tokenizer in the folder of a run. @returns its hash, as the headers of shards name it */
 export function keepTokenizer(runFolder: string, source: TokenizerSource, disk: Disk): string {
-  const content =
-    'words' in source
-      ? Buffer.from(
-          `${JSON.stringify({ format: 'turnwise-words', formatVersion: 1, words: source.words })}\n`,
-        )
-      : readTokenizer(source.model);
+  const content = tokenizerFile(source);
   const path = join(runFolder, 'tokenizer.json');
   if (!existsSync(path) || !readFileSync(path).equals(content)) disk.replaceFile(path, content);
   return createHash('sha256').update(content).digest('hex');
+}
+
+/** What `tokenizer.json` of a run with this model says. */
+export function tokenizerFile(source: TokenizerSource): Buffer {
+  if (!('words' in source)) return readTokenizer(source.model);
+  return Buffer.from(
+    `${JSON.stringify({ format: 'turnwise-words', formatVersion: 1, words: source.words })}\n`,
+  );
 }
 
 function readTokenizer(model: string): Buffer {

@@ -8,6 +8,7 @@ import { readRollouts, type StoredRollout } from '../../credit/report/node/read-
 import { type CreditReport, creditReport, creditTable } from '../../credit/report/report.ts';
 import { storedRollouts } from '../../credit/report/stored-rollouts.ts';
 import { rewardShapings } from '../../credit/shaping/shapings.ts';
+import { readDatasetGroups } from '../../run/data/dataset-rows.ts';
 import { catalogueOf, nameCredit } from '../../run/settings/run-definitions.ts';
 import { applySettings } from '../../run/settings/settings.ts';
 import { readEpisodeFile } from '../../store/rollouts/read-episodes.ts';
@@ -58,11 +59,12 @@ export const creditCommand: Command<typeof options> = defineCommand({
     'turnwise credit --method gae --help',
   ],
   async run({ options: { method, rollouts, shape, set, json }, console }) {
-    const file = existsSync(rollouts) ? readEpisodeFile(rollouts) : undefined;
+    const shard = existsSync(rollouts) ? readEpisodeFile(rollouts) : undefined;
+    const file = shard ?? (existsSync(rollouts) ? readDatasetGroups(rollouts) : undefined);
     const tell = (report: CreditReport, stored: readonly StoredRollout[]): void =>
       console.write(json ? `${JSON.stringify(report)}\n` : `${creditTable(report, stored)}\n`);
     if (method === undefined) {
-      const { credit } = file?.header ?? {};
+      const credit = shard?.header.credit;
       // A file that cannot be read is refused first.
       if (!file) await readRollouts(rollouts);
       if (!file || !credit || shape.length + set.length > 0) throw unnamed(rollouts, credit !== undefined);

@@ -6,16 +6,19 @@ import { visible } from '../../core/visible.ts';
 import { optionsForReaders } from '../../env/wording.ts';
 import { type EvaluationResult, evaluate } from '../../eval/evaluate.ts';
 import { type CollectOptions, failuresOf } from '../../rollout/collect.ts';
+import { runEpisode } from '../../rollout/episode.ts';
+import { EpisodeRecording, type RecordingOptions } from '../../run/data/recording.ts';
 import { createWorld, environmentNames, findEnvironment } from '../../run/load/environments.ts';
 import { isAddress, isPath, isSameWorld, runWorldOf, sourceKind } from '../../run/load/world-source.ts';
 import { openBlackBox, runsHere } from '../../run/model/black-box.ts';
+import { tokenizerOfCard } from '../../run/model/tokenizer-hash.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import { painter } from '../../show/console.ts';
 import { environmentMetricLines } from '../../show/environment-metrics.ts';
 import { formatInterval } from '../../show/format.ts';
 import { table } from '../../show/table.ts';
 import type { RunWorld } from '../../store/run-file.ts';
-import { appendLines, latestRun, runNames } from '../../store/runs.ts';
+import { latestRun, runNames } from '../../store/runs.ts';
 import { playOptions } from '../../train/kit/learner.ts';
 import type { ProgressEvent } from '../../train/loop/events.ts';
 import { type Command, defineCommand } from '../command.ts';
@@ -23,12 +26,20 @@ import { runDisplay } from '../terminal/terminal.ts';
 
 const options = z.strictObject({
   tasks: z.int().min(1).default(500).describe('Number of tasks; fewer where there are fewer'),
-  split: z.enum(['train', 'validation', 'test']).default('test').describe('Which tasks'),
+  split: z
+    .enum(['train', 'validation', 'test'])
+    .optional()
+    .describe('Which tasks; default: test, and train where --policy is recorded to be learned from'),
   policy: z
     .string()
     .optional()
     .describe('A model elsewhere: openai:URL or vllm:URL, with #MODEL; key in OPENAI_API_KEY'),
-  record: z.string().optional().describe('File to which the episodes are appended, as JSON lines'),
+  record: z
+    .string()
+    .optional()
+    .describe(
+      'Dataset file to which episodes are appended as they end; those that it has are not played again',
+    ),
   concurrency: z.int().min(1).default(16).describe('Episodes at once, with --policy'),
   timeoutMs: z.int().min(1).default(20_000).describe('Deadline of a step of the environment, with --policy'),
   step: z.int().min(0).optional().describe('Which checkpoint; default: the last'),
@@ -54,11 +65,12 @@ export const evalCommand: Command<typeof options> = defineCommand({
   ],
   async run({
     arguments: { run: name },
-    options: { policy, record, concurrency, timeoutMs, tasks, split, step, runs: root, json },
+    options: { policy, record, concurrency, timeoutMs, tasks, step, runs: root, json, ...given },
     console,
     interrupts,
   }) {
     const { signal } = interrupts;
+    const split = given.split ?? (policy !== undefined && record !== undefined ? 'train' : 'test');
     const player = policy
       ? await blackBoxPlayer(name!, policy, { concurrency, timeoutMs, signal })
       : await trainedPlayer(name!, root, step, signal);
@@ -74,9 +86,13 @@ export const evalCommand: Command<typeof options> = defineCommand({
       display.show(event);
     };
     const failures = new Map<string, number>();
-    const play = async (temperature: number): Promise<EvaluationResult> => {
+    const recording =
+      record === undefined ? undefined : new EpisodeRecording({ file: record, ...player.recorded });
+    const play = async (label: string, temperature: number): Promise<EvaluationResult> => {
+      const options = player.options();
       const { result, groups } = await evaluate({
-        ...player.options(),
+        ...options,
+        ...recordedBy(recording, options, label),
         split,
         tasks,
         step: step ?? 0,
@@ -84,7 +100,9 @@ export const evalCommand: Command<typeof options> = defineCommand({
         onEpisode: progress,
       });
       const episodes = groups.flatMap(({ members }) => members);
-      if (record !== undefined) appendLines(record, episodes);
+      // What a comparison of the group adds is known only now.
+      if (recording && options.world.scoreGroup)
+        for (const episode of episodes) recording.keep(episode, label);
       for (const [failure, count] of failuresOf(episodes)) {
         failures.set(failure, (failures.get(failure) ?? 0) + count);
       }
@@ -95,11 +113,16 @@ export const evalCommand: Command<typeof options> = defineCommand({
       display.show({ type: 'phase', phase: 'evaluate' });
       const results: { readonly label: string; readonly result: EvaluationResult }[] = [];
       for (const [label, temperature] of player.ways) {
-        results.push({ label, result: await play(temperature) });
+        results.push({ label, result: await play(label, temperature) });
       }
       display.close();
       for (const [failure, count] of failures) {
         console.writeError(`warning: ${count} × ${visible(failure)} (left out)\n`);
+      }
+      if (recording && recording.resumed > 0) {
+        console.writeError(
+          `${recording.resumed} episodes were in ${record} already and are counted as they are.\n`,
+        );
       }
       if (json) {
         const byLabel = Object.fromEntries(results.map(({ label, result }) => [label, result]));
@@ -134,6 +157,19 @@ export const evalCommand: Command<typeof options> = defineCommand({
   },
 });
 
+/** Plays only what is not recorded yet, and records what is played, each episode when it ends. */
+function recordedBy(
+  recording: EpisodeRecording | undefined,
+  { world, play = runEpisode }: CollectOptions,
+  label: string,
+): Pick<CollectOptions, 'play' | 'onEnded'> {
+  if (recording === undefined) return {};
+  return {
+    play: recording.playing(play, label),
+    ...(!world.scoreGroup && { onEnded: (episode) => recording.keep(episode, label) }),
+  };
+}
+
 /** Failed episodes say nothing of whoever plays: without others there is no figure. */
 function nothingMeasured(name: string, failures: ReadonlyMap<string, number>): TurnwiseError {
   const [commonest] = [...failures].sort(([, a], [, b]) => b - a);
@@ -151,6 +187,8 @@ interface Player {
   /** What is measured, with its temperature. */
   readonly ways: readonly (readonly [label: string, temperature: number])[];
   options(): CollectOptions;
+  /** What its recorded episodes say of it. */
+  readonly recorded: Omit<RecordingOptions, 'file'>;
   close(): Promise<void>;
 }
 
@@ -176,6 +214,12 @@ async function trainedPlayer(
     name: run,
     ways: SAMPLED_AND_GREEDY,
     options: () => playOptions(learner, signal),
+    recorded: {
+      world: learner.world,
+      by: `${run}@${learner.checkpointStep}`,
+      run,
+      tokenizer: tokenizerOfCard(learner.card),
+    },
     close: () => learner.close(),
   };
 }
@@ -209,12 +253,13 @@ async function blackBoxPlayer(
 ): Promise<Player> {
   const factory = await findEnvironment(name);
   const world = createWorld(factory, [], optionsForReaders(factory.options));
-  const { options, close } = await openBlackBox(world, policy, limits);
+  const { options, by, close } = await openBlackBox(world, policy, limits);
   return {
     name: world.name,
     // An agent asks for its own temperature.
     ways: world.agent ? [['as asked', 1]] : SAMPLED_AND_GREEDY,
     options: () => ({ ...options }),
+    recorded: { world, by },
     close,
   };
 }

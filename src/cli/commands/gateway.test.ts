@@ -62,8 +62,17 @@ test('a model elsewhere is measured on an environment, and its episodes are kept
   const kept = lines(record);
   // Four tasks, sampled and greedy.
   expect(kept).toHaveLength(8);
-  const { calls } = JSON.parse(kept[0]!) as { calls: readonly object[] };
-  expect(calls[0]).toMatchObject({ text: '2', trainable: 'other-model', ids: [] });
+  const row = JSON.parse(kept[0]!) as { messages: readonly object[]; source: object };
+  expect(row.messages.filter((message) => 'role' in message && message.role === 'assistant')[0]).toEqual({
+    role: 'assistant',
+    content: '2',
+  });
+  expect(row.source).toMatchObject({
+    kind: 'eval',
+    environment: 'guess-number',
+    split: 'train',
+    label: 'sampled',
+  });
   expect(kept.join('')).not.toContain('sk-secret');
 });
 
@@ -103,18 +112,18 @@ test('sessions over HTTP, kept when they end; Ctrl-C ends the gateway', async ()
   expect(await served).toBe(0);
   const [closed, left] = lines(record).map((line) => JSON.parse(line) as object);
   expect(closed).toMatchObject({
-    key: { step: 0, environment: 'gateway', split: 'train', group: 0, member: 0 },
+    v: 1,
+    messages: [...ask.messages, { role: 'assistant', content: '2' }],
     task: { number: 2 },
-    stop: 'done',
-    outcome: { agent: 0.5 },
-    success: { agent: true },
-    calls: [{ id: 0, text: '2', trainable: 'no-token-ids', ids: [], messages: ask.messages }],
-    transitions: [{ call: 0, action: '2', rewards: { agent: 0.5 } }],
+    reward: 0.5,
+    success: true,
+    source: { kind: 'gateway', split: 'train', episode: { step: 0, group: 0, member: 0 }, stop: 'done' },
   });
-  expect(left).toMatchObject({ key: { group: 1, member: 0 }, stop: 'cancelled', calls: [] });
+  // A session in which nothing was asked is no conversation.
+  expect(left).toBeUndefined();
   const keys = await SessionKeys.after(record, 'gateway');
   expect(keys.next({ number: 2 })).toMatchObject({ group: 0, member: 1 });
-  expect(keys.next({ number: 3 })).toMatchObject({ group: 2, member: 0 });
+  expect(keys.next({ number: 3 })).toMatchObject({ group: 1, member: 0 });
   await expect(fetch(`${address}/health`)).rejects.toThrow();
 });
 

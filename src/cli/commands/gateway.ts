@@ -7,9 +7,13 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import type { StopReason } from '../../core/stop.ts';
+import type { ConversationRow } from '../../data/row.ts';
+import { rowsOfEpisode } from '../../data/rows-of-episode.ts';
+import { appendRows, endLine } from '../../data/write-rows.ts';
 import { continuous } from '../../policy/batching.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
 import { openChatEngine } from '../../run/model/chat-engine.ts';
+import { tokenizerOfCard } from '../../run/model/tokenizer-hash.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
@@ -17,7 +21,6 @@ import { POLICY_NAME, policyModel } from '../../server/gateway/policy-model.ts';
 import { SessionKeys } from '../../server/gateway/session-keys.ts';
 import { episodeOf, type SessionRecord } from '../../server/gateway/session-record.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
-import { appendLines } from '../../store/runs.ts';
 import { conversationRendererOf } from '../../train/model-card.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { allowHostOption } from '../served-key.ts';
@@ -33,7 +36,7 @@ const options = z.strictObject({
     .string()
     .optional()
     .describe('A model elsewhere: openai:URL or vllm:URL, with #MODEL; key in OPENAI_API_KEY'),
-  record: z.string().optional().describe('File to which ended sessions are appended, as JSON lines'),
+  record: z.string().optional().describe('Dataset file to which sessions are appended as they end'),
   host: z.string().default('127.0.0.1').describe('Address to listen at; the default is this machine alone'),
   allowHost: allowHostOption,
   port: z.int().min(0).max(65_535).default(8181).describe('Port; 0 takes any free one'),
@@ -68,7 +71,8 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
   ],
   async run({ arguments: { run }, options: given, console, interrupts }) {
     const { record, host, allowHost, port, maxCalls, leaseMs, drainMs } = given;
-    const { model, environment, close } = await open(run, given, interrupts.signal);
+    const { model, environment, tokenizer, close } = await open(run, given, interrupts.signal);
+    if (record !== undefined) endLine(record);
     const keys = record === undefined ? undefined : await SessionKeys.after(record, environment);
     let sessions = 0;
     const gateway = await new Gateway({
@@ -85,7 +89,13 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
       onEnd: (ended) => {
         if (record === undefined || keys === undefined) return;
         const about = { key: keys.next(ended.task), version: model.version, stop: stopOf(ended) };
-        appendLines(record, [episodeOf(ended, about)]);
+        const episode = episodeOf(ended, about);
+        const rows = rowsOfEpisode(episode, episode, {
+          kind: 'gateway',
+          ...(run !== undefined && { run }),
+          ...(tokenizer !== undefined && { tokenizer }),
+        });
+        appendRows(record, ended.reward === undefined ? rows.map(withoutReward) : rows);
       },
     }).start();
     const stop = new AbortController();
@@ -127,10 +137,14 @@ function openAiClient(gateway: Gateway, model: ChatModel): string {
   ].join('\n');
 }
 
+/** Sessions with a model that knows no environment may be of any. */
+const ANY = 'gateway';
+
 interface Served {
   readonly model: ChatModel;
   /** What episodes that are kept are said to be of. */
   readonly environment: string;
+  readonly tokenizer?: string;
   close(): Promise<void>;
 }
 
@@ -151,7 +165,7 @@ async function served(
   { runs, step, contextLength, threads }: z.output<typeof options>,
   signal: AbortSignal,
 ): Promise<Served> {
-  const { close, ...talks } = await openChatEngine({
+  const { close, tokenizer, ...talks } = await openChatEngine({
     model: name,
     runs,
     threads,
@@ -159,12 +173,12 @@ async function served(
     ...(step !== undefined && { step }),
     ...(contextLength !== undefined && { contextLength }),
   });
-  return { model: policyModel(talks), environment: 'gateway', close };
+  return { model: policyModel(talks), environment: ANY, tokenizer, close };
 }
 
 function elsewhere(policy: string): Served {
   const upstream = parseUpstream(policy, POLICY_NAME, process.env.OPENAI_API_KEY);
-  return { model: upstreamModel(upstream), environment: 'gateway', close: async () => {} };
+  return { model: upstreamModel(upstream), environment: ANY, close: async () => {} };
 }
 
 async function trained(
@@ -190,6 +204,7 @@ async function trained(
   return {
     model: policyModel({ policy, renderer, contextLength }),
     environment: learner.world.name,
+    tokenizer: tokenizerOfCard(learner.card),
     close: () => learner.close(),
   };
 }
@@ -203,8 +218,12 @@ function nothingToServe(seen: string): TurnwiseError {
   });
 }
 
-/** A session without a reward has no outcome to learn from: it counts as cancelled, and one whose lease ran out as late. */
-function stopOf({ status, reward }: SessionRecord): StopReason {
-  if (status === 'expired') return 'timeout';
-  return reward === undefined ? 'cancelled' : 'done';
+/** A session that was closed has ended; one whose lease ran out may have been given up in the middle. */
+function stopOf({ status }: SessionRecord): StopReason {
+  return status === 'expired' ? 'timeout' : 'done';
+}
+
+/** Nobody said what it was worth: it may be imitated, and is not compared. */
+function withoutReward({ reward: _, success: __, ...row }: ConversationRow): ConversationRow {
+  return row;
 }

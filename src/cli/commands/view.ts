@@ -4,13 +4,13 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import { exactJson } from '../../core/json/exact-json.ts';
 import { writeError } from '../../core/write-error.ts';
+import { writeRows } from '../../data/write-rows.ts';
 import { version } from '../../run/version.ts';
 import type { Console } from '../../show/console.ts';
 import { unknownRun } from '../../store/runs.ts';
 import { makeBundle } from '../../view/server/bundle.ts';
-import { judgedEpisodes } from '../../view/server/judged-episodes.ts';
+import { judgedRows } from '../../view/server/judged-episodes.ts';
 import { listenView } from '../../view/server/listen.ts';
 import { RunsFolder } from '../../view/server/runs-folder.ts';
 import type { WatchedRun } from '../../view/server/watched-run.ts';
@@ -29,7 +29,7 @@ const options = z.strictObject({
   annotations: z
     .string()
     .optional()
-    .describe('Write what was judged in the page into this file, as episodes for --set data=FILE'),
+    .describe('Write what was judged in the page into this dataset file, for --set data=FILE'),
   raw: z.boolean().default(false).describe('Leave keys and passwords in the bundle'),
   play: z.boolean().default(false).describe('Let checkpoints play in the page even while a run trains'),
   open: z.boolean().default(false).describe('Open the page in the browser'),
@@ -125,17 +125,13 @@ async function exportAnnotations(
   json: boolean,
   console: Console,
 ): Promise<void> {
-  const { episodes, pairs, unused } = await judgedEpisodes(run);
-  try {
-    writeFileSync(path, episodes.map((episode) => `${exactJson(episode)}\n`).join(''));
-  } catch (error) {
-    throw writeError(error, path, 'Nothing was written', 'choose another file');
-  }
+  const { rows, pairs, unused } = await judgedRows(run);
+  writeRows(path, rows);
   const rest = unused === 0 ? '' : `; ${unused} of held-out tasks or without a judgement left out`;
   console.write(
     json
-      ? `${JSON.stringify({ path, episodes: episodes.length, pairs, unused })}\n`
-      : `${path}: ${episodes.length} episodes, of them ${pairs} pairs of a corrected turn${rest}\nLearn from them with: turnwise train ${run.config().world.source} --set data=${path} --recipe RECIPE\n`,
+      ? `${JSON.stringify({ path, rows: rows.length, pairs, unused })}\n`
+      : `${path}: ${rows.length} rows, of them ${pairs} pairs of a corrected turn${rest}\nLearn from them with: turnwise train ${run.config().world.source} --set data=${path} --recipe RECIPE\n`,
   );
 }
 

@@ -47,6 +47,10 @@ export const rolloutsAndCredit = {
     meaning: '`turns[].tokens` is not a whole number of at least 0.',
     remedy: 'Correct it.',
   },
+  'data-invalid': {
+    meaning: 'A line of a dataset file is not a row that can be learned from.',
+    remedy: 'The message names the line and the field; `turnwise data check FILE` lists every such line.',
+  },
   'episode-too-large': {
     meaning: 'A group takes more than 16 MB compressed, too much for a page.',
     remedy: 'Read it with `zcat`.',
@@ -54,6 +58,11 @@ export const rolloutsAndCredit = {
   'episode-unknown': {
     meaning: 'The viewer was asked for an episode, a group or a step that the run has not stored.',
     remedy: 'Open a step that is stored; `--set rolloutLog=1` stores every step.',
+  },
+  'file-exists': {
+    meaning: 'A file to be written exists already.',
+    remedy: 'Choose another, or replace it with `--force`.',
+    exit: 2,
   },
   'rollouts-empty': {
     meaning: 'The file holds no trajectories.',

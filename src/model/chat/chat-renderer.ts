@@ -15,6 +15,7 @@ import {
   type Piece,
   type Renderer,
   type Said,
+  taggedText,
 } from './renderer.ts';
 import { readReply } from './tool-call-reply.ts';
 import { readMessage, splitReasoning, type ToolCallForm } from './tool-call-text.ts';
@@ -132,7 +133,37 @@ export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOpti
     },
     message: (ids) => readMessage(text(ids), toolCallForm),
     read: (written, tools) => readReply(written, tools, toolCallForm),
+    written: (message) => {
+      const { content, reasoning, toolCalls = [] } = message;
+      if (reasoning === undefined && toolCalls.length === 0) return content;
+      return (
+        writtenByTemplate(parts, message, tokenizer.decode([known.endId]), options.variables) ??
+        taggedText(message)
+      );
+    },
   };
+}
+
+/** What the template writes after its own beginning of an answer; undefined where it begins answers otherwise. */
+function writtenByTemplate(
+  { template }: ChatRendererParts,
+  message: Message,
+  end: string,
+  variables: Readonly<Record<string, Json>> = {},
+): string | undefined {
+  const question = { role: 'user', content: 'Question' };
+  try {
+    const prompt = template.render([question], { addGenerationPrompt: true, variables });
+    const whole = template.render([question, templateMessage(message)], {
+      addGenerationPrompt: false,
+      variables,
+    });
+    const at = whole.lastIndexOf(end);
+    return whole.startsWith(prompt) && at >= prompt.length ? whole.slice(prompt.length, at) : undefined;
+  } catch {
+    // A family without calls.
+    return undefined;
+  }
 }
 
 const functionDeclaration = (tool: object): JsonObject => ({

@@ -64,7 +64,23 @@ export interface Renderer {
   answer(text: string): string;
   /** What a completion says; calls are read only where there are tools. */
   read(text: string, tools: readonly ToolDeclaration[]): Reply;
+  /** The text that a policy would have written to say this, thoughts and calls in its own form. Default: `taggedText`. */
+  written?(message: Message): string;
 }
+
+/** A message as text: thoughts and calls as the tags that most model families write. */
+export function taggedText({ content, reasoning, toolCalls = [] }: Message): string {
+  const thought = reasoning === undefined ? '' : `<think>\n${reasoning}\n</think>\n\n`;
+  const calls = toolCalls.map(
+    ({ name, arguments: given }) =>
+      `<tool_call>\n${JSON.stringify({ name, arguments: given })}\n</tool_call>`,
+  );
+  return thought + [content, ...calls].filter((part) => part !== '').join('\n');
+}
+
+/** A message as the policy of this renderer would have written it. */
+export const writtenBy = (renderer: Pick<Renderer, 'written'>, message: Message): string =>
+  renderer.written?.(message) ?? taggedText(message);
 
 /** The ids without the mark that closes a completion. */
 export function withoutEnd(ids: ArrayLike<number>): number[] {

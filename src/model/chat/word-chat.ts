@@ -3,7 +3,7 @@
  * knows its tools from demonstrations, and a schema in every prompt would only be tokens to read.
  */
 
-import { CALL_WORD, messageText, parseReply } from '../../core/word-reply.ts';
+import { CALL_WORD, messageText, parseReply, writeReply } from '../../core/word-reply.ts';
 import { ACT_ID, END_ID, type WordTokenizer } from '../tokenizer/word-tokenizer.ts';
 import type { ConversationRenderer } from './conversation.ts';
 import { idsOf, isCompletion, type Piece, withoutEnd } from './renderer.ts';
@@ -40,5 +40,7 @@ export function wordChatRenderer(tokenizer: WordTokenizer, maxWords: number): Co
     text: (ids) => tokenizer.decode(withoutEnd(ids)),
     answer: (text) => text,
     read: parseReply,
+    // Small models do not think.
+    written: ({ content, toolCalls = [] }) => writeReply({ content, toolCalls }),
   };
 }

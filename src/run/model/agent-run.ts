@@ -69,11 +69,14 @@ export function besideAgent(engine: Engine, { gateway, close }: AgentRun): Engin
   });
 }
 
-function noTeacher(agent: Agent): TurnwiseError {
+/** An agent from which a small model learns no words, with the ways on. */
+export function noTeacher({ name }: Pick<Agent, 'name'>): TurnwiseError {
   return new TurnwiseError('no-script', {
-    what: `The agent ${agent.name} has no teacher`,
-    seen: 'an agent without demonstrate()',
-    next: 'Give it demonstrate(), from which a small model gets its words and its start',
-    fields: { environment: agent.name },
+    what: `A small model learns its words from examples, and the agent ${name} shows none`,
+    seen: 'no demonstrate(), no --set data=FILE, no --model',
+    next:
+      'Record a model that can play it with "turnwise eval AGENT --policy openai:URL#MODEL --record FILE" and add --set data=FILE; ' +
+      'or train a model that can read, with --model; or give the agent demonstrate()',
+    fields: { environment: name },
   });
 }

@@ -17,6 +17,8 @@ import { openAgentRun } from './agent-run.ts';
 
 export interface BlackBox {
   readonly options: CollectOptions;
+  /** Names the model in what is recorded of it. */
+  readonly by: string;
   close(): Promise<void>;
 }
 
@@ -49,6 +51,7 @@ export async function openBlackBox(
       batching: new Lockstep(),
       concurrency: limits.concurrency,
     },
+    by: model.author.name,
     close: async () => agentRun?.close(),
   };
 }

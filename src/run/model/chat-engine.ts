@@ -14,12 +14,15 @@ import { runNames } from '../../store/runs.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
 import { openModel } from '../open-model.ts';
 import { findPretrained, type ModelSearch } from './run-model.ts';
+import { tokenizerHash } from './tokenizer-hash.ts';
 
 export interface ChatEngine {
   readonly policy: PromptPolicy;
   readonly renderer: ConversationRenderer;
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;
+  /** Hash of its tokenizer. */
+  readonly tokenizer: string;
   close(): Promise<void>;
 }
 
@@ -46,7 +49,7 @@ async function asItIs({ model: reference, contextLength, threads, ...search }: C
   const language = await loadPretrainedLanguage(path, model.shape.vocabulary);
   // Its adapter stays at zero, so that it is the model as it is, and no weight is held twice to be trained.
   const engine = await createEmbeddedEngine({ model, lora: { rank: 1 }, seed: 0, threads, tokenBudget: 512 });
-  return talking(engine, language, model.shape.contextLength);
+  return talking(engine, language, model.shape.contextLength, path);
 }
 
 async function ofRun({ model: name, runs: root, step, signal }: ChatEngineRequest): Promise<ChatEngine> {
@@ -54,7 +57,13 @@ async function ofRun({ model: name, runs: root, step, signal }: ChatEngineReques
   try {
     if ('words' in card) throw knowsItsWordsOnly(name);
     const language = await loadPretrainedLanguage(card.base.folder, card.shape.vocabulary);
-    return talking(engine, language, engine.capabilities.contextLength, file.config.chat.thinking);
+    return talking(
+      engine,
+      language,
+      engine.capabilities.contextLength,
+      card.base.folder,
+      file.config.chat.thinking,
+    );
   } catch (error) {
     await engine.close();
     throw error;
@@ -65,6 +74,7 @@ function talking(
   engine: Omit<Sampler, 'publish'> & { close(): Promise<void> },
   language: Parameters<typeof pretrainedConversation>[0],
   contextLength: number,
+  model: string,
   thinking: TrainConfig['chat']['thinking'] = 'template',
 ): ChatEngine {
   const renderer = pretrainedConversation(language, {
@@ -76,6 +86,7 @@ function talking(
     policy: enginePolicy(engine, renderer, continuous),
     renderer,
     contextLength,
+    tokenizer: tokenizerHash({ model }),
     close: () => engine.close(),
   };
 }

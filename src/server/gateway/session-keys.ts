@@ -6,6 +6,8 @@ import { createInterface } from 'node:readline';
 import type { EpisodeKey } from '../../core/episode.ts';
 import { canonicalJson, type Json } from '../../core/json/json.ts';
 
+type SessionKey = Pick<EpisodeKey, 'task' | 'group' | 'member'>;
+
 export class SessionKeys {
   readonly #environment: string;
   readonly #groups: Map<string, { readonly group: number; members: number }> = new Map();
@@ -42,8 +44,9 @@ export class SessionKeys {
     return key;
   }
 
-  #count({ task, group, member }: EpisodeKey): void {
-    this.#groups.set(String(task), { group, members: member + 1 });
+  #count({ task, group, member }: SessionKey): void {
+    const { members = 0 } = this.#groups.get(String(task)) ?? {};
+    this.#groups.set(String(task), { group, members: Math.max(members, member + 1) });
     this.#next = Math.max(this.#next, group + 1);
   }
 }
@@ -52,11 +55,11 @@ const hashOf = (task: Json): string =>
   createHash('sha256').update(canonicalJson(task)).digest('hex').slice(0, 16);
 
 /** A line that is cut off, or of another kind, has none. */
-function keyIn(line: string): EpisodeKey | undefined {
+function keyIn(line: string): SessionKey | undefined {
   try {
-    const { key } = JSON.parse(line) as { readonly key?: Partial<EpisodeKey> };
-    const { group, member } = key ?? {};
-    return Number.isInteger(group) && Number.isInteger(member) ? (key as EpisodeKey) : undefined;
+    const { source } = JSON.parse(line) as { readonly source?: { readonly episode?: Partial<SessionKey> } };
+    const { group, member } = source?.episode ?? {};
+    return Number.isInteger(group) && Number.isInteger(member) ? (source?.episode as SessionKey) : undefined;
   } catch {
     return undefined;
   }

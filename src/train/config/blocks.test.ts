@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { chain } from '../../../bench/methods/environments/chain.ts';
 import { duet } from '../../../bench/methods/environments/duet.ts';
 import { WORDS } from '../../../bench/methods/environments/words.ts';
-import type { Group } from '../../core/episode.ts';
+import type { Episode, Group } from '../../core/episode.ts';
 import { Rng } from '../../core/rng.ts';
 import type { BatchRow } from '../../engine/engine.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
@@ -13,7 +13,7 @@ import type { World } from '../../env/world.ts';
 import { wordRenderer } from '../../model/chat/renderer.ts';
 import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
 import { unwatched } from '../../rollout/watch.ts';
-import { keptOf, recordedGroups } from '../../run/recorded-episodes.ts';
+import { keptOf, recordedGroups } from '../../run/data/recorded-episodes.ts';
 import { demonstrate } from '../../synth/demonstrations.ts';
 import { fakeEngine } from '../../testing/fake-engine.ts';
 import { Archive } from '../kit/archive.ts';
@@ -153,13 +153,14 @@ async function runOf(recipe: Recipe, given: TrainConfig, config = given): Promis
     engine: { ...engineNamed('policy'), capabilities: { ...fakeEngine().capabilities, contextLength: 400 } },
     ...(recipe.criticHeads && { critic: engineNamed('critic') }),
   });
-  const recorded = recordedGroups(learner, given.data === '' ? [] : [oneGroup(demonstrations)]);
+  const found = { groups: given.data === '' ? [] : [oneGroup(demonstrations)], exact: new Set<Episode>() };
+  const { groups: recorded } = recordedGroups(learner, found);
   archive.add(recorded);
   const kept = keptOf(recorded);
   await train(
     learner,
     initialState,
-    { demonstrations, recorded: kept },
+    { imitate: { demonstrations }, recorded: kept },
     {
       event: () => {},
       progress: () => {},

@@ -152,6 +152,9 @@ export const replayed: Reads = (plays) => [
   ...kept(plays),
 ];
 
+/** Recorded episodes, drawn anew for every update of a loss without options. */
+export const imitatesAlone: Reads = () => [{ replay: { updates: true, batch: true } }];
+
 /** A critic in a model of its own, and the policy that learns from it. */
 export const actorCritic: Reads = (plays) => [
   passes,

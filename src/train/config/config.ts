@@ -92,6 +92,10 @@ const clone = z.strictObject({
   learningRate: z.number().positive().default(2e-3).describe('Peak learning rate'),
   schedule: z.enum(['constant', 'cosine']).default('cosine').describe('Decay after the warm-up, to 10%'),
   warmupSteps: z.int().min(0).default(20).describe('Updates of linear warm-up'),
+  from: z
+    .enum(['successful', 'all'])
+    .default('successful')
+    .describe('Recorded episodes that are imitated, where data names a run or a file'),
 });
 
 const rollout = z.strictObject({
@@ -396,7 +400,9 @@ export const trainConfigSchema = z.strictObject({
   start: z
     .string()
     .default('')
-    .describe('Run of the same folder whose warm start this one begins with; empty makes one'),
+    .describe(
+      'Run of the same folder whose warm start this one begins with, or RUN@STEP and RUN@last for a later checkpoint; empty makes one',
+    ),
   budget: budget.prefault({}),
   engine: z
     .enum(['embedded', 'tinker'])
@@ -427,7 +433,7 @@ export const trainConfigSchema = z.strictObject({
     .string()
     .default('')
     .describe(
-      'What off-policy recipes learn from: empty plays episodes, `demonstrations` are the scripted ones, else the name of a run that stored some, or a file',
+      'Recorded episodes: the name of a run that stored some, or a file of conversations (docs/data.md). Recipes that play imitate them first, others learn from nothing else; `demonstrations` are the scripted ones',
     ),
   replay: replay.prefault({}),
   critic: critic.prefault({}),

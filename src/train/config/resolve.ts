@@ -6,7 +6,7 @@ import type { Json } from '../../core/json/json.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
 import { optionsForReaders } from '../../env/wording.ts';
 import { ownOptions } from '../kit/policy-objective.ts';
-import type { Recipe } from '../recipes/recipe.ts';
+import { playsWith, type Recipe } from '../recipes/recipe.ts';
 import { requireBatches } from './batch-settings.ts';
 import { builtIns, type Catalogue } from './catalogue.ts';
 import { spelledOut, type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
@@ -70,6 +70,12 @@ const ON_SERVER: TrainSettings = {
   rollout: { choices: false },
   evaluation: { tasks: 32, finalTasks: 64 },
 };
+
+/** A pretrained model imitates no script, but what was recorded for it. */
+function recordedFirst({ data = '', lora }: TrainSettings): Plain | undefined {
+  if (data === '' || data === 'demonstrations') return undefined;
+  return { clone: { steps: 40, untilValid: 0, batch: 16, learningRate: lora?.rank === 0 ? 1e-5 : 2e-4 } };
+}
 
 /** `owner/name`: models on servers are called by what they are called on the hub. */
 const HUB_NAME = /^[\w-][\w.-]*\/[\w.-]+$/;
@@ -176,6 +182,7 @@ export function resolveConfig(parts: {
     spelledOut(parts.recipe.settings) as Plain,
     parts.environmentSettings && spelledOut(parts.environmentSettings),
     pretrained as Plain | undefined,
+    reads && playsWith(parts.recipe, settings.data ?? '') ? recordedFirst(settings) : undefined,
     reads ? { environment: optionsForReaders(parts.environmentOptions) } : undefined,
   );
   const choices = choicesIn(suggested as TrainSettings, settings);

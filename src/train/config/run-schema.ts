@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
 import { findPolicyLoss, ownOptions } from '../kit/policy-objective.ts';
-import type { Recipe } from '../recipes/recipe.ts';
+import { playsWith, type Recipe } from '../recipes/recipe.ts';
 import { type Block, clip, everyRun, played, policyGradient, sampling, valueHead } from './blocks.ts';
 import { builtIns, type Catalogue } from './catalogue.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
@@ -38,7 +38,7 @@ function blocksOf(
   { data = '', loss = 'ppo-clip' }: Choices,
   catalogue: Catalogue,
 ): readonly Block[] {
-  const plays = data === '' || recipe.learnsFrom === 'both';
+  const plays = playsWith(recipe, data);
   const ofStep = recipe.learn === undefined;
   return [
     everyRun,
@@ -55,7 +55,7 @@ export function readsCredit(
   { learnsFrom, reads = policyGradient }: Recipe,
   { data = '' }: Pick<Choices, 'data'>,
 ): boolean {
-  return reads(data === '' || learnsFrom === 'both').some(({ credit }) => credit === true);
+  return reads(playsWith({ ...(learnsFrom && { learnsFrom }) }, data)).some(({ credit }) => credit === true);
 }
 
 /** What the recipe reads; options of what is named in it are left to their own schemas. */

@@ -30,7 +30,7 @@ import { builtIns, type Catalogue, openCurations, openTasks, openTurns } from '.
 import type { TrainConfig } from '../config/config.ts';
 import type { OwnProbe } from '../loop/probe.ts';
 import type { ModelCard, SmallModelCard } from '../model-card.ts';
-import type { Recipe } from '../recipes/recipe.ts';
+import { playsWith, type Recipe } from '../recipes/recipe.ts';
 import type { Archive } from './archive.ts';
 import type { Seats } from './seats.ts';
 
@@ -205,7 +205,7 @@ export async function keepReference({ config, recipe, engine, critic }: Learner)
 
 /** Whether episodes are played to learn from; else recorded ones are all there is. */
 export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'recipe'>): boolean {
-  return config.data === '' || recipe.learnsFrom === 'both';
+  return playsWith(recipe, config.data);
 }
 
 /**

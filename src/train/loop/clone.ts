@@ -5,7 +5,7 @@
 
 import type { Call, Group } from '../../core/episode.ts';
 import { Rng } from '../../core/rng.ts';
-import { samplesOfTrajectory } from '../../core/sample.ts';
+import { type Sample, samplesOfTrajectory } from '../../core/sample.ts';
 import { scheduleFactor } from '../../core/schedule.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { batchOf } from '../../engine/token-batch.ts';
@@ -31,22 +31,19 @@ export function isImitated(
   return imitateRandom || by.name !== 'random';
 }
 
+/** Episodes to imitate: of scripts, in whatever words; or recorded ones, as this model reads and writes them. */
+export type ToImitate =
+  | { readonly demonstrations: readonly Group[] }
+  | { readonly recorded: readonly Group[] };
+
 export async function clone(
   learner: Learner,
-  demonstrations: readonly Group[],
+  shown: ToImitate,
   io: Pick<RunIo, 'event' | 'progress' | 'signal'>,
 ): Promise<void> {
-  const { config, engine, renderer } = learner;
+  const { config, engine } = learner;
   const { batch, learningRate, untilValid, schedule, warmupSteps } = config.clone;
-  // Group by group, so that no more than the samples of all is in memory.
-  const samples = demonstrations.flatMap((group) =>
-    roleGroups([renderDemonstrations(group, renderer)])
-      .flatMap(({ members }) => members)
-      .flatMap((demonstration) =>
-        samplesOfTrajectory(demonstration, (call) => isImitated(call, config.clone)),
-      )
-      .filter(({ ids_T }) => ids_T.length <= engine.capabilities.contextLength),
-  );
+  const samples = samplesToImitate(shown, learner);
   const steps = samples.length === 0 ? 0 : config.clone.steps;
   const rng = Rng.of('clone', config.seed);
   const objective = crossEntropy();
@@ -122,4 +119,21 @@ async function check(
     'clone/success': result.success,
     'clone/checked_episodes': result.episodes,
   };
+}
+
+function samplesToImitate(shown: ToImitate, { config, engine, renderer }: Learner): Sample[] {
+  if ('recorded' in shown) {
+    return roleGroups(shown.recorded).flatMap(({ members }) =>
+      members.flatMap((episode) => samplesOfTrajectory(episode)),
+    );
+  }
+  // Group by group, so that no more than the samples of all is in memory.
+  return shown.demonstrations.flatMap((group) =>
+    roleGroups([renderDemonstrations(group, renderer)])
+      .flatMap(({ members }) => members)
+      .flatMap((demonstration) =>
+        samplesOfTrajectory(demonstration, (call) => isImitated(call, config.clone)),
+      )
+      .filter(({ ids_T }) => ids_T.length <= engine.capabilities.contextLength),
+  );
 }

@@ -83,6 +83,22 @@ export type StoredEvent =
       readonly runtime?: string;
     }
   | EstimateEvent
+  | {
+      /** Recorded episodes that the run begins with. */
+      readonly type: 'data';
+      /** A file, or a run. */
+      readonly source: string;
+      /** Those that can be learned from. */
+      readonly episodes: number;
+      /** Of them, those that succeeded, as far as anybody said. */
+      readonly successful: number;
+      /** Of them, those whose recorded token ids are used as they are. */
+      readonly exact: number;
+      /** Of them, those that were longer than the context and are cut at a turn. */
+      readonly cut: number;
+      /** Those that are not learned from, by reason. */
+      readonly leftOut: Readonly<Record<string, number>>;
+    }
   | { readonly type: 'phase'; readonly phase: Phase; readonly steps?: number }
   | { readonly type: 'clone'; readonly step: number; readonly steps: number; readonly metrics: Metrics }
   | {

@@ -16,7 +16,7 @@ import { learnedRoles } from '../kit/seats.ts';
 import { stepCredit, withCredit } from '../kit/stored-credit.ts';
 import { brake } from './brake.ts';
 import { plannedSteps, spentShare } from './budget.ts';
-import { clone } from './clone.ts';
+import { clone, type ToImitate } from './clone.ts';
 import { diagnosisWarning } from './diagnosis.ts';
 import {
   type Evaluations,
@@ -37,9 +37,9 @@ import { selfPlayProbe } from './self-play.ts';
 import type { TrainState } from './state.ts';
 import { failureWarnings, updateWarnings } from './warnings.ts';
 
-/** Demonstrations to imitate; or, where the engine holds weights that did so before, what they were found to be worth. */
-export type Beginning = ({ readonly demonstrations: readonly Group[] } | { readonly before: Evaluations }) & {
-  /** Recorded episodes to learn from, where the run plays none. */
+/** Episodes to imitate; or, where the engine holds weights that did so before, what they were found to be worth. */
+export type Beginning = ({ readonly imitate: ToImitate } | { readonly before: Evaluations }) & {
+  /** Recorded episodes that the recipe learns from. */
   readonly recorded?: readonly Kept[];
 };
 
@@ -99,10 +99,9 @@ export async function train(
   });
 
   if (state.before === null) {
-    if ('demonstrations' in beginning) {
+    if ('imitate' in beginning) {
       io.event({ type: 'phase', phase: 'clone', steps: config.clone.steps });
-      for (const each of learnersOf(learner))
-        await timed('clone', () => clone(each, beginning.demonstrations, io));
+      for (const each of learnersOf(learner)) await timed('clone', () => clone(each, beginning.imitate, io));
     } else {
       io.event({ type: 'evaluation', step: 0, label: 'before', ...beginning.before, spent: spent() });
     }

@@ -37,7 +37,8 @@ export interface Preferences {
 /** From the groups of the step, or where there are none from tasks drawn from what was recorded. */
 export function learnFromPreferences(preferences: Preferences): Learn {
   return learning<Remembered>((config) => async (trainer, groups, { memory }) => {
-    const recorded = config.data !== '';
+    // Recipes that play their episodes remember none.
+    const recorded = groups.length === 0 && memory.kept.length > 0;
     const compared = recorded ? await recordedGroups(trainer, memory, config.replay.batch) : groups;
     const examples = await preferences.examples(compared, config, trainer);
     const judged = await withReference(trainer, examples, preferences.reference);

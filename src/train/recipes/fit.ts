@@ -38,17 +38,18 @@ export function needsOf(
     needs.push({ of: 'engine', what: 'an engine with a value head', met: ({ engine }) => engine.valueHead });
   }
   const { learnsFrom = 'played' } = recipe;
-  if (learnsFrom === 'played' && config.data !== '') {
+  // A run or a file is imitated first; the demonstrations are so anyway.
+  if (learnsFrom === 'played' && config.data === 'demonstrations') {
     needs.push({
       of: 'recipe',
       what: 'episodes that it plays itself (data names recorded ones)',
       met: () => false,
     });
   }
-  if (learnsFrom === 'both' && config.data === '') {
+  if ((learnsFrom === 'both' || learnsFrom === 'recorded') && config.data === '') {
     needs.push({
       of: 'recipe',
-      what: 'recorded episodes beside those that it plays (data is empty)',
+      what: `recorded episodes${learnsFrom === 'both' ? ' beside those that it plays' : ''} (data is empty)`,
       met: () => false,
     });
   }

@@ -48,9 +48,10 @@ export interface Recipe {
     readonly wholeSteps?: true;
   };
   /**
-   * Episodes that it plays, recorded ones where `data` names some and none are played, or both. Default: played ones.
+   * Episodes that it plays, recorded ones where `data` names some and none are played, both, or recorded ones alone. Default:
+   * played ones; then `data` names what is imitated before.
    */
-  readonly learnsFrom?: 'played' | 'either' | 'both';
+  readonly learnsFrom?: 'played' | 'either' | 'both' | 'recorded';
   /** How the episodes of a task branch, where not each is played from the start. */
   readonly act?: (config: TrainConfig) => Explorer;
   /** How episodes are played, where neither an explorer nor each from the start will do. */
@@ -78,6 +79,11 @@ export interface Recipe {
   /** Critics in a model of their own. */
   readonly criticHeads?: NonNullable<DecoderShape['extraHeads']>;
   readonly settings: TrainSettings;
+}
+
+/** Whether episodes are played to learn from, where `data` names these; else recorded ones are all there is. */
+export function playsWith({ learnsFrom = 'played' }: Pick<Recipe, 'learnsFrom'>, data: string): boolean {
+  return learnsFrom === 'either' ? data === '' : learnsFrom !== 'recorded';
 }
 
 /** A recipe with settings, as `train({ recipe })` takes it. */

@@ -35,6 +35,7 @@ import { archer, archerIql } from './replay/archer.ts';
 import { awr } from './replay/awr.ts';
 import { digiQ } from './replay/digi-q.ts';
 import { filteredBc } from './replay/filtered-bc.ts';
+import { sft } from './replay/sft.ts';
 import { ilql, mcReturns } from './replay/token-values.ts';
 import { cory } from './roles/cory.ts';
 import { mars } from './roles/mars.ts';
@@ -96,6 +97,7 @@ export const recipes: readonly Recipe[] = [
   refuel,
   eto,
   agentQ,
+  sft,
   filteredBc,
   awr,
   ilql,

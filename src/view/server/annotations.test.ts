@@ -1,14 +1,15 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exactJson } from '../../core/json/exact-json.ts';
+import type { PreferenceRow } from '../../data/row.ts';
+import { writeRows } from '../../data/write-rows.ts';
 import { start } from '../../exports/train.ts';
 import { version } from '../../run/version.ts';
 import { filesOf, makeViewRuns } from '../testing/view-runs.ts';
 import { annotate, readAnnotations } from './annotations.ts';
 import { Groups } from './groups.ts';
-import { judgedEpisodes } from './judged-episodes.ts';
+import { judgedRows } from './judged-episodes.ts';
 import { RunsFolder } from './runs-folder.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'turnwise-annotations-'));
@@ -43,15 +44,16 @@ test('judgements are rewards, corrections are pairs, and training reads them', {
 }, async () => {
   await say({ group: 1, member: 0, correction: { turn: 0, action: 'right' } });
   await say({ place: 'evaluation-3', label: 'greedy', verdict: 'up' });
-  const { episodes, pairs, unused } = await judgedEpisodes(lake());
-  expect([episodes.length, pairs, unused]).toEqual([4, 1, 2]);
-  expect(episodes.map(({ outcome }) => outcome.agent)).toEqual([0, 1, 1, 0]);
-  const [chosen, rejected] = episodes.slice(2);
-  expect(chosen!.transitions.map(({ action }) => action)).toEqual(['right']);
-  expect(chosen!.calls.at(-1)!.text).toContain('right');
-  expect(rejected!.transitions).toHaveLength(1);
+  const { rows, pairs, unused } = await judgedRows(lake());
+  expect([rows.length, pairs, unused]).toEqual([3, 1, 2]);
+  expect(rows.map((row) => ('reward' in row ? row.reward : 'pair'))).toEqual([0, 1, 'pair']);
+  const pair = rows[2] as PreferenceRow;
+  expect(pair.chosen.map(({ content }) => content)).toEqual([expect.stringContaining('right')]);
+  expect(pair.rejected).toHaveLength(1);
+  expect(pair.rejected).not.toEqual(pair.chosen);
+  expect(pair.source).toMatchObject({ kind: 'annotation', run: 'lake', environment: 'frozen-lake' });
   const path = join(root, 'judged.jsonl');
-  writeFileSync(path, episodes.map((episode) => `${exactJson(episode)}\n`).join(''));
+  writeRows(path, rows);
   const run = await start({
     world: 'frozen-lake',
     recipe: 'dpo',

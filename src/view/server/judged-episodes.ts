@@ -1,24 +1,26 @@
-/** Annotations as episodes to learn from: what was judged has the judgement as its only reward. */
+/** Annotations as rows to learn from: what was judged has the judgement as its only reward, a correction is a pair. */
 
 import type { Episode, Group } from '../../core/episode.ts';
 import { chainOf, roleGroups } from '../../core/trajectory.ts';
+import type { ConversationRow, PreferenceRow, Row } from '../../data/row.ts';
+import { rowsOfEpisode } from '../../data/rows-of-episode.ts';
 import { readAnnotations } from './annotations.ts';
 import { memberAt } from './episode.ts';
 import { Groups } from './groups.ts';
 import type { WatchedRun } from './watched-run.ts';
 
-export interface JudgedEpisodes {
-  /** Of one group together, so that good and bad ones of a task make pairs. */
-  readonly episodes: readonly Episode[];
-  /** A corrected turn, and the same turn as it was. */
+export interface JudgedRows {
+  /** A conversation for each verdict, a pair for each correction. */
+  readonly rows: readonly Row[];
+  /** Corrections: the corrected turn, and the same turn as it was. */
   readonly pairs: number;
   /** Judgements of held-out tasks, which nothing may learn from, and notes alone. */
   readonly unused: number;
 }
 
-export async function judgedEpisodes(run: WatchedRun): Promise<JudgedEpisodes> {
+export async function judgedRows(run: WatchedRun): Promise<JudgedRows> {
   const groups = new Groups();
-  const episodes: Episode[] = [];
+  const rows: Row[] = [];
   let [pairs, unused] = [0, 0];
   for (const { place, group, member, label, verdict, correction } of readAnnotations(run)) {
     const read = await groups.read(run, place, group, label);
@@ -26,26 +28,42 @@ export async function judgedEpisodes(run: WatchedRun): Promise<JudgedEpisodes> {
     if (episode.key.split !== 'train' || (!verdict && !correction)) {
       unused++;
     } else if (correction) {
-      const turns = turnsOf(read.group, member);
-      const upTo = turns[correction.turn];
-      if (upTo === undefined) unused++;
+      const upTo = turnsOf(read.group, member)[correction.turn];
+      const pair = upTo === undefined ? undefined : pairOf(episode, upTo, correction.action, run.name);
+      if (pair === undefined) unused++;
       else {
         pairs++;
-        episodes.push(judged(corrected(episode, upTo, correction.action), 1), judged(cut(episode, upTo), 0));
+        rows.push(pair);
       }
     } else {
-      episodes.push(judged(episode, verdict === 'up' ? 1 : 0));
+      const up = judged(episode, verdict === 'up' ? 1 : 0);
+      rows.push(...rowsOfEpisode(up, up, { kind: 'annotation', run: run.name }));
     }
   }
-  const counts = new Map<string, number>();
-  const numbered = episodes.map((episode) => {
-    const name = `${episode.key.step}/${episode.key.group}`;
-    const member = counts.get(name) ?? 0;
-    counts.set(name, member + 1);
-    return { ...episode, key: { ...episode.key, member } };
-  });
-  return { episodes: numbered, pairs, unused };
+  return { rows, pairs, unused };
 }
+
+/** What should have been done at a turn, and what was; undefined where the turn has no answer to compare. */
+function pairOf(episode: Episode, upTo: number, action: string, run: string): PreferenceRow | undefined {
+  const about = { kind: 'annotation' as const, run };
+  const [right, wrong] = [corrected(episode, upTo, action), cut(episode, upTo)].map((one) =>
+    rowsOfEpisode(one, one, about),
+  );
+  const at = right!.findIndex((row, index) => lastOf(row) !== lastOf(wrong![index]));
+  const [better, worse] = [right![at], wrong![at]];
+  if (better === undefined || worse === undefined) return undefined;
+  const { reward: _, success: __, tokens: ___, messages, ...rest } = better;
+  return {
+    ...rest,
+    messages: messages
+      .slice(0, -1)
+      .map((message) => (message.role === 'assistant' ? { ...message, weight: 0 as const } : message)),
+    chosen: messages.slice(-1),
+    rejected: worse.messages.slice(-1),
+  };
+}
+
+const lastOf = (row: ConversationRow | undefined): string => JSON.stringify(row?.messages.at(-1));
 
 /** Indices of the transitions of each turn, in the order of the page. */
 function turnsOf(group: Group, member: number): number[] {

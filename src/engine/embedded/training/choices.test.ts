@@ -87,7 +87,11 @@ it('a forced token has log-probability 0 and gives no gradient', async () => {
   await stir(engine, 2);
   const only = Int32Array.of(5);
   const forced = batchOf([
-    { ids_T, channels: { weight: Float32Array.of(0, 0, 1, 0, 0) }, allowed_T: [null, null, only, null, null] },
+    {
+      ids_T,
+      channels: { weight: Float32Array.of(0, 0, 1, 0, 0) },
+      allowed_T: [null, null, only, null, null],
+    },
   ]);
   const { loss } = await engine.forwardBackward(forced, findObjective('cross-entropy').create(), {
     temperature: 0.8,

@@ -1,0 +1,183 @@
+/**
+ * Reads dataset files: JSON Lines, each line a row of ours or of another library. Every error names its line and what is wrong
+ * with it.
+ */
+
+import { readFileSync } from 'node:fs';
+import { TurnwiseError } from '../core/errors.ts';
+import { exactNumber } from '../core/json/exact-json.ts';
+import type { Json } from '../core/json/json.ts';
+import { type Body, pairOf, promptAndCompletion, shareGpt } from './foreign-rows.ts';
+import { readMessages, readTools } from './read-message.ts';
+import { isLearned, type Row, type RowSource, type RowTokens } from './row.ts';
+import { fieldsOf, listOf, numberOf, RowProblem, rowInvalid } from './row-problem.ts';
+
+export interface NumberedRow {
+  readonly line: number;
+  readonly row: Row;
+}
+
+/** The rows of a file, and what is wrong with its other lines. */
+export interface CheckedFile {
+  readonly rows: readonly NumberedRow[];
+  readonly errors: readonly TurnwiseError[];
+}
+
+/** All rows of a file. @throws TurnwiseError `data-invalid` at the first bad line, `file-unknown` */
+export function readRows(file: string): NumberedRow[] {
+  const { rows, errors } = checkRows(file);
+  if (errors[0]) throw errors[0];
+  return [...rows];
+}
+
+/** Every line of a file, the bad ones too. @throws TurnwiseError `file-unknown` */
+export function checkRows(file: string): CheckedFile {
+  const rows: NumberedRow[] = [];
+  const errors: TurnwiseError[] = [];
+  for (const [index, text] of linesOf(file).entries()) {
+    if (text.trim() === '') continue;
+    try {
+      rows.push({ line: index + 1, row: parseRow(text) });
+    } catch (error) {
+      if (!(error instanceof RowProblem)) throw error;
+      errors.push(rowInvalid(file, index + 1, error));
+    }
+  }
+  return { rows, errors };
+}
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8')
+      .replace(/^\uFEFF/, '')
+      .split('\n');
+  } catch (cause) {
+    throw new TurnwiseError('file-unknown', {
+      what: `There is no file ${file} that can be read`,
+      seen: cause instanceof Error ? cause.message : String(cause),
+      fields: { path: file },
+      cause,
+    });
+  }
+}
+
+/** Whether a line is a row of a dataset, ours or another library's, and nothing else. */
+export function isRow(line: string): boolean {
+  try {
+    const value = JSON.parse(line) as Readonly<Record<string, unknown>> | null;
+    if (typeof value !== 'object' || value === null) return false;
+    return ['messages', 'conversations', 'chosen', 'completion'].some((name) => name in value);
+  } catch {
+    return false;
+  }
+}
+
+/** @throws RowProblem */
+export function parseRow(text: string): Row {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new RowProblem('', text, `one JSON object (${(cause as Error).message})`);
+  }
+  const fields = fieldsOf(value, '', 'a JSON object');
+  if (fields.v !== undefined && fields.v !== 1) throw new RowProblem('v', fields.v, '1');
+  const body = bodyOf(fields);
+  const { messages, chosen, rejected } = body;
+  const tools = fields.tools == null ? [] : readTools(fields.tools, 'tools');
+  const common = {
+    v: 1 as const,
+    messages,
+    ...(tools.length > 0 && { tools }),
+    ...(fields.task !== undefined && { task: fields.task as Json }),
+    source: sourceOf(fields.source),
+  };
+  if (chosen && rejected) {
+    if (messages.length === 0)
+      throw new RowProblem('messages', messages, 'at least one message before the answers');
+    for (const [name, way] of Object.entries({ chosen, rejected })) {
+      if (!way.some(isLearned)) throw new RowProblem(name, way, 'an assistant message');
+    }
+    return { ...common, chosen, rejected };
+  }
+  if (messages.length === 0) throw new RowProblem('messages', messages, 'at least one message');
+  const reward = body.reward ?? (fields.reward == null ? undefined : rewardOf(fields.reward));
+  const success = body.success ?? fields.success;
+  if (success != null && typeof success !== 'boolean')
+    throw new RowProblem('success', success, 'true or false');
+  return {
+    ...common,
+    ...(reward !== undefined && { reward }),
+    ...(success != null && { success: success as boolean }),
+    ...(fields.tokens != null && { tokens: tokensOf(fields.tokens) }),
+  };
+}
+
+function bodyOf(fields: Readonly<Record<string, unknown>>): Body {
+  if (fields.chosen !== undefined || fields.rejected !== undefined) return pairOf(fields);
+  if (fields.messages !== undefined) return { messages: readMessages(fields.messages, 'messages') };
+  if (fields.conversations !== undefined) return shareGpt(fields.conversations);
+  if (fields.completion !== undefined) return promptAndCompletion(fields);
+  throw new RowProblem(
+    '',
+    Object.keys(fields),
+    'messages; chosen and rejected; prompt and completion; or conversations',
+  );
+}
+
+const rewardOf = (value: unknown): number => exactNumber(value) ?? numberOf(value, 'reward');
+
+const KINDS: readonly RowSource['kind'][] = ['eval', 'gateway', 'run', 'annotation', 'file'];
+
+/** Other datasets often have a column `source`, too: a text. */
+function sourceOf(value: unknown): RowSource {
+  if (value == null) return { kind: 'file' };
+  if (typeof value === 'string') return { kind: 'file', name: value };
+  const fields = fieldsOf(value, 'source');
+  if (!KINDS.includes(fields.kind as RowSource['kind'])) return { kind: 'file' };
+  const { episode } = fields;
+  if (episode !== undefined) {
+    const key = fieldsOf(episode, 'source.episode');
+    for (const name of ['step', 'group', 'member']) numberOf(key[name], `source.episode.${name}`);
+  }
+  return fields as unknown as RowSource;
+}
+
+function tokensOf(value: unknown): RowTokens {
+  const { tokenizer, ids, sampled, logprobs } = fieldsOf(value, 'tokens');
+  if (tokenizer !== undefined && typeof tokenizer !== 'string')
+    throw new RowProblem('tokens.tokenizer', tokenizer, 'a hash');
+  const all = Int32Array.from(listOf(ids, 'tokens.ids').map((id, index) => idOf(id, `tokens.ids[${index}]`)));
+  let end = 0;
+  const spans = listOf(sampled, 'tokens.sampled').map((span, index) => {
+    const path = `tokens.sampled[${index}]`;
+    const [from, to] = listOf(span, path).map((place) => idOf(place, path));
+    if (from === undefined || to === undefined || from < end || to < from || to > all.length)
+      throw new RowProblem(path, span, `[from, to] within ${all.length} ids, one after another`);
+    end = to;
+    return [from, to] as const;
+  });
+  const count = spans.reduce((sum, [from, to]) => sum + to - from, 0);
+  const probabilities = Float32Array.from(
+    logprobs === undefined
+      ? new Array<number>(count).fill(0)
+      : listOf(logprobs, 'tokens.logprobs').map(rewardOf),
+  );
+  if (probabilities.length !== count)
+    throw new RowProblem(
+      'tokens.logprobs',
+      probabilities.length,
+      `${count} numbers, one for each sampled id`,
+    );
+  return {
+    ...(tokenizer !== undefined && { tokenizer }),
+    ids: all,
+    sampled: spans,
+    logprobs: probabilities,
+  };
+}
+
+function idOf(value: unknown, path: string): number {
+  if (Number.isInteger(value) && (value as number) >= 0) return value as number;
+  throw new RowProblem(path, value, 'whole numbers from 0');
+}

@@ -1,0 +1,42 @@
+/** Recorded episodes that are longer than the context of whoever learns from them. */
+
+import type { Call, Episode, Transition } from '../../core/episode.ts';
+
+/**
+ * The episode up to the last turn that fits, the episode itself where all do, and undefined where not even the first learned
+ * answer does. What later turns earned lies on the last that is left, so that the return of each turn is what it was.
+ */
+export function cutToContext(episode: Episode, contextLength: number): Episode | undefined {
+  const lengths = new Map<number, number>();
+  const fits = (call: Call): boolean => {
+    const before = call.parent === undefined ? 0 : (call.kept ?? lengths.get(call.parent));
+    if (before === undefined) return false;
+    const length = before + call.context.length + call.ids.length;
+    if (length > contextLength) return false;
+    lengths.set(call.id, length);
+    return true;
+  };
+  // What goes on from an answer that is gone is gone, also where it kept only the beginning of it.
+  const calls = episode.calls.filter(
+    (call) => (call.parent === undefined || lengths.has(call.parent)) && fits(call),
+  );
+  if (calls.length === episode.calls.length) return episode;
+  if (!calls.some(({ trainable }) => trainable !== 'left-out')) return undefined;
+  const kept = episode.transitions.filter(({ call }) => call === undefined || lengths.has(call));
+  if (kept.length === 0) return undefined;
+  const { closing: _, failure: __, ...rest } = episode;
+  return { ...rest, calls, transitions: withRewardsOf(kept, episode.transitions), stop: 'early-stop' };
+}
+
+/** The transitions, the last of which has the rewards of those that are gone. */
+function withRewardsOf(kept: readonly Transition[], all: readonly Transition[]): Transition[] {
+  const last = kept.at(-1)!;
+  const rewards: Record<string, number> = { ...last.rewards };
+  for (const transition of all) {
+    if (kept.includes(transition)) continue;
+    for (const [role, reward] of Object.entries(transition.rewards)) {
+      rewards[role] = (rewards[role] ?? 0) + reward;
+    }
+  }
+  return [...kept.slice(0, -1), { ...last, rewards }];
+}

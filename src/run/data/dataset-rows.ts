@@ -1,0 +1,61 @@
+/** Rows from wherever episodes are: a dataset file of any form, a shard, or a run with what it stored while it trained. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { Group } from '../../core/episode.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { episodesOfRows } from '../../data/episodes-of-rows.ts';
+import { isRow, readRows } from '../../data/read-rows.ts';
+import type { Row } from '../../data/row.ts';
+import { rowsOfGroup } from '../../data/rows-of-episode.ts';
+import { AGENT } from '../../env/session.ts';
+import { taggedText } from '../../model/chat/renderer.ts';
+import { readEpisodeFile } from '../../store/rollouts/read-episodes.ts';
+import { trainingShard } from '../../store/rollouts/shard-names.ts';
+import { RunDirectory } from '../../store/run-directory.ts';
+import { runNames } from '../../store/runs.ts';
+import { version } from '../version.ts';
+
+/**
+ * The rows of a file or a run.
+ *
+ * @param place a path, or the name of a run in `root`
+ * @throws TurnwiseError `file-unknown`, `data-invalid`, `rollouts-invalid`
+ */
+export async function rowsAt(place: string, root: string): Promise<readonly Row[]> {
+  if (!existsSync(place)) {
+    if (runNames(root).includes(place)) return rowsOfRun(place, root);
+    throw new TurnwiseError('file-unknown', {
+      what: `There is no file and no run ${place}`,
+      allowed: 'a dataset file (JSON Lines), a shard of a run (.jsonl.gz), or the name of a run',
+      fields: { path: place },
+    });
+  }
+  const shard = readEpisodeFile(place);
+  if (!shard) return readRows(place).map(({ row }) => row);
+  const { tokenizer } = shard.header;
+  return shard.groups.flatMap((group) =>
+    rowsOfGroup(group, { kind: 'run', ...(tokenizer && { tokenizer }) }),
+  );
+}
+
+async function rowsOfRun(name: string, root: string): Promise<Row[]> {
+  const run = RunDirectory.openForReading({ root, name, version });
+  run.readConfig(z.unknown());
+  const reader = run.readRollouts();
+  const rows: Row[] = [];
+  for (const step of reader.index.steps()) {
+    const shard = trainingShard(step);
+    for await (const group of reader.groups(shard))
+      rows.push(...rowsOfGroup(group, { kind: 'run', run: name }));
+  }
+  return rows;
+}
+
+/** The groups of a dataset file; undefined where it is none. */
+export function readDatasetGroups(path: string): { readonly groups: readonly Group[] } | undefined {
+  const first = readFileSync(path, 'utf8').split('\n', 1)[0] ?? '';
+  if (!isRow(first)) return undefined;
+  const rows = readRows(path).map(({ row }) => row);
+  return episodesOfRows(rows, { environment: 'file', role: AGENT, write: taggedText });
+}
