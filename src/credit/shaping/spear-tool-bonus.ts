@@ -18,14 +18,14 @@ export const spearToolBonus: RewardShaping = defineShaping(
     formula: 'R ← R + min(most, perCall · calls) · ½(1 + cos(π·t/T)),   t = steps so far; nothing after T',
     source:
       '"SPEAR: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning", arXiv 2509.22601',
-    deviations: ['Steps are counted in the state that checkpoints keep: one for each call of the method.'],
+    deviations: ['The state counts steps, one for each call of the method; checkpoints keep it.'],
     needs: ['turns[].calls'],
     example: '--method grpo --shape spear-tool-bonus',
   },
   z.strictObject({
     perCall: z.number().min(0).default(0.1).describe('Reward of a call at the start of training.'),
-    most: z.number().min(0).default(1).describe('The most that calls of a trajectory earn.'),
-    steps: z.number().int().min(1).default(200).describe('Steps until nothing is left (T).'),
+    most: z.number().min(0).default(1).describe('The highest reward of a trajectory’s calls.'),
+    steps: z.number().int().min(1).default(200).describe('Steps until the reward is 0 (T).'),
   }),
   ({ perCall, most, steps }) =>
     (trajectories, state) => {
