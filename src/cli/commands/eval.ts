@@ -21,7 +21,7 @@ import { type Command, defineCommand } from '../command.ts';
 import { runDisplay } from '../terminal/terminal.ts';
 
 const options = z.strictObject({
-  tasks: z.int().min(1).default(500).describe('Number of tasks; fewer where there are fewer'),
+  tasks: z.int().min(1).default(500).describe('Number of tasks; fewer if the split has fewer'),
   split: z.enum(['train', 'validation', 'test']).default('test').describe('Which tasks'),
   policy: z
     .string()

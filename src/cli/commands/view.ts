@@ -29,7 +29,7 @@ const options = z.strictObject({
   annotations: z
     .string()
     .optional()
-    .describe('Write what was judged in the page into this file, as episodes for --set data=FILE'),
+    .describe('Write the judgements of the page into this file, as episodes for --set data=FILE'),
   raw: z.boolean().default(false).describe('Leave keys and passwords in the bundle'),
   play: z.boolean().default(false).describe('Let checkpoints play in the page even while a run trains'),
   open: z.boolean().default(false).describe('Open the page in the browser'),

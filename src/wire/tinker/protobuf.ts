@@ -251,7 +251,7 @@ function readBatched(body: Uint8Array): Float32Array[] {
   return offsets.slice(1).map((end, index) => {
     const start = offsets[index]!;
     if (!(start >= 0 && end >= start && end <= data.byteLength))
-      throw garbled('offsets lie outside their tensor', `${start} to ${end} of ${data.byteLength} bytes`);
+      throw garbled('offsets are outside their tensor', `${start} to ${end} of ${data.byteLength} bytes`);
     return Float32Array.from(numbersOf(data.subarray(start, end), dtype));
   });
 }
