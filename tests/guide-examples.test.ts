@@ -25,13 +25,6 @@ beforeAll(() => {
     'treasure.ts': block('write-an-environment.md', '// treasure.ts'),
     'best.ts': block('write-a-recipe.md', '// best.ts'),
     'branch.ts': block('write-a-recipe.md', 'const again: Explorer'),
-    'centred.ts': block('your-own-methods.md', 'export const centred'),
-    'hurry.ts': block('your-own-methods.md', 'export const hurry'),
-    'bounded.ts': block('your-own-methods.md', 'export const bounded'),
-    'opening.ts': block('your-own-methods.md', 'export const opening'),
-    'hard.ts': block('your-own-methods.md', 'export const hard'),
-    'again.ts': block('your-own-methods.md', 'export const again'),
-    'over-turns.ts': block('your-own-methods.md', 'export const overTurns'),
   });
 });
 afterAll(() => {
@@ -53,14 +46,12 @@ const cases: readonly [string, () => { world?: string; recipe?: string; settings
   ['an environment', () => ({ world: at('treasure.ts') })],
   ['a recipe', () => ({ recipe: at('best.ts'), settings: { best: { share: 0.5 } } as RunSettings })],
   ['a recipe with an explorer', () => ({ recipe: at('branch.ts') })],
-  ['a credit method', () => ({ settings: { credit: { method: at('centred.ts'), centre: 0.25 } } })],
-  ['a reward shaping', () => ({ settings: { credit: { shape: { [at('hurry.ts')]: { cost: 0.02 } } } } })],
-  ['a loss', () => ({ settings: { objective: { name: at('bounded.ts'), options: { bound: 1 } } } })],
-  ['a context', () => ({ settings: { context: { name: at('opening.ts'), messages: 2 } } })],
-  ['a source of tasks', () => ({ settings: { tasks: { name: at('hard.ts'), most: 8 } } })],
-  ['a turn control', () => ({ settings: { turns: { name: at('again.ts'), attempts: 3 } } })],
-  ['a curation', () => ({ settings: { curation: { [at('over-turns.ts')]: {} } } })],
 ];
+
+test('the recipe of the guide is the one of the package', () => {
+  const source = readFileSync(join(root, 'examples/own-recipe.ts'), 'utf8');
+  expect(block('write-a-recipe.md', '// best.ts')).toContain(source.slice(source.indexOf('import ')));
+});
 
 test.each(cases)('%s', { timeout: 120_000 }, async (_, options) => {
   const { world = 'frozen-lake', recipe, settings } = options();
