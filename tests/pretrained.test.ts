@@ -187,7 +187,7 @@ test('a run is not continued from other files', { timeout: 60_000 }, async () =>
   const { code, errors } = await turnwise('eval', 'changed');
   expect(code).toBe(1);
   expect(errors.replace(/\b[0-9a-f]{16}\b/g, 'DIGEST').replaceAll('\n', ' ')).toMatchInlineSnapshot(
-    `"error: The files of the model FOLDER/copy are not those that this run started from. Seen: digest DIGEST. Allowed: DIGEST. Restore them, or start a new run from the model as it is now. (base-model-changed) "`,
+    `"error: The files of the model FOLDER/copy are not those that this run started from. Seen: digest DIGEST. Allowed: DIGEST. Restore them, or start a new run from the present model. (base-model-changed) "`,
   );
 });
 

@@ -29,18 +29,21 @@ ${howVerdictsAreReached}
 
 ## Claims
 
-\`turnwise compare --claim bench/claims --report\` computes this table from committed figures and writes a page with all of them;
-without \`--report\` it runs what has no result yet. \`npm run bench -- methods --report\` copies it here.
+\`turnwise compare --claim bench/claims --report\` computes this table from committed figures, and \`npm run bench -- methods --report\` copies it
+here. Without \`--report\` the command runs the claims that have no result yet.
 
 ${claimTable()}
 
 ## Older experiments
 
-These are older than the claims above, and weaker. They train tables of logits and models of some ten thousand weights with a
-gradient of their own, not the recipe through the loop; rivals are not tuned, and some are not told what the method is; five to
-twenty seeds are summarised by a percentile bootstrap, which finds a difference between equal arms in 6 to 16% of cases; and 91
-comparisons stand without a correction. The words in the last column are what that bootstrap said. They are about a mechanism, and
-no verdict on a recipe. \`npm run bench -- methods NAME\` repeats one.
+These experiments show a mechanism; they give no verdict on a recipe, and are weaker than claims:
+
+- They train tables of logits, and models of some ten thousand weights, not the recipe through the loop.
+- Rivals are not tuned, and some lack the method's knowledge.
+- A percentile bootstrap summarises five to twenty seeds. It finds a difference between equal arms in 7 to 20% of cases.
+- 91 comparisons stand without a correction.
+
+The last column repeats the result of that bootstrap. \`npm run bench -- methods NAME\` repeats an experiment.
 
 ${table(['method', 'claim', 'source', 'experiment and command', 'seeds', 'figures', 'bootstrap'], [...rows, ...waiting].map(anchoredOnce))}
 

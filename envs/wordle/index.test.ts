@@ -210,7 +210,7 @@ describe('word lists', () => {
     );
     expect(() => loadWords(file('empty.txt', ''))).toThrow(/Seen: no words at all/);
     expect(() => wordle({ ...defaults, words: 1000 })).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: wordle was asked for more words than its list has. Seen: words = 1000. Allowed: 2 to 457. Lower words, or name a longer list with wordsFile.]`,
+      `[TurnwiseError: wordle needs more words than its list has. Seen: words = 1000. Allowed: 2 to 457. Lower words, or name a longer list with wordsFile.]`,
     );
   });
 });

@@ -136,7 +136,7 @@ function chooseWords({ words, wordsFile }: WordleOptions): readonly string[] {
   const list = wordsFile === '' ? WORDS : loadWords(wordsFile);
   if (words <= list.length) return list.slice(0, words);
   throw new TurnwiseError('word-list-too-short', {
-    what: 'wordle was asked for more words than its list has',
+    what: 'wordle needs more words than its list has',
     seen: `words = ${words}`,
     allowed: `2 to ${list.length}`,
     next: 'Lower words, or name a longer list with wordsFile.',

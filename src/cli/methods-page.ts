@@ -44,23 +44,28 @@ export function methodsPage(
   });
   return `# Methods
 
-This page is written by the code: in a checkout \`npm run bench -- methods --report\` writes it with what was measured, and
-\`npx turnwise recipes --markdown\` prints it without. Which one to take is in [choose a method](choose-a-method.md);
-\`turnwise recipes NAME --env ENVIRONMENT\` shows a recipe with the settings of an environment.
+This page is the reference of the built-in recipes: formula, source, defaults, needs and measurements. [Choose a method](choose-a-method.md)
+helps with the choice.
+
+\`\`\`sh
+npx turnwise train frozen-lake --recipe grpo
+npx turnwise recipes grpo --env frozen-lake      # a recipe with the settings of an environment
+npx turnwise recipes --markdown                  # this page, without measurements
+\`\`\`
+
+The page is generated: \`npm run bench -- methods --report\` writes it in a checkout.
 
 ## Recipes
 
-A recipe is a whole method: what is played, how rewards become advantages, what is minimised, on which schedule. Train with
-\`turnwise train ENVIRONMENT --recipe NAME\`.
+A recipe is a whole method: its episodes, its credit, its loss and its schedule.
 
 ${byName.join('\n\n')}
 
 ## Which environment serves which recipe
 
-Every built-in environment serves the recipes that are not in this table. In it are those that need something special: several
-roles, or facts that only an environment can know and tells beside the reward ([credit](credit.md)). This is with the default
-options; \`turnwise recipes --env ENVIRONMENT\` says it for yours, with the reason. Where a row is empty no built-in environment does,
-and yours may ([write an environment](write-an-environment.md)).
+Some recipes need several roles, or [facts](credit-methods.md#fields-of-the-rollout-file) that an environment reports beside the reward. This table shows
+which built-in environment serves them with its default options; every environment serves the other recipes. \`turnwise recipes --env ENVIRONMENT\`
+answers for yours, with the reason. A recipe with an empty row needs [an environment of yours](write-an-environment.md).
 
 ${environmentTable(environments)}
 

@@ -103,7 +103,7 @@ function memoryParts(recipe: Recipe, config: TrainConfig): RecipePart[] {
       : [
           {
             part: 'critic',
-            text: `a model of its own; ${critic.updates} updates a step, ${critic.warmupSteps} steps alone, learning rate ${critic.learningRate}, discount ${critic.discount}, target rate ${critic.targetRate}`,
+            text: `a separate model; ${critic.updates} updates a step, ${critic.warmupSteps} steps alone, learning rate ${critic.learningRate}, discount ${critic.discount}, target rate ${critic.targetRate}`,
           } as const,
         ]),
     ...(recipe.heads === undefined

@@ -6,7 +6,7 @@ import { newKey } from '../server/guard/secrets.ts';
 export const allowHostOption = z
   .array(z.string().regex(/^[^\s/:]+(:\d+)?$|^\[[\da-f:]+\](:\d+)?$/i, 'a name, or name:port'))
   .default([])
-  .describe('Name by which clients reach the server, where it is not one of this machine; may be repeated');
+  .describe('Name by which clients reach the server from other machines or containers; may be repeated');
 
 export interface ServedKey {
   readonly value: string;

@@ -36,7 +36,7 @@ const arm = z.strictObject({
   ledger: z
     .array(z.enum(ledgerColumns))
     .default([])
-    .describe('Facts that its settings tell it, besides those that its recipe reads'),
+    .describe('Facts in its settings, besides those that its recipe reads'),
 });
 
 export const claimSchema = z.strictObject({

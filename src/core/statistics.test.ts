@@ -44,7 +44,7 @@ describe('quantile', () => {
 
   test('refuses a share outside [0, 1]', () => {
     expect(() => quantile([1], 95)).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: A quantile must be asked for a share between 0 and 1. Seen: 95.]`,
+      `[TurnwiseError: A quantile needs a share between 0 and 1. Seen: 95.]`,
     );
   });
 });

@@ -33,7 +33,7 @@ export function quantile(values: readonly number[], q: number): number {
   requireCount('A quantile', values, 1);
   if (!(q >= 0 && q <= 1)) {
     throw new TurnwiseError('quantile-out-of-range', {
-      what: 'A quantile must be asked for a share between 0 and 1',
+      what: 'A quantile needs a share between 0 and 1',
       seen: String(q),
     });
   }

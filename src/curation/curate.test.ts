@@ -144,7 +144,7 @@ test.each([
   [
     'a loss without a baseline',
     { choice: () => ({ ...learn, inBaseline: false }) },
-    /only what is compared has credit/,
+    /only compared episodes have credit/,
   ],
   ['a weight unannounced', { choice: () => ({ ...learn, weight: 2 }) }, /weighs: true/],
   ['a weight below 0', { choice: () => ({ ...learn, weight: -1 }) }, /gave a weight that is none/],

@@ -151,7 +151,7 @@ function checkedChoice(choice: Choice, weighs: boolean, subject: string): Choice
   if (inLoss && !inBaseline)
     throw wrong(
       'put an episode into the loss and not into the baseline',
-      'both: only what is compared has credit',
+      'both: only compared episodes have credit',
     );
   if (!isWeight(weight) || !Array.isArray(weights_K) || !weights_K.every(isWeight))
     throw wrong('gave a weight that is none', 'finite numbers from 0');

@@ -87,10 +87,10 @@ test('data that is no JSON, paths that lead nowhere and states of other data are
     [
       "The base "shop" holds something that is not JSON. Seen: at $.a. Allowed: plain JSON.",
       "The base "shop" is not what a state stands on. Seen: shop@HASH. Allowed: shop@HASH.",
-      "The base "shop" has nothing at a path. Seen: /orders/700. Allowed: keys of objects and indices of arrays that are there.",
+      "The base "shop" has nothing at a path. Seen: /orders/700. Allowed: existing keys of objects and indices of arrays.",
       "The base "shop" has nothing at a path. Seen: "9" of an array of 2. Allowed: an index in it, or the one after the last; set the whole array to take something out.",
       "The base "shop" has nothing at a path. Seen: "0" of an array of 2. Allowed: an index in it, or the one after the last; set the whole array to take something out.",
-      "The base "shop" has nothing at a path. Seen: /note. Allowed: keys of objects and indices of arrays that are there.",
+      "The base "shop" has nothing at a path. Seen: /note. Allowed: existing keys of objects and indices of arrays.",
       "The base "shop" cannot be changed whole. Seen: an empty path. Allowed: a path into the data.",
     ]
   `);

@@ -100,7 +100,7 @@ export function defineBase<Data extends JsonCompatible<Data>>(name: string, data
         name,
         'has nothing at a path',
         pathText(keys),
-        'keys of objects and indices of arrays that are there',
+        'existing keys of objects and indices of arrays',
       );
     }
     if (Array.isArray(parent)) {

@@ -89,7 +89,7 @@ test('each law is named when it is broken', async () => {
       "the legal action "more" was invalid",
       "an invalid action moved",
       "asked twice, it gave two answers",
-      "what a copy did changed the original",
+      "a step of a copy changed the original",
       "world.snapshots and session.snapshot disagree",
       "asked twice, it gave two answers",
       "the task is not plain JSON at $.goal",

@@ -135,7 +135,7 @@ async function stepWithCopies(world: World, session: Session, action: string, ch
     const twin = await snapshot.open();
     copies.push(twin);
     const expected = await step(twin);
-    if (!samePlain(look(world, session), before)) throw new Broken('what a copy did changed the original');
+    if (!samePlain(look(world, session), before)) throw new Broken('a step of a copy changed the original');
     const result = await step(session);
     if (!samePlain(expected, result)) throw new Broken('a snapshot went another way');
     if (!samePlain(look(world, twin), look(world, session)))

@@ -28,16 +28,16 @@ export const turnFacts = {
     })
     .optional()
     .describe(
-      'Intermediate reward that is not part of the outcome; a list where there are several, the most important first.',
+      'Intermediate reward outside the outcome; a list if there are several, the most important first.',
     ),
   answerProbability: share
     .optional()
     .describe(
-      'Probability of the true answer given what the policy had seen before the turn (mean over its tokens).',
+      'Probability of the true answer given the policy’s knowledge before the turn (mean over its tokens).',
     ),
   informationGain: amount
     .optional()
-    .describe('Gain in (log-)probability of the true answer by the turn, where it is known directly.'),
+    .describe('Gain in (log-)probability of the true answer by the turn, if it is known directly.'),
   calls: z
     .array(call)
     .optional()

@@ -123,7 +123,7 @@ export function checkedParse(value: unknown): ParsedAction {
 /** @param world its name, for messages about rewards */
 export function checkedStep(value: unknown, world: string, roles: readonly Role[]): CheckedStep {
   const call = 'step()';
-  const allowed = '{ rewards, done, success, valid } and, where there is more to say, metrics and info';
+  const allowed = '{ rewards, done, success, valid } and, optionally, metrics and info';
   if (!isObject(value)) throw refused(call, seenOf(value), allowed);
   // Each field is read once: a getter may say something else the next time.
   const { rewards, done, success, valid, metrics, info } = value;

@@ -1,5 +1,5 @@
 /**
- * The messages of Turnwise's own environment protocol (docs/protocols.md), as schemas that server and client share:
+ * The messages of Turnwise's own environment protocol (docs/environment-servers.md), as schemas that server and client share:
  * each side checks what the other sent.
  */
 

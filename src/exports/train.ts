@@ -95,7 +95,7 @@ export async function train<Task extends JsonCompatible<Task>, State extends Jso
 }
 
 /**
- * Go on with a run from its last checkpoint, as `turnwise resume` does; on the same machine the later steps are the same, bit
+ * Continue a run from its last checkpoint, as `turnwise resume` does; on the same machine the later steps are the same, bit
  * for bit.
  *
  * @example

@@ -123,7 +123,7 @@ const failed = ({ place }: GuardOptions, error: Error): EpisodeEnd =>
 
 function freshChance(environment: string): TurnwiseError {
   return new TurnwiseError('snapshot-missing', {
-    what: `An episode of "${environment}" cannot go on with a chance of its own, since its sessions have no snapshots`,
+    what: `An episode of "${environment}" cannot continue with a fresh chance, since its sessions have no snapshots`,
     next: 'Give its sessions snapshot(), or ask for expansions whose chance is "same"',
     fields: { environment },
   });

@@ -19,7 +19,7 @@ export interface CheckpointChoice {
 }
 
 export interface EvaluateOptions extends CheckpointChoice {
-  /** Number of tasks; fewer where there are fewer. Default: 500. */
+  /** Number of tasks; fewer if the split has fewer. Default: 500. */
   readonly tasks?: number;
 }
 

@@ -112,12 +112,12 @@ export class EventLog {
     const keeps = Math.min(expected, wholeBytes);
     this.#opening = { generation, keeps, from: checkpoint?.step ?? -1 };
     const warnings = checkpoint
-      ? damaged.map(({ line }) => `line ${line} of the event log is not JSON; the run goes on without it`)
+      ? damaged.map(({ line }) => `line ${line} of the event log is not JSON; the run continues without it`)
       : [];
     if (wholeBytes < expected) {
       const lost = expected - wholeBytes;
       warnings.push(
-        `the event log is ${lost} bytes shorter than the checkpoint says; the weights are whole, and the run goes on from them`,
+        `the event log is ${lost} bytes shorter than the checkpoint says; the weights are intact, and the run continues from them`,
       );
     }
     return warnings.map((message) => ({ type: 'warning', code: 'events-damaged', message }));

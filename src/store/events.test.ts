@@ -125,14 +125,14 @@ describe('a resumed run', () => {
     expect(
       String((short.events.last() as { message?: string }).message).replace(/\d+/, 'N'),
     ).toMatchInlineSnapshot(
-      `"the event log is N bytes shorter than the checkpoint says; the weights are whole, and the run goes on from them"`,
+      `"the event log is N bytes shorter than the checkpoint says; the weights are intact, and the run continues from them"`,
     );
     writeFileSync(run.events.path, whole.toString().replace('"step":2', '"step":x'));
     expect(() => run.events.read()).toThrow('line 2');
     const damaged = await resumed();
     expect(seen(damaged)).toEqual([1, 3, 'resume', 'warning']);
     expect(damaged.events.last()).toMatchObject({
-      message: 'line 2 of the event log is not JSON; the run goes on without it',
+      message: 'line 2 of the event log is not JSON; the run continues without it',
     });
     await damaged.close();
   });

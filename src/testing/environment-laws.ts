@@ -99,7 +99,7 @@ function lawBroken(world: World, broken: string, where: JsonObject): TurnwiseErr
   return new TurnwiseError('law-broken', {
     what: `"${world.name}" breaks a law of environments: ${broken}`,
     seen: JSON.stringify(where),
-    next: 'Play this task with this seed again; docs/write-an-environment.md says what each part promises',
+    next: 'Play this task with this seed again; docs/write-an-environment.md describes each part',
     fields: { environment: world.name, ...('seed' in where && { seed: where.seed as number }) },
   });
 }

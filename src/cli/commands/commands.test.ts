@@ -240,9 +240,9 @@ describe('a watched run', () => {
   });
 
   it.each([
-    [0.5, '50% of these tasks were failed before'],
+    [0.5, '50% of these tasks failed before'],
     [0, undefined],
-  ])('where a share of %s of the tasks were failed before, says: %s', async (share, note) => {
+  ])('where a share of %s of the tasks failed before, says: %s', async (share, note) => {
     const console = memoryConsole();
     const config = { tasks: { name: 'revisit', share } };
     const name = `revisits-${share}`;

@@ -43,20 +43,18 @@ const options = z.strictObject({
   arm: z
     .array(z.string())
     .default([])
-    .describe(
-      'A recipe, built in or of a file, with settings of its own: NAME=RECIPE,KEY=VALUE; may be repeated',
-    ),
+    .describe('A recipe, built in or from a file, with settings: NAME=RECIPE,KEY=VALUE; may be repeated'),
   seeds: z
     .string()
     .optional()
     .describe(
-      'How many, or which: 5, 201..212 or 3,7,11; each has one warm start that all arms share; default: 5, or those of the claim',
+      'A number, a range or a list: 5, 201..212 or 3,7,11; all arms of a seed share one warm start; default: 5, or the claim’s',
     ),
   budget: z
     .string()
     .optional()
     .describe(
-      'What each run may spend: steps=N, episodes=N, turns=N, tokens=N, seconds=N or minutes=N; default: the steps of the environment',
+      'The budget of each run: steps=N, episodes=N, turns=N, tokens=N, seconds=N or minutes=N; default: the steps of the environment',
     ),
   set: z.array(z.string()).default([]).describe('Change a setting of all runs; may be repeated'),
   name: z.string().optional().describe('Name of the comparison; default: ENVIRONMENT-ARM-vs-ARM'),
@@ -66,7 +64,7 @@ const options = z.strictObject({
     .string()
     .optional()
     .describe('A claim, or a folder of claims: tune, run and judge them (docs/evidence.md)'),
-  report: z.boolean().default(false).describe('With --claim: run nothing, and judge what is there'),
+  report: z.boolean().default(false).describe('With --claim: run nothing, and judge the stored results'),
   plan: z.boolean().default(false).describe('Print runs, cached runs and hours, and run nothing'),
   json: z.boolean().default(false).describe('Print progress and the result as JSON lines'),
 });
@@ -177,7 +175,7 @@ function refuseBesideClaim({ env, recipes, arm, budget, set, name }: Options): v
   const [other] = Object.entries(given).find(([, value]) => value !== undefined && value !== '') ?? [];
   if (other === undefined) return;
   throw new TurnwiseError('option-value', {
-    what: `--${other} cannot be given beside --claim, which says itself what is compared`,
+    what: `--${other} cannot be given beside --claim, which names the arms itself`,
     allowed: '--seeds for a replication, --runs, --jobs, --plan, --report and --json',
     fields: { option: `--${other}` },
   });

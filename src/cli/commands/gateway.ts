@@ -46,12 +46,12 @@ const options = z.strictObject({
     .int()
     .min(0)
     .default(25_000)
-    .describe('How long calls under way may take once it is told to stop; telling it again drops them'),
+    .describe('How long it waits for calls in progress when it stops; a second signal drops them'),
   contextLength: z
     .int()
     .min(2)
     .optional()
-    .describe('With --model: longest prompt and answer; default: that of the model, at most 4096'),
+    .describe('With --model: longest prompt and answer; default: the model’s, at most 4096'),
   threads: z.int().min(1).default(2).describe('With --model: threads of the engine'),
   step: z.int().min(0).optional().describe('Which checkpoint; default: the last'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
@@ -59,7 +59,7 @@ const options = z.strictObject({
 
 export const gatewayCommand: Command<typeof options> = defineCommand({
   name: 'gateway',
-  summary: 'Serve a model over HTTP, and record what an agent does with it',
+  summary: 'Serve a model over HTTP, and record an agent’s calls',
   arguments: [
     { name: 'run', description: 'Name of a run of an agent; or --model or --policy', required: false },
   ],
@@ -130,7 +130,7 @@ function openAiClient(gateway: Gateway, model: ChatModel): string {
     maxCalls: Number.POSITIVE_INFINITY,
   });
   return [
-    'For OpenAI clients, without a session of their own:',
+    'For OpenAI clients that open no session:',
     `  OPENAI_BASE_URL=${gateway.baseURL(session)}`,
     `  OPENAI_API_KEY=${session.key}`,
     `  model  ${model.name}\n`,

@@ -29,7 +29,7 @@ const options = z.strictObject({
 
 export const recipesCommand: Command<typeof options> = defineCommand({
   name: 'recipes',
-  summary: 'List the methods, or show what one is made of, needs and comes from',
+  summary: 'List the methods, or show the parts, needs and source of one',
   arguments: [{ name: 'recipe', description: 'Show this one', required: false }],
   options,
   examples: ['turnwise recipes', 'turnwise recipes ppo', 'turnwise recipes self-play --env kuhn-poker'],

@@ -14,7 +14,7 @@ const options = z.strictObject({
 
 export const resumeCommand: Command<typeof options> = defineCommand({
   name: 'resume',
-  summary: 'Go on with a run from its last checkpoint, bit for bit',
+  summary: 'Continue a run from its last checkpoint, bit for bit',
   arguments: [{ name: 'run', description: 'Name of the run', required: true }],
   options,
   examples: ['turnwise resume frozen-lake-rloo-1'],

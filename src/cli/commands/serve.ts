@@ -17,16 +17,14 @@ const options = z.strictObject({
     .string()
     .optional()
     .describe('Checkpoint folder, GGUF file, or owner/name on the hub; models are LoRA adapters on it'),
-  name: z.string().optional().describe('Name of the base model; default: that of the folder, or "small"'),
+  name: z.string().optional().describe('Name of the base model; default: the folder’s, or "small"'),
   port: z.int().min(0).max(65_535).default(8765).describe('Port; 0 takes a free one'),
   host: z.string().default('127.0.0.1').describe('Address to listen on; the default is this machine alone'),
   allowHost: allowHostOption,
   checkpoints: z.string().default('tinker-checkpoints').describe('Folder for saved weights'),
   models: count.default(4).describe('Models under training at once'),
   sessionTimeout: z.int().min(-1).default(300).describe('Seconds of silence that end a session; -1 is never'),
-  contextLength: count
-    .optional()
-    .describe('Longest sequence; default: that of the model, at most 4096, or 256'),
+  contextLength: count.optional().describe('Longest sequence; default: the model’s, at most 4096, or 256'),
   threads: count.default(2).describe('Threads of the engine'),
   tokenBudget: count.default(2048).describe('Padded tokens of the training micro-batches computed at once'),
   vocabulary: count.default(256).describe('Without --model: size of the vocabulary'),

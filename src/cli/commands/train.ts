@@ -18,7 +18,7 @@ const options = z.strictObject({
     .string()
     .optional()
     .describe(
-      `${recipes.map(({ name }) => name).join(', ')}; or a file such as ./mine.ts; default: rloo, and self-play where there are several roles`,
+      `${recipes.map(({ name }) => name).join(', ')}; or a file such as ./mine.ts; default: rloo, and self-play with several roles`,
     ),
   model: z
     .string()
@@ -37,10 +37,7 @@ const options = z.strictObject({
   runs: z.string().default('runs').describe('Folder that holds the runs'),
   set: z.array(z.string()).default([]).describe('Change a setting; may be repeated'),
   sink: z.array(z.string()).default([]).describe(`Send metrics elsewhere too: ${sinkForms}; may be repeated`),
-  view: z
-    .boolean()
-    .default(false)
-    .describe('Show the run in the browser while it goes on; see turnwise view'),
+  view: z.boolean().default(false).describe('Show the run in the browser while it trains; see turnwise view'),
   json: z.boolean().default(false).describe('Print events as JSON lines'),
 });
 

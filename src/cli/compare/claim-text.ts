@@ -41,7 +41,7 @@ export function reasonOf({ judgement, adjusted, family, stored, precedence }: Ju
     ...(stored
       ? [`p ${formatP(adjusted)} after Holm over ${family} ${family === 1 ? 'claim' : 'claims'}`]
       : []),
-    ...(seedsNeeded === undefined ? [] : [`about ${seedsNeeded} seeds would tell`]),
+    ...(seedsNeeded === undefined ? [] : [`about ${seedsNeeded} seeds would decide`]),
     ...(precedence?.unchecked === undefined
       ? []
       : [`whether the claim is older was not checked: ${precedence.unchecked}`]),

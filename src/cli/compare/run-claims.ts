@@ -64,7 +64,7 @@ export async function planClaims({
     else {
       const hashes = Object.entries(tasks).map(([name, hash]) => `${name} ${hash}`);
       console.write(
-        `${stored.claim.id}\n${planText(plan, console)}Tasks: ${hashes.join(', ')}. Rivals run at every rate near their best as well, which tuning will tell.\n\n`,
+        `${stored.claim.id}\n${planText(plan, console)}Tasks: ${hashes.join(', ')}. Rivals also run at every rate near their best, which tuning determines.\n\n`,
       );
     }
   }

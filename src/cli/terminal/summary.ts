@@ -41,7 +41,7 @@ export function summaryText(
       capital(taskNoun(history.start)),
       gameCurve(history).length > 0 ? [] : results(history, paint),
     ),
-    ...section('What the environment tells', environmentFigures(history, paint)),
+    ...section('Metrics of the environment', environmentFigures(history, paint)),
     ...section('Learning curve', [
       ...curve(history, screen),
       ...(curvePath === undefined ? [] : [paint('dim', `  as a picture: ${curvePath}`)]),

@@ -96,7 +96,7 @@ const withTasks = z.looseObject({
 function practiceNote(run: RunDirectory): string | undefined {
   const { tasks } = run.readConfig(withTasks).config;
   if (tasks?.name !== 'revisit' || tasks.share === 0) return undefined;
-  return `  ${Math.round(100 * tasks.share)}% of these tasks were failed before, so success is below that of evaluations`;
+  return `  ${Math.round(100 * tasks.share)}% of these tasks failed before, so success is lower than in evaluations`;
 }
 
 export function curveOf(name: string, history: RunHistory): string {

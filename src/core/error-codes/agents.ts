@@ -38,7 +38,7 @@ export const agents = {
   },
   'upstream-failed': {
     meaning:
-      'The server behind the gateway failed or gave an unusable answer. The episode fails; the run goes on.',
+      'The server behind the gateway failed or gave an unusable answer. The episode fails; the run continues.',
     remedy: 'Check its URL, key and model name.',
   },
 } satisfies ErrorTable;

@@ -35,7 +35,7 @@ export const engine = {
     remedy: 'Resume from the last checkpoint.',
   },
   'engine-not-frozen': {
-    meaning: 'A reference policy was asked for and none was kept.',
+    meaning: 'A reference policy was requested, but none was kept.',
     remedy: 'Call `freeze()` first.',
   },
   'engine-unsupported': {
@@ -61,14 +61,14 @@ export const engine = {
   },
   'hub-interrupted': {
     meaning: 'A download broke off several times without getting further.',
-    remedy: 'Run the command again; it goes on where it stopped.',
+    remedy: 'Run the command again; it continues where it stopped.',
   },
   'hub-no-weights': {
     meaning: 'The repository has no weights in the safetensors format.',
     remedy: 'Choose one that has.',
   },
   'hub-unavailable': {
-    meaning: 'The hub answered with an error of its own, or with an unusable response.',
+    meaning: 'The hub answered with an error, or with an unusable response.',
     remedy: 'Try again later, or check `HF_ENDPOINT`.',
   },
   'hub-unknown': {

@@ -19,7 +19,7 @@ export const environmentServer = {
   },
   'route-unknown': {
     meaning: 'There is no such route (404).',
-    remedy: 'The routes are in [protocols](protocols.md).',
+    remedy: '[Environment servers](environment-servers.md) lists the routes.',
   },
   'session-busy': {
     meaning: 'The last step of the session is still under way (409).',
@@ -42,8 +42,8 @@ export const environmentServer = {
     remedy: 'Give them `snapshot()`.',
   },
   'step-conflict': {
-    meaning: 'A step was asked for again, with another action (409).',
-    remedy: 'Fork before it instead.',
+    meaning: 'A step was requested again, with another action (409).',
+    remedy: 'Take a snapshot before it, and open a session from there.',
   },
   'step-out-of-order': {
     meaning: 'The number of the step is not the next (409).',

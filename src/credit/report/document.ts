@@ -12,7 +12,7 @@ export function creditDocument(): string {
   const anchors = headingAnchors(creditMethods);
   return `${[
     '# Credit methods and reward shapings',
-    'Made from `src/credit/` by its tests; [credit](credit.md) says what the words mean.',
+    'This page is the reference of the credit methods and reward shapings, generated from `src/credit/`. [Credit](credit.md) explains rewards, shapings and fields.',
     '## Methods at a glance',
     table(
       ['method', 'advantages of', 'what it does', 'needs'],
@@ -51,7 +51,7 @@ function section(heading: string, entry: CreditMethod | RewardShaping, options: 
   const { aliases = [], title, formula, source, deviations, needs, uses = [], example } = entry;
   const fields = [
     needs.length > 0 ? `Needs ${needs.map(code).join(', ')}.` : '',
-    uses.length > 0 ? `Reads ${uses.map(code).join(', ')} where they are there.` : '',
+    uses.length > 0 ? `Reads ${uses.map(code).join(', ')} if present.` : '',
   ].filter(Boolean);
   const rows = optionRows(options);
   return [

@@ -11,21 +11,21 @@ export const apo: RewardShaping = defineShaping(
     name: 'apo',
     aliases: ['a2fm'],
     title: 'APO (A²FM, cost-regularised reward)',
-    summary: 'where the cheap mode mostly succeeds, other modes earn less',
+    summary: 'other modes earn less on questions that the cheap mode mostly solves',
     formula: `p = share of successes among the group's rollouts in the cheap mode
 R ← R · (1 - p^α) for other modes where p ≥ τ,   R otherwise`,
     source: '"A²FM: An Adaptive Agent Foundation Model for Tool-Aware Hybrid Reasoning", arXiv 2510.12838',
     deviations: [
-      'The form and its constants are recalled, not read; they are options.',
-      'Only rewards above 0 shrink: a costly failure is not made better.',
-      'A group without a rollout in the cheap mode stays as it is. That modes are sampled by force is the rollout’s matter.',
+      'The form and its constants come from memory, not from the paper; they are options.',
+      'Only rewards above 0 shrink, so a costly failure does not improve.',
+      'A group without a rollout in the cheap mode does not change. Forcing modes belongs to the rollout.',
     ],
     needs: ['mode'],
     uses: ['success'],
     example: '--method grpo --shape apo',
   },
   z.strictObject({
-    cheapMode: z.string().default('instant').describe('The mode that costs least.'),
+    cheapMode: z.string().default('instant').describe('The cheapest mode.'),
     tau: z
       .number()
       .min(0)
@@ -36,7 +36,7 @@ R ← R · (1 - p^α) for other modes where p ≥ τ,   R otherwise`,
       .number()
       .positive()
       .default(2)
-      .describe('How sharply other modes lose with the cheap one’s success.'),
+      .describe('How fast the rewards of other modes fall with the cheap one’s success.'),
   }),
   ({ cheapMode, tau, alpha }) =>
     (trajectories, state) => {

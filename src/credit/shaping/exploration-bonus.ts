@@ -19,7 +19,7 @@ episodic: b(s) = 1/√n(s),   n = visits in this episode so far
 product:  b(s) = 1/√N(s) · 1/√n(s)`,
     source: '"A Study of Global and Episodic Bonuses for Exploration in Contextual MDPs", arXiv 2306.03236',
     deviations: [
-      'States are anchors; what the last turn led to is not known and earns nothing.',
+      'States are anchors; the state after the last turn is unknown and earns nothing.',
       'Global counts are kept in a fixed number of buckets (65,536) by a hash of the anchor, so that checkpoints stay small.',
       'Visits of a step are counted before any bonus, so that the order of trajectories does not matter.',
     ],
@@ -30,7 +30,7 @@ product:  b(s) = 1/√N(s) · 1/√n(s)`,
     scope: z
       .enum(['global', 'episodic', 'product'])
       .default('episodic')
-      .describe('Where visits are counted: in all of training, in the episode, or both, multiplied.'),
+      .describe('The scope of the counts: all of training, the episode, or the product of both.'),
     beta: z.number().min(0).default(0.1).describe('Weight of the bonus.'),
   }),
   ({ scope, beta }) =>

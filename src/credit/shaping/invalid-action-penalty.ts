@@ -9,10 +9,10 @@ export const invalidActionPenalty: RewardShaping = defineShaping(
   {
     name: 'invalid-action-penalty',
     title: 'Invalid-action penalty (GiGPO)',
-    summary: 'a price on actions that the environment did not accept',
+    summary: 'a price on actions that the environment rejects',
     formula: 'r_k ← r_k - penalty where the action of turn k was not valid',
     source: '"Group-in-Group Policy Optimization for LLM Agent Training", arXiv 2505.10978',
-    deviations: ['The penalty is part of the outcome too.'],
+    deviations: ['The penalty enters the outcome, too.'],
     needs: ['turns[].valid'],
     example: '--method gigpo --shape invalid-action-penalty',
   },

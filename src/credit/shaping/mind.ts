@@ -23,7 +23,7 @@ export const mind: RewardShaping = defineShaping(
   },
   z.strictObject({
     lambda: z.number().min(0).default(0.2).describe('Bonus of a single turn.'),
-    maximumTurns: z.number().int().min(2).default(10).describe('Turns at which no bonus is left (K_max).'),
+    maximumTurns: z.number().int().min(2).default(10).describe('Turns without any bonus (K_max).'),
   }),
   ({ lambda, maximumTurns }) =>
     each((trajectory) => {

@@ -16,7 +16,7 @@ export const overlongFields = {
     .number()
     .positive()
     .default(20480)
-    .describe('Sampled tokens at which the whole penalty is reached (L_max).'),
+    .describe('Sampled tokens at which the penalty reaches p (L_max).'),
   bufferLength: z
     .number()
     .positive()
@@ -44,8 +44,8 @@ export const overlong: RewardShaping = defineShaping(
     formula: 'R ← R - p · clip((length - (L_max - L_buf)) / L_buf, 0, 1)',
     source: '"DAPO: An Open-Source LLM Reinforcement Learning System at Scale", arXiv 2503.14476',
     deviations: [
-      'Length counts sampled tokens of all turns.',
-      'Beyond the limit the penalty stays at p, for trajectories that were not cut there.',
+      'Length counts the sampled tokens of all turns.',
+      'Beyond the limit the penalty stays at p, for trajectories without a cut there.',
     ],
     needs: [],
     uses: ['turns[].tokens'],

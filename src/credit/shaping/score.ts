@@ -16,7 +16,7 @@ stage 1: r_1 ← 0,     later attempts stay`,
     deviations: [
       'The paper has two attempts; here every later one is compared with the one before it.',
       'The KL that holds the first attempt in stage 1 is a term of the objective.',
-      'α = 10 is recalled, not read.',
+      'α = 10 comes from memory, not from the paper.',
     ],
     needs: [],
     uses: ['turns[].reward'],

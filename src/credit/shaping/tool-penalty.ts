@@ -11,19 +11,19 @@ export const toolPenalty: RewardShaping = defineShaping(
     name: 'tool-penalty',
     aliases: ['smart'],
     title: 'Tool-use penalty (SMART)',
-    summary: 'a price on tool calls beyond those an expert needs',
+    summary: 'a price on tool calls beyond an expert’s number',
     formula: 'R ← R - min(limit, penalty · max(0, calls - needed calls))',
     source: 'After "SMART: Self-Aware Agent for Tool Overuse Mitigation", arXiv 2502.11435',
     deviations: [
-      'SMART itself is training data that says when to call; this is its aim as a reward, with the expert’s number of calls as the measure.',
+      'SMART itself is training data that teaches when to call. This shaping expresses its aim as a reward, measured by the expert’s number of calls.',
     ],
     needs: ['turns[].calls'],
     uses: ['neededCalls'],
     example: '--method grpo --shape tool-penalty --set tool-penalty.penalty=0.05',
   },
   z.strictObject({
-    penalty: z.number().min(0).default(0.1).describe('Price of a call too many.'),
-    limit: z.number().min(0).default(0.5).describe('The most that calls can cost.'),
+    penalty: z.number().min(0).default(0.1).describe('Price of an unneeded call.'),
+    limit: z.number().min(0).default(0.5).describe('The highest total price.'),
   }),
   ({ penalty, limit }) =>
     each((trajectory) => {

@@ -13,7 +13,7 @@ export const ufo: RewardShaping = defineShaping(
     formula: `r_t = γ^t where answer t is right, else 0
 r_last ← r_last - λ·(1 - E/T),   T = answers that are not empty, E = different ones among them (case and spaces apart)`,
     source: '"A Simple \'Try Again\' Can Elicit Multi-Turn LLM Reasoning", arXiv 2507.14295',
-    deviations: ['Replaces all rewards. Without any answer everything is 0. The total may be negative.'],
+    deviations: ['It replaces all rewards. Without any answer they are 0. The total may be negative.'],
     needs: ['turns[].answer'],
     uses: ['turns[].correct'],
     ownRewards: true,
@@ -21,7 +21,7 @@ r_last ← r_last - λ·(1 - E/T),   T = answers that are not empty, E = differe
   },
   z.strictObject({
     gamma: z.number().min(0).max(1).default(0.5).describe('Factor for each attempt before the right one.'),
-    lambda: z.number().min(0).default(0.5).describe('Cost of giving only one answer, again and again.'),
+    lambda: z.number().min(0).default(0.5).describe('Cost of repeating a single answer.'),
   }),
   ({ gamma, lambda }) =>
     each((trajectory) => {

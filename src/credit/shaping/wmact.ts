@@ -15,8 +15,8 @@ export const wmact: RewardShaping = defineShaping(
     source:
       '"Thinking by Doing: Building Efficient World Model Reasoning in LLMs via Multi-turn Interaction", arXiv 2511.23476',
     deviations: [
-      'Without `effectiveActions`, an action was effective where the next turn acts in another state (`anchor`); of the last turn nothing is known, and it counts as effective.',
-      'The limit on turns that falls with them is turn control.',
+      'Without `effectiveActions`, an action is effective if the next turn acts in another state (`anchor`); the last turn counts as effective.',
+      'The limit on turns that falls with them belongs to a turn control.',
     ],
     needs: ['turns[].effectiveActions'],
     uses: ['turns[].actionCount', 'turns[].anchor'],

@@ -19,7 +19,7 @@ const byStatus: Readonly<Record<number, (details: Details) => TurnwiseError>> = 
     }),
   404: (details) =>
     new TurnwiseError('tinker-not-found', {
-      what: 'The Tinker server does not know what was asked for',
+      what: 'The Tinker server does not know this resource',
       next: 'Its session may have expired: resume from the last checkpoint',
       ...details,
     }),

@@ -13,7 +13,7 @@ export function checkSequences(
   maxTokens: number,
 ): void {
   if (sequences.length !== count)
-    throw garbled('another number of samples than was asked for', `${sequences.length} for ${count}`);
+    throw garbled('another number of samples than requested', `${sequences.length} for ${count}`);
   for (const { tokens, logprobs } of sequences) {
     if (tokens.length === 0 || tokens.length > maxTokens)
       throw garbled('a sample has an impossible length', `${tokens.length} of at most ${maxTokens} tokens`);

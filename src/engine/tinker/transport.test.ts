@@ -73,7 +73,7 @@ function transport(url: string): Transport {
 const sentences: Readonly<Record<number, string>> = {
   401: 'The Tinker server refused the key. Seen: 401 from /x: the reason. Set TINKER_API_KEY to a valid key of this server.',
   402: 'The Tinker server asks for payment. Seen: 402 from /x: the reason. Settle the account; the weights saved so far are still there.',
-  404: 'The Tinker server does not know what was asked for. Seen: 404 from /x: the reason. Its session may have expired: resume from the last checkpoint.',
+  404: 'The Tinker server does not know this resource. Seen: 404 from /x: the reason. Its session may have expired: resume from the last checkpoint.',
   409: 'The Tinker server has seen this sequence number or name with other content. Seen: 409 from /x: the reason. Is another process using the same session? Resume from the last checkpoint.',
   410: 'The Tinker server no longer has the result, also after the request was sent again. Seen: 410 from /x: the reason. Resume from the last checkpoint.',
   422: 'The Tinker server rejected a request. Seen: 422 from /x: the reason. The message says why.',

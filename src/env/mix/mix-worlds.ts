@@ -82,7 +82,7 @@ function check(parts: readonly MixedWorld[], worlds: ReadonlyMap<string, World>)
   const [first] = parts;
   if (worlds.size < parts.length) {
     const names = parts.map(({ name }) => name);
-    throw invalidMix('Two worlds of a mix have one name', names.join(', '), 'a name of its own for each');
+    throw invalidMix('Two worlds of a mix have one name', names.join(', '), 'a different name for each');
   }
   for (const { name, world } of parts) {
     if (world.agent !== undefined) {

@@ -175,7 +175,7 @@ test('what cannot be mixed is refused', () => {
       "A mix has no worlds. Seen: an empty object. Allowed: at least one world. Write it as in mix({ 'frozen-lake': 3, wordle: 1 }), or mix:frozen-lake=3,wordle=1 in a command.",
       "A world of a mix has no usable weight: maze. Seen: 0. Allowed: a number above 0. Write it as in mix({ 'frozen-lake': 3, wordle: 1 }), or mix:frozen-lake=3,wordle=1 in a command.",
       "A world of a mix has no usable weight: an object. Seen: undefined. Allowed: a number above 0. Write it as in mix({ 'frozen-lake': 3, wordle: 1 }), or mix:frozen-lake=3,wordle=1 in a command.",
-      "Two worlds of a mix have one name. Seen: a, a. Allowed: a name of its own for each. Write it as in mix({ 'frozen-lake': 3, wordle: 1 }), or mix:frozen-lake=3,wordle=1 in a command.",
+      "Two worlds of a mix have one name. Seen: a, a. Allowed: a different name for each. Write it as in mix({ 'frozen-lake': 3, wordle: 1 }), or mix:frozen-lake=3,wordle=1 in a command.",
       "The worlds of a mix have different roles. Seen: first, second in b. Allowed: agent, as in a. Write it as in mix({ 'frozen-lake': 3, wordle: 1 }), or mix:frozen-lake=3,wordle=1 in a command.",
       ""a" is an agent, whose own code plays its episodes. Seen: an agent. Allowed: worlds that are played turn by turn. Write it as in mix({ 'frozen-lake': 3, wordle: 1 }), or mix:frozen-lake=3,wordle=1 in a command.",
     ]

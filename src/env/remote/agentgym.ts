@@ -27,7 +27,11 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 const count = z.int().min(0);
 const options = demonstratedOptions.extend({
-  maxTurns: z.int().min(0).default(0).describe('Turns before the episode ends; 0 takes what is usual there'),
+  maxTurns: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Turns before the episode ends; 0 takes the usual number of that server'),
   trainTasks: count.default(200).describe('Tasks to train on: the first of the server'),
   validationTasks: count.default(50).describe('The tasks after those'),
   testTasks: count.default(100).describe('The tasks after those'),

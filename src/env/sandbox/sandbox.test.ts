@@ -194,7 +194,7 @@ describe('a program cannot void its own episode', () => {
     ['Promise.reject({ toString: 1, valueOf: 2 })', '{"toString":1,"valueOf":2}'],
     ['throw Object.assign(new Error("x"), { name: { toString: 1 } })', 'Error: x'],
     ['throw Promise.resolve(1)', '{}'],
-    ['throw new Proxy({}, { get() { throw 1; } })', 'Error: what was thrown cannot be shown'],
+    ['throw new Proxy({}, { get() { throw 1; } })', 'Error: the thrown value cannot be shown'],
     ['throw { get message() { for (;;); } }', 'TimeLimit'],
     ['var f = async () => { for (;;) await 1 }; f()', 'TimeLimit'],
     ['var f = () => { for (let i = 0; i < 1e3; i++) Promise.resolve().then(f) }; f()', 'Limit'],

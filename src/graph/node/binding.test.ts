@@ -72,7 +72,7 @@ test('where the system refuses the file, it is said what the file needs', () => 
   expect(() => load('linux-x64', refuse)).toThrow(
     expect.objectContaining({
       code: 'runtime-unloadable',
-      message: `The system does not load the native part of onnxruntime. Seen: version \`GLIBC_2.28' not found (${join(modules, '@turnwise/onnxruntime-linux-x64', file)}). Allowed: Linux with glibc 2.28 or later and libstdc++ (Alpine has neither). Provide what is missing, or use another machine.`,
+      message: `The system does not load the native part of onnxruntime. Seen: version \`GLIBC_2.28' not found (${join(modules, '@turnwise/onnxruntime-linux-x64', file)}). Allowed: Linux with glibc 2.28 or later and libstdc++ (Alpine has neither). Install the missing part, or use another machine.`,
     }),
   );
 });

@@ -114,7 +114,7 @@ function loadFile(path: string, platform: string, load: Places['load']): Binding
       what: 'The system does not load the native part of onnxruntime',
       seen: `${cause instanceof Error ? cause.message : String(cause)} (${path})`,
       allowed: needs(platform),
-      next: 'Provide what is missing, or use another machine',
+      next: 'Install the missing part, or use another machine',
       fields: { platform, path },
       cause,
     });

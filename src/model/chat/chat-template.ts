@@ -58,7 +58,7 @@ export class ChatTemplate {
       throw new TurnwiseError('chat-template-refused', {
         what: `The chat template of ${this.#file} refuses these messages: ${messageOf(cause)}`,
         seen: messages.map(({ role }) => String(role)).join(', '),
-        next: 'Change what the environment says, or put another template into chat_template.jinja',
+        next: 'Change the messages of the environment, or put another template into chat_template.jinja',
         fields: { file: this.#file },
         cause,
       });

@@ -58,7 +58,7 @@ export async function download(file: Download): Promise<void> {
         what: `${file.subject} arrived damaged, twice`,
         seen: `checksum ${seen}`,
         allowed: file.checksum,
-        next: 'Try again, or from another network; what was wrong has been deleted',
+        next: 'Try again, or from another network; the damaged file has been deleted',
         fields: { file: file.path },
       });
     }
@@ -172,14 +172,14 @@ async function writeBody(
 }
 
 function refusedWrite(error: unknown, { path }: Download): unknown {
-  return writeError(error, path, 'What was downloaded is kept', 'run the command again');
+  return writeError(error, path, 'The downloaded part is kept', 'run the command again');
 }
 
 function interrupted({ subject, bytes, path }: Download, have: number, cause: unknown): TurnwiseError {
   return new TurnwiseError('hub-interrupted', {
     what: `The download of ${subject} was interrupted again and again`,
     seen: `${have} of ${bytes} bytes${cause === undefined ? '' : `, then: ${reasonOf(cause)}`}`,
-    next: 'Run the command again: it goes on where it stopped',
+    next: 'Run the command again: it continues where it stopped',
     fields: { file: path, bytes: have },
     cause,
   });

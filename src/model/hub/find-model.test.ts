@@ -191,7 +191,7 @@ describe('a server that misbehaves', () => {
     times = 100;
     const message = await failure('owner/name');
     expect(message.replaceAll(/[0-9a-f]{64}/g, 'SHA256')).toMatchInlineSnapshot(
-      `"hub-checksum: model.safetensors of owner/name arrived damaged, twice. Seen: checksum SHA256. Allowed: SHA256. Try again, or from another network; what was wrong has been deleted."`,
+      `"hub-checksum: model.safetensors of owner/name arrived damaged, twice. Seen: checksum SHA256. Allowed: SHA256. Try again, or from another network; the damaged file has been deleted."`,
     );
     expect(
       readdirSync(join(repository(), 'blobs')).filter((name) => name.startsWith(sha256(weights))),
@@ -216,7 +216,7 @@ describe('a server that misbehaves', () => {
       return name === 'model.safetensors';
     };
     expect((await failure('owner/name')).replace(/then: .*?\. Run/, 'then: …. Run')).toMatchInlineSnapshot(
-      `"hub-interrupted: The download of model.safetensors of owner/name was interrupted again and again. Seen: 1000 of 300000 bytes, then: …. Run the command again: it goes on where it stopped."`,
+      `"hub-interrupted: The download of model.safetensors of owner/name was interrupted again and again. Seen: 1000 of 300000 bytes, then: …. Run the command again: it continues where it stopped."`,
     );
   });
 
@@ -266,7 +266,7 @@ test.runIf(process.platform === 'linux')('a full disk keeps what is there', asyn
   mkdirSync(join(repository(), 'blobs'), { recursive: true });
   symlinkSync('/dev/full', join(repository(), 'blobs', `${sha256(weights)}.incomplete`));
   expect((await failure('owner/name')).replace(/[0-9a-f]{64}/, 'SHA256')).toMatchInlineSnapshot(
-    `"disk-full: The disk is full. Seen: ENOSPC while writing ROOT/HOME/hub/models--owner--name/blobs/SHA256. What was downloaded is kept. Free some space, then run the command again."`,
+    `"disk-full: The disk is full. Seen: ENOSPC while writing ROOT/HOME/hub/models--owner--name/blobs/SHA256. The downloaded part is kept. Free some space, then run the command again."`,
   );
 });
 

@@ -208,7 +208,7 @@ async function fetchSnapshot(reference: HubReference, options: FindOptions): Pro
       await writeFile(pointer, sha);
     }
   } catch (error) {
-    throw writeError(error, folder, 'What was downloaded is kept', 'run the command again');
+    throw writeError(error, folder, 'The downloaded part is kept', 'run the command again');
   }
   return snapshot;
 }

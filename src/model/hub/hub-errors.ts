@@ -42,9 +42,9 @@ export function refusedByHub(
     });
   }
   return new TurnwiseError('hub-unavailable', {
-    what: `The hub could not be asked for ${subject}`,
+    what: `The hub did not answer about ${subject}`,
     seen,
-    next: 'Try again later; what was downloaded is kept',
+    next: 'Try again later; the downloaded part is kept',
     fields,
   });
 }

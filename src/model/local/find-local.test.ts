@@ -96,7 +96,7 @@ test('of Ollama: what is no GGUF file, or not whole, says so', async () => {
   expect(await Promise.all(names.map((name) => failure(`ollama:${name}`)))).toMatchInlineSnapshot(`
     [
       "model-unsupported: Ollama does not keep "tensors" as one GGUF file. Seen: safetensors, tensor by tensor. Allowed: models in GGUF. Name a GGUF file or a checkpoint folder of the model.",
-      "model-unsupported: Ollama does not keep "adapted" as one GGUF file. Seen: a model with an adapter of its own. Allowed: models in GGUF. Name a GGUF file or a checkpoint folder of the model.",
+      "model-unsupported: Ollama does not keep "adapted" as one GGUF file. Seen: a model with an adapter. Allowed: models in GGUF. Name a GGUF file or a checkpoint folder of the model.",
       "checkpoint-missing: Ollama's model "half" is not whole: a file of it is missing. Seen: HOME/.ollama/models/blobs/sha256-abababababababababababababababababababababababababababababababab. Fetch it again with: ollama pull half.",
       "model-file-invalid: HOME/.ollama/models/manifests/registry.ollama.ai/library/outside/latest is not a manifest of Ollama's that can be read. Seen: layers.0.digest: Invalid string: must match pattern /^sha256[:-][0-9a-f]{64}$/. Fetch the model again with ollama pull, or name its GGUF file.",
     ]

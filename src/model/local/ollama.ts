@@ -87,7 +87,7 @@ function weightsOf(folder: string, manifest: Manifest, name: string, path: strin
   const layers = manifest.layers ?? [];
   const layer = (kind: string) =>
     layers.find(({ mediaType }) => mediaType === `application/vnd.ollama.image.${kind}`);
-  if (layer('adapter') !== undefined) throw unusable(name, 'a model with an adapter of its own');
+  if (layer('adapter') !== undefined) throw unusable(name, 'a model with an adapter');
   const model = layer('model');
   if (model !== undefined) return blob(folder, model.digest, name);
   throw unusable(

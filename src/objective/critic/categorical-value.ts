@@ -22,7 +22,7 @@ import type { Objective } from '../contract/objective.ts';
 import { totalOf } from '../policy-gradient/surrogate.ts';
 
 const bins = {
-  count: z.int().min(2).default(51).describe('How many bins: those of the value head'),
+  count: z.int().min(2).default(51).describe('Number of bins, as in the value head'),
   low: z.number().default(-0.1).describe('Lower end of the range'),
   high: z.number().default(1.1).describe('Upper end of the range'),
   valueCoefficient: z.number().min(0).default(0.5).describe('Weight of the value loss'),

@@ -71,7 +71,7 @@ const conservatism = z
   .number()
   .min(0)
   .default(0.01)
-  .describe('Weight of the cross-entropy that keeps Q highest where there is data');
+  .describe('Weight of the cross-entropy that keeps Q highest on recorded actions');
 const ilqlSchema = z.strictObject({
   discount,
   expectile: z.number().gt(0).lt(1).default(0.7).describe('Weight of errors where Q is above V'),

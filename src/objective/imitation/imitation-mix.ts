@@ -121,7 +121,7 @@ export const gtr: ObjectiveMethod<typeof gtrSchema> = defineObjective(
   {
     name: 'gtr',
     title: 'GTR, corrected-thought imitation',
-    summary: 'PPO on what was sampled, imitation of thoughts that a corrector rewrote',
+    summary: 'PPO on sampled tokens, imitation of thoughts that a corrector rewrote',
     formula: 'Σ_sampled w ℓ_ppo - c Σ_corrected w log π',
     source: 'arXiv 2503.08525',
     family: 'imitation',

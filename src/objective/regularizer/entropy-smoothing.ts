@@ -39,7 +39,7 @@ export const entropySmoothing: ObjectiveMethod<typeof schema> = defineObjective(
   {
     name: 'entropy-smoothing',
     title: 'EPO entropy smoothing',
-    summary: 'rewards uncertainty, and keeps it near where it was at the same step of earlier episodes',
+    summary: 'rewards uncertainty, and keeps it near its value at the same turn of earlier steps',
     formula: '-λ (Σ w H - w_e Σ w ξ (max(0, κ_l H_hist - H) + max(0, H - κ_r H_hist)))',
     source: 'arXiv 2509.22576',
     family: 'regulariser',

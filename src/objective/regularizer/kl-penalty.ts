@@ -19,7 +19,7 @@ const schema = z.strictObject({
   klEstimator: z
     .enum(klEstimators)
     .default('k3+')
-    .describe('k2, k3, or k3+: the value of k3 with the gradient of k2, which is that of the KL'),
+    .describe('k2, k3, or k3+: the value of k3 with the gradient of k2, the gradient of the KL'),
 });
 
 /** Reads the channel `referenceLogprobs`. Metric: `policy/kl_reference` (by k3). */

@@ -131,7 +131,7 @@ test.each<[string, (view: View<object, null>, ask: Ask) => Window<null> | Promis
       void ask('plan', before).catch(() => {});
       return given({ conversation: before, state: view.state });
     },
-    /must wait for what it asks/,
+    /must wait for its questions/,
   ],
   [
     'asks without end',

@@ -124,7 +124,7 @@ export async function nextAct(
     if (thread !== before)
       throw badDefinition(
         subject,
-        'must wait for what it asks',
+        'must wait for its questions',
         'a question without an answer',
         'await ask(…)',
       );

@@ -38,7 +38,7 @@ export const summary: ContextStrategy = defineContext({
     instruction: z
       .string()
       .default('Summarize what matters for the next turns.')
-      .describe('What the policy is asked for a summary with'),
+      .describe('The message that asks the policy for a summary'),
   }),
   start: (): SummaryState => ({ written: 0, summary: null, from: 0 }),
   async window(view, ask) {

@@ -199,7 +199,7 @@ describe('messages name the call, what was seen and what is allowed', () => {
         "failed:environment: observing e turn 0: observe() returned an invalid value. Seen: 7 at messages[0].content. Allowed: a string, which may be empty.",
         "failed:environment: naming the state of e turn 0: anchor() returned an invalid value. Seen: 7. Allowed: a string.",
         "timeout: stepping e turn 0 took longer than 20 ms",
-        "failed:environment: stepping e turn 0: step() returned an invalid value. Seen: undefined. Allowed: { rewards, done, success, valid } and, where there is more to say, metrics and info.",
+        "failed:environment: stepping e turn 0: step() returned an invalid value. Seen: undefined. Allowed: { rewards, done, success, valid } and, optionally, metrics and info.",
         "failed:environment: stepping e turn 0: an object with toString was thrown",
       ]
     `);

@@ -99,7 +99,7 @@ export async function reopenBase(card: ModelCard, search: ModelSearch): Promise<
       what: `The files of the model ${folder} are not those that this run started from`,
       seen: `digest ${seen.slice(0, 16)}`,
       allowed: digest.slice(0, 16),
-      next: 'Restore them, or start a new run from the model as it is now',
+      next: 'Restore them, or start a new run from the present model',
       fields: { folder },
     });
   }

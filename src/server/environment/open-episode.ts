@@ -54,6 +54,6 @@ async function drawingFrom(chance: Rng, session: Session): Promise<Session> {
 export function noSnapshots(): TurnwiseError {
   return new TurnwiseError('snapshot-unsupported', {
     what: 'Sessions of this environment have no snapshots',
-    next: 'Give them snapshot(), and say in `snapshots` of the world what they cost.',
+    next: 'Give them snapshot(), and declare their cost in `snapshots` of the world.',
   });
 }

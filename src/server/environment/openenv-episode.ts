@@ -31,7 +31,9 @@ const observation = z.object({
   role: z.string().nullable().describe('The role that acts next; null when the episode is over'),
   valid: z.boolean().describe('Whether the last action was accepted'),
   success: z.boolean().describe('Whether the task is solved'),
-  rewards: z.record(z.string(), z.number()).describe('Of every role; reward is that of the role that acted'),
+  rewards: z
+    .record(z.string(), z.number())
+    .describe('Of every role; `reward` belongs to the role that acted'),
   info: z.json().optional(),
 });
 

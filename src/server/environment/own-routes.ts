@@ -1,4 +1,4 @@
-/** Turnwise's own environment protocol over HTTP (docs/protocols.md): create, step, snapshot and close, with real status codes. */
+/** Turnwise's own environment protocol over HTTP (docs/environment-servers.md): create, step, snapshot and close, with real status codes. */
 
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';

@@ -60,7 +60,7 @@ export function guardRequests(
       new TurnwiseError('route-unknown', {
         what: 'There is no such route',
         seen: `${context.req.method} ${context.req.path}`,
-        next: 'The routes are listed in docs/protocols.md.',
+        next: 'The routes are listed in docs/environment-servers.md.',
       }),
     ),
   );
@@ -110,7 +110,7 @@ export async function readBody<Schema extends z.ZodType>(
   throw new TurnwiseError('request-invalid', {
     what: `The request cannot be used${path === '' ? '' : ` because of "${path}"`}`,
     seen: issue!.message,
-    next: 'The fields are listed in docs/protocols.md.',
+    next: 'The fields are listed in docs/environment-servers.md.',
   });
 }
 

@@ -126,7 +126,7 @@ export class SessionTable {
     if (last?.step === step) {
       if (last.action === action) return last.outcome;
       throw new TurnwiseError('step-conflict', {
-        what: `Step ${step} was asked for before, with another action`,
+        what: `Step ${step} was requested before, with another action`,
         next: 'A step that was taken cannot be taken differently; take a snapshot before it instead.',
         fields: { step },
       });

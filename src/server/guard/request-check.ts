@@ -78,7 +78,7 @@ function foreignHost(host: string, { socket }: RequestHead, allowHosts: readonly
     what: 'This server is not known by that name',
     seen: host === '' ? 'no host' : `host ${host.slice(0, 100)}`,
     allowed: [...own, ...allowHosts].join(', '),
-    next: 'Start it with --allow-host NAME where it is reached under another, as from a container',
+    next: 'Start it with --allow-host NAME to admit another name, such as a container’s',
   });
 }
 

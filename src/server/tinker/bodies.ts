@@ -21,7 +21,7 @@ export type Post = (route: string, handle: (body: unknown, call: Call) => object
 export async function callOf(context: Context, route: string): Promise<Call> {
   const encoding = context.req.header('content-encoding');
   if (encoding !== undefined && encoding !== 'identity')
-    throw invalid('Bodies are read as they are', `content-encoding ${encoding}`, 'no compression');
+    throw invalid('Bodies must be uncompressed', `content-encoding ${encoding}`, 'no compression');
   const bytes = new Uint8Array(await context.req.arrayBuffer());
   return {
     bytes,

@@ -93,12 +93,12 @@ test('the last log-probabilities of a prompt, and none of what is not served', a
   for (const refusal of refusals) said.push((await call(url, 'asample', { ...ask, ...refusal })).body.detail);
   expect(said).toMatchInlineSnapshot(`
     [
-      "prompt_logprobs_last_n is not usable. Seen: 3 of 3 tokens. Allowed: prompt_logprobs, and a number below that of the tokens in the prompt.",
-      "prompt_logprobs_last_n is not usable. Seen: no prompt_logprobs. Allowed: prompt_logprobs, and a number below that of the tokens in the prompt.",
-      "topk_prompt_logprobs is not served here. Seen: 5. Allowed: log-probabilities of the tokens themselves: those sampled, and with prompt_logprobs those of the prompt.",
-      "topk_sample_logprobs is not served here. Seen: 5. Allowed: log-probabilities of the tokens themselves: those sampled, and with prompt_logprobs those of the prompt.",
-      "target_prompt_logprobs is not served here. Seen: {"data":[1,2],"dtype":"int64","shape":[2,1]}. Allowed: log-probabilities of the tokens themselves: those sampled, and with prompt_logprobs those of the prompt.",
-      "prompt_alt_tokens_k is not served here. Seen: 4. Allowed: log-probabilities of the tokens themselves: those sampled, and with prompt_logprobs those of the prompt.",
+      "prompt_logprobs_last_n is not usable. Seen: 3 of 3 tokens. Allowed: prompt_logprobs, and a number below the length of the prompt.",
+      "prompt_logprobs_last_n is not usable. Seen: no prompt_logprobs. Allowed: prompt_logprobs, and a number below the length of the prompt.",
+      "topk_prompt_logprobs is not served here. Seen: 5. Allowed: log-probabilities of the sampled tokens, and with prompt_logprobs of the prompt.",
+      "topk_sample_logprobs is not served here. Seen: 5. Allowed: log-probabilities of the sampled tokens, and with prompt_logprobs of the prompt.",
+      "target_prompt_logprobs is not served here. Seen: {"data":[1,2],"dtype":"int64","shape":[2,1]}. Allowed: log-probabilities of the sampled tokens, and with prompt_logprobs of the prompt.",
+      "prompt_alt_tokens_k is not served here. Seen: 4. Allowed: log-probabilities of the sampled tokens, and with prompt_logprobs of the prompt.",
     ]
   `);
 });

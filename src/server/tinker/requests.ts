@@ -228,14 +228,14 @@ export function readSample(body: unknown): SampleBody {
       throw invalid(
         `${name} is not served here`,
         JSON.stringify(request[name]).slice(0, 100),
-        'log-probabilities of the tokens themselves: those sampled, and with prompt_logprobs those of the prompt',
+        'log-probabilities of the sampled tokens, and with prompt_logprobs of the prompt',
       );
   const { prompt, prompt_logprobs: hasPrompt, prompt_logprobs_last_n: last } = request;
   if (typeof last === 'number' && (!hasPrompt || last >= prompt.length))
     throw invalid(
       'prompt_logprobs_last_n is not usable',
       hasPrompt ? `${last} of ${prompt.length} tokens` : 'no prompt_logprobs',
-      'prompt_logprobs, and a number below that of the tokens in the prompt',
+      'prompt_logprobs, and a number below the length of the prompt',
     );
   return request;
 }

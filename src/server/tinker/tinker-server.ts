@@ -146,11 +146,7 @@ export class TinkerServer {
     const model = this.#model(modelId);
     const isAgain = typeof request.seq_id === 'number' && request.seq_id <= model.sequence.count;
     if (model.sequence.count > 0 && !isAgain)
-      throw invalid(
-        'Weights are loaded only as the first thing that a model is asked for',
-        modelId,
-        'a new model',
-      );
+      throw invalid('A model loads weights only as its first request', modelId, 'a new model');
     const own = model.card.adapter;
     if (this.source.isLora && (rank !== own.rank || targets !== own.targets))
       throw invalid(

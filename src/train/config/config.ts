@@ -129,7 +129,7 @@ const rollout = z.strictObject({
     .enum(['auto', 'lockstep', 'continuous'])
     .default('auto')
     .describe(
-      'Completions are sampled when every live episode waits for one (lockstep: the same bits every time), or each when it is asked for; auto: lockstep where the engine is deterministic',
+      'Completions are sampled when every live episode waits for one (lockstep: the same bits every time), or each at its request; auto: lockstep if the engine is deterministic',
     ),
   turnTimeoutMs: count.default(20_000).describe('Deadline of one environment step, in milliseconds'),
   minimumMembers: count.default(2).describe('A group with fewer usable episodes is dropped'),
@@ -181,13 +181,13 @@ const batches = z
       .enum(['asked', 'ended'])
       .default('asked')
       .describe(
-        'Groups that a step learns from: those that it asked for, or the first that end, whoever asked for them; then in one round',
+        'Groups that a step learns from: the ones that it requested, or the first to end, whichever step requested them; then in one round',
       ),
     extra: z
       .int()
       .min(0)
       .default(0)
-      .describe('Groups under way beyond those of a step, where the first that end are learned from'),
+      .describe('With order=ended: groups in progress beyond the step’s number'),
   })
   .describe('Acting and learning apart');
 
@@ -201,7 +201,7 @@ const branching = z
   .strictObject({
     initial: share.default(0.5).describe('Share of a group’s episodes that are played from the start'),
     alpha: z.number().default(0.5).describe('Base of the branching score'),
-    beta: z.number().default(0.2).describe('Weight in it of the entropy above that of the first turn'),
+    beta: z.number().default(0.2).describe('Weight in it of the entropy above the first turn’s'),
     threshold: z.number().default(0.5).describe('A turn whose score is above this is a place to branch'),
     width: count.default(2).describe('Branches that one place gets at most; in trees, children of a node'),
     balance: z
@@ -234,10 +234,7 @@ const objective = z.strictObject({
     .string()
     .default('ppo-clip')
     .describe(`Policy loss: ${policyLosses.join(', ')}, or a file such as ./loss.ts`),
-  options: z
-    .looseObject({})
-    .prefault({})
-    .describe('Options of this policy loss, or of what the recipe minimises instead'),
+  options: z.looseObject({}).prefault({}).describe('Options of this policy loss, or of the recipe’s loss'),
   clipLow: share.default(0.2).describe('Clip of token ratios below 1, in losses that have one'),
   clipHigh: z.number().positive().default(0.28).describe('Clip of token ratios above 1'),
   dualClip: z
@@ -255,17 +252,9 @@ const objective = z.strictObject({
     .enum(['k1', ...klEstimators])
     .default('k3+')
     .describe('How it is estimated: k1 is taken from the rewards, the others are terms of the loss'),
-  valueCoefficient: z
-    .number()
-    .min(0)
-    .default(0.5)
-    .describe('Weight of the value loss, where there is a critic'),
+  valueCoefficient: z.number().min(0).default(0.5).describe('Weight of the value loss, with a critic'),
   valueClip: z.number().min(0).default(0.2).describe('Clip of the value change; 0 is off'),
-  valueWarmup: z
-    .int()
-    .min(0)
-    .default(0)
-    .describe('Steps that train only the value head, where there is a critic'),
+  valueWarmup: z.int().min(0).default(0).describe('Steps that train only the value head, with a critic'),
   aggregation: z
     .enum(['token-mean', 'sequence-mean-token-mean', 'sequence-mean-token-sum', 'sequence-sum-constant'])
     .default('token-mean')
@@ -375,7 +364,7 @@ const context = z
       .string()
       .default('full')
       .describe(
-        `What the policy sees before a turn: ${contextRegistry.all.map(({ name, summary }) => `${name} (${summary})`).join(', ')}, or a file; context=NAME for short`,
+        `The context of the policy: ${contextRegistry.all.map(({ name, summary }) => `${name} (${summary})`).join(', ')}, or a file; context=NAME for short`,
       ),
     trained: z
       .boolean()

@@ -12,7 +12,7 @@ test('every policy loss can be had by name, and an unknown one names those that 
   for (const name of policyLosses)
     expect(objectiveOf({ name }).key).toContain(name === 'ppo-clip' ? 'ppo-clip' : name);
   expect(() => objectiveOf({ name: 'dpo' })).toThrow(
-    'cannot be the policy loss of a run: training does not make what it reads. Seen: objective.name=dpo. Allowed: ppo-clip, ',
+    'cannot be the policy loss of a run: training does not provide its inputs. Seen: objective.name=dpo. Allowed: ppo-clip, ',
   );
   expect(() => objectiveOf({ name: 'ppo_clip' })).toThrow('Did you mean "ppo-clip"?');
 });

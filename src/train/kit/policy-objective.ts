@@ -26,7 +26,7 @@ type ObjectiveConfig = TrainConfig['objective'];
 export function findPolicyLoss(name: string, { objectives: losses }: Catalogue = builtIns): ObjectiveEntry {
   if (losses.get(name) || !objectives.some((other) => other.name === name)) return losses.find(name);
   throw new TurnwiseError('config-invalid', {
-    what: 'This objective cannot be the policy loss of a run: training does not make what it reads',
+    what: 'This objective cannot be the policy loss of a run: training does not provide its inputs',
     seen: `objective.name=${name}`,
     allowed: losses.all.map((loss) => loss.name).join(', '),
     fields: { key: 'objective.name' },

@@ -32,6 +32,6 @@ export function readComparison(root: string, name: string): StoredComparison {
     what: 'There is no such comparison',
     seen: name.slice(0, 80),
     allowed: names.join(', ') || 'none yet',
-    next: 'Repeat its command: what is finished is not run again',
+    next: 'Repeat its command; finished runs are not repeated',
   });
 }

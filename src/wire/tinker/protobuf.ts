@@ -189,7 +189,7 @@ function readBatched({ data, offsets, dtype }: BatchedTensor): Float32Array[] {
   return bounds.slice(1).map((end, index) => {
     const start = bounds[index]!;
     if (!(start >= 0 && end >= start && end <= data.byteLength))
-      throw garbled('offsets lie outside their tensor', `${start} to ${end} of ${data.byteLength} bytes`);
+      throw garbled('offsets are outside their tensor', `${start} to ${end} of ${data.byteLength} bytes`);
     return Float32Array.from(numbersOf(data.subarray(start, end), dtype));
   });
 }

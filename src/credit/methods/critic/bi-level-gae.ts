@@ -15,9 +15,9 @@ tokens: A_t = A_k at t = e_k,   else A_t = γ·V_{t+1} - V_t + γλ·A_{t+1}
 return_t = A_t + V_t, then A is whitened over the tokens of the batch`,
     source: '"VAGEN: Reinforcing World Model Reasoning for Multi-Turn VLM Agents", arXiv 2510.16907',
     deviations: [
-      'The paper’s prose and its algorithm disagree on whether a turn’s advantage replaces what its last token has or is added to it; the default replaces, as the released code does: `lastToken=add` for the other.',
-      'Turn ends come from the turns, not from rewards that are not 0, so a turn reward of 0 ends its turn too.',
-      'With γ_H = γ = λ = 1 it is token GAE exactly, and otherwise not, even at γ_H = γ: decay between turns is counted once per turn.',
+      'Does a turn’s advantage replace the one of its last token, or is it added? The paper’s prose and its algorithm disagree. The default replaces, like the released code; `lastToken=add` adds.',
+      'Turn ends come from the turns, not from rewards other than 0, so a turn with reward 0 ends, too.',
+      'It equals token GAE only with γ_H = γ = λ = 1. Even at γ_H = γ, decay between turns counts once per turn.',
     ],
     level: 'token',
     critic: true,
@@ -32,7 +32,7 @@ return_t = A_t + V_t, then A is whitened over the tokens of the batch`,
     lastToken: z
       .enum(['replace', 'add'])
       .default('replace')
-      .describe('Whether a turn’s advantage replaces what its last token has, or is added to it.'),
+      .describe('Whether a turn’s advantage replaces the one of its last token, or is added to it.'),
     whiten: z
       .boolean()
       .default(true)

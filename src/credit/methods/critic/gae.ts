@@ -21,7 +21,7 @@ return_t = A'_t + V_t, A' as A with λ = 1   where decoupled`,
     deviations: [
       'Episodes cut short are treated as ended: no value is bootstrapped after the last token.',
       'Returns are taken before whitening. A batch of a single token is whitened to 0.',
-      'Decoupled and length-adaptive λ are those of VAPO, arXiv 2504.05118, and UI-TARS-2, arXiv 2509.02544, which set lengthAlpha to 0.05.',
+      'Decoupled and length-adaptive λ come from VAPO, arXiv 2504.05118, and UI-TARS-2, arXiv 2509.02544, which set lengthAlpha to 0.05.',
       'Decoupled, the steps of objective.valueWarmup are the value pretraining of both: the policy stands still while the head learns returns to the end.',
     ],
     level: 'token',
@@ -45,9 +45,7 @@ return_t = A'_t + V_t, A' as A with λ = 1   where decoupled`,
     decoupled: z
       .boolean()
       .default(false)
-      .describe(
-        'Whether the value head learns returns to the end, as with λ = 1, whatever the λ of advantages.',
-      ),
+      .describe('Whether the value head learns returns to the end (λ = 1), whatever the λ of advantages.'),
     whiten: z
       .boolean()
       .default(true)

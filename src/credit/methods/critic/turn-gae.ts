@@ -17,8 +17,8 @@ V_k is the value of the state before turn k; every token of the turn gets A_k, w
     source: '"Turn-PPO", arXiv 2512.17008',
     deviations: [
       'V_k is `turns[].value`, else the first of `turns[].values`: the value before the first sampled token.',
-      'The critic learns at the first token of each turn only, as many targets as there are turns: the other tokens have none.',
-      'A turn that a script played has no value: its reward goes to the sampled turn before it, and its advantage is 0.',
+      'The critic learns at the first token of each turn only; other tokens have no target.',
+      'A scripted turn has no value: its reward goes to the sampled turn before it, and its advantage is 0.',
       'Episodes cut short are treated as ended.',
     ],
     level: 'turn',

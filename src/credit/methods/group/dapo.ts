@@ -16,8 +16,8 @@ export const dapo: CreditMethod = defineCreditMethod(
 A_i = (R_i - mean R) / (std R + ε)`,
     source: '"DAPO: An Open-Source LLM Reinforcement Learning System at Scale", arXiv 2503.14476',
     deviations: [
-      'The rest of the method lies elsewhere: clip-higher and the token-mean loss in the objective, dynamic sampling in curation. A group whose shaped outcomes are all equal gives 0 here.',
-      'Beyond the limit the penalty stays at p, for trajectories that were not cut there.',
+      'The other parts of the method are settings: clip-higher and the token-mean loss of the objective, dynamic sampling of the curation. A group whose shaped outcomes are all equal gives 0 here.',
+      'Beyond the limit the penalty stays at p, for trajectories without a cut there.',
     ],
     level: 'turn',
     needs: [],

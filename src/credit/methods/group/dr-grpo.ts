@@ -13,7 +13,7 @@ export const drGrpo: CreditMethod = defineCreditMethod(
     formula: 'A_i = R_i - mean R, the same for every turn of the trajectory',
     source: '"Understanding R1-Zero-Like Training: A Critical Perspective", arXiv 2503.20783',
     deviations: [
-      'The other half of the method, a constant in place of each trajectory’s length, is a matter of token weights: aggregation "sequence-sum-constant" of the objective.',
+      'The other half of the method, a constant in place of each trajectory’s length, belongs to the token weights: aggregation "sequence-sum-constant" of the objective.',
       'A group of one gives 0.',
     ],
     level: 'turn',

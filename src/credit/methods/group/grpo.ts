@@ -17,7 +17,7 @@ export const grpoFields = {
     .enum(['sample', 'population', 'none'])
     .default('sample')
     .describe(
-      'Standard deviation that differences are divided by: "sample" divides by n - 1, "population" by n; "none" leaves them.',
+      'The divisor of differences: the standard deviation by n - 1 ("sample") or by n ("population"), or none.',
     ),
   epsilon: z.number().positive().default(1e-6).describe('Added to the standard deviation.'),
 };

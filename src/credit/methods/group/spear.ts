@@ -20,9 +20,9 @@ decay:       A = weightDecay · old advantage`,
       '"SPEAR: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning", arXiv 2509.22601',
     deviations: [
       'The paper keeps replayed trajectories whose old and new advantages are above 0 (the default); the released code those whose new one is at least 0: `filter=new`.',
-      'Means of this step’s groups are among the recent ones. Without any, replayed trajectories get 0.',
-      'Replayed trajectories enter no group: their companions were sampled by another policy.',
-      'What enters the buffer and when it leaves is curation; the weight of the replay loss and its covariance clip are the objective’s.',
+      'The recent means include this step’s groups. Without any mean, replayed trajectories get 0.',
+      'Replayed trajectories enter no group, since another policy sampled their companions.',
+      'Curation fills and empties the buffer; the objective has the weight of the replay loss and its covariance clip.',
     ],
     level: 'turn',
     wholeSteps: true,
@@ -40,7 +40,7 @@ decay:       A = weightDecay · old advantage`,
       .min(0)
       .max(1)
       .default(0.5)
-      .describe('Which quantile of recent group means is the baseline.'),
+      .describe('The quantile of recent group means that is the baseline.'),
     filter: z
       .enum(['both', 'new'])
       .default('both')
@@ -51,7 +51,7 @@ decay:       A = weightDecay · old advantage`,
       .max(1)
       .default(1)
       .describe('Factor on old advantages, with `recalibration=decay`.'),
-    capacity: z.number().int().min(1).default(10240).describe('How many group means are remembered.'),
+    capacity: z.number().int().min(1).default(10240).describe('The number of remembered group means.'),
     ...grpoFields,
     std: grpoFields.std.default('none'),
   }),

@@ -18,7 +18,7 @@ A = R, or R - mean of the role's R over the group`,
     '"Coevolving with the Other You: Fine-Tuning LLM with Sequential Cooperative Multi-Agent Reinforcement Learning", arXiv 2410.06101',
   deviations: [
     'The paper runs PPO with a critic for each agent: `--method gae --shape cory`.',
-    'Two copies of a model exchange roles every five steps there. In training here one set of weights is all agents, each of which reads its name first, and they exchange roles every `rollout.exchangeEvery` steps; they are evaluated in the roles that they began with.',
+    'Two copies of a model exchange roles every five steps there. Here one set of weights plays all agents. Each agent reads its name first, and they exchange roles every `rollout.exchangeEvery` steps; evaluations keep the first roles.',
   ],
   needs: [],
   uses: ['role', 'episode', 'absentOutcome'],
@@ -56,9 +56,7 @@ export const cory: CreditMethod = defineCreditMethod(
     baseline: z
       .enum(['none', 'group'])
       .default('none')
-      .describe(
-        'What is subtracted: nothing, or the mean of the group, which holds trajectories of one role.',
-      ),
+      .describe('The baseline: none, or the mean of the group, which holds trajectories of one role.'),
   }),
   ({ baseline }) =>
     shapedCredit(

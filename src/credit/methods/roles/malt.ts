@@ -11,13 +11,13 @@ export const malt: CreditMethod = defineCreditMethod(
   {
     name: 'malt',
     title: 'MALT',
-    summary: 'each node of the tree by the mean of the leaves below it; 1 where that is above a threshold',
+    summary: '1 for turns of the tree whose leaves have a mean above a threshold, else 0',
     formula: `V(leaf) = R,   V(node) = mean of V over its children
 A = 1 where V > threshold, else 0 ("label");   A = V ("value")`,
     source: '"MALT: Improving Reasoning with Multi-Agent LLM Training", arXiv 2412.01928',
     deviations: [
-      'Every leaf is a trajectory of its own: generator, verifier and refiner are its turns, and shared turns are told by `parent` and `sharedTurns`.',
-      'Positive nodes get advantage 1 and others 0, which is imitation of the positive ones; the preference pairs for the later stage are `preferencePairs`.',
+      'Every leaf is a trajectory with generator, verifier and refiner as turns; `parent` and `sharedTurns` mark shared turns.',
+      'Positive nodes get advantage 1 and others 0, so training imitates the positive ones; the preference pairs for the later stage are `preferencePairs`.',
       'A turn that branches share is in the row of each, so its weight is the number of leaves below it.',
     ],
     level: 'turn',

@@ -24,7 +24,7 @@ export const mars: CreditMethod = defineCreditMethod(
       '"MARSHAL: Incentivizing Multi-Agent Reasoning via Self-Play with Strategic LLMs", arXiv 2510.15414',
     deviations: [
       'The paper centres once. The released code stacks five normalisations, each an option here: `centreRewards`, `whitenRewards`, the sum, `centring=distinct-mean`, `whiten`.',
-      'The mean is over the whole batch, not over a group: the roles of one game are what must not be mixed.',
+      'The mean is over the whole batch, not over a group; only the roles of a game stay apart.',
       'Rewards are whitened over turns, where the released code whitens over tokens that are nearly all 0.',
     ],
     level: 'turn',

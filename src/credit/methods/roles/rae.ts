@@ -17,7 +17,7 @@ export const rae: CreditMethod = defineCreditMethod(
     source:
       '"SPIRAL: Self-Play on Zero-Sum Games Incentivizes Reasoning via Multi-Agent Multi-Turn Reinforcement Learning", arXiv 2506.24119',
     deviations: [
-      'The baseline is read before it is updated, so that it does not depend on the outcome it is subtracted from; the paper’s listing updates first: `order=update-first`.',
+      'The baseline is read before its update, so it does not depend on the outcome that it is subtracted from. The paper’s listing updates first: `order=update-first`.',
       'Baselines are kept by game and role, as in the paper. The released code keeps them by role: `key=role`.',
       'Baselines begin at 0 and move with every trajectory, so results depend on the order of trajectories.',
     ],
@@ -33,10 +33,7 @@ export const rae: CreditMethod = defineCreditMethod(
       .enum(['read-first', 'update-first'])
       .default('read-first')
       .describe('Whether the baseline is read before or after the outcome moves it.'),
-    key: z
-      .enum(['game-and-role', 'role'])
-      .default('game-and-role')
-      .describe('The unit with a baseline of its own.'),
+    key: z.enum(['game-and-role', 'role']).default('game-and-role').describe('The unit that has a baseline.'),
   }),
   ({ decay, gamma, order, key }) =>
     (trajectories, state) => {

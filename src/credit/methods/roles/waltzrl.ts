@@ -14,16 +14,16 @@ export const waltzRl: CreditMethod = defineCreditMethod(
     name: 'waltzrl',
     aliases: ['waltz'],
     title: 'WaltzRL (dynamic improvement reward)',
-    summary: 'feedback is worth what the next response improves by; whitened per role',
+    summary: 'feedback earns the improvement of the next response; whitened per role',
     formula: `conversation: r_t = R_c(c_t)
 feedback:     r_t = α·DIR_t + λ·1(label correct) + γ·1(well formed),   DIR_t = R_c(c_{t+1}) - R_c(c_t)
 conditioned:  DIR counts only where the label is correct
 A = r, whitened over the tokens of the role (REINFORCE++)`,
     source: '"The Alignment Waltz: Jointly Training Agents to Collaborate for Safety", arXiv 2510.08240',
     deviations: [
-      'Every round of an episode is used; the paper draws one for each agent. With its single round of feedback these differ in the conversation agent’s two responses.',
-      'The label reward λ is 0 by default, as in the joint stage; the first stage needs one above 0, whose value is not published.',
-      'A feedback turn that no response follows has no improvement: DIR = 0.',
+      'Every round of an episode counts; the paper draws one for each agent. With a single round of feedback the two differ in the conversation agent’s two responses.',
+      'The label reward λ is 0 by default, as in the joint stage; the first stage needs a positive λ, whose value is not published.',
+      'A feedback turn without a following response has no improvement: DIR = 0.',
     ],
     level: 'turn',
     wholeSteps: true,
@@ -35,10 +35,7 @@ A = r, whitened over the tokens of the role (REINFORCE++)`,
     alpha: z.number().default(0.65).describe('Weight of the improvement.'),
     lambda: z.number().default(0).describe('Reward of a correct label.'),
     gamma: z.number().default(0.1).describe('Reward of a well-formed feedback.'),
-    conditioned: z
-      .boolean()
-      .default(true)
-      .describe('Whether improvement counts only where the label is correct.'),
+    conditioned: z.boolean().default(true).describe('Whether improvement counts only with a correct label.'),
     feedbackRole: z.string().default('feedback').describe('Role of the feedback agent.'),
     conversationRole: z.string().default('conversation').describe('Role of the conversation agent.'),
     whiten: z

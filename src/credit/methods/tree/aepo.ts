@@ -20,7 +20,7 @@ z_t = (H_t - mean H) / std H over the sampled tokens of the batch`,
     deviations: [
       'Entropies are constants: no gradient goes through them. A standard deviation of 0 gives z = 0.',
       'The paper leaves open whether entropies are compared over the batch or the group: `over`.',
-      'The clip that keeps its gradient is a matter of the objective.',
+      'The clip that keeps its gradient belongs to the objective.',
     ],
     level: 'token',
     wholeSteps: true,
@@ -28,11 +28,11 @@ z_t = (H_t - mean H) / std H over the sampled tokens of the batch`,
     example: '--method aepo --set a=0.3',
   },
   z.strictObject({
-    a: z.number().min(0).default(0.2).describe('How much entropy moves the advantage.'),
+    a: z.number().min(0).default(0.2).describe('The influence of entropy on the advantage.'),
     over: z
       .enum(['batch', 'group'])
       .default('batch')
-      .describe('The tokens that entropies are compared with.'),
+      .describe('The tokens with which entropies are compared.'),
     ...grpoFields,
   }),
   ({ a, over, std, epsilon }) =>

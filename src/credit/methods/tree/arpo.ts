@@ -11,7 +11,7 @@ export const arpo: CreditMethod = defineCreditMethod(
   {
     name: 'arpo',
     title: 'ARPO attribution',
-    summary: 'grpo over all branches; turns that branches share can get the mean of theirs',
+    summary: 'grpo over all branches; turns that branches share may get the mean of their advantages',
     formula: `soft: A_{i,k} = A_i = (R_i - mean R) / (std R + ε) over all rollouts of the prompt
 hard: A_{i,k} = mean of A over the rollouts that share turn k,   A_i on the turns after the last branch`,
     source: '"Agentic Reinforced Policy Optimization", arXiv 2507.19849',

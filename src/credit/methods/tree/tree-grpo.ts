@@ -16,7 +16,7 @@ code:  the second term, compared once more inside the tree`,
     source: '"Tree Search for LLM Agent Reinforcement Learning", arXiv 2509.21240',
     deviations: [
       'The paper adds the two comparisons, the released code nests them: `form`.',
-      'A tree is a trajectory without a parent and all that branched from it. A tree of one leaf gives 0 inside the tree.',
+      'A tree is a trajectory without a parent, with all its branches. A tree of one leaf gives 0 inside the tree.',
     ],
     level: 'turn',
     needs: [],

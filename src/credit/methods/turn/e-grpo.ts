@@ -12,14 +12,14 @@ import { grpoAdvantages, grpoFields } from '../group/grpo.ts';
 const description: Description = {
   name: 'e-grpo',
   title: 'E-GRPO (entity-aware)',
-  summary: 'wrong answers earn something for the entities they found; then grpo',
+  summary: 'wrong answers earn a reward for the entities that they found; then grpo',
   formula: `R_i = 1 if correct,   α·γ_i / max_j γ_j if wrong,   0 if badly formed or cut off for length
 γ_i = share of the true entities of the question that rollout i mentions
 A_i = (R_i - mean R) / (std R + ε)`,
   source: 'E-GRPO, arXiv 2510.24694',
   deviations: [
-    'Trajectories that were cut off for their length enter the mean and the standard deviation but get 0, as the paper keeps them out of the loss.',
-    'Where nobody in the group found an entity, wrong answers earn 0.',
+    'Trajectories cut off for their length enter the mean and the standard deviation but get 0, as the paper keeps them out of the loss.',
+    'If nobody in the group found an entity, wrong answers earn 0.',
   ],
   needs: ['entityShare'],
   uses: ['success', 'wellFormed', 'overlong'],
@@ -47,7 +47,7 @@ function entityRewards(trajectories: readonly CreditTrajectory[], share: number)
 export const entityAware: RewardShaping = defineShaping(
   {
     ...description,
-    summary: 'wrong answers earn something for the entities they found',
+    summary: 'wrong answers earn a reward for the entities that they found',
     example: '--method rloo --shape e-grpo',
   },
   z.strictObject({ alpha }),

@@ -9,14 +9,14 @@ export const earl: CreditMethod = defineCreditMethod(
   {
     name: 'earl',
     title: 'EARL (counterfactual credit)',
-    summary: 'outcome minus the outcome of a continuation without the turn, where one was played',
+    summary: 'outcome minus the outcome of a continuation without the turn, if one was played',
     formula: `A_k = R - R^cf_k   where turn k was replaced by another and the episode played on from there
 A_k = R - mean R of the group   elsewhere ("group"), or 0 ("none")`,
     source: '"Expanding the Action Space of LLMs to Reason Beyond Language", arXiv 2510.07581',
     deviations: [
-      'The details of the estimator could not be read; this is the difference that its name says, with the outcome of the replaced turn’s continuation as the baseline.',
-      'What the replacement is (another routing action, in the paper) is the rollout’s choice. Several continuations are one mean.',
-      'The part of the method that changes the objective is not here.',
+      'The details of the estimator were not available. This is the difference that its name suggests, with the outcome of the replaced turn’s continuation as the baseline.',
+      'The rollout chooses the replacement (another routing action, in the paper). Several continuations count as their mean.',
+      'The part of the method that changes the objective is missing.',
     ],
     level: 'turn',
     needs: ['turns[].counterfactual'],

@@ -12,14 +12,14 @@ import { grpoAdvantages, grpoFields } from '../group/grpo.ts';
 const description: Description = {
   name: 'g-ra',
   title: 'G-RA (gated reward accumulation)',
-  summary: 'intermediate rewards count only where the outcome passes a gate; then grpo',
+  summary: 'intermediate rewards count only if the outcome passes a gate; then grpo',
   formula: `R = Σ_ℓ [ Π_{j<ℓ} 1(R_j ≥ δ_j) ] · R_ℓ,   R_1 = outcome, R_ℓ = Σ_k of the (ℓ-1)-th dense reward of turn k
 A_i = (R_i - mean R) / (std R + ε)`,
   source: 'G-RA, arXiv 2508.10548',
   deviations: [
-    'The sources do not say whether a reward at the threshold passes: it does, unless `comparison=above`.',
-    'Without `turns[].dense`, the last turn’s reward is the outcome and the rewards before it are the one lower level.',
-    'That nothing submitted zeroes all step rewards is the environment’s rule: an outcome below the threshold.',
+    'The sources leave open whether a reward at the threshold passes. It passes, unless `comparison=above`.',
+    'Without `turns[].dense`, the last turn’s reward is the outcome, and the earlier rewards are the only lower level.',
+    'A missing submission zeroes all step rewards by a rule of the environment: an outcome below the threshold.',
   ],
   needs: [],
   uses: ['turns[].dense', 'outcome', 'turns[].reward'],
@@ -32,13 +32,13 @@ const gateFields = {
     .union([z.number(), z.array(z.number()).min(1)])
     .default(0)
     .describe(
-      'What a level must reach (δ); a list for levels with different ones, the last for those after it.',
+      'Threshold of a level (δ); a list gives each level a threshold, the last one for all further levels.',
     ),
   comparison: z
     .enum(['at-least', 'above'])
     .default('at-least')
     .describe('Whether a reward at the threshold passes.'),
-  gated: z.boolean().default(true).describe('With false everything is added up (D-RA), for comparison.'),
+  gated: z.boolean().default(true).describe('With false all rewards are added up (D-RA), for comparison.'),
 };
 
 interface Gate {
@@ -76,7 +76,7 @@ function levelsOf(trajectory: CreditTrajectory): number[] {
 export const gatedAccumulation: RewardShaping = defineShaping(
   {
     ...description,
-    summary: 'intermediate rewards count only where the outcome passes a gate',
+    summary: 'intermediate rewards count only if the outcome passes a gate',
     example: '--method rloo --shape g-ra',
   },
   z.strictObject(gateFields),

@@ -18,29 +18,24 @@ export const hgpo: CreditMethod = defineCreditMethod(
   {
     name: 'hgpo',
     title: 'HGPO',
-    summary: 'turns compared with turns in the same state, and more so with those of the same history',
+    summary: 'turns compared with turns in the same state, with more weight on equal histories',
     formula: `A = Σ_k w_k·a_k / Σ_k w_k,   w_k = (k+1)^α,   over context depths k = 1 … K+1
 a_k = (G - mean) / F over turns of the group that agree in their last k anchors,   G_t = r_t + γ·G_{t+1}
 F   = population std + ε ("mean-std") or 1 ("mean")`,
     source: '"HGPO: Hierarchy-of-Groups Policy Optimization", arXiv 2602.22817',
     deviations: [
-      'As the released code: a comparison that comes out at exactly 0, such as one with nobody, is left out of the weights: `zeros=drop`. With `zeros=keep` only comparisons with nobody are, as in the paper.',
-      'As the released code: the population standard deviation, where GiGPO has the sample one: `std`.',
-      'As the released code: no comparison of whole episodes, unless `baseGroup` adds it as depth 0.',
-      'The weights are divided by their sum without an ε, which cannot be 0 where there is a comparison.',
+      'Like the released code, `zeros=drop` leaves comparisons of exactly 0 out of the weights, among them comparisons with nobody. `zeros=keep` leaves out only the latter, as in the paper.',
+      'Like the released code, it uses the population standard deviation; GiGPO uses the sample one (`std`).',
+      'Like the released code, it does not compare whole episodes, unless `baseGroup` adds this comparison as depth 0.',
+      'The weights are divided by their sum without an ε: with a comparison, the sum is above 0.',
     ],
     level: 'turn',
     needs: ['turns[].anchor'],
     example: '--method hgpo --set K=1 --set normalisation=mean',
   },
   z.strictObject({
-    K: z
-      .number()
-      .int()
-      .min(0)
-      .default(2)
-      .describe('How many turns before the present one are looked back at.'),
-    alpha: z.number().default(1).describe('How much more deeper comparisons weigh: weight (k+1)^alpha.'),
+    K: z.number().int().min(0).default(2).describe('The number of earlier turns that histories compare.'),
+    alpha: z.number().default(1).describe('Exponent of the weights of deeper comparisons: (k+1)^alpha.'),
     gamma: z.number().min(0).max(1).default(0.95).describe('Discount per turn.'),
     normalisation: z
       .enum(['mean-std', 'mean'])

@@ -29,10 +29,10 @@ centred:  A_k = Σ_{j ≥ k} γ^(j-k) r_j, minus the mean over the group at the 
     source: '"Information Gain-based Policy Optimization", arXiv 2510.14967',
     deviations: [
       'The second version of the paper (`separate`, `log-ratio`) is the default; the first is `joint` with `gain=difference`, and the released code is nearest to `centred` with `gain=difference`.',
-      'The released code subtracts means at the same token index, which misaligns turns of different lengths; `centred` does it at the same turn.',
+      'The released code subtracts means at the same token index, which misaligns turns of different lengths; `centred` subtracts them at the same turn.',
       'Returns run over turns, not tokens, so observations do not reset them.',
-      'Probabilities are floored at 1e-12 before the logarithm. Neither version of the paper has ε; it keeps rounding in the probabilities from becoming ±1. An outcome or a gain without another one to compare with gives 0.',
-      'A penalty for broken formats is the environment’s: part of the outcome.',
+      'Probabilities are floored at 1e-12 before the logarithm. Neither version of the paper has ε; it keeps rounding in the probabilities from becoming ±1. An outcome or a gain without a counterpart gives 0.',
+      'A penalty for broken formats belongs to the environment’s outcome.',
     ],
     level: 'turn',
     needs: ['turns[].answerProbability'],

@@ -18,7 +18,7 @@ export const mtGrpo: CreditMethod = defineCreditMethod(
   {
     name: 'mt-grpo',
     title: 'MT-GRPO',
-    summary: 'outcomes against the group, plus what was earned on the way for the turns that led to it',
+    summary: 'outcomes against the group, plus intermediate rewards for the turns that led to them',
     formula: `A^O = (R^O - mean) / (std + ε),   A^T = (R^T - mean) / (std + ε) over the group
 two-turn:   A_1 = A^O + λ·A^T for the turn before the first result, A_k = A^O afterwards;   R^T = Σ_k r_k on the way
 multi-turn: A_k = A^O + λ·Σ_{j ≥ k} A^T_j,   A^T_j = r_j against the same turn of the group
@@ -26,8 +26,8 @@ a trajectory of one turn saw no result: A = (R^O + R^T - mean) / (std + ε)`,
     source:
       '"Reinforcing Multi-Turn Reasoning in LLM Agents via Turn-Level Credit Assignment", arXiv 2505.11821',
     deviations: [
-      'The first tool result is what comes after the first turn.',
-      'What was earned on the way is `turns[].dense` where it is given, beside `outcome`; else the last turn’s reward is the outcome and the rewards before it were earned on the way.',
+      'The first tool result follows the first turn.',
+      'Intermediate rewards are `turns[].dense`, beside `outcome`. Without `dense` the last turn’s reward is the outcome, and the earlier rewards are intermediate.',
       'A group of one, and a turn that nobody else of the group reached, give 0.',
     ],
     level: 'turn',
@@ -36,13 +36,11 @@ a trajectory of one turn saw no result: A = (R^O + R^T - mean) / (std + ε)`,
     example: '--method mt-grpo --set form=multi-turn',
   },
   z.strictObject({
-    lambda: z.number().min(0).default(1).describe('Weight of what was earned on the way.'),
+    lambda: z.number().min(0).default(1).describe('Weight of intermediate rewards.'),
     form: z
       .enum(['two-turn', 'multi-turn'])
       .default('two-turn')
-      .describe(
-        'One comparison of all that was earned on the way, for the first turn, or one for each turn.',
-      ),
+      .describe('One comparison of all intermediate rewards, for the first turn, or one for each turn.'),
     epsilon: z.number().positive().default(1e-4).describe('Added to the standard deviation.'),
   }),
   ({ lambda, form, epsilon }) =>

@@ -27,8 +27,8 @@ c_k = progress of turn k: given, or from a regression with Σ_k c_k ≈ R
 A_k = Σ_{j ≥ k} γ^(j-k) r_j, whitened over tokens`,
   source: '"SPA-RL: Reinforcing LLM Agents via Stepwise Progress Attribution", arXiv 2505.20732',
   deviations: [
-    'The estimator is a linear regression on features of the turn, in place of a language model; contributions of such a model can be given as `turns[].progress`.',
-    'The released script overwrites contributions with the outcome minus the mean of the others’ of the group, the same for every turn: `contribution=leave-one-out`.',
+    'The estimator is a linear regression on features of the turn, in place of a language model; `turns[].progress` takes the contributions of such a model.',
+    'The released script replaces contributions by the outcome minus the mean of the group’s other outcomes, the same for every turn: `contribution=leave-one-out`.',
     'The paper trains with token-level PPO; this method has no critic. With one: `--method gae --shape spa-rl`.',
     'The outcome is not added again. Contributions are not clipped: progress may be negative.',
   ],
@@ -45,8 +45,8 @@ const fields = {
   contribution: z
     .enum(['estimated', 'leave-one-out'])
     .default('estimated')
-    .describe('Where progress comes from: the estimator, or the outcome minus the mean of the others.'),
-  ridge: z.number().positive().default(1).describe('How strongly the estimator prefers small weights.'),
+    .describe('The source of progress: the estimator, or the outcome minus the mean of the others.'),
+  ridge: z.number().positive().default(1).describe('The estimator’s preference for small weights.'),
   decay: z.number().min(0).max(1).default(0.95).describe('Share of earlier steps the estimator remembers.'),
   buckets: z
     .number()
@@ -54,7 +54,7 @@ const fields = {
     .min(1)
     .max(1024)
     .default(63)
-    .describe('Into how many buckets pairs of states are sorted, for turns without features.'),
+    .describe('The number of buckets for pairs of states, for turns without features.'),
 };
 
 export const progressAttribution: RewardShaping = defineShaping(

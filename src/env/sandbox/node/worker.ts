@@ -163,7 +163,7 @@ export function serveSandboxes(
     };
     const tell = (thrown) => {
       try { return slice(told(thrown), 0, limit); }
-      catch { return 'Error: what was thrown cannot be shown'; }
+      catch { return 'Error: the thrown value cannot be shown'; }
     };
     const finish = (value) => {
       if (value !== undefined) write(show(value, true));
@@ -276,7 +276,7 @@ export function serveSandboxes(
     const fail = (thrown: QuickJSHandle): void => {
       // Told inside, where getters and toString of a hostile value can throw only at the program itself.
       const text = context.callFunction(tell, context.undefined, thrown);
-      error = text.error ? 'Error: what was thrown cannot be shown' : context.getString(text.value);
+      error = text.error ? 'Error: the thrown value cannot be shown' : context.getString(text.value);
       text.dispose();
       thrown.dispose();
     };

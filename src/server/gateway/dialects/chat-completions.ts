@@ -97,7 +97,7 @@ const rules: ParameterRules<typeof schema> = {
     audio: 'this server reads and writes text',
     functions: 'it was replaced by "tools"',
     function_call: 'it was replaced by "tool_choice"',
-    web_search_options: 'this server has no tools of its own; declare one in "tools"',
+    web_search_options: 'this server has no tools; declare one in "tools"',
   },
 };
 type Given = z.output<typeof schema>;

@@ -21,7 +21,7 @@ export function threadOf(id: string, reading: Reading): Kept {
     throw threadError('thread_not_found', `There is no thread at "${id}" in this session.`);
   }
   if (kept.continued === 'in-flight') {
-    throw threadError('thread_continue_in_flight', `The thread at "${id}" is going on already.`);
+    throw threadError('thread_continue_in_flight', `The thread at "${id}" is already continuing.`);
   }
   if (kept.continued === 'continued') {
     throw threadError('thread_already_continued', `The thread at "${id}" went on from there before.`);

@@ -58,7 +58,8 @@ export function readParameters<Schema extends z.ZodObject>(
       if (value !== false) throw unsupported(key, absent[key]!);
     } else if (Object.hasOwn(neutral, key)) {
       if (neutral[key]!(value)) continue;
-      if (!lenient) throw unsupported(key, 'it would change what is sampled, which this server does not do');
+      if (!lenient)
+        throw unsupported(key, 'it would change the sampling, which this server does not support');
       ignore(key);
     } else {
       if (!lenient) throw unknownParameter(key, known);

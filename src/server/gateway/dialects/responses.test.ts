@@ -325,8 +325,8 @@ describe('parameters', () => {
       [{ prompt: { id: 'p' } }, 'prompt', /instructions/],
       [{ truncation: 'auto' }, 'truncation', /history/],
       [{ tools: [{ type: 'web_search' }] }, 'tools.0', /declare a function/],
-      [{ logit_bias: { 5: 1 } }, 'logit_bias', /sampled/],
-      [{ min_p: 0.1 }, 'min_p', /sampled/],
+      [{ logit_bias: { 5: 1 } }, 'logit_bias', /sampling/],
+      [{ min_p: 0.1 }, 'min_p', /sampling/],
       [{ input: [{ type: 'computer_call' }] }, 'input.0', /messages and function calls/],
       [
         { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }] },

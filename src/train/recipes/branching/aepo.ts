@@ -14,7 +14,7 @@ export const aepo = defineRecipe({
     ...creditFormula('aepo'),
     lossFormula('aepo-clip'),
   ],
-  use: 'as arpo, where branches crowd on few episodes or unsure tokens should learn more',
+  use: 'branches of arpo crowd on few episodes, or unsure tokens should learn more',
   source: 'arXiv 2510.14545',
   authors: 'groups of 16; the strengths of balance, penalty and entropy are not published',
   needs: { oneRole: true },

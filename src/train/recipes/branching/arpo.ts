@@ -7,13 +7,13 @@ import { defineRecipe } from '../recipe.ts';
 
 export const arpo = defineRecipe({
   name: 'arpo',
-  summary: 'half of each group branches off the other where the policy was unsure; grpo over all branches',
+  summary: 'half of each group branches off the other at unsure places; grpo over all branches',
   formula: [
     'score of a place = α + β·(surprise of its turn − surprise of the first turn)',
     ...creditFormula('arpo').slice(0, 1),
     clippedLoss,
   ],
-  use: 'tool calls are expensive, and the decisions that matter come after what they return; sessions can be copied',
+  use: 'tool calls are expensive, the decisions that matter follow their results, and sessions can be copied',
   source: 'arXiv 2507.19849',
   authors: 'groups of 16 of which 8 start afresh, beam 2, branch probability 0.5, entropy weight 0.2, no KL',
   needs: { oneRole: true },

@@ -7,7 +7,7 @@ import { defineRecipe } from '../recipe.ts';
 
 export const malt = defineRecipe({
   name: 'malt',
-  summary: 'full trees of turns; turns whose continuations mostly succeed are imitated',
+  summary: 'full trees of turns; imitates turns whose continuations mostly succeed',
   formula: [...creditFormula('malt'), lossFormula('policy-gradient')],
   use: 'an answer passes through a fixed number of turns, such as answer, critique and refinement',
   source: 'arXiv 2412.01928',

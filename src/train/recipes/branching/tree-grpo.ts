@@ -9,7 +9,7 @@ export const treeGrpo = defineRecipe({
   name: 'tree-grpo',
   summary: 'branches at random places, compared inside their tree and across the trees of the task',
   formula: [...creditFormula('tree-grpo'), clippedLoss],
-  use: 'outcomes are all there is, and comparing branches of one episode is to show which turn mattered',
+  use: 'you have outcomes alone, and branches of an episode can show which turn mattered',
   source: 'arXiv 2509.21240',
   authors: 'trees of several expansions each; budgets counted in tool calls and tokens',
   needs: { oneRole: true },

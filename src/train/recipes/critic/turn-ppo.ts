@@ -8,7 +8,7 @@ export const turnGae = defineRecipe({
   summary:
     'advantages of whole turns from a value head, so that discounts count turns; clipped policy gradient',
   formula: [...creditFormula('turn-gae'), clippedLoss],
-  use: 'turns and observations are long, so that a discount per token would forget what came before',
+  use: 'turns and observations are long, so that a discount per token would erase the past',
   source: 'Turn-PPO, arXiv 2512.17008; turn-wise GAE of VAGEN',
   authors: 'gamma 0.99, lambda 0.9, a critic that learns faster than the actor, many tasks and few repeats',
   critic: true,
@@ -23,7 +23,7 @@ export const turnPpo = defineRecipe({
   name: 'turn-ppo',
   summary: 'advantages of whole turns, and one clipped ratio for each turn',
   formula: [...creditFormula('turn-gae'), lossFormula('turn-ppo')],
-  use: 'as turn-gae, where turns have many tokens whose ratios should move together',
+  use: 'turn-gae fits, and turns have many tokens whose ratios should move together',
   source: 'Turn-PPO, arXiv 2512.17008',
   authors:
     'gamma 0.99, lambda 0.9; whether the ratio of a turn is a product or a geometric mean is not published',

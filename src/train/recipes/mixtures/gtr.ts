@@ -8,13 +8,13 @@ import { defineRecipe } from '../recipe.ts';
 
 export const gtr = defineRecipe({
   name: 'gtr',
-  summary: 'a corrector rewrites wrong thoughts where the policy thought them; these are imitated beside PPO',
+  summary: 'a corrector rewrites wrong thoughts, and the policy imitates them beside PPO',
   formula: [
     ...creditFormula('turn-gae'),
     'loss = Σ weight · clipped policy loss − imitationCoefficient · mean log π over corrected thoughts + value loss; A · thoughtWeight on sampled thoughts',
     'imitated: corrections of this and the last replayAge steps, after the history that the policy had there (DAgger)',
   ],
-  use: 'turns are thoughts and actions, reward comes late, and thoughts become empty or alike under PPO; something can tell what should have been thought',
+  use: 'turns are thoughts and actions, reward comes late, thoughts become empty or alike under PPO, and a corrector knows the right thought',
   source: 'GTR, arXiv 2503.08525',
   authors:
     'released scripts: thought weight 0.5 (Points24) or 0.2 (ALFWorld), imitation weight 1, 4 epochs, learning rate 1e-5 to 1e-9, a large model as corrector, as many corrections as samples in a minibatch, all steps kept',

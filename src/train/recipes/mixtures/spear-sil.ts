@@ -13,7 +13,7 @@ export const spearSil = defineRecipe({
     'loss = L_fresh + γ(t) · L_replay, both clipped and with Clip-Cov; γ(t) = coefficient · ½ (1 − cos(π t / warmupSteps))',
     'replayed: episodes with A > 0 when played, and R − median of the kept groups’ means > 0, which is their advantage now',
   ],
-  use: 'successes are rare, and one that was found should not be forgotten',
+  use: 'successes are rare, and the policy should not forget them',
   source: 'SPEAR, arXiv 2509.22601',
   authors:
     'coefficient 1, 100 to 300 steps of warm-up, buffer 2048, episodes of the last 5 steps, clip 0.2 and 0.28, dual clip 10, learning rate 1e-6',

@@ -5,7 +5,7 @@ import { defineRecipe } from '../recipe.ts';
 
 export const clipCov = defineRecipe({
   name: 'clip-cov',
-  summary: 'grpo without the gradient of a few tokens that drive the entropy down most',
+  summary: 'grpo without the gradient of the few tokens that lower the entropy most',
   formula: [
     ...creditFormula('grpo'),
     'tokens are drawn from those with lower < cov < upper and left out',
@@ -19,9 +19,9 @@ export const clipCov = defineRecipe({
 
 export const klCov = defineRecipe({
   name: 'kl-cov',
-  summary: 'grpo with a penalty on moving the tokens that drive the entropy down most',
+  summary: 'grpo with a penalty on the tokens that lower the entropy most',
   formula: [...creditFormula('grpo'), lossFormula('kl-cov')],
-  use: 'as clip-cov, with a softer hold',
+  use: 'clip-cov holds too hard',
   source: 'arXiv 2505.22617',
   authors: 'share 2e-4 to 2e-3, weight 1',
   settings: { credit: { method: 'grpo' }, objective: { name: 'kl-cov' } },

@@ -5,9 +5,9 @@ import { defineRecipe } from '../recipe.ts';
 
 export const tis = defineRecipe({
   name: 'tis',
-  summary: 'grpo with weights for how much likelier the trainer finds a token than the sampler did, capped',
+  summary: 'grpo with each token weighted by its capped ratio of trainer to sampler probability',
   formula: [...creditFormula('grpo'), lossFormula('truncated-importance-sampling')],
-  use: 'the sampler has other numbers than the trainer: another engine, other kernels, other precision',
+  use: 'sampler and trainer compute different numbers: another engine, other kernels, another precision',
   source: 'truncated importance sampling, verl',
   authors: 'cap 2',
   settings: { credit: { method: 'grpo' }, objective: { name: 'truncated-importance-sampling' } },
@@ -15,9 +15,9 @@ export const tis = defineRecipe({
 
 export const icePop = defineRecipe({
   name: 'icepop',
-  summary: 'grpo without the tokens that sampler and trainer see very differently',
+  summary: 'grpo without the tokens on which sampler and trainer disagree strongly',
   formula: [...creditFormula('grpo'), lossFormula('icepop')],
-  use: 'as tis, where a few tokens differ wildly',
+  use: 'tis fits, but a few tokens differ wildly',
   source: 'IcePop; OpenRLHF',
   authors: 'between 0.5 and 5',
   settings: { credit: { method: 'grpo' }, objective: { name: 'icepop' } },
@@ -28,7 +28,7 @@ export const sequenceMaskRecipe = defineRecipe({
   summary:
     'grpo with sequences weighed by how much likelier the trainer finds them, without those above a cap',
   formula: [...creditFormula('grpo'), lossFormula('sequence-mask')],
-  use: 'as tis, where whole sequences drift apart',
+  use: 'tis fits, but whole sequences drift apart',
   source: 'TRL',
   authors: 'cap 3',
   settings: { credit: { method: 'grpo' }, objective: { name: 'sequence-mask' } },

@@ -11,7 +11,7 @@ export const reinforcePlusPlus = defineRecipe({
     'A_t = (R_t − mean) / std, over all sampled tokens of the batch',
     clippedLoss,
   ],
-  use: 'only one episode can be played of each task, or the difference between tasks matters',
+  use: 'each task can be played only once, or the difference between tasks matters',
   source: 'REINFORCE++, arXiv 2501.03262',
   authors: 'gamma 1, clip 0.2, KL 0.001 to 0.01 in the reward, one epoch',
   settings: { rollout: { minimumMembers: 1 }, credit: { method: 'reinforce++' } },
@@ -22,7 +22,7 @@ export const reinforcePlusPlusBaseline = defineRecipe({
   summary:
     'each episode against the mean of its group, whitened over all sampled tokens; clipped policy gradient',
   formula: [...creditFormula('reinforce++-baseline'), clippedLoss],
-  use: 'groups can be played, and dividing by the spread of each small group is too noisy',
+  use: 'groups are small, and dividing by their spread is too noisy',
   source: 'REINFORCE++, arXiv 2501.03262',
   authors: 'groups of 4 to 16, clip 0.2, KL (k2) as a loss, one epoch',
   settings: { credit: { method: 'reinforce++-baseline' } },

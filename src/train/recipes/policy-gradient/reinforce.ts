@@ -7,7 +7,7 @@ export const reinforce = defineRecipe({
   name: 'reinforce',
   summary: 'the return from each turn on, against the mean of the batch; plain policy gradient',
   formula: [...creditFormula('reinforce'), lossFormula('policy-gradient')],
-  use: 'a plain yardstick is wanted, or rewards come along the way and there is no critic',
+  use: 'you want a plain baseline, or rewards come along the way and there is no critic',
   source: 'Williams, Machine Learning 8, 1992',
   authors: 'no clipping, one step a batch; a running mean as baseline',
   settings: {

@@ -5,9 +5,9 @@ import { defineRecipe } from '../recipe.ts';
 
 export const simpleTir = defineRecipe({
   name: 'simpletir',
-  summary: 'grpo that ends episodes at a turn without a usable action, and does not learn from them',
+  summary: 'grpo without episodes that contain a turn without a usable action; it ends them there',
   formula: [...creditFormula('grpo'), clippedLoss, 'episodes end at a void turn, and have weight 0'],
-  use: 'a policy that was not instructed for tools writes turns without an action, and gradients spike',
+  use: 'a policy without training in tools writes turns without an action, and gradients spike',
   source: 'arXiv 2509.02479',
   authors: 'groups of 16, clip 0.2 and 0.28, dual clip 3, no KL, groups with a spread below 1e-3 dropped',
   settings: { credit: { method: 'grpo' }, turns: { name: 'until-void' }, curation: { 'void-turns': {} } },

@@ -21,7 +21,7 @@ const options = z.strictObject({
  */
 export const agentQ = defineRecipe({
   name: 'agent-q',
-  summary: 'where episodes of a task part, the action with the better outcomes is preferred',
+  summary: 'prefers the action with the better outcomes at each place where episodes of a task diverge',
   formula: [
     'Q(node, a) = mean outcome of the group’s episodes that took a there',
     'loss = mean over siblings with |ΔQ| > θ of −log σ(β · (Δ(better) − Δ(worse))), Δ = Σ over the turn’s tokens of (log π − log π_sampling)',

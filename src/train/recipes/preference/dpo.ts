@@ -9,12 +9,12 @@ import { defineRecipe } from '../recipe.ts';
 
 export const dpo = defineRecipe({
   name: 'dpo',
-  summary: 'of every task the best episode is preferred to the worst, against the warm start',
+  summary: 'prefers the best episode of every task to the worst, against the warm start',
   formula: [
     'S(τ) = Σ over sampled tokens of (log π − log π_warm start); observations never count',
     'loss = mean over pairs of −log σ(β · (S(best) − S(worst)))',
   ],
-  use: 'all that is known of episodes is which is better, or there is a set of recorded ones',
+  use: 'you only know which of two episodes is better, or have a set of recorded ones',
   source: 'DPO, arXiv 2305.18290; M-DPO, arXiv 2409.02392',
   authors: 'beta 0.1, learning rate 2e-7, batch 32, one epoch, three iterations with a fresh reference each',
   frozen: true,

@@ -1,4 +1,4 @@
-/** ETO: an expert’s episode of the same task is preferred to those of the policy that earned less. */
+/** ETO: prefers an expert’s episode to the policy’s worse episodes of the same task. */
 
 import { eto as objective } from '../../../objective/preference/dpo.ts';
 import { preference } from '../../config/blocks.ts';
@@ -9,12 +9,12 @@ import { defineRecipe } from '../recipe.ts';
 
 export const eto = defineRecipe({
   name: 'eto',
-  summary: 'an expert’s episode of the same task is preferred to those of the policy that earned less',
+  summary: 'prefers an expert’s episode to the policy’s worse episodes of the same task',
   formula: [
     'S(τ) = Σ over sampled tokens of (log π − log π before the update)',
     'loss = mean over pairs of −log σ(β · (S(higher return) − S(lower return))), one of each pair an expert’s; ties make none',
   ],
-  use: 'there is a scripted expert, and the policy’s own failures are lessons, too',
+  use: 'you have a scripted expert, and want to learn from the policy’s failures, too',
   source: 'ETO, arXiv 2403.02502',
   authors:
     'beta 0.1 in the first of three iterations, then 0.5; learning rate 1e-6, then 5e-7; 3 epochs of DPO',

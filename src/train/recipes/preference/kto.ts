@@ -9,12 +9,12 @@ import { defineRecipe } from '../recipe.ts';
 
 export const kto = defineRecipe({
   name: 'kto',
-  summary: 'episodes that succeeded are raised, the others lowered, against a moving point of reference',
+  summary: 'raises successful episodes and lowers the others, against a moving point of reference',
   formula: [
     'S(τ) = Σ over sampled tokens of (log π − log π_warm start), z = max(0, mean S)',
     'loss = mean of λ_D (1 − σ(β(S − z))) where it succeeded, λ_U (1 − σ(β(z − S))) where not',
   ],
-  use: 'episodes are only known to be good or bad, and tasks are played once',
+  use: 'you only know whether an episode is good or bad, and each task is played once',
   source: 'KTO, arXiv 2402.01306; M-KTO, arXiv 2409.02392',
   authors: 'beta 0.1, both weights 1; the point of reference is the mean over mismatched completions',
   frozen: true,

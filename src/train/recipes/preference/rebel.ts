@@ -9,12 +9,12 @@ import { defineRecipe } from '../recipe.ts';
 
 export const rebel = defineRecipe({
   name: 'rebel',
-  summary: 'differences of log-ratios are regressed on differences of returns, episode by episode',
+  summary: 'regresses differences of log-ratios on differences of returns, episode by episode',
   formula: [
     'Δ(τ) = Σ over sampled tokens of (log π − log π_sampling)',
     'loss = mean over pairs of (Δ(τ) − Δ(τ′) − η · (R(τ) − R(τ′)))²',
   ],
-  use: 'as rloo, where a squared error is wanted instead of clipping',
+  use: 'rloo fits, but you want a squared error instead of clipping',
   source: 'REBEL, arXiv 2404.16767',
   authors: 'eta 1, 4 epochs, learning rate 3e-6, batch 512, temperature 0.7',
   frozen: true,

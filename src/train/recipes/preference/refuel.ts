@@ -30,7 +30,7 @@ export const refuel = defineRecipe({
     'Δ_h(τ) = Σ over the tokens of turn h of (log π − log π_sampling), h uniform, both with the same past',
     'loss = mean over pairs of (Δ_h(τ) − Δ_h(τ′) − η · (R_≥h(τ) − R_≥h(τ′)) / s)²; s the root mean square of these differences of returns in the step',
   ],
-  use: 'episodes are long, a single turn decides, and environments can be played again',
+  use: 'episodes are long, a single turn decides, and environments can replay',
   source: 'REFUEL, arXiv 2410.04612',
   authors: 'eta 1000 (rewards near 0.1) or 1, learning rate 3e-7 or 1e-7, 5 turns, KL in the reward',
   frozen: true,

@@ -39,7 +39,7 @@ export const archerIql = defineRecipe({
     'Q_j ← r + γ V̄_j(next state), V_j ← τ-expectile of min Q̄(state, recorded action)',
     'A = min Q − min V; loss = −mean min(exp(A / temperature), largestWeight) · Σ log π over recorded utterances',
   ],
-  use: 'episodes are recorded and none can be played',
+  use: 'you have recorded episodes and cannot play',
   source: 'ArCHer, arXiv 2402.19446; IQL, arXiv 2110.06169',
   authors: 'expectile 0.9; as archer otherwise',
   criticHeads: utteranceHeads,

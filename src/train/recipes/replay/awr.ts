@@ -1,4 +1,4 @@
-/** AWR: kept episodes are imitated, the more the better a turn was than the value head expected. */
+/** AWR: imitation of kept episodes, weighted by each turn’s advantage over the value head. */
 
 import { combine } from '../../../objective/contract/combine.ts';
 import { valueLoss } from '../../../objective/critic/value.ts';
@@ -14,12 +14,12 @@ import { defineRecipe } from '../recipe.ts';
 
 export const awr = defineRecipe({
   name: 'awr',
-  summary: 'kept episodes are imitated, the more the better a turn was than the value head expected',
+  summary: 'imitation of kept episodes, weighted by each turn’s advantage over the value head',
   formula: [
     'A = Σ γ^k r from the turn on − V, over turns',
     'loss = −Σ weight · min(exp(A / temperature), largestWeight) · log π + valueCoefficient · ½ Σ weight · (V − return)²',
   ],
-  use: 'episodes were recorded by anybody, and rewards tell good turns from bad ones',
+  use: 'you have recorded episodes of any origin, and rewards tell good turns from bad ones',
   source: 'AWR, arXiv 1910.00177',
   authors: 'temperature 1 (0.05 with normalised advantages), weights up to 20, TD(λ) returns with λ 0.95',
   critic: true,

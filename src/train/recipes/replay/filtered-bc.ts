@@ -1,4 +1,4 @@
-/** Filtered behaviour cloning: the best share of all kept episodes is imitated. */
+/** Filtered behaviour cloning: imitates the best share of all kept episodes. */
 
 import { crossEntropy } from '../../../objective/imitation/cross-entropy.ts';
 import { keepBest, filteredBc as objective } from '../../../objective/imitation/filtered-bc.ts';
@@ -10,11 +10,11 @@ import { defineRecipe } from '../recipe.ts';
 
 export const filteredBc = defineRecipe({
   name: 'filtered-bc',
-  summary: 'the best share of all kept episodes is imitated',
+  summary: 'imitates the best share of all kept episodes',
   formula: [
     'loss = −Σ weight · log π over episodes whose return is at least the (1 − share) quantile of all kept',
   ],
-  use: 'there are recorded episodes of mixed quality; the baseline of every offline method',
+  use: 'you have recorded episodes of mixed quality; the baseline of every offline method',
   source: 'LMRL-Gym, arXiv 2311.18232; as the baseline of ArCHer, arXiv 2402.19446',
   authors: 'the best 10% of everything seen so far',
   learnsFrom: 'either',

@@ -34,7 +34,7 @@ export const ilql = defineRecipe({
     'Q_j ← r + γ V(next action token); V ← τ-expectile of min(Q̄_1, Q̄_2); conservatism keeps Q highest where there is data',
     acting.replace('Q)', 'min(Q_1, Q_2))'),
   ],
-  use: 'recorded episodes are of mixed quality, and the best parts of several are worth joining',
+  use: 'recorded episodes are of mixed quality, and joining the best parts of several is worth it',
   source: 'ILQL, arXiv 2206.11871; LMRL-Gym, arXiv 2311.18232',
   authors:
     'discount 0.99, expectile 0.7 (0.95 in mazes), conservatism 0.01, strength 16 (8 in mazes), target rate 0.005',
@@ -56,9 +56,9 @@ export const ilql = defineRecipe({
 
 export const mcReturns = defineRecipe({
   name: 'mc-returns',
-  summary: 'values are regressed on recorded returns, token by token; the imitated policy acts by them',
+  summary: 'regresses values on recorded returns, token by token; the imitated policy acts by them',
   formula: ['Q ← Σ γ^k r over action tokens; conservatism keeps Q highest where there is data', acting],
-  use: 'as ilql, where episodes are short or data is plenty: simpler, and often as good',
+  use: 'ilql fits, but episodes are short or data is plenty: simpler, and often as good',
   source: 'LMRL-Gym, arXiv 2311.18232',
   authors: 'discount 0.99, conservatism 0.01, strength 16',
   heads: { q1: 'action' },

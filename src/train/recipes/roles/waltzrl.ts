@@ -5,7 +5,7 @@ import { defineRecipe } from '../recipe.ts';
 
 export const waltzRl = defineRecipe({
   name: 'waltzrl',
-  summary: 'feedback earns what the next response improves by; whitened for each role',
+  summary: 'feedback earns the improvement of the next response; whitened for each role',
   formula: [...creditFormula('waltzrl'), clippedLoss],
   use: 'one role answers and another gives feedback, and each answer has a score',
   source: 'arXiv 2510.08240',

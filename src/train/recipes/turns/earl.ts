@@ -8,9 +8,9 @@ import { defineRecipe } from '../recipe.ts';
 
 export const earl = defineRecipe({
   name: 'earl',
-  summary: 'outcome minus the outcome of a continuation without the turn, where one was played',
+  summary: 'outcome minus the outcome of a continuation without the turn, if one was played',
   formula: [...creditFormula('earl'), clippedLoss],
-  use: 'the environment can play on from a state with another action',
+  use: 'the environment can continue from a state with another action',
   source: 'EARL, arXiv 2510.07581',
   authors: 'counterfactual continuations of a share of the turns; further settings were not found',
   needs: { oneRole: true },

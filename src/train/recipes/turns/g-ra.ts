@@ -1,13 +1,13 @@
-/** G-RA: intermediate rewards count only where the outcome passes a gate. */
+/** G-RA: intermediate rewards count only if the outcome passes a gate. */
 
 import { clippedLoss, creditFormula } from '../formulas.ts';
 import { defineRecipe } from '../recipe.ts';
 
 export const gRa = defineRecipe({
   name: 'g-ra',
-  summary: 'intermediate rewards count only where the outcome passes a gate; then grpo',
+  summary: 'intermediate rewards count only if the outcome passes a gate; then grpo',
   formula: [...creditFormula('g-ra'), clippedLoss],
-  use: 'the environment pays for intermediate steps that can be had without solving the task',
+  use: 'the environment pays for intermediate steps that are possible without solving the task',
   source: 'arXiv 2508.10548',
   authors: 'no gate value is published; completion of a submission is the gate of its software tasks',
   needs: { facts: ['turns[].dense'] },

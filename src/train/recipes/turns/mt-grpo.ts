@@ -1,13 +1,13 @@
-/** MT-GRPO: outcomes against the group, plus what was earned on the way for the turns that led to it. */
+/** MT-GRPO: outcomes against the group, plus intermediate rewards for the turns that led to them. */
 
 import { clippedLoss, creditFormula } from '../formulas.ts';
 import { defineRecipe } from '../recipe.ts';
 
 export const mtGrpo = defineRecipe({
   name: 'mt-grpo',
-  summary: 'outcomes against the group, plus what was earned on the way for the turns that led to it',
+  summary: 'outcomes against the group, plus intermediate rewards for the turns that led to them',
   formula: [...creditFormula('mt-grpo'), clippedLoss],
-  use: 'some turns earn a reward of their own, such as a tool call that returned what was needed',
+  use: 'some turns earn a reward, such as a tool call with a useful result',
   source: 'arXiv 2505.11821',
   authors: 'lambda 1, groups of 21, no KL, two iterations, gradient clip 0.1',
   needs: { facts: ['turns[].dense'] },

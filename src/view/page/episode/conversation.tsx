@@ -100,8 +100,8 @@ interface CallBlockProps extends ConversationProps {
 const paths: Readonly<Record<string, string>> = {
   window: 'a new window: earlier turns were left out',
   asked: 'asked aside',
-  rewritten: 'what was said before was rewritten',
-  dropped: 'what was said before was dropped',
+  rewritten: 'earlier messages were rewritten',
+  dropped: 'earlier messages were dropped',
   'tools-changed': 'other tools',
   'system-changed': 'another system message',
   'foreign-words': 'words that the policy did not write',

@@ -36,7 +36,7 @@ export function Tree({ members, to }: TreeProps) {
   const columns = Math.max(1, ...cells.map(({ column, width }) => Math.min(mostColumns, column + width)));
   const all = roots.reduce((sum, root) => sum + widthOf(root), 0);
   return (
-    <div class="tree-scroll" tabIndex={0} role="region" aria-label="What the members did, turn by turn">
+    <div class="tree-scroll" tabIndex={0} role="region" aria-label="The members’ actions, turn by turn">
       <div class="tree" style={{ gridTemplateColumns: `auto repeat(${columns}, minmax(112px, 1fr))` }}>
         {Array.from({ length: rows }, (_, row) => (
           <span key={row} class="turn-number" style={{ gridRow: row + 1, gridColumn: 1 }}>
