@@ -15,6 +15,7 @@ import { multiply, negate, sum } from '../src/exports/graph.ts';
 import { defineContext, type RunSettings, resume, type Sink, start, train } from '../src/exports/index.ts';
 import { defineObjective } from '../src/exports/objective.ts';
 import { makeProject, type Project } from '../src/run/load/project.test-helper.ts';
+import { readEvents } from '../src/store/log-lines.ts';
 import { readEpisodeFile } from '../src/store/rollouts/read-episodes.ts';
 
 const built = new URL('../dist/src/exports/credit.js', import.meta.url).pathname;
@@ -306,8 +307,26 @@ describe('files', () => {
     expect((await again()).errors).toMatch(
       /cannot be loaded any more: There is no file .*\(definition-lost\)/,
     );
-    project.write('moving.ts', files['centred.ts']);
-    expect(await again()).toMatchObject({ code: 0, errors: '' });
+    // Something that it imports is part of it.
+    project.write('half.ts', 'export const half = 0.5;');
+    project.write('moving.ts', `import './half.ts';\n${files['centred.ts']}`);
+    const changed = (name: string) =>
+      readEvents(join(root, name, 'events.jsonl')).flatMap((event) =>
+        event.type === 'warning' && event.code === 'code-changed' ? [event.message] : [],
+      );
+    const line = await again();
+    expect(line.code).toBe(0);
+    expect(line.output).toContain('has changed');
+    expect(changed('going')).toEqual([expect.stringContaining(`${file} has changed since this run began`)]);
+
+    project.write('moving.ts', `import './half.ts';\n${files['centred.ts']}`);
+    await stopped('same', { ...tiny, credit: { method: `${file}#centred`, centre: 0.25 } });
+    expect((await command('resume', 'same', '--runs', root)).code).toBe(0);
+    expect(changed('same')).toEqual([]);
+    await stopped('other', { ...tiny, credit: { method: `${file}#centred`, centre: 0.25 } });
+    const half = project.write('half.ts', 'export const half = 1 / 2;');
+    expect((await command('resume', 'other', '--runs', root)).code).toBe(0);
+    expect(changed('other')).toEqual([expect.stringContaining(`${half} has changed since this run began`)]);
   });
 
   test('help lists the options of what a file defines', async () => {

@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { reachedFrom } from '../run/load/module-files.ts';
 import { sourceKind, type WorldSource } from '../run/load/world-source.ts';
 
 /** `.ts` from source, `.js` as built. */
 const extension = extname(fileURLToPath(import.meta.url));
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const codeFiles = /\.[cm]?[jt]sx?$/;
 
 /** Environments are loaded by name: those of other names are no part of a run. */
 const environments = join(root, 'envs');
@@ -20,7 +20,7 @@ const environments = join(root, 'envs');
  */
 export function moduleHash(source: WorldSource, files: readonly string[] = []): string {
   const entries = [join(root, 'src', 'run', `training-run${extension}`), ...worldFiles(source)];
-  const reached = reachedFrom(entries.filter(existsSync));
+  const reached = reachedFrom(entries.filter(existsSync), isPart);
   const hash = createHash('sha256');
   for (const path of [...reached].sort()) {
     hash
@@ -29,7 +29,7 @@ export function moduleHash(source: WorldSource, files: readonly string[] = []): 
       .update('\0');
   }
   // An arm's own files by what they are, not by where they lie.
-  for (const path of [...reachedFrom(files.flatMap(filesIn))].sort())
+  for (const path of [...reachedFrom(files.flatMap(filesIn), isPart)].sort())
     hash.update(readFileSync(path)).update('\0');
   return hash.digest('hex');
 }
@@ -50,31 +50,6 @@ function filesIn(path: string): readonly string[] {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => resolve(entry.parentPath, entry.name));
-}
-
-function reachedFrom(entries: readonly string[]): ReadonlySet<string> {
-  const reached = new Set<string>();
-  const open = [...entries];
-  for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    if (reached.has(path)) continue;
-    reached.add(path);
-    if (codeFiles.test(path)) open.push(...importsOf(path).filter((next) => isPart(next, path)));
-  }
-  return reached;
-}
-
-/** Relative imports, and files that are found beside a module: workers. */
-function importsOf(path: string): string[] {
-  const text = readFileSync(path, 'utf8');
-  const named = text.matchAll(/(?:\bfrom|\bimport|\bimport\(|\bnew URL\()\s*["'](\.{1,2}\/[^"']+)["']/g);
-  return [...named].flatMap(([, name]) => {
-    const target = resolve(dirname(path), name!);
-    return [target, target.replace(/\.js$/, '.ts'), `${target}.ts`].find(isFile) ?? [];
-  });
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 /** From the list of environments no other environment is reached. */

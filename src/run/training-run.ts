@@ -24,6 +24,7 @@ import { beginningOf, openRecorded } from './data/run-beginning.ts';
 import { estimateIn, estimateRun, requireRoomFor, withEvaluations } from './estimate/estimate-run.ts';
 import type { Definition } from './load/definitions.ts';
 import { worldOfRun } from './load/run-world.ts';
+import { changedCode, userFiles } from './load/user-files.ts';
 import { runWorldOf } from './load/world-source.ts';
 import { besideAgent, openAgentRun } from './model/agent-run.ts';
 import { languageOf, movedTo } from './model/policy-language.ts';
@@ -84,13 +85,15 @@ async function start(request: StartRequest): Promise<RunSummary> {
   const { recipe, world } = prepared;
   const config = { ...prepared.config, data: dataPlace(root, prepared.config.data) };
   const open = await openBase(config, request);
-  const run = RunDirectory.create({
-    root,
-    version,
+  const file = {
     world: runWorldOf(factory, world),
     recipe: named.source,
-    recipeName: recipe.name,
     config: ownConfig(recipe, config, catalogue),
+  };
+  const run = RunDirectory.create({
+    ...{ root, version, ...file },
+    files: userFiles(file),
+    recipeName: recipe.name,
     ...(request.name === undefined ? {} : { name: request.name }),
   });
   try {
@@ -139,7 +142,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
         next: `See it with "${commandIn(request.root, `runs show ${run.name}`)}"`,
       });
     }
-    const warnings = run.rewind(checkpoint);
+    const warnings = [...run.rewind(checkpoint), ...changedCode(file)];
     const history = run.events.read();
     const open = await reopenBase(card, request);
     const agentRun = world.agent && (await openAgentRun(world.agent));

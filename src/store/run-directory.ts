@@ -22,6 +22,8 @@ export interface CreateRun<Config> {
   readonly world: RunWorld;
   /** How it is found again. */
   readonly recipe: string;
+  /** SHA-256 of the user's code files, by their paths. */
+  readonly files?: RunFile['files'];
   /** How it is called. Default: as it is found. */
   readonly recipeName?: string;
   /** Resolved: everything that decides what the run does. */
@@ -54,14 +56,15 @@ export class RunDirectory extends StoredRun {
    * @throws TurnwiseError `run-name`, `run-exists`, `disk-full`, `disk-failed`
    */
   static create<Config>(request: CreateRun<Config>): RunDirectory {
-    const { root, version, world, recipe, config, disk = realDisk } = request;
+    const { root, version, world, recipe, files, config, disk = realDisk } = request;
     if (request.name !== undefined) checkName(request.name);
     // Filled before it gets its name, so that a process killed here leaves no run without a configuration.
     const starting = join(root, `.starting-${process.pid}`);
     try {
       disk.remove(starting);
       disk.makeFolder(starting);
-      const file: RunFile = { turnwise: version, world, recipe, config };
+      const hasFiles = files && Object.keys(files).length > 0;
+      const file: RunFile = { turnwise: version, world, recipe, ...(hasFiles && { files }), config };
       disk.replaceFile(join(starting, 'config.json'), serializeRunFile(file));
       const name = claimName(root, starting, request, disk);
       return RunDirectory.#locked({ root, name, version, disk });

@@ -20,6 +20,8 @@ export interface RunFile<Config = unknown> {
   readonly world: RunWorld;
   /** A built-in name, the path of a file, or `code:NAME`. */
   readonly recipe: string;
+  /** SHA-256 of the code files of the user as they were when the run began, by their paths. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly config: Config;
 }
 
@@ -29,6 +31,7 @@ const envelope = z.strictObject({
   turnwise: z.string(),
   world: z.strictObject({ name: z.string(), source: z.string() }),
   recipe: z.string(),
+  files: z.record(z.string(), z.string()).optional(),
   config: z.unknown(),
 });
 
@@ -65,9 +68,9 @@ export function parseRunFile<Schema extends z.ZodType>(
     }
     throw corrupt(path, describe(outer.error), outer.error);
   }
-  const { turnwise, world, recipe } = outer.data;
+  const { turnwise, world, recipe, files } = outer.data;
   const config = schema.safeParse(outer.data.config);
-  if (config.success) return { turnwise, world, recipe, config: config.data };
+  if (config.success) return { turnwise, world, recipe, ...(files && { files }), config: config.data };
   const problem = describe(config.error);
   if (turnwise !== version) throw otherVersion(path, `Turnwise ${turnwise}: ${problem}`, version);
   throw corrupt(path, problem, config.error);
