@@ -31,6 +31,7 @@ await build({
     'bench/main.ts',
     'bench/engine-lora.ts',
     'bench/memory-loop.ts',
+    'bench/size.ts',
     'examples/*.ts',
     'examples/agents/*.ts',
     'tools/interop/*.ts',
