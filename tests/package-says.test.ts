@@ -49,7 +49,9 @@ test('the methods in the guide are the ones that run from the installed package'
 
 test('an environment of tools that touches files takes at most 60 lines of code', () => {
   const lines = read('examples/note-desk.ts').split('\n');
-  expect(lines.filter((line) => line.trim() !== '' && !/^\/[/*]/.test(line.trim())).length).toBeLessThanOrEqual(60);
+  expect(
+    lines.filter((line) => line.trim() !== '' && !/^\/[/*]/.test(line.trim())).length,
+  ).toBeLessThanOrEqual(60);
 });
 
 test('the example of a test in the guide is the one that runs from the installed package', () => {
