@@ -33,6 +33,7 @@ await build({
     'bench/engine-lora.ts',
     'bench/engine-pretrained-size.ts',
     'bench/memory-loop.ts',
+    'bench/size.ts',
     'examples/*.ts',
     'examples/agents/*.ts',
     'tools/interop/*.ts',

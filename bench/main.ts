@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|credit [NAME …]|methods [NAME …]|store|tinker|view|env-server|asynchrony [PART …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view|env-server|asynchrony [PART …] [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -9,6 +9,7 @@ import { benchEnvironmentServer } from './env-server.ts';
 import { benchMemory } from './memory.ts';
 import { benchMethods } from './methods/main.ts';
 import { benchRollout } from './rollout.ts';
+import { benchSize } from './size.ts';
 import { benchStore } from './store.ts';
 import { benchTinker } from './tinker.ts';
 import { benchView } from './view.ts';
@@ -34,6 +35,7 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   engine: benchEngine,
   rollout: async () => ({ maze40: await benchRollout() }),
   memory: () => benchMemory(),
+  size: async (names) => benchSize(names),
   credit: async (names) => ({ credit4096x50: benchCredit(names) }),
   store: () => benchStore(),
   tinker: () => benchTinker(),
@@ -73,4 +75,4 @@ if (values.json) {
       .replace(/\n\s*\n/g, '\n')}\n`,
   );
 }
-process.exit(0);
+process.exit(process.exitCode ?? 0);

@@ -24,8 +24,17 @@ export interface TokenPath {
   readonly ends: readonly number[];
   readonly said: readonly Said[];
   /** What it goes on from without a cut. */
-  readonly before?: TokenPath;
+  readonly before?: EarlierPath;
   readonly buffer: TokenBuffer;
+}
+
+/** How much of a path an earlier one was that it goes on from. A path of its own for each call would be quadratic in turns. */
+interface EarlierPath {
+  readonly call: number;
+  readonly tokens: number;
+  readonly pieces: number;
+  readonly said: number;
+  readonly before?: EarlierPath;
 }
 
 /** The prompt of a call: the first `kept` tokens of an earlier path, then `context`. */
@@ -120,9 +129,9 @@ export function promptAfter(
   }
   if (best === undefined) return { kept: 0, context: Int32Array.from(ids), extends: false, ...common };
   const context = Int32Array.from(kept === from ? ids : ids.slice(kept - from));
-  for (let path: TokenPath | undefined = best; path !== undefined; path = path.before) {
-    const whole = path.ids.length > 0 ? path.ids.length === kept : path.pieces.length === most;
-    if (whole) return { path, kept, context, extends: true, ...common };
+  for (let earlier: EarlierPath | undefined = extentOf(best); earlier; earlier = earlier.before) {
+    const whole = earlier.tokens > 0 ? earlier.tokens === kept : earlier.pieces === most;
+    if (whole) return { path: upTo(best, earlier), kept, context, extends: true, ...common };
   }
   return kept === 0
     ? { kept, context, extends: false, ...common }
@@ -182,14 +191,32 @@ export function pathAfter(prompt: Prompt, completion: Completion): TokenPath {
     pieces: [...prompt.pieces, completion],
     ends: [...prompt.ends, buffer.used],
     said: [...prompt.said, completion],
-    ...(prompt.extends && path && { before: path }),
+    ...(prompt.extends && path && { before: extentOf(path) }),
     buffer,
   };
 }
 
 /** The paths with one more, which takes the place of the one that it goes on from. */
 export function withPath(paths: readonly TokenPath[], path: TokenPath): TokenPath[] {
-  return [...paths.filter((other) => other !== path.before), path];
+  return [...paths.filter(({ call }) => call !== path.before?.call), path];
+}
+
+function extentOf({ call, ids, pieces, said, before }: TokenPath): EarlierPath {
+  return { call, tokens: ids.length, pieces: pieces.length, said: said.length, ...(before && { before }) };
+}
+
+/** The path as it was after an earlier call. */
+function upTo(path: TokenPath, { call, tokens, pieces, said, before }: EarlierPath): TokenPath {
+  if (call === path.call) return path;
+  return {
+    call,
+    ids: path.ids.subarray(0, tokens),
+    pieces: path.pieces.slice(0, pieces),
+    ends: path.ends.slice(0, pieces),
+    said: path.said.slice(0, said),
+    ...(before && { before }),
+    buffer: path.buffer,
+  };
 }
 
 function sharedPieces(a: readonly Piece[], b: readonly Piece[]): number {

@@ -1,0 +1,192 @@
+/**
+ * What conversations take in memory: episodes of 32,000 tokens, half of them sampled, all under way at once, and then as records.
+ * Everything counts: ids, log-probabilities, text, messages, transitions, contexts. Fails where a token takes more than its goal.
+ * A case runs in a process of its own, since what one left behind would hide what the next one takes.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { rawProtocol } from '../src/env/raw-protocol.ts';
+import type { World } from '../src/env/world.ts';
+import { isCompletion, type Renderer } from '../src/model/chat/renderer.ts';
+import { Lockstep } from '../src/policy/lockstep.ts';
+import type { Policy } from '../src/policy/policy.ts';
+import { collectGroups } from '../src/rollout/collect.ts';
+import { fullContext } from '../src/rollout/context/contexts.ts';
+import { unwatched } from '../src/rollout/watch.ts';
+
+export interface SizeFigure {
+  readonly conversations: number;
+  readonly tokens: number;
+  /** Of a turn, half of them sampled. */
+  readonly turnTokens: number;
+  /** Resident bytes a token after a collection: before the last turn of all of them, and of their records. */
+  readonly underWay: number;
+  readonly recorded: number;
+  readonly goal: number;
+}
+
+const TOKENS = 32_000;
+const CASES = {
+  long: { conversations: 512, turnTokens: 500, goal: 16 },
+  // So many turns of five tokens take as much memory as the others, at a tenth of the conversations.
+  short: { conversations: 48, turnTokens: 5, goal: 60 },
+};
+type Name = keyof typeof CASES;
+
+/** Four letters stand for a token, as in English text. */
+const LETTERS = 4;
+let written = 0;
+const textOf = (tokens: number): string => {
+  written++;
+  // Made of a buffer, so that it is one text and not a chain of its parts.
+  return Buffer.alloc(tokens * LETTERS, written.toString(36).padStart(12, 'a')).toString('latin1');
+};
+const idsOf = (tokens: number): Int32Array =>
+  Int32Array.from({ length: tokens }, (_, at) => (at * 31 + written) % 50_000);
+
+const renderer: Renderer = {
+  stopIds: [],
+  maxTurnTokens: TOKENS,
+  pieces: (said) => said,
+  ids: (piece) => {
+    if (typeof piece === 'string') return [];
+    if (isCompletion(piece)) return piece.ids;
+    return 'of' in piece ? [] : idsOf(piece.content.length / LETTERS);
+  },
+  completionIds: () => [],
+  text: () => '',
+  answer: (text) => text,
+  read: (content) => ({ content, toolCalls: [] }),
+};
+
+/** Shows so many new tokens after every action. */
+function showing(tokens: number, turns: number): World {
+  return {
+    name: 'size',
+    description: '',
+    roles: ['agent'],
+    protocol: rawProtocol,
+    maxTurns: turns,
+    pure: true,
+    tasks: () => ({ size: 1, at: () => null }),
+    open: async () => {
+      let left = turns;
+      let shown = [{ role: 'user', content: textOf(tokens) } as const];
+      return {
+        roles: ['agent'],
+        toMove: () => (left > 0 ? 'agent' : undefined),
+        observe: () => shown,
+        anchor: () => '',
+        step: async () => {
+          left--;
+          shown = [{ role: 'user', content: left > 0 ? textOf(tokens) : '' }];
+          return { rewards: { agent: 0 }, done: left === 0, success: { agent: true }, valid: true };
+        },
+        close: async () => {},
+      };
+    },
+  };
+}
+
+const collect = (): void => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  for (let round = 0; round < 4; round++) gc();
+};
+
+async function residentAfterCollection(): Promise<number> {
+  collect();
+  // The allocator gives pages back a little later.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  collect();
+  return process.memoryUsage.rss();
+}
+
+/** One case, in this process. */
+export async function measureSize(name: Name): Promise<SizeFigure> {
+  const { conversations, turnTokens, goal } = CASES[name];
+  const turns = TOKENS / turnTokens;
+  const shown = Math.floor(turnTokens / 2);
+  const sampled = turnTokens - shown;
+  let waiting = 0;
+  let before = 0;
+  let underWay = 0;
+  let release: () => void = () => {};
+  const all = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const author = { kind: 'policy', name: 'size', version: 0 } as const;
+  const asked = new Map<string, number>();
+  const policy: Policy = {
+    author,
+    complete: async ({ conversation }) => {
+      const turn = (asked.get(conversation) ?? 0) + 1;
+      asked.set(conversation, turn);
+      if (turn === turns) {
+        if (++waiting === conversations) {
+          underWay = (await residentAfterCollection()) - before;
+          release();
+        }
+        await all;
+      }
+      return {
+        ids: idsOf(sampled),
+        logprobs: new Float32Array(sampled).fill(-1),
+        text: textOf(sampled),
+        finish: 'stop',
+        by: author,
+        trainable: true,
+      };
+    },
+  };
+  const play = (members: number) =>
+    collectGroups([{ step: 1, group: 0, split: 'train', index: 0, task: null, members }], {
+      world: showing(shown, members === 1 ? 8 : turns),
+      policy,
+      renderer,
+      context: fullContext,
+      sampling: { temperature: 1, topP: 1, topK: 0 },
+      maxTurns: turns,
+      contextLength: Number.POSITIVE_INFINITY,
+      turnTimeoutMs: 3_600_000,
+      seed: 1,
+      signal: new AbortController().signal,
+      watch: unwatched,
+      batching: new Lockstep(),
+      concurrency: members,
+    });
+  await play(1);
+  asked.clear();
+  before = await residentAfterCollection();
+  const groups = await play(conversations);
+  asked.clear();
+  const after = (await residentAfterCollection()) - before;
+  const calls = groups.flatMap(({ members }) => members.flatMap((member) => member.calls));
+  const tokens = calls.reduce((sum, { context, ids }) => sum + context.length + ids.length, 0);
+  if (tokens !== conversations * TOKENS) throw new Error(`${tokens} tokens were recorded`);
+  return { conversations, tokens, turnTokens, underWay: underWay / tokens, recorded: after / tokens, goal };
+}
+
+/** Every case; `turnwise` keeps its goals where none is over. */
+export function benchSize(names: readonly string[]): Record<string, SizeFigure> {
+  const [name] = names;
+  const cases = (name === undefined ? Object.keys(CASES) : [name]) as readonly Name[];
+  const module = new URL('./size.js', import.meta.url).href;
+  const figures = cases.map((one): [string, SizeFigure] => {
+    const program = `import { measureSize } from ${JSON.stringify(module)}; console.log(JSON.stringify(await measureSize(${JSON.stringify(one)})));`;
+    const flags = ['--max-old-space-size=12000', '--input-type=module', '-e', program];
+    const said = execFileSync(process.execPath, flags, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    return [one, JSON.parse(said) as SizeFigure];
+  });
+  for (const [one, { underWay, recorded, goal }] of figures) {
+    if (Math.max(underWay, recorded) <= goal) continue;
+    process.exitCode = 1;
+    process.stderr.write(`${one}: more than ${goal} bytes a token\n`);
+  }
+  return Object.fromEntries(figures);
+}
