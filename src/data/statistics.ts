@@ -53,7 +53,10 @@ export function statisticsOf(rows: readonly Row[]): DataStatistics {
     rewarded: rewards.length,
     reward: rewards.length === 0 ? 0 : mean(rewards),
     success: judged.length === 0 ? 0 : judged.filter(Boolean).length / judged.length,
-    longest: Math.max(0, ...rows.map((row) => messagesOf(row).reduce((sum, { content }) => sum + content.length, 0))),
+    longest: Math.max(
+      0,
+      ...rows.map((row) => messagesOf(row).reduce((sum, { content }) => sum + content.length, 0)),
+    ),
     sources,
   };
 }
@@ -68,7 +71,9 @@ export function splitRows(
   seed: number,
 ): { readonly kept: readonly Row[]; readonly heldOut: readonly Row[] } {
   const isHeldOut = (row: Row): boolean => {
-    const digest = createHash('sha256').update(`${seed}/${openingOf(row)}`).digest();
+    const digest = createHash('sha256')
+      .update(`${seed}/${openingOf(row)}`)
+      .digest();
     return digest.readUInt32BE(0) / 2 ** 32 < share;
   };
   return { kept: rows.filter((row) => !isHeldOut(row)), heldOut: rows.filter(isHeldOut) };

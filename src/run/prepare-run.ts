@@ -14,10 +14,10 @@ import { choicesIn, readBy, unread } from '../train/config/run-schema.ts';
 import { type Alternative, obstacle, type Place, requireFit } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { recipes } from '../train/recipes/recipes.ts';
+import { namesRecorded } from './data/recorded-data.ts';
 import { createWorld } from './load/environments.ts';
 import { noTeacher } from './model/agent-run.ts';
 import { seatedSources } from './players/player-source.ts';
-import { namesRecorded } from './data/recorded-data.ts';
 
 export interface PreparedRun {
   readonly recipe: Recipe;

@@ -16,6 +16,8 @@ import { Archive } from '../train/kit/archive.ts';
 import { createLearner, type Learner } from '../train/kit/learner.ts';
 import type { RunSummary } from '../train/loop/events.ts';
 import { initialState, train } from '../train/loop/loop.ts';
+import { dataPlace } from './data/recorded-data.ts';
+import { beginningOf, openRecorded } from './data/run-beginning.ts';
 import type { Definition } from './load/definitions.ts';
 import { worldOfRun } from './load/run-world.ts';
 import { runWorldOf } from './load/world-source.ts';
@@ -34,8 +36,6 @@ import {
 import { runtime, runtimeWarning } from './model/runtime-version.ts';
 import { type OpenSeats, openSeats } from './players/open-seats.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
-import { dataPlace } from './data/recorded-data.ts';
-import { beginningOf, openRecorded } from './data/run-beginning.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
 import { needsDemonstrations, playDemonstrations } from './run-demonstrations.ts';
 import { criticFolder } from './run-folders.ts';
@@ -137,7 +137,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
     const warnings = run.rewind(checkpoint);
     const history = run.events.read();
     const open = await reopenBase(card, request);
-    const agentRun = world.agent && (await openAgentRun(world.agent));
+    const agentRun = world.agent && (await openAgentRun(world.agent, request.spend));
     const { watch, close } = watchdog(request.root, run, config);
     let engine: Engine | undefined;
     let critic: Engine | undefined;
@@ -185,7 +185,7 @@ async function begin(
   { world, recipe, config, catalogue, open }: PreparedRun & { readonly open: OpenBase | undefined },
 ): Promise<RunSummary> {
   const { watch, close } = watchdog(control.root, run, config);
-  const agentRun = world.agent && (await openAgentRun(world.agent));
+  const agentRun = world.agent && (await openAgentRun(world.agent, control.spend));
   let engine: Engine | undefined;
   let critic: Engine | undefined;
   let seats: OpenSeats | undefined;
@@ -250,8 +250,14 @@ function learnerOf(
 }
 
 /** Where other players of a run are found and kept. */
-function placeOfRun({ root, signal }: RunControl, run: RunDirectory) {
-  return { root, signal, folder: run.path, source: run.readConfig(z.unknown()).world };
+function placeOfRun({ root, signal, spend }: RunControl, run: RunDirectory) {
+  return {
+    root,
+    signal,
+    ...(spend && { spend }),
+    folder: run.path,
+    source: run.readConfig(z.unknown()).world,
+  };
 }
 
 /** Seconds that the run has spent learning up to a step, by its own events. */

@@ -1,8 +1,8 @@
 /** Rows of a dataset as text. */
 
 import { visible } from '../core/visible.ts';
-import type { DataStatistics } from '../data/statistics.ts';
 import { isLearned, isPreference, type Row, type RowMessage } from '../data/row.ts';
+import type { DataStatistics } from '../data/statistics.ts';
 import type { Paint } from './console.ts';
 import { formatScore } from './format.ts';
 
@@ -53,7 +53,10 @@ export function statisticsText(figures: DataStatistics): string {
     ['success', rewarded === 0 ? 'not said' : formatScore(figures.success)],
     ['tokens', `${withTokens} rows with recorded ids`],
     ['longest', `${figures.longest} characters`],
-    ...Object.entries(figures.sources).map(([name, count]): [string, string] => ['source', `${visible(name)}: ${count} rows`]),
+    ...Object.entries(figures.sources).map(([name, count]): [string, string] => [
+      'source',
+      `${visible(name)}: ${count} rows`,
+    ]),
   ];
   return lines.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join('');
 }

@@ -8,9 +8,9 @@ import { readRollouts, type StoredRollout } from '../../credit/report/node/read-
 import { type CreditReport, creditReport, creditTable } from '../../credit/report/report.ts';
 import { storedRollouts } from '../../credit/report/stored-rollouts.ts';
 import { rewardShapings } from '../../credit/shaping/shapings.ts';
+import { readDatasetGroups } from '../../run/data/dataset-rows.ts';
 import { catalogueOf, nameCredit } from '../../run/settings/run-definitions.ts';
 import { applySettings } from '../../run/settings/settings.ts';
-import { readDatasetGroups } from '../../run/data/dataset-rows.ts';
 import { readEpisodeFile } from '../../store/rollouts/read-episodes.ts';
 import { learnedRollouts } from '../../train/loop/learned-rollouts.ts';
 import { type Command, defineCommand } from '../command.ts';

@@ -110,9 +110,7 @@ export const dataCommand: Command<typeof options> = defineCommand({
 function told(console: Console, { json }: Given, files: Readonly<Record<string, readonly Row[]>>): void {
   const counts = Object.entries(files).map(([file, rows]) => ({ file, rows: rows.length }));
   console.write(
-    json
-      ? `${JSON.stringify(counts)}\n`
-      : counts.map(({ file, rows }) => `${file}: ${rows} rows\n`).join(''),
+    json ? `${JSON.stringify(counts)}\n` : counts.map(({ file, rows }) => `${file}: ${rows} rows\n`).join(''),
   );
 }
 

@@ -13,6 +13,7 @@ import { CODE, isAddress, isPath, isSameWorld, runWorldOf } from '../../run/load
 import { openBlackBox, runsHere } from '../../run/model/black-box.ts';
 import { tokenizerOfCard } from '../../run/model/tokenizer-hash.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
+import { estimate, spentText } from '../../server/gateway/spend.ts';
 import { painter } from '../../show/console.ts';
 import { environmentMetricLines } from '../../show/environment-metrics.ts';
 import { formatInterval } from '../../show/format.ts';
@@ -21,6 +22,7 @@ import { latestRun, runNames } from '../../store/runs.ts';
 import { playOptions } from '../../train/kit/learner.ts';
 import type { ProgressEvent } from '../../train/loop/events.ts';
 import { type Command, defineCommand } from '../command.ts';
+import { meterOf, spendOptions } from '../spend-options.ts';
 import { runDisplay } from '../terminal/terminal.ts';
 
 const options = z.strictObject({
@@ -33,11 +35,17 @@ const options = z.strictObject({
     .string()
     .optional()
     .describe('A model elsewhere: openai:URL or vllm:URL, with #MODEL; key in OPENAI_API_KEY'),
-  record: z.string().optional().describe('Dataset file to which episodes are appended as they end; those that it has are not played again'),
+  record: z
+    .string()
+    .optional()
+    .describe(
+      'Dataset file to which episodes are appended as they end; those that it has are not played again',
+    ),
   concurrency: z.int().min(1).default(16).describe('Episodes at once, with --policy'),
   timeoutMs: z.int().min(1).default(20_000).describe('Deadline of a step of the environment, with --policy'),
   step: z.int().min(0).optional().describe('Which checkpoint; default: the last'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
+  ...spendOptions,
   json: z.boolean().default(false).describe('Print JSON'),
 });
 
@@ -63,10 +71,11 @@ export const evalCommand: Command<typeof options> = defineCommand({
     console,
     interrupts,
   }) {
-    const { signal } = interrupts;
+    const meter = meterOf(given);
+    const signal = AbortSignal.any([interrupts.signal, meter.limited]);
     const split = given.split ?? (policy !== undefined && record !== undefined ? 'train' : 'test');
     const player = policy
-      ? await blackBoxPlayer(name!, policy, { concurrency, timeoutMs, signal })
+      ? await blackBoxPlayer(name!, policy, { concurrency, timeoutMs, signal, meter })
       : await trainedPlayer(name!, root, step, signal);
     const display = runDisplay(console, { json, now: () => performance.now() });
     const progress = (done: number, total: number): void => {
@@ -80,7 +89,8 @@ export const evalCommand: Command<typeof options> = defineCommand({
       display.show(event);
     };
     const failures = new Map<string, number>();
-    const recording = record === undefined ? undefined : new EpisodeRecording({ file: record, ...player.recorded });
+    const recording =
+      record === undefined ? undefined : new EpisodeRecording({ file: record, ...player.recorded });
     const play = async (label: string, temperature: number): Promise<EvaluationResult> => {
       const options = player.options();
       const { result, groups } = await evaluate({
@@ -94,7 +104,8 @@ export const evalCommand: Command<typeof options> = defineCommand({
       });
       const episodes = groups.flatMap(({ members }) => members);
       // What a comparison of the group adds is known only now.
-      if (recording && options.world.scoreGroup) for (const episode of episodes) recording.keep(episode, label);
+      if (recording && options.world.scoreGroup)
+        for (const episode of episodes) recording.keep(episode, label);
       for (const [failure, count] of failuresOf(episodes)) {
         failures.set(failure, (failures.get(failure) ?? 0) + count);
       }
@@ -102,21 +113,31 @@ export const evalCommand: Command<typeof options> = defineCommand({
       return result;
     };
     try {
+      if (policy !== undefined && !json) {
+        const most = tasks * player.ways.length * player.options().maxTurns;
+        console.writeError(`${estimate(most, meter.limits)}.\n`);
+      }
       display.show({ type: 'phase', phase: 'evaluate' });
       const results: { readonly label: string; readonly result: EvaluationResult }[] = [];
       for (const [label, temperature] of player.ways) {
         results.push({ label, result: await play(label, temperature) });
       }
       display.close();
+      const { spent } = meter;
+      if (spent.calls > 0 && !json) console.writeError(`${spentText(spent)}.\n`);
       for (const [failure, count] of failures) {
         console.writeError(`warning: ${count} × ${visible(failure)} (left out)\n`);
       }
       if (recording && recording.resumed > 0) {
-        console.writeError(`${recording.resumed} episodes were in ${record} already and are counted as they are.\n`);
+        console.writeError(
+          `${recording.resumed} episodes were in ${record} already and are counted as they are.\n`,
+        );
       }
       if (json) {
         const byLabel = Object.fromEntries(results.map(({ label, result }) => [label, result]));
-        console.write(`${JSON.stringify({ run: player.name, split, ...byLabel })}\n`);
+        console.write(
+          `${JSON.stringify({ run: player.name, split, ...byLabel, ...(spent.calls > 0 && { spent }) })}\n`,
+        );
         return;
       }
       const rows = results.map(({ label, result }) => [
@@ -140,6 +161,10 @@ export const evalCommand: Command<typeof options> = defineCommand({
         paint,
       );
       if (told.length > 0) console.write(`\n${told.join('\n')}\n`);
+    } catch (error) {
+      // Episodes under way were dropped because of it.
+      if (meter.limited.aborted) throw meter.limited.reason;
+      throw error;
     } finally {
       display.close();
       await player.close();

@@ -34,7 +34,9 @@ export async function rowsAt(place: string, root: string): Promise<readonly Row[
   const shard = readEpisodeFile(place);
   if (!shard) return readRows(place).map(({ row }) => row);
   const { tokenizer } = shard.header;
-  return shard.groups.flatMap((group) => rowsOfGroup(group, { kind: 'run', ...(tokenizer && { tokenizer }) }));
+  return shard.groups.flatMap((group) =>
+    rowsOfGroup(group, { kind: 'run', ...(tokenizer && { tokenizer }) }),
+  );
 }
 
 async function rowsOfRun(name: string, root: string): Promise<Row[]> {
@@ -44,7 +46,8 @@ async function rowsOfRun(name: string, root: string): Promise<Row[]> {
   const rows: Row[] = [];
   for (const step of reader.index.steps()) {
     const shard = trainingShard(step);
-    for await (const group of reader.groups(shard)) rows.push(...rowsOfGroup(group, { kind: 'run', run: name }));
+    for await (const group of reader.groups(shard))
+      rows.push(...rowsOfGroup(group, { kind: 'run', run: name }));
   }
   return rows;
 }

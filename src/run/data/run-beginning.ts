@@ -11,10 +11,10 @@ import type { Learner } from '../../train/kit/learner.ts';
 import type { Evaluations } from '../../train/loop/evaluations.ts';
 import type { Beginning } from '../../train/loop/loop.ts';
 import { playsWith } from '../../train/recipes/recipe.ts';
-import { namesRecorded, type RecordedData, recordedData } from './recorded-data.ts';
-import { keptOf, type RecordedGroups, recordedGroups, successfulOf } from './recorded-episodes.ts';
 import { tokenizerOfCard } from '../model/tokenizer-hash.ts';
 import type { OpenIo } from '../run-io.ts';
+import { namesRecorded, type RecordedData, recordedData } from './recorded-data.ts';
+import { keptOf, type RecordedGroups, recordedGroups, successfulOf } from './recorded-episodes.ts';
 
 /** Recorded episodes, and their groups in the words of small models, which learn their vocabulary from them. */
 export interface OpenRecorded {

@@ -57,7 +57,13 @@ async function ofRun({ model: name, runs: root, step, signal }: ChatEngineReques
   try {
     if ('words' in card) throw knowsItsWordsOnly(name);
     const language = await loadPretrainedLanguage(card.base.folder, card.shape.vocabulary);
-    return talking(engine, language, engine.capabilities.contextLength, card.base.folder, file.config.chat.thinking);
+    return talking(
+      engine,
+      language,
+      engine.capabilities.contextLength,
+      card.base.folder,
+      file.config.chat.thinking,
+    );
   } catch (error) {
     await engine.close();
     throw error;

@@ -10,7 +10,9 @@ import { defineRecipe } from '../recipe.ts';
 export const sft = defineRecipe({
   name: 'sft',
   summary: 'recorded episodes are imitated, answer by answer',
-  formula: ['loss = −Σ weight · log π(token) over the answers of recorded episodes, prompts and shown answers at weight 0'],
+  formula: [
+    'loss = −Σ weight · log π(token) over the answers of recorded episodes, prompts and shown answers at weight 0',
+  ],
   use: 'there are recordings of somebody who can do the task: a rented model, a person, a script',
   source: 'InstructGPT, arXiv 2203.02155, section 3.5',
   authors: '16 epochs, cosine decay',
