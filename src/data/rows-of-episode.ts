@@ -56,7 +56,8 @@ function rowsOfRole(
   return last.map((leaf): ConversationRow => {
     const reads = [...before.get(leaf.id)!, leaf];
     const messages = reads.map((read, index): RowMessage => {
-      if (!isCall(read)) return read;
+      // What only looks like an answer, such as an example, was shown.
+      if (!isCall(read)) return read.role === 'assistant' ? { ...read, weight: 0 } : read;
       const isNew = !taught.has(read.id) && isTaught(read);
       taught.add(read.id);
       const reward = rewards.get(read.id) ?? 0;
@@ -157,18 +158,17 @@ function tokensOf(
     if (call.ids.length === 0 || (call.kept !== undefined && call.parent !== undefined)) return undefined;
     path.unshift(call);
   }
-  const shown = reads.filter(isCall);
-  const answers = reads.filter((read) => isCall(read) || read.role === 'assistant');
-  if (answers.length !== path.length || shown.some(({ id }, index) => path[index]?.id !== id))
-    return undefined;
+  const read = reads.filter(isCall);
+  if (read.length !== path.length || read.some(({ id }, index) => path[index]?.id !== id)) return undefined;
   const ids: number[] = [];
   const logprobs: number[] = [];
-  const sampled = path.map((call) => {
-    ids.push(...call.context);
+  const sampled = reads.flatMap((one): (readonly [number, number])[] => {
+    if (!isCall(one)) return one.role === 'assistant' ? [[ids.length, ids.length]] : [];
+    for (const id of one.context) ids.push(id);
     const from = ids.length;
-    ids.push(...call.ids);
-    logprobs.push(...call.logprobs);
-    return [from, ids.length] as const;
+    for (const id of one.ids) ids.push(id);
+    for (const logprob of one.logprobs) logprobs.push(logprob);
+    return [[from, ids.length]];
   });
   return {
     ...(tokenizer !== undefined && { tokenizer }),

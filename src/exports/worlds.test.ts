@@ -344,7 +344,7 @@ test('episodes are learned from that a file holds: a shard, or what was recorded
   const learn = (name: string, data: string) =>
     train({ world: place, recipe: 'filtered-bc', settings: { ...replaySettings, data }, name, runs: root });
   await expect(learn('held-out', recorded)).rejects.toThrow(
-    'has no episodes that can be learned from here. Seen: test episodes of echo. Allowed: training episodes of echo. Record training tasks, with --split train.',
+    'has no episodes that can be learned from here. Seen: rows of tasks of the test split. Allowed: training episodes of echo. Record training tasks, with --split train.',
   );
   await succeed(...evaluate, '--split', 'train');
   expect((await learn('recorded', recorded)).steps).toBe(2);

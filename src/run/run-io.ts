@@ -5,6 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { z } from 'zod';
 import type { Json } from '../core/json/json.ts';
 import type { StrayErrors } from '../rollout/node/stray-errors.ts';
+import type { SpendMeter } from '../server/gateway/spend.ts';
 import type { RolloutWriter } from '../store/rollouts/rollout-writer.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
@@ -27,6 +28,8 @@ export interface RunControl extends Pick<ModelSearch, 'onDownload'> {
   readonly signal: AbortSignal;
   /** Asked after every step: stop where everything is kept? */
   readonly stopRequested: () => boolean;
+  /** Counts calls to models elsewhere: beyond its limit the run stops after the step, where everything is kept. */
+  readonly spend?: SpendMeter;
   /** Get every stored event. */
   readonly sinks?: readonly Sink[];
   /** Watch the learner beside the run's own. */
@@ -92,12 +95,13 @@ export async function openIo(
   let isOpen = false;
   let end: RunEnd = 'failed';
   const writer = storeOf(run, { card, config });
+  const stopRequested = (): boolean => control.stopRequested() || control.spend?.limited.aborted === true;
   return {
     writer,
     event: (event) => {
       const message = event.type === 'warning' ? undefined : control.strays?.take();
       if (message !== undefined) tell({ type: 'warning', code: 'stray-errors', message });
-      tell(event.type === 'step' ? withLag(event, lag) : event);
+      tell(event.type === 'step' ? withSpend(withLag(event, lag), control.spend) : event);
       if (event.type === 'finish') end = 'finished';
       tellOfSinks(event.type === 'finish' ? (warning) => control.report(warning, run) : tell);
       if (!isOpen) control.onOpen?.(run);
@@ -105,7 +109,7 @@ export async function openIo(
     },
     close: async () => {
       lag.disable();
-      const stopped = control.signal.aborted || control.stopRequested();
+      const stopped = control.signal.aborted || stopRequested();
       await sinks.close(end === 'failed' && stopped ? 'stopped' : end);
       tellOfSinks((warning) => control.report(warning, run));
     },
@@ -145,7 +149,7 @@ export async function openIo(
     now: () => performance.now() / 1000,
     goOn: `Remove the cause, then go on with: ${commandIn(control.root, `resume ${run.name}`)}`,
     signal: control.signal,
-    stopRequested: control.stopRequested,
+    stopRequested,
   };
 }
 
@@ -162,10 +166,23 @@ export function storeOf(
   });
 }
 
-function withLag(
-  event: Extract<StoredEvent, { type: 'step' }>,
-  lag: ReturnType<typeof monitorEventLoopDelay>,
-): StoredEvent {
+/** Says what models elsewhere were asked so far, where any was. */
+function withSpend(event: StepEvent, spend: SpendMeter | undefined): StepEvent {
+  const { calls = 0, cached = 0, promptTokens = 0, completionTokens = 0, cost } = spend?.spent ?? {};
+  if (calls + cached === 0) return event;
+  const metrics = {
+    'spend/calls': calls,
+    'spend/cached': cached,
+    'spend/prompt_tokens': promptTokens,
+    'spend/completion_tokens': completionTokens,
+    ...(cost !== undefined && { 'spend/cost': cost }),
+  };
+  return { ...event, metrics: { ...event.metrics, ...metrics } };
+}
+
+type StepEvent = Extract<StoredEvent, { type: 'step' }>;
+
+function withLag(event: StepEvent, lag: ReturnType<typeof monitorEventLoopDelay>): StepEvent {
   const milliseconds = lag.percentile(99) / 1e6;
   lag.reset();
   return { ...event, metrics: { ...event.metrics, 'loop/lag_p99_ms': milliseconds } };

@@ -145,7 +145,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
     const warnings = [...run.rewind(checkpoint), ...changedCode(file)];
     const history = run.events.read();
     const open = await reopenBase(card, request);
-    const agentRun = world.agent && (await openAgentRun(world.agent));
+    const agentRun = world.agent && (await openAgentRun(world.agent, request.spend));
     const { watch, close } = watchdog(request.root, run, config);
     let engine: Engine | undefined;
     let critic: Engine | undefined;
@@ -198,7 +198,7 @@ async function begin(
   { world, recipe, config, catalogue, open }: PreparedRun & { readonly open: OpenBase | undefined },
 ): Promise<RunSummary> {
   const { watch, close } = watchdog(control.root, run, config);
-  const agentRun = world.agent && (await openAgentRun(world.agent));
+  const agentRun = world.agent && (await openAgentRun(world.agent, control.spend));
   let engine: Engine | undefined;
   let critic: Engine | undefined;
   let seats: OpenSeats | undefined;
@@ -278,8 +278,14 @@ function learnerOf(
 }
 
 /** Where other players of a run are found and kept. */
-function placeOfRun({ root, signal }: RunControl, run: RunDirectory) {
-  return { root, signal, folder: run.path, source: run.readConfig(z.unknown()).world };
+function placeOfRun({ root, signal, spend }: RunControl, run: RunDirectory) {
+  return {
+    root,
+    signal,
+    ...(spend && { spend }),
+    folder: run.path,
+    source: run.readConfig(z.unknown()).world,
+  };
 }
 
 /** Seconds that the run has spent learning up to a step, by its own events. */

@@ -13,6 +13,7 @@ import { isAddress, isPath, isSameWorld, runWorldOf, sourceKind } from '../../ru
 import { openBlackBox, runsHere } from '../../run/model/black-box.ts';
 import { tokenizerOfCard } from '../../run/model/tokenizer-hash.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
+import { estimate, spentText } from '../../server/gateway/spend.ts';
 import { painter } from '../../show/console.ts';
 import { environmentMetricLines } from '../../show/environment-metrics.ts';
 import { formatInterval } from '../../show/format.ts';
@@ -22,6 +23,7 @@ import { latestRun, runNames } from '../../store/runs.ts';
 import { playOptions } from '../../train/kit/learner.ts';
 import type { ProgressEvent } from '../../train/loop/events.ts';
 import { type Command, defineCommand } from '../command.ts';
+import { meterOf, spendOptions } from '../spend-options.ts';
 import { runDisplay } from '../terminal/terminal.ts';
 
 const options = z.strictObject({
@@ -44,6 +46,7 @@ const options = z.strictObject({
   timeoutMs: z.int().min(1).default(20_000).describe('Deadline of a step of the environment, with --policy'),
   step: z.int().min(0).optional().describe('Which checkpoint; default: the last'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
+  ...spendOptions,
   json: z.boolean().default(false).describe('Print JSON'),
 });
 
@@ -69,10 +72,11 @@ export const evalCommand: Command<typeof options> = defineCommand({
     console,
     interrupts,
   }) {
-    const { signal } = interrupts;
+    const meter = meterOf(given);
+    const signal = AbortSignal.any([interrupts.signal, meter.limited]);
     const split = given.split ?? (policy !== undefined && record !== undefined ? 'train' : 'test');
     const player = policy
-      ? await blackBoxPlayer(name!, policy, { concurrency, timeoutMs, signal })
+      ? await blackBoxPlayer(name!, policy, { concurrency, timeoutMs, signal, meter })
       : await trainedPlayer(name!, root, step, signal);
     const display = runDisplay(console, { json, now: () => performance.now() });
     const progress = (done: number, total: number): void => {
@@ -110,12 +114,18 @@ export const evalCommand: Command<typeof options> = defineCommand({
       return result;
     };
     try {
+      if (policy !== undefined && !json) {
+        const most = tasks * player.ways.length * player.options().maxTurns;
+        console.writeError(`${estimate(most, meter.limits)}.\n`);
+      }
       display.show({ type: 'phase', phase: 'evaluate' });
       const results: { readonly label: string; readonly result: EvaluationResult }[] = [];
       for (const [label, temperature] of player.ways) {
         results.push({ label, result: await play(label, temperature) });
       }
       display.close();
+      const { spent } = meter;
+      if (spent.calls > 0 && !json) console.writeError(`${spentText(spent)}.\n`);
       for (const [failure, count] of failures) {
         console.writeError(`warning: ${count} × ${visible(failure)} (left out)\n`);
       }
@@ -126,7 +136,9 @@ export const evalCommand: Command<typeof options> = defineCommand({
       }
       if (json) {
         const byLabel = Object.fromEntries(results.map(({ label, result }) => [label, result]));
-        console.write(`${JSON.stringify({ run: player.name, split, ...byLabel })}\n`);
+        console.write(
+          `${JSON.stringify({ run: player.name, split, ...byLabel, ...(spent.calls > 0 && { spent }) })}\n`,
+        );
         return;
       }
       const rows = results.map(({ label, result }) => [
@@ -150,6 +162,10 @@ export const evalCommand: Command<typeof options> = defineCommand({
         paint,
       );
       if (told.length > 0) console.write(`\n${told.join('\n')}\n`);
+    } catch (error) {
+      // Episodes under way were dropped because of it.
+      if (meter.limited.aborted) throw meter.limited.reason;
+      throw error;
     } finally {
       display.close();
       await player.close();

@@ -10,6 +10,7 @@ import { startRun } from '../../run/training-run.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { recipes } from '../../train/recipes/recipes.ts';
 import { type Command, defineCommand } from '../command.ts';
+import { meterOf, spendOptions } from '../spend-options.ts';
 import { viewBeside } from '../terminal/view-beside.ts';
 import { watchRun } from '../terminal/watch-run.ts';
 
@@ -38,6 +39,7 @@ const options = z.strictObject({
   set: z.array(z.string()).default([]).describe('Change a setting; may be repeated'),
   sink: z.array(z.string()).default([]).describe(`Send metrics elsewhere too: ${sinkForms}; may be repeated`),
   view: z.boolean().default(false).describe('Show the run in the browser while it trains; see turnwise view'),
+  ...spendOptions,
   json: z.boolean().default(false).describe('Print events as JSON lines'),
 });
 
@@ -73,10 +75,12 @@ export const trainCommand: Command<typeof options> = defineCommand({
     const sinks = await namedSinks(invocation.options.sink);
     const beside = invocation.options.view ? await viewBeside(invocation.options.runs) : undefined;
     if (beside) invocation.console.writeError(`Watch it at ${beside.address}\n`);
+    const spend = meterOf(invocation.options);
     try {
       await watchRun(invocation, (control) =>
         startRun({
           ...control,
+          spend,
           factory,
           recipe: source,
           settings,

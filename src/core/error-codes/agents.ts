@@ -36,6 +36,11 @@ export const agents = {
     meaning: 'The gateway cannot listen at this address.',
     remedy: 'Choose another port, or leave it out.',
   },
+  'spend-limit': {
+    meaning:
+      'Models elsewhere were asked as often, or for as many tokens, as `--max-calls` and `--max-tokens` allow.',
+    remedy: 'Everything played is kept; the same command with a higher limit goes on from there.',
+  },
   'upstream-failed': {
     meaning:
       'The server behind the gateway failed or gave an unusable answer. The episode fails; the run continues.',

@@ -12,6 +12,7 @@ import { type AgentEpisodesOptions, agentEpisodes } from '../../server/gateway/a
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
 import { policyModel } from '../../server/gateway/policy-model.ts';
+import { SpendMeter } from '../../server/gateway/spend.ts';
 import { teacherModel } from '../../server/gateway/teacher-model.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
 import { demonstrator } from '../../synth/demonstrations.ts';
@@ -29,9 +30,10 @@ export interface AgentRun {
   close(): Promise<void>;
 }
 
-export async function openAgentRun(agent: Agent): Promise<AgentRun> {
+/** @param meter counts the calls to other models that the agent asks */
+export async function openAgentRun(agent: Agent, meter: SpendMeter = new SpendMeter()): Promise<AgentRun> {
   const foreign = Object.entries(agent.models).map(([name, text]) =>
-    upstreamModel(parseUpstream(text, name, process.env.OPENAI_API_KEY)),
+    meter.metered(upstreamModel(parseUpstream(text, name, process.env.OPENAI_API_KEY))),
   );
   const gateway = await new Gateway().start();
   const playing = (model: AgentEpisodesOptions['model']): Play =>

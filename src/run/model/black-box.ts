@@ -12,6 +12,7 @@ import { unwatched } from '../../rollout/watch.ts';
 import { readChatCall } from '../../server/gateway/call-request.ts';
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { POLICY_NAME } from '../../server/gateway/policy-model.ts';
+import { SpendMeter } from '../../server/gateway/spend.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
 import { openAgentRun } from './agent-run.ts';
 
@@ -30,10 +31,18 @@ export interface BlackBox {
 export async function openBlackBox(
   world: World,
   policy: string,
-  limits: { readonly concurrency: number; readonly timeoutMs: number; readonly signal: AbortSignal },
+  limits: {
+    readonly concurrency: number;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal;
+    /** Counts its calls, and those to other models that an agent asks. */
+    readonly meter?: SpendMeter;
+  },
 ): Promise<BlackBox> {
-  const model = upstreamModel(parseUpstream(policy, POLICY_NAME, process.env.OPENAI_API_KEY));
-  const agentRun = world.agent && (await openAgentRun(world.agent));
+  const { meter = new SpendMeter() } = limits;
+  const upstream = parseUpstream(policy, POLICY_NAME, process.env.OPENAI_API_KEY);
+  const model = meter.metered(upstreamModel(upstream));
+  const agentRun = world.agent && (await openAgentRun(world.agent, meter));
   return {
     options: {
       world,

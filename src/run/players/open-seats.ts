@@ -11,6 +11,7 @@ import type { Policy } from '../../policy/policy.ts';
 import { rereading } from '../../policy/rereading.ts';
 import { scriptedPolicy } from '../../policy/scripted.ts';
 import { untrained } from '../../policy/seated.ts';
+import { SpendMeter } from '../../server/gateway/spend.ts';
 import { upstreamModel } from '../../server/gateway/upstream-model.ts';
 import type { RunWorld } from '../../store/run-file.ts';
 import type { Learner } from '../../train/kit/learner.ts';
@@ -33,6 +34,8 @@ export interface SeatsRequest extends Pick<Learner, 'config' | 'engine' | 'rende
   /** How the world of the run is found again. */
   readonly source: RunWorld;
   readonly signal: AbortSignal;
+  /** Counts calls to endpoints. */
+  readonly spend?: SpendMeter;
   /** A checkpoint, or a warm start, from which further learners go on; absent: they are new. */
   readonly from?: { readonly folder: string; readonly optimizer: boolean };
 }
@@ -104,7 +107,8 @@ async function openPlayer(
       return { policy: () => policy };
     }
     case 'endpoint': {
-      const policy = messagePolicy(upstreamModel(source.upstream));
+      const { spend = new SpendMeter() } = request;
+      const policy = messagePolicy(spend.metered(upstreamModel(source.upstream)));
       return { policy: () => policy };
     }
     case 'past':
