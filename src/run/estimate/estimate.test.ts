@@ -91,7 +91,7 @@ test('a step is as long as its parts, and the opening of a task is learned from 
 });
 
 test('timing leaves the engine as it was', async () => {
-  const engine = await createEmbeddedEngine({ shape: tiny, seed: 7, threads: 1 });
+  const engine = await createEmbeddedEngine({ shape: tiny, seed: 7, threads: 1, tokenBudget: 256 });
   try {
     const scores = async () =>
       (await engine.score({ rows: [{ ids_T: Int32Array.of(1, 2, 3, 4) }] }, { temperature: 1 })).logprobs[0];
