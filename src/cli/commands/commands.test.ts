@@ -262,7 +262,7 @@ describe('a watched run', () => {
     });
     await run.close();
     const lines = console.output().split('\n');
-    expect(lines[0]).toBe('reinforcement learning, 4 steps');
+    expect(lines[0]).toBe('reinforcing, 4 steps');
     expect(lines[1]!.length).toBeLessThanOrEqual(80);
     if (note === undefined) expect(console.output()).not.toContain('failed before');
     else expect(lines[1]).toContain(note);

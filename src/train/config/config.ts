@@ -86,7 +86,7 @@ const clone = z.strictObject({
   untilValid: share
     .default(0)
     .describe(
-      'Imitation ends when this share of the policy’s turns is valid, measured before it begins and every 4 updates; 0 takes all updates',
+      'Imitation ends when this share of the policy’s turns is valid, measured before it begins, and every 4 updates from the 12th on; 0 takes all updates',
     ),
   batch: count.default(64).describe('Demonstrations in an update'),
   learningRate: z.number().positive().default(2e-3).describe('Peak learning rate'),
