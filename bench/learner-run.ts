@@ -30,7 +30,14 @@ export interface LearnerRun {
   readonly episodes?: (step: number, groups: readonly Group[]) => void;
 }
 
-export async function learnerRun({ world: factory, settings, wrap, event, episodes, ...given }: LearnerRun): Promise<RunSummary> {
+export async function learnerRun({
+  world: factory,
+  settings,
+  wrap,
+  event,
+  episodes,
+  ...given
+}: LearnerRun): Promise<RunSummary> {
   const { recipe, config, world } = prepareRun(factory, findRecipe(given.recipe), settings);
   const { signal } = new AbortController();
   const { turnTimeoutMs } = config.rollout;
@@ -56,17 +63,22 @@ export async function learnerRun({ world: factory, settings, wrap, event, episod
       watch: unwatched,
       archive: new Archive(async () => []),
     });
-    return await train(learner, initialState, { demonstrations }, {
-      event,
-      progress: () => {},
-      rollouts: async (step, groups) => episodes?.(step, groups),
-      evaluation: async () => {},
-      checkpoint: async () => {},
-      now: () => performance.now() / 1000,
-      goOn: '',
-      signal,
-      stopRequested: () => false,
-    });
+    return await train(
+      learner,
+      initialState,
+      { demonstrations },
+      {
+        event,
+        progress: () => {},
+        rollouts: async (step, groups) => episodes?.(step, groups),
+        evaluation: async () => {},
+        checkpoint: async () => {},
+        now: () => performance.now() / 1000,
+        goOn: '',
+        signal,
+        stopRequested: () => false,
+      },
+    );
   } finally {
     await engine.close();
   }

@@ -113,7 +113,10 @@ const rounded = (value: number): number => Number(value.toFixed(4));
 /** Those of the same settings. */
 function keptRuns(): LearningRun[] {
   if (!existsSync(file)) return [];
-  const kept = JSON.parse(readFileSync(file, 'utf8')) as { readonly setup: object; readonly runs: LearningRun[] };
+  const kept = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly setup: object;
+    readonly runs: LearningRun[];
+  };
   if (JSON.stringify(kept.setup) === JSON.stringify(setup)) return kept.runs;
   throw new Error(`${file} holds runs of other settings: add --again to begin anew`);
 }

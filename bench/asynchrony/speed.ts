@@ -8,8 +8,8 @@ import { world } from '../../envs/frozen-lake/index.ts';
 import { Rng } from '../../src/core/rng.ts';
 import { quantile } from '../../src/core/statistics.ts';
 import { delegateTo } from '../../src/engine/delegate.ts';
-import type { TrainSettings } from '../../src/train/config/config.ts';
 import { conversationOf } from '../../src/rollout/take-turn.ts';
+import type { TrainSettings } from '../../src/train/config/config.ts';
 import type { Metrics } from '../../src/train/loop/events.ts';
 import { learnerRun } from '../learner-run.ts';
 import { simulate } from './simulation.ts';
@@ -24,9 +24,16 @@ const settings = (threads: number): TrainSettings => ({
   threads,
   model: { width: 64, layers: 2, heads: 2, hidden: 172 },
   clone: { demonstrations: 400, steps: 20 },
-  rollout: { tasks: GROUPS, group: MEMBERS, concurrency: SLOTS, batching: 'continuous', turnTimeoutMs: 600_000 },
-  // Hardly any: both arms play the same episodes, and only time differs.
-  optimizer: { learningRate: 1e-12, epochs: 4 },
+  rollout: {
+    tasks: GROUPS,
+    group: MEMBERS,
+    concurrency: SLOTS,
+    batching: 'continuous',
+    turnTimeoutMs: 600_000,
+  },
+  // Hardly any rate: both arms play the same episodes, and only time differs. Many epochs: learning, not sampling, keeps
+  // the machine busy, as where models are large.
+  optimizer: { learningRate: 1e-12, epochs: 32 },
   evaluation: { every: 0, finalTasks: 1 },
   checkpoint: { every: 10_000 },
   rolloutLog: 1,
@@ -38,6 +45,8 @@ interface SpeedRun {
   readonly metrics: readonly Metrics[];
   /** Of each step, the seconds that each episode was delayed, in the order in which they were asked for. */
   readonly delays: readonly (readonly number[])[];
+  /** Seconds of processors over all steps: near `cores` for each second where the machine is the limit. */
+  readonly cpu: number;
 }
 
 interface Arm {
@@ -54,16 +63,23 @@ async function run({ steps, maxStaleness, mean, threads }: Arm): Promise<SpeedRu
   const delays: number[][] = [];
   const delayed = new Map<string, number>();
   let began: number | undefined;
+  let cpu = process.cpuUsage();
   await learnerRun({
     world,
     recipe: 'grpo',
     settings: { ...settings(threads), steps, batches: { maxStaleness } },
     event: (event) => {
-      if (event.type === 'phase' && event.phase === 'train') began = performance.now();
+      if (event.type === 'phase' && event.phase === 'train') {
+        began = performance.now();
+        cpu = process.cpuUsage();
+      }
       if (event.type !== 'step') return;
       learned.push((performance.now() - began!) / 1000);
+      if (event.step === steps) cpu = process.cpuUsage(cpu);
       metrics.push(event.metrics);
-      process.stderr.write(`staleness ${maxStaleness}, step ${event.step}: ${learned.at(-1)!.toFixed(1)} s\n`);
+      process.stderr.write(
+        `staleness ${maxStaleness}, step ${event.step}: ${learned.at(-1)!.toFixed(1)} s\n`,
+      );
     },
     episodes: (_, groups) => {
       const members = groups.flatMap((group) => group.members);
@@ -83,28 +99,34 @@ async function run({ steps, maxStaleness, mean, threads }: Arm): Promise<SpeedRu
         },
       }),
   });
-  return { learned, metrics, delays };
+  return { learned, metrics, delays, cpu: (cpu.user + cpu.system) / 1e6 };
 }
 
 /**
  * @param steps of each arm
  * @param threads of the engine
  */
-export async function benchSpeed({ steps = 24, threads = 2 } = {}): Promise<object> {
+export async function benchSpeed({ steps = 12, threads = 2 } = {}): Promise<object> {
   // With a delay of which all is known, a step without one tells how long learning takes, and what a mean of 1 s would come to.
   const probe = await run({ steps: FIRST + 3, maxStaleness: 0, mean: 1e-3, threads });
   const seconds = (metrics: readonly Metrics[], name: string): number =>
-    quantile(metrics.slice(FIRST).map((step) => step[name]!), 0.5);
+    quantile(
+      metrics.slice(FIRST).map((step) => step[name]!),
+      0.5,
+    );
   const acting = seconds(probe.metrics, 'time/rollout_s');
   const learning = seconds(probe.metrics, 'time/train_s');
-  const unit = quantile(probe.delays.slice(FIRST).map((step) => actingAlone(step) / 1e-3), 0.5);
+  const unit = quantile(
+    probe.delays.slice(FIRST).map((step) => actingAlone(step) / 1e-3),
+    0.5,
+  );
   const mean = learning / unit;
   const arms = [];
   for (const maxStaleness of [0, 1]) arms.push(await run({ steps, maxStaleness, mean, threads }));
   const [synchronous, stale] = arms as [SpeedRun, SpeedRun];
   // Both ideals learn as long as the synchronous arm did.
   const alone = seconds(synchronous.metrics, 'time/train_s');
-  const figuresOf = ({ learned, delays, metrics }: SpeedRun, maxStaleness: number) => {
+  const figuresOf = ({ learned, delays, metrics, cpu }: SpeedRun, maxStaleness: number) => {
     const ideal = simulate({ steps: delays, learning: alone, slots: SLOTS, maxStaleness });
     return {
       episodesPerSecond: speedOf(learned),
@@ -112,6 +134,7 @@ export async function benchSpeed({ steps = 24, threads = 2 } = {}): Promise<obje
       ofIdeal: speedOf(learned) / speedOf(ideal),
       actingSeconds: seconds(metrics, 'time/rollout_s'),
       learningSeconds: seconds(metrics, 'time/train_s'),
+      busyCores: cpu / learned.at(-1)!,
     };
   };
   const before = figuresOf(synchronous, 0);

@@ -14,7 +14,11 @@ function needsWholeSteps(credit: Credit): boolean {
     expect(whole.state).toEqual({});
     const groups = new Set(trajectories.map(({ groupId }) => groupId));
     const parts = [...groups].flatMap(
-      (group) => credit(trajectories.filter(({ groupId }) => groupId === group), {}).credits,
+      (group) =>
+        credit(
+          trajectories.filter(({ groupId }) => groupId === group),
+          {},
+        ).credits,
     );
     for (const one of whole.credits) expect(parts.find(({ id }) => id === one.id)).toEqual(one);
   };

@@ -43,7 +43,9 @@ export async function lookAll(
 export function guarded(probe: Probe): OwnProbe {
   const { name, every = 1 } = probe;
   const failed = (step: number, problem: string): { readonly events: readonly StoredEvent[] } => ({
-    events: [{ type: 'warning', code: 'probe-failed', message: `step ${step}: the probe "${name}" ${problem}` }],
+    events: [
+      { type: 'warning', code: 'probe-failed', message: `step ${step}: the probe "${name}" ${problem}` },
+    ],
   });
   return {
     name: `own/${name}`,

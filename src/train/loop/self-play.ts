@@ -65,7 +65,9 @@ export function selfPlayProbe(learner: Learner): readonly OwnProbe[] {
       run: async (_, { step, state }) => {
         const before = state as unknown as AverageStrategy | null;
         const measured = await measureSelfPlay(learner, tree, before, step);
-        return measured ? { metrics: measured.metrics, state: measured.average as unknown as JsonObject } : {};
+        return measured
+          ? { metrics: measured.metrics, state: measured.average as unknown as JsonObject }
+          : {};
       },
     },
   ];
