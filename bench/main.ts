@@ -28,6 +28,7 @@ const { values, positionals } = parseArgs({
     again: { type: 'boolean', default: false },
     steps: { type: 'string' },
     threads: { type: 'string' },
+    seconds: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -44,7 +45,12 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   asynchrony: (names) =>
     benchAsynchrony(names, {
       again: values.again,
-      ...numbersOf({ seeds: values.seeds, steps: values.steps, threads: values.threads }),
+      ...numbersOf({
+        seeds: values.seeds,
+        steps: values.steps,
+        threads: values.threads,
+        seconds: values.seconds,
+      }),
     }),
   methods: (names) =>
     benchMethods(names, {

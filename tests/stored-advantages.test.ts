@@ -240,6 +240,14 @@ test('a price of divergence in the rewards is stored with each turn', async () =
   expect(bonuses.some((bonus) => bonus !== 0)).toBe(true);
 });
 
+test('a step that is learned in parts', async () => {
+  const files = await play('grpo', 'parts', { batches: { parts: 3 } });
+  for (const [index, file] of files.entries()) {
+    const differences = await checkStep(file, stepPath('parts', index + 1), index + 1);
+    expect(differences).toBeGreaterThan(0);
+  }
+});
+
 test('groups that curation drops have no credit, and are in no baseline', async () => {
   const [file] = await play('rloo', 'curated', { curation: { varied: { share: 0.34 } } });
   await checkStep(file!, stepPath('curated', 1), 1);

@@ -4,12 +4,15 @@
  */
 
 import { benchLearning } from './learning.ts';
+import { benchSlowSteps } from './slow-steps.ts';
 import { benchSpeed } from './speed.ts';
 
 export interface AsynchronyOptions {
   /** Of `speed`, steps of each arm, and threads of the engine. */
   readonly steps?: number;
   readonly threads?: number;
+  /** Of `slow-steps`: how long they take. */
+  readonly seconds?: number;
   /** Of `learning`. */
   readonly seeds?: number;
   /** Forget the runs of `learning` that are kept. */
@@ -20,6 +23,7 @@ export interface AsynchronyOptions {
 export async function benchAsynchrony(names: readonly string[], options: AsynchronyOptions): Promise<object> {
   const parts: Readonly<Record<string, () => Promise<object>>> = {
     speed: () => benchSpeed(options),
+    'slow-steps': () => benchSlowSteps(options),
     learning: () => benchLearning(options),
   };
   const chosen = names.length === 0 ? Object.keys(parts) : names;

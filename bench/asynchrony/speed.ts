@@ -31,8 +31,9 @@ const settings = (threads: number): TrainSettings => ({
     batching: 'continuous',
     turnTimeoutMs: 600_000,
   },
-  // Hardly any: both arms play the same episodes, and only time differs.
-  optimizer: { learningRate: 1e-12, epochs: 4 },
+  // Hardly any rate: both arms play the same episodes, and only time differs. Many epochs: learning, not sampling, keeps
+  // the machine busy, as where models are large.
+  optimizer: { learningRate: 1e-12, epochs: 32 },
   evaluation: { every: 0, finalTasks: 1 },
   checkpoint: { every: 10_000 },
   rolloutLog: 1,
@@ -44,6 +45,8 @@ interface SpeedRun {
   readonly metrics: readonly Metrics[];
   /** Of each step, the seconds that each episode was delayed, in the order in which they were asked for. */
   readonly delays: readonly (readonly number[])[];
+  /** Seconds of processors over all steps: near `cores` for each second where the machine is the limit. */
+  readonly cpu: number;
 }
 
 interface Arm {
@@ -60,14 +63,19 @@ async function run({ steps, maxStaleness, mean, threads }: Arm): Promise<SpeedRu
   const delays: number[][] = [];
   const delayed = new Map<string, number>();
   let began: number | undefined;
+  let cpu = process.cpuUsage();
   await learnerRun({
     world,
     recipe: 'grpo',
     settings: { ...settings(threads), steps, batches: { maxStaleness } },
     event: (event) => {
-      if (event.type === 'phase' && event.phase === 'train') began = performance.now();
+      if (event.type === 'phase' && event.phase === 'train') {
+        began = performance.now();
+        cpu = process.cpuUsage();
+      }
       if (event.type !== 'step') return;
       learned.push((performance.now() - began!) / 1000);
+      if (event.step === steps) cpu = process.cpuUsage(cpu);
       metrics.push(event.metrics);
       process.stderr.write(
         `staleness ${maxStaleness}, step ${event.step}: ${learned.at(-1)!.toFixed(1)} s\n`,
@@ -91,14 +99,14 @@ async function run({ steps, maxStaleness, mean, threads }: Arm): Promise<SpeedRu
         },
       }),
   });
-  return { learned, metrics, delays };
+  return { learned, metrics, delays, cpu: (cpu.user + cpu.system) / 1e6 };
 }
 
 /**
  * @param steps of each arm
  * @param threads of the engine
  */
-export async function benchSpeed({ steps = 24, threads = 2 } = {}): Promise<object> {
+export async function benchSpeed({ steps = 12, threads = 2 } = {}): Promise<object> {
   // With a delay of which all is known, a step without one tells how long learning takes, and what a mean of 1 s would come to.
   const probe = await run({ steps: FIRST + 3, maxStaleness: 0, mean: 1e-3, threads });
   const seconds = (metrics: readonly Metrics[], name: string): number =>
@@ -118,7 +126,7 @@ export async function benchSpeed({ steps = 24, threads = 2 } = {}): Promise<obje
   const [synchronous, stale] = arms as [SpeedRun, SpeedRun];
   // Both ideals learn as long as the synchronous arm did.
   const alone = seconds(synchronous.metrics, 'time/train_s');
-  const figuresOf = ({ learned, delays, metrics }: SpeedRun, maxStaleness: number) => {
+  const figuresOf = ({ learned, delays, metrics, cpu }: SpeedRun, maxStaleness: number) => {
     const ideal = simulate({ steps: delays, learning: alone, slots: SLOTS, maxStaleness });
     return {
       episodesPerSecond: speedOf(learned),
@@ -126,6 +134,7 @@ export async function benchSpeed({ steps = 24, threads = 2 } = {}): Promise<obje
       ofIdeal: speedOf(learned) / speedOf(ideal),
       actingSeconds: seconds(metrics, 'time/rollout_s'),
       learningSeconds: seconds(metrics, 'time/train_s'),
+      busyCores: cpu / learned.at(-1)!,
     };
   };
   const before = figuresOf(synchronous, 0);

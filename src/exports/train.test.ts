@@ -2,10 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { samplesOf } from '../core/sample.ts';
 import { defineEnvironment } from '../env/environment.ts';
 import type { Sink } from '../run/sinks/sink.ts';
 import { readEvents } from '../store/log-lines.ts';
 import type { TrainSettings } from '../train/config/config.ts';
+import type { Probe } from '../train/loop/probe.ts';
 import { resume, start, train } from './train.ts';
 
 const runs = mkdtempSync(join(tmpdir(), 'turnwise-train-'));
@@ -126,4 +128,40 @@ test('a budget of tokens ends a run after the step that spends it', async () => 
   });
   expect(steps).toBe(2);
   expect(after.sampled.episodes).toBe(8);
+});
+
+test('probes of a program look at the learner, and have their state back when the run goes on', async () => {
+  const looks: (number | null)[] = [];
+  const drift: Probe<{ readonly rows: number[][]; readonly looks: number }> = {
+    name: 'drift',
+    run: async (learner, { state, groups }) => {
+      looks.push(state?.looks ?? null);
+      const rows =
+        state?.rows ?? groups.flatMap((group) => samplesOf(group, 'learner')).map(({ ids_T }) => [...ids_T]);
+      const { logprobs } = await learner.score(rows.map((ids) => Int32Array.from(ids)));
+      const { success } = await learner.evaluate({ tasks: 4 });
+      const all = logprobs.flatMap((row) => [...row]);
+      const logprob = all.reduce((sum, one) => sum + one, 0) / all.length;
+      return { state: { rows, looks: (state?.looks ?? 0) + 1 }, metrics: { logprob, success } };
+    },
+  };
+  const own = { ...settings, evaluation: { every: 0, finalTasks: 4 } };
+  const run = await start({ world: echo, settings: own, name: 'probed', runs, probes: [drift] });
+  for await (const event of run.events) if (event.type === 'step') run.stop();
+  await expect(run.finished).rejects.toMatchObject({ code: 'cancelled' });
+  await (await resume('probed', { world: echo, runs, probes: [drift] })).finished;
+  expect(looks).toEqual([null, 1, 2]);
+  await train({ world: echo, settings: own, name: 'unprobed', runs });
+  const measured = readEvents(join(runs, 'probed', 'events.jsonl')).flatMap((event) =>
+    event.type === 'step' ? [event.metrics] : [],
+  );
+  for (const metrics of measured) {
+    expect(metrics['drift/logprob']).toBeLessThan(0);
+    expect(metrics['drift/success']).toBeGreaterThanOrEqual(0);
+  }
+  // Watching changes nothing.
+  const plain = JSON.parse(JSON.stringify(history('probed')), (key, value: unknown) =>
+    key.startsWith('drift/') ? undefined : value,
+  );
+  expect(plain).toEqual(history('unprobed'));
 });

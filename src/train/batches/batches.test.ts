@@ -188,8 +188,11 @@ test('a step asks round after round until nothing more is wanted', async () => {
 });
 
 test('an actor that plays nothing leaves batches without groups, and is asked once a step', async () => {
-  const { batches: all, actor } = await trained(synchronous, { steps: 2, rounds: 0 });
-  expect(all.map(({ groups }) => groups.length)).toEqual([0, 0]);
+  const { batches: all, actor } = await trained({ ...synchronous, parts: 3 }, { steps: 2, rounds: 0 });
+  expect(all.map(({ groups, last }) => [groups.length, last])).toEqual([
+    [0, true],
+    [0, true],
+  ]);
   expect(actor.asked.map(({ round }) => round)).toEqual([0, 0]);
 });
 

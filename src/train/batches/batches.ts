@@ -130,7 +130,8 @@ export function batches(options: BatchesOptions): Batches {
         round = 0;
         given = [];
       }
-      const last = part === parts - 1;
+      // Where nothing is played there is nothing to divide.
+      const last = part === parts - 1 || planned === 0;
       const size = Math.floor(((part + 1) * planned) / parts) - Math.floor((part * planned) / parts);
       const groups: Group[] = [];
       let dropped = 0;

@@ -53,18 +53,18 @@ export interface Seen<S extends Json = Json> {
  * Looks at the learner after every so many steps.
  *
  * @example
- * // How sure the policy still is of what it played in the first step.
- * const memory: Probe = {
- *   name: 'memory',
+ * // The log-probability, under the weights of each step, of tokens that the first step sampled.
+ * const drift: Probe<number[][]> = {
+ *   name: 'drift',
  *   every: 5,
  *   run: async (learner, { state, groups }) => {
- *     const kept = state ?? groups.flatMap((group) => samplesOf(group)).slice(0, 20).map(({ ids_T }) => [...ids_T]);
- *     const { logprobs } = await learner.score((kept as number[][]).map((ids) => Int32Array.from(ids)));
+ *     const kept = state ?? groups.flatMap((group) => samplesOf(group, 'learner')).slice(0, 20).map(({ ids_T }) => [...ids_T]);
+ *     const { logprobs } = await learner.score(kept.map((ids) => Int32Array.from(ids)));
  *     const all = logprobs.flatMap((row) => [...row]);
- *     return { state: kept, metrics: { logprob: all.reduce((sum, x) => sum + x, 0) / all.length } };
+ *     return { state: kept, metrics: { logprob: all.reduce((sum, logprob) => sum + logprob, 0) / all.length } };
  *   },
  * };
- * await train({ world: 'frozen-lake', probes: [memory] }); // memory/logprob in the events of steps
+ * await train({ world: 'frozen-lake', probes: [drift] }); // drift/logprob in the events of steps
  */
 export interface Probe<S extends Json = Json> {
   readonly name: string;

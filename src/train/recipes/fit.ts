@@ -245,10 +245,14 @@ function needsOfParts(recipe: Recipe, config: TrainConfig, catalogue: Catalogue)
       : shaping && `reward shaping "${shaping}"`;
   const parts = `batches.parts is ${batches.parts}`;
   return [
-    needs(
-      rounds === undefined || isSynchronous(config),
-      `curations that want one round of episodes, where steps are played ahead or learned in parts (curation "${rounds}" may want more; leave it out, or set batches.maxStaleness=0, batches.parts=1 and batches.order=asked)`,
-    ),
+    ...(rounds === undefined || isSynchronous(config)
+      ? []
+      : [
+          needs(
+            false,
+            `curations that want one round of episodes, where steps are played ahead or learned in parts (curation "${rounds}" may want more; leave it out, or set batches.maxStaleness=0, batches.parts=1 and batches.order=asked)`,
+          ),
+        ]),
     ...(batches.parts === 1
       ? []
       : [
