@@ -201,17 +201,13 @@ function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue):
           },
         ]
       : []),
-    ...(control.decides
+    ...(control.retries
       ? [
           {
             of: 'environment' as const,
-            what: `an environment, not an agent, whose own code decides what comes after a turn (turns=${turns.name} decides it, turns=usual leaves it to the agent)`,
+            what: `an environment, not an agent, whose own code begins its task once (turns=${turns.name} opens tasks again)`,
             met: ({ world }: Place) => world.agent === undefined,
           },
-        ]
-      : []),
-    ...(control.retries
-      ? [
           {
             of: 'recipe' as const,
             what: `episodes that do not branch (turns=${turns.name} opens tasks again)`,
