@@ -92,7 +92,8 @@ export interface Tasks extends Remembering {
  *
  * `next` is asked round after round until it gives no groups, so that later groups may depend on earlier ones of the step.
  * A group plays a task of the environment, a task that the source made up, or goes on from a `place` of an earlier episode:
- * its calls up to there are copied and not trained on. Places need a pure environment.
+ * its calls up to there are copied and not trained on. Places need a pure environment,
+ * in this process or behind a `turnwise:` address.
  *
  * @example
  * // Tasks that a whole group solved are played less often.
