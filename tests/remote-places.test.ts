@@ -68,7 +68,7 @@ test('a server whose environment is not pure is refused before anything runs', a
   const server = await serveEnvironment({ world: jsTasks.create(jsTasks.options.parse({})), port: 0 });
   try {
     await expect(play('refused', `turnwise:http://127.0.0.1:${server.port}`)).rejects.toThrow(
-      'it needs a pure environment, here or behind a turnwise: address, in which what was done can be done again (tasks=back',
+      'it needs a pure environment, here or behind a turnwise: address, in which what was done can be done again (tasks=code:back',
     );
     expect(readdirSync(runs)).not.toContain('refused');
   } finally {
