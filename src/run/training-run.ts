@@ -163,7 +163,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       const from = { folder: checkpoint.folder, optimizer: true };
       seats = await openSeats({ ...parts, ...placeOfRun(request, run), open, from });
       const learner = withEvaluations(learnerOf(parts, critic, seats, request), estimateIn(history));
-      io = await openIo(request, run, learner, state.step);
+      io = await openIo(request, run, learner, state.step, () => agentRun?.gateway.ignored ?? {});
       const computes = config.engine === 'embedded';
       const warning = computes ? runtimeWarning(history) : undefined;
       io.event({
@@ -228,7 +228,7 @@ async function begin(
     const from = warm && { folder: warm.folder, optimizer: false };
     seats = await openSeats({ ...parts, ...placeOfRun(control, run), open, ...(from && { from }) });
     let learner = learnerOf(parts, critic, seats, control);
-    io = await openIo(control, run, learner, 0);
+    io = await openIo(control, run, learner, 0, () => agentRun?.gateway.ignored ?? {});
     io.event({
       type: 'start',
       run: run.name,

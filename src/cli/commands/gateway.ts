@@ -20,10 +20,12 @@ import { Gateway } from '../../server/gateway/gateway.ts';
 import { POLICY_NAME, policyModel } from '../../server/gateway/policy-model.ts';
 import { SessionKeys } from '../../server/gateway/session-keys.ts';
 import { episodeOf, type SessionRecord } from '../../server/gateway/session-record.ts';
+import { type SpendMeter, spentText } from '../../server/gateway/spend.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
 import { conversationRendererOf } from '../../train/model-card.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { allowHostOption } from '../served-key.ts';
+import { meterOf, spendOptions } from '../spend-options.ts';
 
 const options = z.strictObject({
   model: z
@@ -40,7 +42,8 @@ const options = z.strictObject({
   host: z.string().default('127.0.0.1').describe('Address to listen at; the default is this machine alone'),
   allowHost: allowHostOption,
   port: z.int().min(0).max(65_535).default(8181).describe('Port; 0 takes any free one'),
-  maxCalls: z.int().min(1).default(64).describe('Calls of one session'),
+  sessionCalls: z.int().min(1).default(64).describe('Calls of one session'),
+  ...spendOptions,
   leaseMs: z.int().min(1000).default(600_000).describe('A session ends after so long without a call'),
   drainMs: z
     .int()
@@ -70,8 +73,10 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
     'turnwise gateway --policy vllm:http://localhost:8000/v1#qwen3-8b --port 8181',
   ],
   async run({ arguments: { run }, options: given, console, interrupts }) {
-    const { record, host, allowHost, port, maxCalls, leaseMs, drainMs } = given;
-    const { model, environment, tokenizer, close } = await open(run, given, interrupts.signal);
+    const { record, host, allowHost, port, sessionCalls, leaseMs, drainMs } = given;
+    const meter = meterOf(given);
+    if (given.policy === undefined) requireNoLimits(given);
+    const { model, environment, tokenizer, close } = await open(run, given, meter, interrupts.signal);
     if (record !== undefined) endLine(record);
     const keys = record === undefined ? undefined : await SessionKeys.after(record, environment);
     let sessions = 0;
@@ -84,7 +89,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
         name: `gateway/${sessions++}`,
         seed: Rng.of('gateway', process.pid, Date.now(), sessions).uint32(),
         model,
-        maxCalls,
+        maxCalls: sessionCalls,
       }),
       onEnd: (ended) => {
         if (record === undefined || keys === undefined) return;
@@ -105,6 +110,9 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
       console.write(
         `  try   curl -X POST ${gateway.address}/sessions -H 'authorization: Bearer ${gateway.key}'\n`,
       );
+      meter.limited.addEventListener('abort', () =>
+        console.writeError(`${(meter.limited.reason as Error).message}\n`),
+      );
       if (given.model !== undefined && record === undefined) console.write(openAiClient(gateway, model));
       const told = AbortSignal.any([stop.signal, interrupts.signal]);
       await new Promise<void>((resolve) => {
@@ -117,6 +125,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
     } finally {
       await gateway.stop(drainMs, interrupts.signal);
       await close();
+      if (meter.spent.calls > 0) console.writeError(`${spentText(meter.spent)}.\n`);
     }
   },
 });
@@ -151,12 +160,13 @@ interface Served {
 function open(
   run: string | undefined,
   given: z.output<typeof options>,
+  meter: SpendMeter,
   signal: AbortSignal,
 ): Promise<Served> {
   const { policy, model } = given;
   const named = [run, model && `--model ${model}`, policy && `--policy ${policy}`].filter(Boolean);
   if (named.length > 1) throw nothingToServe(named.join(' and '));
-  if (policy !== undefined) return Promise.resolve(elsewhere(policy));
+  if (policy !== undefined) return Promise.resolve(elsewhere(policy, meter));
   return model === undefined ? trained(run, given, signal) : served(model, given, signal);
 }
 
@@ -176,9 +186,9 @@ async function served(
   return { model: policyModel(talks), environment: ANY, tokenizer, close };
 }
 
-function elsewhere(policy: string): Served {
+function elsewhere(policy: string, meter: SpendMeter): Served {
   const upstream = parseUpstream(policy, POLICY_NAME, process.env.OPENAI_API_KEY);
-  return { model: upstreamModel(upstream), environment: ANY, close: async () => {} };
+  return { model: meter.metered(upstreamModel(upstream)), environment: ANY, close: async () => {} };
 }
 
 async function trained(
@@ -207,6 +217,18 @@ async function trained(
     tokenizer: tokenizerOfCard(learner.card),
     close: () => learner.close(),
   };
+}
+
+/** A model of this machine costs nothing, and a limit that limits nothing would be believed. */
+function requireNoLimits({ maxCalls, maxTokens, price }: z.output<typeof options>): void {
+  const given = Object.entries({ '--max-calls': maxCalls, '--max-tokens': maxTokens, '--price': price });
+  const [name, value] = given.find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined) return;
+  throw new TurnwiseError('option-value', {
+    what: `${name} limits models elsewhere, and none is served`,
+    seen: `${name} ${value}`,
+    next: 'Add --policy, or limit sessions with --session-calls',
+  });
 }
 
 function nothingToServe(seen: string): TurnwiseError {
