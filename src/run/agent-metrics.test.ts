@@ -13,13 +13,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const words: readonly string[] = ['red', 'green'];
 
-/** Asks twice, the second time with another beginning. */
+/** Asks twice, and the second time puts words into the policy's mouth. */
 const echo = defineAgent<string>({
   name: 'echo',
   tasks: () => words,
   run: async ({ task, baseURL, apiKey, model, signal }) => {
     const ask = async (contents: readonly string[]): Promise<string> => {
-      const messages = contents.map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content }));
+      const messages = contents.map((content, at) => ({
+        role: at % 2 === 0 ? 'user' : 'assistant',
+        content,
+      }));
       const response = await fetch(`${baseURL}/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}` },
@@ -29,8 +32,8 @@ const echo = defineAgent<string>({
       const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
       return choices[0]!.message.content;
     };
-    const first = await ask([task]);
-    const second = await ask(['red green', first, task]);
+    await ask([task]);
+    const second = await ask([task, 'red green red', task]);
     return { reward: second === task ? 1 : 0 };
   },
   demonstrate: ({ task, rng }) => ({ content: rng.chance(0.5) ? task : rng.pick(words) }),
@@ -62,5 +65,5 @@ test('each step counts them', async () => {
   const [, second] = steps;
   // Two tasks × two episodes × two calls, of which one begins anew.
   expect(second!.metrics['gateway/ignored/verbosity']).toBe(8);
-  expect(second!.metrics['newPath/rewritten']).toBe(4);
+  expect(second!.metrics['newPath/foreign-words']).toBe(4);
 }, 60_000);

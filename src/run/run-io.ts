@@ -104,7 +104,9 @@ export async function openIo(
     const [before, now] = [ignoredBefore, ignored()];
     ignoredBefore = now;
     const since = Object.entries(now).map(([key, times]) => [key, times - (before[key] ?? 0)] as const);
-    const told = since.filter(([, times]) => times > 0).map(([key, times]) => [`gateway/ignored/${key}`, times]);
+    const told = since
+      .filter(([, times]) => times > 0)
+      .map(([key, times]) => [`gateway/ignored/${key}`, times]);
     return { ...event, metrics: { ...event.metrics, ...Object.fromEntries(told) } };
   };
   const stopRequested = (): boolean => control.stopRequested() || control.spend?.limited.aborted === true;

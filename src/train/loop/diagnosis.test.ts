@@ -67,7 +67,10 @@ test.each(environmentNames)(
 );
 
 test('nothing is said of a policy that never acted', async () => {
-  const nothing = diagnose([], {}, undefined, trainConfigSchema.parse({}), async () => ({ texts: [], longest: 0 }));
+  const nothing = diagnose([], {}, undefined, trainConfigSchema.parse({}), async () => ({
+    texts: [],
+    longest: 0,
+  }));
   expect(await nothing).toBeUndefined();
 });
 
@@ -105,7 +108,7 @@ describe('the legal acts of a learner', () => {
         maxTurns: 1,
         tasks: () => ({ size: 1, at: () => null }),
         start: () => ({ state: 0, messages: [user('go')] }),
-        step: (state) => ({ state, observation: 'go', reward: 0, done: true }),
+        step: (state) => ({ state, observation: 'go', reward: 0, done: true, valid: true }),
         ...(actions && { actions }),
       }),
       more,
@@ -124,8 +127,20 @@ describe('the legal acts of a learner', () => {
 
   test.each([
     ['nothing is listed', undefined, {}, true, 'the environment does not list its legal actions'],
-    ['too many', () => Array.from({ length: 300 }, String), {}, true, '300 actions are legal, and at most 256 can be listed'],
-    ['unknown words', () => ['left', 'up'], {}, true, 'the model’s words cannot tell all legal actions apart'],
+    [
+      'too many',
+      () => Array.from({ length: 300 }, String),
+      {},
+      true,
+      '300 actions are legal, and at most 256 can be listed',
+    ],
+    [
+      'unknown words',
+      () => ['left', 'up'],
+      {},
+      true,
+      'the model’s words cannot tell all legal actions apart',
+    ],
     ['thoughts', () => ['left'], { protocol: tagProtocol }, true, 'words stand before an action'],
     ['a server', () => ['left'], {}, false, 'the engine samples free text'],
   ] as const)('cannot be chosen among: %s', async (_, actions, more, choices, free) => {
