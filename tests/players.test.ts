@@ -232,7 +232,7 @@ describe('other players', () => {
   test.each([
     [
       { ...{ players: { a: 'past:2' }, seats: { first: 'a' } }, batches: { maxStaleness: 1 } },
-      'The player "a" is drawn anew for each step, which needs steps that are not played ahead. Seen: maxStaleness=1',
+      'The player "a" is drawn anew for each step, which needs steps that are played as a whole, and not ahead. Seen: maxStaleness=1',
     ],
     [
       { players: { a: 'pats:3' }, seats: { first: 'a' } },

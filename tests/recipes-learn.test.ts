@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { chain } from '../bench/methods/environments/chain.ts';
 import { duet } from '../bench/methods/environments/duet.ts';
+import { secretWord } from '../bench/methods/environments/words.ts';
 import { train } from '../src/exports/train.ts';
 import { readBy } from '../src/train/config/run-schema.ts';
 import type { Metrics } from '../src/train/loop/events.ts';
@@ -20,7 +21,9 @@ const onPolicy = recipes.filter(({ learn }) => learn === undefined);
 
 test.each(onPolicy.map(({ name }) => name))('%s takes two steps', async (name) => {
   const recipe = recipes.find((candidate) => candidate.name === name)!;
-  const environment = recipe.needs?.severalRoles ? duet() : chain({ doors: 2, turns: 4, words: 2 });
+  const environment = recipe.needs?.severalRoles
+    ? duet()
+    : { ...chain({ doors: 2, turns: 4, words: 2 }), truth: () => secretWord(1, 2) };
   const steps: Metrics[] = [];
   await train({
     world: environment,

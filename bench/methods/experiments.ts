@@ -7,4 +7,6 @@ import { onPolicyExperiments } from './on-policy.ts';
 export const experiments: readonly Experiment[] = [...onPolicyExperiments, ...offPolicyExperiments];
 
 /** Recipe -> what its experiment waits for. At present none waits. */
-export const pending: Readonly<Record<string, string>> = {};
+export const pending: Readonly<Record<string, string>> = {
+  sft: 'imitates recordings, and claims nothing beyond them',
+};

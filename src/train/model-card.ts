@@ -57,8 +57,8 @@ function turnLimit({ turnTokens = LONGEST_TURN }: PretrainedCard, { chat }: Trai
 }
 
 /**
- * The card of a pretrained model that may write twice as much as the longest action it imitates: an answer that does not end
- * holds up all that are sampled beside it.
+ * The card of a pretrained model that may write twice as much as the longest action that it imitates or chooses: an answer that
+ * does not end holds up all that are sampled beside it.
  */
 export async function limitedByActions(
   card: PretrainedCard,
@@ -66,7 +66,9 @@ export async function limitedByActions(
   world: World,
   demonstrations: readonly Group[],
 ): Promise<PretrainedCard> {
-  if (config.chat.maxTurnTokens > 0 || config.clone.steps === 0 || demonstrations.length === 0) return card;
+  const { chat, clone, rollout } = config;
+  const isShort = clone.steps > 0 || rollout.choices;
+  if (chat.maxTurnTokens > 0 || !isShort || demonstrations.length === 0) return card;
   const renderer = await rendererOf(card, config, world);
   const texts = new Set(demonstrations.flatMap(callsOf).map(({ text }) => text));
   const longest = Math.max(...[...texts].map((text) => renderer.completionIds(text).length));

@@ -54,7 +54,7 @@ describe('addresses', () => {
     const { port } = await serve({ world: mute });
     const { errors } = await turnwise(['train', `openenv:ws://127.0.0.1:${port}`]);
     expect(errors.replaceAll(String(port), 'PORT')).toMatchInlineSnapshot(
-      `"error: counter has no scripted player, so there is nothing that a new model could learn its words from. Train a model that can read already (--model), or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE. (no-script) "`,
+      `"error: counter has no scripted player, so there is nothing that a new model could learn its words from. Train a model that can read already (--model), record a model that can play (turnwise eval ENVIRONMENT --policy openai:URL --record FILE) and train with --set data=FILE, or give the environment solve() and actions(); a remote one takes recorded actions: --set environment.demonstrations=FILE. (no-script) "`,
     );
   });
 

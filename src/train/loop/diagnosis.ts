@@ -3,6 +3,7 @@
  * turns look, and which settings to try.
  */
 
+import type { Call } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
 import { actOf, type RoleGroup, type Turn } from '../../core/trajectory.ts';
 import { type ActChoices, firstChoices } from '../../rollout/act-choices.ts';
@@ -69,7 +70,7 @@ export async function diagnose(
     unanimousShare: metrics['groups/constant_share'] ?? 0,
     entropy: metrics['policy/entropy'] ?? Number.NaN,
     overflowShare: share(overflowing, Math.max(members.length, overflowing)),
-    cutShare: share(acts.filter(({ finish }) => finish === 'length').length, acts.length),
+    cutShare: share(acts.filter(isCut).length, acts.length),
   };
   const solved = share(members.filter(({ success }) => success).length, members.length);
   const isSolved = solved > LIMITS.silent;
@@ -171,6 +172,9 @@ function examplesOf(turns: readonly Turn[]): string[] {
   const texts = new Set(turns.map((turn) => (actOf(turn)?.text ?? turn.transition?.action ?? '').trim()));
   return [...texts].slice(0, 3).map((text) => (text.length <= EXAMPLE ? text : `${text.slice(0, EXAMPLE)}…`));
 }
+
+/** Small models whose actions are one word end every turn at its limit. */
+const isCut = ({ finish, sampling }: Call): boolean => finish === 'length' && sampling.maxTokens > 1;
 
 const share = (count: number, of: number): number => (of === 0 ? 0 : count / of);
 const percent = (value: number): string => `${Math.round(100 * value)}%`;
