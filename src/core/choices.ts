@@ -52,6 +52,18 @@ export function allowedAt(choices: readonly Int32Array[], ids: ArrayLike<number>
 /** Whether a token was the only one that could come. */
 export const isForced = (allowed: Int32Array | null | undefined): boolean => allowed?.length === 1;
 
+/** How many tokens of a completion were chosen: all of a free one, and of a restricted one those that were not forced. */
+export function chosenTokens({
+  ids,
+  choices,
+}: {
+  readonly ids: ArrayLike<number>;
+  readonly choices?: readonly Int32Array[];
+}): number {
+  if (choices === undefined) return ids.length;
+  return allowedAt(choices, ids).filter((allowed) => !isForced(allowed)).length;
+}
+
 /** Whether no choice is the beginning of another, or the same: then each ends where it ends. */
 export function arePrefixFree(choices: readonly Int32Array[]): boolean {
   const sorted = [...choices].sort(compare);

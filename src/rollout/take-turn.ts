@@ -9,8 +9,8 @@ import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import type { World } from '../env/world.ts';
 import { isCompletion } from '../model/chat/renderer.ts';
 import { idsOfPrompt, linkOf, type Prompt, sharedTokens } from '../model/chat/token-path.ts';
-import { choiceIds, longestOf } from '../policy/choices.ts';
 import type { Completion, CompletionRequest } from '../policy/policy.ts';
+import { actChoices } from './act-choices.ts';
 import { addressed } from './agent-names.ts';
 import { EpisodeEnd } from './boundary.ts';
 import { type Asked, answerTo, type Guard, type NextAct, nextAct } from './context/next-act.ts';
@@ -122,23 +122,10 @@ export async function takeTurn(
   const setting = settingOf(seat.role, request, options);
   const next = await nextAct(seat.thread, turn.fresh, setting, turn.guard, (asked) => complete(turn, asked));
   if ('stop' in next) return next.stop;
-  const choices = choicesOf(turn);
-  if (options.contextLength - next.rendered.prompt.length < (choices?.longest ?? 1))
-    return 'context-overflow';
-  return act(turn, next, setting, choices?.texts);
-}
-
-/** The completions among which an act is chosen; undefined where it is free, also where a strategy has tools of its own. */
-function choicesOf({
-  session,
-  options: { choices, context, renderer },
-}: Pick<TurnAt, 'session' | 'options'>):
-  | { readonly texts: readonly string[]; readonly longest: number }
-  | undefined {
-  if (!choices || context.strategy.answer) return undefined;
-  const texts = session.completions();
-  const ids = texts && choiceIds(texts, renderer);
-  return ids && { texts, longest: longestOf(ids) };
+  const choices = options.choices ? actChoices(session, options) : undefined;
+  const [longest, texts] = choices && 'texts' in choices ? [choices.longest, choices.texts] : [1];
+  if (options.contextLength - next.rendered.prompt.length < longest) return 'context-overflow';
+  return act(turn, next, setting, texts);
 }
 
 /** A turn under way. */

@@ -54,12 +54,16 @@ export interface OpenIo extends RunIo {
   close(): Promise<void>;
 }
 
-/** @param kept step of the checkpoint from which the run goes on; 0 for a new one */
+/**
+ * @param kept step of the checkpoint from which the run goes on; 0 for a new one
+ * @param ignored how many calls of an agent had a parameter that changed nothing, by its name, so far
+ */
 export async function openIo(
   control: RunControl,
   run: RunDirectory,
   { engine, critic, others, card, config, world, recipe, processed }: Learner,
   kept: number,
+  ignored: () => Readonly<Record<string, number>> = () => ({}),
 ): Promise<OpenIo> {
   const { generation } = run.events;
   const sinks = await SinkSet.open(control.sinks ?? [], {
@@ -95,13 +99,23 @@ export async function openIo(
   let isOpen = false;
   let end: RunEnd = 'failed';
   const writer = storeOf(run, { card, config });
+  let ignoredBefore = ignored();
+  const withIgnored = (event: StepEvent): StepEvent => {
+    const [before, now] = [ignoredBefore, ignored()];
+    ignoredBefore = now;
+    const since = Object.entries(now).map(([key, times]) => [key, times - (before[key] ?? 0)] as const);
+    const told = since
+      .filter(([, times]) => times > 0)
+      .map(([key, times]) => [`gateway/ignored/${key}`, times]);
+    return { ...event, metrics: { ...event.metrics, ...Object.fromEntries(told) } };
+  };
   const stopRequested = (): boolean => control.stopRequested() || control.spend?.limited.aborted === true;
   return {
     writer,
     event: (event) => {
       const message = event.type === 'warning' ? undefined : control.strays?.take();
       if (message !== undefined) tell({ type: 'warning', code: 'stray-errors', message });
-      tell(event.type === 'step' ? withSpend(withLag(event, lag), control.spend) : event);
+      tell(event.type === 'step' ? withIgnored(withSpend(withLag(event, lag), control.spend)) : event);
       if (event.type === 'finish') end = 'finished';
       tellOfSinks(event.type === 'finish' ? (warning) => control.report(warning, run) : tell);
       if (!isOpen) control.onOpen?.(run);

@@ -165,7 +165,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       const unseated = unseatedIn(config, catalogue);
       seats = await openSeats({ ...parts, ...placeOfRun(request, run), open, from, unseated });
       const learner = withEvaluations(learnerOf(parts, critic, seats, request), estimateIn(history));
-      io = await openIo(request, run, learner, state.step);
+      io = await openIo(request, run, learner, state.step, () => agentRun?.gateway.ignored ?? {});
       const computes = config.engine === 'embedded';
       const warning = computes ? runtimeWarning(history) : undefined;
       io.event({
@@ -231,7 +231,7 @@ async function begin(
     const unseated = unseatedIn(config, catalogue);
     seats = await openSeats({ ...parts, ...placeOfRun(control, run), open, unseated, ...(from && { from }) });
     let learner = learnerOf(parts, critic, seats, control);
-    io = await openIo(control, run, learner, 0);
+    io = await openIo(control, run, learner, 0, () => agentRun?.gateway.ignored ?? {});
     io.event({
       type: 'start',
       run: run.name,

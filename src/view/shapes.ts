@@ -177,6 +177,8 @@ export interface ShownCall {
   readonly ids: readonly number[];
   readonly logprobs: readonly (number | null)[];
   readonly entropies?: readonly (number | null)[];
+  /** Nats a token that was chosen; null where nobody knows. */
+  readonly surprise: number | null;
   readonly tokens: number;
   readonly context: number;
   readonly text: CutText;

@@ -22,10 +22,12 @@ import { Gateway } from '../../server/gateway/gateway.ts';
 import { POLICY_NAME, policyModel } from '../../server/gateway/policy-model.ts';
 import { SessionKeys } from '../../server/gateway/session-keys.ts';
 import { episodeOf, type SessionRecord } from '../../server/gateway/session-record.ts';
+import { type SpendMeter, spentText } from '../../server/gateway/spend.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
 import { conversationRendererOf } from '../../train/model-card.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { allowHostOption } from '../served-key.ts';
+import { meterOf, spendOptions } from '../spend-options.ts';
 
 const options = z.strictObject({
   model: z
@@ -46,7 +48,8 @@ const options = z.strictObject({
     .array(z.string())
     .default([])
     .describe('Set the context of conversations: context=NAME, context.OPTION=VALUE; may be repeated'),
-  maxCalls: z.int().min(1).default(64).describe('Calls of one session'),
+  sessionCalls: z.int().min(1).default(64).describe('Calls of one session'),
+  ...spendOptions,
   leaseMs: z.int().min(1000).default(600_000).describe('A session ends after so long without a call'),
   drainMs: z
     .int()
@@ -77,8 +80,10 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
     'turnwise gateway --policy vllm:http://localhost:8000/v1#qwen3-8b --port 8181',
   ],
   async run({ arguments: { run }, options: given, console, interrupts }) {
-    const { record, host, allowHost, port, maxCalls, leaseMs, drainMs } = given;
-    const { model, context, environment, tokenizer, close } = await open(run, given, interrupts.signal);
+    const { record, host, allowHost, port, sessionCalls, leaseMs, drainMs } = given;
+    const meter = meterOf(given);
+    if (given.policy === undefined) requireNoLimits(given);
+    const { model, context, environment, tokenizer, close } = await open(run, given, meter, interrupts.signal);
     if (record !== undefined) endLine(record);
     const keys = record === undefined ? undefined : await SessionKeys.after(record, environment);
     let sessions = 0;
@@ -92,7 +97,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
         seed: Rng.of('gateway', process.pid, Date.now(), sessions).uint32(),
         model,
         context,
-        maxCalls,
+        maxCalls: sessionCalls,
       }),
       onEnd: (ended) => {
         if (record === undefined || keys === undefined) return;
@@ -115,6 +120,10 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
       );
       if (given.model !== undefined && record === undefined)
         console.write(openAiClient(gateway, model, context));
+      meter.limited.addEventListener('abort', () =>
+        console.writeError(`${(meter.limited.reason as Error).message}\n`),
+      );
+      if (given.model !== undefined && record === undefined) console.write(openAiClient(gateway, model));
       const told = AbortSignal.any([stop.signal, interrupts.signal]);
       await new Promise<void>((resolve) => {
         // It may have been told while the model was read.
@@ -126,6 +135,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
     } finally {
       await gateway.stop(drainMs, interrupts.signal);
       await close();
+      if (meter.spent.calls > 0) console.writeError(`${spentText(meter.spent)}.\n`);
     }
   },
 });
@@ -163,6 +173,7 @@ interface Served {
 async function open(
   run: string | undefined,
   given: z.output<typeof options>,
+  meter: SpendMeter,
   signal: AbortSignal,
 ): Promise<Served> {
   const { policy, model } = given;
@@ -171,7 +182,7 @@ async function open(
   if (policy === undefined && model === undefined) return trained(run, given, signal);
   // Whatever is wrong with it is told before a model is read.
   const context = await readContext(given.set, 'turnwise gateway');
-  const opened = policy === undefined ? await served(model!, given, signal) : elsewhere(policy);
+  const opened = policy === undefined ? await served(model!, given, signal) : elsewhere(policy, meter);
   return { ...opened, context };
 }
 
@@ -191,9 +202,9 @@ async function served(
   return { model: policyModel(talks), environment: ANY, tokenizer, close };
 }
 
-function elsewhere(policy: string): Omit<Served, 'context'> {
+function elsewhere(policy: string, meter: SpendMeter): Omit<Served, 'context'> {
   const upstream = parseUpstream(policy, POLICY_NAME, process.env.OPENAI_API_KEY);
-  return { model: upstreamModel(upstream), environment: ANY, close: async () => {} };
+  return { model: meter.metered(upstreamModel(upstream)), environment: ANY, close: async () => {} };
 }
 
 async function trained(
@@ -235,6 +246,16 @@ async function contextOfRun(learner: OpenedCheckpoint, set: readonly string[]): 
     await learner.close();
     throw error;
   }
+/** A model of this machine costs nothing, and a limit that limits nothing would be believed. */
+function requireNoLimits({ maxCalls, maxTokens, price }: z.output<typeof options>): void {
+  const given = Object.entries({ '--max-calls': maxCalls, '--max-tokens': maxTokens, '--price': price });
+  const [name, value] = given.find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined) return;
+  throw new TurnwiseError('option-value', {
+    what: `${name} limits models elsewhere, and none is served`,
+    seen: `${name} ${value}`,
+    next: 'Add --policy, or limit sessions with --session-calls',
+  });
 }
 
 function nothingToServe(seen: string): TurnwiseError {

@@ -21,6 +21,7 @@ import type { ExploreOptions } from './growing-tree.ts';
 import { mctsExplorer } from './mcts.ts';
 import { playTrees } from './play-trees.ts';
 import { resetToTurnExplorer } from './reset-to-turn.ts';
+import { surprise } from './surprise.ts';
 import type { Explorer } from './tree.ts';
 
 /** Counts its turns; every step is counted, copies are not. */
@@ -156,6 +157,16 @@ test('the more the question surprises and the less the results do, the more epis
   // σ(0.4) and σ(-0.4): with 16 episodes 9.579 and 6.421.
   expect(16 * balancedShare(1, episode(0.9, 0.4, 0.6))).toBeCloseTo(9.579, 3);
   expect(16 * balancedShare(1, episode(0.3, 0.7))).toBeCloseTo(6.421, 3);
+});
+
+test('forced tokens make no turn less surprising', () => {
+  const choices = [Int32Array.of(5, 2), Int32Array.of(7, 2)];
+  const [turn] = trajectoryOf(
+    playedEpisode(0, [{ written: [7, 2], call: { logprobs: [-0.7, 0], choices } }]),
+  ).turns;
+  expect(surprise(turn!)).toBeCloseTo(0.7, 6);
+  const only = { written: [7, 2], call: { logprobs: [0, 0], choices: [Int32Array.of(7, 2)] } };
+  expect(surprise(trajectoryOf(playedEpisode(0, [only])).turns[0]!)).toBe(0);
 });
 
 describe('what any explorer may rely on', () => {

@@ -14,6 +14,7 @@
 import type { Episode, Place } from '../../core/episode.ts';
 import { keyText } from '../../core/episode-key.ts';
 import type { Rng } from '../../core/rng.ts';
+import { surpriseOf } from '../../core/surprise.ts';
 import { actOf, roleGroups, type Trajectory, type Turn } from '../../core/trajectory.ts';
 import type { EpisodeTree, Expansion } from './tree.ts';
 
@@ -100,14 +101,8 @@ function unsureness(trajectories: readonly Trajectory[], { episode, transition }
   return ofMover && after ? surprise(after) - surprise(ofMover.turns[0]!) : 0;
 }
 
-/** Minus the mean log-probability of the sampled tokens: an unbiased estimate of the entropy per token. */
+/** Of the turn's act, in nats a token; 0 where nothing was sampled. */
 export function surprise(turn: Turn): number {
-  const logprobs = actOf(turn)?.logprobs ?? [];
-  return logprobs.length === 0 ? 0 : -sumOf(logprobs) / logprobs.length;
-}
-
-function sumOf(numbers: ArrayLike<number>): number {
-  let sum = 0;
-  for (let index = 0; index < numbers.length; index++) sum += numbers[index]!;
-  return sum;
+  const act = actOf(turn);
+  return (act && surpriseOf([act])) || 0;
 }

@@ -41,6 +41,9 @@ export interface OpenRequest {
   readonly startRng?: Rng;
 }
 
+/** All that may be written, or why it may be anything. */
+export type LegalCompletions = { readonly texts: readonly string[] } | { readonly free: string };
+
 export class GuardedSession {
   /** The author's own, for those who must have it: policies that follow scripts. Calls to it are not guarded. */
   readonly inner: Session;
@@ -113,16 +116,21 @@ export class GuardedSession {
   }
 
   /**
-   * Every completion that says a legal action, where they can be listed: not where words stand before an action or may be an
-   * answer.
+   * Every completion that says a legal action, where they can be listed; or why they cannot, as where words stand before an
+   * action or may be an answer.
    */
-  completions(): readonly string[] | undefined {
-    return this.#call('listing the actions of', () => {
+  completions(): LegalCompletions {
+    return this.#call('listing the actions of', (): LegalCompletions => {
       const protocol = this.#protocol;
-      if (protocol.thought || protocol.answers) return undefined;
+      if (protocol.thought) return { free: 'words stand before an action' };
+      if (protocol.answers) return { free: 'an act may be an answer in words' };
       const actions = checkedActions(this.inner.actions?.());
-      if (actions === undefined || actions.length > MOST_CHOICES) return undefined;
-      return actions.map((action) => checkedText('protocol.format()', protocol.format(action)));
+      if (actions === undefined) return { free: 'the environment does not list its legal actions' };
+      if (actions.length > MOST_CHOICES)
+        return { free: `${actions.length} actions are legal, and at most ${MOST_CHOICES} can be listed` };
+      return {
+        texts: actions.map((action) => checkedText('protocol.format()', protocol.format(action))),
+      };
     });
   }
 

@@ -60,6 +60,9 @@ export interface GatewayOptions {
 
 const KEEP_ALIVE_MS = 600_000;
 
+/** Names of parameters that are counted; clients may send anything. */
+const MAX_IGNORED = 64;
+
 interface Held {
   readonly session: GatewaySession;
   readonly rate: RateLimit;
@@ -131,9 +134,10 @@ export class Gateway {
 
   /** A parameter changed nothing. */
   ignore(key: string): void {
-    const times = this.#ignored.get(key) ?? 0;
-    this.#ignored.set(key, times + 1);
-    if (times === 0) this.#options.onIgnored?.(key);
+    const name = this.#ignored.has(key) || this.#ignored.size < MAX_IGNORED ? key : 'other';
+    const times = this.#ignored.get(name) ?? 0;
+    this.#ignored.set(name, times + 1);
+    if (times === 0) this.#options.onIgnored?.(name);
   }
 
   /** Ids of the open sessions. */

@@ -1,7 +1,7 @@
 /** One episode as the gateway sees it: what was asked, what was answered, and how the calls hang together. */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { nearest } from '../../core/errors.ts';
+import { nearest, TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import type { StopReason } from '../../core/stop.ts';
@@ -291,6 +291,8 @@ export function sessionOver(id: string): ApiError {
 
 function failed(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error);
+  if (TurnwiseError.isInstance(error) && error.code === 'spend-limit')
+    return badRequest('spend_limit_reached', message);
   return new ApiError({
     status: 500,
     type: 'server_error',

@@ -1,9 +1,10 @@
 /** The index records of an episode, one for each role: the numbers by which episodes are found without being read. */
 
 import { hash } from 'node:crypto';
-import type { Call, Episode, Role } from '../../core/episode.ts';
+import type { Episode, Role } from '../../core/episode.ts';
 import { canonicalJson, type Json } from '../../core/json/json.ts';
 import { isTrainable, type StopReason } from '../../core/stop.ts';
+import { surpriseOf } from '../../core/surprise.ts';
 import type { EpisodeLabel, StoredEpisode } from './episode-line.ts';
 import { FLAGS, type IndexFields, rolesPerEpisode } from './index-record.ts';
 import type { MemberRange } from './shard.ts';
@@ -81,17 +82,6 @@ function numbersOf(
     oldestVersion: Math.min(...versions),
     newestVersion: Math.max(...versions),
   };
-}
-
-/** Mean −log-probability of the sampled tokens; NaN where nothing was sampled, or nobody knows. */
-function surpriseOf(calls: readonly Call[]): number {
-  let sum = 0;
-  let count = 0;
-  for (const { logprobs } of calls) {
-    for (const logprob of logprobs) sum -= logprob;
-    count += logprobs.length;
-  }
-  return sum / count;
 }
 
 function meanOf(values: readonly number[]): number {

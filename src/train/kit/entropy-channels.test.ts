@@ -16,3 +16,12 @@ test('the history is the mean over steps of the mean entropy of each turn, and i
   expect([...after.historicEntropies!]).toEqual([2, 0, 1.5, 1.5]);
   expect([...after.smoothing!]).toEqual([1, 0, 1, 1]);
 });
+
+test('forced tokens, which have no entropy, do not lower the mean of a turn', () => {
+  const allowed_T = [Int32Array.of(4, 5), null, Int32Array.of(6, 7), Int32Array.of(2)];
+  const sample = { ...item.sample, allowed_T };
+  expect(extendedEntropies([], [sample], scored(0.4, 9, 0.6, 0))).toEqual([
+    { mean: expect.closeTo(0.4, 6), iterations: 1 },
+    { mean: expect.closeTo(0.6, 6), iterations: 1 },
+  ]);
+});

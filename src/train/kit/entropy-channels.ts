@@ -1,5 +1,6 @@
 /** The history of entropies that EPO smooths towards, and what a step reads of it. */
 
+import { isForced } from '../../core/choices.ts';
 import type { Sample } from '../../core/sample.ts';
 import {
   type EntropyHistory,
@@ -37,9 +38,9 @@ export function extendedEntropies(
 ): EntropyHistory {
   const entropies_B = scores.flatMap(({ entropies = [] }) => entropies);
   const sums: { total: number; count: number }[] = [];
-  for (const [index, { turn_T }] of samples.entries()) {
+  for (const [index, { turn_T, allowed_T }] of samples.entries()) {
     for (const [token, turn] of turn_T.entries()) {
-      if (turn < 0) continue;
+      if (turn < 0 || isForced(allowed_T?.[token])) continue;
       sums[turn] ??= { total: 0, count: 0 };
       sums[turn].total += entropies_B[index]![token]!;
       sums[turn].count++;

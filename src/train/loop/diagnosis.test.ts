@@ -3,12 +3,24 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
+import { user } from '../../core/messages.ts';
+import { madeGroup, playedEpisode } from '../../core/testing/made-episodes.ts';
+import { roleGroups } from '../../core/trajectory.ts';
+import { defineEnvironment } from '../../env/environment.ts';
+import { fromEnvironment } from '../../env/from-environment.ts';
+import { tagProtocol } from '../../env/tag-protocol.ts';
 import { train } from '../../exports/train.ts';
+import { wordRenderer } from '../../model/chat/renderer.ts';
+import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
+import type { ActChoices } from '../../rollout/act-choices.ts';
+import { fullContext } from '../../rollout/context/contexts.ts';
+import { unwatched } from '../../rollout/watch.ts';
 import { environmentNames } from '../../run/load/environments.ts';
 import type { TrainSettings } from '../config/config.ts';
 import { trainConfigSchema } from '../config/config.ts';
-import { diagnose } from './diagnosis.ts';
+import type { Learner } from '../kit/learner.ts';
+import { diagnose, legalActs } from './diagnosis.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-diagnosis-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -54,6 +66,91 @@ test.each(environmentNames)(
   60_000,
 );
 
-test('nothing is said of a policy that never acted', () => {
-  expect(diagnose([], {}, undefined, trainConfigSchema.parse({}))).toBeUndefined();
+test('nothing is said of a policy that never acted', async () => {
+  const nothing = diagnose([], {}, undefined, trainConfigSchema.parse({}), async () => ({
+    texts: [],
+    longest: 0,
+  }));
+  expect(await nothing).toBeUndefined();
+});
+
+describe('most turns are invalid', () => {
+  const groups = roleGroups([madeGroup(playedEpisode(0, [{ transition: { valid: false } }]))]);
+  const found = (choices: boolean, legal: ActChoices) =>
+    diagnose(groups, {}, undefined, trainConfigSchema.parse({ rollout: { choices } }), async () => legal);
+  const offer = '--set rollout.choices=true (choose among the legal actions)';
+
+  test('acts are offered to be chosen, where they can be and are not', async () => {
+    const listed = { texts: ['left', 'right'], longest: 2 };
+    const first = await found(false, listed);
+    expect(first!.next[0]).toBe(offer);
+    expect(first!.next[1]).toContain('--set clone.steps=');
+    expect(first).not.toHaveProperty('free');
+    expect((await found(true, listed))!.next).not.toContain(offer);
+  });
+
+  test('where they cannot be chosen, it says why', async () => {
+    for (const choices of [false, true]) {
+      const unlisted = await found(choices, { free: 'because' });
+      expect(unlisted!.next).not.toContain(offer);
+      expect(unlisted!.free).toBe('because');
+    }
+  });
+});
+
+describe('the legal acts of a learner', () => {
+  const tokenizer = WordTokenizer.fromTexts(['left right', 'go']);
+  const legal = (actions: (() => string[]) | undefined, more: object = {}, choices = true) => {
+    const world = fromEnvironment(
+      defineEnvironment<null, number>({
+        name: 'corridor',
+        description: 'a corridor',
+        maxTurns: 1,
+        tasks: () => ({ size: 1, at: () => null }),
+        start: () => ({ state: 0, messages: [user('go')] }),
+        step: (state) => ({ state, observation: 'go', reward: 0, done: true, valid: true }),
+        ...(actions && { actions }),
+      }),
+      more,
+    );
+    const learner = {
+      ...{ world, context: fullContext, renderer: wordRenderer(tokenizer, 2), watch: unwatched },
+      config: trainConfigSchema.parse({}),
+      engine: { capabilities: { choices } },
+    } as unknown as Learner;
+    return legalActs(learner, new AbortController().signal)(null);
+  };
+
+  test('are those at the beginning of an episode', async () => {
+    expect(await legal(() => ['left', 'right'])).toMatchObject({ texts: ['left', 'right'] });
+  });
+
+  test.each([
+    ['nothing is listed', undefined, {}, true, 'the environment does not list its legal actions'],
+    [
+      'too many',
+      () => Array.from({ length: 300 }, String),
+      {},
+      true,
+      '300 actions are legal, and at most 256 can be listed',
+    ],
+    [
+      'unknown words',
+      () => ['left', 'up'],
+      {},
+      true,
+      'the model’s words cannot tell all legal actions apart',
+    ],
+    ['thoughts', () => ['left'], { protocol: tagProtocol }, true, 'words stand before an action'],
+    ['a server', () => ['left'], {}, false, 'the engine samples free text'],
+  ] as const)('cannot be chosen among: %s', async (_, actions, more, choices, free) => {
+    expect(await legal(actions, more, choices)).toEqual({ free });
+  });
+
+  test('an environment that fails there fails no run', async () => {
+    const failing = () => {
+      throw new Error('no list');
+    };
+    expect(await legal(failing)).toEqual({ free: expect.stringContaining('no list') });
+  });
 });

@@ -4,8 +4,11 @@
  */
 
 import type { Call } from '../../core/episode.ts';
+import type { Json } from '../../core/json/json.ts';
 import { actOf, type RoleGroup, type Turn } from '../../core/trajectory.ts';
+import { type ActChoices, firstChoices } from '../../rollout/act-choices.ts';
 import type { TrainConfig } from '../config/config.ts';
+import type { Learner } from '../kit/learner.ts';
 import type { Credited } from '../kit/stored-credit.ts';
 import type { Metrics, StoredEvent } from './events.ts';
 
@@ -31,17 +34,24 @@ export interface Diagnosis {
   readonly cutShare: number;
   /** Episodes that ended because the next prompt did not fit into the context. */
   readonly overflowShare: number;
+  /** Why acts are not chosen among the legal ones, where most turns are invalid and nothing can be set about it. */
+  readonly free?: string;
   /** Settings to try, as the command line takes them. */
   readonly next: readonly string[];
 }
 
-/** What stands in the way of learning; undefined where nothing does. */
-export function diagnose(
+/**
+ * What stands in the way of learning; undefined where nothing does.
+ *
+ * @param choices the legal acts where an episode of a task begins; asked where most turns are invalid
+ */
+export async function diagnose(
   groups: readonly RoleGroup[],
   metrics: Metrics,
   credited: ReadonlyMap<string, Credited> | undefined,
   config: TrainConfig,
-): Diagnosis | undefined {
+  choices: (task: Json) => Promise<ActChoices>,
+): Promise<Diagnosis | undefined> {
   const members = groups.flatMap((group) => group.members);
   const turns = members.flatMap((trajectory) => trajectory.turns);
   const acts = turns.flatMap((turn) => actOf(turn) ?? []);
@@ -64,22 +74,25 @@ export function diagnose(
   };
   const solved = share(members.filter(({ success }) => success).length, members.length);
   const isSolved = solved > LIMITS.silent;
+  const isInvalid = found.invalidShare >= LIMITS.invalid;
+  const legal = isInvalid ? await choices(members[0]!.episode.task) : undefined;
   const next = [
-    ...(found.invalidShare >= LIMITS.invalid ? forInvalid(config) : []),
+    ...(isInvalid ? forInvalid(config, legal) : []),
     ...(found.silentShare >= LIMITS.silent && !isSolved ? forSilence(config) : []),
     ...(found.overflowShare >= LIMITS.cut ? ['--set chat.contextLength=TOKENS or --set context=latest'] : []),
     ...(found.cutShare >= LIMITS.cut ? forCuts(config) : []),
     ...(found.entropy < LIMITS.entropy && !isSolved ? ['--set rollout.temperature=1.2'] : []),
   ];
-  return next.length === 0 ? undefined : { ...found, next };
+  if (next.length === 0) return undefined;
+  return { ...found, ...(legal && 'free' in legal && { free: legal.free }), next };
 }
 
 /** The warning of a step, counted from 1; none after the first few. */
-export function diagnosisWarning(
+export async function diagnosisWarning(
   step: number,
   ...about: Parameters<typeof diagnose>
-): readonly StoredEvent[] {
-  const found = step > STEPS ? undefined : diagnose(...about);
+): Promise<readonly StoredEvent[]> {
+  const found = step > STEPS ? undefined : await diagnose(...about);
   if (found === undefined) return [];
   return [
     {
@@ -91,6 +104,19 @@ export function diagnosisWarning(
   ];
 }
 
+/** The legal acts of a learner, where it could choose among them. */
+export function legalActs(
+  { world, engine, context, renderer, config, watch }: Learner,
+  signal: AbortSignal,
+): (task: Json) => Promise<ActChoices> {
+  return async (task) => {
+    if (world.agent) return { free: 'an agent’s policy writes free text' };
+    if (!engine.capabilities.choices) return { free: 'the engine samples free text' };
+    const { turnTimeoutMs } = config.rollout;
+    return firstChoices(task, { world, context, renderer, turnTimeoutMs, signal, watch });
+  };
+}
+
 function sentence(found: Diagnosis): string {
   const {
     invalidShare,
@@ -100,6 +126,7 @@ function sentence(found: Diagnosis): string {
     entropy,
     cutShare,
     overflowShare,
+    free,
     next,
   } = found;
   const examples = invalidExamples.map((example) => JSON.stringify(example)).join(', ');
@@ -109,15 +136,22 @@ function sentence(found: Diagnosis): string {
     `entropy ${entropy.toFixed(2)} a token`,
     `${percent(cutShare)} of completions cut`,
     ...(overflowShare > 0 ? [`${percent(overflowShare)} of episodes longer than the context`] : []),
+    ...(free === undefined ? [] : [`acts cannot be restricted to the legal ones: ${free}`]),
   ];
   return `hardly anything can be learned: ${parts.join('; ')}. Try ${next.join(' or ')}`;
 }
 
-/** Ways to valid turns. A restriction of completions to legal actions belongs here, before the others, once it can be set. */
-function forInvalid({ model, clone }: TrainConfig): string[] {
+/** Ways to valid turns. Where acts can be chosen among the legal ones, all are valid at once. */
+function forInvalid({ model, clone, rollout }: TrainConfig, legal: ActChoices | undefined): string[] {
   const { steps, demonstrations } = clone;
-  if (model.pretrained !== '' && steps === 0) return ['--set clone.steps=16 (imitate the expert first)'];
-  return [`--set clone.steps=${2 * Math.max(8, steps)} --set clone.demonstrations=${demonstrations}`];
+  const restricted =
+    legal && 'texts' in legal && !rollout.choices
+      ? ['--set rollout.choices=true (choose among the legal actions)']
+      : [];
+  if (model.pretrained !== '' && steps === 0)
+    return [...restricted, '--set clone.steps=16 (imitate the expert first)'];
+  const longer = `--set clone.steps=${2 * Math.max(8, steps)} --set clone.demonstrations=${demonstrations}`;
+  return [...restricted, longer];
 }
 
 /** Ways to a difference within groups, or to credit that needs none. */

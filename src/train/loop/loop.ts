@@ -17,7 +17,7 @@ import { stepCredit, withCredit } from '../kit/stored-credit.ts';
 import { brake } from './brake.ts';
 import { plannedSteps, spentShare } from './budget.ts';
 import { clone, type ToImitate } from './clone.ts';
-import { diagnosisWarning } from './diagnosis.ts';
+import { diagnosisWarning, legalActs } from './diagnosis.ts';
 import {
   type Evaluations,
   evaluateBoth,
@@ -202,7 +202,9 @@ export async function train(
       'speed/sample_tokens_per_s': counts['tokens/forward']! / Math.max(rolloutSeconds, 1e-9),
       'speed/train_tokens_per_s': update.trainedTokens / trainSeconds,
     };
-    for (const warning of diagnosisWarning(step + 1, roles, metrics, credited, config)) io.event(warning);
+    const legal = legalActs(learner, io.signal);
+    const hardly = await diagnosisWarning(step + 1, roles, metrics, credited, config, legal);
+    for (const warning of hardly) io.event(warning);
     io.event({
       type: 'step',
       step: step + 1,

@@ -2,7 +2,8 @@
 
 import type { Group } from '../../core/episode.ts';
 import { isTrainable } from '../../core/stop.ts';
-import { actOf, type RoleGroup, roleGroups, sampledTokens } from '../../core/trajectory.ts';
+import { surpriseOf } from '../../core/surprise.ts';
+import { actOf, isTrained, type RoleGroup, roleGroups, sampledTokens } from '../../core/trajectory.ts';
 import { environmentMetrics } from '../../rollout/environment-metrics.ts';
 import type { Metrics } from './events.ts';
 
@@ -17,6 +18,7 @@ export function rolloutMetrics(
   // Turns that a branch shares were played once, by its parent.
   const played = usable.flatMap((trajectory) => trajectory.turns.slice(trajectory.sharedTurns ?? 0));
   const sampled = sum(turns.map(sampledTokens));
+  const trained = turns.flatMap(({ calls }) => calls.filter(isTrained));
   const sampledHere = sum(played.map(sampledTokens));
   const contexts = played.flatMap(({ calls }) => calls.map(({ context }) => context.length));
   const metrics: Record<string, number> = {
@@ -35,8 +37,7 @@ export function rolloutMetrics(
     ),
     'tokens/sampled': sampledHere,
     'tokens/forward': sampledHere + sum(contexts),
-    // The mean surprise of sampled tokens: an unbiased estimate of the policy's entropy.
-    'policy/entropy': share(-sum(turns.map(({ calls }) => sum(calls.map(logprobOf)))), sampled),
+    'policy/entropy': sampled === 0 ? 0 : surpriseOf(trained),
   };
   for (const turn of turns) {
     const trainable = actOf(turn)?.trainable ?? true;
@@ -48,19 +49,12 @@ export function rolloutMetrics(
     metrics['asked/total'] = asked.length;
     metrics['asked/cut'] = asked.filter(({ finish }) => finish === 'length').length;
   }
+  for (const { newPath } of played.flatMap(({ calls }) => calls)) {
+    if (newPath !== undefined) metrics[`newPath/${newPath}`] = (metrics[`newPath/${newPath}`] ?? 0) + 1;
+  }
   Object.assign(metrics, environmentMetrics(groups.flatMap(({ members }) => members)));
   for (const { stop } of trajectories) metrics[`stop/${stop}`] = (metrics[`stop/${stop}`] ?? 0) + 1;
   return metrics;
-}
-
-function logprobOf({
-  trainable,
-  logprobs,
-}: {
-  readonly trainable: unknown;
-  readonly logprobs: Float32Array;
-}): number {
-  return trainable === true ? logprobs.reduce((total, logprob) => total + logprob, 0) : 0;
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, x) => total + x, 0);

@@ -2,6 +2,7 @@
 
 import type { Call, Episode } from '../../core/episode.ts';
 import type { Message } from '../../core/messages.ts';
+import { surpriseOf } from '../../core/surprise.ts';
 import { chainOf, isTrained, roleGroups } from '../../core/trajectory.ts';
 import type { ShardHeader } from '../../store/rollouts/shard.ts';
 import type { CutText, ShownCall, ShownEpisode, ShownMessage, ShownTurn } from '../shapes.ts';
@@ -115,6 +116,7 @@ function shownCall(call: Call, pieces: Pieces | undefined): ShownCall {
     ids: Array.from(ids),
     logprobs: Array.from(call.logprobs.subarray(0, mostTokens), finite),
     ...(entropies && { entropies: Array.from(entropies.subarray(0, mostTokens), finite) }),
+    surprise: finite(surpriseOf([call])),
     tokens: call.ids.length,
     context: call.context.length,
     text: cutText(call.text),

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Call } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
+import { surpriseOf } from '../../core/surprise.ts';
 import { actOf, roleGroups, type Trajectory, type Turn } from '../../core/trajectory.ts';
 import type { GroupOutline, MemberOutline, Segment, TurnOutline } from '../shapes.ts';
 import { finite } from './finite.ts';
@@ -54,7 +55,6 @@ function memberOf(trajectory: Trajectory, member: number): MemberOutline {
 function turnOf(turn: Turn, advantage: number | undefined): TurnOutline {
   const { transition, calls, reward } = turn;
   const act = actOf(turn) ?? calls.at(-1);
-  const logprobs = calls.flatMap((call) => Array.from(call.logprobs));
   const logprob = act && act.logprobs.length > 0 ? sum(act.logprobs) : undefined;
   return {
     situation: transition?.anchor || (act ? promptHash(act) : ''),
@@ -62,7 +62,7 @@ function turnOf(turn: Turn, advantage: number | undefined): TurnOutline {
     valid: transition?.valid ?? true,
     reward: finite(reward),
     advantage: finite(advantage),
-    surprise: finite(-sum(logprobs) / logprobs.length),
+    surprise: finite(surpriseOf(calls)),
     tokens: calls.reduce((total, { ids }) => total + ids.length, 0),
     logprob: finite(logprob),
   };

@@ -162,8 +162,6 @@ function CallHead({
   episode,
   onChoose,
 }: CallBlockProps & { readonly its: ShownTurn | undefined }) {
-  const surprise =
-    call.logprobs.reduce<number>((sum, logprob) => sum - (logprob ?? 0), 0) / call.logprobs.length;
   const own = credit?.members.find((one) => one.member === member && one.role === call.role);
   const order = turn === undefined ? 0 : turnOfRole(episode, call.role, turn);
   const advantage = own ? own.turns[order]?.advantage : its?.advantage;
@@ -190,7 +188,7 @@ function CallHead({
         {plural(call.tokens, 'token')} · {duration(call.policyMs / 1000)}
       </span>
       <span class="right">
-        {Number.isFinite(surprise) && <span class="ink2">surprise {number(surprise, 2)}</span>}{' '}
+        {call.surprise !== null && <span class="ink2">surprise {number(call.surprise, 2)}</span>}{' '}
         {its?.reward !== null && its?.reward !== undefined && its.reward !== 0 && isLast && (
           <span class="ink2">reward {signed(its.reward)}</span>
         )}{' '}

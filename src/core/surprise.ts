@@ -1,0 +1,25 @@
+/** How unsure a policy was of what it wrote, by the tokens that it chose. */
+
+import { chosenTokens } from './choices.ts';
+import type { Call } from './episode.ts';
+
+/**
+ * Mean −log-probability, in nats, of the tokens that were chosen: an unbiased estimate of the entropy per token. 0 where all
+ * were forced, NaN where nothing was sampled or nobody knows.
+ *
+ * @example
+ * // At "go" | "go left": the first token is forced, the second was chosen with probability 1/2.
+ * const choices = [Int32Array.of(5, 2), Int32Array.of(5, 6, 2)];
+ * surpriseOf([{ ids: Int32Array.of(5, 2), logprobs: Float32Array.of(0, Math.log(0.5)), choices }]); // 0.693
+ */
+export function surpriseOf(calls: readonly Pick<Call, 'ids' | 'logprobs' | 'choices'>[]): number {
+  const known = calls.filter(({ logprobs }) => logprobs.length > 0);
+  if (known.length === 0) return Number.NaN;
+  let sum = 0;
+  let chosen = 0;
+  for (const call of known) {
+    for (const logprob of call.logprobs) sum -= logprob;
+    chosen += chosenTokens(call);
+  }
+  return chosen === 0 ? 0 : sum / chosen;
+}

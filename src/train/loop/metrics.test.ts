@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { madeGroup, playedEpisode } from '../../core/testing/made-episodes.ts';
+import { rolloutMetrics } from './metrics.ts';
+
+const choices = [Int32Array.of(5, 2), Int32Array.of(7, 2)];
+
+test('entropy is a mean over chosen tokens; all that were sampled are counted as such', () => {
+  const free = { written: [8, 9], call: { logprobs: [-1, -3] } };
+  const restricted = { written: [7, 2], call: { logprobs: [-2, 0], choices } };
+  const forced = { written: [7, 2], call: { logprobs: [0, 0], choices: [Int32Array.of(7, 2)] } };
+  const metricsOf = (...turns: Parameters<typeof playedEpisode>[1]) =>
+    rolloutMetrics([madeGroup(playedEpisode(0, turns))]);
+  // (1 + 3 + 2 + 0) / (2 + 1 + 0).
+  expect(metricsOf(free, restricted, forced)).toMatchObject({ 'policy/entropy': 2, 'tokens/sampled': 6 });
+  expect(metricsOf(forced)).toMatchObject({ 'policy/entropy': 0, 'tokens/sampled': 2 });
+  expect(metricsOf({ ...free, call: { ...free.call, trainable: 'scripted' } })).toMatchObject({
+    'policy/entropy': 0,
+    'tokens/sampled': 0,
+  });
+});
+
+test('calls that began a path of their own are counted by their reason', () => {
+  const { 'newPath/window': windows, 'newPath/rewritten': rewritten } = rolloutMetrics([
+    madeGroup(
+      playedEpisode(0, [{}, { anew: true }, { anew: true }, { call: { newPath: 'rewritten' } }]),
+      playedEpisode(1, [{}, {}]),
+    ),
+  ]);
+  expect([windows, rewritten]).toEqual([2, 1]);
+  const plain = rolloutMetrics([madeGroup(playedEpisode(0, [{}, {}]))]);
+  expect(Object.keys(plain).filter((name) => name.startsWith('newPath/'))).toEqual([]);
+});
