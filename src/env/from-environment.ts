@@ -6,6 +6,7 @@ import { type Message, user } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';
 import type { Environment, NaturalWording } from './environment.ts';
+import { noSnapshot, readHeld } from './held.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
 import { AGENT, type Role, type Session, type Snapshot, type StepResult } from './session.ts';
@@ -160,6 +161,21 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
         environment as unknown as Environment<Json, State>,
         rng,
         { state, messages: checkMessages(environment.name, messages), done: false, steps: 0 },
+        natural,
+      );
+    },
+    async reopen(held) {
+      const { state, steps, chance, rest } = readHeld(environment.name, held);
+      const { messages, done } = rest;
+      if (!Array.isArray(messages) || typeof done !== 'boolean') throw noSnapshot(environment.name, held);
+      return new EnvironmentSession(
+        environment as unknown as Environment<Json, State>,
+        chance,
+        {
+          state: checkState(environment.name, state as State),
+          messages: checkMessages(environment.name, messages as unknown as readonly Message[]),
+          ...{ done, steps },
+        },
         natural,
       );
     },
