@@ -4,9 +4,16 @@ import { canonicalJson, type Json, type JsonObject } from '../core/json/json.ts'
 import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import { type Message, user } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
-import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';
+import {
+  checkMessages,
+  checkReward,
+  checkState,
+  checkStep,
+  episodeOver,
+  noSnapshot,
+  readHeld,
+} from './checks.ts';
 import type { Environment, NaturalWording } from './environment.ts';
-import { noSnapshot, readHeld } from './held.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
 import { AGENT, type Role, type Session, type Snapshot, type StepResult } from './session.ts';

@@ -2,8 +2,8 @@
 
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
+import { noSnapshot } from '../checks.ts';
 import type { Split, TaskSet } from '../environment.ts';
-import { noSnapshot } from '../held.ts';
 import type { ActionProtocol } from '../protocol.ts';
 import { rawProtocol } from '../raw-protocol.ts';
 import type { SnapshotCost } from '../session.ts';
