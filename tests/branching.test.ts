@@ -4,9 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { chain } from '../bench/methods/environments/chain.ts';
 import { world as frozenLake } from '../envs/frozen-lake/index.ts';
 import { world as jsTasks } from '../envs/js-tasks/index.ts';
 import type { Episode } from '../src/core/episode.ts';
+import { placeText } from '../src/core/episode-key.ts';
 import { connectTurnwise } from '../src/env/remote/turnwise.ts';
 import type { World } from '../src/env/world.ts';
 import { z } from '../src/exports/index.ts';
@@ -91,6 +93,50 @@ describe('an explorer of one’s own', () => {
     const run = train({ world: 'frozen-lake', recipe, name: 'broken', runs: folder, settings });
     await expect(run).rejects.toThrow('The explorer of recipe "broken" threw an error. Seen: no idea');
   });
+});
+
+test('an explorer reads the value head: what a place is worth is the value stored of the next token there', async () => {
+  const seen = new Map<string, number>();
+  const watching: Explorer = {
+    keeps: () => true,
+    next: (tree) => {
+      for (const place of tree.kept) {
+        const value = tree.value(place);
+        if (value !== undefined) seen.set(placeText(place), value);
+      }
+      return tree.rounds.length === 0 ? [{ from: 'start', members: tree.members }] : 'done';
+    },
+  };
+  const recipe = defineRecipe({
+    name: 'watching',
+    critic: true,
+    settings: { credit: { method: 'gae', rewardScale: 0.5 } },
+    act: () => watching,
+  });
+  await train({
+    ...{ world: chain({ doors: 2, turns: 4, words: 2 }), recipe, name: 'valued', runs: folder },
+    settings: { ...settings, steps: 4, optimizer: { learningRate: 1e-2, warmupSteps: 0 } },
+  });
+  let compared = 0;
+  const values = new Set<number>();
+  for (const { key, calls, credit } of await episodesOf('valued')) {
+    const stored = credit?.agent?.values;
+    if (!stored) continue;
+    let token = 0;
+    for (const [index, { ids }] of calls.entries()) {
+      const told = index === 0 ? undefined : seen.get(placeText({ episode: key, transition: index - 1 }));
+      if (told !== undefined) {
+        // An explorer reads units of reward, the critic learns scaled ones.
+        expect(told * 0.5).toBeCloseTo(stored[token]!, 5);
+        values.add(told);
+        compared++;
+      }
+      token += ids.length;
+    }
+    expect(token).toBe(stored.length);
+  }
+  expect(compared).toBeGreaterThan(20);
+  expect(values.size).toBeGreaterThan(compared / 4);
 });
 
 describe.each([

@@ -10,34 +10,114 @@ import { defineTasks } from '../src/exports/index.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
-/** The method, the file that has it, and words by which it is found there. */
+const CONTEXTS = 'src/rollout/context/strategies.test.ts';
+const OWN = 'tests/own-methods.test.ts';
+const EXPLORERS = 'src/rollout/explore/explorers.test.ts';
+
+/** The method, the file that has it, words by which it is found there, and the test that runs it. */
 const USES = [
-  ['DeepMiner', 'src/rollout/context/strategies.test.ts', 'DeepMiner'],
-  ['SUPO', 'src/rollout/context/summary.ts', '2510.06727'],
-  ['MEM1', 'src/rollout/context/strategies.test.ts', 'MEM1'],
-  ['MemTool', 'src/rollout/context/strategies.test.ts', 'MemTool'],
-  ['ScalingInter', 'tests/own-methods/turns.ts', 'scalingInter'],
-  ['percentile limits', 'tests/own-methods/turns.ts', 'percentiles'],
-  ['UFO', 'tests/own-methods/turns.ts', 'ufo'],
-  ['SCoRe', 'tests/own-methods/turns.ts', 'twoAttempts'],
-  ['over-turn masking', 'tests/own-methods/curations.ts', 'overTurnMasking'],
-  ['DART', 'tests/own-methods/tasks.ts', 'dart'],
-  ['success replay', 'tests/own-methods/curations.ts', 'successReplay'],
-  ['ExIt', 'tests/own-methods/tasks.ts', 'exit'],
-  ['GRPO-RoC', 'tests/own-methods/curations.ts', 'roc'],
-  ['SPEAR', 'tests/own-methods/curations.ts', 'spear'],
-  ['dynamic sampling', 'src/curation/dynamic-sampling.ts', 'dynamic-sampling'],
-  ['SSP', 'tests/frame-uses.test.ts', 'search-self-play'],
-  ['ARPO', 'src/rollout/explore/arpo.ts', 'Explorer'],
-  ['full trees', 'src/rollout/explore/full-tree.ts', 'Explorer'],
-  ['reset to turn', 'src/rollout/explore/reset-to-turn.ts', 'Explorer'],
-  ['MCTS', 'src/rollout/explore/mcts.ts', 'Explorer'],
-  ['shared prefixes', 'src/engine/token-batch.ts', 'sharedWith'],
-  ['staleness and order', 'src/train/batches/batches.ts', 'maxStaleness'],
+  ['DeepMiner', CONTEXTS, 'DeepMiner', CONTEXTS, 'a sliding window of 3 that folds 2'],
+  [
+    'SUPO',
+    'src/rollout/context/summary.ts',
+    '2510.06727',
+    CONTEXTS,
+    'summaries, %s: asked before the prompt',
+  ],
+  ['MEM1', CONTEXTS, 'MEM1', CONTEXTS, 'the latest state and how many turns are left'],
+  ['MemTool', CONTEXTS, 'MemTool', CONTEXTS, 'a strategy answers its own tools without a step'],
+  [
+    'CaveAgent',
+    'tests/own-methods/contexts.ts',
+    'cave',
+    OWN,
+    'CaveAgent: then the older half becomes a summary',
+  ],
+  [
+    'ScalingInter',
+    'tests/own-methods/turns.ts',
+    'scalingInter',
+    OWN,
+    'turns: limits, retries and what was said',
+  ],
+  [
+    'percentile limits',
+    'tests/own-methods/turns.ts',
+    'percentiles',
+    OWN,
+    'turns: limits, retries and what was said',
+  ],
+  ['UFO', 'tests/own-methods/turns.ts', 'ufo', OWN, 'turns: limits, retries and what was said'],
+  ['SCoRe', 'tests/own-methods/turns.ts', 'twoAttempts', OWN, 'turns: every task is attempted twice'],
+  [
+    'over-turn masking',
+    'tests/own-methods/curations.ts',
+    'overTurnMasking',
+    OWN,
+    'curations: %s; the stored file',
+  ],
+  ['DART', 'tests/own-methods/tasks.ts', 'dart', OWN, 'tasks: groups of their own sizes and limits'],
+  [
+    'success replay',
+    'tests/own-methods/curations.ts',
+    'successReplay',
+    OWN,
+    'curations: %s; the stored file',
+  ],
+  ['ExIt', 'tests/own-methods/tasks.ts', 'exit', OWN, 'tasks: a start at a place copies what was done'],
+  ['GRPO-RoC', 'tests/own-methods/curations.ts', 'roc', OWN, 'curations: %s; the stored file'],
+  ['SPEAR', 'tests/own-methods/curations.ts', 'spear', OWN, 'curations: %s; the stored file'],
+  [
+    ...['dynamic sampling', 'src/curation/dynamic-sampling.ts', 'dynamic-sampling'],
+    ...['src/train/config/blocks.test.ts', '%s reads all that can be set'],
+  ],
+  [
+    'SSP',
+    'tests/frame-uses.test.ts',
+    'search-self-play',
+    'tests/frame-uses.test.ts',
+    'SSP: what five solvers',
+  ],
+  ['ARPO', 'src/rollout/explore/arpo.ts', 'Explorer', EXPLORERS, 'go on from where their parent was'],
+  [
+    'full trees',
+    'src/rollout/explore/full-tree.ts',
+    'Explorer',
+    EXPLORERS,
+    'a tree of width two over three turns',
+  ],
+  [
+    'reset to turn',
+    'src/rollout/explore/reset-to-turn.ts',
+    'Explorer',
+    EXPLORERS,
+    'go on from a turn of each episode',
+  ],
+  ['MCTS', 'src/rollout/explore/mcts.ts', 'Explorer', EXPLORERS, 'goes where a critic expects more'],
+  [
+    'shared prefixes',
+    'src/engine/token-batch.ts',
+    'sharedWith',
+    'src/engine/embedded/training/shared-prefixes.test.ts',
+    'sharedRows',
+  ],
+  [
+    ...['staleness and order', 'src/train/batches/batches.ts', 'maxStaleness'],
+    ...['src/train/batches/batches.test.ts', 'stale by k: k steps are asked for ahead'],
+  ],
 ] as const;
 
-test.each(USES)('%s is in %s', (_, file, words) => {
-  expect(readFileSync(join(root, file), 'utf8')).toContain(words);
+const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+test.each(USES)('%s is in %s and is run', (_, file, words, runs, title) => {
+  expect(textOf(file)).toContain(words);
+  // A call whose first argument is the title.
+  const called = textOf(runs!)
+    .split(/\(\s*['`]/)
+    .filter((rest) => rest.startsWith(title!));
+  expect(called).toHaveLength(1);
+  // What is defined in a file of its own is imported and used.
+  if (runs === OWN) expect(textOf(OWN).match(new RegExp(`\\b${words}\\b`, 'g'))!.length).toBeGreaterThan(1);
 });
 
 const isProposal = (task: Json): boolean => (task as { readonly kind?: Json }).kind === 'propose';

@@ -1,4 +1,4 @@
-/** Sources of tasks, turn controls and curations of papers, written as a user writes them: worked numbers, and short runs. */
+/** Sources of tasks, turn controls, curations and a context of papers, written as a user writes them: worked numbers, and short runs. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,9 @@ import { madeCall, madeEpisode, madeKey, madeTransition } from '../src/core/test
 import { roleGroups } from '../src/core/trajectory.ts';
 import type { CreditReport } from '../src/credit/report/report.ts';
 import type { OpenCuration } from '../src/curation/curation.ts';
-import { defineCuration, defineEnvironment, type RunSettings, train } from '../src/exports/index.ts';
+import { defineCuration, defineEnvironment, type RunSettings, train, user } from '../src/exports/index.ts';
 import { readEpisodeFile } from '../src/store/rollouts/read-episodes.ts';
+import { cave } from './own-methods/contexts.ts';
 import { overTurnMasking, roc, spear, successReplay } from './own-methods/curations.ts';
 import { dart, exit } from './own-methods/tasks.ts';
 import { attemptRewards, percentiles, scalingInter, twoAttempts, ufo } from './own-methods/turns.ts';
@@ -225,8 +226,8 @@ async function ran(name: string, settings: RunSettings, recipe = 'grpo'): Promis
 }
 
 /** `turnwise credit` on every stored step gives the advantages that the run used. */
-async function expectSameCredit(name: string): Promise<void> {
-  for (let step = 1; step <= STEPS; step++) {
+async function expectSameCredit(name: string, steps = STEPS): Promise<void> {
+  for (let step = 1; step <= steps; step++) {
     const console = memoryConsole();
     const code = await runCommandLine(['credit', '--rollouts', shard(name, step), '--json'], {
       ...{ commands: [creditCommand], version: '0', console, interrupts: noInterrupts },
@@ -317,6 +318,19 @@ describe('runs', () => {
     expect(said.filter(({ content }) => /turns left\.$/.test(content)).length).toBeGreaterThan(0);
   });
 
+  test('turns: every task is attempted twice, and what was said lies between', async () => {
+    const settings = { turns: { name: twoAttempts }, rollout: { tasks: 4, group: 6, maxTurns: 12 } };
+    const episodes = episodesOf(await ran('twice', settings));
+    const twice = episodes.filter(({ transitions }) => transitions.some(({ attempt }) => attempt === 1));
+    expect(twice.length).toBeGreaterThan(episodes.length / 2);
+    for (const { calls, transitions } of twice) {
+      const second = transitions.findIndex(({ attempt }) => attempt === 1);
+      expect(transitions.slice(second).every(({ attempt }) => attempt === 1)).toBe(true);
+      expect(calls[transitions[second]!.call!]!.messages[0]!.content).toBe('Correct your answer.');
+    }
+    await expectSameCredit('twice');
+  });
+
   test('tasks: groups of their own sizes and limits', async () => {
     const { steps, memory } = await ran('dart', { tasks: { name: dart, most: 5, cap: 3 } });
     expect(steps.flat().every(({ members }) => members.length <= 5)).toBe(true);
@@ -387,5 +401,55 @@ describe('runs', () => {
     }
     for (const { credit, key } of inserted)
       if (credit) expect(credit.agent!.trainedIn).toBeGreaterThan(key.step);
+  });
+});
+
+describe('a context that compacts', () => {
+  /** Ten turns of a long result each; the last one ends it. */
+  const reading = defineEnvironment<null, { turn: number }>({
+    name: 'reading',
+    description: '',
+    maxTurns: 12,
+    tasks: () => ({ size: 4, at: () => null }),
+    start: () => ({ state: { turn: 0 }, messages: [user('question')] }),
+    step: ({ turn }, action) => ({
+      state: { turn: turn + 1 },
+      observation: `result ${'of many words '.repeat(3)}`,
+      ...{ reward: turn === 9 ? 1 : 0, done: turn === 9, success: turn === 9, valid: action === 'read' },
+    }),
+    actions: () => ['read'],
+    solve: () => 'read',
+  });
+
+  async function played(options: object): Promise<Episode[]> {
+    const name = `cave-${Object.values(options).join('-').replaceAll('.', '')}`;
+    await train({
+      ...{ world: reading, recipe: 'grpo', name, runs: folder },
+      settings: { ...tiny, steps: 1, rollout: { tasks: 2, group: 2 }, context: { name: cave, ...options } },
+    });
+    return readEpisodeFile(shard(name, 1))!.groups.flatMap(({ members }) => members);
+  }
+
+  test('CaveAgent: results are left out first, all but the latest', async () => {
+    const episodes = await played({ compactAt: 0.5, intact: 2, fewest: 20 });
+    const parts = episodes.flatMap(({ calls }) => calls.map((call) => call.parts ?? []));
+    const omitted = parts.map(
+      (own) => own.filter((part) => 'content' in part && part.content === '[result omitted]').length,
+    );
+    expect(Math.max(...omitted)).toBeGreaterThan(1);
+    for (const own of parts) {
+      const shown = own.filter((part) => 'shown' in part);
+      // The question, the latest two and what is new.
+      if (own.some((part) => 'content' in part)) expect(shown).toHaveLength(1 + 2 + 1);
+    }
+    expect(episodes.every(({ calls }) => calls.every(({ purpose }) => purpose === 'act'))).toBe(true);
+  });
+
+  test('CaveAgent: then the older half becomes a summary, which is trained', async () => {
+    const episodes = await played({ compactAt: 0.15, intact: 2, fewest: 2 });
+    const asked = episodes.flatMap(({ calls }) => calls.filter(({ purpose }) => purpose === 'summarize'));
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.every(({ trainable }) => trainable === true)).toBe(true);
+    await expectSameCredit('cave-015-2-2', 1);
   });
 });

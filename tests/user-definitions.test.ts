@@ -128,10 +128,11 @@ const playFiles = {
     });
     export const throws = defineTurns({ name: 'throws', after: () => { throw new Error('out of turns'); } });`,
   'over-turns.ts': `
-    import { defineCuration } from 'turnwise';
+    import { defineCuration, z } from 'turnwise';
     export const overTurns = defineCuration({
       name: 'over-turns',
       summary: 'episodes that ran out of turns are not learned from',
+      options: z.strictObject({ least: z.int().default(1).describe('Turns that are enough') }),
       choose: () => ({
         choice: ({ stop }) => ({ inBaseline: true, inLoss: stop !== 'turn-limit', weight: 1 }),
       }),
@@ -282,6 +283,45 @@ describe('files', () => {
       ...['train', 'frozen-lake', '--recipe', 'rloo', '--help', '--set', `tasks=${project.path('hard.ts')}`],
     );
     expect(output).toMatch(/tasks\.most=16 +Episodes of a task that nobody solves/);
+  });
+
+  test('help lists the options of each curation, shaping, turn control and context that is named', async () => {
+    const over = project.path('over-turns.ts');
+    const help = async (...set: string[]): Promise<string> => {
+      const words = set.flatMap((assignment) => ['--set', assignment]);
+      const { code, output } = await command('train', 'frozen-lake', '--recipe', 'rloo', '--help', ...words);
+      expect(code).toBe(0);
+      return output.replaceAll(/\s+/g, ' ');
+    };
+    expect(await help()).not.toMatch(/curation\.varied|turns\.most|context\.threshold|shape\.ufo/);
+    const named = await help(
+      ...['curation.varied={}', 'curation.dynamic-sampling.rounds=3', 'credit.shape.ufo={}'],
+      ...['tasks=revisit', `turns=${project.path('short.ts')}#short`, 'context=summary'],
+    );
+    expect(named).toContain('curation.varied.share=0.5 Share of groups that are learned from');
+    expect(named).toContain('curation.dynamic-sampling.rounds=');
+    expect(named).toContain('curation.* NAME.OPTION=VALUE');
+    expect(named).toContain('credit.shape.ufo.lambda=');
+    expect(named).toContain('credit.shape.* Reward shapings');
+    expect(named).toMatch(/tasks\.share=.* turns\.most=/);
+    expect(named).toContain('context.threshold=');
+    expect(await help('curation.varied=false')).not.toContain('curation.varied.');
+    // The options of a file as they are written, since dots divide keys.
+    expect(await help(`curation={"${over}":{}}`)).toContain(
+      `curation={"${over}":{"least":1}} Turns that are enough`,
+    );
+  });
+
+  test('options of curations and shapings are read as their type', async () => {
+    expect(await refusal('none', 'curation.varied.share=much')).toContain(
+      '"curation.varied.share" is not allowed',
+    );
+    expect(await refusal('none', 'curation.varied.shar=0.5')).toContain(
+      'Did you mean "curation.varied.share"?',
+    );
+    expect(await refusal('none', 'credit.shape.ufo.lambda=much')).toContain(
+      '"credit.shape.ufo.lambda" is not allowed',
+    );
   });
 
   test('a turn control that fails ends its episodes, and then the run says so', async () => {

@@ -103,9 +103,7 @@ function note(field: Field): { note?: string } {
 /** The fields of a configuration as `key=default  what it does (allowed)`, a blank line between its parts. */
 export function settingLines(schema: z.ZodType, screen: Screen): string[] {
   const list: Entry[] = schemaFields(schema).map((field) => {
-    const shown = note(field).note?.slice(1, -1);
-    const name = shown === undefined ? field.key : `${field.key}=${shown}`;
-    return { name, text: field.description, note: `(${field.type.replaceAll('|', ' | ')})` };
+    return { name: written(field), text: field.description, note: `(${field.type.replaceAll('|', ' | ')})` };
   });
   for (const [name, text] of openFields(schema)) {
     const part = partOf(name);
@@ -113,6 +111,20 @@ export function settingLines(schema: z.ZodType, screen: Screen): string[] {
     list.splice(end < 0 ? list.length : end + 1, 0, { name, text });
   }
   return entries(list, screen, (entry, previous) => partOf(entry.name) !== partOf(previous.name));
+}
+
+/** `key=default`; what stands below the path of a file as JSON, since dots divide keys. */
+function written(field: Field): string {
+  const { key, path } = field;
+  const file = path.findIndex((name) => /[./\\]/.test(name));
+  if (file >= 0) {
+    const inside = path
+      .slice(file)
+      .reduceRight<unknown>((inner, name) => ({ [name]: inner }), field.default ?? null);
+    return `${path.slice(0, file).join('.')}=${JSON.stringify(inside)}`;
+  }
+  const shown = note(field).note?.slice(1, -1);
+  return shown === undefined ? key : `${key}=${shown}`;
 }
 
 /** `optimizer` of `optimizer.beta1=0.9`; nothing for keys at the top. */

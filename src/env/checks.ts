@@ -1,8 +1,9 @@
 /** What the adapters refuse from environment and game authors, at the place where it is born. */
 
 import { TurnwiseError } from '../core/errors.ts';
-import { findNonJson } from '../core/json/json.ts';
+import { findNonJson, type Json, type JsonObject } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
+import { Rng, type RngState } from '../core/rng.ts';
 import { valueText } from '../core/safe-text.ts';
 
 /** Longest observation, in characters of one step's messages together. */
@@ -116,3 +117,38 @@ function freeze(value: unknown): void {
   Object.freeze(value);
   for (const item of Object.values(value)) freeze(item);
 }
+
+/** What free snapshots of pure environments and games hold. */
+export interface Held {
+  readonly state: Json;
+  readonly steps: number;
+  readonly chance: Rng;
+  /** All that was held. */
+  readonly rest: JsonObject;
+}
+
+/** Read back what a free snapshot held: it may come from a file. @throws TurnwiseError `snapshot-invalid` */
+export function readHeld(name: string, held: Json): Held {
+  const rest: JsonObject = isObject(held) ? held : {};
+  const { state, steps, chance } = rest;
+  if (state === undefined || !isCount(steps) || !isRngState(chance)) throw noSnapshot(name, held);
+  return { state, steps, chance: new Rng(chance), rest };
+}
+
+export function noSnapshot(name: string, seen: Json): TurnwiseError {
+  return new TurnwiseError('snapshot-invalid', {
+    what: `"${name}" cannot go on from this`,
+    seen: (JSON.stringify(seen) ?? 'nothing').slice(0, 200),
+    allowed: 'what toJson() of a snapshot of its sessions gave',
+    fields: { environment: name },
+  });
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isCount = (value: Json | undefined): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;
+
+const isRngState = (value: Json | undefined): value is Json & RngState =>
+  Array.isArray(value) && value.length === 4 && value.every((word) => Number.isInteger(word));

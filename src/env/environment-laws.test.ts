@@ -55,7 +55,12 @@ function worldWith(change: (session: Session) => Partial<Session>): World {
     };
     return { ...same, ...change(same) };
   };
-  return { ...world, open: async (...how) => changed(await world.open(...how)), script: () => 'more' };
+  return {
+    ...world,
+    open: async (...how) => changed(await world.open(...how)),
+    reopen: async (held) => changed(await world.reopen!(held)),
+    script: () => 'more',
+  };
 }
 
 test('an environment that keeps the laws breaks none', async () => {

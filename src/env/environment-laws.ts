@@ -29,7 +29,7 @@ class Broken extends Error {}
  * Play `task` with a mixture of legal actions and nonsense, and return the first broken promise, or undefined:
  * nothing throws, every reply is one that a rollout accepts, nonsense is invalid and leaves the anchor alone, asking twice
  * gives the same, a session from a snapshot goes the same way when it is given the same action, what it does leaves the
- * original and the snapshot alone, free snapshots are JSON, and the same seed and actions give the same transcript.
+ * original and the snapshot alone, free snapshots are JSON that reopens, and the same seed and actions give the same transcript.
  */
 export function brokenLaw<Task extends JsonCompatible<Task>, State extends JsonCompatible<State>>(
   environment: Environment<Task, State>,
@@ -140,6 +140,15 @@ async function stepWithCopies(world: World, session: Session, action: string, ch
     if (!samePlain(expected, result)) throw new Broken('a snapshot went another way');
     if (!samePlain(look(world, twin), look(world, session)))
       throw new Broken('a snapshot reached another state');
+    if (held !== undefined && world.reopen) {
+      const reopened = await world.reopen(JSON.parse(written) as Json);
+      copies.push(reopened);
+      if (!samePlain(look(world, reopened), before)) throw new Broken('a snapshot was reopened elsewhere');
+      if (!samePlain(await step(reopened), expected))
+        throw new Broken('a reopened snapshot went another way');
+      if (!samePlain(look(world, reopened), look(world, twin)))
+        throw new Broken('a reopened snapshot reached another state');
+    }
     if (held !== undefined && canonicalJson(snapshot.toJson!()) !== written)
       throw new Broken('what came after a snapshot changed it');
     return result;

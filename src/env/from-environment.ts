@@ -4,7 +4,15 @@ import { canonicalJson, type Json, type JsonObject } from '../core/json/json.ts'
 import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import { type Message, user } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
-import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';
+import {
+  checkMessages,
+  checkReward,
+  checkState,
+  checkStep,
+  episodeOver,
+  noSnapshot,
+  readHeld,
+} from './checks.ts';
 import type { Environment, NaturalWording } from './environment.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
@@ -160,6 +168,21 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
         environment as unknown as Environment<Json, State>,
         rng,
         { state, messages: checkMessages(environment.name, messages), done: false, steps: 0 },
+        natural,
+      );
+    },
+    async reopen(held) {
+      const { state, steps, chance, rest } = readHeld(environment.name, held);
+      const { messages, done } = rest;
+      if (!Array.isArray(messages) || typeof done !== 'boolean') throw noSnapshot(environment.name, held);
+      return new EnvironmentSession(
+        environment as unknown as Environment<Json, State>,
+        chance,
+        {
+          state: checkState(environment.name, state as State),
+          messages: checkMessages(environment.name, messages as unknown as readonly Message[]),
+          ...{ done, steps },
+        },
         natural,
       );
     },

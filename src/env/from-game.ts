@@ -5,7 +5,7 @@ import { canonicalJson, type Json } from '../core/json/json.ts';
 import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
-import { checkMessages, checkReward, checkState, checkStep, episodeOver } from './checks.ts';
+import { checkMessages, checkReward, checkState, checkStep, episodeOver, readHeld } from './checks.ts';
 import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
@@ -140,6 +140,11 @@ function worldOf<Task, State>(game: Game<Task, State>, options: FromGameOptions)
         rng,
         checkState(game.name, game.start(task as Task, startRng)),
       );
+    },
+    async reopen(held) {
+      const { state, steps, chance } = readHeld(game.name, held);
+      const own = checkState(game.name, state as State);
+      return new GameSession(game as unknown as Game<Json, State>, chance, own, steps);
     },
     script(session, kind, rng) {
       if (!(session instanceof GameSession)) return undefined;

@@ -34,7 +34,7 @@ export interface Snapshot {
    * from here on, so that the two differ only where their actions do; with `chance` it draws from that stream instead.
    */
   open(options?: { readonly chance?: Rng }): Promise<Session>;
-  /** The whole of it, where it is free. */
+  /** The whole of it, where it is free: plain JSON, which `world.reopen` reads. */
   toJson?(): Json;
   dispose(): Promise<void>;
 }

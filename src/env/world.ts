@@ -32,7 +32,11 @@ export interface World {
   readonly maxTurns: number;
   /** Fields of the rollout file that `info.credit` of its turns gives (docs/credit.md). */
   readonly facts?: readonly string[];
-  /** Whether its code is a reducer: what it does is done when a call returns, and depends on nothing else. */
+  /**
+   * Whether its code is a reducer: what it does is done when a call returns, and depends on nothing else. Where its sessions
+   * have no snapshots, places are reached by repeating actions, and a fresh chance takes the place of `rng` in between, so each
+   * step has to draw from the `rng` of `open` itself.
+   */
   readonly pure?: true;
   /**
    * Whether the same task, chance and actions always lead to the same place, wherever its code runs: a server whose environment
@@ -53,6 +57,13 @@ export interface World {
    * of a group, whose starts must be the same to be compared. `signal` aborts when nobody waits for it any more.
    */
   open(task: Json, rng: Rng, startRng?: Rng, signal?: AbortSignal): Promise<Session>;
+  /**
+   * A session that goes on from what `toJson` of a free snapshot gave, with the chance that its origin had, also in another
+   * process.
+   *
+   * @throws TurnwiseError `snapshot-invalid`
+   */
+  reopen?(held: Json): Promise<Session>;
   /**
    * The action (before the protocol's formatting) a scripted player takes now; undefined where there is no such player.
    * Remote worlds ask their server.

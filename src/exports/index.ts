@@ -12,6 +12,7 @@ export type {
   Episode,
   EpisodeKey,
   Group,
+  Part,
   Place,
   Role,
   Split,

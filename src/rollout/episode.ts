@@ -8,7 +8,7 @@ import { Boundary, EpisodeEnd } from './boundary.ts';
 import { newThread } from './context/thread.ts';
 import type { EpisodeOptions, EpisodeRequest } from './episode-options.ts';
 import type { GuardedSession } from './guard/guarded-session.ts';
-import { keepPlace, type Seat } from './kept-place.ts';
+import { drawingAnew, keepPlace, type Seat, type Way } from './kept-place.ts';
 import { Recorder } from './recorder.ts';
 import { conversationOf, type Present, promptAt, takeTurn } from './take-turn.ts';
 import { EpisodeTurns, type Said } from './turns/episode-turns.ts';
@@ -114,7 +114,9 @@ async function offerPlace(present: Present, request: EpisodeRequest, options: Ep
   const soFar = recorder.soFar();
   if (!keeper.keeps(soFar, recorder.nextTransition - 1)) return;
   const promptIds = keeper.prompts ? await promptAt(present, request, options) : undefined;
-  const begun = from ? from.way : { opening: () => openingOf(task, drawsAs, options.seed), actions: [] };
+  const begun = from
+    ? wayOf(request, options)
+    : { opening: () => openingOf(task, drawsAs, options.seed), actions: [] };
   const place = await keepPlace(session, seat.role, guard, {
     prefix: recorder.prefix(),
     seats: [...seats.values()].map((one) => ({ ...one })),
@@ -124,6 +126,15 @@ async function offerPlace(present: Present, request: EpisodeRequest, options: Ep
     }),
   });
   if (place) keeper.keep(place);
+}
+
+/** The way to where an episode went on from, with its own chance from there where that is fresh. */
+function wayOf(
+  { from, chance, key, drawsAs = key }: EpisodeRequest,
+  { seed }: EpisodeOptions,
+): Way | undefined {
+  if (!from?.way || chance !== 'fresh') return from?.way;
+  return drawingAnew(from.way, () => chanceOf(drawsAs, seed));
 }
 
 /** What each role would read next; nothing where the environment cannot say. */

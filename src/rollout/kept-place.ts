@@ -4,6 +4,7 @@ import type { Role } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
 import { EpisodeEnd } from './boundary.ts';
+import { ChanceInTurn } from './chance-in-turn.ts';
 import type { Thread } from './context/thread.ts';
 import { GuardedSession, type GuardOptions, type OpenRequest } from './guard/guarded-session.ts';
 import type { Prefix } from './recorder.ts';
@@ -25,11 +26,17 @@ export interface Seat {
   said: Said;
 }
 
-/** What leads to a place from the start: how its episode was opened, and all actions since. */
+/** What leads to a place from the start: how its episode was opened, all actions since, and where chance was drawn anew. */
 export interface Way {
   /** Makes the streams anew. */
   readonly opening: () => OpenRequest;
   readonly actions: readonly string[];
+  readonly drawnAnew?: readonly { readonly after: number; readonly chance: () => Rng }[];
+}
+
+/** The way of an episode that went on from the end of this one with a fresh chance. */
+export function drawingAnew(way: Way, chance: () => Rng): Way {
+  return { ...way, drawnAnew: [...(way.drawnAnew ?? []), { after: way.actions.length, chance }] };
 }
 
 interface Where {
@@ -96,21 +103,28 @@ export async function keepPlace(
 }
 
 async function repeated(
-  { opening, actions }: Way,
+  { opening, actions, drawnAnew = [] }: Way,
   end: { readonly role: Role; readonly anchor: string },
   guard: GuardOptions,
-  chance: Rng | undefined,
+  fresh: Rng | undefined,
 ): Promise<GuardedSession> {
-  if (chance) throw failed(guard, freshChance(guard.world.name));
-  const session = await GuardedSession.open(opening(), guard);
+  const { rng, ...opened } = opening();
+  const chance = new ChanceInTurn(rng);
+  const turnTo = (done: number): void => {
+    for (const { after, chance: next } of drawnAnew) if (after === done) chance.goOnWith(next());
+  };
+  turnTo(0);
+  const session = await GuardedSession.open({ ...opened, rng: chance }, guard);
   try {
-    for (const action of actions) {
+    for (const [index, action] of actions.entries()) {
       if (session.toMove() === undefined) break;
       await session.step(action);
+      turnTo(index + 1);
     }
     const role = session.toMove();
     const seen = role === end.role ? session.anchor(role) : `${role ?? 'nobody'} to move`;
     if (seen !== end.anchor) throw failed(guard, ledElsewhere(guard.world.name, seen, end.anchor));
+    if (fresh) chance.goOnWith(fresh);
     return session;
   } catch (error) {
     await session.close();
@@ -120,14 +134,6 @@ async function repeated(
 
 const failed = ({ place }: GuardOptions, error: Error): EpisodeEnd =>
   new EpisodeEnd('failed:environment', `going on in ${place}: ${error.message}`, error);
-
-function freshChance(environment: string): TurnwiseError {
-  return new TurnwiseError('snapshot-missing', {
-    what: `An episode of "${environment}" cannot continue with a fresh chance, since its sessions have no snapshots`,
-    next: 'Give its sessions snapshot(), or ask for expansions whose chance is "same"',
-    fields: { environment },
-  });
-}
 
 function ledElsewhere(environment: string, seen: string, expected: string): TurnwiseError {
   return new TurnwiseError('replay-differs', {

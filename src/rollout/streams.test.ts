@@ -193,10 +193,39 @@ describe.each([
       ];
       expect(shownIn(other)).toEqual(shownIn(one));
       expect(other.branchedFrom).toEqual(one.branchedFrom);
-      const fresh = await play(repeating, sayer('learner', ['7']), { key, from, chance: 'fresh' });
-      expect(fresh).toMatchObject({ stop: 'failed:environment', calls: [] });
-      expect(fresh.failure).toContain('its sessions have no snapshots');
+      const fresh = (way: World, place: KeptPlace) =>
+        play(way, sayer('learner', ['7']), { key, from: place, chance: 'fresh' });
+      const drawn = await fresh(repeating, from);
+      expect(shownIn(drawn)).toEqual(shownIn(await fresh(world, held[index]!)));
+      if (index < places.length - 1) expect(shownIn(drawn)).not.toEqual(shownIn(other));
     }
+  });
+
+  test('places below a fresh chance are reached again in a world without snapshots, too', async () => {
+    const { snapshots: _, ...bare } = world;
+    const repeating: World = { ...bare, open: async (...how) => withoutSnapshots(await world.open(...how)) };
+    const below = async (way: World, member: number, from?: KeptPlace): Promise<[Episode, KeptPlace[]]> => {
+      const places: KeptPlace[] = [];
+      const keeper = {
+        prompts: false,
+        keeps: () => true,
+        keep: (place: KeptPlace) => void places.push(place),
+      };
+      const key = madeKey({ environment: world.name, member });
+      const request = { key, keeper, ...(from && { from, chance: 'fresh' as const }) };
+      return [await play(way, sayer('learner', ['1']), request), places];
+    };
+    const shown = async (way: World) => {
+      const [origin, [place]] = await below(way, 0);
+      const [fresh, [deeper]] = await below(way, 1, place);
+      const key = madeKey({ environment: world.name, member: 2 });
+      const twin = await play(way, sayer('learner', ['7']), { key, from: deeper! });
+      return [origin, fresh, twin].map(shownIn);
+    };
+    const [origin, fresh, twin] = await shown(repeating);
+    expect([origin, fresh, twin]).toEqual(await shown(world));
+    expect(fresh).not.toEqual(origin!.slice(1));
+    expect(twin).toEqual(fresh!.slice(1));
   });
 });
 

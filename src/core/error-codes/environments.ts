@@ -59,9 +59,9 @@ export const environments = {
     meaning: 'A reward is so large that sums of it overflow.',
     remedy: 'Scale the rewards down.',
   },
-  'snapshot-missing': {
-    meaning: 'An explorer wants a fresh chance from a place, and the sessions have no snapshots.',
-    remedy: 'Give the sessions `snapshot()`, or ask for expansions whose chance is `same`.',
+  'snapshot-invalid': {
+    meaning: '`world.reopen` was given something that is no snapshot of its sessions.',
+    remedy: 'Pass what `toJson()` of a snapshot of the same environment returned, unchanged.',
   },
   'split-empty': {
     meaning: 'A split that is needed has no tasks.',

@@ -29,7 +29,7 @@ export class MixSession implements Session {
       return {
         cost: held.cost,
         open: async (options) => new MixSession(await held.open(options), world, name, snapshots),
-        ...(held.toJson && { toJson: () => held.toJson!() }),
+        ...(held.toJson && { toJson: () => ({ environment: name, held: held.toJson!() }) }),
         dispose: () => held.dispose(),
       };
     };

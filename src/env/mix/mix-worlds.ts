@@ -2,6 +2,7 @@
 
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
+import { noSnapshot } from '../checks.ts';
 import type { Split, TaskSet } from '../environment.ts';
 import type { ActionProtocol } from '../protocol.ts';
 import { rawProtocol } from '../raw-protocol.ts';
@@ -53,6 +54,17 @@ export function mixWorlds(
       const session = await world.open(own, ...how);
       return new MixSession(session, world, part, snapshots !== undefined);
     },
+    ...(all.every(({ reopen }) => reopen !== undefined) && {
+      async reopen(held: Json) {
+        const { environment: part, held: own } = (held ?? {}) as {
+          readonly environment?: string;
+          readonly held?: Json;
+        };
+        const world = part === undefined ? undefined : worlds.get(part);
+        if (part === undefined || world === undefined || own === undefined) throw noSnapshot(name, held);
+        return new MixSession(await world.reopen!(own), world, part, snapshots !== undefined);
+      },
+    }),
     ...(all.every(({ script }) => script !== undefined) && {
       script: (session, kind, rng) =>
         session instanceof MixSession ? session.world.script?.(session.inner, kind, rng) : undefined,

@@ -2,8 +2,10 @@
 
 import type { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
+import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import type { Rng, RngState } from '../../core/rng.ts';
+import { noSnapshot } from '../checks.ts';
 import { declaredTool } from '../declared-tools.ts';
 import type { Split, TaskSet } from '../environment.ts';
 import { defineWorld, type WorldFactory } from '../factory.ts';
@@ -15,6 +17,7 @@ import type { Role, Session, Snapshot, SnapshotCost, StepResult } from '../sessi
 import { tagProtocol } from '../tag-protocol.ts';
 import { toolProtocol } from '../tool-protocol.ts';
 import {
+  createRequest,
   environmentAnswer,
   scriptAnswer,
   sessionAnswer,
@@ -98,6 +101,15 @@ function remoteWorld(name: string, base: string, described: Described, timeoutMs
       const route = pure ? { split, index, chance, path: [] } : undefined;
       return new TurnwiseSession({ client, roles, snapshots, opened, route });
     },
+    ...(pure && {
+      async reopen(held: Json) {
+        const { data } = createRequest.safeParse(held);
+        if (!data?.chance || !data.path) throw noSnapshot(name, held);
+        const route = held as unknown as Route;
+        const opened = await client.post('/v1/sessions', route, sessionAnswer);
+        return new TurnwiseSession({ client, roles, snapshots, opened, route });
+      },
+    }),
     ...(scripts && { script: askScript }),
   };
 }

@@ -263,6 +263,83 @@ shell(
   },
 );
 
+describe.each(present.filter((language) => language !== 'javascript'))(
+  '%s has a place of its own',
+  (language) => {
+    const print = {
+      python: 'import os, json\nprint(json.dumps([os.getcwd(), dict(os.environ)]))',
+      shell: 'printf \'%s\\n\' "$PWD"; env -0',
+    }[language as 'python' | 'shell'];
+
+    async function told(
+      one: Runtime,
+    ): Promise<{ folder: string; environment: Readonly<Record<string, string>> }> {
+      const { output } = await one.run(print, { outputLength: 100_000 });
+      if (language === 'python') {
+        const [folder, environment] = JSON.parse(output) as [string, Record<string, string>];
+        return { folder, environment };
+      }
+      const end = output.indexOf('\n');
+      const pairs = output
+        .slice(end + 1)
+        .split('\0')
+        .filter((pair) => pair.includes('='))
+        .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]);
+      return {
+        folder: output.slice(0, end),
+        environment: Object.fromEntries(pairs) as Record<string, string>,
+      };
+    }
+
+    test('HOME, TMPDIR and the working folder are it, and nothing else of the environment is inherited', async () => {
+      const secrets = {
+        TURNWISE_TEST_SECRET: 'hush',
+        AWS_SESSION_TOKEN: 'hush',
+        PYTHONSTARTUP: '/hush',
+        BASH_ENV: '/hush',
+      };
+      const before = { ...process.env };
+      Object.assign(process.env, secrets);
+      try {
+        const one = await runtime(language);
+        const copy = await one.fork();
+        open.push(copy);
+        const places = [await told(one), await told(copy)];
+        for (const { folder, environment } of places) {
+          expect(environment).toMatchObject({ HOME: folder, TMPDIR: folder });
+          const { PATH, HOME, TMPDIR, LANG, ...rest } = environment;
+          // Version managers put folders before it.
+          expect(PATH!.endsWith(before.PATH!)).toBe(true);
+          // Marks of ours, and what the interpreters themselves set.
+          expect(
+            Object.keys(rest).filter(
+              (name) => !/^(TURNWISE_RUNTIMES?|PWD|OLDPWD|SHLVL|_|LC_CTYPE|_?PYENV_.*)$/.test(name),
+            ),
+          ).toEqual([]);
+          expect(JSON.stringify(environment)).not.toContain('hush');
+        }
+        expect(places[0]!.folder).not.toBe(places[1]!.folder);
+        await one.close();
+        expect(existsSync(places[0]!.folder)).toBe(false);
+        expect(existsSync(places[1]!.folder)).toBe(true);
+      } finally {
+        for (const name of Object.keys(secrets)) delete process.env[name];
+        Object.assign(process.env, before);
+      }
+    });
+
+    test('files that the user can read are readable: it is no wall', async () => {
+      const one = await runtime(language);
+      const path = new URL(import.meta.url).pathname;
+      const read = {
+        python: `len(open(${JSON.stringify(path)}).read()) > 0`,
+        shell: `[ -s '${path}' ] && echo True`,
+      };
+      expect((await one.run(read[language as 'python' | 'shell'])).output).toBe('True');
+    });
+  },
+);
+
 test.skipIf(!onLinux || present.length < 3)(
   'nothing is left when the process is killed',
   { timeout: 30_000 },

@@ -36,6 +36,7 @@ import {
   type SettingKind,
 } from '../load/definitions.ts';
 import { withArticle } from '../load/load-export.ts';
+import { objectOf } from './object-of.ts';
 
 /**
  * The settings of a run that a program starts. Where a setting names a method, it takes a definition as well: what
@@ -362,17 +363,6 @@ function withDefinition(
       return { ...catalogue, turns: turns.with(name, named(as(kind))) };
     case 'curation':
       return { ...catalogue, curations: curations.with(name, named(as(kind))) };
-  }
-}
-
-function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined;
-  } catch {
-    return undefined;
   }
 }
 

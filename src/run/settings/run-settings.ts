@@ -6,6 +6,7 @@ import { builtIns, type Catalogue } from '../../train/config/catalogue.ts';
 import type { TrainSettings } from '../../train/config/config.ts';
 import { choicesIn, isRead, requireRead, wholeSchema } from '../../train/config/run-schema.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
+import { objectOf } from './object-of.ts';
 import { applySettings } from './settings.ts';
 
 /**
@@ -73,14 +74,32 @@ function writtenChoices(set: readonly string[]): TrainSettings {
   const [data, name, method] = [last('data'), last('objective.name'), last('credit.method')];
   const [tasks, turns] = [last('tasks.name'), last('turns.name')];
   const context = last('context.name');
+  const [curation, shape] = [namedIn('curation', assignments), namedIn('credit.shape', assignments)];
   return {
     ...(data !== undefined && { data }),
     ...(name !== undefined && { objective: { name } }),
-    ...(method !== undefined && { credit: { method } }),
+    ...(curation && { curation }),
+    ...((method !== undefined || shape) && { credit: { method, ...(shape && { shape }) } }),
     ...(tasks !== undefined && { tasks: { name: tasks } }),
     ...(turns !== undefined && { turns: { name: turns } }),
     ...(context !== undefined && { context: { name: context } }),
   };
+}
+
+/** The names in an open group, from `group.NAME…=` and `group={"NAME":…}`; false for those that were left out at last. */
+function namedIn(group: string, assignments: readonly string[]): Record<string, object | false> | undefined {
+  const named: Record<string, object | false> = {};
+  for (const assignment of assignments) {
+    const at = assignment.indexOf('=');
+    const [key, value] = [assignment.slice(0, Math.max(0, at)), assignment.slice(at + 1)];
+    if (key.startsWith(`${group}.`))
+      named[key.slice(group.length + 1).split('.')[0]!] = value !== 'false' && {};
+    if (key === group) {
+      for (const [name, options] of Object.entries(objectOf(value) ?? {}))
+        named[name] = options !== false && {};
+    }
+  }
+  return Object.keys(named).length === 0 ? undefined : named;
 }
 
 /** `a.b` as settings that say something of it. */

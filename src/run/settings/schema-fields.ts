@@ -6,6 +6,7 @@ import type { Json } from '../../core/json/json.ts';
 export interface Field {
   /** `rollout.topP` */
   readonly key: string;
+  readonly path: readonly string[];
   readonly kind: 'number' | 'integer' | 'boolean' | 'string' | 'list' | 'json';
   /** Short, for help: `integer ≥ 1`, `a|b|c`, `text`. */
   readonly type: string;
@@ -35,7 +36,7 @@ interface Node {
 
 /** All leaves of an object schema, in the order they were written. */
 export function schemaFields(schema: z.ZodType): Field[] {
-  return leaves(toNode(schema), '');
+  return leaves(toNode(schema), []);
 }
 
 /** What is said about keys that no schema lists, as `[key with a star, description]`. */
@@ -66,21 +67,18 @@ function toNode(schema: z.ZodType): Node {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node;
 }
 
-function leaves(node: Node, key: string): Field[] {
-  if (node.properties !== undefined) {
-    return Object.entries(node.properties).flatMap(([name, child]) =>
-      leaves(child, key ? `${key}.${name}` : name),
-    );
-  }
-  return [toField(node, key)];
+function leaves(node: Node, path: readonly string[]): Field[] {
+  if (node.properties === undefined) return [toField(node, path)];
+  return Object.entries(node.properties).flatMap(([name, child]) => leaves(child, [...path, name]));
 }
 
-function toField(node: Node, key: string): Field {
+function toField(node: Node, path: readonly string[]): Field {
   const choices = choicesOf(node);
   const kind = choices ? 'string' : kindOf(node);
   const type = choices ? choices.join('|') : `${typeNames[kind]}${shortRange(node)}`;
   return {
-    key,
+    key: path.join('.'),
+    path,
     kind,
     type,
     allowed: choices ? choices.join(', ') : rangeOf(node, kind),

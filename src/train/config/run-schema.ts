@@ -18,6 +18,9 @@ export interface Choices {
   readonly context?: string | undefined;
   readonly tasks?: string | undefined;
   readonly turns?: string | undefined;
+  /** Names beside each other, each with options of its own. */
+  readonly curations?: readonly string[];
+  readonly shapings?: readonly string[];
 }
 
 export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Choices {
@@ -30,8 +33,14 @@ export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Ch
     context: last(({ context }) => (typeof context === 'string' ? context : context?.name)),
     tasks: last(({ tasks }) => tasks?.name),
     turns: last(({ turns }) => turns?.name),
+    curations: layers.flatMap((layer) => namesIn(layer?.curation)),
+    shapings: layers.flatMap((layer) => namesIn(layer?.credit?.shape)),
   };
 }
+
+/** `NAME=false` leaves one out. */
+const namesIn = (group: unknown): string[] =>
+  isPlain(group) ? Object.keys(group).filter((name) => group[name] !== false) : [];
 
 function blocksOf(
   recipe: Recipe,
@@ -78,7 +87,7 @@ export function runSchema(recipe: Recipe, choices: Choices, catalogue: Catalogue
   return z.strictObject({ ...Object.fromEntries(groups), ...recipe.options?.shape });
 }
 
-/** The same with the options of the credit method, of the loss, of tasks and turns, and of an environment, each by name. */
+/** The same with the options of all that is named in it, and of an environment, each by name. */
 export function wholeSchema(
   recipe: Recipe | undefined,
   choices: Choices,
@@ -86,36 +95,75 @@ export function wholeSchema(
   catalogue: Catalogue = builtIns,
 ): z.ZodObject {
   const schema = recipe ? runSchema(recipe, choices, catalogue) : trainConfigSchema;
-  const method = choices.method === undefined ? undefined : catalogue.credit.find(choices.method).options;
-  const named = [
-    ['tasks', catalogue.tasks.find(choices.tasks ?? 'uniform').options],
-    ['turns', catalogue.turns.find(choices.turns ?? 'usual').options],
-    ['context', catalogue.contexts.find(choices.context ?? 'full').options],
-  ] as const;
-  const options =
-    recipe?.lossOptions ??
-    (choices.loss === undefined && recipe === undefined
-      ? undefined
-      : ownOptions(choices.loss ?? 'ppo-clip', catalogue));
   const shape = schema.shape as Readonly<Record<string, z.ZodType | undefined>>;
-  const { credit, objective } = shape;
+  const { credit, objective, curation } = shape;
   const lossGroup = objective && (unwrap(objective) as z.ZodObject);
-  const creditGroup = credit && (unwrap(credit) as z.ZodObject);
-  const withOptions = named.flatMap(([key, options]) => {
+  const creditGroup = credit && withShapings(unwrap(credit) as z.ZodObject, choices, catalogue);
+  // Names are looked up only where they are read: elsewhere it is said that they are not.
+  const method =
+    creditGroup?.shape.method && choices.method !== undefined
+      ? catalogue.credit.find(choices.method).options
+      : undefined;
+  const named = [
+    ['tasks', () => catalogue.tasks.find(choices.tasks ?? 'uniform').options],
+    ['turns', () => catalogue.turns.find(choices.turns ?? 'usual').options],
+    ['context', () => catalogue.contexts.find(choices.context ?? 'full').options],
+  ] as const;
+  const options = lossGroup?.shape.options && lossOptionsOf(recipe, choices, catalogue);
+  const withOptions = named.flatMap(([key, find]) => {
     const group = shape[key];
-    if (!group || !(options instanceof z.ZodObject)) return [];
-    const own = { ...(unwrap(group) as z.ZodObject).shape, ...options.shape };
-    return [[key, z.strictObject(own).prefault({})] as const];
+    const own = group && find();
+    if (!(own instanceof z.ZodObject)) return [];
+    return [
+      [key, z.strictObject({ ...(unwrap(group!) as z.ZodObject).shape, ...own.shape }).prefault({})] as const,
+    ];
   });
   return schema.extend({
     ...Object.fromEntries(withOptions),
-    ...(lossGroup?.shape.options && options && { objective: lossGroup.extend({ options }).prefault({}) }),
+    ...(options && { objective: lossGroup.extend({ options }).prefault({}) }),
     ...(environment && { environment }),
-    ...(creditGroup?.shape.method &&
-      method instanceof z.ZodObject && {
-        credit: z.strictObject({ ...creditGroup.shape, ...method.shape }),
-      }),
+    ...(curation && { curation: withNamed(curation, choices.curations, catalogue.curations) }),
+    ...(creditGroup && {
+      credit:
+        method instanceof z.ZodObject
+          ? z.strictObject({ ...creditGroup.shape, ...method.shape })
+          : creditGroup.prefault({}),
+    }),
   });
+}
+
+/** Of the policy loss, or of what else the recipe minimises; undefined where neither is named. */
+function lossOptionsOf(
+  recipe: Recipe | undefined,
+  { loss }: Choices,
+  catalogue: Catalogue,
+): z.ZodType | undefined {
+  if (recipe?.lossOptions) return recipe.lossOptions;
+  return loss === undefined && recipe === undefined ? undefined : ownOptions(loss ?? 'ppo-clip', catalogue);
+}
+
+function withShapings(credit: z.ZodObject, { shapings }: Choices, catalogue: Catalogue): z.ZodObject {
+  const shape = credit.shape.shape as z.ZodType | undefined;
+  if (shape === undefined) return credit;
+  return extended(credit, { shape: withNamed(shape, shapings, catalogue.shapings) });
+}
+
+/** An open group in which everything that is named has its options. */
+function withNamed(
+  group: z.ZodType,
+  names: readonly string[] = [],
+  known: { find(name: string): { readonly options: z.ZodType } },
+): z.ZodType {
+  const options = names.map((name) => [name, known.find(name).options] as const);
+  const whole = extended(unwrap(group) as z.ZodObject, Object.fromEntries(options)).prefault({});
+  return group.description === undefined ? whole : whole.describe(group.description);
+}
+
+/** What a group says of itself stays. */
+function extended(group: z.ZodObject, more: z.ZodRawShape): z.ZodObject {
+  const { description } = group;
+  const whole = group.extend(more) as z.ZodObject;
+  return description === undefined ? whole : whole.describe(description);
 }
 
 /** What a recipe leaves out of the settings of several. */
