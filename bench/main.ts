@@ -34,7 +34,7 @@ const { values, positionals } = parseArgs({
 });
 const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<object>>> = {
   engine: benchEngine,
-  rollout: async () => ({ maze40: await benchRollout() }),
+  rollout: benchRollout,
   memory: () => benchMemory(),
   size: async (names) => benchSize(names),
   credit: async (names) => ({ credit4096x50: benchCredit(names) }),

@@ -15,7 +15,10 @@ const request = (keep: number, append: readonly number[]): SampleRequest => ({
 test('a token list is a list of tokens, however it grows and shrinks', () => {
   const change = fc.oneof(
     fc.record({ push: fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 90 }) }),
+    // Past the end of a block, and of several.
+    fc.record({ push: fc.nat(2500).map((length) => Array.from({ length }, (_, index) => index % 7)) }),
     fc.record({ truncate: fc.nat(200) }),
+    fc.record({ truncate: fc.nat(5000) }),
   );
   fc.assert(
     fc.property(fc.array(change, { maxLength: 12 }), fc.nat(99), (changes, start) => {
@@ -31,6 +34,8 @@ test('a token list is a list of tokens, however it grows and shrinks', () => {
         }
         expect([...list.slice(0)]).toEqual(plain);
       }
+      const middle = Math.floor(plain.length / 2);
+      expect([...list.slice(middle, middle + 1500)]).toEqual(plain.slice(middle, middle + 1500));
       const from = Math.min(start, plain.length);
       expect(list.agrees(from, [...plain.slice(from), 1])).toBe(plain.length - from);
     }),

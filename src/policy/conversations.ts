@@ -3,9 +3,12 @@
 import { TurnwiseError } from '../core/errors.ts';
 import type { SampleRequest } from './sampler.ts';
 
-/** Token ids that grow at the end, without being copied at every turn. */
+/** Tokens of a block. */
+const BLOCK = 1024;
+
+/** Token ids that grow at the end: blocks of them, so that nothing is copied, and no larger copy leaves a hole behind. */
 export class TokenList {
-  #ids: Int32Array = new Int32Array(64);
+  readonly #blocks: Int32Array[] = [];
   #length = 0;
 
   get length(): number {
@@ -13,32 +16,56 @@ export class TokenList {
   }
 
   push(ids: ArrayLike<number>): void {
-    const length = this.#length + ids.length;
-    if (length > this.#ids.length) {
-      const longer = new Int32Array(Math.max(length, 2 * this.#ids.length));
-      longer.set(this.slice(0, this.#length));
-      this.#ids = longer;
+    for (let from = 0; from < ids.length; ) {
+      const at = this.#length % BLOCK;
+      const block = this.#blockFor(ids.length - from);
+      const count = Math.min(ids.length - from, block.length - at);
+      for (let index = 0; index < count; index++) block[at + index] = ids[from + index]!;
+      from += count;
+      this.#length += count;
     }
-    this.#ids.set(ids, this.#length);
-    this.#length = length;
   }
 
   /** Forgets all but the first `length`. */
   truncate(length: number): void {
     this.#length = Math.min(this.#length, length);
+    this.#blocks.length = Math.min(this.#blocks.length, Math.ceil(this.#length / BLOCK));
   }
 
-  /** A view that is valid until the list changes. */
+  /** Some of them, valid until the list changes. */
   slice(start: number, end: number = this.#length): Int32Array {
-    return this.#ids.subarray(start, Math.min(end, this.#length));
+    const length = Math.max(0, Math.min(end, this.#length) - start);
+    const at = start % BLOCK;
+    const first = this.#blocks[(start - at) / BLOCK];
+    if (length === 0 || first === undefined) return new Int32Array();
+    if (at + length <= first.length) return first.subarray(at, at + length);
+    return Int32Array.from({ length }, (_, index) => this.#at(start + index));
   }
 
   /** How many of `ids` stand in the list from `start` on. */
   agrees(start: number, ids: ArrayLike<number>): number {
     const limit = Math.min(this.#length - start, ids.length);
     let count = 0;
-    while (count < limit && this.#ids[start + count] === ids[count]) count++;
+    while (count < limit && this.#at(start + count) === ids[count]) count++;
     return count;
+  }
+
+  #at(index: number): number {
+    const at = index % BLOCK;
+    return this.#blocks[(index - at) / BLOCK]![at]!;
+  }
+
+  /** The block that the next ids go into. The first grows to its size, since most conversations are short. */
+  #blockFor(more: number): Int32Array {
+    const at = this.#length % BLOCK;
+    const number = (this.#length - at) / BLOCK;
+    const block = this.#blocks[number];
+    if (block && (block.length > at || block.length === BLOCK)) return block;
+    const size = number > 0 ? BLOCK : Math.min(BLOCK, Math.max(64, 2 * at, at + more));
+    const larger = new Int32Array(size);
+    if (block) larger.set(block);
+    this.#blocks[number] = larger;
+    return larger;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Author, ByRole, Call, Episode, EpisodeKey, Place, Role, Transition
 import { canonicalJson, type Json } from '../core/json/json.ts';
 import type { Message, ToolDeclaration } from '../core/messages.ts';
 import type { StopReason } from '../core/stop.ts';
+import { CallStore } from './call-store.ts';
 
 /** The prefix that a branch shares with the episode that it goes on from. */
 export interface Prefix {
@@ -26,6 +27,8 @@ export class Recorder {
   readonly #success: Record<Role, boolean>;
   readonly #seats: Record<Role, { player: string; version: number }>;
   readonly #began: number = performance.now();
+  /** Of its calls. */
+  readonly store: CallStore = new CallStore();
   /** In a world of worlds: the name of the one that is played. */
   part: string | undefined;
 

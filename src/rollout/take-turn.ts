@@ -8,7 +8,7 @@ import type { StopReason } from '../core/stop.ts';
 import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import type { World } from '../env/world.ts';
 import { isCompletion } from '../model/chat/renderer.ts';
-import { idsOfPrompt, linkOf, type Prompt, sharedTokens } from '../model/chat/token-path.ts';
+import { idsOfPrompt, linkOf, type Prompt } from '../model/chat/token-path.ts';
 import type { Completion, CompletionRequest } from '../policy/policy.ts';
 import { actChoices } from './act-choices.ts';
 import { addressed } from './agent-names.ts';
@@ -179,7 +179,8 @@ async function act(
     ...(isPlain(rendered, fresh) ? {} : { parts: recordedParts(rendered.parts, fresh, sampled.call.id) }),
   };
   const thread = {
-    ...withCall(next.thread, rendered.prompt, base),
+    // Its path holds the tokens of the record, and no others.
+    ...withCall(next.thread, { ...rendered.prompt, context: base.context }, base),
     turns: next.thread.turns + 1,
   };
   const own = answerTo(base, { ...next, thread }, setting, guard);
@@ -240,13 +241,17 @@ async function sample(
   const at = recorder.now();
   const began = performance.now();
   const room = options.contextLength - prompt.length;
-  const sampling = { ...options.sampling, maxTokens: Math.min(renderer.maxTurnTokens, room) };
+  const { store } = recorder;
+  const sampling = store.sampling(options.sampling, Math.min(renderer.maxTurnTokens, room));
   const completion = await boundary.step('policy', `completing ${session.place}`, undefined, (signal) =>
     policy.complete({
       key,
       conversation: conversationOf(key, role),
       seedKey: [options.seed, ...policyKeyOf(options), ...keyParts(drawsAs), id].join('/'),
-      messages: said.map((one) => (isCompletion(one) ? assistant(one.text) : one)),
+      // Made when they are read: policies that read tokens never do, and many turns are many messages.
+      get messages() {
+        return said.map((one) => (isCompletion(one) ? assistant(one.text) : one));
+      },
       ...keptAndNew(seat, prompt),
       sampling,
       role,
@@ -263,12 +268,12 @@ async function sample(
     id,
     conversation: role,
     role,
-    by: completion.by,
+    by: store.author(completion.by),
     purpose,
     sampling,
-    context: prompt.context,
-    ids: completion.ids,
-    logprobs: completion.logprobs,
+    context: store.ids(prompt.context),
+    ids: store.ids(completion.ids),
+    logprobs: store.numbers(completion.logprobs),
     messages: [],
     text: completion.text,
     finish: completion.finish,
@@ -289,7 +294,7 @@ function keptAndNew({ held, thread }: Seat, prompt: Prompt): Pick<CompletionRequ
   if (prompt.path?.call === held) return { keep: prompt.kept, append: prompt.context };
   const ids = idsOfPrompt(prompt);
   const path = thread.paths.find(({ call }) => call === held);
-  const keep = path ? sharedTokens(ids, path.ids) : 0;
+  const keep = path?.tokens.agrees(0, ids) ?? 0;
   return { keep, append: ids.slice(keep) };
 }
 

@@ -83,7 +83,12 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
     const { record, host, allowHost, port, sessionCalls, leaseMs, drainMs } = given;
     const meter = meterOf(given);
     if (given.policy === undefined) requireNoLimits(given);
-    const { model, context, environment, tokenizer, close } = await open(run, given, meter, interrupts.signal);
+    const { model, context, environment, tokenizer, close } = await open(
+      run,
+      given,
+      meter,
+      interrupts.signal,
+    );
     if (record !== undefined) endLine(record);
     const keys = record === undefined ? undefined : await SessionKeys.after(record, environment);
     let sessions = 0;
@@ -246,6 +251,8 @@ async function contextOfRun(learner: OpenedCheckpoint, set: readonly string[]): 
     await learner.close();
     throw error;
   }
+}
+
 /** A model of this machine costs nothing, and a limit that limits nothing would be believed. */
 function requireNoLimits({ maxCalls, maxTokens, price }: z.output<typeof options>): void {
   const given = Object.entries({ '--max-calls': maxCalls, '--max-tokens': maxTokens, '--price': price });

@@ -44,7 +44,7 @@ export function continued(
   const completion = { id: messages.length, ids, text };
   const path = pathAfter(prompt, completion);
   return {
-    ids: [...path.ids],
+    ids: [...path.tokens.toArray()],
     messages: [...messages, assistant(text)],
     said: [...prompt.said, completion],
     paths: [path],

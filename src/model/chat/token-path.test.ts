@@ -59,13 +59,13 @@ test.each(renderers)('property: prompts of %s are those that are rendered from n
         }
         const completion: Completion = { id, ids: sampled, text: renderer.text(sampled) };
         const path = pathAfter(prompt, completion);
-        expect([...path.ids]).toEqual([...ids, ...sampled]);
-        ofCall.set(id, [...path.ids]);
+        expect([...path.tokens.toArray()]).toEqual([...ids, ...sampled]);
+        ofCall.set(id, [...path.tokens.toArray()]);
         paths = withPath(paths, path);
         history = [...said, completion];
       }
       // What shares a buffer is not written over.
-      for (const path of paths) expect([...path.ids]).toEqual(ofCall.get(path.call));
+      for (const path of paths) expect([...path.tokens.toArray()]).toEqual(ofCall.get(path.call));
     }),
     { numRuns: 200 },
   );
@@ -96,7 +96,7 @@ test('a conversation that grows is rendered once: tokens handled are linear in t
       said = [...said, completion];
     }
     expect(paths).toHaveLength(1);
-    expect(paths[0]!.ids).toHaveLength(7 * turns);
+    expect(paths[0]!.tokens).toHaveLength(7 * turns);
     return handled;
   };
   expect(played(10)).toBe(40);

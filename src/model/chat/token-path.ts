@@ -13,19 +13,19 @@ import {
   type Renderer,
   type Said,
 } from './renderer.ts';
+import { handled, TokenRuns } from './token-runs.ts';
 
 export interface TokenPath {
   /** The call that it ends with. */
   readonly call: number;
   /** Prompt and completion; none where the model does not tell. */
-  readonly ids: Int32Array;
+  readonly tokens: TokenRuns;
   /** Pieces of the conversation, and the token that each ends before. */
   readonly pieces: readonly Piece[];
   readonly ends: readonly number[];
   readonly said: readonly Said[];
   /** What it goes on from without a cut. */
   readonly before?: EarlierPath;
-  readonly buffer: TokenBuffer;
 }
 
 /** How much of a path an earlier one was that it goes on from. A path of its own for each call would be quadratic in turns. */
@@ -54,34 +54,12 @@ export interface Prompt {
   readonly length: number;
 }
 
-/** Grows at its end; paths that go on from one another share it. */
-class TokenBuffer {
-  ids: Int32Array;
-  used = 0;
-
-  constructor(capacity: number) {
-    this.ids = new Int32Array(capacity);
-  }
-
-  append(...parts: readonly ArrayLike<number>[]): void {
-    const needed = this.used + parts.reduce((sum, { length }) => sum + length, 0);
-    if (needed > this.ids.length) {
-      const larger = new Int32Array(2 * needed);
-      larger.set(this.ids.subarray(0, this.used));
-      this.ids = larger;
-    }
-    for (const part of parts) {
-      this.ids.set(part, this.used);
-      this.used += part.length;
-    }
-  }
-}
-
 /** How many tokens both begin with. */
 export function sharedTokens(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const most = Math.min(a.length, b.length);
   let length = 0;
   while (length < most && a[length] === b[length]) length++;
+  handled.tokens += length;
   return length;
 }
 
@@ -117,13 +95,14 @@ export function promptAfter(
     ends.push(from + ids.length);
   }
   length += ids.length;
+  handled.tokens += ids.length;
   if (renderer.size) length = Math.ceil(pieces.reduce((sum, piece) => sum + renderer.size!(piece), 0));
   const common = { said, pieces, ends, length, first: paths.length === 0 };
   // Different pieces may begin with the same tokens, also where no piece is shared.
-  let kept = from + (best ? sharedTokens(ids, best.ids.subarray(from)) : 0);
+  let kept = from + (best ? best.tokens.agrees(from, ids) : 0);
   if (best === undefined) {
     for (const path of candidates) {
-      const shared = sharedTokens(ids, path.ids);
+      const shared = path.tokens.agrees(0, ids);
       if (shared > 0 && shared >= kept) [best, kept] = [path, shared];
     }
   }
@@ -141,8 +120,7 @@ export function promptAfter(
 /** All of its tokens. */
 export function idsOfPrompt({ path, kept, context }: Prompt): Int32Array {
   if (path === undefined || kept === 0) return context;
-  const ids = new Int32Array(kept + context.length);
-  ids.set(path.ids.subarray(0, kept));
+  const ids = path.tokens.toArray(kept, context.length);
   ids.set(context, kept);
   return ids;
 }
@@ -181,18 +159,15 @@ const goesOn = (said: readonly Said[], path: TokenPath): boolean =>
 /** The path after a completion of `prompt`. */
 export function pathAfter(prompt: Prompt, completion: Completion): TokenPath {
   const { path, kept, context } = prompt;
-  const goesOnFromEnd = prompt.extends && path !== undefined && path.buffer.used === path.ids.length;
-  const buffer = goesOnFromEnd ? path.buffer : new TokenBuffer(2 * (kept + context.length + 64));
-  if (!goesOnFromEnd && path) buffer.append(path.ids.subarray(0, kept));
-  buffer.append(context, completion.ids);
+  const tokens = (path?.tokens.upTo(kept) ?? TokenRuns.none).with(context, completion.ids);
+  const said = [...prompt.said, completion];
   return {
     call: completion.id,
-    ids: buffer.ids.subarray(0, buffer.used),
-    pieces: [...prompt.pieces, completion],
-    ends: [...prompt.ends, buffer.used],
-    said: [...prompt.said, completion],
+    tokens,
+    pieces: prompt.pieces === prompt.said ? said : [...prompt.pieces, completion],
+    ends: [...prompt.ends, tokens.length],
+    said,
     ...(prompt.extends && path && { before: extentOf(path) }),
-    buffer,
   };
 }
 
@@ -201,8 +176,8 @@ export function withPath(paths: readonly TokenPath[], path: TokenPath): TokenPat
   return [...paths.filter(({ call }) => call !== path.before?.call), path];
 }
 
-function extentOf({ call, ids, pieces, said, before }: TokenPath): EarlierPath {
-  return { call, tokens: ids.length, pieces: pieces.length, said: said.length, ...(before && { before }) };
+function extentOf({ call, tokens, pieces, said, before }: TokenPath): EarlierPath {
+  return { call, tokens: tokens.length, pieces: pieces.length, said: said.length, ...(before && { before }) };
 }
 
 /** The path as it was after an earlier call. */
@@ -210,12 +185,11 @@ function upTo(path: TokenPath, { call, tokens, pieces, said, before }: EarlierPa
   if (call === path.call) return path;
   return {
     call,
-    ids: path.ids.subarray(0, tokens),
+    tokens: path.tokens.upTo(tokens),
     pieces: path.pieces.slice(0, pieces),
     ends: path.ends.slice(0, pieces),
     said: path.said.slice(0, said),
     ...(before && { before }),
-    buffer: path.buffer,
   };
 }
 
