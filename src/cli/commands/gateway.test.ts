@@ -127,6 +127,46 @@ test('sessions over HTTP, kept when they end; Ctrl-C ends the gateway', async ()
   await expect(fetch(`${address}/health`)).rejects.toThrow();
 });
 
+test('limits and prices hold for a model elsewhere: beyond them a client is told, and the end says what was spent', async () => {
+  const console = memoryConsole();
+  const interrupted = new AbortController();
+  const line = ['gateway', '--policy', `openai:${url}`, '--port', '0', '--max-calls', '2', '--price', '1,2'];
+  const served = runCommandLine(line, {
+    commands,
+    version: '0',
+    console,
+    interrupts: { ...noInterrupts, signal: interrupted.signal },
+  });
+  await vi.waitFor(() => expect(console.output()).toContain('curl'));
+  const [, address, key] = /Listening at (\S+)\n +key +(\S+)/.exec(console.output())!;
+  const before = asked.length;
+  const post = async (to: string, with_: string, body: object) => {
+    const headers = { authorization: `Bearer ${with_}` };
+    const response = await fetch(to, { method: 'POST', headers, body: JSON.stringify(body) });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  const { body: session } = await post(`${address}/sessions`, key!, {});
+  const ask = (content: string) =>
+    post(`${session.base_url}/chat/completions`, session.api_key as string, {
+      model: 'policy',
+      messages: [{ role: 'user', content }],
+    });
+  expect([(await ask('a')).status, (await ask('b')).status]).toEqual([200, 200]);
+  expect(await ask('c')).toMatchObject({ status: 400, body: { error: { code: 'spend_limit_reached' } } });
+  expect(asked.length - before).toBe(2);
+  interrupted.abort();
+  expect(await served).toBe(0);
+  expect(console.errors()).toContain('The limit of what models elsewhere may cost is reached');
+  expect(console.errors()).toMatch(/2 calls, \d+ tokens read and \d+ written, \d+\.\d{4} spent\.\n$/);
+});
+
+test('a limit of what models elsewhere cost is refused where none is served', async () => {
+  const console = memoryConsole();
+  const line = ['gateway', '--model', 'some-model', '--max-calls', '5'];
+  expect(await runCommandLine(line, { commands, version: '0', console, interrupts: noInterrupts })).toBe(2);
+  expect(console.errors().replace(/\s+/g, ' ')).toContain('limit sessions with --session-calls');
+});
+
 const gatewayWith = (
   console: ReturnType<typeof memoryConsole>,
   signal: AbortSignal,
@@ -176,46 +216,6 @@ test.each([
   expect(await gatewayWith(console, new AbortController().signal, [set])).toBe(2);
   expect(console.errors()).toContain(told);
   expect(console.output()).toBe('');
-});
-
-test('limits and prices hold for a model elsewhere: beyond them a client is told, and the end says what was spent', async () => {
-  const console = memoryConsole();
-  const interrupted = new AbortController();
-  const line = ['gateway', '--policy', `openai:${url}`, '--port', '0', '--max-calls', '2', '--price', '1,2'];
-  const served = runCommandLine(line, {
-    commands,
-    version: '0',
-    console,
-    interrupts: { ...noInterrupts, signal: interrupted.signal },
-  });
-  await vi.waitFor(() => expect(console.output()).toContain('curl'));
-  const [, address, key] = /Listening at (\S+)\n +key +(\S+)/.exec(console.output())!;
-  const before = asked.length;
-  const post = async (to: string, with_: string, body: object) => {
-    const headers = { authorization: `Bearer ${with_}` };
-    const response = await fetch(to, { method: 'POST', headers, body: JSON.stringify(body) });
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-  };
-  const { body: session } = await post(`${address}/sessions`, key!, {});
-  const ask = (content: string) =>
-    post(`${session.base_url}/chat/completions`, session.api_key as string, {
-      model: 'policy',
-      messages: [{ role: 'user', content }],
-    });
-  expect([(await ask('a')).status, (await ask('b')).status]).toEqual([200, 200]);
-  expect(await ask('c')).toMatchObject({ status: 400, body: { error: { code: 'spend_limit_reached' } } });
-  expect(asked.length - before).toBe(2);
-  interrupted.abort();
-  expect(await served).toBe(0);
-  expect(console.errors()).toContain('The limit of what models elsewhere may cost is reached');
-  expect(console.errors()).toMatch(/2 calls, \d+ tokens read and \d+ written, \d+\.\d{4} spent\.\n$/);
-});
-
-test('a limit of what models elsewhere cost is refused where none is served', async () => {
-  const console = memoryConsole();
-  const line = ['gateway', '--model', 'some-model', '--max-calls', '5'];
-  expect(await runCommandLine(line, { commands, version: '0', console, interrupts: noInterrupts })).toBe(2);
-  expect(console.errors().replace(/\s+/g, ' ')).toContain('limit sessions with --session-calls');
 });
 
 test('a GGUF file is served without a run, whole and streamed, to any OpenAI client', async () => {

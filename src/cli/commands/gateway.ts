@@ -123,12 +123,11 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
       console.write(
         `  try   curl -X POST ${gateway.address}/sessions -H 'authorization: Bearer ${gateway.key}'\n`,
       );
-      if (given.model !== undefined && record === undefined)
-        console.write(openAiClient(gateway, model, context));
       meter.limited.addEventListener('abort', () =>
         console.writeError(`${(meter.limited.reason as Error).message}\n`),
       );
-      if (given.model !== undefined && record === undefined) console.write(openAiClient(gateway, model));
+      if (given.model !== undefined && record === undefined)
+        console.write(openAiClient(gateway, model, context));
       const told = AbortSignal.any([stop.signal, interrupts.signal]);
       await new Promise<void>((resolve) => {
         // It may have been told while the model was read.
@@ -242,17 +241,6 @@ async function trained(
   };
 }
 
-/** As the policy learned to read, unless the command says otherwise. */
-async function contextOfRun(learner: OpenedCheckpoint, set: readonly string[]): Promise<Context> {
-  if (set.length === 0) return learner.context;
-  try {
-    return await readContext(set, 'turnwise gateway', learner.config.context);
-  } catch (error) {
-    await learner.close();
-    throw error;
-  }
-}
-
 /** A model of this machine costs nothing, and a limit that limits nothing would be believed. */
 function requireNoLimits({ maxCalls, maxTokens, price }: z.output<typeof options>): void {
   const given = Object.entries({ '--max-calls': maxCalls, '--max-tokens': maxTokens, '--price': price });
@@ -263,6 +251,17 @@ function requireNoLimits({ maxCalls, maxTokens, price }: z.output<typeof options
     seen: `${name} ${value}`,
     next: 'Add --policy, or limit sessions with --session-calls',
   });
+}
+
+/** As the policy learned to read, unless the command says otherwise. */
+async function contextOfRun(learner: OpenedCheckpoint, set: readonly string[]): Promise<Context> {
+  if (set.length === 0) return learner.context;
+  try {
+    return await readContext(set, 'turnwise gateway', learner.config.context);
+  } catch (error) {
+    await learner.close();
+    throw error;
+  }
 }
 
 function nothingToServe(seen: string): TurnwiseError {
