@@ -12,7 +12,7 @@ import { parityLanguage } from '../../src/model/testing/parity-data.ts';
 import { WordTokenizer } from '../../src/model/tokenizer/word-tokenizer.ts';
 import { fullContext } from '../../src/rollout/context/contexts.ts';
 import { unwatched } from '../../src/rollout/watch.ts';
-import { agentEpisodes } from '../../src/server/gateway/agent-episodes.ts';
+import { agentEpisodes } from '../../src/server/gateway/agents/agent-episodes.ts';
 import type { ChatModel } from '../../src/server/gateway/chat-model.ts';
 import { Gateway } from '../../src/server/gateway/gateway.ts';
 import { policyModel } from '../../src/server/gateway/policy-model.ts';

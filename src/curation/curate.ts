@@ -20,8 +20,8 @@ export interface CurationMoment {
   /** Of each curation, by its name. */
   readonly memory: Readonly<Record<string, Json>>;
   readonly read: ReadGroups;
-  /** Whether the learner plays a role; default: every role. */
-  readonly learns?: (role: Role) => boolean;
+  /** What learners play of groups; default: everything. */
+  readonly learned?: (groups: readonly RoleGroup[]) => readonly RoleGroup[];
 }
 
 export interface Curated {
@@ -45,8 +45,8 @@ export async function curate(
   const { minimumMembers, step, round, batch } = moment;
   const choices = new Choices();
   let groups = played;
-  const rolesOf = (some: readonly Group[]): RoleGroup[] =>
-    roleGroups(some).filter(({ role }) => moment.learns?.(role) ?? true);
+  const rolesOf = (some: readonly Group[]): readonly RoleGroup[] =>
+    moment.learned?.(roleGroups(some)) ?? roleGroups(some);
   let roles = rolesOf(groups);
   let usable = keepUsable(roles, minimumMembers);
   let wanted = 0;

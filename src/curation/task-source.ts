@@ -30,6 +30,11 @@ export interface GroupRequest {
   readonly maxTurns?: number;
   /** An instruction: messages that roles read before their first turns, or before the first after the place. */
   readonly say?: readonly Message[];
+  /**
+   * Players of roles by name, `learner` or one of the setting `players`, in place of those that `seats` of the run names. At
+   * least one role must be a learner's.
+   */
+  readonly seats?: ByRole<string>;
 }
 
 /** What a source knows when it is asked. */
@@ -56,6 +61,8 @@ export interface Round {
 export interface TaskSource<O extends object, M extends Json> extends Remembers<O, M> {
   /** Whether it asks for places. Refused where none can be opened. */
   readonly places?: true;
+  /** Whether it seats players. Refused for agents, and for recipes that need the learner in every role. */
+  readonly seats?: true;
   /** The groups of a round. Asked round after round until it gives none. */
   next(at: At<O, M> & Round): readonly GroupRequest[];
   /** Once all rounds are over: rewards that depend on other groups, such as a proposer's. They are added to the outcomes. */
@@ -69,6 +76,7 @@ export interface DefinedTasks {
   readonly summary: string;
   readonly options: z.ZodType<object>;
   readonly places: boolean;
+  readonly seats: boolean;
   /** The source with these options. Refuses unknown or invalid ones. */
   create(options?: unknown, subject?: string): Tasks;
 }
@@ -84,7 +92,8 @@ export interface Tasks extends Remembering {
  *
  * `next` is asked round after round until it gives no groups, so that later groups may depend on earlier ones of the step.
  * A group plays a task of the environment, a task that the source made up, or goes on from a `place` of an earlier episode:
- * its calls up to there are copied and not trained on. Places need a pure environment.
+ * its calls up to there are copied and not trained on. Places need a pure environment,
+ * in this process or behind a `turnwise:` address.
  *
  * @example
  * // Tasks that a whole group solved are played less often.
@@ -111,7 +120,7 @@ export interface Tasks extends Remembering {
 export function defineTasks<O extends object = Record<never, never>, M extends Json = null>(
   definition: TaskSource<O, M>,
 ): DefinedTasks {
-  const { name, summary = '', places = false } = definition;
+  const { name, summary = '', places = false, seats = false } = definition;
   const schema = optionsOf(definition);
   return {
     kind: 'tasks',
@@ -119,6 +128,7 @@ export function defineTasks<O extends object = Record<never, never>, M extends J
     summary,
     options: schema,
     places,
+    seats,
     create(given = {}, subject = `Source of tasks "${name}"`) {
       const { common, at } = remembering(definition, schema, given, subject);
       return {
@@ -134,7 +144,7 @@ export function defineTasks<O extends object = Record<never, never>, M extends J
               requests,
               'an array, which may be empty',
             );
-          for (const request of requests) requireRequest(request, places, subject);
+          for (const request of requests) requireRequest(request, { places, seats }, subject);
           return requests;
         },
         ...(definition.scores && {
@@ -152,18 +162,34 @@ export function defineTasks<O extends object = Record<never, never>, M extends J
 
 const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 1;
 
-function requireRequest(request: GroupRequest, places: boolean, subject: string): void {
+const isSeating = (seats: unknown): boolean =>
+  typeof seats === 'object' &&
+  seats !== null &&
+  !Array.isArray(seats) &&
+  Object.values(seats).every((name) => typeof name === 'string');
+
+function requireRequest(
+  request: GroupRequest,
+  declared: Pick<DefinedTasks, 'places' | 'seats'>,
+  subject: string,
+): void {
   const wrong = (problem: string, allowed: string) => badDefinition(subject, problem, request, allowed);
-  const { task, members, maxTurns, say } = (request ?? {}) as Partial<GroupRequest>;
+  const { task, members, maxTurns, say, seats } = (request ?? {}) as Partial<GroupRequest>;
   if (!isCount(members)) throw wrong('asks for a group without members', 'members: a whole number from 1');
   if (maxTurns !== undefined && !isCount(maxTurns))
     throw wrong('asks for a group without turns', 'maxTurns: a whole number from 1');
   if (say !== undefined && !(Array.isArray(say) && say.every(isMessage)))
     throw wrong('says something that is no message', 'say: messages, { role, content } each');
+  if (seats !== undefined) {
+    if (!declared.seats) throw wrong('seats players and does not say so', 'seats: true in its definition');
+    if (!isSeating(seats))
+      throw wrong('seats something else than players', 'seats: { role: name of a player }');
+  }
   if (typeof task !== 'object' || task === null || isThenable(task))
     throw wrong('asks for a group without a task', '{ split, index }, { task } or { place }');
   if ('place' in task) {
-    if (!places) throw wrong('asks for a place and does not say so', 'places: true in its definition');
+    if (!declared.places)
+      throw wrong('asks for a place and does not say so', 'places: true in its definition');
   } else if ('task' in task) {
     const strange = findNonJson(task.task);
     if (strange !== undefined) throw wrong(`made up a task that is not JSON, at ${strange}`, 'plain JSON');

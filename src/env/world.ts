@@ -34,6 +34,11 @@ export interface World {
   readonly facts?: readonly string[];
   /** Whether its code is a reducer: what it does is done when a call returns, and depends on nothing else. */
   readonly pure?: true;
+  /**
+   * Whether the same task, chance and actions always lead to the same place, wherever its code runs: a server whose environment
+   * is pure, and which takes chance from here. Follows from `pure`.
+   */
+  readonly repeats?: true;
   /** What snapshots of its sessions cost; absent where they offer none. Recipes that branch need them, or a pure world. */
   readonly snapshots?: SnapshotCost;
   /** The game behind it, where there is one: small games can be solved exactly, so strategies in them can be measured. */
@@ -74,6 +79,15 @@ export function canBranch({
   snapshots,
 }: Partial<Pick<World, 'agent' | 'pure' | 'snapshots'>>): boolean {
   return agent === undefined && (pure === true || snapshots !== undefined);
+}
+
+/** Whether a place of an earlier episode is reached by doing again what was done. */
+export function canRepeat({
+  agent,
+  pure,
+  repeats,
+}: Partial<Pick<World, 'agent' | 'pure' | 'repeats'>>): boolean {
+  return agent === undefined && (pure === true || repeats === true);
 }
 
 /** The solutions that a world knows of a task: none where it knows none, and where its own code fails: what cannot be told is no reason to end a run. */

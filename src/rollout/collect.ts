@@ -1,12 +1,13 @@
 /** Many episodes at once, gathered into groups. */
 
-import type { Episode, EpisodeKey, Group, Role, Split } from '../core/episode.ts';
+import type { ByRole, Episode, EpisodeKey, Group, Role, Split } from '../core/episode.ts';
 import { keyText } from '../core/episode-key.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json/json.ts';
 import { withoutIds } from '../core/json/without-ids.ts';
 import { isTrainable } from '../core/stop.ts';
 import type { Batching } from '../policy/batching.ts';
+import type { Policy } from '../policy/policy.ts';
 import { EpisodeEnd } from './boundary.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 import { allowManyListeners } from './node/many-listeners.ts';
@@ -19,6 +20,8 @@ export type Play = (request: EpisodeRequest, options: EpisodeOptions) => Promise
 export interface CollectOptions extends EpisodeOptions {
   /** Which completions are asked for together. */
   readonly batching: Batching;
+  /** The policy with other players in these roles; needed where groups seat players. */
+  readonly seatedAs?: (seats: ByRole<string>) => Policy;
   /** Plays an episode whose code is its own, such as an agent's. Default: `runEpisode`. */
   readonly play?: Play;
   /** Episodes under way at once. */
@@ -30,7 +33,8 @@ export interface CollectOptions extends EpisodeOptions {
   readonly onEnded?: (episode: Episode) => void;
 }
 
-export interface GroupToPlay extends Pick<EpisodeRequest, 'failure' | 'maxTurns' | 'say' | 'copied'> {
+export interface GroupToPlay
+  extends Pick<EpisodeRequest, 'failure' | 'maxTurns' | 'say' | 'seats' | 'copied'> {
   /** The step that asks, and the number of the group in it. */
   readonly step: number;
   readonly group: number;
@@ -57,7 +61,7 @@ export async function collectGroups(
 
 /** One of a group's episodes. */
 export function episodeOf(
-  { step, group, split, index, task, failure, drawsAs, maxTurns, say, copied }: GroupToPlay,
+  { step, group, split, index, task, failure, drawsAs, maxTurns, say, seats, copied }: GroupToPlay,
   member: number,
   { world }: Pick<EpisodeOptions, 'world'>,
 ): EpisodeRequest {
@@ -69,6 +73,7 @@ export function episodeOf(
     ...(drawsAs !== undefined && { drawsAs: { ...key, step: drawsAs } }),
     ...(maxTurns !== undefined && { maxTurns }),
     ...(say && { say }),
+    ...(seats && { seats }),
     ...(copied && { copied }),
   };
 }
@@ -79,11 +84,16 @@ export function episodeOf(
  * @throws EpisodeEnd where code of users keeps it from beginning
  */
 function optionsOf(request: EpisodeRequest, options: CollectOptions): CollectOptions {
-  const { failure, copied } = request;
+  const { failure, copied, seats } = request;
   if (failure !== undefined) throw new EpisodeEnd('failed:environment', failure);
   const maxTurns = limitOf(request, options);
-  if (maxTurns === options.maxTurns && !copied) return options;
-  return { ...options, maxTurns, ...(copied && { policy: repeating(options.policy, copied) }) };
+  if (maxTurns === options.maxTurns && !copied && !seats) return options;
+  const policy = policyOf(request, options);
+  return { ...options, maxTurns, policy: copied ? repeating(policy, copied) : policy };
+}
+
+function policyOf({ seats }: EpisodeRequest, { policy, seatedAs }: CollectOptions): Policy {
+  return (seats && seatedAs?.(seats)) ?? policy;
 }
 
 function limitOf({ maxTurns, key, task }: EpisodeRequest, { turns, ...options }: CollectOptions): number {
@@ -96,11 +106,10 @@ function limitOf({ maxTurns, key, task }: EpisodeRequest, { turns, ...options }:
 }
 
 /** An episode that ended before it began. */
-function unplayed(
-  { key, task }: EpisodeRequest,
-  { world, policy }: EpisodeOptions,
-  end: EpisodeEnd,
-): Episode {
+function unplayed(request: EpisodeRequest, options: CollectOptions, end: EpisodeEnd): Episode {
+  const { key, task } = request;
+  const { world } = options;
+  const policy = policyOf(request, options);
   const authorOf = (role: Role) => policy.authorOf?.(role) ?? policy.author;
   return new Recorder(key, task, world.roles, authorOf).finish(end.stop, end.message);
 }

@@ -1,6 +1,6 @@
 /** What an episode is played with, and which one it is. */
 
-import type { Episode, EpisodeKey, Sampling } from '../core/episode.ts';
+import type { ByRole, Episode, EpisodeKey, Sampling } from '../core/episode.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { World } from '../env/world.ts';
@@ -56,6 +56,8 @@ export interface EpisodeRequest {
   readonly maxTurns?: number;
   /** An instruction that roles read before their first turns. */
   readonly say?: readonly Message[];
+  /** Players of its roles, by name, in place of those that the settings seat. */
+  readonly seats?: ByRole<string>;
   /** What it does first: what an earlier step did. */
   readonly copied?: CopiedPrefix;
 }

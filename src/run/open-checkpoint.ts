@@ -45,7 +45,8 @@ export async function openCheckpoint(request: ModelRequest & WorldRequest): Prom
     // What plays asks no recipe, which may be out of reach.
     const recipe = defineRecipe({ name: file.recipe });
     const from = { folder, optimizer: false };
-    seats = await openSeats({ ...place, ...language, config, recipe, world, card, engine, open, from });
+    const players = { config, recipe, world, card, engine, open, from, unseated: 'left-out' } as const;
+    seats = await openSeats({ ...place, ...language, ...players });
     await seats?.before(0);
     const learner = createLearner({
       config,

@@ -151,11 +151,13 @@ test('tasks, turns and curations are checked by name, by option and by what the 
 test('what places, retries and weights need is there, or the run is refused', () => {
   const weighs = defineCuration({ name: 'weighs', weighs: true, choose: () => ({}) });
   const places = defineTasks({ name: 'places', places: true, next: () => [] });
+  const seats = defineTasks({ name: 'seats', seats: true, next: () => [] });
   const retries = defineTurns({ name: 'retries', retries: true, after: () => 'go on' });
+  const decides = defineTurns({ name: 'decides', after: () => 'go on' });
   const catalogue = {
     ...builtIns,
-    tasks: builtIns.tasks.with('places', places),
-    turns: builtIns.turns.with('retries', retries),
+    tasks: builtIns.tasks.with('places', places).with('seats', seats),
+    turns: builtIns.turns.with('retries', retries).with('decides', decides),
     curations: builtIns.curations.with('weighs', weighs),
   };
   const refused = (recipe: string, settings: Parameters<typeof prepareRun>[2]): string => {
@@ -173,5 +175,26 @@ test('what places, retries and weights need is there, or the run is refused', ()
     'it needs episodes that do not branch (tasks=places starts at places of earlier episodes)',
   );
   expect(refused('tree-grpo', { turns: { name: 'retries' } })).toContain('(turns=retries opens tasks again)');
+  const { recipe, config, world } = prepareRun(frozenLake, findRecipe('rloo'), {}, catalogue);
+  const engine = {
+    valueHead: true,
+    entropies: true,
+    customObjectives: true,
+    choices: true,
+    temperatures: true,
+  };
+  const ofAgent = (more: Partial<typeof config>): string | undefined =>
+    obstacle(
+      recipe,
+      { ...config, ...more },
+      { world: { ...world, agent: {} as NonNullable<typeof world.agent> }, engine },
+      catalogue,
+    );
+  expect(ofAgent({ turns: { name: 'decides' } })).toBeUndefined();
+  expect(ofAgent({ turns: { name: 'retries' } })).toBe(
+    'an environment, not an agent, whose own code begins its task once (turns=retries opens tasks again)',
+  );
+  expect(ofAgent({ tasks: { name: 'seats' } })).toContain('not an agent (tasks=seats seats players)');
+  expect(refused('gtr', { tasks: { name: 'seats' } })).toContain('plays episodes in no way of its own');
   expect(refused('dpo', { curation: { weighs: {} } })).toContain('(curation "weighs" gives weights)');
 });

@@ -17,7 +17,7 @@ import { recipes } from '../train/recipes/recipes.ts';
 import { namesRecorded } from './data/recorded-data.ts';
 import { createWorld } from './load/environments.ts';
 import { noTeacher } from './model/agent-run.ts';
-import { seatedSources } from './players/player-source.ts';
+import { seatedSources, unseatedIn } from './players/player-source.ts';
 
 export interface PreparedRun {
   readonly recipe: Recipe;
@@ -40,7 +40,7 @@ export function prepareRun(
   const alternatives = () => recipes.flatMap((other) => alternativeOf(factory, other, settings, catalogue));
   requireFit(recipe, config, placeOf(world, config.engine), alternatives, catalogue);
   requireScripts(world, config);
-  seatedSources(world, config);
+  seatedSources(world, config, unseatedIn(config, catalogue));
   return { recipe, config, catalogue, world };
 }
 

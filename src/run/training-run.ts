@@ -40,6 +40,7 @@ import {
 } from './model/run-model.ts';
 import { runtime, runtimeWarning } from './model/runtime-version.ts';
 import { type OpenSeats, openSeats } from './players/open-seats.ts';
+import { unseatedIn } from './players/player-source.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requirePromptsToFit } from './prompts-fit.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
@@ -161,7 +162,8 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       const archive = new Archive((keys) => run.readRollouts().read(keys));
       const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
       const from = { folder: checkpoint.folder, optimizer: true };
-      seats = await openSeats({ ...parts, ...placeOfRun(request, run), open, from });
+      const unseated = unseatedIn(config, catalogue);
+      seats = await openSeats({ ...parts, ...placeOfRun(request, run), open, from, unseated });
       const learner = withEvaluations(learnerOf(parts, critic, seats, request), estimateIn(history));
       io = await openIo(request, run, learner, state.step, () => agentRun?.gateway.ignored ?? {});
       const computes = config.engine === 'embedded';
@@ -226,7 +228,8 @@ async function begin(
     const archive = new Archive((keys) => run.readRollouts().read(keys));
     const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
     const from = warm && { folder: warm.folder, optimizer: false };
-    seats = await openSeats({ ...parts, ...placeOfRun(control, run), open, ...(from && { from }) });
+    const unseated = unseatedIn(config, catalogue);
+    seats = await openSeats({ ...parts, ...placeOfRun(control, run), open, unseated, ...(from && { from }) });
     let learner = learnerOf(parts, critic, seats, control);
     io = await openIo(control, run, learner, 0, () => agentRun?.gateway.ignored ?? {});
     io.event({

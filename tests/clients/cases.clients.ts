@@ -15,7 +15,7 @@ import { z } from 'zod';
 import type { Episode } from '../../src/core/episode.ts';
 import { type AgentEpisode, defineAgent } from '../../src/env/agent.ts';
 import { unwatched } from '../../src/rollout/watch.ts';
-import { agentEpisodes } from '../../src/server/gateway/agent-episodes.ts';
+import { agentEpisodes } from '../../src/server/gateway/agents/agent-episodes.ts';
 import { Gateway } from '../../src/server/gateway/gateway.ts';
 import { policyModel } from '../../src/server/gateway/policy-model.ts';
 import { callText, renderer } from '../../src/server/gateway/testing/dialect-client.ts';

@@ -167,6 +167,57 @@ test('a limit of what models elsewhere cost is refused where none is served', as
   expect(console.errors().replace(/\s+/g, ' ')).toContain('limit sessions with --session-calls');
 });
 
+const gatewayWith = (
+  console: ReturnType<typeof memoryConsole>,
+  signal: AbortSignal,
+  set: readonly string[],
+) =>
+  runCommandLine(
+    ['gateway', '--policy', `openai:${url}`, '--port', '0', ...set.flatMap((one) => ['--set', one])],
+    { commands, version: '0', console, interrupts: { ...noInterrupts, signal } },
+  );
+
+test.each([
+  ['context=full', [1, 3, 5]],
+  ['context=latest', [1, 1, 1]],
+  [join(import.meta.dirname, '../../rollout/context/contexts.ts'), [1, 1, 1]],
+])('a session reads conversations as --set %s says', async (set, read) => {
+  const console = memoryConsole();
+  const interrupted = new AbortController();
+  const named = set.includes('=') ? set : `context=${set}#latest`;
+  const served = gatewayWith(console, interrupted.signal, [named]);
+  await vi.waitFor(() => expect(console.output()).toContain('curl'), { timeout: 10_000 });
+  const [, address, key] = /Listening at (\S+)\n +key +(\S+)/.exec(console.output())!;
+  const opened = await fetch(`${address}/sessions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: '{}',
+  });
+  const session = (await opened.json()) as { base_url: string; api_key: string };
+  const client = new OpenAI({ baseURL: session.base_url, apiKey: session.api_key });
+  asked.length = 0;
+  const messages: OpenAI.ChatCompletionMessageParam[] = [];
+  for (const content of ['one', 'two', 'three']) {
+    messages.push({ role: 'user', content });
+    const { choices } = await client.chat.completions.create({ model: 'policy', messages });
+    messages.push({ role: 'assistant', content: choices[0]!.message.content });
+  }
+  expect(asked.map((call) => call.messages)).toEqual(read);
+  interrupted.abort();
+  expect(await served).toBe(0);
+});
+
+test.each([
+  ['context=summery', 'Did you mean "summary"?'],
+  ['context.threshold=100', 'context.threshold'],
+  ['rollout.group=4', 'rollout.group'],
+])('--set %s is refused before anything listens', async (set, told) => {
+  const console = memoryConsole();
+  expect(await gatewayWith(console, new AbortController().signal, [set])).toBe(2);
+  expect(console.errors()).toContain(told);
+  expect(console.output()).toBe('');
+});
+
 test('a GGUF file is served without a run, whole and streamed, to any OpenAI client', async () => {
   const console = memoryConsole();
   const interrupted = new AbortController();

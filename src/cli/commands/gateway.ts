@@ -12,9 +12,11 @@ import { rowsOfEpisode } from '../../data/rows-of-episode.ts';
 import { appendRows, endLine } from '../../data/write-rows.ts';
 import { continuous } from '../../policy/batching.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
+import type { Context } from '../../rollout/context/strategy.ts';
 import { openChatEngine } from '../../run/model/chat-engine.ts';
 import { tokenizerOfCard } from '../../run/model/tokenizer-hash.ts';
-import { openCheckpoint } from '../../run/open-checkpoint.ts';
+import { type OpenedCheckpoint, openCheckpoint } from '../../run/open-checkpoint.ts';
+import { readContext } from '../../run/settings/context-settings.ts';
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
 import { POLICY_NAME, policyModel } from '../../server/gateway/policy-model.ts';
@@ -42,6 +44,10 @@ const options = z.strictObject({
   host: z.string().default('127.0.0.1').describe('Address to listen at; the default is this machine alone'),
   allowHost: allowHostOption,
   port: z.int().min(0).max(65_535).default(8181).describe('Port; 0 takes any free one'),
+  set: z
+    .array(z.string())
+    .default([])
+    .describe('Set the context of conversations: context=NAME, context.OPTION=VALUE; may be repeated'),
   sessionCalls: z.int().min(1).default(64).describe('Calls of one session'),
   ...spendOptions,
   leaseMs: z.int().min(1000).default(600_000).describe('A session ends after so long without a call'),
@@ -70,13 +76,19 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
   examples: [
     'turnwise gateway company-facts-rloo-1 --record sessions.jsonl',
     'turnwise gateway --model ./SmolLM2-135M-Instruct.Q8_0.gguf',
+    'turnwise gateway --model ./Qwen3-0.6B --set context=summary --set context.threshold=2048',
     'turnwise gateway --policy vllm:http://localhost:8000/v1#qwen3-8b --port 8181',
   ],
   async run({ arguments: { run }, options: given, console, interrupts }) {
     const { record, host, allowHost, port, sessionCalls, leaseMs, drainMs } = given;
     const meter = meterOf(given);
     if (given.policy === undefined) requireNoLimits(given);
-    const { model, environment, tokenizer, close } = await open(run, given, meter, interrupts.signal);
+    const { model, context, environment, tokenizer, close } = await open(
+      run,
+      given,
+      meter,
+      interrupts.signal,
+    );
     if (record !== undefined) endLine(record);
     const keys = record === undefined ? undefined : await SessionKeys.after(record, environment);
     let sessions = 0;
@@ -89,6 +101,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
         name: `gateway/${sessions++}`,
         seed: Rng.of('gateway', process.pid, Date.now(), sessions).uint32(),
         model,
+        context,
         maxCalls: sessionCalls,
       }),
       onEnd: (ended) => {
@@ -113,7 +126,8 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
       meter.limited.addEventListener('abort', () =>
         console.writeError(`${(meter.limited.reason as Error).message}\n`),
       );
-      if (given.model !== undefined && record === undefined) console.write(openAiClient(gateway, model));
+      if (given.model !== undefined && record === undefined)
+        console.write(openAiClient(gateway, model, context));
       const told = AbortSignal.any([stop.signal, interrupts.signal]);
       await new Promise<void>((resolve) => {
         // It may have been told while the model was read.
@@ -131,11 +145,12 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
 });
 
 /** A session that is open as long as the gateway is, so that any client of the API can be pointed at it. */
-function openAiClient(gateway: Gateway, model: ChatModel): string {
+function openAiClient(gateway: Gateway, model: ChatModel, context: Context): string {
   const session = gateway.open({
     name: 'gateway/open',
     seed: Rng.of('gateway', process.pid, Date.now()).uint32(),
     model,
+    context,
     maxCalls: Number.POSITIVE_INFINITY,
   });
   return [
@@ -151,13 +166,15 @@ const ANY = 'gateway';
 
 interface Served {
   readonly model: ChatModel;
+  /** What it reads of conversations: as `--set` says, else as the run was trained, else everything. */
+  readonly context: Context;
   /** What episodes that are kept are said to be of. */
   readonly environment: string;
   readonly tokenizer?: string;
   close(): Promise<void>;
 }
 
-function open(
+async function open(
   run: string | undefined,
   given: z.output<typeof options>,
   meter: SpendMeter,
@@ -166,15 +183,18 @@ function open(
   const { policy, model } = given;
   const named = [run, model && `--model ${model}`, policy && `--policy ${policy}`].filter(Boolean);
   if (named.length > 1) throw nothingToServe(named.join(' and '));
-  if (policy !== undefined) return Promise.resolve(elsewhere(policy, meter));
-  return model === undefined ? trained(run, given, signal) : served(model, given, signal);
+  if (policy === undefined && model === undefined) return trained(run, given, signal);
+  // Whatever is wrong with it is told before a model is read.
+  const context = await readContext(given.set, 'turnwise gateway');
+  const opened = policy === undefined ? await served(model!, given, signal) : elsewhere(policy, meter);
+  return { ...opened, context };
 }
 
 async function served(
   name: string,
   { runs, step, contextLength, threads }: z.output<typeof options>,
   signal: AbortSignal,
-): Promise<Served> {
+): Promise<Omit<Served, 'context'>> {
   const { close, tokenizer, ...talks } = await openChatEngine({
     model: name,
     runs,
@@ -186,14 +206,14 @@ async function served(
   return { model: policyModel(talks), environment: ANY, tokenizer, close };
 }
 
-function elsewhere(policy: string, meter: SpendMeter): Served {
+function elsewhere(policy: string, meter: SpendMeter): Omit<Served, 'context'> {
   const upstream = parseUpstream(policy, POLICY_NAME, process.env.OPENAI_API_KEY);
   return { model: meter.metered(upstreamModel(upstream)), environment: ANY, close: async () => {} };
 }
 
 async function trained(
   run: string | undefined,
-  { runs, step }: { readonly runs: string; readonly step?: number | undefined },
+  { runs, step, set }: Pick<z.output<typeof options>, 'runs' | 'step' | 'set'>,
   signal: AbortSignal,
 ): Promise<Served> {
   if (run === undefined) throw nothingToServe('neither a run nor --model nor --policy');
@@ -207,12 +227,14 @@ async function trained(
     await learner.close();
     throw nothingToServe(`"${run}", a run of the environment ${learner.world.name}`);
   }
+  const context = await contextOfRun(learner, set);
   const renderer = await conversationRendererOf(learner.card, learner.config);
   // Nobody is waited for: each call is sampled when it comes.
   const policy = enginePolicy(learner.engine, renderer, continuous);
   const { contextLength } = learner.engine.capabilities;
   return {
     model: policyModel({ policy, renderer, contextLength }),
+    context,
     environment: learner.world.name,
     tokenizer: tokenizerOfCard(learner.card),
     close: () => learner.close(),
@@ -229,6 +251,17 @@ function requireNoLimits({ maxCalls, maxTokens, price }: z.output<typeof options
     seen: `${name} ${value}`,
     next: 'Add --policy, or limit sessions with --session-calls',
   });
+}
+
+/** As the policy learned to read, unless the command says otherwise. */
+async function contextOfRun(learner: OpenedCheckpoint, set: readonly string[]): Promise<Context> {
+  if (set.length === 0) return learner.context;
+  try {
+    return await readContext(set, 'turnwise gateway', learner.config.context);
+  } catch (error) {
+    await learner.close();
+    throw error;
+  }
 }
 
 function nothingToServe(seen: string): TurnwiseError {

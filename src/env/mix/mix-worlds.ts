@@ -6,7 +6,7 @@ import type { Split, TaskSet } from '../environment.ts';
 import type { ActionProtocol } from '../protocol.ts';
 import { rawProtocol } from '../raw-protocol.ts';
 import type { SnapshotCost } from '../session.ts';
-import type { World } from '../world.ts';
+import { canRepeat, type World } from '../world.ts';
 import { invalidMix } from './mix.ts';
 import { MixSession } from './mix-session.ts';
 
@@ -44,6 +44,7 @@ export function mixWorlds(
     maxTurns: Math.max(...all.map(({ maxTurns }) => maxTurns)),
     facts,
     ...(all.every(({ pure }) => pure) && { pure: true as const }),
+    ...(all.every(canRepeat) && { repeats: true as const }),
     ...(snapshots && { snapshots }),
     protocol: protocolOf(parts),
     tasks: (split) => mixedTasks(parts, split),

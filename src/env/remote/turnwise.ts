@@ -84,6 +84,7 @@ function remoteWorld(name: string, base: string, described: Described, timeoutMs
     roles,
     maxTurns,
     facts,
+    ...(pure && { repeats: true as const }),
     ...(snapshots && { snapshots }),
     protocol: protocolOf(described.action),
     tasks: (split): TaskSet<Task> => ({

@@ -41,11 +41,14 @@ export type TurnDecision =
   | { readonly stop: StopReason };
 
 export interface TurnControl<O extends object, M extends Json> extends Remembers<O, M> {
-  /** Whether `after` may retry. Refused for recipes that branch. */
+  /** Whether `after` may retry. Refused for recipes that branch, and for agents: their own code begins the task. */
   readonly retries?: true;
   /** Turns that each role of the episode has. `usual` is `rollout.maxTurns`, or the limit of the environment. Default: `usual`. */
   limit?(task: Json, at: At<O, M> & { readonly usual: number }): number;
-  /** Asked after every turn. `done`: the environment ended the episode; `success`: of the role. Default: it goes on. */
+  /**
+   * Asked after every turn, of an agent when it makes its next call or comes to its end. `done`: the environment, or the agent,
+   * ended the episode; `success`: of the role. Default: it goes on.
+   */
   after?(view: TurnView, at: At<O, M> & { readonly done: boolean; readonly success: boolean }): TurnDecision;
 }
 
@@ -56,8 +59,6 @@ export interface DefinedTurns {
   readonly summary: string;
   readonly options: z.ZodType<object>;
   readonly retries: boolean;
-  /** Whether it says what comes after a turn. */
-  readonly decides: boolean;
   /** The control with these options. Refuses unknown or invalid ones. */
   create(options?: unknown, subject?: string): Turns;
 }
@@ -100,7 +101,6 @@ export function defineTurns<O extends object = Record<never, never>, M extends J
     summary,
     options: schema,
     retries,
-    decides: definition.after !== undefined,
     create(given = {}, subject = `Turn control "${name}"`) {
       const { common, at } = remembering(definition, schema, given, subject);
       return {

@@ -8,7 +8,7 @@ import type { Agent } from '../../env/agent.ts';
 import type { ConversationRenderer } from '../../model/chat/conversation.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
 import type { Play } from '../../rollout/collect.ts';
-import { type AgentEpisodesOptions, agentEpisodes } from '../../server/gateway/agent-episodes.ts';
+import { type AgentEpisodesOptions, agentEpisodes } from '../../server/gateway/agents/agent-episodes.ts';
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
 import { policyModel } from '../../server/gateway/policy-model.ts';

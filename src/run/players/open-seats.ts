@@ -36,6 +36,8 @@ export interface SeatsRequest extends Pick<Learner, 'config' | 'engine' | 'rende
   readonly signal: AbortSignal;
   /** Counts calls to endpoints. */
   readonly spend?: SpendMeter;
+  /** Players that the settings seat nowhere. Default: refused. */
+  readonly unseated?: 'refused' | 'opened' | 'left-out';
   /** A checkpoint, or a warm start, from which further learners go on; absent: they are new. */
   readonly from?: { readonly folder: string; readonly optimizer: boolean };
 }
@@ -54,10 +56,9 @@ export interface OpenSeats extends Seats {
 
 /** Undefined where the learner plays every role. */
 export async function openSeats(request: SeatsRequest): Promise<OpenSeats | undefined> {
-  const { world, config } = request;
-  const seated = seatedSources(world, config);
-  if (seated.size === 0) return undefined;
-  const sources = new Map([...seated.values()].map(({ name, source }) => [name, source]));
+  const { world, config, unseated } = request;
+  const { seated, sources } = seatedSources(world, config, unseated);
+  if (sources.size === 0) return undefined;
   const every = [...sources.values()].flatMap((source) => (source.kind === 'past' ? [source.every] : []));
   const weights = new PastWeights(join(request.folder, 'past'), request.engine, every);
   const players = new Map<string, OpenPlayer>();
@@ -73,12 +74,12 @@ export async function openSeats(request: SeatsRequest): Promise<OpenSeats | unde
   return {
     close,
     learners: [...players.values()].flatMap(({ learner }) => learner ?? []),
+    seated: Object.fromEntries([...seated].map(([role, { name }]) => [role, name])),
+    isLearner: (name) => (sources.get(name)?.kind ?? 'learner') === 'learner',
     playerOf: (role) => seated.get(role)?.name ?? LEARNER,
     learns: (role) => (seated.get(role)?.source.kind ?? 'learner') === 'learner',
-    players: (batching) => {
-      const policies = new Map([...players].map(([name, player]) => [name, player.policy(batching)]));
-      return new Map([...seated].map(([role, { name }]) => [role, { name, policy: policies.get(name)! }]));
-    },
+    players: (batching) =>
+      new Map([...players].map(([name, player]) => [name, { name, policy: player.policy(batching) }])),
     before: async (step) => {
       for (const player of players.values()) await player.before?.(step);
     },

@@ -6,6 +6,7 @@ import { LEARNER } from '../../policy/engine-policy.ts';
 import { POLICY_NAME } from '../../server/gateway/policy-model.ts';
 import { parseUpstream, type UpstreamOptions } from '../../server/gateway/upstream-model.ts';
 import { isSynchronous } from '../../train/config/batch-settings.ts';
+import type { Catalogue } from '../../train/config/catalogue.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
 
 export type PlayerSource =
@@ -37,15 +38,26 @@ export function playerSource(name: string, given: unknown): PlayerSource {
   throw wrong(`players.${name}`, `The player "${name}" is none that there is`, text, ALLOWED);
 }
 
-/** The players that sit somewhere, by role; roles that are absent are the learner's. */
+/** The players that sit somewhere by the settings, by role; roles that are absent are the learner's. */
 export type SeatedSources = ReadonlyMap<string, { readonly name: string; readonly source: PlayerSource }>;
+
+export interface PlayerSources {
+  readonly seated: SeatedSources;
+  /** Those that are opened, by name. */
+  readonly sources: ReadonlyMap<string, PlayerSource>;
+}
 
 /**
  * Who sits where, checked against the roles of the world before anything runs.
  *
+ * @param unseated players that the settings seat nowhere: refused, opened for a source of tasks that seats them, or left out
  * @throws TurnwiseError `config-invalid`, `policy-unknown`
  */
-export function seatedSources(world: World, config: TrainConfig): SeatedSources {
+export function seatedSources(
+  world: World,
+  config: TrainConfig,
+  unseated: 'refused' | 'opened' | 'left-out' = 'refused',
+): PlayerSources {
   const { players, seats } = config;
   const sources = new Map(Object.entries(players).map(([name, text]) => [name, playerSource(name, text)]));
   const seated = Object.entries(seats).flatMap(([role, name]) => {
@@ -58,24 +70,28 @@ export function seatedSources(world: World, config: TrainConfig): SeatedSources 
     const known = [LEARNER, ...sources.keys()].join(', ');
     if (!source)
       throw wrong(`seats.${role}`, `No player is called "${name}"`, name, known, definePlayer(name));
-    if (source.kind === 'script' && world.script === undefined)
-      throw wrong(
-        `players.${name}`,
-        `${world.name} has no scripted players`,
-        `script:${source.script}`,
-        ALLOWED,
-      );
     return [[role, { name, source }] as const];
   });
   const idle = [...sources.keys()].find((name) => !seated.some(([, seat]) => seat.name === name));
-  if (idle !== undefined) {
+  if (idle !== undefined && unseated === 'refused') {
     const seat = `seats.${world.roles.at(-1)}=${idle}`;
     throw wrong(`players.${idle}`, `The player "${idle}" sits nowhere`, 'no seat', seat, `Add --set ${seat}`);
   }
   if (seated.length > 0 && world.agent)
     throw wrong('seats', `${world.name} is an agent, which plays its one role itself`, 'seats', 'no seats');
+  const opened =
+    unseated === 'opened' ? sources : new Map(seated.map(([, { name, source }]) => [name, source]));
+  for (const [name, source] of opened) {
+    if (source.kind !== 'script' || world.script !== undefined) continue;
+    throw wrong(
+      `players.${name}`,
+      `${world.name} has no scripted players`,
+      `script:${source.script}`,
+      ALLOWED,
+    );
+  }
   // One engine holds one earlier self, and a step that is played ahead would ask it for two.
-  const past = seated.find(([, { source }]) => source.kind === 'past')?.[1].name;
+  const past = [...opened].find(([, source]) => source.kind === 'past')?.[0];
   if (past !== undefined && !isSynchronous(config)) {
     const { maxStaleness, order, parts } = config.batches;
     throw wrong(
@@ -88,8 +104,14 @@ export function seatedSources(world: World, config: TrainConfig): SeatedSources 
   const learns = seated.filter(([, { source }]) => source.kind === 'learner').length;
   if (world.roles.length > 0 && seated.length === world.roles.length && learns === 0)
     throw wrong('seats', 'Nothing is learned where the learner has no seat', 'other players in all', LEARNER);
-  return new Map(seated);
+  return { seated: new Map(seated), sources: opened };
 }
+
+/** What becomes of players that the settings seat nowhere, in a run. */
+export const unseatedIn = (
+  { tasks }: Pick<TrainConfig, 'tasks'>,
+  catalogue: Pick<Catalogue, 'tasks'>,
+): 'refused' | 'opened' => (catalogue.tasks.find(tasks.name).seats ? 'opened' : 'refused');
 
 const definePlayer = (name: string): string => `Define it with --set players.${name}=past:10`;
 

@@ -20,6 +20,8 @@ export interface RecordedCall {
   readonly path: Int32Array;
   /** Its conversation, up to it; of chats. */
   readonly thread?: Thread;
+  /** What its conversation was told besides requests. */
+  readonly said?: readonly Message[];
   /** The client knows nothing of it: its context asked for it, or answered to it. */
   readonly hidden?: true;
   /** Of text calls whose prompt was text: prompt and completion. */
@@ -47,6 +49,8 @@ export interface Placement {
   readonly base: RecordedCall | undefined;
   readonly rest: readonly Message[];
   readonly restText: string;
+  /** What its conversation is told besides the request, now included. */
+  readonly said: readonly Message[];
   /** Names what was asked. */
   readonly key: string;
   readonly anchor: string;
@@ -100,10 +104,22 @@ export class CallRecorder {
     return this.#names;
   }
 
-  place(request: CallRequest, { name }: ChatModel): Placement {
+  /** @param besides what the model reads after the messages of a chat, now and in all that goes on from it */
+  place(request: CallRequest, { name }: ChatModel, besides: readonly Message[] = []): Placement {
     if (request.kind === 'text') return this.#placeText(request, name);
     const found = this.#conversationsOf(name).find(request.messages, request.tools, request.refs);
-    return { ...found, restText: '', anchor: found.key.slice(0, 16) };
+    const said = [...(found.base?.said ?? []), ...besides];
+    if (said.length === 0) return { ...found, said, restText: '', anchor: found.key.slice(0, 16) };
+    const rest = [...found.rest, ...besides];
+    return {
+      ...found,
+      rest,
+      // Equal lists stay one list: an edited conversation is told apart by it.
+      fresh: found.fresh === found.rest ? rest : [...found.fresh, ...besides],
+      said,
+      restText: '',
+      anchor: sha256(found.key + said.map((message) => JSON.stringify(message)).join('\n')).slice(0, 16),
+    };
   }
 
   /** The conversations of a request's choices. */
@@ -183,7 +199,7 @@ export class CallRecorder {
     const key = isText ? prompt : prompt.join(' ');
     const fresh = isText ? prompt.slice(length) : prompt.slice(length).join(' ');
     const messages: Message[] = [{ role: 'user', content: fresh }];
-    const anchor = createHash('sha256').update(key).digest('hex').slice(0, 16);
+    const anchor = sha256(key).slice(0, 16);
     const restText = isText ? fresh : '';
     return {
       parent,
@@ -191,6 +207,7 @@ export class CallRecorder {
       fresh: messages,
       base: parent,
       rest: messages,
+      said: [],
       restText,
       key,
       anchor,
@@ -220,3 +237,5 @@ export class CallRecorder {
     return key;
   }
 }
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -4,30 +4,38 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
+import type { StopReason } from '../../core/stop.ts';
 import type { StepMetrics } from '../../env/scores/metrics.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
-import {
-  type AnsweredChoice,
-  type Asked,
-  CallRecorder,
-  type CallTimes,
-  type Origin,
-} from './call-recorder.ts';
+import { type AnsweredChoice, CallRecorder, type Origin } from './call-recorder.ts';
 import type { CallRequest, TextCall } from './call-request.ts';
-import type { ChatModel, ModelAnswer } from './chat-model.ts';
-import { type ChatOptions, ChatTurns, type SessionTurn, type ToSample } from './context/chat-turns.ts';
+import { CallSampler } from './call-sampler.ts';
+import type { ChatModel } from './chat-model.ts';
+import { type ChatOptions, ChatTurns, type SessionTurn } from './context/chat-turns.ts';
 import { joined, promptOfAll, textPrompt } from './context/prompt-of-call.ts';
 import type { Reading } from './dialects/dialect.ts';
 import { Memory } from './memory.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
-import { ACT, CONSULT } from './purpose.ts';
-import { formatProblem } from './response-format.ts';
+import { ACT } from './purpose.ts';
 import { countUntrainable, type SessionRecord } from './session-record.ts';
 import { transitionsOf } from './transitions.ts';
 
 export interface SessionOptions extends ChatOptions {
   /** Other models, by the names that clients may ask for. */
   readonly foreign?: readonly ChatModel[];
+  readonly control?: SessionControl;
+}
+
+/** Speaks between the calls of a session. */
+export interface SessionControl {
+  /** Why no further call is answered. */
+  readonly stopped: StopReason | undefined;
+  /** A call has come. @throws ApiError where it is not answered */
+  admit(soFar: () => SessionRecord): void;
+  /** Messages that the next act reads after its own; each is given once. */
+  take(): readonly Message[];
+  /** The act that took them came to nothing. */
+  giveBack(said: readonly Message[]): void;
 }
 
 export interface SessionEnd {
@@ -52,10 +60,10 @@ export class GatewaySession {
   running = 0;
   readonly #options: SessionOptions;
   readonly #recorder: CallRecorder;
-  readonly #asked: Map<string, number> = new Map();
   readonly memory: Memory = new Memory();
   readonly #ended = new AbortController();
   readonly #chats: ChatTurns;
+  readonly #sampler: CallSampler;
   readonly #openedMs = performance.now();
   #closedMs: number | undefined;
   #status: SessionRecord['status'] = 'open';
@@ -65,16 +73,27 @@ export class GatewaySession {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#recorder = new CallRecorder(options.name);
+    this.#sampler = new CallSampler(options, {
+      recorder: this.#recorder,
+      memory: this.memory,
+      tag: this.tag,
+      openedMs: this.#openedMs,
+    });
     this.#chats = new ChatTurns(options, {
       recorder: this.#recorder,
       ended: this.#ended.signal,
       accept: () => this.#accept(),
-      sample: (...given) => this.#sample(...given),
+      sample: (...given) => this.#sampler.sample(...given),
     });
   }
 
   get status(): SessionRecord['status'] {
     return this.#status;
+  }
+
+  /** Why its control ended the episode, where it did. */
+  get stopped(): StopReason | undefined {
+    return this.#options.control?.stopped;
   }
 
   /** What ids of this session have in common. */
@@ -128,10 +147,14 @@ export class GatewaySession {
   ): Promise<AnsweredChoice[]> {
     if (this.#status !== 'open') throw sessionOver(this.id);
     const model = this.#modelOf(call.model);
-    this.#accept();
+    const { control } = this.#options;
+    let said: readonly Message[] = [];
     try {
+      control?.admit(() => this.record());
+      this.#accept();
       const signal = AbortSignal.any([hungUp, this.#ended.signal]);
-      const placed = this.#recorder.place(call, model);
+      if (control && this.#isAct(call, model)) said = control.take();
+      const placed = this.#recorder.place(call, model, said);
       const conversations = this.#recorder.conversationsFor(placed, call.choices);
       const turn: SessionTurn = { model, placed, conversations, signal, askedMs };
       return await untilAborted(
@@ -139,6 +162,7 @@ export class GatewaySession {
         signal,
       );
     } catch (error) {
+      control?.giveBack(said);
       if (error instanceof ApiError) {
         this.overflowed ||= error.parts.code === OVERFLOW_CODE;
         throw error;
@@ -146,6 +170,11 @@ export class GatewaySession {
       this.fault ??= error;
       throw failed(error);
     }
+  }
+
+  /** Whether a call asks the policy for an action, and reads messages. */
+  #isAct(call: CallRequest, model: ChatModel): boolean {
+    return call.kind === 'chat' && model === this.#options.model && (call.purpose ?? ACT) === ACT;
   }
 
   /** One more call. @throws ApiError where there were as many as there may be */
@@ -169,7 +198,7 @@ export class GatewaySession {
       change: undefined,
       messages: fresh,
     };
-    const sampled = await this.#sample(call, { promptIds, origin, key: placed.key }, turn);
+    const sampled = await this.#sampler.sample(call, { promptIds, origin, key: placed.key }, turn);
     return sampled.map(({ call: made, answer, message, ref }) => {
       this.#recorder.keep({
         call: made,
@@ -225,82 +254,6 @@ export class GatewaySession {
       `There is no model "${name}" here; there is ${names.map((known) => `"${known}"`).join(', ')}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
     );
   }
-
-  /** Named by what was asked, not by when: calls at the same time draw the same numbers in whatever order they come. */
-  #seedKey(key: string, choice: number): string {
-    const times = this.#asked.get(key) ?? 0;
-    this.#asked.set(key, times + 1);
-    return `${this.#options.seed}/${choiceKey(`${key}/${times}`, choice)}`;
-  }
-
-  /** Sample the choices of a call. */
-  async #sample(
-    call: CallRequest,
-    { promptIds, origin, script, key }: ToSample,
-    { model, conversations, signal, askedMs }: SessionTurn,
-  ): Promise<AnsweredChoice[]> {
-    const asked = conversations.slice(0, call.choices).map((one) => this.#recorder.ask(one));
-    const began = performance.now();
-    const { version } = model;
-    const answers = await Promise.all(
-      asked.map(({ conversation }, choice) =>
-        model.answer({
-          call,
-          promptIds,
-          conversation,
-          seedKey: this.#seedKey(key, choice),
-          contentKey: choiceKey(key, choice),
-          signal,
-          ...(script && { script }),
-        }),
-      ),
-    );
-    const times = {
-      at: askedMs - this.#openedMs,
-      waitMs: began - askedMs,
-      policyMs: performance.now() - began,
-      version,
-    };
-    return answers.map((answer, choice) => this.#record(call, model, origin, asked[choice]!, answer, times));
-  }
-
-  #record(
-    call: CallRequest,
-    model: ChatModel,
-    origin: Origin,
-    asked: Asked,
-    answer: ModelAnswer,
-    { version, ...times }: CallTimes & { readonly version: number },
-  ): AnsweredChoice {
-    const reply =
-      call.kind === 'chat' && !call.parallelToolCalls
-        ? { ...answer.reply, toolCalls: answer.reply.toolCalls.slice(0, 1) }
-        : answer.reply;
-    const prefix = call.kind === 'chat' ? call.callIdPrefix : 'call';
-    const toolCalls = this.memory.identified(reply.toolCalls, `${prefix}_${this.tag}`);
-    const message: Message = {
-      role: 'assistant',
-      content: reply.content,
-      ...(reply.reasoning !== undefined && { reasoning: reply.reasoning }),
-      ...(toolCalls.length > 0 && { toolCalls }),
-    };
-    const problem =
-      reply.problem ?? (call.kind === 'chat' ? formatProblem(reply, call.responseFormat) : undefined);
-    const own = model === this.#options.model;
-    const made = this.#recorder.callOf(
-      origin,
-      asked,
-      answer,
-      { reply, problem },
-      {
-        ...times,
-        by: { ...model.author, version },
-        purpose: call.purpose ?? (own ? ACT : CONSULT),
-        trainable: own ? (answer.untrainable ?? true) : 'other-model',
-      },
-    );
-    return { call: made, answer, message, ref: `${this.tag}_${asked.id}` };
-  }
 }
 
 const CHARACTERS_PER_TOKEN = 4;
@@ -309,8 +262,6 @@ function estimatedTokens(call: CallRequest): number {
   const text = call.kind === 'chat' ? JSON.stringify([call.messages, call.tools]) : String(call.prompt);
   return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 }
-
-const choiceKey = (key: string, choice: number): string => (choice === 0 ? key : `${key}/${choice}`);
 
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {

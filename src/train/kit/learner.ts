@@ -1,6 +1,6 @@
 /** Everything a run works with: the task, the model's words, the engine, and how reward becomes a gradient. */
 
-import type { Group } from '../../core/episode.ts';
+import type { ByRole, Group, Role } from '../../core/episode.ts';
 import { samplesOfTrajectory } from '../../core/sample.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { messageText } from '../../core/word-reply.ts';
@@ -17,8 +17,8 @@ import type { DecoderShape } from '../../model/decoder/decoder.ts';
 import { type Batching, continuous } from '../../policy/batching.ts';
 import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
-import type { PromptPolicy } from '../../policy/policy.ts';
-import { seatedPolicy } from '../../policy/seated.ts';
+import type { Policy, PromptPolicy } from '../../policy/policy.ts';
+import { type Player, seatedPolicy } from '../../policy/seated.ts';
 import { agentNames } from '../../rollout/agent-names.ts';
 import type { CollectOptions, Play } from '../../rollout/collect.ts';
 import type { Context } from '../../rollout/context/strategy.ts';
@@ -218,10 +218,16 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
     config.rollout;
   const batching = batchingOf(learner);
   const policy = enginePolicy(engine, renderer, batching);
+  const { seats } = learner;
+  const players = seats?.players(batching) ?? new Map<string, Player>();
+  const seatedAs = (own: ByRole<string>): Policy => {
+    const named = Object.entries({ ...seats?.seated, ...own });
+    return seatedPolicy(policy, new Map(named.flatMap(([role, name]) => pairOf(role, players.get(name)))));
+  };
   return {
     world,
-    ...(learner.seats && { counts: learner.seats.learns }),
-    policy: seatedPolicy(policy, learner.seats?.players(batching) ?? new Map()),
+    ...(seats && { counts: seats.learns, seatedAs }),
+    policy: seatedAs({}),
     ...(learner.playWith && { play: learner.playWith(policy) }),
     renderer,
     context: learner.context,
@@ -238,6 +244,9 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
     concurrency,
   };
 }
+
+const pairOf = (role: Role, player: Player | undefined): (readonly [Role, Player])[] =>
+  player ? [[role, player]] : [];
 
 /** Lockstep gives the same batches in every run, which is of no use to an engine that gives other bits for the same. */
 function batchingOf({ config, engine }: Pick<Learner, 'config' | 'engine'>): Batching {

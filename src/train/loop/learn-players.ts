@@ -3,6 +3,7 @@
 import type { RoleGroup } from '../../core/trajectory.ts';
 import type { Moment } from '../kit/gradient-steps.ts';
 import type { Learner } from '../kit/learner.ts';
+import { playedBy } from '../kit/seats.ts';
 import type { Credited, CreditStates } from '../kit/stored-credit.ts';
 import type { Metrics } from './events.ts';
 import { learnStep, type Memory, type PlayerMemory, type Update } from './learn-step.ts';
@@ -37,9 +38,9 @@ export function creditStates(
   return { credit, players: Object.fromEntries(own) };
 }
 
-/** The groups whose role this learner plays. */
+/** The groups in which this learner plays the role. */
 function ofPlayer({ player, seats }: Learner, groups: readonly RoleGroup[]): readonly RoleGroup[] {
-  return seats ? groups.filter(({ role }) => seats.playerOf(role) === player) : groups;
+  return seats ? playedBy(groups, (name) => name === player) : groups;
 }
 
 const playerMemory = ({ credit, recipe }: Update['memory']): PlayerMemory => ({ credit, recipe });

@@ -9,6 +9,7 @@ import type { CreditState } from '../../credit/report/rollouts.ts';
 import type { CreditCatalogue } from '../../credit/shaping/shapings.ts';
 import { withAbsentRoles } from '../../curation/absent-roles.ts';
 import { LEARNER } from '../../policy/engine-policy.ts';
+import { playerOfRole } from '../kit/seats.ts';
 
 export interface LearnedCredit {
   readonly stored: readonly StoredRollout[];
@@ -75,7 +76,6 @@ export function learnedRollouts(
 const allOf = (groups: readonly RoleGroup[]): Trajectory[] => groups.flatMap(({ members }) => members);
 
 /** Who sat in the seat of the role. */
-const playerOfRole = ({ episode, role }: Trajectory): string => episode.seats[role]?.player ?? LEARNER;
 
 function scoresOf(trajectory: Trajectory): TurnScores[] {
   const { bonus_K } = trajectory.episode.credit?.[trajectory.role] ?? {};

@@ -16,6 +16,7 @@ import { limited } from '../batches/limited.ts';
 import { isSynchronous } from '../config/batch-settings.ts';
 import { type Learner, playOptions, playsEpisodes } from '../kit/learner.ts';
 import { placeValues } from '../kit/place-values.ts';
+import { playedBy } from '../kit/seats.ts';
 import type { Memory } from './learn-step.ts';
 import { freshTasks, groupsToPlay } from './requests.ts';
 
@@ -58,7 +59,7 @@ export function stepActor(
       ...{ step, round: at.round, batch, seed: config.seed, memory: memory().curation },
       minimumMembers: config.rollout.minimumMembers,
       read: (keys) => archive.read(keys),
-      ...(seats && { learns: seats.learns }),
+      ...(seats && { learned: (roles) => playedBy(roles, seats.isLearner) }),
     });
     steps.set(step, { ...at, groups, chosen });
     return chosen;

@@ -1,6 +1,7 @@
 /** From what a source of tasks asks for to the groups that are played. */
 
-import type { Place } from '../../core/episode.ts';
+import { badDefinition } from '../../core/definition.ts';
+import type { ByRole, Place } from '../../core/episode.ts';
 import { keyText, placeText } from '../../core/episode-key.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { canonicalJson, type Json } from '../../core/json/json.ts';
@@ -8,6 +9,7 @@ import { hash32, Rng } from '../../core/rng.ts';
 import { chainOf } from '../../core/trajectory.ts';
 import type { GroupRequest, Round } from '../../curation/task-source.ts';
 import { taskOf, tasksOf } from '../../env/tasks/split.ts';
+import { LEARNER } from '../../policy/engine-policy.ts';
 import type { GroupToPlay } from '../../rollout/collect.ts';
 import { prefixAt } from '../../rollout/turns/copied-prefix.ts';
 import type { Learner } from '../kit/learner.ts';
@@ -55,20 +57,23 @@ function epochs(size: number, seed: number): (place: number) => number {
  * @throws TurnwiseError `task-unknown`, `split-empty`, `place-unknown`
  */
 export async function groupsToPlay(
-  { world, archive }: Pick<Learner, 'world' | 'archive'>,
+  learner: Pick<Learner, 'world' | 'archive' | 'seats' | 'tasks' | 'config'>,
   requests: readonly GroupRequest[],
   step: number,
   first: number,
 ): Promise<GroupToPlay[]> {
+  const { world, archive } = learner;
+  for (const { seats } of requests) if (seats) requireSeats(seats, learner);
   const places = requests.flatMap(({ task }) => ('place' in task ? [task.place] : []));
   const stored = await archive.read(places.map(({ episode }) => episode));
   const groups = new Map(stored.flatMap((group) => group.members.map(({ key }) => [keyText(key), group])));
-  return requests.map(({ task, members, maxTurns, say }, index) => ({
+  return requests.map(({ task, members, maxTurns, say, seats }, index) => ({
     step,
     group: first + index,
     members,
     ...(maxTurns !== undefined && { maxTurns }),
     ...(say && { say }),
+    ...(seats && { seats }),
     ...('place' in task
       ? fromPlace(task.place)
       : 'task' in task
@@ -88,6 +93,31 @@ export async function groupsToPlay(
       copied: prefixAt(episode, chainOf(group, episode), place),
     };
   }
+}
+
+/** @throws TurnwiseError `definition-invalid` for roles and players that are not there, and where no learner is left */
+function requireSeats(
+  own: ByRole<string>,
+  { world, seats, tasks, config }: Pick<Learner, 'world' | 'seats' | 'tasks' | 'config'>,
+): void {
+  const wrong = (problem: string, allowed: string) => badDefinition(tasks.subject, problem, own, allowed);
+  const players = [LEARNER, ...Object.keys(config.players)];
+  for (const [role, player] of Object.entries(own)) {
+    if (!world.roles.includes(role))
+      throw wrong(
+        `seats a player in the role "${role}", which ${world.name} does not have`,
+        world.roles.join(', '),
+      );
+    if (!players.includes(player))
+      throw wrong(
+        `seats "${player}", whom no setting names`,
+        `${players.join(', ')}; --set players.${player}=past:10 names another`,
+      );
+  }
+  const learns = (role: string): boolean =>
+    seats?.isLearner({ ...seats.seated, ...own }[role] ?? LEARNER) ?? true;
+  if (!world.roles.some(learns))
+    throw wrong('leaves no role to a learner', `at least one role of ${world.roles.join(', ')}`);
 }
 
 /** Stands for the index of a task that has none. */

@@ -5,7 +5,7 @@ import { differences } from '../../core/json/differences.ts';
 import { meaningOf } from '../../credit/contract/needs.ts';
 import type { CreditField } from '../../credit/report/fields.ts';
 import type { EngineAbilities } from '../../engine/engine.ts';
-import { canBranch, type World } from '../../env/world.ts';
+import { canBranch, canRepeat, type World } from '../../env/world.ts';
 import { isZeroSum } from '../../eval/zero-sum.ts';
 import { klEstimators } from '../../objective/regularizer/kl.ts';
 import { isSynchronous } from '../config/batch-settings.ts';
@@ -17,7 +17,7 @@ import type { Recipe } from './recipe.ts';
 
 export interface Place {
   readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts' | 'correctThought' | 'truth'> &
-    Partial<Pick<World, 'protocol' | 'game' | 'agent' | 'pure' | 'snapshots'>>;
+    Partial<Pick<World, 'protocol' | 'game' | 'agent' | 'pure' | 'repeats' | 'snapshots'>>;
   readonly engine: EngineAbilities;
 }
 
@@ -191,8 +191,8 @@ function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue):
       ? [
           {
             of: 'environment' as const,
-            what: `a pure environment, in which what was done can be done again (tasks=${tasks.name} starts at places of earlier episodes)`,
-            met: ({ world }: Place) => world.pure === true && world.agent === undefined,
+            what: `a pure environment, here or behind a turnwise: address, in which what was done can be done again (tasks=${tasks.name} starts at places of earlier episodes)`,
+            met: ({ world }: Place) => canRepeat(world),
           },
           {
             of: 'recipe' as const,
@@ -201,17 +201,27 @@ function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue):
           },
         ]
       : []),
-    ...(control.decides
+    ...(source.seats
       ? [
           {
             of: 'environment' as const,
-            what: `an environment, not an agent, whose own code decides what comes after a turn (turns=${turns.name} decides it, turns=usual leaves it to the agent)`,
+            what: `an environment with roles to seat players in, not an agent (tasks=${tasks.name} seats players)`,
             met: ({ world }: Place) => world.agent === undefined,
+          },
+          {
+            of: 'recipe' as const,
+            what: `a recipe that learns from any seating, and plays episodes in no way of its own (tasks=${tasks.name} seats players)`,
+            met: () => !recipe.needs?.cooperative && !recipe.needs?.roles && recipe.play === undefined,
           },
         ]
       : []),
     ...(control.retries
       ? [
+          {
+            of: 'environment' as const,
+            what: `an environment, not an agent, whose own code begins its task once (turns=${turns.name} opens tasks again)`,
+            met: ({ world }: Place) => world.agent === undefined,
+          },
           {
             of: 'recipe' as const,
             what: `episodes that do not branch (turns=${turns.name} opens tasks again)`,

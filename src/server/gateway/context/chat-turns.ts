@@ -108,7 +108,7 @@ export class ChatTurns {
       const origin = this.#origin(rendered, first ? placed : undefined, told, request, 'window');
       const read = messagesRead(
         rendered,
-        first && isPlain(rendered, fresh) ? request.messages : undefined,
+        first && placed.said.length === 0 && isPlain(rendered, fresh) ? request.messages : undefined,
         this.#messages,
       );
       const call = { ...request, messages: read, tools: origin.tools ?? [] };
@@ -240,9 +240,12 @@ export class ChatTurns {
     thread: Thread,
     path: Int32Array,
     request: ChatCall,
-    { model, placed: { anchor } }: SessionTurn,
+    { model, placed: { anchor, said } }: SessionTurn,
   ): AnsweredChoice {
-    const recorded: RecordedCall = { call, anchor, model: model.name, path, thread };
+    const recorded: RecordedCall = {
+      ...{ call, anchor, model: model.name, path, thread },
+      ...(said.length > 0 && { said }),
+    };
     this.#session.recorder.keep(recorded);
     this.#session.recorder.answered(request, message, recorded, ref);
     return { call, answer, message, ref };

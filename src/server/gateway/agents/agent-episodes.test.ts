@@ -1,17 +1,17 @@
 /** Episodes of agents: what they become, and whose fault it is when they fail. */
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Episode, EpisodeKey } from '../../core/episode.ts';
-import { TurnwiseError } from '../../core/errors.ts';
-import { type AgentDefinition, type AgentEpisode, defineAgent } from '../../env/agent.ts';
-import type { PromptRequest } from '../../policy/policy.ts';
-import { fullContext } from '../../rollout/context/contexts.ts';
-import { unwatched } from '../../rollout/watch.ts';
+import type { Episode, EpisodeKey } from '../../../core/episode.ts';
+import { TurnwiseError } from '../../../core/errors.ts';
+import { type AgentDefinition, type AgentEpisode, defineAgent } from '../../../env/agent.ts';
+import type { PromptRequest } from '../../../policy/policy.ts';
+import { fullContext } from '../../../rollout/context/contexts.ts';
+import { unwatched } from '../../../rollout/watch.ts';
+import { Gateway } from '../gateway.ts';
+import { policyModel } from '../policy-model.ts';
+import { pathsOf } from '../testing/rebuild.ts';
+import { rendererOf, scriptedTokens } from '../testing/scripted-policy.ts';
 import { agentEpisodes } from './agent-episodes.ts';
-import { Gateway } from './gateway.ts';
-import { policyModel } from './policy-model.ts';
-import { pathsOf } from './testing/rebuild.ts';
-import { rendererOf, scriptedTokens } from './testing/scripted-policy.ts';
 
 const renderer = rendererOf('who is ada one two three');
 let gateway: Gateway;

@@ -1,31 +1,43 @@
 /** Episodes of an agent: its own code runs, and the gateway answers and records what becomes of it. */
 
-import type { Episode, EpisodeKey } from '../../core/episode.ts';
-import { keyParts, keyText } from '../../core/episode-key.ts';
-import { TurnwiseError } from '../../core/errors.ts';
-import { findNonJson, type Json } from '../../core/json/json.ts';
-import type { StopReason } from '../../core/stop.ts';
-import type { Agent, AgentResult } from '../../env/agent.ts';
-import { checkedMetrics } from '../../env/scores/metrics.ts';
-import { Boundary, EpisodeEnd, endsRun } from '../../rollout/boundary.ts';
-import type { EpisodeOptions } from '../../rollout/episode.ts';
-import { failureOf, faultOf, InvalidAction } from './agent-failure.ts';
-import type { ChatModel } from './chat-model.ts';
-import type { Gateway } from './gateway.ts';
-import type { GatewaySession } from './session.ts';
-import { episodeOf } from './session-record.ts';
+import type { Episode, EpisodeKey } from '../../../core/episode.ts';
+import { keyParts, keyText } from '../../../core/episode-key.ts';
+import { TurnwiseError } from '../../../core/errors.ts';
+import { findNonJson, type Json } from '../../../core/json/json.ts';
+import type { Message } from '../../../core/messages.ts';
+import type { StopReason } from '../../../core/stop.ts';
+import type { Agent, AgentResult } from '../../../env/agent.ts';
+import { checkedMetrics } from '../../../env/scores/metrics.ts';
+import { Boundary, EpisodeEnd, endsRun } from '../../../rollout/boundary.ts';
+import type { EpisodeOptions } from '../../../rollout/episode.ts';
+import type { ChatModel } from '../chat-model.ts';
+import type { Gateway } from '../gateway.ts';
+import type { GatewaySession } from '../session.ts';
+import { episodeOf } from '../session-record.ts';
+import { failureOf, faultOf, InvalidAction, Stopped } from './agent-failure.ts';
+import { AgentTurns } from './agent-turns.ts';
 
 export interface AgentEpisodeRequest {
   readonly key: EpisodeKey;
   readonly task: Json;
   /** Names its random streams in place of its own key. */
   readonly drawsAs?: EpisodeKey;
+  /** An instruction: messages that its first act reads besides what the agent sends. */
+  readonly say?: readonly Message[];
 }
 
 /** What an agent's episode reads of the rollout's settings. */
 export type AgentEpisodeOptions = Pick<
   EpisodeOptions,
-  'sampling' | 'context' | 'maxTurns' | 'contextLength' | 'turnTimeoutMs' | 'seed' | 'signal' | 'watch'
+  | 'sampling'
+  | 'context'
+  | 'maxTurns'
+  | 'turns'
+  | 'contextLength'
+  | 'turnTimeoutMs'
+  | 'seed'
+  | 'signal'
+  | 'watch'
 >;
 
 export interface AgentEpisodesOptions {
@@ -49,17 +61,26 @@ export function agentEpisodes({
   foreign = [],
 }: AgentEpisodesOptions): (request: AgentEpisodeRequest, options: AgentEpisodeOptions) => Promise<Episode> {
   return async (request, options) => {
-    const { key, task, drawsAs = key } = request;
+    const { key, task, drawsAs = key, say } = request;
+    const { turns: rules, maxTurns } = options;
     const boundary = new Boundary(options.signal, options.watch);
     const chatModel = model(request, options);
     const { version } = chatModel;
+    const turns = new AgentTurns({
+      key,
+      task,
+      limit: maxTurns,
+      ...(rules && { rules }),
+      ...(say && { say }),
+    });
     const session = gateway.open({
       name: keyText(key),
       seed: [options.seed, ...keyParts(drawsAs)].join('/'),
       model: chatModel,
       foreign,
-      maxCalls: options.maxTurns,
+      maxCalls: maxTurns,
       context: options.context,
+      control: turns,
       task,
     });
     let stop: StopReason = 'done';
@@ -79,16 +100,17 @@ export function agentEpisodes({
       if (!(error instanceof EpisodeEnd)) throw error;
       stop = error.stop;
       failure = error.message;
-      if (error instanceof InvalidAction) result = { reward: error.reward, success: false };
+      if (error instanceof InvalidAction || error instanceof Stopped)
+        result = { reward: error.reward, success: false };
     } finally {
       boundary.close();
       gateway.end(session.id, result);
     }
-    return episodeOf(session.record(), {
+    const record = session.record();
+    return episodeOf(record, {
       key,
       version,
-      stop,
-      ...(failure !== undefined && { failure }),
+      ...(failure === undefined ? turns.end(record, result.success) : { stop, failure }),
     });
   };
 }

@@ -1,12 +1,13 @@
 /** Why an agent's episode ended that its code did not bring to an end: the policy's doing, a limit, or the code itself. */
 
-import type { Call } from '../../core/episode.ts';
-import { TurnwiseError } from '../../core/errors.ts';
-import { thrownText, tried } from '../../core/safe-text.ts';
-import { EpisodeEnd } from '../../rollout/boundary.ts';
-import { ACT } from './purpose.ts';
-import type { GatewaySession } from './session.ts';
-import { answeredAt } from './transitions.ts';
+import type { Call } from '../../../core/episode.ts';
+import { TurnwiseError } from '../../../core/errors.ts';
+import { thrownText, tried } from '../../../core/safe-text.ts';
+import type { StopReason } from '../../../core/stop.ts';
+import { EpisodeEnd } from '../../../rollout/boundary.ts';
+import { ACT } from '../purpose.ts';
+import type { GatewaySession } from '../session.ts';
+import { answeredAt } from '../transitions.ts';
 
 /** The agent's code could not go on with what the policy said. It counts and is learned from, like any other outcome. */
 export class InvalidAction extends EpisodeEnd {
@@ -19,12 +20,23 @@ export class InvalidAction extends EpisodeEnd {
   }
 }
 
+/** A control ended the episode, and the agent's code did not go on without the call. It counts like any other outcome. */
+export class Stopped extends EpisodeEnd {
+  readonly reward: number;
+
+  constructor(stop: StopReason, error: unknown) {
+    super(stop, thrownText(error), error);
+    this.reward = rewardOf(error);
+  }
+}
+
 /** @returns what to throw in place of the error that the agent's code threw */
 export function failureOf(error: unknown, session: GatewaySession): unknown {
   const end = tried(() => (error instanceof EpisodeEnd ? error : undefined), undefined);
   if (end) return end;
   // What the agent says of a failed call is only its echo.
   if (session.fault !== undefined) return faultOf(session.fault);
+  if (session.stopped !== undefined) return new Stopped(session.stopped, error);
   if (session.overflowed) return new EpisodeEnd('context-overflow', thrownText(error), error);
   if (session.limited) return new EpisodeEnd('turn-limit', thrownText(error), error);
   // Who names an origin knows better: a broken tool is one, whatever the policy said before.
