@@ -30,6 +30,12 @@ export const DEFINITION_WORDS: Readonly<
   recipe: { noun: 'recipe', maker: 'defineRecipe' },
 };
 
+/** Whose code it is, for messages: `Turn control "again"`. */
+export function subjectOf(kind: DefinitionKind, name: string): string {
+  const { noun } = DEFINITION_WORDS[kind];
+  return `${noun[0]!.toUpperCase()}${noun.slice(1)} "${name}"`;
+}
+
 /** The kind that a value is tagged with; undefined where it is no definition. */
 export function kindOf(value: unknown): DefinitionKind | undefined {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return undefined;

@@ -1,5 +1,6 @@
 /** What can be chosen by name: built-in entries, and those of a user beside them. */
 
+import { DEFINITION_WORDS, type DefinitionKind } from './definition.ts';
 import { type ErrorParts, nearest, type TurnwiseError } from './errors.ts';
 
 export interface Named {
@@ -26,6 +27,15 @@ export interface Registry<Entry extends Named> {
   find(name: string): Entry;
   /** A registry that has this entry too, under this name. */
   with(name: string, entry: Entry): Registry<Entry>;
+}
+
+/** Definitions of a kind, which settings and errors name as the kind itself. */
+export function definitionRegistry<Entry extends Named>(
+  kind: DefinitionKind,
+  unknown: RegistryWords['unknown'],
+  all: readonly Entry[],
+): Registry<Entry> {
+  return createRegistry({ noun: DEFINITION_WORDS[kind].noun, field: kind, unknown }, all);
 }
 
 export function createRegistry<Entry extends Named>(

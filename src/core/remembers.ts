@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { badDefinition, callDefinition } from './definition.ts';
+import { badDefinition, callDefinition, type DefinitionKind, subjectOf } from './definition.ts';
 import type { Group } from './episode.ts';
 import { findNonJson, type Json } from './json/json.ts';
 import { parseStrict } from './json/parse-strict.ts';
@@ -48,16 +48,55 @@ export interface Remembering {
   remember(groups: readonly Group[], now: Now): Json;
 }
 
-/** The part that all of these definitions have in common, checked; `at` completes a moment. */
-export function remembering<O extends object, M extends Json>(
+/** What the `define…` function of such a kind returns, besides what only this kind has. */
+export interface Defined<Kind extends DefinitionKind, Open> {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly summary: string;
+  readonly options: z.ZodType<object>;
+  /** One with these options. Refuses unknown or invalid ones. */
+  create(options?: unknown, subject?: string): Open;
+}
+
+/** How a definition is asked: `at` completes a moment, `subject` says whose code it is. */
+export interface Asked<O, M> {
+  readonly subject: string;
+  at(now: Now): At<O, M>;
+}
+
+/** @param open what this kind is asked besides, each answer checked */
+export function defineRemembering<
+  Kind extends DefinitionKind,
+  O extends object,
+  M extends Json,
+  Questions extends object,
+>(
+  kind: Kind,
   definition: Remembers<O, M>,
-  schema: z.ZodType<O>,
-  given: unknown,
+  open: (asked: Asked<O, M>) => Questions,
+): Defined<Kind, Remembering & Questions> {
+  const { name, summary = '' } = definition;
+  const schema = definition.options ?? (z.strictObject({}) as unknown as z.ZodType<O>);
+  return {
+    kind,
+    name,
+    summary,
+    options: schema,
+    create(given = {}, subject = subjectOf(kind, name)) {
+      const options = parseStrict(schema, given, subject) as O;
+      // Only the definition itself made its memory.
+      const at = (now: Now): At<O, M> => ({ ...now, options, memory: now.memory as M });
+      return { ...remembering(definition, options, subject, at), ...open({ subject, at }) };
+    },
+  };
+}
+
+function remembering<O extends object, M extends Json>(
+  definition: Remembers<O, M>,
+  options: O,
   subject: string,
-): { readonly common: Remembering; at(now: Now): At<O, M> } {
-  const options = parseStrict(schema, given, subject) as O;
-  // Only the definition itself made its memory.
-  const at = (now: Now): At<O, M> => ({ ...now, options, memory: now.memory as M });
+  at: (now: Now) => At<O, M>,
+): Remembering {
   const checked = (memory: Json): Json => {
     const strange = findNonJson(memory);
     if (strange === undefined) return memory;
@@ -69,20 +108,12 @@ export function remembering<O extends object, M extends Json>(
     );
   };
   return {
-    at,
-    common: {
-      subject,
-      options,
-      start: () => checked(callDefinition(subject, () => definition.start?.(options) ?? null)),
-      remember: (groups, now) =>
-        definition.remember
-          ? checked(callDefinition(subject, () => definition.remember?.(groups, at(now)) as Json))
-          : now.memory,
-    },
+    subject,
+    options,
+    start: () => checked(callDefinition(subject, () => definition.start?.(options) ?? null)),
+    remember: (groups, now) =>
+      definition.remember
+        ? checked(callDefinition(subject, () => definition.remember?.(groups, at(now)) as Json))
+        : now.memory,
   };
-}
-
-/** The schema of a definition's options. */
-export function optionsOf<O extends object>({ options }: { readonly options?: z.ZodType<O> }): z.ZodType<O> {
-  return options ?? (z.strictObject({}) as unknown as z.ZodType<O>);
 }

@@ -1,16 +1,15 @@
 /** Curations: which of the played episodes are compared, and which are learned from. */
 
-import type { z } from 'zod';
 import { badDefinition, callDefinition } from '../core/definition.ts';
 import type { Choice, Episode, EpisodeKey, Group, Role } from '../core/episode.ts';
 import type { Json } from '../core/json/json.ts';
 import {
   type At,
+  type Defined,
+  defineRemembering,
   type Now,
-  optionsOf,
   type Remembering,
   type Remembers,
-  remembering,
 } from '../core/remembers.ts';
 
 /** An earlier episode that joins a group of the step, by its place in the list, or a new one with others of its task. */
@@ -50,15 +49,9 @@ export interface Curation<O extends object, M extends Json> extends Remembers<O,
 }
 
 /** What `defineCuration` returns. */
-export interface DefinedCuration {
-  readonly kind: 'curation';
-  readonly name: string;
-  readonly summary: string;
-  readonly options: z.ZodType<object>;
+export interface DefinedCuration extends Defined<'curation', OpenCuration> {
   readonly weighs: boolean;
   readonly rounds: boolean;
-  /** The curation with these options. Refuses unknown or invalid ones. */
-  create(options?: unknown, subject?: string): OpenCuration;
 }
 
 /** A curation with its options. */
@@ -90,39 +83,27 @@ export interface OpenCuration extends Remembering {
 export function defineCuration<O extends object = Record<never, never>, M extends Json = null>(
   definition: Curation<O, M>,
 ): DefinedCuration {
-  const { name, summary = '', weighs = false, rounds = false } = definition;
-  const schema = optionsOf(definition);
-  return {
-    kind: 'curation',
-    name,
-    summary,
-    options: schema,
-    weighs,
-    rounds,
-    create(given = {}, subject = `Curation "${name}"`) {
-      const { common, at } = remembering(definition, schema, given, subject);
+  const { weighs = false, rounds = false } = definition;
+  const defined = defineRemembering('curation', definition, ({ at, subject }) => ({
+    choose(groups: readonly Group[], { round, batch, isIn, ...now }: Now & ChoiceRound): Chosen {
+      const chosen = callDefinition(subject, () =>
+        definition.choose(groups, { ...at(now), round, batch, isIn }),
+      );
+      requireChosen(chosen, groups, subject);
+      const { choice } = chosen;
+      if (!choice) return chosen;
       return {
-        ...common,
-        choose(groups, { round, batch, isIn, ...now }) {
-          const chosen = callDefinition(subject, () =>
-            definition.choose(groups, { ...at(now), round, batch, isIn }),
-          );
-          requireChosen(chosen, groups, subject);
-          const { choice } = chosen;
-          if (!choice) return chosen;
-          return {
-            ...chosen,
-            choice: (episode, role) =>
-              checkedChoice(
-                callDefinition(subject, () => choice(episode, role)),
-                weighs,
-                subject,
-              ),
-          };
-        },
+        ...chosen,
+        choice: (episode, role) =>
+          checkedChoice(
+            callDefinition(subject, () => choice(episode, role)),
+            weighs,
+            subject,
+          ),
       };
     },
-  };
+  }));
+  return { ...defined, weighs, rounds };
 }
 
 function requireChosen(chosen: Chosen, groups: readonly Group[], subject: string): void {

@@ -1,17 +1,16 @@
 /** Task sources: what the groups of a step play. */
 
-import type { z } from 'zod';
 import { badDefinition, callDefinition } from '../core/definition.ts';
 import type { ByRole, Episode, Group, Place, Split } from '../core/episode.ts';
 import { findNonJson, type Json } from '../core/json/json.ts';
 import { isMessage, type Message } from '../core/messages.ts';
 import {
   type At,
+  type Defined,
+  defineRemembering,
   type Now,
-  optionsOf,
   type Remembering,
   type Remembers,
-  remembering,
 } from '../core/remembers.ts';
 import { isThenable } from '../core/safe-text.ts';
 
@@ -70,15 +69,9 @@ export interface TaskSource<O extends object, M extends Json> extends Remembers<
 }
 
 /** What `defineTasks` returns. */
-export interface DefinedTasks {
-  readonly kind: 'tasks';
-  readonly name: string;
-  readonly summary: string;
-  readonly options: z.ZodType<object>;
+export interface DefinedTasks extends Defined<'tasks', Tasks> {
   readonly places: boolean;
   readonly seats: boolean;
-  /** The source with these options. Refuses unknown or invalid ones. */
-  create(options?: unknown, subject?: string): Tasks;
 }
 
 /** A task source with its options. */
@@ -120,44 +113,36 @@ export interface Tasks extends Remembering {
 export function defineTasks<O extends object = Record<never, never>, M extends Json = null>(
   definition: TaskSource<O, M>,
 ): DefinedTasks {
-  const { name, summary = '', places = false, seats = false } = definition;
-  const schema = optionsOf(definition);
-  return {
-    kind: 'tasks',
-    name,
-    summary,
-    options: schema,
-    places,
-    seats,
-    create(given = {}, subject = `Source of tasks "${name}"`) {
-      const { common, at } = remembering(definition, schema, given, subject);
-      return {
-        ...common,
-        next: ({ round, wanted, members, groups, tasks, ...now }) => {
-          const requests = callDefinition(subject, () =>
-            definition.next({ ...at(now), round, wanted, members, groups, tasks }),
+  const { places = false, seats = false } = definition;
+  const defined = defineRemembering(
+    'tasks',
+    definition,
+    ({ at, subject }): Omit<Tasks, keyof Remembering> => ({
+      next: ({ round, wanted, members, groups, tasks, ...now }) => {
+        const requests = callDefinition(subject, () =>
+          definition.next({ ...at(now), round, wanted, members, groups, tasks }),
+        );
+        if (!Array.isArray(requests))
+          throw badDefinition(
+            subject,
+            'must give a list of groups',
+            requests,
+            'an array, which may be empty',
           );
-          if (!Array.isArray(requests))
-            throw badDefinition(
-              subject,
-              'must give a list of groups',
-              requests,
-              'an array, which may be empty',
-            );
-          for (const request of requests) requireRequest(request, { places, seats }, subject);
-          return requests;
-        },
-        ...(definition.scores && {
-          scores: (groups, now) =>
-            checkedScores(
-              callDefinition(subject, () => definition.scores?.(groups, at(now))),
-              groups,
-              subject,
-            ),
-        }),
-      };
-    },
-  };
+        for (const request of requests) requireRequest(request, { places, seats }, subject);
+        return requests;
+      },
+      ...(definition.scores && {
+        scores: (groups, now) =>
+          checkedScores(
+            callDefinition(subject, () => definition.scores?.(groups, at(now))),
+            groups,
+            subject,
+          ),
+      }),
+    }),
+  );
+  return { ...defined, places, seats };
 }
 
 const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 1;

@@ -94,7 +94,7 @@ export {
 export type { Definition } from '../run/load/definitions.ts';
 export type { WorldInput } from '../run/load/world-object.ts';
 export type { CheckpointChoice, EvaluateOptions, PlayOptions, Run } from '../run/run.ts';
-export type { RunSettings } from '../run/settings/run-definitions.ts';
+export type { RunSettings } from '../run/settings/setting-objects.ts';
 export { csv } from '../run/sinks/csv.ts';
 export { jsonLines } from '../run/sinks/json-lines.ts';
 export { type OtlpOptions, otlp } from '../run/sinks/otlp/otlp.ts';

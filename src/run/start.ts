@@ -8,7 +8,7 @@ import { isDefinition } from './load/definitions.ts';
 import type { WorldRequest } from './load/run-world.ts';
 import { OpenRun, type Run } from './run.ts';
 import type { RunControl } from './run-io.ts';
-import { definitionsIn } from './settings/run-definitions.ts';
+import { definitionsIn } from './settings/setting-objects.ts';
 import { type ResumeRequest, resumeRun, type StartRequest, startRun } from './training-run.ts';
 
 /** What a program says of a run, whichever way it begins. */

@@ -47,13 +47,9 @@ import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from 
 import { needsDemonstrations, playDemonstrations } from './run-demonstrations.ts';
 import { criticFolder } from './run-folders.ts';
 import { type OpenIo, openIo, type RunControl, waitingReport } from './run-io.ts';
-import {
-  catalogueOf,
-  nameDefinitions,
-  type RunSettings,
-  requireOptions,
-} from './settings/run-definitions.ts';
+import { catalogueOf, nameDefinitions, requireOptions } from './settings/run-definitions.ts';
 import { nameRecipe, type RecipeInput, readRunFile, recipeOfRun } from './settings/run-recipe.ts';
+import type { RunSettings } from './settings/setting-objects.ts';
 import { version } from './version.ts';
 
 export interface StartRequest extends RunControl {

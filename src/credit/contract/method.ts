@@ -1,7 +1,7 @@
 /** What a credit method is: a name, a description that documents are made of, options, and the function itself. */
 
 import type { z } from 'zod';
-import { callDefinition } from '../../core/definition.ts';
+import { callDefinition, subjectOf } from '../../core/definition.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
 import type { CreditField } from '../report/fields.ts';
 import type { Credit } from '../report/rollouts.ts';
@@ -93,7 +93,7 @@ export function defineCreditMethod<Options extends object>(
     ...described(description),
     kind: 'credit-method',
     options: schema,
-    create(given = {}, subject = `Credit method "${description.name}"`) {
+    create(given = {}, subject = subjectOf('credit-method', description.name)) {
       const options = parseStrict(schema, given, subject);
       return {
         credit: checked(

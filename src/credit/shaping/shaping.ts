@@ -1,7 +1,7 @@
 /** A reward shaping: trajectories in, the same trajectories with other rewards out, before any credit method sees them. */
 
 import type { z } from 'zod';
-import { badDefinition, callDefinition } from '../../core/definition.ts';
+import { badDefinition, callDefinition, subjectOf } from '../../core/definition.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
 import { checkCount, checkState } from '../contract/checked.ts';
 import { type Described, type Description, described } from '../contract/method.ts';
@@ -60,7 +60,7 @@ export function defineShaping<Options extends object>(
     ...described(description),
     kind: 'reward-shaping',
     options: schema,
-    create(given = {}, subject = `Reward shaping "${description.name}"`) {
+    create(given = {}, subject = subjectOf('reward-shaping', description.name)) {
       const options = parseStrict(schema, given, subject);
       return {
         shape: checkedShape(

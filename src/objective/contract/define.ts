@@ -1,7 +1,7 @@
 /** What every objective says about itself, so that help, docs and refusals come from the code. */
 
 import type { z } from 'zod';
-import { callDefinition } from '../../core/definition.ts';
+import { callDefinition, subjectOf } from '../../core/definition.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
 import type { Objective } from './objective.ts';
 
@@ -82,7 +82,7 @@ export function defineObjective<Schema extends z.ZodType>(
   make: (options: z.output<Schema>) => Omit<Objective, 'key'>,
 ): ObjectiveMethod<Schema> {
   const { name } = description;
-  const create = (given?: z.input<Schema>, subject = `Objective "${name}"`): Objective => {
+  const create = (given?: z.input<Schema>, subject = subjectOf('objective', name)): Objective => {
     const options = parseStrict(schema, given ?? {}, subject);
     const made = callDefinition(subject, () => make(options));
     return { ...made, key: `${name} ${JSON.stringify(options)}` };

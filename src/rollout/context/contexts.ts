@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import { createRegistry, type Registry } from '../../core/registry.ts';
+import { definitionRegistry, type Registry } from '../../core/registry.ts';
 import { type Context, type ContextStrategy, defineContext } from './strategy.ts';
 import { summary } from './summary.ts';
 
@@ -32,8 +32,9 @@ export const latest: ContextStrategy = defineContext({
   }),
 });
 
-export const contextRegistry: Registry<ContextStrategy> = createRegistry(
-  { noun: 'context', field: 'context', unknown: (parts) => new TurnwiseError('unknown-context', parts) },
+export const contextRegistry: Registry<ContextStrategy> = definitionRegistry(
+  'context',
+  (parts) => new TurnwiseError('unknown-context', parts),
   [full, latest, summary],
 );
 

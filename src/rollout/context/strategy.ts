@@ -1,6 +1,7 @@
 /** Context strategies: the conversation that the policy reads before each of its acts. They may ask it for more first. */
 
 import type { z } from 'zod';
+import { subjectOf } from '../../core/definition.ts';
 import type { Call, Part, Role, Transition } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
@@ -120,7 +121,7 @@ export function defineContext<Options extends object, State extends Json>(
   const strategy: ContextStrategy = {
     ...(parts as unknown as StrategyParts<object, Json>),
     kind: 'context',
-    create: (given = {}, { trained = true, subject = `Context "${parts.name}"` } = {}) => ({
+    create: (given = {}, { trained = true, subject = subjectOf('context', parts.name) } = {}) => ({
       strategy,
       options: parseStrict(parts.options, given, subject),
       trained,

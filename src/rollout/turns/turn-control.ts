@@ -1,6 +1,5 @@
 /** Turn controls: how many turns an episode has, and what comes after each of them. */
 
-import type { z } from 'zod';
 import { badDefinition, callDefinition } from '../../core/definition.ts';
 import type { Call, EpisodeKey, Role, Transition } from '../../core/episode.ts';
 import { keyParts } from '../../core/episode-key.ts';
@@ -8,11 +7,11 @@ import type { Json } from '../../core/json/json.ts';
 import { isMessage, type Message } from '../../core/messages.ts';
 import {
   type At,
+  type Defined,
+  defineRemembering,
   type Now,
-  optionsOf,
   type Remembering,
   type Remembers,
-  remembering,
 } from '../../core/remembers.ts';
 import { Rng } from '../../core/rng.ts';
 import type { StopReason } from '../../core/stop.ts';
@@ -53,14 +52,8 @@ export interface TurnControl<O extends object, M extends Json> extends Remembers
 }
 
 /** What `defineTurns` returns. */
-export interface DefinedTurns {
-  readonly kind: 'turns';
-  readonly name: string;
-  readonly summary: string;
-  readonly options: z.ZodType<object>;
+export interface DefinedTurns extends Defined<'turns', Turns> {
   readonly retries: boolean;
-  /** The control with these options. Refuses unknown or invalid ones. */
-  create(options?: unknown, subject?: string): Turns;
 }
 
 /** A turn control with its options. */
@@ -93,34 +86,27 @@ export interface Turns extends Remembering {
 export function defineTurns<O extends object = Record<never, never>, M extends Json = null>(
   definition: TurnControl<O, M>,
 ): DefinedTurns {
-  const { name, summary = '', retries = false } = definition;
-  const schema = optionsOf(definition);
-  return {
-    kind: 'turns',
-    name,
-    summary,
-    options: schema,
-    retries,
-    create(given = {}, subject = `Turn control "${name}"`) {
-      const { common, at } = remembering(definition, schema, given, subject);
-      return {
-        ...common,
-        limit: (task, { usual, ...now }) =>
-          checkedLimit(
-            callDefinition(subject, () => definition.limit?.(task, { ...at(now), usual }) ?? usual),
-            subject,
-          ),
-        ...(definition.after && {
-          after: (view, { done, success, ...now }) => {
-            const decision = callDefinition(subject, () =>
-              definition.after?.(view, { ...at(now), done, success }),
-            );
-            return checkedDecision(decision, retries, subject);
-          },
-        }),
-      };
-    },
-  };
+  const { retries = false } = definition;
+  const defined = defineRemembering(
+    'turns',
+    definition,
+    ({ at, subject }): Omit<Turns, keyof Remembering> => ({
+      limit: (task, { usual, ...now }) =>
+        checkedLimit(
+          callDefinition(subject, () => definition.limit?.(task, { ...at(now), usual }) ?? usual),
+          subject,
+        ),
+      ...(definition.after && {
+        after: (view, { done, success, ...now }) => {
+          const decision = callDefinition(subject, () =>
+            definition.after?.(view, { ...at(now), done, success }),
+          );
+          return checkedDecision(decision, retries, subject);
+        },
+      }),
+    }),
+  );
+  return { ...defined, retries };
 }
 
 /** Why a control may end an episode: none of them is a failure. */

@@ -8,7 +8,7 @@
  */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import { createRegistry, type Registry } from '../../core/registry.ts';
+import { definitionRegistry, type Registry } from '../../core/registry.ts';
 import { type DefinedTurns, defineTurns } from './turn-control.ts';
 
 export const usual: DefinedTurns = defineTurns({
@@ -25,11 +25,8 @@ export const untilVoid: DefinedTurns = defineTurns({
   },
 });
 
-export const turnsRegistry: Registry<DefinedTurns> = createRegistry(
-  {
-    noun: 'turn control',
-    field: 'turns',
-    unknown: (parts) => new TurnwiseError('unknown-turns', parts),
-  },
+export const turnsRegistry: Registry<DefinedTurns> = definitionRegistry(
+  'turns',
+  (parts) => new TurnwiseError('unknown-turns', parts),
   [usual, untilVoid],
 );

@@ -35,10 +35,21 @@ const answering =
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
+/** An answer of the gateway: a completion, or an error. */
+interface Answer {
+  readonly choices: readonly {
+    readonly message: {
+      readonly content: string;
+      readonly tool_calls: readonly { readonly function: object }[];
+    };
+  }[];
+  readonly usage: object;
+  readonly error: { readonly message: string; readonly code: string };
+}
+
 interface Fronted {
   readonly session: GatewaySession;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here.
-  ask(messages: object[], more?: object): Promise<{ status: number; body: any }>;
+  ask(messages: object[], more?: object): Promise<{ status: number; body: Answer }>;
 }
 
 async function front(url: string, more: Partial<UpstreamOptions> = {}): Promise<Fronted> {
@@ -62,7 +73,7 @@ async function front(url: string, more: Partial<UpstreamOptions> = {}): Promise<
         headers: { authorization: `Bearer ${session.key}` },
         body: JSON.stringify({ model: 'policy', messages, ...extra }),
       });
-      return { status: response.status, body: await response.json() };
+      return { status: response.status, body: (await response.json()) as Answer };
     },
   };
 }
@@ -96,7 +107,7 @@ test('a black box: what was asked goes through, the answer comes back, and nothi
   const { ask, session } = await front(url);
   const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
   const { body } = await ask(hello, { tools, temperature: 0.3, stop: 'x', tool_choice: 'required' });
-  expect(body.choices[0].message.tool_calls[0].function).toEqual({ name: 'look', arguments: '{"a":1}' });
+  expect(body.choices[0]!.message.tool_calls[0]!.function).toEqual({ name: 'look', arguments: '{"a":1}' });
   expect(body.usage).toEqual({ prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 });
   expect(seen).toMatchObject({ key: 'Bearer sk', path: '/v1/chat/completions' });
   expect(JSON.parse(seen!.body)).toMatchObject({
@@ -161,7 +172,7 @@ test('a server that tells token ids: calls are recorded for training and chained
     tokenIds: true,
   });
   const { body } = await ask(hello);
-  await ask([...hello, body.choices[0].message, { role: 'user', content: 'is' }]);
+  await ask([...hello, body.choices[0]!.message, { role: 'user', content: 'is' }]);
   const { calls, untrainable } = session.record();
   expect(untrainable).toEqual({});
   expect(pathsOf(calls)).toEqual([[0, 1]]);
@@ -227,7 +238,7 @@ describe('a server that fails is a failure of the policy, with its own words', (
       );
     });
     const { ask } = await front(url, { retries: 3 });
-    expect((await ask(hello)).body.choices[0].message.content).toBe('at last');
+    expect((await ask(hello)).body.choices[0]!.message.content).toBe('at last');
     expect(times).toBe(3);
   });
 
