@@ -59,14 +59,16 @@ export async function playCorrected(
       corrections.set(name, ofEpisode);
       const rng = Rng.of('thought', request.seedKey);
       const { protocol } = options.world;
-      const thought = protocol.thought
-        ? checkedText('protocol.thought()', protocol.thought(completion.text)).trim()
-        : '';
-      const turn = { session, messages, thought, rng };
       const where = `correcting ${name} turn ${ofEpisode.length}`;
-      const corrected = await inTime(options, where, () => options.world.correctThought?.(turn) ?? thought);
-      const right = checkedText('correctThought()', corrected);
-      ofEpisode.push(right === thought ? undefined : right);
+      const correction = await inTime(options, where, async () => {
+        const thought = protocol.thought
+          ? checkedText('protocol.thought()', protocol.thought(completion.text)).trim()
+          : '';
+        const corrected = await options.world.correctThought?.({ session, messages, thought, rng });
+        const right = checkedText('correctThought()', corrected ?? thought);
+        return right === thought ? undefined : right;
+      });
+      ofEpisode.push(correction);
       return completion;
     },
     release: (conversation) => policy.release?.(conversation),
@@ -88,7 +90,7 @@ async function inTime<T>(
 ): Promise<T> {
   const boundary = new Boundary(signal, watch);
   try {
-    return await boundary.step('grader', what, turnTimeoutMs, work);
+    return await boundary.step('grader', what, turnTimeoutMs, work, false);
   } finally {
     boundary.close();
   }
