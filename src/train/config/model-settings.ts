@@ -21,7 +21,7 @@ export const chat = z
       .min(0)
       .default(0)
       .describe(
-        'Longest completion of a pretrained model, in tokens; 0: twice the longest action that it imitates, 128 where it imitates nothing',
+        'Longest completion of a pretrained model, in tokens; 0: twice the longest action that it imitates or chooses, 128 without any',
       ),
     contextLength: z
       .int()
