@@ -15,10 +15,12 @@ const request = (keep: number, append: readonly number[]): SampleRequest => ({
 test('a token list is a list of tokens, however it grows and shrinks', () => {
   const change = fc.oneof(
     fc.record({ push: fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 90 }) }),
+    // Too large for two bytes, or of no vocabulary.
+    fc.record({ push: fc.array(fc.constantFrom(65_535, 65_536, 151_935, -1), { maxLength: 3 }) }),
     // Past the end of a block, and of several.
-    fc.record({ push: fc.nat(2500).map((length) => Array.from({ length }, (_, index) => index % 7)) }),
+    fc.record({ push: fc.nat(9000).map((length) => Array.from({ length }, (_, index) => index % 7)) }),
     fc.record({ truncate: fc.nat(200) }),
-    fc.record({ truncate: fc.nat(5000) }),
+    fc.record({ truncate: fc.nat(20_000) }),
   );
   fc.assert(
     fc.property(fc.array(change, { maxLength: 12 }), fc.nat(99), (changes, start) => {

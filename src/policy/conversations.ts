@@ -4,11 +4,13 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { SampleRequest } from './sampler.ts';
 
 /** Tokens of a block. */
-const BLOCK = 1024;
+const BLOCK = 4096;
+/** Ids of two bytes, until a larger one comes: many vocabularies have none. */
+type Block = Uint16Array | Int32Array;
 
 /** Token ids that grow at the end: blocks of them, so that nothing is copied, and no larger copy leaves a hole behind. */
 export class TokenList {
-  readonly #blocks: Int32Array[] = [];
+  readonly #blocks: Block[] = [];
   #length = 0;
 
   get length(): number {
@@ -18,9 +20,13 @@ export class TokenList {
   push(ids: ArrayLike<number>): void {
     for (let from = 0; from < ids.length; ) {
       const at = this.#length % BLOCK;
-      const block = this.#blockFor(ids.length - from);
+      let block = this.#blockFor(ids.length - from);
       const count = Math.min(ids.length - from, block.length - at);
-      for (let index = 0; index < count; index++) block[at + index] = ids[from + index]!;
+      for (let index = 0; index < count; index++) {
+        const id = ids[from + index]!;
+        if (id >>> 16 > 0 && block instanceof Uint16Array) block = this.#widened();
+        block[at + index] = id;
+      }
       from += count;
       this.#length += count;
     }
@@ -32,14 +38,17 @@ export class TokenList {
     this.#blocks.length = Math.min(this.#blocks.length, Math.ceil(this.#length / BLOCK));
   }
 
-  /** Some of them, valid until the list changes. */
+  /** A copy of some of them. */
   slice(start: number, end: number = this.#length): Int32Array {
-    const length = Math.max(0, Math.min(end, this.#length) - start);
-    const at = start % BLOCK;
-    const first = this.#blocks[(start - at) / BLOCK];
-    if (length === 0 || first === undefined) return new Int32Array();
-    if (at + length <= first.length) return first.subarray(at, at + length);
-    return Int32Array.from({ length }, (_, index) => this.#at(start + index));
+    const ids = new Int32Array(Math.max(0, Math.min(end, this.#length) - start));
+    for (let done = 0; done < ids.length; ) {
+      const at = (start + done) % BLOCK;
+      const block = this.#blocks[(start + done - at) / BLOCK]!;
+      const some = block.subarray(at, at + ids.length - done);
+      ids.set(some, done);
+      done += some.length;
+    }
+    return ids;
   }
 
   /** How many of `ids` stand in the list from `start` on. */
@@ -56,16 +65,24 @@ export class TokenList {
   }
 
   /** The block that the next ids go into. The first grows to its size, since most conversations are short. */
-  #blockFor(more: number): Int32Array {
+  #blockFor(more: number): Block {
     const at = this.#length % BLOCK;
     const number = (this.#length - at) / BLOCK;
     const block = this.#blocks[number];
     if (block && (block.length > at || block.length === BLOCK)) return block;
     const size = number > 0 ? BLOCK : Math.min(BLOCK, Math.max(64, 2 * at, at + more));
-    const larger = new Int32Array(size);
+    const larger = block instanceof Int32Array ? new Int32Array(size) : new Uint16Array(size);
     if (block) larger.set(block);
     this.#blocks[number] = larger;
     return larger;
+  }
+
+  /** The block that ids go into, with room for larger ones. */
+  #widened(): Int32Array {
+    const number = Math.floor(this.#length / BLOCK);
+    const wide = Int32Array.from(this.#blocks[number]!);
+    this.#blocks[number] = wide;
+    return wide;
   }
 }
 

@@ -29,8 +29,11 @@ export function enginePolicy(
     get author() {
       return { kind: 'policy', name: LEARNER, version: engine.version } as const;
     },
-    complete: async ({ conversation, keep, append, sampling, seedKey, topLogprobs, choices: texts }) => {
-      const choices = texts && choiceIds(texts, renderer);
+    complete: async (request) => {
+      const { conversation, keep, append, sampling, seedKey, topLogprobs, heard } = request;
+      const choices = request.choices && choiceIds(request.choices, renderer);
+      const texts = request.constraint && renderer.tokenTexts?.();
+      const constraint = request.constraint && texts && { ...request.constraint, texts };
       const asked = performance.now();
       let sent = asked;
       const sample = async (): Promise<SampleResult> => {
@@ -44,6 +47,8 @@ export function enginePolicy(
           stopIds: renderer.stopIds,
           seed: seedKey,
           ...(choices && { choices }),
+          ...(constraint && { constraint }),
+          ...(heard && { heard }),
           ...(topLogprobs !== undefined && { topLogprobs }),
         });
       };
@@ -56,7 +61,7 @@ export function enginePolicy(
         text: renderer.text(ids),
         finish,
         by: { kind: 'policy', name: LEARNER, version },
-        trainable: true,
+        trainable: constraint ? 'constrained' : true,
         waitMs: sent - asked,
         ...(choices && { choices }),
         ...(top && { top }),

@@ -1,6 +1,8 @@
 /** Things that complete a prompt: a trained model, a script, a person, a remote model. */
 
+import type { Constraint } from '../core/constraint.ts';
 import type { Author, Call, EpisodeKey, Finish, Role, Sampling, Untrainable } from '../core/episode.ts';
+import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { Session } from '../env/session.ts';
 import type { TokenProbability } from './sampler.ts';
@@ -20,6 +22,10 @@ export interface PromptRequest {
   readonly sampling: Sampling;
   /** Texts to one of which the completion is restricted, by policies that can. */
   readonly choices?: readonly string[];
+  /** The forms to which the completion is held, by policies that can. It is then not trained on. */
+  readonly constraint?: Constraint;
+  /** Hears each id as soon as it is sampled, from policies that can tell. False: the completion ends here, or soon after. */
+  readonly heard?: (id: number) => boolean;
   /** How many of the likeliest tokens to tell at each place, where the policy can. */
   readonly topLogprobs?: number;
   readonly signal: AbortSignal;
@@ -28,6 +34,7 @@ export interface PromptRequest {
 export interface CompletionRequest extends PromptRequest {
   readonly key: EpisodeKey;
   readonly role: Role;
+  readonly task: Json;
   /** The live episode, for scripted players only. A trained policy never looks. */
   readonly session: Session;
   /** What a scripted player writes where no act is asked for; undefined where nobody knows. */
@@ -57,6 +64,11 @@ export interface Policy {
   complete(request: CompletionRequest): Promise<Completion>;
   /** The conversation is over: its cache may go. */
   release?(conversation: string): void;
+}
+
+/** Who completes for `role`. */
+export function authorOf(policy: Pick<Policy, 'author' | 'authorOf'>, role: Role): Author {
+  return policy.authorOf?.(role) ?? policy.author;
 }
 
 /** A policy that needs no more than the prompt: every trained one. */

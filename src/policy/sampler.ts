@@ -1,5 +1,6 @@
 /** What a policy needs of an engine: token ids in, sampled token ids out. */
 
+import type { Constraint, TokenTexts } from '../core/constraint.ts';
 import type { Sampling } from '../core/episode.ts';
 
 /**
@@ -24,6 +25,10 @@ export interface SampleRequest {
    * of another.
    */
   readonly choices?: readonly Int32Array[];
+  /** The forms to which the completion is held, and what the tokens write. Not together with choices. */
+  readonly constraint?: Constraint & { readonly texts: TokenTexts };
+  /** Hears each id as soon as it is sampled, by engines that can tell. False: the completion ends here, or soon after. */
+  readonly heard?: (id: number) => boolean;
   /** How many of the likeliest tokens to tell at each place; absent: none. */
   readonly topLogprobs?: number;
 }
@@ -38,7 +43,7 @@ export interface SampleResult {
   readonly ids: Int32Array;
   /**
    * Log-probability of each sampled id under the untruncated distribution at the sampling temperature (at 1 when greedy),
-   * renormalised at each token over those that `choices` allow.
+   * renormalised at each token over those that `choices` or the constraint allow.
    */
   readonly logprobs: Float32Array;
   readonly finish: 'stop' | 'length';
@@ -55,8 +60,8 @@ export interface Sampler {
   /**
    * One completion. Requests that are made together are computed together.
    *
-   * @throws TurnwiseError `sample-invalid` for a request that does not fit the model or the conversation, and `cancelled`
-   * for one whose conversation is released before it ends
+   * @throws TurnwiseError `sample-invalid` for a request that does not fit the model or the conversation, `cancelled` for one
+   * whose conversation is released before it ends, and `schema-unsupported` for a constraint that makes no grammar
    */
   sample(request: SampleRequest): Promise<SampleResult>;
   /**

@@ -3,6 +3,7 @@
 import type { EpisodeKey } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import { Rng } from '../core/rng.ts';
+import { thrownText } from '../core/safe-text.ts';
 import { partOf } from '../env/mix/part.ts';
 import { checkedText } from '../env/replies.ts';
 import type { PlayerKind, World } from '../env/world.ts';
@@ -19,9 +20,10 @@ export interface ScriptedOptions {
 }
 
 /** What is thought before acting, where the protocol tells thoughts from actions. */
-async function thoughtOf(world: World, { session, messages }: CompletionRequest, rng: Rng): Promise<string> {
+async function thoughtOf(world: World, request: CompletionRequest, rng: Rng): Promise<string> {
+  const { session } = request;
   if (!partOf(world, session).protocol.thought || !world.correctThought) return '';
-  const thought = await world.correctThought({ session, messages, thought: '', rng });
+  const thought = await world.correctThought({ session, messages: request.messages, thought: '', rng });
   return thought === '' ? '' : `${thought} `;
 }
 
@@ -53,8 +55,10 @@ async function acted(
 ): Promise<{ readonly by: string; readonly text: string }> {
   const rng = Rng.of('script', request.seedKey);
   const wanted = rng.chance(options.randomRate) ? 'random' : options.player(request.key);
-  const own = await world.script?.(request.session, wanted, rng);
-  const action = own ?? (await world.script?.(request.session, 'expert', rng));
+  const { own, action } = await ofEnvironment(async () => {
+    const own = await world.script?.(request.session, wanted, rng);
+    return { own, action: own ?? (await world.script?.(request.session, 'expert', rng)) };
+  });
   if (action === undefined) {
     throw new TurnwiseError('no-script', {
       what: `The environment ${world.name} has no scripted player`,
@@ -62,12 +66,20 @@ async function acted(
       next: 'Give it solve() (and actions()), or start from a checkpoint instead of demonstrations',
     });
   }
-  const { protocol } = partOf(world, request.session);
-  const written = protocol.format(checkedText('script()', action));
-  return {
-    by: own === undefined ? 'expert' : wanted,
-    text: `${await thoughtOf(world, request, rng)}${checkedText('protocol.format()', written)}`,
-  };
+  const text = await ofEnvironment(async () => {
+    const written = partOf(world, request.session).protocol.format(checkedText('script()', action));
+    return `${await thoughtOf(world, request, rng)}${checkedText('protocol.format()', written)}`;
+  });
+  return { by: own === undefined ? 'expert' : wanted, text };
+}
+
+/** The environment's code, asked in the policy's place: its errors end the episode, even those that look like ours. */
+async function ofEnvironment<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw TurnwiseError.isInstance(error) ? new Error(thrownText(error), { cause: error }) : error;
+  }
 }
 
 /** What the context's script wrote. @throws TurnwiseError `no-script` where it has none */

@@ -37,8 +37,11 @@ export class Boundary {
   readonly #background: boolean;
   /** Ends what is under way, each with what it is called. */
   readonly #enders = new Map<(end: EpisodeEnd) => void, { origin: FailureOrigin; what: string }>();
-  /** Steps without a deadline end no sooner than the episode, and share its signal: each takes time to make. */
-  readonly #ending = new AbortController();
+  /**
+   * Steps without a deadline end no sooner than the episode, and pure worlds do nothing behind our back: they share a signal,
+   * since each takes time to make.
+   */
+  #shared: AbortController | undefined;
   /** Code that nobody awaited failed. */
   #stray: EpisodeEnd | undefined;
   #closed = false;
@@ -82,7 +85,7 @@ export class Boundary {
     canEndRun = true,
   ): Promise<T> {
     this.#checkOpen(what);
-    const controller = timeoutMs === undefined ? this.#ending : new AbortController();
+    const controller = this.#controllerFor(timeoutMs);
     let timer: NodeJS.Timeout | undefined;
     let end: ((because: EpisodeEnd) => void) | undefined;
     try {
@@ -92,6 +95,7 @@ export class Boundary {
         end = (because) => {
           reject(because);
           // A listener that throws does so in the scope of whoever listens.
+          if (controller === this.#shared) this.#shared = undefined;
           this.#enter(origin, what, () => controller.abort());
         };
         this.#enders.set(end, { origin, what });
@@ -138,6 +142,13 @@ export class Boundary {
   async settled(): Promise<void> {
     if (this.#scoped()) await strayErrorsTold();
     if (this.#stray) throw this.#stray;
+  }
+
+  #controllerFor(timeoutMs: number | undefined): AbortController {
+    if (timeoutMs !== undefined && this.#background) return new AbortController();
+    // After a step that was late, the next one has time again.
+    this.#shared ??= new AbortController();
+    return this.#shared;
   }
 
   #checkOpen(what: string): void {

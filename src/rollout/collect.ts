@@ -7,7 +7,8 @@ import type { Json } from '../core/json/json.ts';
 import { withoutIds } from '../core/json/without-ids.ts';
 import { isTrainable } from '../core/stop.ts';
 import type { Batching } from '../policy/batching.ts';
-import type { Policy } from '../policy/policy.ts';
+import { authorOf, type Policy } from '../policy/policy.ts';
+import type { AskModel } from './ask-judge.ts';
 import { EpisodeEnd } from './boundary.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 import { allowManyListeners } from './node/many-listeners.ts';
@@ -24,6 +25,8 @@ export interface CollectOptions extends EpisodeOptions {
   readonly seatedAs?: (seats: ByRole<string>) => Policy;
   /** Plays an episode whose code is its own, such as an agent's. Default: `runEpisode`. */
   readonly play?: Play;
+  /** Asks models elsewhere for scores of groups. */
+  readonly askModel?: AskModel;
   /** Episodes under way at once. */
   readonly concurrency: number;
   /** Whether a role is measured; default: all are. */
@@ -110,14 +113,11 @@ function unplayed(request: EpisodeRequest, options: CollectOptions, end: Episode
   const { key, task } = request;
   const { world } = options;
   const policy = policyOf(request, options);
-  const authorOf = (role: Role) => policy.authorOf?.(role) ?? policy.author;
-  return new Recorder(key, task, world.roles, authorOf).finish(end.stop, end.message);
+  return new Recorder(key, task, world.roles, (role) => authorOf(policy, role)).finish(end.stop, end.message);
 }
 
-async function playOrFail(
-  request: EpisodeRequest,
-  { play = runEpisode, ...options }: CollectOptions,
-): Promise<Episode> {
+async function playOrFail(request: EpisodeRequest, options: CollectOptions): Promise<Episode> {
+  const { play = runEpisode } = options;
   let own: CollectOptions;
   try {
     own = optionsOf(request, options);

@@ -1,6 +1,6 @@
 /** What an episode is played with, and which one it is. */
 
-import type { ByRole, Episode, EpisodeKey, Sampling } from '../core/episode.ts';
+import type { ByRole, Call, Episode, EpisodeKey, Sampling } from '../core/episode.ts';
 import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { World } from '../env/world.ts';
@@ -21,6 +21,8 @@ export interface EpisodeOptions {
   readonly sampling: Omit<Sampling, 'maxTokens'>;
   /** Whether acts are restricted to the legal ones, where the environment lists them. */
   readonly choices?: boolean;
+  /** Whether calls of tools and JSON answers are held to their schemas; such completions are not trained on. */
+  readonly constrained?: boolean;
   readonly maxTurns: number;
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;
@@ -35,6 +37,8 @@ export interface EpisodeOptions {
   readonly policyKey?: string;
   readonly signal: AbortSignal;
   readonly watch: Watch;
+  /** Told of each call of an agent when it is answered: for whoever watches. The agent waits for it. */
+  readonly onCall?: (call: Call, episode: EpisodeKey) => Promise<void>;
 }
 
 export interface EpisodeRequest {

@@ -4,13 +4,15 @@ import type { ByRole, Episode, Role } from '../core/episode.ts';
 import { keyText } from '../core/episode-key.ts';
 import type { Message } from '../core/messages.ts';
 import type { StopReason } from '../core/stop.ts';
+import { authorOf } from '../policy/policy.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import { newThread } from './context/thread.ts';
 import type { EpisodeOptions, EpisodeRequest } from './episode-options.ts';
 import type { GuardedSession } from './guard/guarded-session.ts';
 import { drawingAnew, keepPlace, type Seat, type Way } from './kept-place.ts';
 import { Recorder } from './recorder.ts';
-import { conversationOf, type Present, promptAt, takeTurn } from './take-turn.ts';
+import { conversationOf, drawsOf } from './sample-call.ts';
+import { type Present, promptAt, takeTurn } from './take-turn.ts';
 import { EpisodeTurns, type Said } from './turns/episode-turns.ts';
 import { chanceOf, openingOf } from './turns/opening.ts';
 
@@ -25,10 +27,11 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     key,
     request.task,
     world.roles,
-    (role) => policy.authorOf?.(role) ?? policy.author,
+    (role) => authorOf(policy, role),
     from?.prefix,
   );
   const turns = turnsOf(request, options);
+  const draws = drawsOf(request, options);
   const seats = new Map<Role, Seat>();
   let session: GuardedSession | undefined;
   let stop: StopReason = 'done';
@@ -49,7 +52,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
         break;
       }
       session.place = `${keyText(key)} turn ${seat.thread.turns}`;
-      const present: Present = { seat, session, seats, recorder, guard, turns };
+      const present: Present = { seat, session, seats, recorder, guard, turns, draws };
       await offerPlace(present, request, options);
       if (recorder.transitions === request.turns) {
         stop = 'early-stop';

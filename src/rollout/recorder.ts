@@ -1,10 +1,20 @@
 /** Writes the record of an episode while it is played: calls, transitions, what each role earned. */
 
-import type { Author, ByRole, Call, Episode, EpisodeKey, Place, Role, Transition } from '../core/episode.ts';
+import type {
+  Author,
+  ByRole,
+  Call,
+  Episode,
+  EpisodeKey,
+  Place,
+  Role,
+  Sampling,
+  Transition,
+} from '../core/episode.ts';
 import { canonicalJson, type Json } from '../core/json/json.ts';
 import type { Message, ToolDeclaration } from '../core/messages.ts';
 import type { StopReason } from '../core/stop.ts';
-import { CallStore } from './call-store.ts';
+import { RecordStore } from './record/record-store.ts';
 
 /** The prefix that a branch shares with the episode that it goes on from. */
 export interface Prefix {
@@ -26,9 +36,10 @@ export class Recorder {
   readonly #outcome: Record<Role, number>;
   readonly #success: Record<Role, boolean>;
   readonly #seats: Record<Role, { player: string; version: number }>;
+  #sampling: { readonly from: object; readonly limited: Sampling } | undefined;
   readonly #began: number = performance.now();
-  /** Of its calls. */
-  readonly store: CallStore = new CallStore();
+  /** Of its calls and transitions. */
+  readonly store: RecordStore = new RecordStore();
   /** In a world of worlds: the name of the one that is played. */
   part: string | undefined;
 
@@ -70,6 +81,13 @@ export class Recorder {
   /** The number of the next transition, counted through the prefix. */
   get nextTransition(): number {
     return (this.#prefix === undefined ? 0 : this.#prefix.place.transition + 1) + this.transitions;
+  }
+
+  /** Sampling of at most so many tokens: mostly that of the call before, and then the same object. */
+  limited(sampling: Omit<Sampling, 'maxTokens'>, maxTokens: number): Sampling {
+    if (this.#sampling?.from !== sampling || this.#sampling.limited.maxTokens !== maxTokens)
+      this.#sampling = { from: sampling, limited: { ...sampling, maxTokens } };
+    return this.#sampling.limited;
   }
 
   call(call: Call): void {

@@ -4,12 +4,15 @@ import type { ByRole, Episode, Group } from '../core/episode.ts';
 import { isTrainable } from '../core/stop.ts';
 import { chainOf } from '../core/trajectory.ts';
 import { checkedGroupScores } from '../env/scores/group-scores.ts';
+import { type AskModel, JUDGE, JudgeCalls } from './ask-judge.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { EpisodeOptions } from './episode.ts';
 
 export type ScoringOptions = Pick<EpisodeOptions, 'world' | 'turnTimeoutMs' | 'signal' | 'watch'> & {
   /** Groups that are scored at once. */
   readonly concurrency: number;
+  /** Asks models elsewhere for scores; without it, a score that asks one fails. */
+  readonly askModel?: AskModel;
 };
 
 /**
@@ -34,13 +37,14 @@ export async function scoreGroups(
 
 async function scoreGroup(
   group: Group,
-  { world, turnTimeoutMs, signal, watch }: ScoringOptions,
+  { world, turnTimeoutMs, signal, watch, askModel }: ScoringOptions,
 ): Promise<Group> {
   const judged = group.members.filter(({ stop }) => isTrainable(stop));
   if (judged.length === 0) return group;
   // Copies, since what is judged is a stranger's to read.
   const shown = judged.map((episode) => structuredClone({ ...episode, ...chainOf(group, episode) }));
   const boundary = new Boundary(signal, watch);
+  const judge = new JudgeCalls(world, askModel);
   const what = `scoring group ${group.step}/${group.group} of ${world.name}`;
   let after: (episode: Episode, index: number) => Episode;
   try {
@@ -48,14 +52,20 @@ async function scoreGroup(
       'grader',
       what,
       turnTimeoutMs,
-      async (aborted) => ({ scores: await world.scoreGroup!(shown, { signal: aborted }) }),
+      async (aborted) => ({
+        scores: await world.scoreGroup!(shown, {
+          signal: aborted,
+          ask: (model, messages) => judge.ask(model, messages, aborted),
+        }),
+      }),
       false,
     );
     const scores = boundary.call('grader', what, () =>
       checkedGroupScores(given.scores, judged.length, world.name, world.roles),
     );
     await boundary.settled();
-    after = (episode, index) => withScore(episode, scores[index]!);
+    const by = judge.any ? JUDGE : 'group';
+    after = (episode, index) => withScore(episode, by, scores[index]!);
   } catch (error) {
     if (!(error instanceof EpisodeEnd)) throw error;
     after = (episode) => ({ ...episode, stop: error.stop, failure: error.message });
@@ -66,19 +76,33 @@ async function scoreGroup(
     ...group,
     members: group.members.map((episode) => {
       const index = judged.indexOf(episode);
-      return index < 0 ? episode : after(episode, index);
+      if (index < 0) return episode;
+      const scored = after(episode, index);
+      // Its questions are about all of them, and stand in the first.
+      if (index > 0 || !judge.any) return scored;
+      const { calls } = chainOf(group, episode);
+      return { ...scored, calls: [...scored.calls, ...judge.calls(episode.key, calls, endOf(episode))] };
     }),
   };
 }
 
-function withScore(episode: Episode, rewards: ByRole<number>): Episode {
+/** When an episode was over, on the clock of its calls. */
+function endOf({ calls, transitions }: Episode): number {
+  const ends = [
+    ...calls.map(({ at, waitMs, policyMs }) => at + waitMs + policyMs),
+    ...transitions.map(({ at, environmentMs }) => at + environmentMs),
+  ];
+  return ends.reduce((latest, end) => Math.max(latest, end), 0);
+}
+
+function withScore(episode: Episode, by: string, rewards: ByRole<number>): Episode {
   const outcome = Object.entries(episode.outcome).map(([role, earned]) => [
     role,
     earned + (rewards[role] ?? 0),
   ]);
   return {
     ...episode,
-    scores: [...(episode.scores ?? []), { by: 'group', rewards }],
+    scores: [...(episode.scores ?? []), { by, rewards }],
     outcome: Object.fromEntries(outcome),
   };
 }

@@ -7,13 +7,17 @@ import type { Json } from '../../core/json/json.ts';
 import { plainCopy } from '../../core/json/plain-copy.ts';
 import type { Message, ToolDeclaration } from '../../core/messages.ts';
 import { isThenable, thrownText } from '../../core/safe-text.ts';
+import type { GrowingList } from '../../model/chat/growing-list.ts';
 import type { Said } from '../../model/chat/renderer.ts';
 import type { Conversation, Window } from './strategy.ts';
 
 /** A conversation in which everything that it refers to is at hand. */
 export interface Resolved {
   readonly parts: readonly Part[];
+  /** What the parts say. */
   readonly said: readonly Said[];
+  /** Whether all turns so far come before. */
+  readonly all: boolean;
   readonly tools?: readonly ToolDeclaration[];
 }
 
@@ -45,11 +49,11 @@ export function callStrategy<T>(subject: string, work: () => T | PromiseLike<T>)
 export function resolved(
   subject: string,
   conversation: Conversation,
-  calls: readonly Call[],
+  calls: GrowingList<Call>,
   known: readonly Message[],
 ): Resolved {
   return callDefinition(subject, () => {
-    const { parts, tools } = conversation ?? {};
+    const { all = false, parts, tools } = conversation ?? {};
     if (!Array.isArray(parts)) {
       throw badDefinition(
         subject,
@@ -58,15 +62,18 @@ export function resolved(
         '{ parts, tools? } with an array of parts',
       );
     }
+    if (typeof all !== 'boolean')
+      throw badDefinition(subject, 'must say whether all turns come first', all, '`all` as true or false');
     const kept: Part[] = [];
     const said: Said[] = [];
     // Parts mostly name one call after another.
     let next = 0;
     const callOf = (id: unknown): Call => {
-      const near = calls[next]?.id === id ? next : calls[next - 1]?.id === id ? next - 1 : -1;
-      const index = near >= 0 ? near : calls.findIndex((call) => call.id === id);
+      const near =
+        calls.at(next)?.id === id ? next : next > 0 && calls.at(next - 1)?.id === id ? next - 1 : -1;
+      const index = near >= 0 ? near : calls.toArray().findIndex((call) => call.id === id);
       next = index + 1;
-      if (index >= 0) return calls[index]!;
+      if (index >= 0) return calls.at(index)!;
       const allowed = calls.length === 0 ? 'none, as there are no calls yet' : 'ids of view.calls';
       throw badDefinition(subject, 'names a call that is not in its conversation', id, allowed);
     };
@@ -86,7 +93,7 @@ export function resolved(
         said.push(message!);
       }
     }
-    return { parts: kept, said, ...(tools !== undefined && { tools: plainTools(subject, tools) }) };
+    return { parts: kept, said, all, ...(tools !== undefined && { tools: plainTools(subject, tools) }) };
   });
 }
 

@@ -12,10 +12,7 @@ export const full: ContextStrategy = defineContext({
   summary: 'all turns',
   options: z.strictObject({}),
   start: () => null,
-  window: ({ calls, fresh, state }) => ({
-    conversation: { parts: [...calls.flatMap(({ id }) => [{ shown: id }, { call: id }]), ...fresh] },
-    state,
-  }),
+  window: ({ fresh, state }) => ({ conversation: { all: true, parts: fresh }, state }),
 });
 
 /** Only what was shown last, under what the system said: every turn is a sample of its own, and the policy has no memory. */

@@ -55,7 +55,7 @@ export async function nextAct(
   let asked = 0;
   /** Ends the episode, whatever the strategy makes of it. */
   let ended: { readonly error: unknown } | { readonly stop: StopReason } | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
+  let queue: Promise<unknown> | undefined;
   const deadline = idleDeadline(
     timeoutMs,
     () => new EpisodeEnd('timeout', `building the context of ${place} took longer than ${timeoutMs} ms`),
@@ -98,18 +98,21 @@ export async function nextAct(
         badDefinition(subject, 'asks after its window', purpose, 'asking before it returns'),
       );
     deadline.pause();
-    const answer = queue.then(() => completed(purpose, conversation)).finally(() => deadline.go());
+    const answer = (queue ?? Promise.resolve())
+      .then(() => completed(purpose, conversation))
+      .finally(() => deadline.go());
     queue = answer.catch(() => {});
     return answer;
   };
 
-  const open = (): unknown => {
-    const given = callStrategy(subject, () => strategy.window(view, ask));
-    return isThenable(given) ? deadline.within(given) : given;
-  };
+  const what = `building the context of ${place}`;
   let given: unknown;
   try {
-    given = await boundary.step('policy', `building the context of ${place}`, undefined, open, false);
+    given = boundary.call('policy', what, () => callStrategy(subject, () => strategy.window(view, ask)));
+    if (isThenable(given)) {
+      const opening = given;
+      given = await boundary.step('policy', what, undefined, () => deadline.within(opening), false);
+    }
   } catch (error) {
     ended ??= { error };
   } finally {
@@ -117,10 +120,10 @@ export async function nextAct(
   }
   // Episodes play in step: one that is being completed must not be left behind.
   const before = thread;
-  await queue;
+  if (queue) await queue;
   if (ended && 'error' in ended) throw ended.error;
   if (ended) return ended;
-  return boundary.call('policy', `building the context of ${place}`, () => {
+  return boundary.call('policy', what, () => {
     if (thread !== before)
       throw badDefinition(
         subject,
@@ -156,7 +159,7 @@ export function answerTo(
   if (strategy.answer === undefined) return undefined;
   return boundary.call('policy', `answering in the context of ${place}`, () => {
     const given = callStrategy(subject, () =>
-      strategy.answer!(call, { ...view, calls: thread.calls, state: thread.state }),
+      strategy.answer!(call, { ...view, calls: thread.calls.toArray(), state: thread.state }),
     ) as { readonly messages?: unknown; readonly state?: unknown } | undefined;
     if (given === undefined) return undefined;
     if (typeof given !== 'object' || given === null || isThenable(given)) {

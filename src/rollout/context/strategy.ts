@@ -11,6 +11,11 @@ import type { Session } from '../../env/session.ts';
 
 /** What the policy reads, and the tools that it is offered. */
 export interface Conversation {
+  /**
+   * True: all turns of the conversation so far come before `parts`. It says the same as naming all of them, and costs no more
+   * in the thousandth turn than in the first.
+   */
+  readonly all?: boolean;
   readonly parts: readonly Part[];
   /** Default: those that the session offers. */
   readonly tools?: readonly ToolDeclaration[];

@@ -7,7 +7,8 @@ import type { Call, Part, Role, Transition } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message, ToolDeclaration } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
-import type { Completion, Offered, Renderer } from '../../model/chat/renderer.ts';
+import { GrowingList, type Sequence } from '../../model/chat/growing-list.ts';
+import type { Completion, Offered, Renderer, Said } from '../../model/chat/renderer.ts';
 import {
   idsOfPrompt,
   type Prompt,
@@ -16,12 +17,14 @@ import {
   type TokenPath,
   withPath,
 } from '../../model/chat/token-path.ts';
-import { callStrategy, plainState, type Resolved, resolved } from './checks.ts';
+import { callStrategy, plainState, resolved } from './checks.ts';
 import type { Context, Conversation, View } from './strategy.ts';
 
 export interface Thread {
-  readonly calls: readonly Call[];
-  readonly transitions: readonly Transition[];
+  readonly calls: GrowingList<Call>;
+  readonly transitions: GrowingList<Transition>;
+  /** What the calls showed and completed, one after another. */
+  readonly said: GrowingList<Said>;
   /** Turns taken. */
   readonly turns: number;
   readonly state: Json;
@@ -49,33 +52,53 @@ export interface Setting {
 }
 
 /** The prompt of a conversation, and what it is the prompt of. */
-export interface Rendered extends Resolved {
+export interface Rendered {
   readonly prompt: Prompt;
+  readonly said: Sequence<Said>;
+  readonly tools?: readonly ToolDeclaration[];
+  /** Names everything that it reads. */
+  parts(): readonly Part[];
 }
 
 /** @throws TurnwiseError `definition-invalid`, `definition-failed` */
 export function newThread({ strategy, options, subject }: Context): Thread {
   const state = callStrategy(subject, () => strategy.start(options));
-  return { calls: [], transitions: [], turns: 0, state: plainState(subject, state), paths: [] };
+  const none = { calls: GrowingList.of<Call>(), transitions: GrowingList.of<Transition>() };
+  return { ...none, said: GrowingList.of(), turns: 0, state: plainState(subject, state), paths: [] };
 }
 
 /** Renders each conversation once. */
 export function rendering(
   { context, renderer, offered }: Setting,
-  { calls, paths }: Thread,
+  { calls, paths, said: before }: Thread,
   fresh: readonly Message[],
 ): (conversation: Conversation) => Rendered {
   const known = new WeakMap<Conversation, Rendered>();
   return (conversation) => {
-    const before = typeof conversation === 'object' && conversation !== null && known.get(conversation);
-    if (before) return before;
-    const found = resolved(context.subject, conversation, calls, fresh);
-    const own = found.tools ? { ...offered, tools: found.tools } : offered;
-    const made = { ...found, prompt: promptAfter(paths, found.said, renderer, own) };
+    const again = typeof conversation === 'object' && conversation !== null && known.get(conversation);
+    if (again) return again;
+    const { parts, said, all, tools } = resolved(context.subject, conversation, calls, fresh);
+    const own = tools ? { ...offered, tools } : offered;
+    // A renderer that makes every prompt anew reads the calls as the record has them.
+    const earlier = renderer.more ? before : GrowingList.of(turnsOf(calls));
+    const prompt = promptAfter(paths, all ? earlier.with(...said) : said, renderer, own);
+    const made: Rendered = {
+      prompt,
+      said: prompt.said,
+      ...(tools && { tools }),
+      parts: () => (all ? [...namesOf(calls), ...parts] : parts),
+    };
     known.set(conversation, made);
     return made;
   };
 }
+
+/** What calls showed and completed, as the record has it. */
+export const turnsOf = (calls: Iterable<Call>): Said[] =>
+  Array.from(calls).flatMap((call): Said[] => [...call.messages, call]);
+
+const namesOf = (calls: Iterable<Call>): Part[] =>
+  Array.from(calls).flatMap(({ id }): Part[] => [{ shown: id }, { call: id }]);
 
 export function viewOf(
   setting: Setting,
@@ -83,24 +106,33 @@ export function viewOf(
   fresh: readonly Message[],
   render: (conversation: Conversation) => Rendered,
 ): View {
-  const { context, role, task, tools, contextLength, limit, rng } = setting;
+  const { context, role, task, tools, contextLength, limit } = setting;
   const { calls, transitions, state, turns } = thread;
-  return {
+  let rng: Rng | undefined;
+  const view: View = {
     role,
     task,
-    calls,
-    transitions,
+    // Made when they are read: most strategies do not look at all that happened before every act.
+    get calls() {
+      return calls.toArray();
+    },
+    get transitions() {
+      return transitions.toArray();
+    },
     fresh,
-    ...(tools && { tools }),
     budget: contextLength - 1,
     turn: turns,
     limit,
     options: context.options,
     // Its own: a strategy that changes it must not change what others go on from.
     state: typeof state === 'object' && state !== null ? structuredClone(state) : state,
-    rng: rng(calls.length),
+    get rng() {
+      rng ??= setting.rng(calls.length);
+      return rng;
+    },
     tokens: (conversation) => render(conversation).prompt.length,
   };
+  return tools ? Object.assign(view, { tools }) : view;
 }
 
 /**
@@ -108,13 +140,23 @@ export function viewOf(
  *
  * @param call as the strategy knows it
  * @param completion its tokens, with those that its prompt forced upon it
+ * @param shown what the call showed, as its prompt has it: a record makes its messages anew as they are read
  */
-export function withCall(thread: Thread, prompt: Prompt, call: Call, completion: Completion = call): Thread {
-  const { answered: _, ...rest } = thread;
+export function withCall(
+  thread: Thread,
+  prompt: Prompt,
+  call: Call,
+  completion: Completion = call,
+  shown: readonly Message[] = call.messages,
+): Thread {
+  const { calls, transitions, said, turns, state, paths } = thread;
   return {
-    ...rest,
-    calls: [...thread.calls, call],
-    paths: withPath(thread.paths, pathAfter(prompt, completion)),
+    calls: calls.with(call),
+    transitions,
+    said: said.with(...shown, completion),
+    turns,
+    state,
+    paths: withPath(paths, pathAfter(prompt, completion)),
   };
 }
 
@@ -137,7 +179,7 @@ export function isPlain({ prompt, tools, said }: Rendered, fresh: readonly Messa
   return (
     goesOn &&
     said.length === before + fresh.length &&
-    fresh.every((message, index) => said[before + index] === message)
+    fresh.every((message, index) => said.at(before + index) === message)
   );
 }
 

@@ -224,7 +224,7 @@ describe('messages name the call, what was seen and what is allowed', () => {
         "failed:environment: stepping e turn 0: step() returned an invalid value. Seen: null as success. Allowed: an object with true or false for each role.",
         "failed:environment: stepping e turn 0: step() returned an invalid value. Seen: "yes" as done. Allowed: true or false.",
         "failed:environment: stepping e turn 0: step() returned an invalid value. Seen: a BigInt at info.a[0]. Allowed: null, booleans, finite numbers, strings, arrays and plain objects.",
-        "failed:environment: stepping e turn 0: The result of step() has no setting "info.credit.progres". Allowed: info.credit.dense, info.credit.answerProbability, info.credit.informationGain, info.credit.calls, info.credit.progress, info.credit.features, info.credit.answer, info.credit.correct, info.credit.actionCount, info.credit.effectiveActions, info.credit.labelCorrect, info.credit.wellFormed, info.credit.counterfactual, info.credit.game, info.credit.entityShare, info.credit.goldenCalls, info.credit.neededCalls, info.credit.mode. Did you mean "info.credit.progress"?",
+        "failed:environment: stepping e turn 0: The result of step() has no setting "info.credit.progres". Allowed: info.credit.dense, info.credit.answerProbability, info.credit.informationGain, info.credit.calls, info.credit.progress, info.credit.features, info.credit.answer, info.credit.correct, info.credit.actionCount, info.credit.effectiveActions, info.credit.labelCorrect, info.credit.wellFormed, info.credit.counterfactual, info.credit.teacherGaps, info.credit.game, info.credit.entityShare, info.credit.goldenCalls, info.credit.neededCalls, info.credit.mode. Did you mean "info.credit.progress"?",
       ]
     `);
   });

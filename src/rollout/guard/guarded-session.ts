@@ -7,6 +7,7 @@ import { MOST_CHOICES } from '../../core/choices.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
+import { isThenable } from '../../core/safe-text.ts';
 import { checkedPart, type WorldPart } from '../../env/mix/part.ts';
 import type { ParsedAction } from '../../env/protocol.ts';
 import {
@@ -201,7 +202,10 @@ export class GuardedSession {
   ): Promise<T> {
     const what = `${doing} ${this.place}`;
     // In a box, since promises read `then` of what they are given, and that may throw outside the boundary.
-    const boxed = async (signal: AbortSignal) => ({ value: await work(signal) });
+    const boxed = (signal: AbortSignal): Boxed | PromiseLike<Boxed> => {
+      const value = work(signal);
+      return isThenable(value) ? Promise.resolve(value).then(boxOf) : { value };
+    };
     const box = await this.#boundary.step('environment', what, this.#timeoutMs, boxed, false);
     return this.#boundary.call('environment', what, () => check(box.value));
   }
@@ -219,3 +223,9 @@ export class GuardedSession {
     return madeBy(what, options, make, guarded, (made) => (made as Partial<Session>).close?.());
   }
 }
+
+interface Boxed {
+  readonly value: unknown;
+}
+
+const boxOf = (value: unknown): Boxed => ({ value });

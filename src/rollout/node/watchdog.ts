@@ -13,11 +13,11 @@ const { writeSync } = require('node:fs');
 const beats = new Int32Array(workerData.shared, 0, 2);
 const name = new Uint8Array(workerData.shared, 8);
 let seen = -1;
-let since = Date.now();
+let since = performance.now();
 setInterval(() => {
   const [beat, length] = [Atomics.load(beats, 0), Atomics.load(beats, 1)];
-  if (beat !== seen || length === 0) { seen = beat; since = Date.now(); return; }
-  const stuckMs = Date.now() - since;
+  if (beat !== seen || length === 0) { seen = beat; since = performance.now(); return; }
+  const stuckMs = performance.now() - since;
   if (stuckMs < workerData.limitMs) return;
   const what = Buffer.from(name.slice(0, length)).toString();
   writeSync(2, '\\nenvironment-hangs: ' + what + ' has not returned for ' + (stuckMs / 1000).toFixed(1) +

@@ -1,6 +1,7 @@
 /** The turns of one episode: what its control decides after each, attempts at its task, and the prefix that it copies. */
 
-import type { Episode, EpisodeKey, Role } from '../../core/episode.ts';
+import type { Call, Episode, EpisodeKey, Role } from '../../core/episode.ts';
+import { keyText } from '../../core/episode-key.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
@@ -128,8 +129,8 @@ export class EpisodeTurns {
   /** The start is always that of the first group; chance is of the episode that plays the transition. */
   #opening(transition: number): OpenRequest {
     const { task, seed, copied } = this.#options;
-    const first = copied?.places[0]?.episode ?? this.#keyAt(0);
-    return { ...openingOf(task, first, seed), rng: chanceOf(this.#keyAt(transition), seed, this.attempt) };
+    const first = copied?.places[0]?.episode ?? this.keyAt(0);
+    return { ...openingOf(task, first, seed), rng: chanceOf(this.keyAt(transition), seed, this.attempt) };
   }
 
   /** From the place on chance is the episode's own, where a session can change it. */
@@ -145,9 +146,30 @@ export class EpisodeTurns {
     }
   }
 
-  #keyAt(transition: number): EpisodeKey {
+  /** Whose chance it is: of the episode that plays the transition. */
+  keyAt(transition: number): EpisodeKey {
     const { key, drawsAs = key, copied } = this.#options;
     return copied ? chanceKeyAt(copied, transition, drawsAs) : drawsAs;
+  }
+
+  /**
+   * The state of a context is not stored: it comes back where the context builds the prompts of the prefix as it did before.
+   *
+   * @throws EpisodeEnd
+   */
+  requireSamePrompt({ id, purpose, kept, context }: Call, subject: string): void {
+    const before = this.#options.copied?.calls[id];
+    if (before === undefined) return;
+    const isSame =
+      before.purpose === purpose &&
+      before.kept === kept &&
+      before.context.length === context.length &&
+      before.context.every((token, index) => token === context[index]);
+    if (isSame) return;
+    throw new EpisodeEnd(
+      'failed:policy',
+      `starting ${keyText(this.#options.key)} at a place of an earlier step: ${subject} built another prompt for call ${id} ("${before.purpose}") than it did there, so its state cannot be had again; it may read a clock, Math.random(), a variable outside its state, or \`limit\``,
+    );
   }
 
   #requireSame(copied: CopiedPrefix, episode: Episode, { world, place }: GuardOptions): void {

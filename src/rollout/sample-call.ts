@@ -1,0 +1,123 @@
+/** Completions as calls of an episode: the policy is asked for one, and what it gave is recorded token for token. */
+
+import type { Call, EpisodeKey, NewPath, Role } from '../core/episode.ts';
+import { keyParts, keyText } from '../core/episode-key.ts';
+import { assistant, type Message } from '../core/messages.ts';
+import { isCompletion } from '../model/chat/renderer.ts';
+import { idsOfPrompt, linkOf, type Prompt } from '../model/chat/token-path.ts';
+import { authorOf, type Completion, type CompletionRequest } from '../policy/policy.ts';
+import type { Guard } from './context/next-act.ts';
+import type { Rendered } from './context/thread.ts';
+import type { EpisodeOptions, EpisodeRequest } from './episode-options.ts';
+import type { GuardedSession } from './guard/guarded-session.ts';
+import type { Seat } from './kept-place.ts';
+import { type Recorder, tenths } from './recorder.ts';
+import type { EpisodeTurns } from './turns/episode-turns.ts';
+
+/** A turn under way. */
+export interface TurnAt {
+  readonly seat: Seat;
+  readonly recorder: Recorder;
+  readonly session: GuardedSession;
+  readonly guard: Guard;
+  readonly request: EpisodeRequest;
+  readonly options: EpisodeOptions;
+  readonly fresh: readonly Message[];
+  readonly anchor: string;
+  readonly turns: EpisodeTurns;
+  /** Names the random streams of the episode's completions. */
+  readonly draws: string;
+}
+
+/** Have the policy complete a prompt. The call is not stored yet. */
+export async function sampleCall(
+  { seat, recorder, session, guard: { boundary, timeoutMs }, turns, request, options, draws }: TurnAt,
+  rendered: Rendered,
+  {
+    purpose,
+    why,
+    ...asked
+  }: {
+    readonly purpose: string;
+    readonly why: NewPath;
+  } & Pick<CompletionRequest, 'choices' | 'constraint' | 'script'>,
+): Promise<{ readonly call: Call; readonly completion: Completion }> {
+  const { policy, renderer } = options;
+  const { role } = seat;
+  const { key } = request;
+  const { prompt, said, tools } = rendered;
+  const id = recorder.nextCall;
+  const at = recorder.now();
+  const began = performance.now();
+  const room = options.contextLength - prompt.length;
+  const sampling = recorder.limited(options.sampling, Math.min(renderer.maxTurnTokens, room));
+  // Completions wait for others of their batch, however long. A script is the environment's code, and keeps its deadline.
+  const deadline = authorOf(policy, role).kind === 'script' ? timeoutMs : undefined;
+  const completion = await boundary.step('policy', `completing ${session.place}`, deadline, (signal) =>
+    policy.complete({
+      key,
+      conversation: conversationOf(key, role),
+      seedKey: `${draws}/${id}`,
+      // Made when they are read: policies that read tokens never do, and many turns are many messages.
+      get messages() {
+        return Array.from(said, (one) => (isCompletion(one) ? assistant(one.text) : one));
+      },
+      ...keptAndNew(seat, prompt),
+      sampling,
+      role,
+      task: request.task,
+      session: session.inner,
+      ...asked,
+      signal,
+    }),
+  );
+  if (completion.trainable === true || completion.trainable === 'constrained') seat.held = id;
+  const waitMs = completion.waitMs ?? 0;
+  // What may be absent comes last: properties after it take ten times as long.
+  const call: Call = {
+    id,
+    conversation: role,
+    role,
+    by: completion.by,
+    purpose,
+    sampling,
+    context: prompt.context,
+    ids: completion.ids,
+    logprobs: completion.logprobs,
+    messages: [],
+    text: completion.text,
+    finish: completion.finish,
+    trainable: completion.trainable,
+    at,
+    waitMs: tenths(waitMs),
+    policyMs: tenths(performance.now() - began - waitMs),
+    ...linkOf(prompt, why),
+    ...(completion.choices && { choices: completion.choices }),
+    ...(tools && { tools: recorder.declare(tools), reply: renderer.read(completion.text, tools) }),
+  };
+  turns.requireSamePrompt(call, options.context.subject);
+  return { call, completion };
+}
+
+/** The prompt by what the sampler holds of it: a number of tokens of the conversation, and those after them. */
+function keptAndNew({ held, thread }: Seat, prompt: Prompt): Pick<CompletionRequest, 'keep' | 'append'> {
+  if (held === undefined) return { keep: 0, append: idsOfPrompt(prompt) };
+  if (prompt.path?.call === held) return { keep: prompt.kept, append: prompt.context };
+  const ids = idsOfPrompt(prompt);
+  const path = thread.paths.find(({ call }) => call === held);
+  const keep = path?.tokens.agrees(0, ids) ?? 0;
+  return { keep, append: ids.slice(keep) };
+}
+
+/** The name of the random streams of an episode's completions. */
+export function drawsOf(
+  { key, drawsAs = key }: EpisodeRequest,
+  { seed, policyKey = '' }: Pick<EpisodeOptions, 'seed' | 'policyKey'>,
+): string {
+  return [seed, ...(policyKey === '' ? [] : [policyKey]), ...keyParts(drawsAs)].join('/');
+}
+
+/** Names one role's side of an episode in the sampler's cache. */
+export function conversationOf(key: EpisodeKey, role: Role): string {
+  return `${keyText(key)}/${role}`;
+}
