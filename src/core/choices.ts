@@ -33,9 +33,20 @@ export class ChoiceWalk {
     return Int32Array.from(ids).sort();
   }
 
+  /** The id that alone may come next. */
+  forced(): number | undefined {
+    const ids = this.next();
+    return ids.length === 1 ? ids[0] : undefined;
+  }
+
   take(id: number): void {
     const depth = this.#depth++;
     this.#left = this.#left.filter((choice) => choice[depth] === id);
+  }
+
+  /** Whether a choice is whole. */
+  get ended(): boolean {
+    return this.next().length === 0;
   }
 }
 

@@ -39,6 +39,8 @@ export type Untrainable =
   | 'no-token-ids'
   /** It belongs to a prefix that an earlier step played. */
   | 'earlier'
+  /** It was held to a schema, and what each token was chosen among is not kept. */
+  | 'constrained'
   /** A setting leaves it out. */
   | 'left-out';
 
@@ -76,6 +78,12 @@ export type Part = Message | { readonly call: number } | { readonly shown: numbe
 /** How a completion ended: a stop token, the length limit, or it was not generated token by token. */
 export type Finish = 'stop' | 'length' | 'none';
 
+/** The k likeliest tokens in the place of each token, token after token, with their log-probabilities. */
+export interface TopTokens {
+  readonly ids: Int32Array;
+  readonly logprobs: Float32Array;
+}
+
 /** One completion. Its prompt is the first `kept` tokens of (its parent's prompt + completion), then `context`. */
 export interface Call {
   /** Order of asking, fixed before sampling. A branch counts on from its prefix. */
@@ -105,7 +113,8 @@ export interface Call {
    * are any.
    */
   readonly logprobs: Float32Array;
-  readonly entropies?: Float32Array;
+  /** What a teacher would have written in the place of each of `ids`. */
+  readonly top?: TopTokens;
   /** New to the role before this call. */
   readonly messages: readonly Message[];
   /** What `context` renders, where that is not `messages`. */

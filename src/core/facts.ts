@@ -27,6 +27,8 @@ export interface TurnFacts {
   readonly wellFormed?: boolean;
   /** Outcome of a continuation from the same state in which this turn was replaced. */
   readonly counterfactual?: number;
+  /** Of each sampled token: its log-probability when it was sampled, minus that of a teacher. */
+  readonly teacherGaps?: readonly number[];
 }
 
 /** Facts of the whole trajectory; they may be said at any turn, and the last counts. */

@@ -93,10 +93,13 @@ function rotateLeft(x: number, k: number): number {
   return (x << k) | (x >>> (32 - k));
 }
 
+const BASIS = 0x811c9dc5;
+const PRIME = 0x01000193;
+
 /** A stable 32-bit hash of a string (FNV-1a with a final avalanche). */
 export function hash32(text: string, seed = 0): number {
-  let h = (0x811c9dc5 ^ seed) >>> 0;
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  let h = BASIS ^ seed;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), PRIME);
   return avalanche(h);
 }
 
@@ -106,7 +109,16 @@ function avalanche(word: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
+/** `hash32` with the seeds 1 to 4, in one pass. */
 function hashWords(text: string): RngState {
-  const words = [hash32(text, 1), hash32(text, 2), hash32(text, 3), hash32(text, 4)] as const;
+  let [a, b, c, d] = [BASIS ^ 1, BASIS ^ 2, BASIS ^ 3, BASIS ^ 4];
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    a = Math.imul(a ^ code, PRIME);
+    b = Math.imul(b ^ code, PRIME);
+    c = Math.imul(c ^ code, PRIME);
+    d = Math.imul(d ^ code, PRIME);
+  }
+  const words = [avalanche(a), avalanche(b), avalanche(c), avalanche(d)] as const;
   return words.every((word) => word === 0) ? [1, 2, 3, 4] : words;
 }

@@ -45,7 +45,12 @@ export function valueText(value: unknown): string {
 
 /** Whether awaiting `value` would wait for something. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return tried(() => typeof fieldOf(value, 'then') === 'function', false);
+  if (!holdsFields(value)) return false;
+  try {
+    return typeof value.then === 'function';
+  } catch {
+    return false;
+  }
 }
 
 function objectText(value: object): string {
@@ -61,6 +66,9 @@ function objectText(value: object): string {
 }
 
 function fieldOf(value: unknown, key: string): unknown {
-  const holds = (typeof value === 'object' && value !== null) || typeof value === 'function';
-  return holds ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
+  return holdsFields(value) ? value[key] : undefined;
+}
+
+function holdsFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }

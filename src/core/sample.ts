@@ -1,7 +1,7 @@
 /** A token sequence as the policy saw it, with the tokens it sampled marked. The unit of training. */
 
 import { type AllowedIds, allowedAt, isForced } from './choices.ts';
-import type { Call, EpisodeKey, Group, Role } from './episode.ts';
+import type { Call, EpisodeKey, Group, Role, TopTokens } from './episode.ts';
 import { isTrained, roleGroups, type Trajectory } from './trajectory.ts';
 
 export interface Sample {
@@ -19,6 +19,8 @@ export interface Sample {
   readonly call_T: Int32Array;
   /** What masked tokens of restricted completions were chosen among, null elsewhere; absent where none was restricted. */
   readonly allowed_T?: AllowedIds;
+  /** What a teacher would have written in the place of masked tokens; absent unless all of them have it, k for each. */
+  readonly top_T?: TopTokens;
 }
 
 /** The mask of tokens that were chosen: forced ones, which alone could come, are not among them. */
@@ -165,5 +167,33 @@ function fill(
     }
     at += tokens;
   }
-  return { ids_T, mask_T, logprobs_T, turn_T, call_T, ...(allowed_T && { allowed_T }) };
+  const top_T = topOf(path, marked, length);
+  return {
+    ids_T,
+    mask_T,
+    logprobs_T,
+    turn_T,
+    call_T,
+    ...(allowed_T && { allowed_T }),
+    ...(top_T && { top_T }),
+  };
+}
+
+/** The likeliest tokens of marked calls, in their places. */
+function topOf(path: readonly Step[], marked: ReadonlySet<number>, length: number): TopTokens | undefined {
+  const own = path.filter(({ call }) => marked.has(call.id));
+  const numbers = new Set(own.map(({ call }) => (call.top?.ids.length ?? 0) / call.ids.length));
+  const [k = 0] = numbers;
+  if (numbers.size !== 1 || k === 0) return undefined;
+  const top = { ids: new Int32Array(length * k), logprobs: new Float32Array(length * k) };
+  let at = 0;
+  for (const { call, tokens } of path) {
+    if (marked.has(call.id) && call.top) {
+      const first = (at + call.context.length) * k;
+      top.ids.set(call.top.ids, first);
+      top.logprobs.set(call.top.logprobs, first);
+    }
+    at += tokens;
+  }
+  return top;
 }

@@ -100,10 +100,10 @@ test.each(rewardShapings.filter(({ ownRewards }) => !ownRewards))(
   },
 );
 
-test('those that make rewards of their own say so, and training refuses a price in rewards for them', () => {
+test('those that make rewards of their own say so: training refuses a price in rewards for them (prepare-run.test.ts)', () => {
   const own = [...creditMethods, ...rewardShapings].filter(({ ownRewards }) => ownRewards);
   expect(own.map(({ name }) => name)).toEqual([
-    ...['igpo', 'matchtir', 'spa-rl', 'g-ra', 'e-grpo', 'malt'],
+    ...['igpo', 'matchtir', 'spa-rl', 'g-ra', 'e-grpo', 'malt', 'teacher-kl'],
     ...['ufo', 'score', 'mind', 'g-ra', 'e-grpo', 'spa-rl'],
   ]);
 });

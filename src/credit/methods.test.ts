@@ -21,10 +21,10 @@ describe.each(creditMethods)('$name', ({ name, options, create }) => {
 describe('messages', () => {
   test('an unknown method', () => {
     expect(() => findCreditMethod('gpro')).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: There is no such credit method. Seen: "gpro". Allowed: reinforce, reinforce++, reinforce++-baseline, rloo, grpo, dr-grpo, dapo, gae, turn-gae, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, spa-rl, g-ra, e-grpo, mt-grpo, arpo, tree-grpo, aepo, spear, earl, mars, rae, cory, waltzrl, malt. Did you mean "grpo"?]`,
+      `[TurnwiseError: There is no such credit method. Seen: "gpro". Allowed: reinforce, reinforce++, reinforce++-baseline, rloo, grpo, dr-grpo, dapo, gae, turn-gae, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, spa-rl, g-ra, e-grpo, mt-grpo, arpo, tree-grpo, aepo, spear, earl, mars, rae, cory, waltzrl, malt, teacher-kl. Did you mean "grpo"?]`,
     );
     expect(() => findCreditMethod('alphazero')).toThrowErrorMatchingInlineSnapshot(
-      `[TurnwiseError: There is no such credit method. Seen: "alphazero". Allowed: reinforce, reinforce++, reinforce++-baseline, rloo, grpo, dr-grpo, dapo, gae, turn-gae, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, spa-rl, g-ra, e-grpo, mt-grpo, arpo, tree-grpo, aepo, spear, earl, mars, rae, cory, waltzrl, malt.]`,
+      `[TurnwiseError: There is no such credit method. Seen: "alphazero". Allowed: reinforce, reinforce++, reinforce++-baseline, rloo, grpo, dr-grpo, dapo, gae, turn-gae, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, spa-rl, g-ra, e-grpo, mt-grpo, arpo, tree-grpo, aepo, spear, earl, mars, rae, cory, waltzrl, malt, teacher-kl.]`,
     );
   });
 

@@ -18,6 +18,7 @@ import { malt } from './methods/roles/malt.ts';
 import { mars } from './methods/roles/mars.ts';
 import { rae } from './methods/roles/rae.ts';
 import { waltzRl } from './methods/roles/waltzrl.ts';
+import { teacherKl } from './methods/teacher/teacher-kl.ts';
 import { matchTir } from './methods/tools/matchtir.ts';
 import { aepo } from './methods/tree/aepo.ts';
 import { arpo } from './methods/tree/arpo.ts';
@@ -62,6 +63,7 @@ export const creditMethods: readonly CreditMethod[] = [
   cory,
   waltzRl,
   malt,
+  teacherKl,
 ];
 
 export const creditRegistry: Registry<CreditMethod> = createRegistry(

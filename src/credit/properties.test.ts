@@ -37,6 +37,7 @@ describe.each(creditMethods)('$name', ({ level, create }) => {
     anchor: 'a',
     values: [0],
     entropies: [0],
+    teacherGaps: [0],
     value: 0,
     answerProbability: 1,
     labelCorrect: true,
@@ -69,7 +70,7 @@ describe.each(creditMethods)('$name', ({ level, create }) => {
       entityShare: 0.5,
       turns: turns.map((own) => ({ ...turn, dense: [0], ...own })),
     });
-    const unsampled = { tokens: 0, values: [], entropies: [] };
+    const unsampled = { tokens: 0, values: [], entropies: [], teacherGaps: [] };
     const batches = [
       [row('a', 1, [{}])],
       [row('a', 1, [{}, {}, {}])],
@@ -202,6 +203,7 @@ describe('one method is another in disguise', () => {
         tokens: 2,
         values: [0, 0],
         entropies: [0.5, 0.5],
+        teacherGaps: [0, 0],
         value: 0,
       })),
     })),

@@ -11,11 +11,11 @@ export {
   type TaskSet,
   type Tasks,
 } from '../env/environment.ts';
-export { brokenLaw, brokenWorldLaw } from '../env/environment-laws.ts';
 export { defineWorld, type WorldFactory } from '../env/factory.ts';
 export { fromEnvironment } from '../env/from-environment.ts';
 export { fromGame } from '../env/from-game.ts';
 export { defineGame, type Game, type GameDefinition, type GameStep } from '../env/game.ts';
+export { brokenLaw, brokenWorldLaw } from '../env/laws/environment-laws.ts';
 export { defineSession, type SessionDefinition } from '../env/live/define-session.ts';
 export {
   defineTools,
@@ -37,7 +37,8 @@ export type {
   RuntimeFiles,
   RuntimeLimits,
 } from '../env/runtime/runtime.ts';
-export type { GroupScore, ScoreGroup } from '../env/scores/group-scores.ts';
+export type { GroupScore, JudgeModel, ScoreContext, ScoreGroup } from '../env/scores/group-scores.ts';
+export { type RelativeJudgeOptions, relativeJudge } from '../env/scores/relative-judge.ts';
 export {
   AGENT,
   type Role,
@@ -47,7 +48,27 @@ export {
   type StepResult,
 } from '../env/session.ts';
 export { tagProtocol } from '../env/tag-protocol.ts';
+export { drawnTasks } from '../env/tasks/drawn-tasks.ts';
 export { defineTool, type Tool, type ToolDefinition } from '../env/tool.ts';
 export { answerAction, callTool, toolAction, toolProtocol } from '../env/tool-protocol.ts';
-export { type ExampleTurn, naturalOpening, type Wording, wordingOption } from '../env/wording.ts';
+export {
+  type SimulatedUser,
+  type SimulatedUserDefinition,
+  simulateUser,
+  type UserScript,
+  type UserTurn,
+} from '../env/user/simulate-user.ts';
+export { END_MARK, type UserInEpisode } from '../env/user/talk.ts';
+export {
+  type ExampleTurn,
+  type GameWording,
+  gameSentences,
+  naturalOpening,
+  type Wording,
+  wordingOption,
+} from '../env/wording.ts';
 export type { PlayerKind, ThoughtToCorrect, World } from '../env/world.ts';
+export { type Chained, type ChainedOptions, chained } from '../env/wrap/chained.ts';
+export { type FaultOptions, type Faulty, faults } from '../env/wrap/faults.ts';
+export { type Reminded, type ReminderOptions, reminders } from '../env/wrap/reminders.ts';
+export { type Attempted, type UnaryFeedbackOptions, unaryFeedback } from '../env/wrap/unary-feedback.ts';

@@ -17,7 +17,7 @@ export {
   subtract,
 } from '../graph/operators/elementwise.ts';
 export { gelu, rmsNorm, rotary, silu } from '../graph/operators/fused.ts';
-export { gatherLast, gatherLogSoftmax, gatherRows } from '../graph/operators/gather.ts';
+export { gatherEach, gatherLast, gatherLogSoftmax, gatherRows } from '../graph/operators/gather.ts';
 export { cast, equal, greater, less, stopGradient, where } from '../graph/operators/logic.ts';
 export { type MatmulOptions, matmul } from '../graph/operators/matrix.ts';
 export { logSoftmax, max, mean, softmax, sum } from '../graph/operators/reduce.ts';

@@ -53,6 +53,7 @@ export {
   type TeacherRequest,
 } from '../env/agent.ts';
 export { type Base, type Based, type DataPath, defineBase } from '../env/base.ts';
+export { type CommandAgentDefinition, defineCommandAgent } from '../env/command/node/command-agent.ts';
 export {
   defineEnvironment,
   type Environment,
@@ -71,7 +72,9 @@ export {
   type ToolUse,
 } from '../env/live/define-tools.ts';
 export { type Mix, type MixEntry, type MixOptions, mix } from '../env/mix/mix.ts';
-export type { GroupScore, ScoreGroup } from '../env/scores/group-scores.ts';
+export type { GroupScore, JudgeModel, ScoreContext, ScoreGroup } from '../env/scores/group-scores.ts';
+export { type RelativeJudgeOptions, relativeJudge } from '../env/scores/relative-judge.ts';
+export { drawnTasks } from '../env/tasks/drawn-tasks.ts';
 export { defineTool, type Tool, type ToolDefinition } from '../env/tool.ts';
 export type { EvaluationResult } from '../eval/evaluate.ts';
 export type { Renderer } from '../model/chat/renderer.ts';
@@ -93,8 +96,8 @@ export {
 } from '../rollout/turns/turn-control.ts';
 export type { Definition } from '../run/load/definitions.ts';
 export type { WorldInput } from '../run/load/world-object.ts';
+export { type RewardScores, rewardModel } from '../run/reward/open-reward-model.ts';
 export type { CheckpointChoice, EvaluateOptions, PlayOptions, Run } from '../run/run.ts';
-export type { RunSettings } from '../run/settings/setting-objects.ts';
 export { csv } from '../run/sinks/csv.ts';
 export { jsonLines } from '../run/sinks/json-lines.ts';
 export { type OtlpOptions, otlp } from '../run/sinks/otlp/otlp.ts';
@@ -102,6 +105,7 @@ export type { RunEnd, Sink, SinkRun, StoredEpisodes } from '../run/sinks/sink.ts
 export { tensorboard } from '../run/sinks/tensorboard/tensorboard.ts';
 export { type WandbOptions, wandb } from '../run/sinks/wandb/wandb.ts';
 export type { TrainConfig, TrainSettings } from '../train/config/config.ts';
+export type { RunSettings } from '../train/config/setting-objects.ts';
 export type { Metrics, RunEvent, RunSummary, StoredEvent } from '../train/loop/events.ts';
 export type { Probe, ProbedLearner, ProbeMoment, Seen } from '../train/loop/probe.ts';
 export {

@@ -29,12 +29,14 @@ export {
   archerTargets,
 } from '../objective/critic/archer.ts';
 export { bestOfN, bestOfNExtraction, type Candidate } from '../objective/critic/best-of-n.ts';
+export { bradleyTerry } from '../objective/critic/bradley-terry.ts';
 export { hlGauss, twoHot } from '../objective/critic/categorical-value.ts';
 export { ilql, mcReturns, perturbedLogits } from '../objective/critic/ilql.ts';
 export { valueLoss } from '../objective/critic/value.ts';
 export { advantageWeighted } from '../objective/imitation/advantage-weighted.ts';
 export { crossEntropy } from '../objective/imitation/cross-entropy.ts';
 export { filteredBc, keepBest } from '../objective/imitation/filtered-bc.ts';
+export { forwardKl } from '../objective/imitation/forward-kl.ts';
 export { gtr, imitationShare, sftRl } from '../objective/imitation/imitation-mix.ts';
 export {
   isReplayed,

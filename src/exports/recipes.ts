@@ -23,6 +23,7 @@ export {
   preference as preferenceSettings,
   type Reads,
   replayed as replaySettings,
+  taught as teacherSettings,
   trees as treeSettings,
   valueHead as valueHeadSettings,
 } from '../train/config/blocks.ts';
@@ -32,6 +33,7 @@ export { counterfactuals } from '../train/kit/counterfactuals.ts';
 export type { CreditedGroups } from '../train/kit/credit-groups.ts';
 export type { At, Kept, Learn, Learned, LearnStep } from '../train/kit/learn.ts';
 export { policyGradient } from '../train/kit/policy-gradient.ts';
+export { teacherGaps } from '../train/kit/teacher-gaps.ts';
 export type { Lesson, Prompt, ReadRow, TrainedModel, Trainer } from '../train/kit/trainer.ts';
 export { truthProbabilities } from '../train/kit/truth-probabilities.ts';
 export type { FoundFacts } from '../train/kit/turn-facts.ts';
@@ -64,6 +66,7 @@ export {
   recordedOf,
   turnReturns,
 } from '../train/off-policy/rows.ts';
+export { taughtRows } from '../train/off-policy/taught-rows.ts';
 export { aepo } from '../train/recipes/branching/aepo.ts';
 export { arpo } from '../train/recipes/branching/arpo.ts';
 export { malt } from '../train/recipes/branching/malt.ts';
@@ -113,6 +116,8 @@ export { cory } from '../train/recipes/roles/cory.ts';
 export { mars } from '../train/recipes/roles/mars.ts';
 export { selfPlay } from '../train/recipes/roles/self-play.ts';
 export { waltzRl } from '../train/recipes/roles/waltzrl.ts';
+export { distillation } from '../train/recipes/teacher/distillation.ts';
+export { onPolicyDistillation } from '../train/recipes/teacher/on-policy-distillation.ts';
 export { eGrpo } from '../train/recipes/turns/e-grpo.ts';
 export { earl } from '../train/recipes/turns/earl.ts';
 export { gRa } from '../train/recipes/turns/g-ra.ts';

@@ -7,9 +7,9 @@ import type { WorldInput } from '../run/load/world-object.ts';
 import type { Run } from '../run/run.ts';
 import type { RecipeInput } from '../run/settings/run-recipe.ts';
 import { defaultRecipe } from '../run/settings/run-settings.ts';
-import type { RunSettings } from '../run/settings/setting-objects.ts';
 import type { Sink } from '../run/sinks/sink.ts';
 import { beginRun, continueRun } from '../run/start.ts';
+import type { RunSettings } from '../train/config/setting-objects.ts';
 import type { RunSummary } from '../train/loop/events.ts';
 import type { Probe } from '../train/loop/probe.ts';
 

@@ -8,12 +8,14 @@ import type { ObjectiveDescription, ObjectiveMethod } from './contract/define.ts
 import type { Objective } from './contract/objective.ts';
 import { archerActor, archerCritic, archerIql } from './critic/archer.ts';
 import { bestOfNExtraction } from './critic/best-of-n.ts';
+import { bradleyTerry } from './critic/bradley-terry.ts';
 import { hlGauss, twoHot } from './critic/categorical-value.ts';
 import { ilql, mcReturns } from './critic/ilql.ts';
 import { valueLoss } from './critic/value.ts';
 import { advantageWeighted } from './imitation/advantage-weighted.ts';
 import { crossEntropy } from './imitation/cross-entropy.ts';
 import { filteredBc } from './imitation/filtered-bc.ts';
+import { forwardKl } from './imitation/forward-kl.ts';
 import { gtr, sftRl } from './imitation/imitation-mix.ts';
 import { selfImitation } from './imitation/self-imitation.ts';
 import { aepoClip } from './policy-gradient/aepo-clip.ts';
@@ -84,6 +86,7 @@ export const objectives: readonly ObjectiveEntry[] = [
   objectiveEntry(entropyBonus),
   objectiveEntry(entropySmoothing),
   objectiveEntry(crossEntropy),
+  objectiveEntry(forwardKl),
   objectiveEntry(sftRl),
   objectiveEntry(gtr),
   objectiveEntry(advantageWeighted),
@@ -103,6 +106,7 @@ export const objectives: readonly ObjectiveEntry[] = [
   objectiveEntry(archerIql),
   objectiveEntry(ilql),
   objectiveEntry(mcReturns),
+  objectiveEntry(bradleyTerry),
 ];
 
 const unknown = (parts: ErrorParts): TurnwiseError => new TurnwiseError('unknown-objective', parts);

@@ -4,11 +4,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json/json.ts';
-import { brokenWorldLaw } from '../env/environment-laws.ts';
 import type { WorldFactory } from '../env/factory.ts';
-import { brokenTruth } from '../env/truth-law.ts';
+import { brokenWorldLaw } from '../env/laws/environment-laws.ts';
+import { brokenTruth } from '../env/laws/truth-law.ts';
+import { brokenWordingLaw } from '../env/laws/wording-law.ts';
 import { optionsForReaders } from '../env/wording.ts';
-import { brokenWordingLaw } from '../env/wording-law.ts';
 import type { World } from '../env/world.ts';
 import { factoryUnderTest, type TestedWorld } from './world-under-test.ts';
 

@@ -30,6 +30,7 @@ export function fakeEngine(parts: Partial<Engine> = {}): FakeEngine {
       temperatures: true,
       customObjectives: true,
       choices: false,
+      schemas: false,
       deterministic: true,
     },
     sample: unasked,

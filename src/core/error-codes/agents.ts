@@ -6,8 +6,19 @@ export const agents = {
     remedy: 'The message names it; see docs/train-your-agent.md.',
   },
   'agent-plays-itself': {
-    meaning: 'An agent was to be stepped from outside, as by `turnwise play`.',
-    remedy: 'Train or evaluate it; its own code plays.',
+    meaning: 'An agent was to be stepped from outside, as by `turnwise env serve`.',
+    remedy: 'Train, evaluate or watch it; its own code plays.',
+  },
+  'agent-reward': {
+    meaning:
+      'A reward along the way is no finite number, names a call that the episode does not have, or came after its end.',
+    remedy:
+      'Pass the id of an answer of this episode, before `run` returns. The episode fails as one of the agent.',
+  },
+  'check-failed': {
+    meaning:
+      'The check of a command-line agent ended with a status other than 0 and 1, or printed no usable result.',
+    remedy: 'The episode is left out. Run the check by hand in a folder with the files of the episode.',
   },
   'file-unknown': {
     meaning: 'There is no such file.',
@@ -17,6 +28,11 @@ export const agents = {
   'file-unusable': {
     meaning: 'A file cannot be loaded, or does not export exactly one world, method, loss or context.',
     remedy: 'The message says which.',
+  },
+  'judge-failed': {
+    meaning: 'A judge could not be asked about a group of episodes, or gave no ranking of them.',
+    remedy:
+      'The episodes of the group are left out. Check the address of the model, its key and the criterion.',
   },
   'nothing-measured': {
     meaning: 'Every episode of an evaluation failed, timed out or was cancelled.',
@@ -45,5 +61,10 @@ export const agents = {
     meaning:
       'The server behind the gateway failed or gave an unusable answer. The episode fails; the run continues.',
     remedy: 'Check its URL, key and model name.',
+  },
+  'user-failed': {
+    meaning:
+      'The script or the model that plays a simulated user failed. The episode ends as `failed:environment`.',
+    remedy: 'Check the script, or the URL, key and name of the model.',
   },
 } satisfies ErrorTable;

@@ -68,6 +68,18 @@ export const configuration = {
     remedy: 'Use one of those listed.',
     exit: 2,
   },
+  'teacher-missing': {
+    meaning:
+      'The recipe learns from a teacher that scores tokens, and neither the run nor its recorded episodes have one.',
+    remedy: 'Name one with `--set teacher=…`, or let a teacher score the file with `turnwise data score`.',
+    exit: 2,
+  },
+  'teacher-unfit': {
+    meaning:
+      'The teacher cannot score the tokens of this policy: it has another tokenizer, a shorter context, or does not tell them.',
+    remedy: 'Use a teacher with the tokenizer of the policy, such as a larger model of its family.',
+    exit: 2,
+  },
   'unknown-context': {
     meaning: 'There is no context of that name.',
     remedy: 'Use one of those listed, or a file.',

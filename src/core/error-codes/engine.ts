@@ -128,6 +128,10 @@ export const engine = {
     meaning: 'A sampling request is out of range.',
     remedy: 'The message says which part.',
   },
+  'schema-unsupported': {
+    meaning: 'No grammar can be made of a JSON Schema to which a completion is to be held.',
+    remedy: 'Use plain types, `properties`, `items`, `enum`, `const`, `anyOf` and `$ref` to `$defs`.',
+  },
   'stop-token-missing': {
     meaning: 'No file of the checkpoint says which token ends a turn.',
     remedy: 'Add `eos_token_id` to `generation_config.json`.',

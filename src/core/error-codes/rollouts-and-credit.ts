@@ -64,6 +64,17 @@ export const rolloutsAndCredit = {
     remedy: 'Choose another, or replace it with `--force`.',
     exit: 2,
   },
+  'reward-model-unknown': {
+    meaning: 'The folder holds no reward model.',
+    remedy: 'Train one with `turnwise reward-model`.',
+    exit: 2,
+  },
+  'reward-pairs-missing': {
+    meaning: 'The file has no pairs, or too few, from which a reward model could learn.',
+    remedy:
+      'Give rows of `messages`, `chosen` and `rejected`, or make them with `turnwise data convert --pairs`.',
+    exit: 2,
+  },
   'rollouts-empty': {
     meaning: 'The file holds no trajectories.',
     remedy: 'Give a JSON array, or one trajectory a line.',

@@ -39,7 +39,8 @@ function nonJsonIn(value: unknown, ancestors: readonly object[]): string | undef
   }
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return '';
-  for (const [key, item] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const item = (value as Readonly<Record<string, unknown>>)[key];
     if (item === undefined) continue;
     const found = nonJsonIn(item, inside);
     if (found !== undefined) return `.${key}${found}`;

@@ -90,7 +90,8 @@ class Copier {
       copies.push(this.copy(this.#read(list, index)));
       this.#place.pop();
     }
-    return copies;
+    // As long as its items: what grows item by item keeps room for 16 more.
+    return copies.slice();
   }
 
   #object(object: object): Json {
@@ -99,15 +100,25 @@ class Copier {
     let characters = 0;
     for (const key of keys) characters += key.length;
     this.#count(0, characters);
-    const entries: [string, Json][] = [];
+    const copies: Record<string, Json> = {};
     for (const key of keys) {
       this.#place.push(key);
       const item = this.#read(object, key);
-      if (item !== undefined) entries.push([key, this.copy(item)]);
+      if (item !== undefined) {
+        const copy = this.copy(item);
+        if (key !== '__proto__') copies[key] = copy;
+        // Assigned, it would be no key.
+        else
+          Object.defineProperty(copies, key, {
+            value: copy,
+            enumerable: true,
+            writable: true,
+            configurable: true,
+          });
+      }
       this.#place.pop();
     }
-    // Defines each key, so that one called __proto__ stays a key.
-    return Object.fromEntries(entries);
+    return copies;
   }
 
   #read(from: object, key: string | number): unknown {

@@ -125,6 +125,7 @@ function checkTurn(id: string, turn: CreditTurn, k: number): void {
   checkList(id, k, 'entropies', turn.entropies);
   checkList(id, k, 'dense', turn.dense);
   checkList(id, k, 'features', turn.features);
+  checkList(id, k, 'teacherGaps', turn.teacherGaps);
 }
 
 function checkNumber(id: string, k: number, name: string, value: number | undefined): void {

@@ -55,6 +55,8 @@ export interface CreditTurn {
   readonly wellFormed?: boolean;
   /** Outcome of a continuation from the same state in which this turn was replaced. */
   readonly counterfactual?: number;
+  /** Of each sampled token: its log-probability when it was sampled, minus that of a teacher. */
+  readonly teacherGaps?: readonly number[];
 }
 
 export interface CreditTrajectory {

@@ -33,6 +33,7 @@ const turn = fc
       ...rest,
       tokens: rest.values.length,
       entropies: rest.values.map((_, t) => (entropy * (t + 1)) / 3),
+      teacherGaps: rest.values.map((value) => value / 64),
     }),
   );
 
@@ -67,7 +68,7 @@ export const batch: fc.Arbitrary<CreditTrajectory[]> = fc
 export const single: fc.Arbitrary<CreditTrajectory[]> = batch.map((rows) =>
   rows.map(({ parent: _parent, sharedTurns: _shared, ...row }) => ({
     ...row,
-    turns: [{ reward: 0, tokens: 1, anchor: 's', values: [0], value: 0, entropies: [0] }],
+    turns: [{ reward: 0, tokens: 1, anchor: 's', values: [0], value: 0, entropies: [0], teacherGaps: [0] }],
   })),
 );
 

@@ -1,10 +1,19 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Graph } from '../graph.ts';
 import { checkOperator } from '../testing/check-operator.ts';
 import { at, range, tabulate, total } from '../testing/values.ts';
 import { rmsNorm, rotary } from './fused.ts';
 
-test.each([[[1, 4]], [[3, 5]], [[2, 2, 3]]])('rmsNorm of %j', async (shape) => {
+const runtime = vi.hoisted(() => ({ givesSecondResults: true }));
+vi.mock('../node/second-results.ts', () => ({ givesSecondResults: () => runtime.givesSecondResults }));
+
+test.each([
+  [[1, 4], true],
+  [[3, 5], true],
+  [[2, 2, 3], true],
+  [[2, 2, 3], false],
+])('rmsNorm of %j, given second results: %s', async (shape, given) => {
+  runtime.givesSecondResults = given;
   const width = shape.at(-1)!;
   for (const epsilon of [1e-6, 0.3]) {
     await checkOperator({

@@ -2,11 +2,13 @@
 
 import { product, shapeMismatch } from '../dimension.ts';
 import type { Operator } from '../graph.ts';
+import { givesSecondResults } from '../node/second-results.ts';
 import type { Tensor } from '../tensor.ts';
 import { add, divide, multiply, negate, sameType, subtract } from './elementwise.ts';
 import { matmul } from './matrix.ts';
+import { mean } from './reduce.ts';
 import { reshape } from './shape.ts';
-import { erf, exp, sigmoid, square } from './unary.ts';
+import { erf, exp, sigmoid, sqrt, square } from './unary.ts';
 
 const rmsNormOperator: Operator<{ epsilon: number }> = {
   name: 'rmsNorm',
@@ -30,7 +32,9 @@ const rmsNormOperator: Operator<{ epsilon: number }> = {
     const x = node.inputs[0]!;
     const weight = node.inputs[1]!;
     const width = x.shape.at(-1) as number;
-    const inverse = x.graph.apply(rmsInverseOperator, [node], {});
+    const inverse = givesSecondResults()
+      ? x.graph.apply(rmsInverseOperator, [node], {})
+      : divide(1, sqrt(add(mean(square(x), [-1], true), node.attributes.epsilon)));
     const slopes = multiply(gradient, x);
     // Sums over an axis as products with vectors, which write nothing but the sums and use every thread.
     const projection = matmul(slopes, reshape(weight, [width, 1]), { scale: 1 / width });

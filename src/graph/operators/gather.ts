@@ -1,9 +1,9 @@
 /** Reading by index, and the scatter-additions that are its gradients. */
 
-import { sameShape, shapeMismatch } from '../dimension.ts';
+import { product, sameShape, shapeMismatch } from '../dimension.ts';
 import type { Emission, Operator } from '../graph.ts';
 import type { Dim, Tensor } from '../tensor.ts';
-import { multiply, negate, sameType } from './elementwise.ts';
+import { add, multiply, negate, sameType } from './elementwise.ts';
 import { logSoftmax } from './reduce.ts';
 import { broadcastTo, reshape } from './shape.ts';
 import { exp } from './unary.ts';
@@ -115,6 +115,23 @@ export function gatherRows(table: Tensor, ids: Tensor): Tensor {
 /** `updates` [..., D] added up in a zero table of so many rows, at the rows that int64 `ids` [...] name: [rows, D]. */
 export function scatterRows(updates: Tensor, ids: Tensor, rows: Dim): Tensor {
   return updates.graph.apply(scatterRowsOperator, [ids, updates], { rows });
+}
+
+/**
+ * Several values of some rows of a [R, V] table: by int64 `rows` [N] and `ids` [N, k], [N, k]. Its gradient adds N · k numbers,
+ * however wide the rows are.
+ */
+export function gatherEach(table: Tensor, rows: Tensor, ids: Tensor): Tensor {
+  const [height, width] = table.shape;
+  if (table.shape.length !== 2 || typeof width !== 'number' || !sameShape(ids.shape.slice(0, 1), rows.shape))
+    throw shapeMismatch(
+      'gatherEach',
+      [table.shape, rows.shape, ids.shape],
+      'a table of two axes, N rows, and ids for each of them',
+    );
+  const places = add(reshape(multiply(rows, width), [...rows.shape, 1]), ids);
+  const flat = reshape(table, [product([height!, width]), 1]);
+  return reshape(gatherRows(flat, places), ids.shape);
 }
 
 /** One value from the last axis of [..., V] by int64 ids [...]: [...]. */

@@ -99,6 +99,7 @@ function tokenInputs(): TokenTensors {
     channel: (name, numbers) =>
       graph.input(`channel.${name}`, numbers === undefined ? ['N'] : ['N', numbers]),
     segments: (level) => graph.input(`segments.${level}`, ['N'], 'int64'),
+    logprobsOf: () => unsupported('log-probabilities of other tokens'),
     entropies: () => unsupported('entropies'),
     values: () => unsupported('values'),
     valueLogits: () => unsupported('values'),

@@ -51,6 +51,11 @@ export interface TokenTensors {
   channel(name: string, numbers?: number): Tensor;
   /** int64: equal for the targets of one row, or of one turn of a row; below N. For sums over segments (`segmentSum`). */
   segments(level: SegmentLevel): Tensor;
+  /**
+   * [N, k]: log-probabilities of other tokens in the place of each target, by int64 ids [N, k]. It makes the engine keep the
+   * distribution over the whole vocabulary at each target.
+   */
+  logprobsOf(ids: Tensor): Tensor;
   /** Entropy of the distribution at each target; asking for it makes the engine compute it. */
   entropies(): Tensor;
   /** Value-head output for the prefix before each target; needs an engine with a value head. */
@@ -100,6 +105,8 @@ export interface Prepared {
 }
 
 export interface ObjectiveNeeds {
+  /** Log-probabilities of other tokens than the targets (`logprobsOf`). */
+  readonly distribution?: boolean;
   readonly entropies?: boolean;
   readonly values?: boolean;
   /** A value head with bins. */

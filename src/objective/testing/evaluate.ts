@@ -5,7 +5,8 @@ import { gradients } from '../../graph/gradient.ts';
 import { Graph } from '../../graph/graph.ts';
 import { type Feed, loadGraph } from '../../graph/node/loaded-graph.ts';
 import { toOnnx } from '../../graph/onnx.ts';
-import { gatherLogSoftmax } from '../../graph/operators/gather.ts';
+import { gatherEach, gatherLogSoftmax } from '../../graph/operators/gather.ts';
+import { logSoftmax } from '../../graph/operators/reduce.ts';
 import type { Tensor } from '../../graph/tensor.ts';
 import type { Objective, StepStructure, StepView, TokenTensors } from '../contract/objective.ts';
 import { countedTargets, policyMeans } from '../contract/policy-means.ts';
@@ -15,7 +16,7 @@ import { trainedMask } from '../policy-gradient/surrogate.ts';
 export interface Evaluation {
   readonly loss: number;
   readonly metrics: Readonly<Record<string, number>>;
-  /** By what the loss was differentiated by: `logprobs`, `entropies`, `values`, `valueLogits`, `head NAME`, or `logits`. */
+  /** By what the loss was differentiated by: `logprobs`, `logprobsOf`, `entropies`, `values`, `valueLogits`, `head NAME`, or `logits`. */
   readonly gradients: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -23,7 +24,7 @@ export interface Evaluation {
 export type TokenNumbers = Readonly<Record<string, readonly number[]>>;
 
 const isDifferentiable = (name: string): boolean =>
-  ['logprobs', 'entropies', 'values', 'valueLogits'].includes(name) || name.startsWith('head ');
+  ['logprobs', 'logprobsOf', 'entropies', 'values', 'valueLogits'].includes(name) || name.startsWith('head ');
 
 export interface StepNumbers extends StepStructure {
   /** Rows of equal length; heads are named `head NAME`, and several outputs of a token lie end to end. */
@@ -120,6 +121,7 @@ function tokensOf(graph: Graph, named: (name: string) => Tensor, shape: readonly
     counted: trainedMask({ weight: named('weight') }),
     channel: named,
     segments: (level) => graph.input(`segments ${level}`, shape, 'int64'),
+    logprobsOf: () => named('logprobsOf'),
     entropies: () => named('entropies'),
     values: () => named('values'),
     head: (name) => named(`head ${name}`),
@@ -140,7 +142,9 @@ export async function evaluateToyPolicy(
   const graph = new Graph();
   const length = ids.length;
   const parameter = graph.parameter('logits', [length, 3]);
-  const input = (name: string): Tensor => graph.input(name, [length]);
+  const numbersIn = (name: string): number => (channels[name]?.length ?? length) / length;
+  const shapeOf = (name: string): number[] => (numbersIn(name) === 1 ? [length] : [length, numbersIn(name)]);
+  const input = (name: string): Tensor => graph.input(name, shapeOf(name));
   const tokens = tokensOf(graph, input, [length]);
   const logprobs = gatherLogSoftmax(parameter, tokens.targets);
   const feeds: Record<string, Feed> = {
@@ -148,9 +152,14 @@ export async function evaluateToyPolicy(
     ids: { data: BigInt64Array.from(ids, (id) => BigInt(id)), shape: [length] },
   };
   for (const [name, data] of Object.entries(channels)) {
-    feeds[name] = { data: Float32Array.from(data), shape: [length] };
+    feeds[name] = { data: Float32Array.from(data), shape: shapeOf(name) };
   }
-  return run(objective, { ...tokens, logprobs }, [['logits', parameter]], feeds);
+  const rows = graph.constant(
+    BigInt64Array.from({ length }, (_, row) => BigInt(row)),
+    [length],
+  );
+  const logprobsOf = (others: Tensor): Tensor => gatherEach(logSoftmax(parameter), rows, others);
+  return run(objective, { ...tokens, logprobs, logprobsOf }, [['logits', parameter]], feeds);
 }
 
 async function run(

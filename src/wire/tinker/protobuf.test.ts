@@ -105,7 +105,7 @@ test('a request that cannot be read still says which one it is', () => {
 
 test('groups a million levels deep, and a count of data without data, are refused', () => {
   const nested = new Uint8Array(1_000_000).fill(0x4b);
-  expect(() => decodeForwardBackwardRequest(nested)).toThrow(/its protobuf is broken.*recursion/s);
+  expect(() => decodeForwardBackwardRequest(nested)).toThrow('Seen: groups of fields.');
   const endless = Uint8Array.of(0x12, 6, 0x18, 0xff, 0xff, 0xff, 0xff, 0x0f);
   expect(() => decodeForwardBackwardOutput(endless)).toThrow('4294967295, and no field');
 });

@@ -11,6 +11,7 @@ import {
   mergeFromBinary,
   toBinary,
 } from '@bufbuild/protobuf';
+import { fieldProblem } from './field-count.ts';
 import { garbled } from './garbled.ts';
 import {
   type ArrayRecord,
@@ -100,9 +101,10 @@ export function decodeForwardBackwardRequest(body: Uint8Array): ForwardBackwardR
   };
 }
 
-/** Which request it is, whatever the rest of it holds; nothing where even that cannot be read. */
+/** Which request it is, whatever the rest of it holds; nothing where even that cannot be read, or not without end. */
 export function forwardBackwardNumbers(body: Uint8Array): { model_id?: string; seq_id?: number } {
   const numbers = create(ForwardBackwardNumbersSchema);
+  if (fieldProblem(ForwardBackwardNumbersSchema, body) !== undefined) return {};
   try {
     mergeFromBinary(ForwardBackwardNumbersSchema, numbers, body, withoutUnknown);
   } catch {
@@ -225,11 +227,13 @@ export function decodeSampleOutput(body: Uint8Array): SampleOutput {
   };
 }
 
-/** Unknown fields are passed over, not kept. The library refuses nesting deeper than 100. */
+/** Unknown fields are passed over, not kept. */
 const withoutUnknown = { readUnknownFields: false };
 
 /** @throws TurnwiseError `tinker-garbled` */
 function read<Schema extends DescMessage>(schema: Schema, body: Uint8Array): MessageShape<Schema> {
+  const problem = fieldProblem(schema, body);
+  if (problem !== undefined) throw garbled('its protobuf is not one of the API', problem);
   try {
     return fromBinary(schema, body, withoutUnknown);
   } catch (error) {

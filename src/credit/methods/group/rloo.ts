@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { mean } from '../../../core/statistics.ts';
 import { type CreditMethod, defineCreditMethod } from '../../contract/method.ts';
 import { broadcastToTurns, compareOutcomes } from '../../kit/groups.ts';
+import type { CreditTrajectory } from '../../report/rollouts.ts';
 
 export const rloo: CreditMethod = defineCreditMethod(
   {
@@ -18,12 +19,17 @@ export const rloo: CreditMethod = defineCreditMethod(
     needs: [],
   },
   z.strictObject({}),
-  () => (trajectories, state) => {
-    const advantages = compareOutcomes(trajectories, (outcomes_G) => {
-      const centre = mean(outcomes_G);
-      const scale = outcomes_G.length / (outcomes_G.length - 1);
-      return outcomes_G.map((outcome) => scale * (outcome - centre));
-    });
-    return { credits: broadcastToTurns(trajectories, advantages), state };
-  },
+  () => (trajectories, state) => ({
+    credits: broadcastToTurns(trajectories, outcomesAgainstOthers(trajectories)),
+    state,
+  }),
 );
+
+/** Each outcome minus the mean of the others of its group. */
+export function outcomesAgainstOthers(trajectories: readonly CreditTrajectory[]): number[] {
+  return compareOutcomes(trajectories, (outcomes_G) => {
+    const centre = mean(outcomes_G);
+    const scale = outcomes_G.length / (outcomes_G.length - 1);
+    return outcomes_G.map((outcome) => scale * (outcome - centre));
+  });
+}

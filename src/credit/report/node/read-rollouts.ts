@@ -145,6 +145,7 @@ const turnExtras = [
   'labelCorrect',
   'wellFormed',
   'counterfactual',
+  'teacherGaps',
 ] as const;
 
 /** The named fields that are there. */

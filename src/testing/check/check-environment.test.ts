@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { environmentNames, findEnvironment } from '../../run/load/environments.ts';
+import { checkEnvironment } from './check-environment.ts';
+import { defects } from './planted/defects.test-helper.ts';
+import { healthy } from './planted/healthy.test-helper.ts';
+
+test('an environment without a fault passes', async () => {
+  const { checks, passes } = await checkEnvironment(healthy);
+  expect(checks.flatMap(({ findings }) => findings)).toEqual([]);
+  expect(passes).toBe(true);
+  expect(checks.map(({ check }) => check)).toHaveLength(13);
+});
+
+test.each(Object.entries(defects))('it finds: %s', async (_, { check, fault, episodes = 12, plant }) => {
+  const planted = { ...healthy, ...plant() };
+  const report = await checkEnvironment(planted, { episodes, slowestMs: 5 });
+  const found = report.checks.find((one) => one.check === check)!;
+  expect(found.findings.map((finding) => finding.fault).join('\n')).toMatch(fault);
+  for (const { counterexample, next } of found.findings) {
+    expect(Object.keys(counterexample)).not.toEqual([]);
+    expect(next).toMatch(/\.$/);
+  }
+  expect(report.passes).toBe(false);
+});
+
+test('a check that is skipped finds nothing', async () => {
+  const report = await checkEnvironment(
+    { ...healthy, natural: undefined as never },
+    { episodes: 9, skip: ['wordings'] },
+  );
+  expect(report.passes).toBe(true);
+});
+
+test.each(environmentNames)('%s passes', { timeout: 240_000 }, async (name) => {
+  const { checks } = await checkEnvironment(await findEnvironment(name), { episodes: 15, slowestMs: 100 });
+  expect(checks.flatMap(({ findings }) => findings)).toEqual([]);
+});
