@@ -8,6 +8,8 @@ import type { Rng } from '../core/rng.ts';
 import type { Split, TaskSet } from './environment.ts';
 import type { ScoreGroup } from './scores/group-scores.ts';
 import { readTasks, type Tasks } from './tasks/tasks.ts';
+import type { SimulatedUser } from './user/simulate-user.ts';
+import type { UserInEpisode } from './user/talk.ts';
 
 const marker = Symbol.for('turnwise.agent');
 
@@ -21,13 +23,29 @@ export interface AgentEpisode<Task = Json> {
   readonly apiKey: string;
   /** Name of the model to ask for. */
   readonly model: string;
+  /** The simulated user of this name in `users`. @throws TurnwiseError `agent-invalid` where there is none */
+  readonly user: (name: string) => UserInEpisode;
   /** Aborted when the episode is over, whatever the reason. */
   readonly signal: AbortSignal;
+  /**
+   * Reward a turn on the way, beside the reward that `run` returns: methods with turn-level credit give it to that turn.
+   * Rewards of one turn add up.
+   *
+   * @param value a finite number
+   * @param options.call the id that the answer carried (`chatcmpl-…`, `resp_…`, `msg_…`). Default: the last answer
+   * @throws TurnwiseError `agent-reward` for an id that is not of this episode, for what is no finite number, and after the end
+   *
+   * @example
+   * const answer = await openai.chat.completions.create({ model, messages });
+   * reward(compiles(answer) ? 0.1 : -0.1, { call: answer.id });
+   */
+  readonly reward: (value: number, options?: { readonly call?: string }) => void;
 }
 
 export interface AgentResult {
+  /** Of the end; what was given along the way is added to it. */
   readonly reward: number;
-  /** Default: whether the reward is above 0. */
+  /** Default: whether this reward is above 0. */
   readonly success?: boolean;
   /** Figures to watch: their means are events' metrics `env/<name>`. */
   readonly metrics?: Readonly<Record<string, number>>;
@@ -73,6 +91,8 @@ export interface AgentDefinition<Task = Json> {
    * are kept and never trained on.
    */
   readonly models?: Readonly<Record<string, string>>;
+  /** Simulated users by name, with whom `run` talks. Their words are kept and never trained on. */
+  readonly users?: Readonly<Record<string, SimulatedUser<Task>>>;
   /** The answer to a task, or several of which each is right. */
   readonly truth?: (task: Task) => string | readonly string[];
   /** Rewards that compare the episodes of a group, such as those of a judge. */
@@ -89,6 +109,7 @@ export interface Agent<Task = Json> {
   close?(): Promise<void>;
   readonly settings?: JsonObject;
   readonly models: Readonly<Record<string, string>>;
+  readonly users: Readonly<Record<string, SimulatedUser<Task>>>;
   truth?(task: Task): string | readonly string[];
   readonly scoreGroup?: ScoreGroup;
 }
@@ -111,6 +132,7 @@ export function defineAgent<Task extends JsonCompatible<Task>>(
     maxCalls = 32,
     settings,
     models = {},
+    users = {},
     truth,
     scoreGroup,
   } = definition;
@@ -128,6 +150,10 @@ export function defineAgent<Task extends JsonCompatible<Task>>(
     );
   }
   if (typeof run !== 'function') throw invalid('run', typeof run, 'an async function');
+  const twice = Object.keys(users).find((user) => user === 'policy' || user in models);
+  if (twice !== undefined) {
+    throw invalid('the name of a simulated user', twice, 'a name that no model has, and not "policy"');
+  }
   const agent: Agent<Task> = {
     name,
     description,
@@ -138,6 +164,7 @@ export function defineAgent<Task extends JsonCompatible<Task>>(
     ...(close && { close }),
     ...(settings && { settings }),
     models,
+    users,
     ...(truth && { truth }),
     ...(scoreGroup && { scoreGroup }),
   };

@@ -4,8 +4,8 @@ import { user } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import { type Base, type Based, defineBase } from './base.ts';
 import { defineEnvironment } from './environment.ts';
-import { brokenLaw } from './environment-laws.ts';
 import { fromEnvironment } from './from-environment.ts';
+import { brokenLaw } from './laws/environment-laws.ts';
 
 interface Order {
   readonly status: string;

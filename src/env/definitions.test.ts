@@ -5,11 +5,11 @@ import { user } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import { type Agent, defineAgent } from './agent.ts';
 import { defineEnvironment, type Environment } from './environment.ts';
-import { brokenLaw } from './environment-laws.ts';
 import { fromAgent } from './from-agent.ts';
 import { fromEnvironment } from './from-environment.ts';
 import { fromGame } from './from-game.ts';
 import { defineGame, type Game } from './game.ts';
+import { brokenLaw } from './laws/environment-laws.ts';
 import { defineSession } from './live/define-session.ts';
 
 interface Task {

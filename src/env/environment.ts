@@ -48,6 +48,8 @@ interface Reducer<Task, State> {
   /** One line for lists. */
   readonly description: string;
   readonly maxTurns: number;
+  /** Least and most that an episode can earn one role: `turnwise env check` holds every episode to it. */
+  readonly returns?: readonly [least: number, most: number];
   start(task: Task, rng: Rng): { readonly state: State; readonly messages: readonly Message[] };
   /** Pure: never changes `state`, draws only from `rng`. `action` is what the action protocol extracted. */
   step(state: State, action: string, rng: Rng): Step<State>;

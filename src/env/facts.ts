@@ -6,7 +6,7 @@
 
 import { z } from 'zod';
 import type { Facts } from '../core/facts.ts';
-import type { Json } from '../core/json/json.ts';
+import type { Json, JsonObject } from '../core/json/json.ts';
 import { parseStrict } from '../core/json/parse-strict.ts';
 
 /** Larger numbers say nothing, and their sums overflow. */
@@ -59,6 +59,12 @@ export const turnFacts = {
   counterfactual: amount
     .optional()
     .describe('Outcome of a continuation from the same state in which this turn was replaced by another.'),
+  teacherGaps: z
+    .array(amount)
+    .optional()
+    .describe(
+      'Log-probability of each sampled token when it was sampled, minus the one that a teacher gives it.',
+    ),
 };
 
 /** Facts of the whole trajectory. */
@@ -78,6 +84,7 @@ export const trajectoryFacts = {
     .describe('How the question was answered, such as `instant`, `reasoning`, `agentic`.'),
 };
 
+const fields: Readonly<Record<string, z.ZodType>> = { ...turnFacts, ...trajectoryFacts };
 const schema = z.strictObject({ ...turnFacts, ...trajectoryFacts });
 
 /**
@@ -87,6 +94,21 @@ const schema = z.strictObject({ ...turnFacts, ...trajectoryFacts });
  * @throws TurnwiseError `config-unknown-key`, `config-invalid`
  */
 export function parseFacts(value: Json, subject: string): Facts {
-  const facts = parseStrict(schema, value, subject, ['info', 'credit']);
-  return Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined)) as Facts;
+  const facts = factsByField(value);
+  if (facts) return facts;
+  const all = parseStrict(schema, value, subject, ['info', 'credit']);
+  return Object.fromEntries(Object.entries(all).filter(([, fact]) => fact !== undefined));
+}
+
+/** A turn says one or two of them, and the whole schema takes a look at every field. Undefined: something is wrong. */
+function factsByField(value: Json): Facts | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const facts: Record<string, unknown> = {};
+  const said = value as JsonObject;
+  for (const name of Object.keys(said)) {
+    const fact = Object.hasOwn(fields, name) ? fields[name]!.safeParse(said[name]) : undefined;
+    if (!fact?.success) return undefined;
+    if (fact.data !== undefined) facts[name] = fact.data;
+  }
+  return facts;
 }

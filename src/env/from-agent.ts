@@ -22,7 +22,7 @@ export function fromAgent<Task extends JsonCompatible<Task>>(agent: Agent<Task>)
     open: async () => {
       throw new TurnwiseError('agent-plays-itself', {
         what: `"${agent.name}" is an agent: its own code plays its episodes, so they cannot be stepped from outside`,
-        allowed: 'train, resume, eval and gateway',
+        allowed: 'train, resume, eval, play and gateway',
         next: `Measure it with: turnwise eval RUN`,
         fields: { environment: agent.name },
       });

@@ -153,6 +153,7 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
     maxTurns: environment.maxTurns,
     pure: true,
     snapshots: 'free',
+    ...(environment.returns && { returns: environment.returns }),
     ...(environment.facts && { facts: environment.facts }),
     protocol,
     tasks: readerOf(environment),
@@ -186,10 +187,12 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
         natural,
       );
     },
-    script(session, kind, rng) {
-      if (!(session instanceof EnvironmentSession) || session.toMove() === undefined) return undefined;
-      return play(environment, session.state as State, kind, rng);
-    },
+    ...((environment.solve ?? environment.stumble ?? environment.actions) && {
+      script(session, kind, rng) {
+        if (!(session instanceof EnvironmentSession) || session.toMove() === undefined) return undefined;
+        return play(environment, session.state as State, kind, rng);
+      },
+    }),
     ...(environment.correctThought && {
       correctThought({ session, thought, rng }) {
         if (!(session instanceof EnvironmentSession)) return thought;

@@ -129,6 +129,7 @@ function worldOf<Task, State>(game: Game<Task, State>, options: FromGameOptions)
     maxTurns: game.maxTurns,
     pure: true,
     snapshots: 'free',
+    ...(game.returns && { returns: game.returns }),
     ...(game.facts && { facts: game.facts }),
     game: game as unknown as Game,
     protocol: options.protocol ?? rawProtocol,

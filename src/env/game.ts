@@ -27,6 +27,8 @@ interface GameRules<Task, State> {
   readonly roles: readonly Role[];
   /** Turns of one role. */
   readonly maxTurns: number;
+  /** Least and most that an episode can earn one role: `turnwise env check` holds every episode to it. */
+  readonly returns?: readonly [least: number, most: number];
   start(task: Task, rng: Rng): State;
   /** Who acts in this state; undefined when it is over. */
   toMove(state: State): Role | undefined;

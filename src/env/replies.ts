@@ -127,12 +127,11 @@ export function checkedStep(value: unknown, world: string, roles: readonly Role[
   if (!isObject(value)) throw refused(call, seenOf(value), allowed);
   // Each field is read once: a getter may say something else the next time.
   const { rewards, done, success, valid, metrics, info } = value;
-  for (const [name, flag] of [
-    ['done', done],
-    ['valid', valid],
-  ] as const) {
-    if (typeof flag !== 'boolean') throw refused(call, `${seenOf(flag)} as ${name}`, 'true or false');
-  }
+  const isFlag = (name: string, flag: unknown): boolean => {
+    if (typeof flag === 'boolean') return flag;
+    throw refused(call, `${seenOf(flag)} as ${name}`, 'true or false');
+  };
+  const flags = { done: isFlag('done', done), valid: isFlag('valid', valid) };
   return {
     rewards: byRole('rewards', rewards, roles, 'a number for each role', (reward, role) =>
       checkReward(world, reward, role),
@@ -141,8 +140,7 @@ export function checkedStep(value: unknown, world: string, roles: readonly Role[
       if (typeof solved === 'boolean') return solved;
       throw refused(call, `${seenOf(solved)} as success.${role}`, 'true or false');
     }),
-    done: done === true,
-    valid: valid === true,
+    ...flags,
     ...(metrics !== undefined && { metrics: checkedMetrics(call, metrics) }),
     ...splitInfo(info === undefined ? undefined : plain(call, info, 'info')),
   };
@@ -151,9 +149,9 @@ export function checkedStep(value: unknown, world: string, roles: readonly Role[
 function splitInfo(info: Json | undefined): Pick<CheckedStep, 'facts' | 'info'> {
   if (info === undefined) return {};
   if (!isObject(info) || !Object.hasOwn(info, 'credit')) return { info };
-  const facts = parseFacts(info.credit as Json, 'The result of step()');
-  const rest = Object.entries(info).filter(([name]) => name !== 'credit');
-  return { facts, ...(rest.length > 0 && { info: Object.fromEntries(rest) as Json }) };
+  const { credit, ...rest } = info;
+  const facts = parseFacts(credit as Json, 'The result of step()');
+  return Object.keys(rest).length > 0 ? { facts, info: rest as Json } : { facts };
 }
 
 function byRole<T>(
@@ -164,13 +162,14 @@ function byRole<T>(
   check: (value: unknown, role: Role) => T,
 ): Readonly<Record<Role, T>> {
   if (!isObject(value)) throw refused('step()', `${seenOf(value)} as ${name}`, `an object with ${allowed}`);
-  const entries: [Role, T][] = [];
+  let said: Readonly<Record<Role, T>> = {};
   for (const role of Object.keys(value)) {
     if (!roles.includes(role)) throw refused('step()', `${seenOf(role)} in ${name}`, quoted(roles));
     const item = value[role];
-    if (item !== undefined) entries.push([role, check(item, role)]);
+    // A computed name is a name of its own, whatever it is.
+    if (item !== undefined) said = { ...said, [role]: check(item, role) };
   }
-  return Object.fromEntries(entries);
+  return said;
 }
 
 function plain(call: string, value: unknown, path: string, limits = COPY_LIMITS): Json {

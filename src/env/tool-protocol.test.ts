@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { NO_ACTION } from './protocol.ts';
+import { rawProtocol } from './raw-protocol.ts';
 import { defineTool, describeTools } from './tool.ts';
-import { callTool, toolAction, toolProtocol } from './tool-protocol.ts';
+import { callConstraint, callTool, toolAction, toolProtocol } from './tool-protocol.ts';
 
 interface Desk {
   readonly notes: string[];
@@ -154,4 +155,36 @@ describe('describeTools', () => {
     `);
     expect(protocol.instructions).toContain('"name":"read_notes"');
   });
+});
+
+const writeAt = defineTool({
+  name: 'write_at',
+  description: 'Write.',
+  parameters: z.object({ text: z.string(), at: z.number() }),
+  run: () => '',
+});
+
+it('the forms of a tool protocol are how demonstrations write its actions', () => {
+  const own = toolProtocol([writeAt]);
+  const { forms, trigger } = callConstraint(own)!;
+  expect(trigger).toBeUndefined();
+  const [form] = forms;
+  const given = { at: 3, text: 'so' };
+  const text = `${form!.begin}${JSON.stringify(given)}${form!.end}`;
+  expect(text).toBe(own.format(toolAction('write_at', given)));
+  expect(own.parse(text)).toEqual({ ok: true, action: toolAction('write_at', given) });
+  expect(form!.notation).toBe('compact');
+  // A grammar writes keys in the order of the schema.
+  expect(Object.keys(form!.schema.properties as object)).toEqual(['at', 'text']);
+});
+
+it('where words are an answer, a call stands among words', () => {
+  expect(callConstraint(toolProtocol([writeAt], { answers: true }))).toMatchObject({
+    trigger: '<tool_call>',
+    once: true,
+  });
+});
+
+it('protocols without tools mean none', () => {
+  expect(callConstraint(rawProtocol)).toBeUndefined();
 });

@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { assistant, type Message, system, user } from '../core/messages.ts';
+import type { Role } from './session.ts';
 
 export type Wording = 'compact' | 'natural';
 
@@ -43,4 +44,36 @@ export function naturalOpening(
 ): readonly Message[] {
   const shown = example.flatMap(([read, written]) => [user(read), assistant(written)]);
   return [system(instructions), ...shown, user(observation)];
+}
+
+/** A game in words for models that read, which are told its rules once. */
+export interface GameWording<State> {
+  /** Said first, as the system message: the game, the form of an action. */
+  readonly rules: string;
+  /** Turns of another game, each as it is read and answered. */
+  readonly example: readonly ExampleTurn[];
+  /** Whether the role that is to move in `state` moves for the first time. */
+  isFirstTurn(state: State): boolean;
+  toMove(state: State): Role | undefined;
+  /** What `role` reads in `state`. */
+  observe(state: State, role: Role): string;
+}
+
+/**
+ * The `natural` of a game: the rules and an example before the first turn of each role, then one message a turn.
+ *
+ * @example
+ * defineGame({ …, toMove, natural: gameSentences({ rules: RULES, example: [['Your card is K.', 'bet']], isFirstTurn, toMove, observe }) })
+ */
+export function gameSentences<State>({
+  rules,
+  example,
+  isFirstTurn,
+  toMove,
+  observe,
+}: GameWording<State>): (state: State, role: Role) => readonly Message[] {
+  return (state, role) =>
+    toMove(state) === role && isFirstTurn(state)
+      ? naturalOpening(rules, example, observe(state, role))
+      : [user(observe(state, role))];
 }

@@ -9,6 +9,7 @@ import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
 import type { ScoreGroup } from './scores/group-scores.ts';
 import type { Role, Session, SnapshotCost } from './session.ts';
+import type { SimulatedUser } from './user/simulate-user.ts';
 
 /** A thought before an action, as a corrector sees it. */
 export interface ThoughtToCorrect {
@@ -30,6 +31,8 @@ export interface World {
   readonly roles: readonly Role[];
   /** Turns of one role in one episode, unless the run says fewer. */
   readonly maxTurns: number;
+  /** Least and most that an episode can earn one role; checks hold every episode to it. */
+  readonly returns?: readonly [least: number, most: number];
   /** Fields of the rollout file that `info.credit` of its turns gives (docs/credit.md). */
   readonly facts?: readonly string[];
   /**
@@ -49,6 +52,8 @@ export interface World {
   readonly game?: Game;
   /** The agent behind it, where its own code plays the episodes. */
   readonly agent?: Agent;
+  /** Roles that simulated users play, unless a run seats others in them. The policy plays the rest. */
+  readonly users?: Readonly<Record<Role, SimulatedUser>>;
   /** How actions are found in what the policy wrote. Default: the raw text, trimmed. */
   readonly protocol: ActionProtocol;
   tasks(split: Split): TaskSet<Json>;
@@ -81,6 +86,11 @@ export interface World {
   truth?(task: Json): string | readonly string[];
   /** Rewards that compare the episodes of a group, such as those of a judge; asked once, when all have ended. */
   readonly scoreGroup?: ScoreGroup;
+}
+
+/** The roles that are the policy's, unless a run seats others in them. */
+export function policyRoles({ roles, users = {} }: Pick<World, 'roles' | 'users'>): readonly Role[] {
+  return roles.filter((role) => !Object.hasOwn(users, role));
 }
 
 /** Whether episodes can go on from places of others: from snapshots, or by repeating what a reducer was told. */

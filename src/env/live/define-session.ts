@@ -4,13 +4,17 @@ import type { Json } from '../../core/json/json.ts';
 import type { JsonCompatible } from '../../core/json/json-compatible.ts';
 import type { Rng } from '../../core/rng.ts';
 import { rawProtocol } from '../raw-protocol.ts';
-import { AGENT, type Session } from '../session.ts';
+import { AGENT, type Role, type Session } from '../session.ts';
 import { readTasks, type Tasks } from '../tasks/tasks.ts';
+import type { SimulatedUser } from '../user/simulate-user.ts';
 import type { World } from '../world.ts';
 
 /** A world, with what may be left out left out. */
 export interface SessionDefinition<Task = Json>
-  extends Omit<World, 'description' | 'roles' | 'protocol' | 'tasks' | 'open' | 'truth' | 'agent' | 'game'> {
+  extends Omit<
+    World,
+    'description' | 'roles' | 'protocol' | 'tasks' | 'open' | 'truth' | 'users' | 'agent' | 'game'
+  > {
   readonly description?: string;
   /** Default: one, `agent`. */
   readonly roles?: World['roles'];
@@ -23,6 +27,8 @@ export interface SessionDefinition<Task = Json>
    */
   open(task: Task, rng: Rng, startRng: Rng, signal: AbortSignal): Promise<Session>;
   truth?(task: Task): string | readonly string[];
+  /** Roles that simulated users play, unless a run seats others in them. */
+  readonly users?: Readonly<Record<Role, SimulatedUser<Task>>>;
 }
 
 /**
@@ -58,6 +64,7 @@ export function defineSession<Task extends JsonCompatible<Task>>(definition: Ses
     tasks,
     open,
     truth,
+    users,
     ...rest
   } = definition;
   return {
@@ -69,5 +76,6 @@ export function defineSession<Task extends JsonCompatible<Task>>(definition: Ses
     open: (task, rng, startRng = rng.fork('start'), signal = new AbortController().signal) =>
       open(task as Task, rng, startRng, signal),
     ...(truth && { truth: (task: Json) => truth(task as Task) }),
+    ...(users && { users: users as unknown as NonNullable<World['users']> }),
   };
 }

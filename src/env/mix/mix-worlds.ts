@@ -105,6 +105,13 @@ function check(parts: readonly MixedWorld[], worlds: ReadonlyMap<string, World>)
         'worlds that are played turn by turn',
       );
     }
+    if (world.users !== undefined) {
+      throw invalidMix(
+        `"${name}" has simulated users`,
+        Object.keys(world.users).join(', '),
+        'worlds without simulated users',
+      );
+    }
     if (world.roles.join() !== first!.world.roles.join()) {
       const seen = `${world.roles.join(', ')} in ${name}`;
       throw invalidMix(

@@ -2,8 +2,8 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { user } from '../../core/messages.ts';
 import { Rng } from '../../core/rng.ts';
 import { defineEnvironment } from '../environment.ts';
-import { brokenWorldLaw } from '../environment-laws.ts';
 import { fromEnvironment } from '../from-environment.ts';
+import { brokenWorldLaw } from '../laws/environment-laws.ts';
 import { defineSession } from '../live/define-session.ts';
 import { playEpisode } from '../play.ts';
 import { tagProtocol } from '../tag-protocol.ts';
@@ -136,7 +136,7 @@ test('scores are those of the world of the group, which sees its own tasks', asy
     { name: 'colours', world: scoring, weight: 1 },
     { name: 'numbers', world: endless, weight: 1 },
   ]);
-  const context = { signal: new AbortController().signal };
+  const context = { signal: new AbortController().signal, ask: async () => '' };
   const score = (environment: string) =>
     mixed.scoreGroup!([{ task: { environment, task: 'red' } } as never], context);
   expect([await score('colours'), await score('numbers')]).toEqual([[5], [undefined]]);

@@ -143,7 +143,7 @@ async function openSocket(
   data: JsonObject,
   timeoutMs: number,
 ): Promise<{ socket: OpenEnvSocket; answer: Observed }> {
-  const deadline = Date.now() + Math.min(ROOM_WAIT_MS, timeoutMs);
+  const deadline = performance.now() + Math.min(ROOM_WAIT_MS, timeoutMs);
   for (;;) {
     const socket = await OpenEnvSocket.connect(server.url, timeoutMs);
     try {
@@ -152,7 +152,7 @@ async function openSocket(
       socket.close();
       if (answer.type !== 'error' || answer.data.code !== 'CAPACITY_REACHED')
         throw serverError(server.url, answer);
-      if (Date.now() > deadline) throw noRoom(server.url, answer.data);
+      if (performance.now() > deadline) throw noRoom(server.url, answer.data);
     } catch (error) {
       socket.close();
       throw error;

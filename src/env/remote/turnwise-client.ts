@@ -49,10 +49,10 @@ export class TurnwiseClient {
 
   /** Until there is an answer other than "no room now", within the time for one call. */
   async #persist(call: Call): Promise<Answer> {
-    const deadline = Date.now() + this.#timeoutMs;
+    const deadline = performance.now() + this.#timeoutMs;
     for (let attempt = 0; ; attempt++) {
       const pauseMs = RETRY_PAUSES_MS[Math.min(attempt, RETRY_PAUSES_MS.length - 1)]!;
-      const late = Date.now() + pauseMs >= deadline;
+      const late = performance.now() + pauseMs >= deadline;
       try {
         const answer = await exchange(call);
         if (answer.status !== 503 || late) return answer;

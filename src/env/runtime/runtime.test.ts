@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createRuntime } from './create-runtime.ts';
+import { keptFolder, OWNER_MARK } from './node/keeper.ts';
+import { MARK } from './node/processes.ts';
 import type { Language, Runtime, RuntimeLimits } from './runtime.ts';
 
 const commands: Readonly<Record<Language, string>> = { javascript: 'node', python: 'python3', shell: 'bash' };
@@ -30,14 +32,19 @@ afterEach(async () => {
   for (const marked of escaped()) expect.fail(`process ${marked} was left behind`);
 });
 
-/** Living processes that this process's runtimes started. */
-function escaped(): number[] {
+// Other tests run beside this one, and their runtimes are none of its business.
+const { owner, folder: unused } = await keptFolder();
+rmSync(unused, { recursive: true });
+
+/** Living processes that this process's runtimes started, or those with something else in their environment. */
+function escaped(having = `${OWNER_MARK}=${owner}`): number[] {
   if (!onLinux) return [];
   return readdirSync('/proc').flatMap((name) => {
     try {
       const environment = readFileSync(`/proc/${name}/environ`, 'latin1');
       const state = readFileSync(`/proc/${name}/stat`, 'latin1').replace(/^.*\) /s, '')[0];
-      return environment.includes('TURNWISE_RUNTIME=') && state !== 'Z' ? [Number(name)] : [];
+      const isOurs = environment.includes(`${MARK}=`) && environment.includes(having);
+      return isOurs && state !== 'Z' ? [Number(name)] : [];
     } catch {
       return [];
     }
@@ -357,10 +364,10 @@ test.skipIf(!onLinux || present.length < 3)(
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await new Promise((resolve) => child.stdout!.once('data', resolve));
-    expect(escaped().length).toBeGreaterThan(2);
+    expect(escaped(folder).length).toBeGreaterThan(2);
     child.kill('SIGKILL');
     await expect
-      .poll(() => [escaped().length, readdirSync(folder).length], { timeout: 15_000 })
+      .poll(() => [escaped(folder).length, readdirSync(folder).length], { timeout: 15_000 })
       .toEqual([0, 0]);
     rmSync(folder, { recursive: true });
   },

@@ -2,9 +2,9 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { type Answer, type Call, SandboxHost } from './node/host.ts';
-import type { SandboxLimits } from './node/worker.ts';
+import type { SandboxLimits } from './node/messages.ts';
 
-export type { SandboxLimits } from './node/worker.ts';
+export type { SandboxLimits } from './node/messages.ts';
 
 export interface Evaluation {
   /** What the code printed, then the value of its last expression. */

@@ -2,6 +2,7 @@
 
 import type { ByRole, Episode } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
+import type { Message } from '../../core/messages.ts';
 import { isThenable, valueText } from '../../core/safe-text.ts';
 import { checkReward } from '../checks.ts';
 import type { Role } from '../session.ts';
@@ -10,12 +11,31 @@ import type { Role } from '../session.ts';
 export type GroupScore = number | ByRole<number> | undefined;
 
 /**
+ * A model that is asked about a group: `openai:URL#MODEL`, a name of the agent's `models`, or a function of your own that
+ * answers messages.
+ */
+export type JudgeModel =
+  | string
+  | ((messages: readonly Message[], context: { readonly signal: AbortSignal }) => string | Promise<string>);
+
+export interface ScoreContext {
+  readonly signal: AbortSignal;
+  /**
+   * Ask another model, at temperature 0. Its calls count against `--max-calls` and `--max-tokens`, and the first of the episodes
+   * keeps them, in the role `judge`: they are never trained on.
+   *
+   * @throws TurnwiseError `judge-failed`, of origin `grader`
+   */
+  readonly ask: (model: JudgeModel, messages: readonly Message[]) => Promise<string>;
+}
+
+/**
  * A score for each of `episodes`, in their order. They are the members of one group that ended well, whole and with what
  * they earned so far; an evaluation has one in each group. The scores are added to what the episodes earned, before credit.
  */
 export type ScoreGroup = (
   episodes: readonly Episode[],
-  context: { readonly signal: AbortSignal },
+  context: ScoreContext,
 ) => readonly GroupScore[] | Promise<readonly GroupScore[]>;
 
 /**

@@ -17,27 +17,52 @@ export interface Belongs {
 
 interface Process {
   readonly pid: number;
+  readonly session: number;
   readonly bytes: number;
+  /** Of the runtime that it belongs to; read when it is asked for. */
+  mark(): string | undefined;
 }
 
 /** Living processes that belong; none where the system has no `/proc`. */
-export function processesOf({ session, mark }: Belongs): Process[] {
+export function processesOf(belongs: Belongs): Process[] {
+  return allProcesses().filter((process) => belongsTo(process, belongs));
+}
+
+const belongsTo = (process: Process, { session, mark }: Belongs): boolean =>
+  process.session === session || (mark !== undefined && process.mark() === mark);
+
+function allProcesses(): Process[] {
   return pids().flatMap((pid) => {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
       // The name before it may hold anything.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       if (fields[0] === 'Z') return [];
-      const ours = Number(fields[3]) === session || (mark !== undefined && isMarked(pid, mark));
-      return ours ? [{ pid, bytes: Number(fields[21]) * PAGE_BYTES }] : [];
+      let mark: string | undefined | null = null;
+      return [
+        {
+          pid,
+          session: Number(fields[3]),
+          bytes: Number(fields[21]) * PAGE_BYTES,
+          mark: () => {
+            mark = mark === null ? markOf(pid) : mark;
+            return mark;
+          },
+        },
+      ];
     } catch {
       return [];
     }
   });
 }
 
-function isMarked(pid: number, mark: string): boolean {
-  return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`${MARK}=${mark}`);
+function markOf(pid: number): string | undefined {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+    return variables.find((one) => one.startsWith(`${MARK}=`))?.slice(MARK.length + 1);
+  } catch {
+    return undefined;
+  }
 }
 
 function pids(): number[] {
@@ -66,22 +91,50 @@ function kill(pid: number): void {
   }
 }
 
-/** Look at what belongs while a call runs; `exceeded` is told once, when there are too many or they hold too much. */
+interface Watched {
+  readonly belongs: Belongs;
+  readonly memoryBytes: number;
+  readonly exceeded: (limit: 'memory' | 'processes') => void;
+}
+
+/** All calls are watched by one clock: looking through the processes of a machine takes time. */
+const watched = new Set<Watched>();
+let clock: NodeJS.Timeout | undefined;
+
+/**
+ * Look at what belongs while a call runs; `exceeded` is told once, when there are too many or they hold too much.
+ *
+ * @returns ends the watch
+ */
 export function watchProcesses(
   belongs: Belongs,
   memoryBytes: number,
   exceeded: (limit: 'memory' | 'processes') => void,
 ): () => void {
-  const timer = setInterval(() => {
-    const present = processesOf(belongs);
+  const one: Watched = { belongs, memoryBytes, exceeded };
+  watched.add(one);
+  clock ??= setInterval(look, LOOK_EVERY_MS);
+  return () => unwatch(one);
+}
+
+function unwatch(one: Watched): void {
+  watched.delete(one);
+  if (watched.size > 0) return;
+  clearInterval(clock);
+  clock = undefined;
+}
+
+function look(): void {
+  const all = allProcesses();
+  for (const one of [...watched]) {
+    const present = all.filter((process) => belongsTo(process, one.belongs));
     const bytes = present.reduce((sum, process) => sum + process.bytes, 0);
     const limit =
-      present.length > MOST_PROCESSES ? 'processes' : bytes > 2 * memoryBytes ? 'memory' : undefined;
-    if (limit === undefined) return;
-    clearInterval(timer);
-    exceeded(limit);
-  }, LOOK_EVERY_MS);
-  return () => clearInterval(timer);
+      present.length > MOST_PROCESSES ? 'processes' : bytes > one.memoryBytes ? 'memory' : undefined;
+    if (limit === undefined) continue;
+    unwatch(one);
+    one.exceeded(limit);
+  }
 }
 
 /** The error of a call that met a limit. */

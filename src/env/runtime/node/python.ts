@@ -91,7 +91,7 @@ export class PythonRuntime implements Runtime {
       end();
     };
     const timer = setTimeout(exceed, timeMs, 'time');
-    const unwatch = watchProcesses({ session }, memoryBytes, exceed);
+    const unwatch = watchProcesses({ session }, 2 * memoryBytes, exceed);
     signal?.addEventListener('abort', end, { once: true });
     if (signal?.aborted) end();
     let said: Said | undefined;

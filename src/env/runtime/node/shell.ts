@@ -91,7 +91,7 @@ export class ShellRuntime implements Runtime {
         end();
       };
       const timer = setTimeout(exceed, timeMs, 'time');
-      const unwatch = watchProcesses(belongs(pid), memoryBytes, exceed);
+      const unwatch = watchProcesses(belongs(pid), 2 * memoryBytes, exceed);
       signal?.addEventListener('abort', end, { once: true });
       try {
         const [status, killed] = await exited.catch((cause: unknown) => {

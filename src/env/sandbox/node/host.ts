@@ -10,15 +10,19 @@ given up once is for the others, so that the express is free again soon.
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { TurnwiseError } from '../../../core/errors.ts';
-import { type SandboxReply, type SandboxRequest, type Snapshot, serveSandboxes } from './worker.ts';
+import type { SandboxReply, SandboxRequest, Snapshot } from './messages.ts';
+import { PRELUDE } from './prelude.ts';
+import { serveSandboxes } from './worker.ts';
 
 /** How long past its time limit a call may go on before its worker is ended. */
 const GRACE_MS = 250;
 const START_LIMIT_MS = 30_000;
 /** How long the express works on a call before something later may take its place. */
 const EXPRESS_MS = 1;
-/** The express, and as many others as there are processors, within reason. */
-const WORKERS = 1 + Math.min(8, availableParallelism());
+/** How long the express keeps itself free after an answer. */
+const REST_MS = 3;
+/** The express and at least one other; no more than there are processors, since each may loop, and within reason. */
+const WORKERS = Math.max(2, Math.min(9, availableParallelism()));
 
 const BOOTSTRAP = `
 const { parentPort, workerData: { from, givenUp } } = require('node:worker_threads');
@@ -28,7 +32,7 @@ const { default: released } = load('@jitl/quickjs-wasmfile-release-sync');
 const path = load.resolve('@jitl/quickjs-wasmfile-release-sync/wasm');
 const zeros = new Uint8Array(65536);
 const wasmModule = new WebAssembly.Module(require('node:fs').readFileSync(path));
-(${serveSandboxes})(parentPort, new Int32Array(givenUp), async (initial, maximum) => {
+(${serveSandboxes})(parentPort, new Int32Array(givenUp), ${EXPRESS_MS}, ${JSON.stringify(PRELUDE)}, async (initial, maximum) => {
   const memory = new WebAssembly.Memory({ initial, maximum });
   const module = await newQuickJSWASMModuleFromVariant(newVariant(released, { wasmModule, wasmMemory: memory }));
   return { module, memory, maximumBytes: maximum * 65536 };
@@ -56,6 +60,8 @@ export class SandboxHost {
   readonly #lanes: readonly Lane[] = Array.from({ length: WORKERS }, () => new Lane());
   readonly #waiting: Job[] = [];
   #calls = 0;
+  /** While the express rests: the last call before its rest. */
+  #restsAfter: number | undefined;
 
   /**
    * The answer and the number of the call, which is that of the state after it. When `signal` aborts, the caller waits no
@@ -98,7 +104,7 @@ export class SandboxHost {
       .filter(({ job }) => job === undefined)
       .sort((a, b) => Number(b.knows(state)) - Number(a.knows(state)));
     for (const lane of idle) {
-      const job = lane === express ? this.#waiting.findLast(({ tried }) => !tried) : this.#waiting[0];
+      const job = lane === express ? this.#forExpress() : this.#waiting[0];
       if (job === undefined) continue;
       this.#waiting.splice(this.#waiting.indexOf(job), 1);
       void this.#work(lane, job);
@@ -107,11 +113,29 @@ export class SandboxHost {
     if (express?.job && later && !later.tried && later.number > express.job.number) express.giveUpSoon();
   }
 
+  /** What came last, unless it has been tried or the express rests. */
+  #forExpress(): Job | undefined {
+    const after = this.#restsAfter ?? 0;
+    return this.#waiting.findLast(({ tried, number }) => !tried && number > after);
+  }
+
+  /** Only where calls are known to take long: others are better tried at once. */
+  #rest(): void {
+    if (this.#restsAfter !== undefined || !this.#waiting.some(({ tried }) => tried)) return;
+    this.#restsAfter = this.#calls;
+    setTimeout(() => {
+      this.#restsAfter = undefined;
+      this.#dispatch();
+    }, REST_MS);
+  }
+
   async #work(lane: Lane, job: Job): Promise<void> {
     try {
       const reply = await lane.run(job);
-      if (reply.kind !== 'given-up') job.settle(reply);
-      else if (!job.dropped) {
+      if (reply.kind !== 'given-up') {
+        if (lane === this.#lanes[0]) this.#rest();
+        job.settle(reply);
+      } else if (!job.dropped) {
         job.tried = true;
         this.#waiting.push(job);
         this.#waiting.sort((a, b) => a.number - b.number);
@@ -129,8 +153,6 @@ class Lane {
   readonly #givenUp = new Int32Array(new SharedArrayBuffer(4));
   readonly #states = new Set<number>();
   #worker: Worker | undefined;
-  /** When the present call began. */
-  #since: number | undefined;
 
   /** Whether the worker may still have the sandbox of that state. */
   knows(state: number | undefined): boolean {
@@ -147,12 +169,8 @@ class Lane {
       const { state = 0 } = from ?? {};
       const brief = from && this.knows(state) ? { ...call, from: { state } } : call;
       const limitMs = limits.timeLimitMs + GRACE_MS;
-      const begin = (): number => {
-        this.#since = performance.now();
-        return limitMs;
-      };
       const ask = (request: Omit<SandboxRequest, 'call'>): Promise<SandboxReply> => {
-        const reply = nextMessage(worker, START_LIMIT_MS, begin);
+        const reply = nextMessage(worker, START_LIMIT_MS, limitMs);
         worker.postMessage({ ...request, call: number } satisfies SandboxRequest);
         return reply;
       };
@@ -166,20 +184,15 @@ class Lane {
       throw error;
     } finally {
       this.job = undefined;
-      this.#since = undefined;
     }
   }
 
-  /** Ask the worker to give up its present call, once it has had its little while. */
+  /**
+   * Ask the worker to give up its present call, once it has had its little while. The worker looks at the clock itself: beside
+   * calls that loop this thread may have to wait for a processor.
+   */
   giveUpSoon(): void {
-    const { job } = this;
-    const now = performance.now();
-    const left = EXPRESS_MS - (now - (this.#since ?? now));
-    const ask = (): void => {
-      if (job && this.job === job) Atomics.store(this.#givenUp, 0, job.number);
-    };
-    if (left <= 0) ask();
-    else setTimeout(ask, left);
+    if (this.job) Atomics.store(this.#givenUp, 0, this.job.number);
   }
 
   #remember(before: number | undefined, after: number): void {
@@ -217,9 +230,9 @@ class Lane {
 /**
  * The next message of the worker. A worker that is silent for too long counts as broken; one that dies is an error.
  *
- * @param begin called when the worker says that the call begins; gives the limit from then on
+ * @param callLimitMs from when the worker says that the call begins
  */
-function nextMessage(worker: Worker, limitMs: number, begin = () => limitMs): Promise<SandboxReply> {
+function nextMessage(worker: Worker, limitMs: number, callLimitMs = limitMs): Promise<SandboxReply> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void): void => {
       clearTimeout(timer);
@@ -233,7 +246,7 @@ function nextMessage(worker: Worker, limitMs: number, begin = () => limitMs): Pr
         return;
       }
       clearTimeout(timer);
-      timer = setTimeout(silent, begin());
+      timer = setTimeout(silent, callLimitMs);
     };
     const onError = (cause: unknown): void => settle(() => reject(workerLost('it raised an error', cause)));
     const onExit = (code: number): void => settle(() => reject(workerLost(`it ended with code ${code}`)));

@@ -7,64 +7,7 @@ import type {
   QuickJSRuntime,
   QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
-
-export interface SandboxLimits {
-  /** Of one call. */
-  readonly timeLimitMs: number;
-  /**
-   * Of the whole interpreter, at least 17 MiB: 16 MiB are reserved at the start, though hardly touched. Memory grows in
-   * leaps, so a program can meet the limit up to a sixth early.
-   */
-  readonly memoryLimitBytes: number;
-  /** Characters of output kept from one call. */
-  readonly outputLimit: number;
-}
-
-/** The memory of an interpreter between two calls: all of its state, in a form that every worker can go on from. */
-export interface Snapshot {
-  /** Size of the memory. */
-  readonly pages: number;
-  /** Pages that are not all zero, one after another in `bytes`. */
-  readonly kept: readonly number[];
-  readonly bytes: ArrayBuffer;
-}
-
-/** A call. A worker that has the sandbox in that state goes on with it; another needs the snapshot. */
-export interface SandboxRequest {
-  /** Number of the call, which a worker is asked to give up by. */
-  readonly call: number;
-  readonly code: string;
-  readonly limits: SandboxLimits;
-  /** Whether the value of the call is wanted, as JSON. */
-  readonly value?: boolean;
-  /** State before the call; absent in a new sandbox. */
-  readonly from?: { readonly state: number; readonly snapshot?: Snapshot };
-}
-
-export type SandboxReply =
-  /** The worker has started; the interpreter is prepared and the call begins. */
-  | { readonly kind: 'ready' | 'begun' }
-  /** The state before the call is not here, and the request came without its snapshot. */
-  | { readonly kind: 'unknown' }
-  /** The state after the call has the call's number. */
-  | {
-      readonly kind: 'result';
-      readonly output: string;
-      readonly error?: string;
-      /** JSON of the last expression's value. */
-      readonly value?: string;
-      readonly snapshot: Snapshot;
-    }
-  /** The call used up its time or its memory. */
-  | { readonly kind: 'limit'; readonly limit: 'time' | 'memory'; readonly output: string }
-  /** The call was given up when asked to, as if it had not begun. */
-  | { readonly kind: 'given-up' }
-  /** The interpreter itself broke: `crash` where the program broke it. */
-  | {
-      readonly kind: 'broken';
-      readonly reason: 'time' | 'stack' | 'crash' | 'other';
-      readonly error: string;
-    };
+import type { SandboxReply, SandboxRequest, Snapshot } from './messages.ts';
 
 /** An instance of the interpreter's program, with a memory of its own. */
 export interface SandboxMachine {
@@ -81,6 +24,9 @@ export function serveSandboxes(
   port: MessagePort,
   /** Holds the number of the call that is to be given up. */
   givenUp: Int32Array,
+  /** What a call may take even then. */
+  patienceMs: number,
+  prelude: string,
   newMachine: (initialPages: number, maximumPages: number) => Promise<SandboxMachine>,
   isZero: (page: Uint8Array) => boolean,
 ): void {
@@ -104,6 +50,8 @@ export function serveSandboxes(
     readonly error?: string;
     readonly value?: string;
     readonly limit?: 'time' | 'memory' | 'given-up';
+    /** The interpreter crashed when it met the limit, and is never used again. */
+    readonly isCrashed?: true;
   }
   const STACK_BYTES = 128 * 1024;
   /** Everything but Date. */
@@ -113,73 +61,13 @@ export function serveSandboxes(
   };
   const PAGE_BYTES = 64 * 1024;
   const INITIAL_PAGES = 256;
+  /** Jobs that run before the limits are asked again. */
+  const JOBS = 64;
   /** Interpreters kept, those used last at the end: making one takes milliseconds. */
   const KEPT = 32;
   const interpreters: Interpreter[] = [];
   /** The state of a new sandbox, by output limit. */
   const beginnings = new Map<number, Snapshot>();
-
-  // Runs inside the interpreter. It keeps the functions it needs, so that code which replaces them harms only itself,
-  // and hands the output over once a call, already cut. There is no clock and chance is seeded: a call repeated from
-  // the same history gives the same result.
-  const prelude = `(limit) => {
-    const { stringify } = JSON, slice = Function.call.bind(String.prototype.slice);
-    let printed = '', dropped = 0, seed = 1;
-    const show = (value, quote) => {
-      if (typeof value === 'string') return quote ? stringify(value) : value;
-      if (typeof value === 'bigint') return value + 'n';
-      if (typeof value === 'function') return '[function ' + value.name + ']';
-      if (value === null || typeof value !== 'object') return String(value);
-      if (value instanceof Error) return value.name + ': ' + value.message;
-      if (value instanceof Map || value instanceof Set) return value.constructor.name + ' ' + show([...value], true);
-      try {
-        return stringify(value, (_, item) => (typeof item === 'bigint' ? item + 'n' : item)) ?? String(value);
-      } catch { return String(value); }
-    };
-    const write = (text) => {
-      if (printed !== '') text = '\\n' + text;
-      const room = limit - printed.length;
-      if (text.length <= room) printed += text;
-      else { printed += slice(text, 0, room); dropped += text.length - room; }
-    };
-    const log = (...values) => {
-      let line = '';
-      for (let i = 0; i < values.length; i++) line += (i > 0 ? ' ' : '') + show(values[i], false);
-      write(line);
-    };
-    globalThis.console = { log, info: log, warn: log, error: log, debug: log };
-    Math.random = () => {
-      seed = (seed + 0x6d2b79f5) | 0;
-      let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-      return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-    };
-    const told = (thrown) => {
-      if (typeof thrown === 'object' && thrown !== null) {
-        const { name, message } = thrown;
-        if (typeof message === 'string') return (typeof name === 'string' ? name : 'Error') + ': ' + message;
-      }
-      return show(thrown, false);
-    };
-    const tell = (thrown) => {
-      try { return slice(told(thrown), 0, limit); }
-      catch { return 'Error: the thrown value cannot be shown'; }
-    };
-    const finish = (value) => {
-      if (value !== undefined) write(show(value, true));
-      const output = dropped > 0 ? printed + '\\n… ' + dropped + ' more characters' : printed;
-      printed = '';
-      dropped = 0;
-      return output;
-    };
-    const json = (value) => {
-      try {
-        const text = stringify(value);
-        return text.length <= 1000000 ? text : undefined;
-      } catch {}
-    };
-    return { finish, tell, json };
-  }`;
 
   const pagesOf = ({ buffer }: SandboxMachine['memory']): Uint8Array[] =>
     Array.from(
@@ -260,17 +148,21 @@ export function serveSandboxes(
     { machine, runtime, context, finish, tell, write }: Interpreter,
     { call, code, limits, value: isWanted }: SandboxRequest,
   ): Outcome => {
-    const deadline = performance.now() + limits.timeLimitMs;
+    const began = performance.now();
     let timedOut = false;
     let isGivenUp = false;
     // The allocator asks for at least 5% more each time, so memory is full when there is no room for that.
     const isFull = (): boolean =>
       machine.memory.buffer.byteLength * 1.05 + PAGE_BYTES >= machine.maximumBytes;
-    runtime.setInterruptHandler(() => {
-      timedOut ||= performance.now() > deadline;
-      isGivenUp ||= Atomics.load(givenUp, 0) === call;
-      return timedOut || isGivenUp || isFull();
-    });
+    const limitSeen = (): Outcome['limit'] =>
+      isFull() ? 'memory' : timedOut ? 'time' : isGivenUp ? 'given-up' : undefined;
+    const limitMet = (): Outcome['limit'] => {
+      const tookMs = performance.now() - began;
+      timedOut ||= tookMs > limits.timeLimitMs;
+      isGivenUp ||= tookMs > patienceMs && Atomics.load(givenUp, 0) === call;
+      return limitSeen();
+    };
+    runtime.setInterruptHandler(() => limitMet() !== undefined);
     let output = '';
     let error: string | undefined;
     const fail = (thrown: QuickJSHandle): void => {
@@ -295,23 +187,34 @@ export function serveSandboxes(
         text.value.dispose();
       }
     };
-    const result = context.evalCode(code, 'run.js', { type: 'global', backtraceBarrier: true });
-    if (result.error) {
-      fail(result.error);
-      finishWith(context.undefined);
-    } else {
-      runtime.executePendingJobs().dispose();
+    const evaluateCode = (): void => {
+      const result = context.evalCode(code, 'run.js', { type: 'global', backtraceBarrier: true });
+      if (result.error) {
+        fail(result.error);
+        finishWith(context.undefined);
+        return;
+      }
+      // A job that is interrupted rejects its promise, and the next begins: jobs that beget jobs end only here.
+      while (runtime.hasPendingJob() && limitMet() === undefined) runtime.executePendingJobs(JOBS).dispose();
       const state = context.getPromiseState(result.value);
       if (state.type === 'rejected') fail(state.error);
       const value = state.type === 'fulfilled' ? state.value : result.value;
       finishWith(state.type === 'rejected' ? context.undefined : value);
       if (value !== result.value) value.dispose();
       if (result.value.alive) result.value.dispose();
+    };
+    try {
+      evaluateCode();
+    } catch (error) {
+      // Without memory, the interpreter can crash before it asks whether it may go on.
+      const limit = limitMet();
+      if (limit === undefined) throw error;
+      return { output, limit, isCrashed: true };
     }
     runtime.removeInterruptHandler();
-    if (isFull()) return { output, limit: 'memory' };
-    if (timedOut) return { output, limit: 'time' };
-    if (isGivenUp) return { output, limit: 'given-up' };
+    // A call that ends just before its time is over is not undone because the clock went on.
+    const limit = limitSeen();
+    if (limit !== undefined) return { output, limit };
     return {
       output,
       ...(error === undefined ? {} : { error }),
@@ -332,14 +235,14 @@ export function serveSandboxes(
       const reason = String(error).includes('call stack') ? 'stack' : 'crash';
       return { kind: 'broken', reason, error: String(error) };
     }
-    const { limit, ...said } = outcome;
+    const { limit, isCrashed, ...said } = outcome;
     const { output } = said;
     if (limit === undefined) {
       keep(interpreter, request.call);
       const snapshot = snapshotOf(interpreter.machine.memory);
       return { kind: 'result', ...said, snapshot };
     }
-    if (limit !== 'memory') keep(interpreter, undefined);
+    if (limit !== 'memory' && !isCrashed) keep(interpreter, undefined);
     return limit === 'given-up' ? { kind: 'given-up' } : { kind: 'limit', limit, output };
   };
 

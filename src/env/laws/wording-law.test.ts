@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { type Message, user } from '../core/messages.ts';
-import { Rng } from '../core/rng.ts';
-import { fromGame } from './from-game.ts';
-import { defineGame } from './game.ts';
-import { naturalOpening } from './wording.ts';
+import { type Message, user } from '../../core/messages.ts';
+import { Rng } from '../../core/rng.ts';
+import { fromGame } from '../from-game.ts';
+import { defineGame } from '../game.ts';
+import { naturalOpening } from '../wording.ts';
+import type { World } from '../world.ts';
 import { brokenWordingLaw } from './wording-law.ts';
-import type { World } from './world.ts';
 
 interface Count {
   readonly left: number;

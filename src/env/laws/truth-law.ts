@@ -1,10 +1,10 @@
 /** What `truth(task)` promises: said at once, it solves the task. */
 
-import type { Json } from '../core/json/json.ts';
-import { Rng } from '../core/rng.ts';
-import { partOf } from './mix/part.ts';
-import { AGENT } from './session.ts';
-import type { World } from './world.ts';
+import type { Json } from '../../core/json/json.ts';
+import { Rng } from '../../core/rng.ts';
+import { partOf } from '../mix/part.ts';
+import { AGENT } from '../session.ts';
+import type { World } from '../world.ts';
 
 /**
  * Say each truth of `task` in an episode of its own, and return the first broken promise, or undefined: the completion is

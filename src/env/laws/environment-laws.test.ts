@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Message, user } from '../core/messages.ts';
-import type { Environment } from './environment.ts';
+import { type Message, user } from '../../core/messages.ts';
+import type { Environment } from '../environment.ts';
+import { fromEnvironment } from '../from-environment.ts';
+import type { Session } from '../session.ts';
+import type { World } from '../world.ts';
 import { brokenLaw, brokenWorldLaw } from './environment-laws.ts';
-import { fromEnvironment } from './from-environment.ts';
-import type { Session } from './session.ts';
-import type { World } from './world.ts';
 
 type State = { readonly count: number };
 
@@ -106,4 +106,16 @@ test('a reply that no rollout accepts is raised', async () => {
   await expect(worldLawOf(() => ({ anchor: () => 7 as never }))).rejects.toMatchObject({
     code: 'environment-reply',
   });
+});
+
+test('nonsense that an environment lists as an action is one', async () => {
+  const parts: Partial<Environment<{ goal: number }, State>> = {
+    step: ({ count }, action) => {
+      const valid = action === '-1';
+      const next = count + (valid ? 1 : 0);
+      return { state: { count: next }, observation: String(next), reward: 0, done: next === 3, valid };
+    },
+  };
+  expect(await lawOf({ ...parts, actions: () => ['-1'] })).toBeUndefined();
+  expect(await lawOf({ ...parts, actions: () => ['more'] })).toMatch(/was invalid|was taken for an action/);
 });

@@ -1,11 +1,11 @@
 /** What two wordings of one world promise: whoever acts alike in both is in the same states and earns the same. */
 
-import type { Json } from '../core/json/json.ts';
-import { samePlain } from '../core/json/same-plain.ts';
-import { Rng } from '../core/rng.ts';
-import { NO_ACTION } from './protocol.ts';
-import type { Session } from './session.ts';
-import type { World } from './world.ts';
+import type { Json } from '../../core/json/json.ts';
+import { samePlain } from '../../core/json/same-plain.ts';
+import { Rng } from '../../core/rng.ts';
+import { NO_ACTION } from '../protocol.ts';
+import type { Session } from '../session.ts';
+import type { World } from '../world.ts';
 
 /**
  * Play `task` in both wordings with the same moves and illegible turns in between, and return the first difference, or

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { user } from '../core/messages.ts';
-import { defineEnvironment } from './environment.ts';
-import { fromEnvironment } from './from-environment.ts';
-import { tagProtocol } from './tag-protocol.ts';
+import { user } from '../../core/messages.ts';
+import { defineEnvironment } from '../environment.ts';
+import { fromEnvironment } from '../from-environment.ts';
+import { tagProtocol } from '../tag-protocol.ts';
+import type { World } from '../world.ts';
 import { brokenTruth } from './truth-law.ts';
-import type { World } from './world.ts';
 
 const echo = defineEnvironment({
   name: 'echo',

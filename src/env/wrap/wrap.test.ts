@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { guessNumber } from '../../../envs/guess-number/index.ts';
+import { healthy } from '../../testing/check/planted/healthy.test-helper.ts';
+import { environmentLaws } from '../../testing/environment-laws.ts';
+import { mockPolicy } from '../../testing/mock-policy.ts';
+import { playEpisode } from '../../testing/play-episode.ts';
+import type { Environment } from '../environment.ts';
+import { chained } from './chained.ts';
+import { faults } from './faults.ts';
+import { reminders } from './reminders.ts';
+import { unaryFeedback } from './unary-feedback.ts';
+
+/** One word, one turn. */
+const echo: Environment<string, string> = {
+  name: 'echo',
+  description: 'Say the word.',
+  maxTurns: 1,
+  tasks: () => ({ size: 3, at: (index) => ['red', 'green', 'blue'][index]! }),
+  start: (word) => ({ state: word, messages: [{ role: 'user', content: `say ${word}` }] }),
+  step: (word, action) => {
+    const success = action === word;
+    return {
+      state: word,
+      observation: '',
+      reward: success ? 1 : -1,
+      done: true,
+      success,
+      valid: ['red', 'green', 'blue'].includes(action),
+    };
+  },
+  actions: () => ['red', 'green', 'blue'],
+  solve: (word) => word,
+  natural: {
+    instructions: 'Say the word.',
+    example: [['The word is pink.', 'pink']],
+    observe: (word, step) => (step ? 'That is all.' : `The word is ${word}.`),
+  },
+};
+
+test.each([
+  ['unary feedback', () => environmentLaws(unaryFeedback(healthy), { episodes: 30 })],
+  ['reminders', () => environmentLaws(reminders(healthy, { every: 2 }), { episodes: 30 })],
+  ['faults', () => environmentLaws(faults(healthy, { faults: 0.3, noise: 0.2 }), { episodes: 30 })],
+  ['chained', () => environmentLaws(chained(healthy), { episodes: 30 })],
+  ['one turn, with feedback', () => environmentLaws(unaryFeedback(echo), { episodes: 30 })],
+  ['one in another', () => environmentLaws(chained(faults(echo), { objectives: 3 }), { episodes: 30 })],
+] as const)('%s keeps the laws', (_, laws) => laws());
+
+test('unary feedback says that it was wrong, and pays less for later attempts', async () => {
+  const policy = mockPolicy(['green', 'blue', 'red']);
+  const episode = await playEpisode(unaryFeedback(echo, { attempts: 3 }), policy, { index: 0 });
+  expect(episode).toMatchObject({ outcome: { agent: 0.25 }, success: { agent: true }, stop: 'done' });
+  expect(policy.asked.map(({ messages }) => messages.at(-1)!.content)).toEqual([
+    'say red',
+    'wrong, try again',
+    'wrong, try again',
+  ]);
+  const failed = await playEpisode(unaryFeedback(echo, { attempts: 3 }), mockPolicy(['green']), { index: 0 });
+  expect(failed).toMatchObject({
+    outcome: { agent: 0 },
+    success: { agent: false },
+    transitions: { length: 3 },
+  });
+  const natural = mockPolicy(['green', 'red']);
+  await playEpisode(unaryFeedback(echo, { attempts: 3 }), natural, {
+    index: 0,
+    options: { wording: 'natural' },
+  });
+  expect(natural.asked.at(-1)!.messages.at(-1)!.content).toBe(
+    'That is wrong. Attempt 2 of 3: The word is red.',
+  );
+});
+
+test('a reminder repeats the opening every few turns', async () => {
+  for (const [wording, reminder] of [
+    ['compact', 'right 8 remember: right 8'],
+    ['natural', 'The goal is 8 steps to the right. Remember: The goal is 8 steps to the right.'],
+  ] as const) {
+    const policy = mockPolicy(['left', 'right', 'right', 'right']);
+    await playEpisode(reminders(healthy, { every: 2 }), policy, {
+      task: 8,
+      maxTurns: 4,
+      options: { wording },
+    });
+    const read = policy.asked.map(({ messages }) => messages.at(-1)!.content);
+    expect(read.map((text) => /remember/i.test(text))).toEqual([false, false, true, false]);
+    expect(read[2]).toBe(reminder);
+  }
+});
+
+test('a lost action changes nothing, is no mistake, and the rest goes as it would', async () => {
+  const all = await playEpisode(faults(healthy, { faults: 1 }), 'expert', { task: 3 });
+  expect(all).toMatchObject({ success: { agent: false }, transitions: { length: 12 } });
+  expect(all.transitions.every(({ valid }) => valid)).toBe(true);
+  const none = await playEpisode(faults(healthy, { faults: 0 }), 'expert', { task: 3 });
+  expect(none.transitions).toHaveLength(3);
+  const policy = mockPolicy(['left']);
+  await playEpisode(faults(healthy, { faults: 0, noise: 1 }), policy, { task: 5, maxTurns: 2 });
+  expect(policy.asked.map(({ messages }) => messages.at(-1)!.content)).toEqual(['right 5', '? ?']);
+});
+
+test('chained objectives add up, and all have to be solved', async () => {
+  const guessing = chained(guessNumber({ range: 7, maxTurns: 4, shaping: 0 }), { objectives: 3 });
+  const solved = await playEpisode(guessing, 'expert', { index: 2 });
+  expect(solved).toMatchObject({ success: { agent: true } });
+  expect((solved.task as readonly unknown[]).length).toBe(3);
+  const two = await playEpisode(chained(echo), mockPolicy(['red', 'green']), { task: ['red', 'blue'] });
+  expect(two).toMatchObject({ outcome: { agent: 0 }, success: { agent: false } });
+  const policy = mockPolicy(['left', 'right']);
+  const late = await playEpisode(chained({ ...healthy, maxTurns: 1 }), policy, { task: [1, 1] });
+  expect(policy.asked.at(-1)!.messages.at(-1)!.content).toBe('right 2 next right 1');
+  expect(late).toMatchObject({ outcome: { agent: 1 }, success: { agent: false }, stop: 'done' });
+});
