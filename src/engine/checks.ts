@@ -113,9 +113,11 @@ export function checkScoredRows({ rows, allowed_B }: ScoredRows, limits: ModelLi
  * @throws TurnwiseError `sample-invalid`
  */
 export function checkSampleRequest(
-  { conversation, keep, append, choices, sampling: { maxTokens, temperature, topP, topK } }: SampleRequest,
+  request: SampleRequest,
   { vocabulary }: Pick<ModelLimits, 'vocabulary'>,
 ): void {
+  const { conversation, keep, append, choices, constraint, sampling } = request;
+  const { maxTokens, temperature, topP, topK } = sampling;
   const invalid = (what: string, seen: string, allowed: string): TurnwiseError =>
     new TurnwiseError('sample-invalid', {
       what: `The sampling request of conversation ${conversation} ${what}`,
@@ -135,6 +137,10 @@ export function checkSampleRequest(
   if (!(topP > 0 && topP <= 1)) throw invalid('has an unusable topP', String(topP), 'above 0, at most 1');
   if (!(topK >= 0 && Number.isInteger(topK)))
     throw invalid('has an unusable topK', String(topK), 'a whole number; 0 keeps all');
+  if (constraint && choices)
+    throw invalid('has choices and a constraint', `${choices.length} choices`, 'one of them');
+  if (constraint?.forms.length === 0)
+    throw invalid('has a constraint without forms', '0 forms', 'at least one');
   if (choices === undefined) return;
   const longest = choices.reduce((most, { length }) => Math.max(most, length), 0);
   if (choices.length === 0 || choices.length > MOST_CHOICES)

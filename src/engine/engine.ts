@@ -1,6 +1,7 @@
 /** What holds weights: samples, scores, takes gradients, steps, saves. Four verbs, after hosted training services. */
 
 import type { AllowedIds } from '../core/choices.ts';
+import type { TopTokens } from '../core/episode.ts';
 import type { Objective, ParameterGroup, TokenTargets } from '../objective/contract/objective.ts';
 import type { Sampler } from '../policy/sampler.ts';
 
@@ -19,6 +20,8 @@ export interface EngineCapabilities {
   readonly customObjectives: boolean;
   /** Samples, scores and trains completions that are restricted to choices. */
   readonly choices: boolean;
+  /** Holds completions to JSON schemas. */
+  readonly schemas: boolean;
   /** The same calls give the same bits. */
   readonly deterministic: boolean;
 }
@@ -26,7 +29,7 @@ export interface EngineCapabilities {
 /** What an engine is able to do, whatever model it holds. */
 export type EngineAbilities = Pick<
   EngineCapabilities,
-  'valueHead' | 'entropies' | 'temperatures' | 'customObjectives' | 'choices'
+  'valueHead' | 'entropies' | 'temperatures' | 'customObjectives' | 'choices' | 'schemas'
 >;
 
 /** A sequence of tokens that is read from its beginning. */
@@ -52,6 +55,8 @@ export interface ScoredRows extends Pick<TokenBatch, 'rows'> {
 export interface TokenScores {
   readonly logprobs: readonly Float32Array[];
   readonly entropies?: readonly Float32Array[];
+  /** The k likeliest tokens in the place of each, the likeliest first; those of position 0 are 0. */
+  readonly top?: readonly TopTokens[];
   /** Value of the prefix before each token. */
   readonly values?: readonly Float32Array[];
   /** Readings of extra heads: a scalar head's number, an action head's number for the token, the mean over bins. */
@@ -60,6 +65,8 @@ export interface TokenScores {
 
 export interface ScoreRequest {
   readonly temperature: number;
+  /** Number of the likeliest tokens to tell in the place of each token; all where the vocabulary has fewer. */
+  readonly top?: number;
   readonly entropies?: boolean;
   readonly values?: boolean;
   /** Names of extra heads to read. */

@@ -11,7 +11,7 @@ export interface TokenRow {
   readonly mask_T?: Uint8Array;
   /** Turn that each token belongs to, from 0; -1, as without it, where it belongs to none. */
   readonly turn_T?: Int32Array;
-  /** Quantities by name; where only some rows have one, the targets of the others have no number (NaN) in it. */
+  /** Quantities by name, a number for each token or k for each; where only some rows have one, the targets of the others have no number (NaN) in it. */
   readonly channels: Readonly<Record<string, Float32Array>>;
   /** The ids that each token was chosen among, where its completion was restricted to choices. */
   readonly allowed_T?: AllowedIds;
@@ -33,8 +33,20 @@ export function batchOf(rows: readonly TokenRow[]): TokenBatch {
     positionsOf(row, index).map((position) => [index, position] as const),
   );
   const names = [...new Set(rows.flatMap(({ channels }) => Object.keys(channels)))];
-  const of = (name: string): Float32Array =>
-    Float32Array.from(places, ([row, position]) => rows[row]!.channels[name]?.[position] ?? Number.NaN);
+  const of = (name: string): Float32Array => {
+    const numbers = Math.max(...rows.map(({ ids_T, channels }) => numbersIn(channels[name], ids_T)));
+    if (numbers === 1)
+      return Float32Array.from(
+        places,
+        ([row, position]) => rows[row]!.channels[name]?.[position] ?? Number.NaN,
+      );
+    const values = new Float32Array(places.length * numbers).fill(Number.NaN);
+    for (const [target, [row, position]] of places.entries()) {
+      const own = rows[row]!.channels[name];
+      if (own) values.set(own.subarray(position * numbers, (position + 1) * numbers), target * numbers);
+    }
+    return values;
+  };
   return {
     rows: sharedRows(rows.map(({ ids_T }) => ids_T)),
     targets: {
@@ -76,9 +88,12 @@ export function scoredTargets({ rows, targets }: TokenBatch): ScoredRows {
 
 function positionsOf({ ids_T, mask_T, turn_T, channels, allowed_T }: TokenRow, row: number): number[] {
   const { length } = ids_T;
-  const aligned = { mask_T, turn_T, allowed_T, ...channels };
-  for (const [name, values] of Object.entries(aligned))
-    if (values !== undefined && values.length !== length)
+  const single = { mask_T, turn_T, allowed_T, weight: channels.weight };
+  for (const [name, values] of [...Object.entries(single), ...Object.entries(channels)])
+    if (
+      values !== undefined &&
+      (name in single ? values.length !== length : !isMultiple(values.length, length))
+    )
       throw new TurnwiseError('batch-invalid', {
         what: `Row ${row} of the batch has no usable ${name}`,
         seen: `${values.length} values`,
@@ -88,6 +103,12 @@ function positionsOf({ ids_T, mask_T, turn_T, channels, allowed_T }: TokenRow, r
   const counts = mask_T ?? channels.weight ?? new Float32Array(length);
   return [...counts.keys()].filter((position) => position > 0 && counts[position] !== 0);
 }
+
+/** How many numbers a channel has for each token; 1 of a row that has none. */
+const numbersIn = (values: Float32Array | undefined, { length }: Int32Array): number =>
+  values === undefined || length === 0 ? 1 : values.length / length;
+
+const isMultiple = (count: number, length: number): boolean => count >= length && count % length === 0;
 
 /** A run of tokens of a row, from `from` to `to`, and the runs that go on from there, by their first tokens. */
 interface Run {

@@ -1,11 +1,9 @@
 /** The engine that needs nothing but this process: onnxruntime in a worker thread, driven by graphs written here. */
 
-import { isForced } from '../../core/choices.ts';
+import type { TokenTexts } from '../../core/constraint.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import { openAdapter } from '../../model/checkpoint/adapter-folder.ts';
-import type { ModelCheckpoint } from '../../model/checkpoint/checkpoint.ts';
 import { type DecoderShape, parameterShapes } from '../../model/decoder/decoder.ts';
-import { type LoraOptions, type LoraShape, resolveLora } from '../../model/decoder/lora.ts';
+import type { LoraShape } from '../../model/decoder/lora.ts';
 import type { WrittenType } from '../../model/gguf/quantise.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
 import { checkSampleRequest } from '../checks.ts';
@@ -24,29 +22,19 @@ import type {
   TokenScores,
 } from '../engine.ts';
 import { type EngineHost, startInProcess, startWorker } from './engine-host.ts';
+import {
+  type AttachOptions,
+  attachedSettings,
+  type EmbeddedEngineOptions,
+  settingsOf,
+} from './engine-options.ts';
 import type { EngineSettings } from './engine-settings.ts';
+import { scoresByRow } from './token-scores.ts';
 import { buffersOf, type PackedBatch, packAllTokens, packBatch } from './training/packed-batch.ts';
 import { paysToShare } from './training/sharing.ts';
 import { buildTrainingProgram, layoutOf, programKey } from './training/training-graph.ts';
 
-/** What every engine needs to know, whatever its weights. */
-interface CommonOptions {
-  /** Names the initial weights that are random. */
-  readonly seed: number | string;
-  /** Threads in all: within one operator, or in lanes side by side. */
-  readonly threads: number;
-  /** Most padded tokens of the training micro-batches that are computed at once. */
-  readonly tokenBudget: number;
-  /** Conversations whose caches are kept between turns; by default what fits in about 1 GiB. */
-  readonly slots?: number;
-  /**
-   * Whether tokens with which several rows of a batch begin are computed once: `auto` where an adapter is trained and the
-   * estimate says that it pays (default), `always`, or `never`. Results differ in their last bits.
-   */
-  readonly sharedPrefixes?: 'auto' | 'always' | 'never';
-  /** Compute on the calling thread: for tests, where a worker cannot be started from source. */
-  readonly inProcess?: boolean;
-}
+export type { AdapterOptions, AttachOptions, EmbeddedEngineOptions } from './engine-options.ts';
 
 /** What every embedded engine is able to do; a value head is there where the shape has one. */
 export const embeddedAbilities: EngineAbilities = {
@@ -55,31 +43,8 @@ export const embeddedAbilities: EngineAbilities = {
   temperatures: true,
   customObjectives: true,
   choices: true,
+  schemas: true,
 };
-
-/** What is trained: all weights, or an adapter over weights that stay as they are. */
-export interface AdapterOptions {
-  /** A new adapter. */
-  readonly lora?: LoraOptions;
-  /** A folder with an adapter as `peft` saves it, to go on with instead of a new one. */
-  readonly adapter?: string;
-}
-
-/** A model with random weights of this shape, or that of a checkpoint, with a new value head where one is asked for. */
-export type EmbeddedEngineOptions = CommonOptions &
-  AdapterOptions &
-  ({ readonly shape: DecoderShape } | ({ readonly model: ModelCheckpoint } & ModelHeads));
-
-/** What a pretrained model gets beside its output. */
-type ModelHeads = Partial<Pick<DecoderShape, 'valueHead' | 'extraHeads' | 'guidance'>>;
-
-/** Another adapter over the base of an engine, with heads of its own. */
-export interface AttachOptions extends AdapterOptions, ModelHeads {
-  readonly seed: number | string;
-  /** Longest sequence, in tokens; by default as long as the other engine's. */
-  readonly contextLength?: number;
-  readonly slots?: number;
-}
 
 /** What the sampler has done so far. */
 export interface EmbeddedEngineStatistics {
@@ -95,18 +60,7 @@ export interface EmbeddedEngineStatistics {
  * Everything is computed in 32-bit floats; the same calls give the same bits on the same machine and thread count.
  */
 export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
-  const { seed, threads, tokenBudget } = options;
-  const shape = 'shape' in options ? options.shape : withHeads(options.model.shape, options);
-  const settings: EngineSettings = {
-    shape,
-    ...('model' in options && { model: options.model }),
-    seed,
-    ...(await adapterSettings(shape, options)),
-    threads,
-    tokenBudget,
-    slots: options.slots ?? defaultSlots(shape),
-    ...(options.sharedPrefixes && { sharedPrefixes: options.sharedPrefixes }),
-  };
+  const settings = await settingsOf(options);
   const isSource = import.meta.url.endsWith('.ts');
   const host =
     options.inProcess || isSource
@@ -115,32 +69,14 @@ export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Prom
   return new EmbeddedEngine(settings, host);
 }
 
-function withHeads(shape: DecoderShape, { valueHead, extraHeads, guidance }: ModelHeads): DecoderShape {
-  return {
-    ...shape,
-    ...(valueHead && { valueHead }),
-    ...(extraHeads && { extraHeads }),
-    ...(guidance && { guidance }),
-  };
-}
-
-async function adapterSettings(
-  shape: DecoderShape,
-  { lora, adapter }: AdapterOptions,
-): Promise<Pick<EngineSettings, 'lora' | 'adapter'>> {
-  if (adapter !== undefined) {
-    const opened = await openAdapter(adapter, shape);
-    return { lora: opened.lora, adapter: opened };
-  }
-  return lora === undefined ? {} : { lora: resolveLora(shape, lora) };
-}
-
 /** Use `createEmbeddedEngine`. */
 export class EmbeddedEngine implements Engine {
   readonly capabilities: EngineCapabilities;
   readonly #settings: EngineSettings;
   readonly #host: EngineHost;
   readonly #programs = new Set<string>();
+  /** What its thread knows of the tokens. */
+  #texts: TokenTexts | undefined;
   #version = 0;
 
   constructor(settings: EngineSettings, host: EngineHost) {
@@ -177,9 +113,22 @@ export class EmbeddedEngine implements Engine {
     );
   }
 
-  async sample(request: SampleRequest): Promise<SampleResult> {
+  async sample({ heard, constraint, ...rest }: SampleRequest): Promise<SampleResult> {
+    const request = constraint ? { ...rest, constraint } : rest;
     checkSampleRequest(request, this.#settings.shape);
-    return this.#host.call('sample', [request]);
+    if (constraint && constraint.texts !== this.#texts) {
+      this.#texts = constraint.texts;
+      await this.#host.call('learnTexts', [constraint.texts]);
+    }
+    // Texts are many, and its thread has them.
+    const sent = constraint ? { ...rest, constraint: { ...constraint, texts: noTexts } } : rest;
+    if (heard === undefined) return this.#host.call('sample', [sent]);
+    let isEnough = false;
+    return this.#host.call('sample', [sent], [], (id) => {
+      if (isEnough || heard(id as number)) return;
+      isEnough = true;
+      this.#host.call('finish', [rest.conversation]).catch(() => undefined);
+    });
   }
 
   release(conversations: readonly string[]): void {
@@ -187,39 +136,17 @@ export class EmbeddedEngine implements Engine {
     this.#host.call('release', [conversations]).catch(() => undefined);
   }
 
-  async score(batch: ScoredRows, options: ScoreRequest): Promise<TokenScores> {
+  async score(batch: ScoredRows, asked: ScoreRequest): Promise<TokenScores> {
     const { shape, lora } = this.#settings;
+    const top = Math.min(asked.top ?? 0, shape.vocabulary);
+    const options = { ...asked, ...(top > 0 && { top }) };
     const packed = this.#shared(packAllTokens(batch, shape));
     const scores = await this.#host.call(
       'score',
       [packed, options, layoutOf(packed, lora)],
       buffersOf(packed),
     );
-    let next = 0;
-    const firsts = batch.rows.map(({ ids_T }) => {
-      next += ids_T.length - 1;
-      return next - (ids_T.length - 1);
-    });
-    const byRow = (values_N: Float32Array): Float32Array[] =>
-      batch.rows.map(({ ids_T }, row) => {
-        const values_T = new Float32Array(ids_T.length);
-        values_T.set(values_N.subarray(firsts[row]!, firsts[row]! + ids_T.length - 1), 1);
-        return values_T;
-      });
-    const unforced = (values_B: Float32Array[]): Float32Array[] => {
-      for (const [row, allowed_T] of (batch.allowed_B ?? []).entries())
-        for (const [at, allowed] of (allowed_T ?? []).entries())
-          if (isForced(allowed)) values_B[row]![at] = 0;
-      return values_B;
-    };
-    return {
-      logprobs: unforced(byRow(scores.logprobs!)),
-      ...(scores.entropies && { entropies: unforced(byRow(scores.entropies)) }),
-      ...(scores.values && { values: byRow(scores.values) }),
-      ...(options.heads && {
-        heads: Object.fromEntries(options.heads.map((name) => [name, byRow(scores[`head.${name}`]!)])),
-      }),
-    };
+    return scoresByRow(batch, options, scores);
   }
 
   async forwardBackward(
@@ -320,20 +247,14 @@ export class EmbeddedEngine implements Engine {
    * @throws TurnwiseError `engine-unsupported` where all weights are trained.
    */
   async attach(options: AttachOptions): Promise<EmbeddedEngine> {
-    const { lora: own, adapter: _, ...rest } = this.#settings;
-    const { valueHead: _value, extraHeads: _extra, guidance: _guidance, ...body } = rest.shape;
-    const { contextLength = body.contextLength } = options;
-    const shape = withHeads({ ...body, contextLength }, options);
-    const adapter = await adapterSettings(shape, options);
-    if (own === undefined || adapter.lora === undefined)
+    const { lora: own } = this.#settings;
+    const settings = await attachedSettings(this.#settings, options);
+    if (own === undefined || settings.lora === undefined)
       throw new TurnwiseError('engine-unsupported', {
         what: 'Engines can share weights only where each trains an adapter',
         seen: own === undefined ? 'an engine that trains all weights' : 'neither lora nor adapter',
         next: 'Create both with lora or adapter',
       });
-    const slots = options.slots ?? defaultSlots(shape);
-    const model = rest.model && { ...rest.model, shape: { ...rest.model.shape, contextLength } };
-    const settings = { ...rest, ...adapter, ...(model && { model }), shape, seed: options.seed, slots };
     return new EmbeddedEngine(settings, await this.#host.attach(settings));
   }
 
@@ -346,7 +267,4 @@ export class EmbeddedEngine implements Engine {
   }
 }
 
-function defaultSlots({ layers, keyValueHeads, headWidth, contextLength }: DecoderShape): number {
-  const bytesPerConversation = 2 * layers * keyValueHeads * headWidth * contextLength * 4;
-  return Math.min(4096, Math.max(16, Math.floor(2 ** 30 / bytesPerConversation)));
-}
+const noTexts: TokenTexts = { texts: [], bytes: 'byte_level' };

@@ -1,5 +1,6 @@
 /** The engine's state and verbs, as they run inside the worker thread (or in the same thread, for tests). */
 
+import type { TokenTexts } from '../../core/constraint.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import { readAdapter, writeAdapter } from '../../model/checkpoint/adapter-folder.ts';
@@ -73,8 +74,19 @@ export class EngineCore {
     return new EngineCore(settings, base, trainer, lanes);
   }
 
-  sample(request: SampleRequest): Promise<SampleResult> {
-    return this.#sampling.sample(request);
+  /** @param heard hears each id; absent: that of the request does, where it is in this thread */
+  sample(request: SampleRequest, heard?: (id: number) => void): Promise<SampleResult> {
+    return this.#sampling.sample(request, heard);
+  }
+
+  /** What the tokens write, before anything is held to a form. */
+  learnTexts(texts: TokenTexts): Promise<void> {
+    return this.#sampling.learnTexts(texts);
+  }
+
+  /** Ends the completion of this conversation soon. */
+  finish(conversation: string): Promise<void> {
+    return this.#sampling.finish(conversation);
   }
 
   release(conversations: readonly string[]): Promise<void> {

@@ -2,15 +2,19 @@
 
 import { EngineCore } from './engine-core.ts';
 import type { EngineSettings } from './engine-settings.ts';
-import { alreadyClosed, WorkerLink } from './worker-link.ts';
+import { alreadyClosed, type Hearer, WorkerLink } from './worker-link.ts';
 import { type Call, describeError, perform, reviveError, type Verb } from './worker-messages.ts';
 
 export interface EngineHost {
-  /** `transfer` names buffers that are handed over; the caller must not use them afterwards. */
+  /**
+   * `transfer` names buffers that are handed over; the caller must not use them afterwards. `heard` is a last parameter, and
+   * hears from the other side.
+   */
   call<V extends Verb>(
     verb: V,
     parameters: Parameters<EngineCore[V]>,
     transfer?: readonly ArrayBuffer[],
+    heard?: Hearer,
   ): Promise<Awaited<ReturnType<EngineCore[V]>>>;
   /** Another engine in the same place, over the same base model. */
   attach(settings: EngineSettings): Promise<EngineHost>;
@@ -25,10 +29,10 @@ export async function startInProcess(settings: EngineSettings): Promise<EngineHo
 function hostInProcess(core: EngineCore): EngineHost {
   let closed = false;
   const host: EngineHost = {
-    call: async (verb, parameters) => {
+    call: async (verb, parameters, _transfer, heard) => {
       if (closed) throw alreadyClosed();
       try {
-        return (await perform(core, verb, parameters)) as never;
+        return (await perform(core, verb, heard ? [...parameters, heard] : parameters)) as never;
       } catch (error) {
         throw reviveError(describeError(error));
       }
@@ -63,9 +67,10 @@ export async function startWorker(entry: URL, settings: EngineSettings): Promise
 function hostInWorker(link: EngineThread, engine: number): EngineHost {
   let closed = false;
   return {
-    call: async (verb, parameters, transfer = []) => {
+    call: async (verb, parameters, transfer = [], heard) => {
       if (closed) throw link.failure ?? alreadyClosed();
-      return (await link.call({ engine, verb, parameters }, transfer)) as never;
+      const call = { engine, verb, parameters, ...(heard && { tells: true }) };
+      return (await link.call(call, transfer, heard)) as never;
     },
     attach: async (settings) => {
       if (closed) throw link.failure ?? alreadyClosed();

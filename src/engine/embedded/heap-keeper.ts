@@ -3,17 +3,20 @@
 import { Session } from 'node:inspector';
 import { getHeapSpaceStatistics } from 'node:v8';
 
-/** What a heap may grow before its garbage is collected. V8 lets at least 8 MB wait, in every thread. */
-const growthBytes = 2 ** 21;
+/** What a heap may grow before its garbage is collected, where nothing else is said. V8 lets at least 8 MB wait, in every thread. */
+const smallGrowth = 2 ** 21;
 
 /** Collects the garbage of the thread that it is made in. */
 export class HeapKeeper {
+  readonly #growth: number;
   readonly #session = new Session();
   /** The least that it has been. */
   #bytes = oldBytes();
   #collecting = false;
 
-  constructor() {
+  /** @param growth in bytes */
+  constructor(growth = smallGrowth) {
+    this.#growth = growth;
     this.#session.connect();
   }
 
@@ -22,7 +25,7 @@ export class HeapKeeper {
     if (this.#collecting) return;
     const bytes = oldBytes();
     this.#bytes = Math.min(this.#bytes, bytes);
-    if (bytes <= this.#bytes + growthBytes) return;
+    if (bytes <= this.#bytes + this.#growth) return;
     this.#collecting = true;
     this.#session.post('HeapProfiler.collectGarbage', () => {
       this.#collecting = false;

@@ -5,7 +5,7 @@ import type { DecoderShape } from '../../model/decoder/decoder.ts';
 import type { Lane } from './sampling/sampling-lane.ts';
 import type { TrainingLane } from './training/training-lane.ts';
 import type { SharedParameters } from './weights/shared-parameters.ts';
-import { WorkerLink } from './worker-link.ts';
+import { type Hearer, WorkerLink } from './worker-link.ts';
 
 export type LaneSettings =
   | {
@@ -26,9 +26,19 @@ export interface LaneCall {
   readonly id: number;
   readonly verb: string;
   readonly parameters: readonly unknown[];
+  /** Whether it tells of what it does before it is done: its last parameter hears that. */
+  readonly tells?: boolean;
 }
 
-const samplingVerbs = ['sample', 'release', 'reset', 'setWeights', 'statistics'] as const;
+const samplingVerbs = [
+  'sample',
+  'learnTexts',
+  'finish',
+  'release',
+  'reset',
+  'setWeights',
+  'statistics',
+] as const;
 const trainingVerbs = [
   'addProgram',
   'forwardBackward',
@@ -60,8 +70,11 @@ function laneInThread<L extends { close(): unknown }>(
 ): L {
   const entry = new URL('./lane-worker.js', import.meta.url);
   const link = new WorkerLink<LaneCall>(entry, { name: `turnwise-${settings.kind}`, workerData: settings });
-  const call = (verb: string, parameters: readonly unknown[]): Promise<unknown> =>
-    link.call({ verb, parameters });
+  const call = (verb: string, parameters: readonly unknown[]): Promise<unknown> => {
+    const heard = parameters.at(-1);
+    if (typeof heard !== 'function') return link.call({ verb, parameters });
+    return link.call({ verb, parameters: parameters.slice(0, -1), tells: true }, [], heard as Hearer);
+  };
   const lane = Object.fromEntries(
     verbs.map((verb) => [verb, (...parameters: readonly unknown[]) => call(verb, parameters)]),
   );

@@ -33,11 +33,12 @@ const outbox = new Outbox<Answer>((answers) => {
   heap.collectIfGrown();
 });
 
-async function serve({ id, verb, parameters }: LaneCall): Promise<void> {
+async function serve({ id, verb, parameters, tells }: LaneCall): Promise<void> {
   try {
     const lane = await started;
     const work = Reflect.get(lane, verb) as (...parameters: readonly unknown[]) => unknown;
-    const value = await Reflect.apply(work, lane, parameters);
+    const tell = (told: unknown): void => outbox.push({ id, told });
+    const value = await Reflect.apply(work, lane, tells ? [...parameters, tell] : parameters);
     if (verb === 'close') await base.release();
     outbox.push({ id, value });
   } catch (error) {

@@ -9,15 +9,21 @@ import { type Answer, engineFailed, reviveError } from './worker-messages.ts';
 /** Callers that go on before the event loop has its turn: about two milliseconds of episodes in small environments. */
 const ANSWERS_AT_ONCE = 32;
 
+/** Hears what a call tells before it is done. */
+export type Hearer = (told: unknown) => void;
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+  readonly heard: Hearer | undefined;
+}
+
 /** Calls are answered by their number. When the thread dies, every pending and later call is rejected. */
 export class WorkerLink<Call extends { readonly id: number }> {
   failure: TurnwiseError | undefined;
   readonly #worker: Worker;
   readonly #outbox: Outbox<Call>;
-  readonly #pending = new Map<
-    number,
-    { resolve: (value: unknown) => void; reject: (reason: unknown) => void }
-  >();
+  readonly #pending = new Map<number, Pending>();
   #calls = 0;
 
   constructor(entry: URL, { name, workerData }: { name: string; workerData: unknown }) {
@@ -41,14 +47,14 @@ export class WorkerLink<Call extends { readonly id: number }> {
   }
 
   /** `transfer` names buffers that are handed over; the caller must not use them afterwards. */
-  call(call: Unnumbered<Call>, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {
+  call(call: Unnumbered<Call>, transfer: readonly ArrayBuffer[] = [], heard?: Hearer): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.failure !== undefined) {
         reject(this.failure);
         return;
       }
       const id = this.#calls++;
-      this.#pending.set(id, { resolve, reject });
+      this.#pending.set(id, { resolve, reject, heard });
       this.#outbox.push({ id, ...call } as unknown as Call, transfer);
     });
   }
@@ -63,8 +69,13 @@ export class WorkerLink<Call extends { readonly id: number }> {
       // Timers and the terminal must not wait until all have gone on.
       if (index > 0 && index % ANSWERS_AT_ONCE === 0) await new Promise(setImmediate);
       const call = this.#pending.get(answer.id);
+      if ('told' in answer) {
+        call?.heard?.(answer.told);
+        continue;
+      }
       this.#pending.delete(answer.id);
-      if (this.#pending.size === 0) this.#worker.unref();
+      // An answer may come after the thread failed; whoever waits for its end must not be left without anything to wait for.
+      if (this.#pending.size === 0 && this.failure === undefined) this.#worker.unref();
       if ('error' in answer) call?.reject(reviveError(answer.error));
       else call?.resolve(answer.value);
     }

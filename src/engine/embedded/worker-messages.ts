@@ -13,7 +13,12 @@ export type Call = {
   /** Which of the engines of the thread; the first is 0. */
   readonly engine: number;
 } & (
-  | { readonly verb: Verb; readonly parameters: readonly unknown[] }
+  | {
+      readonly verb: Verb;
+      readonly parameters: readonly unknown[];
+      /** Whether it tells of what it does before it is done: its last parameter hears that. */
+      readonly tells?: boolean;
+    }
   /** Makes another engine, numbered `as`, over the base of this one. */
   | { readonly verb: 'attach'; readonly as: number; readonly settings: EngineSettings }
 );
@@ -31,6 +36,8 @@ export interface ErrorDescription {
 }
 
 export type Answer =
+  /** What a call that is under way tells. */
+  | { readonly id: number; readonly told: unknown }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: ErrorDescription };
 

@@ -8,13 +8,17 @@ import { Outbox } from './outbox.ts';
 import { type Answer, type Call, describeError, perform } from './worker-messages.ts';
 
 const port = parentPort!;
-const heap = new HeapKeeper();
+/** Hundreds of requests and answers pass through here at once, and most outlive the young generation: 16 MB of them may wait. */
+const heap = new HeapKeeper(2 ** 24);
 /** The engines of this thread by number; the first is made at once. */
 const engines = new Map<number, Promise<EngineCore>>([[0, EngineCore.create(workerData as EngineSettings)]]);
 
 async function answer(call: Call): Promise<unknown> {
   const core = await engines.get(call.engine)!;
-  if (call.verb !== 'attach') return perform(core, call.verb, call.parameters);
+  if (call.verb !== 'attach') {
+    const tell = (told: unknown): void => outbox.push({ id: call.id, told });
+    return perform(core, call.verb, call.tells ? [...call.parameters, tell] : call.parameters);
+  }
   const attached = core.attach(call.settings);
   engines.set(call.as, attached);
   try {

@@ -2,7 +2,7 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import type { ObjectiveNeeds, TokenTargets } from '../../objective/contract/objective.ts';
-import type { EngineAbilities, SampleRequest } from '../engine.ts';
+import type { EngineAbilities, SampleRequest, ScoreRequest } from '../engine.ts';
 
 /** Whichever server speaks it. */
 export const tinkerAbilities: EngineAbilities = {
@@ -11,6 +11,7 @@ export const tinkerAbilities: EngineAbilities = {
   temperatures: false,
   customObjectives: true,
   choices: false,
+  schemas: false,
 };
 
 /** @throws TurnwiseError `engine-unsupported` */
@@ -37,7 +38,16 @@ export function requireWholeVocabulary({
 }
 
 /** @throws TurnwiseError `engine-unsupported` */
-export function requireFreeSampling({ choices }: Pick<SampleRequest, 'choices'>): void {
+export function requireFreeSampling({
+  choices,
+  constraint,
+}: Pick<SampleRequest, 'choices' | 'constraint'>): void {
+  if (constraint !== undefined) {
+    throw new TurnwiseError('engine-unsupported', {
+      what: 'The Tinker API cannot hold a completion to a schema',
+      next: 'Sample without a constraint, or with the embedded engine',
+    });
+  }
   if (choices === undefined) return;
   throw new TurnwiseError('engine-unsupported', {
     what: 'The Tinker API cannot restrict a completion to choices',
@@ -47,10 +57,11 @@ export function requireFreeSampling({ choices }: Pick<SampleRequest, 'choices'>)
 }
 
 /** @throws TurnwiseError `engine-unsupported` */
-export function requireLogprobsOnly(needs: ObjectiveNeeds): void {
+export function requireLogprobsOnly(needs: ObjectiveNeeds & Pick<ScoreRequest, 'top'>): void {
   const missing = [
     ...(needs.values || needs.valueLogits ? ['values'] : []),
     ...(needs.entropies ? ['entropies'] : []),
+    ...(needs.distribution || needs.top ? ['log-probabilities of other tokens'] : []),
     ...(needs.heads?.length ? ['extra heads'] : []),
   ];
   if (missing.length === 0) return;

@@ -1,22 +1,16 @@
-/**
- * An engine behind HTTP: hosted and self-hosted servers of the Tinker API. It knows losses by name; any other objective runs
- * by the chain rule (see `objective/at-logprobs.ts`), for one more forward pass.
- */
+/** An engine behind HTTP: hosted and self-hosted servers of the Tinker API. */
 
 import { randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { TurnwiseError } from '../../core/errors.ts';
-import { LogprobEvaluator } from '../../objective/contract/at-logprobs.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
-import type { NamedLoss } from '../../objective/named-losses.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { filesOf } from '../../wire/tinker/tar.ts';
 import { checkBatch, checkRows, checkSampleRequest } from '../checks.ts';
 import type {
   AdamOptions,
-  BatchRow,
   Engine,
   EngineCapabilities,
   ForwardBackwardResult,
@@ -36,18 +30,8 @@ import {
   tinkerAbilities,
 } from './abilities.ts';
 import { readCheckpointFile, writeCheckpointFile } from './checkpoint-file.ts';
-import {
-  areApart,
-  averagedSurrogateDatum,
-  bareDatum,
-  byToken,
-  logprobsOf,
-  namedDatum,
-  ofPredicting,
-  rowsOf,
-  surrogateDatum,
-} from './data.ts';
 import { clientClosed } from './errors.ts';
+import { Gradients, logprobsAt } from './gradients.ts';
 import { gradientNorm, type LossScale } from './loss-scale.ts';
 import { TinkerSampling } from './sampling.ts';
 import type { ServiceOptions, TinkerService } from './service.ts';
@@ -69,17 +53,8 @@ export interface TinkerEngineOptions extends ServiceOptions {
   readonly concurrency?: number;
 }
 
-const crossEntropy = { name: 'cross_entropy', settings: {} };
-const importanceSampling = { name: 'importance_sampling', settings: {} };
 /** Ids travel as 32-bit numbers. */
 const mostIds = 2 ** 31;
-
-/** A gradient that waits for the optimizer step, when the number of data that it is averaged over is known. */
-interface Held {
-  readonly row: BatchRow;
-  readonly logprobs_T: Float32Array;
-  readonly gradients_T: Float32Array;
-}
 
 /** Use `createTinkerEngine`. */
 export class TinkerEngine implements Engine {
@@ -87,11 +62,10 @@ export class TinkerEngine implements Engine {
   readonly lossScale: LossScale;
   readonly #service: TinkerService;
   readonly #options: TinkerEngineOptions;
-  readonly #evaluator = new LogprobEvaluator();
+  readonly #gradients: Gradients;
   #model: TrainingModel;
   #frozen: { readonly model: TrainingModel; readonly path: string } | undefined;
   readonly #sampling: TinkerSampling;
-  #held: Held[] = [];
   #version = 0;
   #closed = false;
 
@@ -105,6 +79,7 @@ export class TinkerEngine implements Engine {
     this.#model = model;
     this.#options = options;
     this.lossScale = options.lossScale;
+    this.#gradients = new Gradients(options.lossScale);
     const concurrency = Math.min(options.concurrency ?? 64, service.limits.sample_max_concurrent_requests);
     this.#sampling = new TinkerSampling(service, published, { ...options, concurrency });
     this.capabilities = {
@@ -144,7 +119,7 @@ export class TinkerEngine implements Engine {
       });
     }
     const model = options.frozen ? this.#frozen!.model : this.#model;
-    return { logprobs: await this.#logprobs(model, rows) };
+    return { logprobs: await logprobsAt(model, rows) };
   }
 
   async forwardBackward(
@@ -160,18 +135,7 @@ export class TinkerEngine implements Engine {
     requireWholeVocabulary(targets);
     const tokens = rows.reduce((total, { ids_T }) => total + ids_T.length - 1, 0);
     if (targets.row_N.length === 0) return { loss: 0, metrics: {}, tokens, paddedTokens: tokens };
-    const { named } = objective;
-    const direct =
-      this.lossScale === 'sum' && named !== undefined && named.name !== 'dro' && areApart(targets);
-    const logprobs = direct ? await this.#namedPass(batch, named) : await this.#logprobs(this.#model, rows);
-    const at = <T extends Int32Array | Float32Array>(values_B: readonly T[]): number[] =>
-      Array.from(targets.row_N, (row, target) => values_B[row]![targets.position_N[target]!]!);
-    const { loss, metrics, gradients_N } = await this.#evaluator.evaluate(objective, {
-      ...targets,
-      ids_N: Int32Array.from(at(rows.map(({ ids_T }) => ids_T))),
-      logprobs_N: Float32Array.from(at(logprobs)),
-    });
-    if (!direct) await this.#backward(rows, logprobs, byToken(rows, targets, gradients_N));
+    const { loss, metrics } = await this.#gradients.add(this.#model, batch, objective);
     return { loss, metrics, tokens, paddedTokens: tokens };
   }
 
@@ -185,16 +149,8 @@ export class TinkerEngine implements Engine {
         next: 'Move all parameters, or use the embedded engine',
       });
     }
-    const held = this.#held.splice(0);
     const [, metrics] = await Promise.all([
-      held.length === 0
-        ? undefined
-        : this.#model.forwardBackward(
-            held.map(({ row, logprobs_T, gradients_T }) =>
-              averagedSurrogateDatum(row, logprobs_T, gradients_T, held.length),
-            ),
-            importanceSampling,
-          ),
+      this.#gradients.settle(this.#model),
       this.#model.optimStep(options),
     ]);
     return { gradientNorm: gradientNorm(metrics) ?? 0, applied: metrics.applied !== 0 };
@@ -245,7 +201,7 @@ export class TinkerEngine implements Engine {
   async load(folder: string, options: { readonly optimizer?: boolean } = {}): Promise<void> {
     this.#requireOpen();
     const { path, frozenPath, version } = await readCheckpointFile(folder, this.#options);
-    this.#held = [];
+    this.#gradients.forget();
     await this.#model.unloaded();
     this.#model = await this.#modelFrom(path, options.optimizer ?? true);
     this.#sampling.use(await this.#model.publish(), version);
@@ -282,48 +238,7 @@ export class TinkerEngine implements Engine {
       await this.#model.unload(transport);
       await this.#frozen?.model.unload(transport);
     });
-    await this.#evaluator.close();
-  }
-
-  #logprobs(model: TrainingModel, rows: readonly BatchRow[]): Promise<Float32Array[]> {
-    return ofPredicting(rows, async (scored) =>
-      logprobsOf(
-        scored,
-        await model.forwardBackward(scored.map(bareDatum), crossEntropy, { forwardOnly: true }),
-      ),
-    );
-  }
-
-  /** The gradient of a loss that the server knows, and log-probabilities by the way. */
-  #namedPass({ rows, targets }: TokenBatch, loss: NamedLoss): Promise<Float32Array[]> {
-    const withChannels = rowsOf(rows, targets, ['weight', ...loss.channels]);
-    return ofPredicting(withChannels, async (trained) =>
-      logprobsOf(
-        trained,
-        await this.#model.forwardBackward(
-          trained.map((row) => namedDatum(loss, row)),
-          loss,
-        ),
-      ),
-    );
-  }
-
-  /** Servers that average need the number of data, which only the optimizer step knows: their pass waits for it. */
-  async #backward(
-    rows: readonly BatchRow[],
-    logprobs: readonly Float32Array[],
-    gradients: readonly Float32Array[],
-  ): Promise<void> {
-    const items = rows
-      .map((row, index): Held => ({ row, logprobs_T: logprobs[index]!, gradients_T: gradients[index]! }))
-      .filter(({ gradients_T }) => gradients_T.some((value) => value !== 0));
-    if (this.lossScale === 'mean') this.#held.push(...items);
-    else if (items.length > 0) {
-      const data = items.map(({ row, logprobs_T, gradients_T }) =>
-        surrogateDatum(row, logprobs_T, gradients_T),
-      );
-      await this.#model.forwardBackward(data, importanceSampling);
-    }
+    await this.#gradients.close();
   }
 
   async #freezeFrom(path: string): Promise<void> {

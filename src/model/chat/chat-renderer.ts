@@ -17,6 +17,7 @@ import {
   type Said,
   taggedText,
 } from './renderer.ts';
+import { settledText } from './settled-text.ts';
 import { readReply } from './tool-call-reply.ts';
 import { readMessage, splitReasoning, type ToolCallForm } from './tool-call-text.ts';
 
@@ -133,6 +134,8 @@ export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOpti
     },
     message: (ids) => readMessage(text(ids), toolCallForm),
     read: (written, tools) => readReply(written, tools, toolCallForm),
+    settled: (begun, readsCalls) => settledText(begun, readsCalls ? toolCallForm : undefined),
+    tokenTexts: () => tokenizer.texts(),
     written: (message) => {
       const { content, reasoning, toolCalls = [] } = message;
       if (reasoning === undefined && toolCalls.length === 0) return content;

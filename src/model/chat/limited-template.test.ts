@@ -33,7 +33,6 @@ test.each([
     'it takes more than 1000000 steps',
   ],
 ])('%s', (_name, source, seen) => {
-  const began = performance.now();
   expect(() => render(source)).toThrow(
     expect.objectContaining({
       code: 'chat-template-invalid',
@@ -42,7 +41,6 @@ test.each([
       ),
     }),
   );
-  expect(performance.now() - began).toBeLessThan(20_000);
 });
 
 test('what templates do is the same with limits as without', () => {

@@ -3,9 +3,11 @@
  * conversation is a piece of its own, whose ids are those that were sampled.
  */
 
+import type { TokenTexts } from '../../core/constraint.ts';
 import type { Message, Reply, ToolDeclaration } from '../../core/messages.ts';
 import { parseReply } from '../../core/word-reply.ts';
 import { ACT_ID, END_ID, type WordTokenizer } from '../tokenizer/word-tokenizer.ts';
+import type { Settled } from './settled-text.ts';
 
 /** A completion that stands in a conversation. Every `Call` is one. */
 export interface Completion {
@@ -52,6 +54,11 @@ export interface Renderer {
    * @param seen the pieces of the prompt that the last completion in it answered, and of that completion
    */
   pieces(said: readonly Said[], offered?: Offered, seen?: readonly Piece[]): readonly Piece[];
+  /**
+   * The pieces that follow those of a prompt and of its `completion`, where more was said. Absent where what comes later
+   * changes what stood before, or what is offered changes anything: then `pieces` makes all of them anew.
+   */
+  more?(completion: Completion, fresh: readonly Said[]): readonly Piece[];
   /** The ids of a piece, whatever stands around it. */
   ids(piece: Piece): ArrayLike<number>;
   /** About how many tokens a piece has, where its ids are not known here. */
@@ -64,8 +71,12 @@ export interface Renderer {
   answer(text: string): string;
   /** What a completion says; calls are read only where there are tools. */
   read(text: string, tools: readonly ToolDeclaration[]): Reply;
+  /** What `read` will find in a text that begins so, whatever comes; absent where nobody can tell before its end. */
+  settled?(text: string, readsCalls: boolean): Settled;
   /** The text that a policy would have written to say this, thoughts and calls in its own form. Default: `taggedText`. */
   written?(message: Message): string;
+  /** What its tokens write, so that completions can be held to a form; undefined or absent where they cannot. */
+  tokenTexts?(): TokenTexts | undefined;
 }
 
 /** A message as text: thoughts and calls as the tags that most model families write. */
@@ -98,11 +109,15 @@ const OPEN = '<act>';
  */
 export function wordRenderer(tokenizer: WordTokenizer, maxWords: number): Renderer {
   const marked = maxWords > 1;
+  const opened = (said: readonly Said[]): readonly Piece[] => [
+    ...said.flatMap((one): Piece[] => (isCompletion(one) ? [OPEN, one] : [one])),
+    OPEN,
+  ];
   return {
     stopIds: marked ? [END_ID] : [],
     maxTurnTokens: marked ? maxWords + 1 : 1,
-    pieces: (said) =>
-      marked ? [...said.flatMap((one): Piece[] => (isCompletion(one) ? [OPEN, one] : [one])), OPEN] : said,
+    pieces: (said) => (marked ? opened(said) : said),
+    more: (_completion, fresh) => (marked ? opened(fresh) : fresh),
     ids: (piece) => {
       if (typeof piece === 'string') return [ACT_ID];
       return 'content' in piece ? tokenizer.encode(piece.content) : idsOf(piece);
@@ -124,6 +139,7 @@ export const noIds: Renderer = {
   stopIds: [],
   maxTurnTokens: Number.POSITIVE_INFINITY,
   pieces: (said) => said,
+  more: (_completion, fresh) => fresh,
   ids: () => [],
   size: (piece) => {
     if (typeof piece === 'string') return piece.length / 4;

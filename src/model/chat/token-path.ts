@@ -5,6 +5,7 @@
 
 import type { Call, NewPath } from '../../core/episode.ts';
 import type { Message } from '../../core/messages.ts';
+import { GrowingList, type Sequence } from './growing-list.ts';
 import {
   type Completion,
   isCompletion,
@@ -21,11 +22,13 @@ export interface TokenPath {
   /** Prompt and completion; none where the model does not tell. */
   readonly tokens: TokenRuns;
   /** Pieces of the conversation, and the token that each ends before. */
-  readonly pieces: readonly Piece[];
-  readonly ends: readonly number[];
-  readonly said: readonly Said[];
+  readonly pieces: GrowingList<Piece>;
+  readonly ends: GrowingList<number>;
+  readonly said: GrowingList<Said>;
+  /** Of the pieces of its prompt, where the renderer knows no ids. */
+  readonly size: number;
   /** What it goes on from without a cut. */
-  readonly before?: EarlierPath;
+  readonly before: EarlierPath | undefined;
 }
 
 /** How much of a path an earlier one was that it goes on from. A path of its own for each call would be quadratic in turns. */
@@ -34,7 +37,8 @@ interface EarlierPath {
   readonly tokens: number;
   readonly pieces: number;
   readonly said: number;
-  readonly before?: EarlierPath;
+  readonly size: number;
+  readonly before: EarlierPath | undefined;
 }
 
 /** The prompt of a call: the first `kept` tokens of an earlier path, then `context`. */
@@ -47,9 +51,11 @@ export interface Prompt {
   readonly extends: boolean;
   /** Whether there is no path before it. */
   readonly first: boolean;
-  readonly said: readonly Said[];
-  readonly pieces: readonly Piece[];
-  readonly ends: readonly number[];
+  readonly said: GrowingList<Said>;
+  readonly pieces: GrowingList<Piece>;
+  readonly ends: GrowingList<number>;
+  /** Of its pieces, where the renderer knows no ids. */
+  readonly size: number;
   /** In tokens; an estimate where the renderer knows no ids. */
   readonly length: number;
 }
@@ -71,33 +77,40 @@ export function sharedTokens(a: ArrayLike<number>, b: ArrayLike<number>): number
  */
 export function promptAfter(
   paths: readonly TokenPath[],
-  said: readonly Said[],
+  conversation: Sequence<Said>,
   renderer: Renderer,
   offered?: Offered,
 ): Prompt {
-  const last = said.findLast(isCompletion);
-  const own = last && paths.find(({ call }) => call === last.id);
-  const candidates = own && goesOn(said, own) ? [own] : paths;
-  const pieces = renderer.pieces(said, offered, own?.pieces);
+  const said = GrowingList.of(conversation);
+  const { candidates, pieces, known } = piecesAfter(paths, said, renderer, offered);
   let best: TokenPath | undefined;
   let most = 0;
   for (const path of candidates) {
-    const shared = sharedPieces(pieces, path.pieces);
+    const shared = known ?? sharedPieces(pieces, path.pieces);
     if (shared > 0 && shared >= most) [best, most] = [path, shared];
   }
-  const ends = best ? best.ends.slice(0, most) : [];
-  const from = ends.at(-1) ?? 0;
+  const before = best ? best.ends.upTo(most) : GrowingList.of<number>();
+  const from = before.at(-1) ?? 0;
   const ids: number[] = [];
-  let length = from;
-  for (let index = most; index < pieces.length; index++) {
-    const own = renderer.ids(pieces[index]!);
+  const added: number[] = [];
+  let size = known === undefined ? 0 : sizeOf(candidates[0]!, renderer);
+  for (let index = known === undefined ? 0 : most; index < pieces.length; index++) {
+    const piece = pieces.at(index)!;
+    size += renderer.size?.(piece) ?? 0;
+    if (index < most) continue;
+    const own = renderer.ids(piece);
     for (let at = 0; at < own.length; at++) ids.push(own[at]!);
-    ends.push(from + ids.length);
+    added.push(from + ids.length);
   }
-  length += ids.length;
+  const ends = before.with(...added);
+  const length = renderer.size ? Math.ceil(size) : from + ids.length;
   handled.tokens += ids.length;
-  if (renderer.size) length = Math.ceil(pieces.reduce((sum, piece) => sum + renderer.size!(piece), 0));
-  const common = { said, pieces, ends, length, first: paths.length === 0 };
+  const first = paths.length === 0;
+  // Written out: a prompt is made every turn, and a spread takes ten times as long.
+  const promptOf = (kept: number, context: Int32Array, whole: boolean, path?: TokenPath): Prompt => {
+    const prompt = { kept, context, extends: whole, first, said, pieces, ends, size, length };
+    return path ? Object.assign(prompt, { path }) : prompt;
+  };
   // Different pieces may begin with the same tokens, also where no piece is shared.
   let kept = from + (best ? best.tokens.agrees(from, ids) : 0);
   if (best === undefined) {
@@ -106,16 +119,61 @@ export function promptAfter(
       if (shared > 0 && shared >= kept) [best, kept] = [path, shared];
     }
   }
-  if (best === undefined) return { kept: 0, context: Int32Array.from(ids), extends: false, ...common };
+  if (best === undefined) return promptOf(0, Int32Array.from(ids), false);
   const context = Int32Array.from(kept === from ? ids : ids.slice(kept - from));
   for (let earlier: EarlierPath | undefined = extentOf(best); earlier; earlier = earlier.before) {
     const whole = earlier.tokens > 0 ? earlier.tokens === kept : earlier.pieces === most;
-    if (whole) return { path: upTo(best, earlier), kept, context, extends: true, ...common };
+    if (whole) return promptOf(kept, context, true, upTo(best, earlier));
   }
-  return kept === 0
-    ? { kept, context, extends: false, ...common }
-    : { path: best, kept, context, extends: false, ...common };
+  return promptOf(kept, context, false, kept === 0 ? undefined : best);
 }
+
+/**
+ * The pieces of a conversation, and the paths that it may hang on. A conversation that shares its list with the path of its
+ * last completion is made of the pieces of that path, `known` of them, and new ones.
+ */
+function piecesAfter(
+  paths: readonly TokenPath[],
+  said: GrowingList<Said>,
+  renderer: Renderer,
+  offered: Offered | undefined,
+): {
+  readonly candidates: readonly TokenPath[];
+  readonly pieces: GrowingList<Piece>;
+  readonly known?: number;
+} {
+  const { last, fresh } = lastOf(said);
+  const own = last && paths.find(({ call }) => call === last.id);
+  if (own && renderer.more && said.goesOnFrom(own.said) && own.said.at(-1) === last) {
+    const more = renderer.more(last, fresh);
+    const pieces = more === fresh && own.pieces === own.said ? said : own.pieces.with(...more);
+    return { candidates: [own], pieces, known: own.pieces.length };
+  }
+  const list = said.toArray();
+  const pieces = renderer.pieces(list, offered, own?.pieces.toArray());
+  return {
+    candidates: own && goesOn(said, own) ? [own] : paths,
+    pieces: pieces === list ? said : GrowingList.of(pieces),
+  };
+}
+
+/** The last completion, and what was said after it. */
+function lastOf(said: GrowingList<Said>): {
+  readonly last: Completion | undefined;
+  readonly fresh: readonly Said[];
+} {
+  const fresh: Said[] = [];
+  for (let index = said.length - 1; index >= 0; index--) {
+    const one = said.at(index)!;
+    if (isCompletion(one)) return { last: one, fresh: fresh.reverse() };
+    fresh.push(one);
+  }
+  return { last: undefined, fresh };
+}
+
+/** Of the pieces of a path, its completion included. */
+const sizeOf = ({ size, pieces }: TokenPath, renderer: Renderer): number =>
+  size + (renderer.size?.(pieces.at(-1)!) ?? 0);
 
 /** All of its tokens. */
 export function idsOfPrompt({ path, kept, context }: Prompt): Int32Array {
@@ -153,21 +211,24 @@ export function linkOf(
 }
 
 /** Whether a conversation has all that was said up to a call, and its completion. */
-const goesOn = (said: readonly Said[], path: TokenPath): boolean =>
-  said.length > path.said.length && path.said.every((one, index) => isSame(one, said[index]!));
+function goesOn(said: GrowingList<Said>, path: TokenPath): boolean {
+  if (said.length <= path.said.length) return false;
+  return said.goesOnFrom(path.said) || sharedPieces(said, path.said) === path.said.length;
+}
 
 /** The path after a completion of `prompt`. */
 export function pathAfter(prompt: Prompt, completion: Completion): TokenPath {
-  const { path, kept, context } = prompt;
+  const { path, kept, context, size } = prompt;
   const tokens = (path?.tokens.upTo(kept) ?? TokenRuns.none).with(context, completion.ids);
-  const said = [...prompt.said, completion];
+  const said = prompt.said.with(completion);
   return {
     call: completion.id,
     tokens,
-    pieces: prompt.pieces === prompt.said ? said : [...prompt.pieces, completion],
-    ends: [...prompt.ends, tokens.length],
+    pieces: prompt.pieces === prompt.said ? said : prompt.pieces.with(completion),
+    ends: prompt.ends.with(tokens.length),
     said,
-    ...(prompt.extends && path && { before: extentOf(path) }),
+    size,
+    before: prompt.extends && path ? extentOf(path) : undefined,
   };
 }
 
@@ -176,27 +237,29 @@ export function withPath(paths: readonly TokenPath[], path: TokenPath): TokenPat
   return [...paths.filter(({ call }) => call !== path.before?.call), path];
 }
 
-function extentOf({ call, tokens, pieces, said, before }: TokenPath): EarlierPath {
-  return { call, tokens: tokens.length, pieces: pieces.length, said: said.length, ...(before && { before }) };
+function extentOf({ call, tokens, pieces, said, size, before }: TokenPath): EarlierPath {
+  return { call, tokens: tokens.length, pieces: pieces.length, said: said.length, size, before };
 }
 
 /** The path as it was after an earlier call. */
-function upTo(path: TokenPath, { call, tokens, pieces, said, before }: EarlierPath): TokenPath {
+function upTo(path: TokenPath, { call, tokens, pieces, said, size, before }: EarlierPath): TokenPath {
   if (call === path.call) return path;
   return {
     call,
     tokens: path.tokens.upTo(tokens),
-    pieces: path.pieces.slice(0, pieces),
-    ends: path.ends.slice(0, pieces),
-    said: path.said.slice(0, said),
-    ...(before && { before }),
+    pieces: path.pieces.upTo(pieces),
+    ends: path.ends.upTo(pieces),
+    said: path.said.upTo(said),
+    size,
+    before,
   };
 }
 
-function sharedPieces(a: readonly Piece[], b: readonly Piece[]): number {
+function sharedPieces(a: GrowingList<Piece>, b: GrowingList<Piece>): number {
   const most = Math.min(a.length, b.length);
   let shared = 0;
-  while (shared < most && isSame(a[shared]!, b[shared]!)) shared++;
+  while (shared < most && isSame(a.at(shared)!, b.at(shared)!)) shared++;
+  handled.items += shared;
   return shared;
 }
 

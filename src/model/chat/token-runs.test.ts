@@ -36,6 +36,23 @@ test('property: cut, continued and compared, they are what arrays would be, and 
   );
 });
 
+test('arrays that lie one behind the other in a buffer are one run, also for those that were cut before', () => {
+  const { buffer } = Int32Array.from({ length: 40 }, (_, index) => index);
+  const part = (from: number, to: number) => new Int32Array(buffer, 4 * from, to - from);
+  const first = TokenRuns.none.with(part(0, 10));
+  const longer = first.with(part(10, 12), part(12, 20));
+  const cut = longer.upTo(15);
+  const [again, elsewhere] = [cut.with(part(15, 18)), cut.with(part(30, 32))];
+  expect([...first.toArray()]).toEqual([...part(0, 10)]);
+  expect([...longer.toArray()]).toEqual([...part(0, 20)]);
+  expect([...cut.toArray()]).toEqual([...part(0, 15)]);
+  expect([...again.toArray()]).toEqual([...part(0, 18)]);
+  expect([...elsewhere.toArray()]).toEqual([...part(0, 15), 30, 31]);
+  expect(longer.agrees(8, [...part(8, 20), 20])).toBe(12);
+  expect(cut.agrees(14, [14, 15])).toBe(1);
+  expect(elsewhere.agrees(14, [14, 30, 31])).toBe(3);
+});
+
 test('what goes on from the end shares its runs, and copies none of its tokens', () => {
   const before = handled.tokens;
   let runs = TokenRuns.none;

@@ -11,9 +11,10 @@ import type { Message, ToolCall } from '../../core/messages.ts';
 export type ToolCallForm = 'tags' | 'bare';
 
 const CALL = /<tool_call>([\s\S]*?)<\/tool_call>/g;
-const PYTHON_TAG = '<|python_tag|>';
-const END_OF_THOUGHT = '</think>';
-const THOUGHT = '<think>';
+export const OPEN_CALL = '<tool_call>';
+export const PYTHON_TAG = '<|python_tag|>';
+export const END_OF_THOUGHT = '</think>';
+export const THOUGHT = '<think>';
 
 /** The text after the reasoning; nothing where the reasoning was not finished. */
 export function splitReasoning(text: string): { readonly reasoning?: string; readonly rest: string } {

@@ -6,7 +6,7 @@
 import { CALL_WORD, messageText, parseReply, writeReply } from '../../core/word-reply.ts';
 import { ACT_ID, END_ID, type WordTokenizer } from '../tokenizer/word-tokenizer.ts';
 import type { ConversationRenderer } from './conversation.ts';
-import { idsOf, isCompletion, type Piece, withoutEnd } from './renderer.ts';
+import { type Completion, idsOf, isCompletion, type Piece, type Said, withoutEnd } from './renderer.ts';
 
 /** Every word that a vocabulary needs besides those of the demonstrations. */
 export const CHAT_WORDS: readonly string[] = ['<system>', '<user>', '<tool>', CALL_WORD];
@@ -17,17 +17,17 @@ const CLOSE = '<end>';
 
 /** @param maxWords of the longest completion */
 export function wordChatRenderer(tokenizer: WordTokenizer, maxWords: number): ConversationRenderer {
+  // A completion that was cut short is closed first.
+  const closed = ({ ids }: Completion): Piece[] => (ids[ids.length - 1] === END_ID ? [] : [CLOSE]);
+  const opened = (said: readonly Said[]): Piece[] => [
+    ...said.flatMap((one): Piece[] => (isCompletion(one) ? [OPEN, one, ...closed(one)] : [one])),
+    OPEN,
+  ];
   return {
     stopIds: [END_ID],
     maxTurnTokens: maxWords + 1,
-    pieces: (said) => [
-      ...said.flatMap((one): Piece[] => {
-        if (!isCompletion(one)) return [one];
-        // A completion that was cut short is closed first.
-        return one.ids[one.ids.length - 1] === END_ID ? [OPEN, one] : [OPEN, one, CLOSE];
-      }),
-      OPEN,
-    ],
+    pieces: opened,
+    more: (completion, fresh) => [...closed(completion), ...opened(fresh)],
     ids: (piece) => {
       if (typeof piece === 'string') return [piece === OPEN ? ACT_ID : END_ID];
       if (!('content' in piece)) return idsOf(piece);

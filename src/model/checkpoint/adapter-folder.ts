@@ -7,7 +7,8 @@ import { TurnwiseError } from '../../core/errors.ts';
 import type { DecoderShape } from '../decoder/decoder.ts';
 import { adapterShapes, checkLora, type LoraShape } from '../decoder/lora.ts';
 import { requireFinite } from './finite.ts';
-import { openSafetensors, type Weight, type Weights, writeSafetensors } from './safetensors.ts';
+import { openSafetensors, type Weight, type Weights } from './safetensors.ts';
+import { writeSafetensors } from './write-safetensors.ts';
 
 export const adapterConfigFile = 'adapter_config.json';
 export const adapterFile = 'adapter_model.safetensors';

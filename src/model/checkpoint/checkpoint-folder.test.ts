@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openCheckpoint, readCheckpoint } from './checkpoint.ts';
-import { readSafetensors, type Weight, writeSafetensors } from './safetensors.ts';
+import { readSafetensors, type Weight } from './safetensors.ts';
+import { writeSafetensors } from './write-safetensors.ts';
 
 const fixtures = join(process.cwd(), 'tests/hf-parity');
 let folder: string;

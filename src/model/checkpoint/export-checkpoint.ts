@@ -9,7 +9,8 @@ import { configOf } from '../gguf/gguf-config.ts';
 import { openGguf } from '../gguf/gguf-file.ts';
 import { companionFiles } from '../gguf/gguf-language.ts';
 import type { ModelCheckpoint } from './checkpoint.ts';
-import { type Weights, writeSafetensors } from './safetensors.ts';
+import type { Weights } from './safetensors.ts';
+import { writeSafetensors } from './write-safetensors.ts';
 
 /** What a checkpoint folder holds besides weights and `config.json`. */
 const companions =

@@ -2,7 +2,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readSafetensors, type Weight, writeSafetensors } from './safetensors.ts';
+import { readSafetensors, type Weight } from './safetensors.ts';
+import { writeSafetensors } from './write-safetensors.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -1,10 +1,11 @@
-/** Reads and writes safetensors files: the format in which weights and optimizer state are stored. */
+/** Reads safetensors files: the format in which weights and optimizer state are stored. */
 
-import { type FileHandle, open, rename } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { basename } from 'node:path';
 import { TurnwiseError } from '../../core/errors.ts';
 import { halfFloats } from './half-floats.ts';
+import { elementCount } from './safetensors-header.ts';
 
 /** A dense array with its shape. */
 export interface Weight {
@@ -18,12 +19,6 @@ export function copyWeights(weights: Weights): Map<string, Weight> {
   return new Map([...weights].map(([name, { shape, data }]) => [name, { shape, data: data.slice() }]));
 }
 
-/** Weights of which some are made only when they are written. */
-export type WritableWeights = ReadonlyMap<
-  string,
-  { readonly shape: readonly number[]; readonly data: Float32Array | (() => Float32Array) }
->;
-
 export interface SafetensorsFile {
   readonly tensors: Map<string, Weight>;
   readonly metadata: Readonly<Record<string, string>>;
@@ -31,45 +26,6 @@ export interface SafetensorsFile {
 
 /** The format allows at most this many header bytes; a longer header means a file of another kind. */
 const maximumHeaderBytes = 100_000_000;
-
-export const elementCount = (shape: readonly number[]): number =>
-  shape.reduce((product, size) => product * size, 1);
-
-/**
- * Writes `tensors` to `path`: first under a neighbouring name, then flushed to the disk and renamed, so that a reader
- * never sees half a file. Errors of the file system (a full disk) pass through.
- */
-export async function writeSafetensors(
-  path: string,
-  tensors: WritableWeights,
-  metadata: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  const header: Record<string, unknown> = { __metadata__: metadata };
-  let offset = 0;
-  for (const [name, { shape }] of tensors) {
-    const end = offset + 4 * elementCount(shape);
-    header[name] = { dtype: 'F32', shape, data_offsets: [offset, end] };
-    offset = end;
-  }
-  const json = Buffer.from(JSON.stringify(header));
-  // The data must start at a multiple of 8 bytes, for readers that map the file.
-  const headerBytes = Math.ceil(json.byteLength / 8) * 8;
-  const start = Buffer.alloc(8 + headerBytes, ' ');
-  start.writeBigUInt64LE(BigInt(headerBytes), 0);
-  json.copy(start, 8);
-
-  const partial = `${path}.partial`;
-  const file = await open(partial, 'w');
-  try {
-    await file.writeFile(start);
-    for (const { data } of tensors.values())
-      await file.writeFile(littleEndian(typeof data === 'function' ? data() : data));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(partial, path);
-}
 
 /** Reads a whole safetensors file, widened to 32-bit floats. Errors as those of `openSafetensors`. */
 export async function readSafetensors(path: string): Promise<SafetensorsFile> {
@@ -304,10 +260,4 @@ function corrupt(
     next: 'Copy the file again, or load another checkpoint',
     fields: { file: path, ...(tensor === undefined ? {} : { tensor }) },
   });
-}
-
-/** Bytes of the file's byte order, without a copy where the machine has the same order. */
-function littleEndian(data: Float32Array): Buffer {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  return endianness() === 'LE' ? bytes : Buffer.from(bytes).swap32();
 }

@@ -1,7 +1,7 @@
 /** Values of the tensors of a GGUF file, read piece by piece: a tensor is never in memory as it is stored. */
 
 import { type FileHandle, open } from 'node:fs/promises';
-import { elementCount } from '../checkpoint/safetensors.ts';
+import { elementCount } from '../checkpoint/safetensors-header.ts';
 import { damaged } from './gguf-errors.ts';
 import type { GgufTensor } from './gguf-file.ts';
 

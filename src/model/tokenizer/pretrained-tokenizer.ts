@@ -5,6 +5,7 @@
 
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
+import type { TokenTexts } from '../../core/constraint.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import { readModelJson } from '../checkpoint/model-files.ts';
@@ -16,6 +17,8 @@ export class PretrainedTokenizer {
   readonly size: number;
   readonly #tokenizer: Tokenizer;
   readonly #added: ReadonlySet<number>;
+  readonly #bytes: TokenTexts['bytes'] | undefined;
+  #texts: TokenTexts | undefined;
 
   /**
    * @param definition the content of `tokenizer.json`
@@ -40,6 +43,7 @@ export class PretrainedTokenizer {
     for (const id of this.#tokenizer.get_vocab().values()) largest = Math.max(largest, id);
     this.size = largest + 1;
     this.#added = new Set(this.#tokenizer.get_added_tokens_decoder().keys());
+    this.#bytes = bytesIn(definition.decoder);
   }
 
   /** Ids of `text`; special tokens that are written in it become their ids, and none is added. */
@@ -84,10 +88,30 @@ export class PretrainedTokenizer {
     return this.#added.has(id);
   }
 
+  /** What its tokens write, special ones nothing: always the same object. Undefined for kinds of tokenizers without bytes. */
+  texts(): TokenTexts | undefined {
+    if (this.#bytes === undefined) return undefined;
+    if (this.#texts === undefined) {
+      const texts = new Array<string>(this.size).fill('');
+      for (const [text, id] of this.#tokenizer.get_vocab()) texts[id] = text;
+      for (const [id, { special }] of this.#tokenizer.get_added_tokens_decoder()) if (special) texts[id] = '';
+      this.#texts = { texts, bytes: this.#bytes };
+    }
+    return this.#texts;
+  }
+
   /** The id of a token by its name; undefined where there is none. */
   idOf(token: string): number | undefined {
     return this.#tokenizer.token_to_id(token);
   }
+}
+
+/** How the decoder of a tokenizer finds bytes in texts: one step of it, or a step in a sequence. */
+function bytesIn(decoder: Json | undefined): TokenTexts['bytes'] | undefined {
+  const { type, decoders } = (decoder ?? {}) as { readonly type?: Json; readonly decoders?: readonly Json[] };
+  if (type === 'ByteLevel') return 'byte_level';
+  if (type === 'ByteFallback') return 'byte_fallback';
+  return decoders?.map(bytesIn).find((found) => found !== undefined);
 }
 
 /**

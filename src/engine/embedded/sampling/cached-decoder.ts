@@ -10,7 +10,7 @@ import {
   setDecodeWeights,
 } from './decode-program.ts';
 import { KeyValueCache } from './key-value-cache.ts';
-import type { RowDecoder } from './sampler.ts';
+import type { RowDecoder } from './slots.ts';
 
 const hidden = -1e9;
 

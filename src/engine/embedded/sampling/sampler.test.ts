@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sampleAll } from '../../../policy/sampler.ts';
 import type { SampleRequest } from '../../engine.ts';
-import { type RowDecoder, Sampler, type SamplerOptions } from './sampler.ts';
+import { Sampler, type SamplerOptions } from './sampler.ts';
+import type { RowDecoder } from './slots.ts';
 
 const vocabulary = 7;
 

@@ -10,20 +10,10 @@ import { Conversations, TokenList } from '../../../policy/conversations.ts';
 import type { TokenProbability } from '../../../policy/sampler.ts';
 import type { SampleRequest } from '../../engine.ts';
 import { type CallLimits, planCalls } from './call-plan.ts';
-import { type Job, pendingOf, type Sampled, type Slot } from './slot.ts';
+import { type Job, pendingCount, pendingOf, type Sampled, type Slot } from './slot.ts';
+import { type RowDecoder, Slots } from './slots.ts';
 import { chooseAmong, chooseToken, likeliestTokens } from './token-choice.ts';
-
-/** A model with a cache of rows; the scheduler decides which conversation has which row. */
-export interface RowDecoder {
-  readonly vocabulary: number;
-  /** Feeds `chunks[i]` to row `firstRow` + i; returns the logits after each chunk's last token, [B, V]. */
-  step(firstRow: number, chunks: readonly Int32Array[]): Promise<Float32Array>;
-  swap(a: number, b: number): void;
-  truncate(row: number, length: number): void;
-  /** Forgets every row. */
-  clear(): void;
-  free(): void;
-}
+import type { Walk } from './walk.ts';
 
 export interface SamplerOptions extends CallLimits {
   /** Rows of the cache. */
@@ -53,13 +43,12 @@ export class Sampler {
   readonly #ended: Set<Slot> = new Set();
   readonly #conversations = new Conversations();
   #pauses = 0;
-  /** In order of last use: the first idle one is evicted first. */
-  readonly #slots: Map<string, Slot> = new Map();
-  readonly #slotOfRow: (Slot | undefined)[] = [];
+  readonly #slots: Slots;
   #running: Promise<void> | undefined;
 
   constructor(decoder: RowDecoder, options: SamplerOptions) {
     this.#decoder = decoder;
+    this.#slots = new Slots(decoder, options.slots);
     this.#options = options;
   }
 
@@ -68,11 +57,17 @@ export class Sampler {
     return this.#slots.size;
   }
 
-  /** Requests that are made together begin together. */
-  sample(request: SampleRequest): Promise<Sampled> {
-    return new Promise((resolve, reject) => {
+  /**
+   * Requests that are made together begin together.
+   *
+   * @param walk what may come in it, where that is not any token or its choices
+   */
+  sample(
+    request: SampleRequest,
+    walk: Walk | undefined = request.choices && new ChoiceWalk(request.choices),
+  ): Promise<Sampled> {
+    const sampled = new Promise<Sampled>((resolve, reject) => {
       const rng = Rng.of(request.seed);
-      const walk = request.choices && new ChoiceWalk(request.choices);
       const job = {
         request,
         rng,
@@ -81,11 +76,21 @@ export class Sampler {
         top: [],
         resolve,
         reject,
+        enough: false,
         ...(walk && { walk }),
       };
       (this.#pauses > 0 ? this.#held : this.#waiting).push(job);
       this.#start();
     });
+    return walk?.free ? sampled.finally(() => walk.free?.()) : sampled;
+  }
+
+  /** Ends the completions of these conversations with their next tokens. */
+  finish(conversations: readonly string[]): void {
+    for (const conversation of conversations) {
+      const job = this.#slots.get(conversation)?.job;
+      if (job) job.enough = true;
+    }
   }
 
   release(conversations: readonly string[]): void {
@@ -101,10 +106,10 @@ export class Sampler {
       const slot = this.#slots.get(conversation);
       // A row that is being fed goes when it has been.
       if (slot?.job) this.#ended.add(slot);
-      else if (slot) this.#forget(slot);
+      else if (slot) this.#slots.forget(slot);
       this.#conversations.release(conversation);
     }
-    if (this.#slots.size === 0) this.#reset();
+    if (this.#slots.size === 0) this.#slots.clear();
   }
 
   /**
@@ -114,7 +119,7 @@ export class Sampler {
   async pause(): Promise<void> {
     this.#pauses++;
     await this.#running;
-    this.#reset();
+    this.#slots.clear();
   }
 
   resume(): void {
@@ -139,13 +144,10 @@ export class Sampler {
       for (;;) {
         this.#drop();
         this.#admit();
-        const busy = this.#slotOfRow.filter((slot) => slot?.job !== undefined) as Slot[];
+        const busy = this.#slots.busy();
         if (busy.length === 0) return;
         let firstRow = 0;
-        for (const call of planCalls(
-          busy.map((slot) => pendingOf(slot).length),
-          this.#options,
-        )) {
+        for (const call of planCalls(busy.map(pendingCount), this.#options)) {
           const members = call.map((index) => busy[index]!);
           await this.#feed(firstRow, members);
           firstRow += call.length;
@@ -160,9 +162,10 @@ export class Sampler {
   #admit(): void {
     if (this.#waiting.length === 0) return;
     const stillWaiting: Job[] = [];
-    const evictable = this.#evictable();
+    const awaited = new Set(this.#waiting.map(({ request }) => request.conversation));
+    const evictable = this.#slots.evictable(awaited);
     for (const job of this.#waiting) {
-      const slot = this.#slotFor(job.request.conversation, evictable);
+      const slot = this.#slots.take(job.request.conversation, evictable);
       if (slot === undefined) {
         stillWaiting.push(job);
         continue;
@@ -195,69 +198,25 @@ export class Sampler {
     if (this.#ended.size === 0) return;
     for (const slot of this.#ended) {
       slot.job?.reject(released(slot.conversation));
-      this.#forget(slot);
+      this.#slots.forget(slot);
     }
     this.#ended.clear();
-    if (this.#slots.size === 0) this.#reset();
-  }
-
-  /** Idle slots, the first to be evicted first: those that nobody waits for, least recently used before others. */
-  #evictable(): Slot[] {
-    const awaited = new Set(this.#waiting.map(({ request }) => request.conversation));
-    const idle = [...this.#slots.values()].filter((slot) => slot.job === undefined);
-    return [
-      ...idle.filter((slot) => !awaited.has(slot.conversation)),
-      ...idle.filter((slot) => awaited.has(slot.conversation)),
-    ];
-  }
-
-  #slotFor(conversation: string, evictable: Slot[]): Slot | undefined {
-    const known = this.#slots.get(conversation);
-    if (known !== undefined) {
-      if (known.job !== undefined) return undefined;
-      this.#slots.delete(conversation);
-      this.#slots.set(conversation, known);
-      return known;
-    }
-    if (this.#slots.size >= this.#options.slots) {
-      let victim = evictable.shift();
-      // Some may have been given a job since the list was made.
-      while (victim !== undefined && victim.job !== undefined) victim = evictable.shift();
-      if (victim === undefined) return undefined;
-      this.#forget(victim);
-    }
-    let row = this.#slotOfRow.indexOf(undefined);
-    if (row < 0) row = this.#slotOfRow.length;
-    const slot: Slot = { conversation, row, cached: 0, job: undefined };
-    this.#slotOfRow[row] = slot;
-    this.#slots.set(conversation, slot);
-    return slot;
-  }
-
-  #forget(slot: Slot): void {
-    this.#decoder.truncate(slot.row, 0);
-    this.#slotOfRow[slot.row] = undefined;
-    this.#slots.delete(slot.conversation);
-  }
-
-  /** Back to the state of a new sampler, so that what follows does not depend on what came before. */
-  #reset(): void {
-    this.#slots.clear();
-    this.#slotOfRow.length = 0;
-    this.#decoder.clear();
+    if (this.#slots.size === 0) this.#slots.clear();
   }
 
   async #feed(firstRow: number, slots: readonly Slot[]): Promise<void> {
-    const rows = this.#gather(firstRow, slots);
+    const rows = this.#slots.gather(firstRow, slots);
     const chunks = rows.map((slot) => pendingOf(slot, this.#options.chunkTokens));
     const logits = await this.#decoder.step(firstRow, chunks);
+    const walks = rows.flatMap(({ job }) => (job?.walk?.ready ? [job.walk.ready()] : []));
+    if (walks.length > 0) await Promise.all(walks);
     const longest = Math.max(...chunks.map((chunk) => chunk.length));
     this.statistics.calls++;
     this.statistics.paddedTokens += longest * rows.length;
     for (const [index, slot] of rows.entries()) {
       this.statistics.forwardTokens += chunks[index]!.length;
       slot.cached += chunks[index]!.length;
-      if (pendingOf(slot).length > 0) continue;
+      if (pendingCount(slot) > 0) continue;
       const vocabulary = this.#decoder.vocabulary;
       this.#choose(slot, logits.subarray(index * vocabulary, (index + 1) * vocabulary));
     }
@@ -286,9 +245,8 @@ export class Sampler {
   /** Takes the tokens that alone may come next: the model is not asked. */
   #force(slot: Slot): void {
     for (;;) {
-      const next = slot.job?.walk?.next();
-      if (next?.length !== 1) return;
-      const id = next[0]!;
+      const id = slot.job?.walk?.forced();
+      if (id === undefined) return;
       if (!this.#take(slot, id, 0, [{ id, logprob: 0 }])) return;
     }
   }
@@ -302,44 +260,27 @@ export class Sampler {
     walk?.take(id);
     const { topLogprobs = 0 } = request;
     if (topLogprobs > 0) job.top.push(top);
-    const stopped = walk ? walk.next().length === 0 : request.stopIds.includes(id);
+    if (request.heard?.(id) === false) job.enough = true;
+    const stopped = walk ? walk.ended : request.stopIds.includes(id);
     const count = job.logprobs.length;
     const full = job.tokens.length >= this.#options.contextLength;
-    if (!stopped && !full && count < request.sampling.maxTokens) return true;
+    if (!stopped && !full && !job.enough && count < request.sampling.maxTokens) return true;
     slot.job = undefined;
     job.resolve({
-      ids: job.tokens.slice(job.tokens.length - count).slice(),
+      ids: job.tokens.slice(job.tokens.length - count),
       logprobs: Float32Array.from(job.logprobs),
-      finish: stopped ? 'stop' : 'length',
+      finish: stopped || job.enough ? 'stop' : 'length',
       ...(topLogprobs > 0 && { top: job.top }),
     });
     return false;
   }
 
-  /** Swaps rows so that `slots` have the rows from `firstRow` on, without gaps; returns them by row. */
-  #gather(firstRow: number, slots: readonly Slot[]): Slot[] {
-    const end = firstRow + slots.length;
-    const members = new Set(slots);
-    const outside = slots.filter(({ row }) => row < firstRow || row >= end).sort((a, b) => a.row - b.row);
-    for (let row = firstRow; row < end; row++) {
-      const present = this.#slotOfRow[row];
-      if (present !== undefined && members.has(present)) continue;
-      const incoming = outside.shift()!;
-      this.#decoder.swap(row, incoming.row);
-      this.#slotOfRow[incoming.row] = present;
-      this.#slotOfRow[row] = incoming;
-      if (present !== undefined) present.row = incoming.row;
-      incoming.row = row;
-    }
-    return this.#slotOfRow.slice(firstRow, end) as Slot[];
-  }
-
   #fail(error: unknown): void {
-    for (const slot of this.#slots.values()) slot.job?.reject(error);
+    for (const slot of this.#slots.busy()) slot.job?.reject(error);
     for (const job of this.#waiting) job.reject(error);
     this.#waiting = [];
     this.#ended.clear();
-    this.#reset();
+    this.#slots.clear();
     // A cache with values that are not finite would spoil the rows that reuse its memory.
     this.#decoder.free();
   }

@@ -1,9 +1,11 @@
 /** One sampler with its cache: all of an engine's sampling, or one of several lanes that run side by side. */
 
+import type { TokenTexts } from '../../../core/constraint.ts';
 import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { SampleRequest } from '../../engine.ts';
 import { CachedDecoder } from './cached-decoder.ts';
 import type { DecodeSource } from './decode-program.ts';
+import { Grammars } from './grammars.ts';
 import { Sampler } from './sampler.ts';
 import type { Sampled } from './slot.ts';
 
@@ -17,7 +19,12 @@ export interface LaneStatistics {
 }
 
 export interface Lane {
-  sample(request: SampleRequest): Promise<Sampled>;
+  /** @param heard hears each id; absent: that of the request does */
+  sample(request: SampleRequest, heard?: (id: number) => void): Promise<Sampled>;
+  /** What tokens write, before anything is held to a form. */
+  learnTexts(texts: TokenTexts): void | Promise<void>;
+  /** Ends the completions of these conversations soon. */
+  finish(conversations: readonly string[]): void | Promise<void>;
   release(conversations: readonly string[]): void | Promise<void>;
   /** Finishes what was asked so far and forgets all caches, so that what follows does not depend on what came before. */
   reset(): Promise<void>;
@@ -31,18 +38,33 @@ export interface Lane {
 export class SamplingLane implements Lane {
   readonly #decoder: CachedDecoder;
   readonly #sampler: Sampler;
+  readonly #grammars: Grammars;
 
   private constructor(decoder: CachedDecoder, slots: number, contextLength: number) {
     this.#decoder = decoder;
     this.#sampler = new Sampler(decoder, { slots, contextLength, chunkTokens: 64, callTokens: 2048 });
+    this.#grammars = new Grammars(decoder.vocabulary);
   }
 
   static async create(source: DecodeSource, weights: Weights, slots: number): Promise<SamplingLane> {
     return new SamplingLane(await CachedDecoder.create(source, weights), slots, source.shape.contextLength);
   }
 
-  sample(request: SampleRequest): Promise<Sampled> {
-    return this.#sampler.sample(request);
+  sample(given: SampleRequest, heard?: (id: number) => void): Promise<Sampled> {
+    const request = heard ? { ...given, heard: goingOn(heard) } : given;
+    const { constraint } = request;
+    if (constraint === undefined) return this.#sampler.sample(request);
+    return this.#grammars
+      .walk(constraint, request.stopIds)
+      .then((walk) => this.#sampler.sample(request, walk));
+  }
+
+  learnTexts(texts: TokenTexts): void {
+    this.#grammars.learnTexts(texts);
+  }
+
+  finish(conversations: readonly string[]): void {
+    this.#sampler.finish(conversations);
   }
 
   release(conversations: readonly string[]): void {
@@ -72,4 +94,12 @@ export class SamplingLane implements Lane {
   close(): Promise<void> {
     return this.#decoder.close();
   }
+}
+
+/** Who hears from another thread says later that it is enough. */
+function goingOn(heard: (id: number) => void): (id: number) => true {
+  return (id) => {
+    heard(id);
+    return true;
+  };
 }

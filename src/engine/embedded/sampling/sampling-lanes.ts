@@ -1,5 +1,6 @@
 /** Sampling over several lanes: every conversation stays in one, and the lanes share the work evenly. */
 
+import type { TokenTexts } from '../../../core/constraint.ts';
 import type { Weights } from '../../../model/checkpoint/safetensors.ts';
 import type { SampleRequest, SampleResult } from '../../engine.ts';
 import type { Lane, LaneStatistics } from './sampling-lane.ts';
@@ -21,16 +22,26 @@ export class SamplingLanes {
   }
 
   /** Requests that are made together reach each lane together. */
-  async sample(request: SampleRequest): Promise<SampleResult> {
+  async sample(request: SampleRequest, heard?: (id: number) => void): Promise<SampleResult> {
     while (this.#pauses > 0) await this.#open;
     const version = this.#version;
-    const work = this.#lanes[this.#laneFor(request.conversation)]!.sample(request);
+    const lane = this.#lanes[this.#laneFor(request.conversation)]!;
+    const work = heard ? lane.sample(request, heard) : lane.sample(request);
     this.#inFlight.add(work);
     try {
       return { ...(await work), version };
     } finally {
       this.#inFlight.delete(work);
     }
+  }
+
+  async learnTexts(texts: TokenTexts): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.learnTexts(texts)));
+  }
+
+  async finish(conversation: string): Promise<void> {
+    const lane = this.#laneOf.get(conversation);
+    if (lane !== undefined) await this.#lanes[lane]!.finish([conversation]);
   }
 
   async release(conversations: readonly string[]): Promise<void> {

@@ -1,10 +1,10 @@
 /** A conversation's row of the cache, and the request it is working on. */
 
-import type { ChoiceWalk } from '../../../core/choices.ts';
 import type { Rng } from '../../../core/rng.ts';
 import type { TokenList } from '../../../policy/conversations.ts';
 import type { TokenProbability } from '../../../policy/sampler.ts';
 import type { SampleRequest, SampleResult } from '../../engine.ts';
+import type { Walk } from './walk.ts';
 
 export interface Slot {
   readonly conversation: string;
@@ -23,16 +23,20 @@ export interface Job {
   readonly rng: Rng;
   /** Prompt and completion so far, once the job has a row. */
   tokens: TokenList;
-  /** Where it stands among its choices, where it has some. */
-  readonly walk?: ChoiceWalk;
+  /** Where it stands among its choices, or in its grammar, where it has some. */
+  readonly walk?: Walk;
   readonly logprobs: number[];
   /** The likeliest tokens at each place, where they were asked for. */
   readonly top: (readonly TokenProbability[])[];
   readonly resolve: (result: Sampled) => void;
   readonly reject: (reason: unknown) => void;
+  /** Nobody wants more of it. */
+  enough: boolean;
 }
 
-/** Tokens of the job that are not in the cache yet: at most `most` of them. */
-export function pendingOf({ job, cached }: Slot, most: number = Number.POSITIVE_INFINITY): Int32Array {
-  return job!.tokens.slice(cached, cached + most);
-}
+/** How many tokens of the job are not in the cache yet. */
+export const pendingCount = ({ job, cached }: Slot): number => job!.tokens.length - cached;
+
+/** The first of them, at most `most`. */
+export const pendingOf = ({ job, cached }: Slot, most: number): Int32Array =>
+  job!.tokens.slice(cached, cached + most);

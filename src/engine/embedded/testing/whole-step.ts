@@ -38,6 +38,8 @@ export async function stepFor(engine: Pick<Engine, 'score'>): Promise<TokenBatch
       q2Target: draw(0, 1),
       v1Target: draw(0, 1),
       v2Target: draw(0, 1),
+      teacherIds: Float32Array.from({ length: 20 * ids_T.length }, (_, place) => (7 * place) % 11),
+      teacherLogprobs: Float32Array.from({ length: 20 * ids_T.length }, (_, place) => -3 - (place % 5)),
     };
     return { ids_T, mask_T: new Uint8Array(ids_T.length).fill(1), turn_T, channels };
   });

@@ -22,6 +22,7 @@ const shape: DecoderShape = {
     q1: 'action',
     q2: 'action',
     v: 'scalar',
+    reward: 'scalar',
   },
 };
 /** ArCHer's heads have the same names as ILQL's, but one number each. */

@@ -5,10 +5,10 @@ import type { AdamOptions, ForwardBackwardResult, OptimStepResult, ScoreRequest 
 import type { AdamState } from './adam.ts';
 import { dealMicroBatches, type MicroBatch, paddedTokens } from './micro-batch.ts';
 import type { PackedBatch } from './packed-batch.ts';
-import { type Layout, scoreOutputs, type TrainingProgram } from './training-graph.ts';
+import { type Layout, numbersOf, scoreOutputs, type TrainingProgram } from './training-graph.ts';
 import type { TrainingLane, TrainingState } from './training-lane.ts';
 
-/** Results by name, a number for each target of the batch they belong to; heads are named `head.NAME`. */
+/** Results by name, as many numbers for each target of the batch as `numbersOf` says; heads are named `head.NAME`. */
 export type PackedScores = Readonly<Record<string, Float32Array>>;
 
 export class Trainer {
@@ -75,13 +75,19 @@ export class Trainer {
   async score(batch: PackedBatch, request: ScoreRequest, layout: Layout): Promise<PackedScores> {
     const dealt = this.#dealt(batch);
     const scores = Object.fromEntries(
-      scoreOutputs(request).map((name) => [name, new Float32Array(batch.row_N.length)]),
+      scoreOutputs(request).map((name) => [
+        name,
+        new Float32Array(batch.row_N.length * numbersOf(name, request)),
+      ]),
     );
     await this.#all(async (lane, index) => {
       const micros = dealt[index]!;
       for (const [place, results] of (await lane.score(micros, request, layout)).entries())
         for (const [name, values] of Object.entries(results))
-          for (const [at, target] of micros[place]!.targets.entries()) scores[name]![target] = values[at]!;
+          for (const [at, target] of micros[place]!.targets.entries()) {
+            const numbers = numbersOf(name, request);
+            for (let i = 0; i < numbers; i++) scores[name]![target * numbers + i] = values[at * numbers + i]!;
+          }
     });
     return scores;
   }

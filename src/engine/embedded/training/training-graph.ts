@@ -6,9 +6,11 @@ import { gradients } from '../../../graph/gradient.ts';
 import { Graph, type Node } from '../../../graph/graph.ts';
 import { reachable, toOnnx } from '../../../graph/onnx.ts';
 import { add, multiply, negate } from '../../../graph/operators/elementwise.ts';
-import { gatherLast, gatherLogSoftmax, gatherRows } from '../../../graph/operators/gather.ts';
+import { gatherEach, gatherLast, gatherLogSoftmax, gatherRows } from '../../../graph/operators/gather.ts';
+import { cast } from '../../../graph/operators/logic.ts';
 import { logSoftmax, sum } from '../../../graph/operators/reduce.ts';
 import { reshape } from '../../../graph/operators/shape.ts';
+import { top } from '../../../graph/operators/top.ts';
 import { exp } from '../../../graph/operators/unary.ts';
 import type { Tensor } from '../../../graph/tensor.ts';
 import type { DecoderShape, HeadKind } from '../../../model/decoder/decoder.ts';
@@ -63,6 +65,8 @@ interface Places {
   readonly scaled: Tensor;
   /** Numbers of places as numbers of the N targets. */
   at(x: Tensor): Tensor;
+  /** Of numbers for each token of the vocabulary at each place, those of ids [N, k]: [N, k]. */
+  among(x: Tensor, ids: Tensor): Tensor;
 }
 
 function placesOf(
@@ -103,12 +107,14 @@ function placesOf(
       const table = reshape(x, [product(x.shape.slice(0, leading)), product(rest)]);
       return reshape(gatherRows(table, place), ['N', ...rest]);
     },
+    among: (x, others) =>
+      gatherEach(reshape(x, [product(x.shape.slice(0, leading)), shape.vocabulary]), place, others),
   };
 }
 
 /** What an objective reads, [N]: target n is predicted by what comes before it. */
 function tokenTensors(graph: Graph, shape: DecoderShape, places: Places): TokenTensors {
-  const { outputs, predicted, scaled, at } = places;
+  const { outputs, predicted, scaled, at, among } = places;
   const weight = graph.input('channel.weight', ['N']);
   return {
     logprobs: at(gatherLogSoftmax(scaled, predicted)),
@@ -118,6 +124,7 @@ function tokenTensors(graph: Graph, shape: DecoderShape, places: Places): TokenT
     channel: (name, numbers) =>
       graph.input(`channel.${name}`, numbers === undefined ? ['N'] : ['N', numbers]),
     segments: (level) => graph.input(`segments.${level}`, ['N'], 'int64'),
+    logprobsOf: (ids) => among(logSoftmax(scaled), ids),
     entropies: () => at(entropiesOf(scaled)),
     values: () => {
       if (shape.valueHead) return at(outputs.values());
@@ -208,19 +215,25 @@ export interface ScoreOptions {
   readonly entropies?: boolean;
   readonly values?: boolean;
   readonly heads?: readonly string[];
+  readonly top?: number;
 }
 
 /** Names of what a score program computes. */
-export function scoreOutputs({ entropies, values, heads = [] }: ScoreOptions): string[] {
+export function scoreOutputs({ entropies, values, heads = [], top: count }: ScoreOptions): string[] {
   return [
     'logprobs',
+    ...(count ? ['top.ids', 'top.logprobs'] : []),
     ...(entropies ? ['entropies'] : []),
     ...(values ? ['values'] : []),
     ...heads.map((name) => `head.${name}`),
   ];
 }
 
-/** Outputs `logprobs`, and `entropies`, `values` and `head.NAME` where asked for, [N]. */
+/** Numbers for each target in an output of a score program. */
+export const numbersOf = (output: string, { top: count = 1 }: Pick<ScoreOptions, 'top'>): number =>
+  output.startsWith('top.') ? count : 1;
+
+/** Outputs `logprobs`, and `entropies`, `values` and `head.NAME` where asked for, [N]; `top.ids` and `top.logprobs`, [N, k]. */
 export function buildScoreProgram(
   shape: DecoderShape,
   options: ScoreOptions,
@@ -229,8 +242,13 @@ export function buildScoreProgram(
 ): Uint8Array {
   const places = placesOf(new Graph(), shape, options.temperature, layout, lora);
   const { outputs, predicted, scaled, at } = places;
+  const likeliest = options.top ? top(logSoftmax(scaled), options.top) : undefined;
   return toOnnx({
     logprobs: at(gatherLogSoftmax(scaled, predicted)),
+    ...(likeliest && {
+      'top.ids': at(cast(likeliest.ids, 'float32')),
+      'top.logprobs': at(likeliest.values),
+    }),
     ...(options.entropies && { entropies: at(entropiesOf(scaled)) }),
     ...(options.values && { values: at(outputs.values()) }),
     ...Object.fromEntries(

@@ -207,9 +207,19 @@ export class LocalTrainingLane implements TrainingLane {
   close(): void {}
 
   #scorer(options: ScoreOptions, layout: Layout, lora: LoraShape | undefined): Promise<LoadedGraph> {
-    const { temperature, entropies = false, values = false, heads = [] } = options;
+    const { temperature, entropies = false, values = false, heads = [], top = 0 } = options;
     const { trees, gathered, restricted } = layout;
-    const asked = [temperature, entropies, values, heads, trees, gathered, restricted, lora === undefined];
+    const asked = [
+      temperature,
+      entropies,
+      values,
+      heads,
+      top,
+      trees,
+      gathered,
+      restricted,
+      lora === undefined,
+    ];
     const key = `score ${this.#kind} ${JSON.stringify(asked)}`;
     return this.#session(key, () => buildScoreProgram(this.#shape, options, layout, lora));
   }

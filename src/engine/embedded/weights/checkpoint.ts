@@ -8,19 +8,20 @@ import {
   readSafetensors,
   type SafetensorsFile,
   type Weights,
-  writeSafetensors,
 } from '../../../model/checkpoint/safetensors.ts';
+import { writeSafetensors } from '../../../model/checkpoint/write-safetensors.ts';
 import type { LoraShape } from '../../../model/decoder/lora.ts';
-import type { AdamState } from '../training/adam.ts';
+import {
+  type Checkpoint,
+  frozenFile,
+  modelFile,
+  modelMetadata,
+  optimizerFile,
+  optimizerTensors,
+  ownStep,
+} from './checkpoint-parts.ts';
 
-export interface Checkpoint {
-  /** What is trained: under LoRA the adapter, and a value head. */
-  readonly weights: Weights;
-  readonly adam: AdamState;
-  readonly frozen: Weights | undefined;
-  /** Version of the policy. */
-  readonly version: number;
-}
+export type { Checkpoint } from './checkpoint-parts.ts';
 
 /** Whose adapter is kept. The base is named, and recognised by its digest, but not kept. */
 export interface AdapterIdentity {
@@ -29,10 +30,7 @@ export interface AdapterIdentity {
   readonly digest: string;
 }
 
-const modelFile = 'model.safetensors';
 const valueHeadFile = 'value_head.safetensors';
-const optimizerFile = 'optimizer.safetensors';
-const frozenFile = 'frozen.safetensors';
 /** What the names of its parameters begin with. */
 const valueHead = 'value_head.';
 
@@ -43,23 +41,17 @@ export async function saveCheckpoint(
   adapter?: AdapterIdentity,
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const { weights, adam, frozen, version } = checkpoint;
+  const { weights, frozen, version } = checkpoint;
   if (adapter === undefined)
-    await writeSafetensors(join(folder, modelFile), weights, { version: String(version) });
+    await writeSafetensors(join(folder, modelFile), weights, modelMetadata(checkpoint));
   else {
     const { lora, base, digest } = adapter;
     const [head, factors] = divide(weights);
     await writeAdapter(folder, lora, factors, base, { version: String(version), base, base_digest: digest });
     if (head.size > 0) await writeSafetensors(join(folder, valueHeadFile), head);
   }
-  const moments = [...weights].flatMap(
-    ([name, { shape }]) =>
-      [
-        [`first.${name}`, { shape, data: adam.first.get(name)! }],
-        [`second.${name}`, { shape, data: adam.second.get(name)! }],
-      ] as const,
-  );
-  await writeSafetensors(join(folder, optimizerFile), new Map(moments), stepsMetadata(adam.steps));
+  const { tensors, metadata } = optimizerTensors(checkpoint);
+  await writeSafetensors(join(folder, optimizerFile), tensors, metadata);
   // One from an earlier save into the same folder must not be loaded with these weights.
   if (frozen === undefined) await rm(join(folder, frozenFile), { force: true });
   else await writeSafetensors(join(folder, frozenFile), frozen);
@@ -111,18 +103,6 @@ export async function loadCheckpoint(
     },
     frozen,
     version: count(join(folder, file), 'version', model.metadata),
-  };
-}
-
-const ownStep = (name: string): string => `step.${name}`;
-
-/** The most steps that a parameter has taken, and the steps of each that has taken fewer. */
-function stepsMetadata(steps: AdamState['steps']): Record<string, string> {
-  const most = Math.max(0, ...steps.values());
-  const behind = [...steps].filter(([, step]) => step < most);
-  return {
-    step: String(most),
-    ...Object.fromEntries(behind.map(([name, step]) => [ownStep(name), String(step)])),
   };
 }
 
