@@ -43,7 +43,7 @@ export function serveOpenEnvSocket(socket: WebSocket, world: World, table: Sessi
   let session: { readonly id: string; readonly episodeId: string | null } | undefined;
   let waiting = 0;
   let queue = Promise.resolve();
-  let heardAt = Date.now();
+  let heardAt = performance.now();
 
   const send = (type: string, data: unknown): void => socket.send(JSON.stringify({ type, data }));
   const refuse = (code: ErrorCode, message: string, more: JsonObject = {}): void =>
@@ -128,7 +128,7 @@ export function serveOpenEnvSocket(socket: WebSocket, world: World, table: Sessi
   };
 
   const renew = (): void => {
-    heardAt = Date.now();
+    heardAt = performance.now();
     if (session === undefined) return;
     try {
       table.read(session.id);
@@ -137,14 +137,14 @@ export function serveOpenEnvSocket(socket: WebSocket, world: World, table: Sessi
     }
   };
   const pings = setInterval(() => {
-    if (Date.now() - heardAt > table.limits.leaseMs) socket.terminate();
+    if (performance.now() - heardAt > table.limits.leaseMs) socket.terminate();
     else socket.ping();
   }, table.limits.leaseMs / 3);
   pings.unref();
 
   socket.on('pong', renew);
   socket.on('message', (raw: RawData) => {
-    heardAt = Date.now();
+    heardAt = performance.now();
     if (++waiting > WAITING_LIMIT) return socket.terminate();
     queue = queue
       .then(() => answer(raw.toString()))

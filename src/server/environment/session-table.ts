@@ -6,44 +6,16 @@
 import { randomUUID } from 'node:crypto';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Rng } from '../../core/rng.ts';
-import type { Session, Snapshot, StepResult } from '../../env/session.ts';
-import { viewOf, type WireView } from '../../env/wire.ts';
+import type { Session, Snapshot } from '../../env/session.ts';
+import { viewOf } from '../../env/wire.ts';
 import { type ServerFigures, serverFigures } from './figures.ts';
 import type { SessionLimits } from './limits.ts';
 import { noSnapshots } from './open-episode.ts';
+import { closeQuietly, type Entry, type OpenSession, type StepOutcome } from './open-session.ts';
 import { type HeldSnapshot, SnapshotTable } from './snapshot-table.ts';
 import { within } from './within.ts';
 
-export interface StepOutcome extends StepResult {
-  readonly step: number;
-  readonly view: WireView;
-}
-
-/** An open session. `view` is what its client was last told. */
-export interface OpenSession {
-  readonly id: string;
-  readonly session: Session;
-  readonly leaseMs: number;
-  readonly view: WireView;
-  /** The number that the next step must have. */
-  readonly nextStep: number;
-}
-
-interface Entry {
-  readonly id: string;
-  readonly session: Session;
-  readonly leaseMs: number;
-  /** Aborted when the session ends, so that a step under way stops. */
-  readonly ending: AbortController;
-  view: WireView;
-  nextStep: number;
-  /** Of the last step that was asked for: repeating it gives the same answer. */
-  last:
-    | { readonly step: number; readonly action: string; readonly outcome: Promise<StepOutcome> }
-    | undefined;
-  busy: number;
-  deadline: number;
-}
+export type { OpenSession, StepOutcome } from './open-session.ts';
 
 export class SessionTable {
   readonly limits: SessionLimits;
@@ -211,7 +183,7 @@ export class SessionTable {
         nextStep,
         last: undefined,
         busy: 0,
-        deadline: Date.now() + leaseMs,
+        deadline: performance.now() + leaseMs,
       };
       if (this.#closing) {
         await closeQuietly(session);
@@ -269,7 +241,7 @@ export class SessionTable {
 
   #find(id: string): Entry {
     const entry = this.#entries.get(id);
-    if (entry === undefined || entry.deadline < Date.now()) {
+    if (entry === undefined || entry.deadline < performance.now()) {
       throw new TurnwiseError('session-unknown', {
         what: 'There is no such session',
         seen: id.slice(0, 64),
@@ -282,7 +254,7 @@ export class SessionTable {
   }
 
   #renew(entry: Entry): void {
-    entry.deadline = Date.now() + entry.leaseMs;
+    entry.deadline = performance.now() + entry.leaseMs;
   }
 
   #refuseIfBusy(entry: Entry): void {
@@ -294,7 +266,7 @@ export class SessionTable {
   }
 
   #sweep(): void {
-    const now = Date.now();
+    const now = performance.now();
     this.figures.reclaimed += this.snapshots.sweep(now);
     for (const entry of this.#entries.values()) {
       // A step under way has its own deadline, and renews the lease when it ends.
@@ -309,8 +281,4 @@ export class SessionTable {
     entry.ending.abort(new TurnwiseError('session-unknown', { what: 'The session was closed' }));
     await within(this.limits.stepTimeoutMs, closeQuietly(entry.session), 'closing a session').catch(() => {});
   }
-}
-
-async function closeQuietly(session: Session): Promise<void> {
-  await session.close().catch(() => {});
 }

@@ -67,7 +67,7 @@ export class SnapshotTable {
   /** The snapshot, whose lease this renews. @throws TurnwiseError `snapshot-unknown` */
   find(id: string): HeldSnapshot {
     const entry = this.#entries.get(id);
-    if (entry === undefined || entry.deadline < Date.now()) {
+    if (entry === undefined || entry.deadline < performance.now()) {
       throw new TurnwiseError('snapshot-unknown', {
         what: 'There is no such snapshot',
         seen: id.slice(0, 64),
@@ -75,7 +75,7 @@ export class SnapshotTable {
         fields: { snapshot: id.slice(0, 64) },
       });
     }
-    entry.deadline = Date.now() + entry.leaseMs;
+    entry.deadline = performance.now() + entry.leaseMs;
     return entry;
   }
 
@@ -129,7 +129,7 @@ export class SnapshotTable {
       await disposeQuietly(snapshot);
       throw error;
     }
-    const entry: Entry = { ...as, id: randomUUID(), snapshot, deadline: Date.now() + as.leaseMs };
+    const entry: Entry = { ...as, id: randomUUID(), snapshot, deadline: performance.now() + as.leaseMs };
     this.#entries.set(entry.id, entry);
     return entry;
   }

@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import type { Json } from '../../core/json/json.ts';
 import { type ApiErrorParts, badRequest, notFound, openaiError } from './api-error.ts';
 import { chatCompletions } from './dialects/chat-completions.ts';
+import { comingOf, LiveAnswer } from './dialects/coming.ts';
 import { type Answer, type Dialect, type Exchange, type Kept, refOf } from './dialects/dialect.ts';
 import { messages, readCountedTokens } from './dialects/messages.ts';
 import { inputItems, readInputTokens, responses } from './dialects/responses.ts';
@@ -110,11 +111,14 @@ async function answer(
   );
   const hangUp = new AbortController();
   const signal = AbortSignal.any([context.req.raw.signal, hangUp.signal]);
+  const created = Math.floor(Date.now() / 1000);
+  // Of several answers the first would have to wait for the others' turn.
+  const live = exchange.stream && exchange.call.choices === 1 ? new LiveAnswer() : undefined;
   const answered = settled(exchange, async () => {
     const call = { ...exchange.call, ...purpose };
     if (call.kind === 'chat') checkFormat(call.responseFormat);
-    const choices = await gateway.call(session.id, call, signal);
-    const made: Answer = { choices, created: Math.floor(Date.now() / 1000) };
+    const choices = await gateway.call(session.id, call, signal, live);
+    const made: Answer = { choices, created };
     if (exchange.keeps) session.memory.keep(choices[0]!.ref, { exchange, answer: made, continued: 'not' });
     return made;
   });
@@ -126,15 +130,12 @@ async function answer(
   for (const key of ignored) gateway.ignore(key);
   if (ignored.size > 0) headers[IGNORED_HEADER] = [...ignored].join(', ');
   if (!exchange.stream) return Response.json(exchange.whole(await answered), { headers });
-  return eventStream(
-    answered.then((made) => exchange.events(made)),
-    {
-      failed: dialect.errorEvent,
-      silenceMs: gateway.limits.silenceMs,
-      headers,
-      cancelled: () => hangUp.abort(),
-    },
-  );
+  return eventStream(exchange.events(comingOf(answered, created, live)), {
+    failed: dialect.errorEvent,
+    silenceMs: gateway.limits.silenceMs,
+    headers,
+    cancelled: () => hangUp.abort(),
+  });
 }
 
 async function settled(exchange: Exchange, work: () => Promise<Answer>): Promise<Answer> {

@@ -19,6 +19,10 @@ const creation = z.strictObject({
   task: z.json().optional(),
   lease_ms: z.int().min(100).optional(),
 });
+const rewarding = z.strictObject({
+  value: z.number(),
+  call: z.string().optional(),
+});
 const ending = z.strictObject({
   reward: z.number().optional(),
   success: z.boolean().optional(),
@@ -80,7 +84,8 @@ export function gatewayApp(gateway: Gateway): Hono {
   });
   app.get('/sessions/:id', (context) => recordResponse(sessionOf(context, gateway, true).record()));
   const end = async (context: Context): Promise<Response> => {
-    const session = sessionOf(context, gateway, true);
+    const { id } = sessionOf(context, gateway, true);
+    const session = gateway.requireLease(id);
     const { reward, success, info } = checked(ending, await readBody(context, {}));
     const record = gateway.end(session.id, {
       ...(reward === undefined ? {} : { reward }),
@@ -91,6 +96,14 @@ export function gatewayApp(gateway: Gateway): Hono {
   };
   app.delete('/sessions/:id', end);
   app.post('/sessions/:id/close', end);
+
+  app.post('/sessions/:id/rewards', async (context) => {
+    const { id } = sessionOf(context, gateway, true);
+    const { rewards } = gateway.requireLease(id);
+    const { value, call } = checked(rewarding, await readBody(context));
+    rewards.add(value, call);
+    return context.json({ object: 'reward', value, ...(call !== undefined && { call }) }, 201);
+  });
 
   app.get('/sessions/:id/v1/models', (context) => {
     const { models } = sessionOf(context, gateway);
@@ -165,6 +178,8 @@ function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.out
 
 function apiErrorOf(error: unknown): ApiError {
   if (TurnwiseError.isInstance(error) && error.code in guardStatuses) return refused(error);
+  if (TurnwiseError.isInstance(error) && error.code === 'agent-reward')
+    return badRequest('invalid_reward', error.message);
   return error instanceof ApiError ? error : internalError(error);
 }
 

@@ -81,6 +81,7 @@ export interface CallTimes {
 export class CallRecorder {
   readonly tools: Record<string, readonly ToolDeclaration[]> = {};
   readonly #name: string;
+  readonly #onKept: (call: Call) => void;
   readonly #calls: RecordedCall[] = [];
   readonly #paths: Map<number, Int32Array> = new Map();
   /** Of each model its own: what others said is foreign words to it. */
@@ -89,9 +90,13 @@ export class CallRecorder {
   readonly #names: string[] = [];
   #asked = 0;
 
-  /** @param name begins the names of all conversations */
-  constructor(name: string) {
+  /**
+   * @param name begins the names of all conversations
+   * @param onKept told of each call that is kept
+   */
+  constructor(name: string, onKept: (call: Call) => void = () => {}) {
     this.#name = name;
+    this.#onKept = onKept;
   }
 
   /** In the order of asking. A call that failed leaves its number out. */
@@ -167,6 +172,7 @@ export class CallRecorder {
   keep(recorded: RecordedCall): void {
     this.#calls.push(recorded);
     this.#paths.set(recorded.call.id, recorded.path);
+    this.#onKept(recorded.call);
   }
 
   /** The tokens up to the end of a call. */

@@ -41,6 +41,8 @@ export interface ChatCall extends CallBase {
   readonly toolChoice: ToolChoice;
   /** Names of the tools that may be called, where that is not all of them. */
   readonly callable?: readonly string[];
+  /** Names of the tools whose calls are to be held to their schemas. */
+  readonly strictTools: readonly string[];
   readonly parallelToolCalls: boolean;
   /** What ids of tool calls begin with. */
   readonly callIdPrefix: 'call' | 'toolu';
@@ -61,6 +63,7 @@ export const UNSAMPLED = {
   kind: 'chat',
   choices: 1,
   stop: [],
+  strictTools: [],
   temperature: undefined,
   topP: undefined,
   topK: undefined,

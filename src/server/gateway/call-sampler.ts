@@ -3,8 +3,9 @@
 import type { Message } from '../../core/messages.ts';
 import type { AnsweredChoice, Asked, CallRecorder, CallTimes, Origin } from './call-recorder.ts';
 import type { CallRequest } from './call-request.ts';
-import type { ChatModel, ModelAnswer } from './chat-model.ts';
+import type { ChatModel, Live, ModelAnswer } from './chat-model.ts';
 import type { ChatOptions, SessionTurn, ToSample } from './context/chat-turns.ts';
+import type { LiveAnswer } from './dialects/coming.ts';
 import type { Memory } from './memory.ts';
 import { ACT, CONSULT } from './purpose.ts';
 import { formatProblem } from './response-format.ts';
@@ -32,7 +33,7 @@ export class CallSampler {
   /** Sample the choices of a call. */
   async sample(
     call: CallRequest,
-    { promptIds, origin, script, key }: ToSample,
+    { promptIds, origin, script, key, live }: ToSample,
     { model, conversations, signal, askedMs }: SessionTurn,
   ): Promise<AnsweredChoice[]> {
     const { recorder, openedMs } = this.#session;
@@ -49,6 +50,7 @@ export class CallSampler {
           contentKey: choiceKey(key, choice),
           signal,
           ...(script && { script }),
+          ...(live && choice === 0 && { live: this.#opening(asked[0]!, version, live) }),
         }),
       ),
     );
@@ -59,6 +61,21 @@ export class CallSampler {
       version,
     };
     return answers.map((answer, choice) => this.#record(call, model, origin, asked[choice]!, answer, times));
+  }
+
+  /** What hears the first words begins with what is known of the call. */
+  #opening({ id }: Asked, version: number, live: LiveAnswer): Live {
+    return {
+      begin: (promptIds) =>
+        live.begin({
+          ref: `${this.#session.tag}_${id}`,
+          version,
+          promptIds,
+          promptTokens: promptIds.length,
+          told: { policy_version: version },
+        }),
+      say: (said) => live.say(said),
+    };
   }
 
   /** Named by what was asked, not by when: calls at the same time draw the same numbers in whatever order they come. */

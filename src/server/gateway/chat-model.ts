@@ -19,6 +19,20 @@ export interface ModelRequest {
   /** Names what was asked: equal for equal requests, in whatever session. */
   readonly contentKey: string;
   readonly signal: AbortSignal;
+  /** Hears the answer while it is sampled, from models that can tell. */
+  readonly live?: Live;
+}
+
+/** Some more of an answer: of its thoughts, or of its words. */
+export interface Said {
+  readonly reasoning?: string;
+  readonly content?: string;
+}
+
+export interface Live {
+  /** The first of it is there. */
+  begin(promptIds: Int32Array): void;
+  say(said: Said): void;
 }
 
 /** A token as text, for clients that ask for log-probabilities. */

@@ -1,4 +1,4 @@
-/** Server-sent events. An answer is streamed once it is there; until then comments keep the line from falling silent. */
+/** Server-sent events, as they come; where none comes for a while, comments keep the line from falling silent. */
 
 import type { ApiErrorParts } from './api-error.ts';
 import { ApiError, internalError } from './api-error.ts';
@@ -14,46 +14,47 @@ export interface EventStreamOptions {
 }
 
 /**
- * The events of an answer that may take its time. One that fails before the first silence is over is thrown, so that it
- * still becomes an error with a status.
+ * The events of an answer that may take its time. One that fails before its first event, and before the first silence is over, is
+ * thrown, so that it still becomes an error with a status.
  */
 export async function eventStream(
-  answer: Promise<Iterable<StreamEvent>>,
-  options: EventStreamOptions,
+  events: AsyncIterable<StreamEvent>,
+  { failed, silenceMs, headers, cancelled }: EventStreamOptions,
 ): Promise<Response> {
-  const early = await withinSilence(answer, options.silenceMs);
-  const events = early === undefined ? slowEvents(answer, options) : early;
+  const lines = events[Symbol.asyncIterator]();
+  const ask = (): Promise<IteratorResult<StreamEvent>> => {
+    const next = lines.next();
+    // It may fail when nobody listens any more.
+    next.catch(() => {});
+    return next;
+  };
+  let next: Promise<IteratorResult<StreamEvent>> | undefined = ask();
+  let isSilent = (await withinSilence(next, silenceMs)) === undefined;
   const encoder = new TextEncoder();
-  const lines = Symbol.asyncIterator in events ? events[Symbol.asyncIterator]() : events[Symbol.iterator]();
   const body = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
-      const next = await lines.next();
-      if (next.done) controller.close();
-      else controller.enqueue(encoder.encode(written(next.value)));
+      const say = (text: string): void => controller.enqueue(encoder.encode(text));
+      try {
+        next ??= ask();
+        const line = isSilent ? undefined : await withinSilence(next, silenceMs);
+        isSilent = false;
+        if (line === undefined) return say(WAIT);
+        next = undefined;
+        if (line.done) controller.close();
+        else say(written(line.value));
+      } catch (error) {
+        say(written(failed((error instanceof ApiError ? error : internalError(error)).parts)));
+        controller.close();
+      }
     },
-    cancel: options.cancelled,
+    cancel: cancelled,
   });
   return new Response(body, {
-    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...options.headers },
+    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...headers },
   });
 }
 
 const WAIT = ': wait\n\n';
-
-async function* slowEvents(
-  answer: Promise<Iterable<StreamEvent>>,
-  { failed, silenceMs }: EventStreamOptions,
-): AsyncGenerator<StreamEvent | typeof WAIT> {
-  try {
-    for (;;) {
-      yield WAIT;
-      const events = await withinSilence(answer, silenceMs);
-      if (events !== undefined) return yield* events;
-    }
-  } catch (error) {
-    yield failed((error instanceof ApiError ? error : internalError(error)).parts);
-  }
-}
 
 async function withinSilence<T>(work: Promise<T>, silenceMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
@@ -67,9 +68,7 @@ async function withinSilence<T>(work: Promise<T>, silenceMs: number): Promise<T 
   }
 }
 
-function written(event: StreamEvent | typeof WAIT): string {
-  if (event === WAIT) return event;
-  const { event: name, data } = event as StreamEvent;
+function written({ event: name, data }: StreamEvent): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${text}\n\n`;
 }

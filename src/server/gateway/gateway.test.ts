@@ -148,6 +148,33 @@ describe('sessions over HTTP', () => {
     expect(ended[0]!.task).toEqual({ q: 1 });
   });
 
+  test('are rewarded along the way', async () => {
+    await setUp(() => 'one', { key: 'secret' });
+    const { body } = await ask('POST', '/sessions', 'secret');
+    const chatted = async (content: string): Promise<string> => {
+      const answer = await fetch(`${body.base_url}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${body.api_key}` },
+        body: JSON.stringify(chat(content)),
+      });
+      return ((await answer.json()) as { id: string }).id;
+    };
+    const path = `/sessions/${body.id}/rewards`;
+    const early = await ask('POST', path, body.api_key, { value: 1 });
+    expect([early.status, early.body.error.code]).toEqual([400, 'invalid_reward']);
+    const first = await chatted('who');
+    await chatted('ada');
+    const paid = await ask('POST', path, body.api_key, { value: 0.5, call: first });
+    expect([paid.status, paid.body]).toEqual([201, { object: 'reward', value: 0.5, call: first }]);
+    expect((await ask('POST', path, 'secret', { value: 2 })).status).toBe(201);
+    for (const wrong of [{ value: 'much' }, { value: 1, call: 'chatcmpl-no' }, { reward: 1 }, {}])
+      expect((await ask('POST', path, body.api_key, wrong)).status).toBe(400);
+    const { body: record } = await ask('DELETE', `/sessions/${body.id}`, body.api_key, { reward: 1 });
+    expect(record.reward).toBe(1);
+    expect(record.transitions.map(({ rewards }: Body) => rewards.agent)).toEqual([0.5, 3]);
+    expect((await ask('POST', path, 'secret', { value: 2 })).status).toBe(404);
+  });
+
   test('refuse wrong keys and rewards, and more than the limit', async () => {
     await setUp(undefined, { key: 'secret', limits: { sessions: 2 } });
     expect((await ask('POST', '/sessions', 'wrong')).status).toBe(401);

@@ -6,57 +6,19 @@
 import { type ServerType, serve } from '@hono/node-server';
 import type { Json } from '../../core/json/json.ts';
 import { newKey } from '../guard/secrets.ts';
+import { untilAborted } from '../guard/until-aborted.ts';
 import { ApiError } from './api-error.ts';
 import { gatewayApp } from './app.ts';
 import type { AnsweredChoice } from './call-recorder.ts';
 import type { CallRequest } from './call-request.ts';
-import { portUnusable, stopping, tooFast, tooLate } from './gateway-errors.ts';
+import type { LiveAnswer } from './dialects/coming.ts';
+import { ownSession, portUnusable, sessionOver, stopping, tooFast, tooLate } from './gateway-errors.ts';
+import { defaultLimits, type GatewayLimits, type GatewayOptions } from './gateway-options.ts';
 import { RateLimit } from './rate-limit.ts';
-import { GatewaySession, type SessionEnd, type SessionOptions, sessionOver } from './session.ts';
+import { GatewaySession, type SessionEnd, type SessionOptions } from './session.ts';
 import type { SessionRecord } from './session-record.ts';
 
-export interface GatewayLimits {
-  readonly bodyBytes: number;
-  /** Sessions open at once. */
-  readonly sessions: number;
-  /** Calls of one session. */
-  readonly callsPerSecond: number;
-  readonly callBurst: number;
-  /** Longest that one call may take, waiting included. */
-  readonly callTimeoutMs: number;
-  /** A stream whose answer takes longer begins with comments, one each time: clients give up on what stays silent. */
-  readonly silenceMs: number;
-  /** A session made over HTTP ends when nothing was asked of it for so long. */
-  readonly leaseMs: number;
-}
-
-export const defaultLimits: GatewayLimits = {
-  bodyBytes: 4 * 2 ** 20,
-  sessions: 4096,
-  callsPerSecond: 200,
-  callBurst: 400,
-  callTimeoutMs: 600_000,
-  silenceMs: 15_000,
-  leaseMs: 600_000,
-};
-
-export interface GatewayOptions {
-  /** Default: loopback only. */
-  readonly host?: string;
-  /** Default: any free one. */
-  readonly port?: number;
-  /** For /sessions. Default: a random one. */
-  readonly key?: string;
-  /** Names by which clients reach it, beside those of this machine. */
-  readonly allowHosts?: readonly string[];
-  /** What sessions made over HTTP talk to; without it there are none. */
-  readonly newSession?: () => SessionOptions;
-  readonly limits?: Partial<GatewayLimits>;
-  /** A session made over HTTP has ended. */
-  readonly onEnd?: (record: SessionRecord) => void;
-  /** A parameter changed nothing, for the first time. */
-  readonly onIgnored?: (key: string) => void;
-}
+export { defaultLimits, type GatewayLimits, type GatewayOptions } from './gateway-options.ts';
 
 const KEEP_ALIVE_MS = 600_000;
 
@@ -192,6 +154,13 @@ export class Gateway {
     return this.#held(id).session;
   }
 
+  /** A session whose client may say what it was worth, and end it. @throws ApiError 404, 409 where a run opened it */
+  requireLease(id: string): GatewaySession {
+    const { session, leaseMs } = this.#held(id);
+    if (leaseMs === undefined) throw ownSession();
+    return session;
+  }
+
   #held(id: string): Held {
     const held = this.#sessions.get(id);
     if (!held) throw sessionOver(id);
@@ -226,8 +195,13 @@ export class Gateway {
     return session;
   }
 
-  /** One call, within its limits. `hungUp` is the client's. @throws ApiError */
-  async call(id: string, request: CallRequest, hungUp: AbortSignal): Promise<AnsweredChoice[]> {
+  /** One call, within its limits. `hungUp` is the client's, and `live` hears the answer while it is sampled. @throws ApiError */
+  async call(
+    id: string,
+    request: CallRequest,
+    hungUp: AbortSignal,
+    live?: LiveAnswer,
+  ): Promise<AnsweredChoice[]> {
     const session = this.admit(id);
     session.running++;
     const askedMs = performance.now();
@@ -235,10 +209,10 @@ export class Gateway {
     const timer = setTimeout(() => late.abort(tooLate(this.limits.callTimeoutMs)), this.limits.callTimeoutMs);
     const signal = AbortSignal.any([hungUp, late.signal]);
     try {
-      while (this.#pause) await orAborted(this.#pause, signal);
+      while (this.#pause) await untilAborted(this.#pause, signal);
       this.#running++;
       try {
-        return await session.answer(request, signal, askedMs);
+        return await session.answer(request, signal, askedMs, live);
       } finally {
         this.#running--;
         if (this.#running === 0) this.#drained?.();
@@ -300,21 +274,7 @@ export class Gateway {
       if ('closeIdleConnections' in server) server.closeIdleConnections();
     }, 20);
     const limits = [AbortSignal.timeout(drainMs), ...(hurry ? [hurry] : [])];
-    await orAborted(closed, AbortSignal.any(limits)).catch(() => undefined);
+    await untilAborted(closed, AbortSignal.any(limits)).catch(() => undefined);
     clearInterval(idle);
-  }
-}
-
-async function orAborted(wait: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  let abort = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    await Promise.race([wait, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }

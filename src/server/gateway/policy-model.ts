@@ -6,6 +6,8 @@ import type { PromptPolicy } from '../../policy/policy.ts';
 import { ApiError, badRequest } from './api-error.ts';
 import { type CallRequest, requestedSampling } from './call-request.ts';
 import type { ChatModel, ModelAnswer, ModelRequest, ToldToken } from './chat-model.ts';
+import { LiveText } from './live-text.ts';
+import { constraintOf } from './response-format.ts';
 
 /** What is wrong with an answer with calls that its length limit ended. */
 export const CUT_CALL = 'a tool call was cut by the length limit';
@@ -26,6 +28,8 @@ export interface PolicyModelOptions {
    * left aside. A fixed temperature or seed in the agent's code would otherwise make all episodes of a group the same.
    */
   readonly sampling?: Omit<Sampling, 'maxTokens'>;
+  /** Whether answers are held to the schemas that requests name, where the model can be. They are then not trained on. */
+  readonly constrains?: boolean;
 }
 
 export function policyModel(options: PolicyModelOptions): ChatModel {
@@ -56,6 +60,11 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
       ...(options.sampling ?? requestedSampling(call)),
       maxTokens: Math.min(call.maxTokens ?? room, renderer.maxTurnTokens, room),
     };
+    const constraint =
+      options.constrains && call.kind === 'chat' && renderer.tokenTexts?.()
+        ? constraintOf(call, renderer.callForm)
+        : undefined;
+    const live = liveTextOf(request, Int32Array.from(promptIds), forced.length > 0, renderer);
     const seeded = options.sampling === undefined && call.seed !== undefined;
     const completion = await policy.complete({
       conversation,
@@ -65,6 +74,8 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
       append: Int32Array.from(promptIds),
       sampling,
       ...(call.topLogprobs > 0 && { topLogprobs: call.topLogprobs }),
+      ...(constraint && { constraint }),
+      ...(live && { heard: (id: number) => live.hear(id) }),
       signal: request.signal,
     });
     const sampled = Array.from(completion.ids);
@@ -83,6 +94,7 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
       ids: Int32Array.from(ids),
       logprobs,
       ...(forced.length > 0 && { forced }),
+      ...(constraint && { untrainable: 'constrained' as const }),
       tokens: { prompt: promptIds.length, completion: ids.length },
       ...(call.logprobs && {
         told: ids.map((id, index): ToldToken => {
@@ -97,6 +109,41 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
       sampling,
     };
   }
+}
+
+/** What hears a completion while it is sampled; undefined where nobody asks, and where nothing may be said before its end. */
+function liveTextOf(
+  { call, live }: ModelRequest,
+  promptIds: Int32Array,
+  isForced: boolean,
+  renderer: ConversationRenderer,
+): LiveText | undefined {
+  const { settled } = renderer;
+  const isText = call.kind === 'text';
+  // A thought that the prompt begins is known to be one when it ends.
+  const isThinking = /<think>\s*$/.test(isText ? '' : renderer.text(Array.from(promptIds.slice(-8))));
+  const tells = live !== undefined && !isForced && (isText || settled !== undefined);
+  if (!tells && call.stop.length === 0) return undefined;
+  let begun = false;
+  return new LiveText({
+    textOf: (ids) => renderer.text(ids),
+    stops: call.stop,
+    settled: (text) => {
+      if (isText) return { reasoning: '', content: text.trimEnd() };
+      if (isThinking && !text.includes('</think>')) return { reasoning: '', content: '' };
+      return settled!(
+        isThinking ? `<think>${text}` : text,
+        call.toolChoice !== 'none' && call.tools.length > 0,
+      );
+    },
+    ...(tells && {
+      say: (said) => {
+        if (!begun) live.begin(promptIds);
+        begun = true;
+        live.say(said);
+      },
+    }),
+  });
 }
 
 /** A call that the length limit may have cut never leaves as a call: clients would run what was not said. */

@@ -45,7 +45,7 @@ export function episodeOf(
     transitions,
     tools,
     seats: { [AGENT]: { player: LEARNER, version } },
-    outcome: { [AGENT]: reward },
+    outcome: { [AGENT]: transitions.reduce((sum, { rewards }) => sum + (rewards[AGENT] ?? 0), 0) },
     success: { [AGENT]: success ?? reward > 0 },
     stop,
     ...(failure !== undefined && { failure }),

@@ -1,29 +1,36 @@
 /** One episode as the gateway sees it: what was asked, what was answered, and how the calls hang together. */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Call } from '../../core/episode.ts';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import type { StopReason } from '../../core/stop.ts';
 import type { StepMetrics } from '../../env/scores/metrics.ts';
+import { untilAborted } from '../guard/until-aborted.ts';
 import { ApiError, badRequest, notFound } from './api-error.ts';
 import { type AnsweredChoice, CallRecorder, type Origin } from './call-recorder.ts';
 import type { CallRequest, TextCall } from './call-request.ts';
 import { CallSampler } from './call-sampler.ts';
 import type { ChatModel } from './chat-model.ts';
 import { type ChatOptions, ChatTurns, type SessionTurn } from './context/chat-turns.ts';
-import { joined, promptOfAll, textPrompt } from './context/prompt-of-call.ts';
+import { estimatedTokens, joined, promptOfAll, textPrompt } from './context/prompt-of-call.ts';
+import type { LiveAnswer } from './dialects/coming.ts';
 import type { Reading } from './dialects/dialect.ts';
+import { failed, gone, sessionOver } from './gateway-errors.ts';
 import { Memory } from './memory.ts';
 import { OVERFLOW_CODE } from './policy-model.ts';
 import { ACT } from './purpose.ts';
 import { countUntrainable, type SessionRecord } from './session-record.ts';
 import { transitionsOf } from './transitions.ts';
+import { TurnRewards } from './turn-rewards.ts';
 
 export interface SessionOptions extends ChatOptions {
   /** Other models, by the names that clients may ask for. */
   readonly foreign?: readonly ChatModel[];
   readonly control?: SessionControl;
+  /** Told of each call when it is answered; the client gets the answer when it has been told. */
+  readonly onCall?: (call: Call) => Promise<void>;
 }
 
 /** Speaks between the calls of a session. */
@@ -61,10 +68,19 @@ export class GatewaySession {
   readonly #options: SessionOptions;
   readonly #recorder: CallRecorder;
   readonly memory: Memory = new Memory();
+  /** What its turns earned before the end. */
+  readonly rewards: TurnRewards = new TurnRewards(() => ({
+    open: this.#status === 'open',
+    tag: this.tag,
+    model: this.#options.model.name,
+    calls: this.#recorder.calls,
+  }));
   readonly #ended = new AbortController();
   readonly #chats: ChatTurns;
   readonly #sampler: CallSampler;
   readonly #openedMs = performance.now();
+  /** Who watches is being told of these calls. */
+  readonly #telling: Promise<void>[] = [];
   #closedMs: number | undefined;
   #status: SessionRecord['status'] = 'open';
   #end: SessionEnd = {};
@@ -72,7 +88,10 @@ export class GatewaySession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#recorder = new CallRecorder(options.name);
+    this.#recorder = new CallRecorder(options.name, (call) => {
+      const told = options.onCall?.(call);
+      if (told) this.#telling.push(told);
+    });
     this.#sampler = new CallSampler(options, {
       recorder: this.#recorder,
       memory: this.memory,
@@ -138,12 +157,14 @@ export class GatewaySession {
    * Answer a call and record it. The signal is the client's: it hung up.
    *
    * @param askedMs when it came, by `performance.now()`
+   * @param live hears the answer while it is sampled
    * @throws ApiError
    */
   async answer(
     call: CallRequest,
     hungUp: AbortSignal,
     askedMs: number = performance.now(),
+    live?: LiveAnswer,
   ): Promise<AnsweredChoice[]> {
     if (this.#status !== 'open') throw sessionOver(this.id);
     const model = this.#modelOf(call.model);
@@ -156,20 +177,27 @@ export class GatewaySession {
       if (control && this.#isAct(call, model)) said = control.take();
       const placed = this.#recorder.place(call, model, said);
       const conversations = this.#recorder.conversationsFor(placed, call.choices);
-      const turn: SessionTurn = { model, placed, conversations, signal, askedMs };
-      return await untilAborted(
-        call.kind === 'chat' ? this.#chats.answer(call, turn) : this.#answerText(call, turn),
-        signal,
-      );
+      const turn: SessionTurn = { model, placed, conversations, signal, askedMs, ...(live && { live }) };
+      const answered = call.kind === 'chat' ? this.#chats.answer(call, turn) : this.#answerText(call, turn);
+      return await untilAborted(this.#told(answered), signal, gone);
     } catch (error) {
       control?.giveBack(said);
       if (error instanceof ApiError) {
         this.overflowed ||= error.parts.code === OVERFLOW_CODE;
         throw error;
       }
+      // The client's schema is to blame, not the model.
+      if (TurnwiseError.isInstance(error) && error.code === 'schema-unsupported')
+        throw badRequest('invalid_schema', error.message);
       this.fault ??= error;
       throw failed(error);
     }
+  }
+
+  async #told(answered: Promise<AnsweredChoice[]>): Promise<AnsweredChoice[]> {
+    const choices = await answered;
+    await Promise.all(this.#telling.splice(0));
+    return choices;
   }
 
   /** Whether a call asks the policy for an action, and reads messages. */
@@ -190,7 +218,7 @@ export class GatewaySession {
   }
 
   async #answerText(call: TextCall, turn: SessionTurn): Promise<AnsweredChoice[]> {
-    const { model, placed } = turn;
+    const { model, placed, live } = turn;
     const { parent, anchor, fresh } = placed;
     const promptIds = model.renderer ? textPrompt(call, placed, model.renderer) : new Int32Array();
     const origin: Origin = {
@@ -198,7 +226,8 @@ export class GatewaySession {
       change: undefined,
       messages: fresh,
     };
-    const sampled = await this.#sampler.sample(call, { promptIds, origin, key: placed.key }, turn);
+    const asked = { promptIds, origin, key: placed.key, ...(live && { live }) };
+    const sampled = await this.#sampler.sample(call, asked, turn);
     return sampled.map(({ call: made, answer, message, ref }) => {
       this.#recorder.keep({
         call: made,
@@ -235,7 +264,7 @@ export class GatewaySession {
       ...(task === undefined ? {} : { task }),
       ...this.#end,
       calls,
-      transitions: transitionsOf(recorded, { ...this.#end, at }),
+      transitions: transitionsOf(recorded, { ...this.#end, at }, this.rewards.byCall),
       tools: { ...this.#recorder.tools },
       untrainable: countUntrainable(calls),
       ignored: this.memory.ignored,
@@ -254,49 +283,4 @@ export class GatewaySession {
       `There is no model "${name}" here; there is ${names.map((known) => `"${known}"`).join(', ')}.${near === undefined ? '' : ` Did you mean "${near}"?`}`,
     );
   }
-}
-
-const CHARACTERS_PER_TOKEN = 4;
-
-function estimatedTokens(call: CallRequest): number {
-  const text = call.kind === 'chat' ? JSON.stringify([call.messages, call.tools]) : String(call.prompt);
-  return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
-}
-
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) {
-    work.catch(() => {});
-    throw gone(signal);
-  }
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(gone(signal));
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
-function gone(signal: AbortSignal): ApiError {
-  if (signal.reason instanceof ApiError) return signal.reason;
-  return new ApiError({
-    status: 499,
-    type: 'invalid_request_error',
-    code: 'client_gone',
-    message: 'The client hung up.',
-  });
-}
-
-export function sessionOver(id: string): ApiError {
-  return notFound('session_not_found', `The session ${id} was closed, has expired, or never existed.`);
-}
-
-function failed(error: unknown): ApiError {
-  const message = error instanceof Error ? error.message : String(error);
-  if (TurnwiseError.isInstance(error) && error.code === 'spend-limit')
-    return badRequest('spend_limit_reached', message);
-  return new ApiError({
-    status: 500,
-    type: 'server_error',
-    code: 'model_failed',
-    message: `The model failed: ${message}`,
-  });
 }

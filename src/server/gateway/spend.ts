@@ -69,6 +69,13 @@ export class SpendMeter {
     return { ...model, answer: (request) => this.#answer(model, request) };
   }
 
+  /** A call that only reads, counted. @throws TurnwiseError `spend-limit` */
+  paid<T>(promptTokens: number, call: () => Promise<T>): Promise<T> {
+    this.#enter();
+    this.#promptTokens += promptTokens;
+    return call();
+  }
+
   async #answer(model: ChatModel, request: ModelRequest): Promise<ModelAnswer> {
     const key = request.call.temperature === 0 ? keyOf(model, request) : undefined;
     const known = key === undefined ? undefined : this.#answers.get(key);

@@ -21,15 +21,23 @@ export const answeredAt = ({ at, waitMs, policyMs }: Call): number => at + waitM
 /**
  * The transitions of a session. The final reward, and what else the agent said of its result, lie on the last in time; where
  * the agent never acted, on one of its own.
+ *
+ * @param along rewards along the way, by call: of its turn, or of the turn that a call which is no act belongs to
  */
 export function transitionsOf(
   calls: readonly { readonly call: Call; readonly anchor: string; readonly hidden?: true }[],
   { reward = 0, metrics, info, at }: AgentEnd,
+  along: ReadonlyMap<number, number> = new Map(),
 ): Transition[] {
   const acts = calls
     .filter(({ call, hidden }) => call.purpose === ACT && !hidden)
     .sort((a, b) => answeredAt(a.call) - answeredAt(b.call) || a.call.id - b.call.id);
   const asked = calls.map(({ call }) => call.at).sort((a, b) => a - b);
+  const earned = rewardsOfActs(
+    acts.map(({ call }) => call),
+    calls.map(({ call }) => call),
+    along,
+  );
   let next = 0;
   const transitions = acts.map(({ call, anchor }): Transition => {
     const answered = answeredAt(call);
@@ -40,18 +48,43 @@ export function transitionsOf(
       anchor,
       action: call.text,
       valid: call.problem === undefined,
-      rewards: { [AGENT]: 0 },
+      rewards: { [AGENT]: earned.get(call.id) ?? 0 },
       at: answered,
       environmentMs: Math.max(0, (asked[next] ?? at) - answered),
     };
   });
   const said = {
-    rewards: { [AGENT]: reward },
     ...(metrics && { metrics }),
     ...(info !== undefined && { notes: { info } }),
   };
   const last = transitions.pop();
-  if (last) return [...transitions, { ...last, ...said }];
-  if (reward === 0 && info === undefined && metrics === undefined) return [];
-  return [{ role: AGENT, anchor: '', action: '', valid: true, ...said, at, environmentMs: 0 }];
+  if (last) {
+    const rewards = { [AGENT]: (last.rewards[AGENT] ?? 0) + reward };
+    return [...transitions, { ...last, rewards, ...said }];
+  }
+  const whole = [...along.values()].reduce((sum, value) => sum + value, reward);
+  if (whole === 0 && info === undefined && metrics === undefined) return [];
+  const rewards = { [AGENT]: whole };
+  return [{ role: AGENT, anchor: '', action: '', valid: true, rewards, ...said, at, environmentMs: 0 }];
+}
+
+/**
+ * By act. A call that is no act belongs to the next act of its conversation, else to the next of all, else to the last in time:
+ * where its tokens are credited (`core/trajectory.ts`).
+ */
+function rewardsOfActs(
+  acts: readonly Call[],
+  calls: readonly Call[],
+  along: ReadonlyMap<number, number>,
+): ReadonlyMap<number, number> {
+  const byId = [...acts].sort((a, b) => a.id - b.id);
+  const earned = new Map<number, number>();
+  for (const [named, value] of along) {
+    const call = calls.find(({ id }) => id === named);
+    const later = byId.filter(({ id }) => id >= named);
+    const own = later.find(({ conversation }) => conversation === call?.conversation);
+    const act = later[0]?.id === named ? later[0] : (own ?? later[0] ?? acts.at(-1));
+    if (act) earned.set(act.id, (earned.get(act.id) ?? 0) + value);
+  }
+  return earned;
 }

@@ -1,6 +1,7 @@
 /** Bodies that are meant to exhaust: refused by size and depth before they are parsed, and never kept. */
 
 import { expect, test } from 'vitest';
+import { PROTOBUF } from '../../wire/tinker/shapes.ts';
 import { input, openModel } from './testing/requests.ts';
 import { call, tinyServer, work } from './testing/tiny-server.ts';
 
@@ -8,24 +9,33 @@ const MB = 1e6;
 
 test('a body of brackets is refused before anything parses it', async () => {
   const { url } = await tinyServer();
-  const began = performance.now();
   expect(await call(url, 'create_session', '['.repeat(30 * MB))).toMatchObject({
     status: 422,
     body: { detail: 'The body is nested deeper than 64.' },
   });
   expect(await call(url, 'create_session', '['.repeat(60 * MB))).toMatchObject({ status: 413 });
-  expect(performance.now() - began).toBeLessThan(3000);
+});
+
+test('a pass of 32 MiB of empty data is refused before anything decodes it, and the server goes on', async () => {
+  const { url } = await tinyServer();
+  const body = new Uint8Array(32 * 2 ** 20);
+  for (let index = 0; index < body.length; index += 2) body[index] = 0x1a;
+  const headers = { 'content-type': PROTOBUF };
+  const answer = await fetch(`${url}/api/v1/forward_backward`, { method: 'POST', headers, body });
+  expect(answer.status).toBe(422);
+  expect(await answer.json()).toMatchObject({
+    detail: expect.stringContaining('more than 250000 fields'),
+  });
+  expect((await call(url, 'healthz')).status).toBe(200);
 });
 
 test('a list of a million wrong numbers is one error', async () => {
   const { url } = await tinyServer();
   const prompt = { chunks: [{ tokens: Array.from({ length: MB }, () => -1) }] };
-  const began = performance.now();
   expect(await call(url, 'asample', { base_model: 'tiny', prompt, sampling_params: {} })).toMatchObject({
     status: 422,
     body: { detail: expect.stringContaining('prompt.chunks.0.tokens.0 is not usable') },
   });
-  expect(performance.now() - began).toBeLessThan(2000);
 });
 
 test('metadata of one client never breaks the list of models for the others', async () => {

@@ -30,3 +30,6 @@ export const serverLimits: ServerLimits = {
   keptUnloaded: 64,
   mostFutures: 20_000,
 };
+
+/** Between two looks at the checkpoints on disk. */
+export const diskSweepMs: number = 10 * 60_000;

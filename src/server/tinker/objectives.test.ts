@@ -101,7 +101,8 @@ const fromLogprobs = objectives.filter(({ create }) => {
     ...(needs.scores?.heads ?? []),
     ...(needs.scores?.frozenHeads ?? []),
   ];
-  return !needs.entropies && !needs.values && !needs.valueLogits && heads.length === 0;
+  const others = [needs.entropies, needs.values, needs.valueLogits, needs.distribution];
+  return !others.some(Boolean) && heads.length === 0;
 });
 
 // What the scale changes is the same for all: a few of every kind stand for them where losses are averaged.
@@ -173,8 +174,10 @@ test('objectives that need more than log-probabilities are refused, each with wh
     {
       "archer-critic": "The Tinker API has no extra heads. Use an objective that depends on log-probabilities alone, or the embedded engine.",
       "archer-iql": "The Tinker API has no extra heads. Use an objective that depends on log-probabilities alone, or the embedded engine.",
+      "bradley-terry": "The Tinker API has no extra heads. Use an objective that depends on log-probabilities alone, or the embedded engine.",
       "entropy-bonus": "The Tinker API has no entropies. Use an objective that depends on log-probabilities alone, or the embedded engine.",
       "entropy-smoothing": "The Tinker API has no entropies. Use an objective that depends on log-probabilities alone, or the embedded engine.",
+      "forward-kl": "The Tinker API has no log-probabilities of other tokens. Use an objective that depends on log-probabilities alone, or the embedded engine.",
       "hl-gauss": "The Tinker API has no values. Use an objective that depends on log-probabilities alone, or the embedded engine.",
       "ilql": "The Tinker API has no extra heads. Use an objective that depends on log-probabilities alone, or the embedded engine.",
       "mc-returns": "The Tinker API has no extra heads. Use an objective that depends on log-probabilities alone, or the embedded engine.",

@@ -50,6 +50,11 @@ export function statusOf(error: unknown): number {
   return TurnwiseError.isInstance(error) ? (statuses[error.code] ?? 500) : 500;
 }
 
+/** Statuses of requests that will not do any better when they are sent again. */
+const final: ReadonlySet<number> = new Set([404, 422]);
+
+export const isFinal = (error: unknown): boolean => final.has(statusOf(error));
+
 /** Errors of the model's engine that the request caused. */
 const causedByRequest: ReadonlySet<string> = new Set([
   ...Object.keys(statuses),

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 
+import type { AdamOptions } from '../../engine/engine.ts';
 import type { Datum, ForwardBackwardRequest, NumberArray } from '../../wire/tinker/shapes.ts';
 import { isOneColumn } from '../../wire/tinker/shapes.ts';
 import type { AdapterKind } from './model-source.ts';
@@ -128,6 +129,16 @@ export const optimStepSchema = z.object({
     weight_decay: z.number().min(0).default(0),
     grad_clip_norm: z.number().min(0).default(0),
   }),
+});
+
+/** A step of the optimizer, as engines take it. */
+export const adamOf = (params: z.output<typeof optimStepSchema>['adam_params']): AdamOptions => ({
+  learningRate: params.learning_rate,
+  beta1: params.beta1,
+  beta2: params.beta2,
+  epsilon: params.eps,
+  weightDecay: params.weight_decay,
+  clipNorm: params.grad_clip_norm,
 });
 
 const ttl = z.int().positive().nullish();

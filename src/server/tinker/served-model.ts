@@ -3,7 +3,7 @@
 import type { AdamOptions, Engine } from '../../engine/engine.ts';
 import type { CheckpointPlace } from './checkpoints.ts';
 import type { AdapterKind } from './model-source.ts';
-import { gone } from './refusals.ts';
+import { gone, invalid } from './refusals.ts';
 import { Sequence, type SequenceOptions } from './sequence.ts';
 
 export interface ModelCard {
@@ -60,6 +60,17 @@ export class ServedModel {
       'turnwise/learning_rate': options.learningRate,
       applied: applied ? 1 : 0,
     };
+  }
+
+  /** @throws TurnwiseError where saved weights are of an adapter that is made otherwise */
+  requireAdapter({ rank, targets }: AdapterKind): void {
+    const { isLora, adapter: own } = this.card;
+    if (!isLora || (rank === own.rank && targets === own.targets)) return;
+    throw invalid(
+      'The saved weights are of another adapter',
+      `rank ${rank} beside ${targets}`,
+      `rank ${own.rank} beside ${own.targets}`,
+    );
   }
 
   async load(engine: Engine, folder: string, optimizer: boolean): Promise<void> {

@@ -6,10 +6,10 @@ import type { ForwardBackwardRequest } from '../../wire/tinker/shapes.ts';
 import { type CheckpointPlace, Checkpoints, parsePath, pathOf } from './checkpoints.ts';
 import { Creation } from './creation.ts';
 import { Futures, type Result } from './futures.ts';
-import { type ServerLimits, serverLimits } from './limits.ts';
+import { diskSweepMs, type ServerLimits, serverLimits } from './limits.ts';
 import type { ModelSource } from './model-source.ts';
 import { preparePass, runPass } from './passes.ts';
-import { invalid, statusOf, tooMany, unknown } from './refusals.ts';
+import { invalid, isFinal, tooMany, unknown } from './refusals.ts';
 import * as requests from './requests.ts';
 import { read } from './requests.ts';
 import { passResult, pending, sampleResult, samplesPending } from './results.ts';
@@ -18,11 +18,6 @@ import { SamplingSessions, type SamplingSource } from './sampling-sessions.ts';
 import type { ServedModel } from './served-model.ts';
 import { ServedWeights } from './served-weights.ts';
 import { Sessions } from './sessions.ts';
-
-/** Statuses of requests that will not do any better when they are sent again. */
-const refusals: ReadonlySet<number> = new Set([404, 422]);
-
-const diskSweepMs = 10 * 60_000;
 
 export class TinkerServer {
   readonly source: ModelSource;
@@ -84,14 +79,7 @@ export class TinkerServer {
     const { model_id, seq_id, adam_params } = read(requests.optimStepSchema, body);
     const model = this.#model(model_id);
     return this.#train(model, seq_id, fingerprint, async (engine) => {
-      const metrics = await model.optimStep(engine, {
-        learningRate: adam_params.learning_rate,
-        beta1: adam_params.beta1,
-        beta2: adam_params.beta2,
-        epsilon: adam_params.eps,
-        weightDecay: adam_params.weight_decay,
-        clipNorm: adam_params.grad_clip_norm,
-      });
+      const metrics = await model.optimStep(engine, requests.adamOf(adam_params));
       return { json: { metrics, type: 'optim_step' } };
     });
   }
@@ -147,13 +135,7 @@ export class TinkerServer {
     const isAgain = typeof request.seq_id === 'number' && request.seq_id <= model.sequence.count;
     if (model.sequence.count > 0 && !isAgain)
       throw invalid('A model loads weights only as its first request', modelId, 'a new model');
-    const own = model.card.adapter;
-    if (this.source.isLora && (rank !== own.rank || targets !== own.targets))
-      throw invalid(
-        'The saved weights are of another adapter',
-        `rank ${rank} beside ${targets}`,
-        `rank ${own.rank} beside ${own.targets}`,
-      );
+    model.requireAdapter({ rank, targets });
     const answer = this.#train(model, request.seq_id, fingerprint, async (engine) => {
       await model.load(engine, this.checkpoints.folder(place), request.optimizer);
       return { json: { path: request.path, model_id: modelId, type: 'load_weights' } };
@@ -217,7 +199,7 @@ export class TinkerServer {
 
   /** Nobody waits for a training request that was refused. */
   refuse(request: unknown, error: unknown): void {
-    if (!refusals.has(statusOf(error))) return;
+    if (!isFinal(error)) return;
     const numbers = requests.numbersSchema.safeParse(request);
     if (numbers.success) this.models.get(numbers.data.model_id)?.sequence.refuse(numbers.data.seq_id);
   }

@@ -16,6 +16,7 @@ import type { GatewaySession } from '../session.ts';
 import { episodeOf } from '../session-record.ts';
 import { failureOf, faultOf, InvalidAction, Stopped } from './agent-failure.ts';
 import { AgentTurns } from './agent-turns.ts';
+import { type UserModels, userModels, usersOf } from './user-model.ts';
 
 export interface AgentEpisodeRequest {
   readonly key: EpisodeKey;
@@ -30,6 +31,7 @@ export interface AgentEpisodeRequest {
 export type AgentEpisodeOptions = Pick<
   EpisodeOptions,
   | 'sampling'
+  | 'constrained'
   | 'context'
   | 'maxTurns'
   | 'turns'
@@ -38,6 +40,7 @@ export type AgentEpisodeOptions = Pick<
   | 'seed'
   | 'signal'
   | 'watch'
+  | 'onCall'
 >;
 
 export interface AgentEpisodesOptions {
@@ -46,6 +49,8 @@ export interface AgentEpisodesOptions {
   /** What answers the calls of an episode. */
   readonly model: (request: AgentEpisodeRequest, options: AgentEpisodeOptions) => ChatModel;
   readonly foreign?: readonly ChatModel[];
+  /** What plays the agent's simulated users. Default: what they name, uncounted. */
+  readonly users?: UserModels;
 }
 
 type Result = Required<Pick<AgentResult, 'reward' | 'success'>> & AgentResult;
@@ -59,10 +64,11 @@ export function agentEpisodes({
   gateway,
   model,
   foreign = [],
+  users = userModels(agent),
 }: AgentEpisodesOptions): (request: AgentEpisodeRequest, options: AgentEpisodeOptions) => Promise<Episode> {
   return async (request, options) => {
     const { key, task, drawsAs = key, say } = request;
-    const { turns: rules, maxTurns } = options;
+    const { turns: rules, maxTurns, onCall } = options;
     const boundary = new Boundary(options.signal, options.watch);
     const chatModel = model(request, options);
     const { version } = chatModel;
@@ -77,11 +83,12 @@ export function agentEpisodes({
       name: keyText(key),
       seed: [options.seed, ...keyParts(drawsAs)].join('/'),
       model: chatModel,
-      foreign,
+      foreign: [...foreign, ...users(task)],
       maxCalls: maxTurns,
       context: options.context,
       control: turns,
       task,
+      ...(onCall && { onCall: (call) => onCall(call, key) }),
     });
     let stop: StopReason = 'done';
     let failure: string | undefined;
@@ -135,7 +142,9 @@ async function run(
         anthropicBaseURL: gateway.anthropicBaseURL(session),
         apiKey: session.key,
         model: session.models[0]!.name,
+        user: usersOf(agent, task, gateway, session, signal),
         signal,
+        reward: (value, options) => session.rewards.add(value, options?.call),
       }),
       idle.expired,
     ]);

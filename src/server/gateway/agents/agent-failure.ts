@@ -34,6 +34,8 @@ export class Stopped extends EpisodeEnd {
 export function failureOf(error: unknown, session: GatewaySession): unknown {
   const end = tried(() => (error instanceof EpisodeEnd ? error : undefined), undefined);
   if (end) return end;
+  // Whatever the policy said: the call that is wrong is one of the agent's code.
+  if (TurnwiseError.isInstance(error) && error.code === 'agent-reward') return error;
   // What the agent says of a failed call is only its echo.
   if (session.fault !== undefined) return faultOf(session.fault);
   if (session.stopped !== undefined) return new Stopped(session.stopped, error);

@@ -23,6 +23,7 @@ import { unwatched } from '../../../rollout/watch.ts';
 import type { AnsweredChoice, CallRecorder, Origin, Placement, RecordedCall } from '../call-recorder.ts';
 import type { CallRequest, ChatCall } from '../call-request.ts';
 import type { ChatModel, ModelRequest } from '../chat-model.ts';
+import type { LiveAnswer } from '../dialects/coming.ts';
 import { overflow } from '../policy-model.ts';
 import { ACT } from '../purpose.ts';
 import { joined, messagesRead, offeredIn, originOf } from './prompt-of-call.ts';
@@ -52,12 +53,15 @@ export interface SessionTurn {
   readonly conversations: readonly string[];
   readonly signal: AbortSignal;
   readonly askedMs: number;
+  /** Hears the answer while it is sampled, where there is one choice. */
+  readonly live?: LiveAnswer;
 }
 
 export interface ToSample extends Pick<ModelRequest, 'promptIds' | 'script'> {
   readonly origin: Origin;
   /** Names what is asked. */
   readonly key: string;
+  readonly live?: LiveAnswer;
 }
 
 /** What a session does for its chats. */
@@ -113,7 +117,10 @@ export class ChatTurns {
       );
       const call = { ...request, messages: read, tools: origin.tools ?? [] };
       const promptIds = promptIdsOf(rendered);
-      const sampled = await this.#session.sample(call, { promptIds, origin, key: placed.key }, turn);
+      // A context with tools of its own may answer in the client's place.
+      const live = context.strategy.answer ? undefined : turn.live;
+      const asked = { promptIds, origin, key: placed.key, ...(live && { live }) };
+      const sampled = await this.#session.sample(call, asked, turn);
       const answered = sampled.map((choice) =>
         this.#after(choice, next.thread, rendered, fresh, setting, turn),
       );
@@ -176,6 +183,7 @@ export class ChatTurns {
       purpose,
       choices: 1,
       toolChoice: 'auto',
+      strictTools: [],
       stop: [],
       maxTokens: undefined,
       responseFormat: { type: 'text' },

@@ -3,11 +3,11 @@
 import type { NewPath, Part } from '../../../core/episode.ts';
 import type { Message } from '../../../core/messages.ts';
 import type { ConversationRenderer } from '../../../model/chat/conversation.ts';
-import { isCompletion, type Offered, type Said } from '../../../model/chat/renderer.ts';
+import { isCompletion, type Offered } from '../../../model/chat/renderer.ts';
 import { linkOf, promptAfter } from '../../../model/chat/token-path.ts';
-import { isPlain, type Rendered } from '../../../rollout/context/thread.ts';
+import { isPlain, type Rendered, turnsOf } from '../../../rollout/context/thread.ts';
 import type { Origin, Placement } from '../call-recorder.ts';
-import type { ChatCall, TextCall } from '../call-request.ts';
+import type { CallRequest, ChatCall, TextCall } from '../call-request.ts';
 import type { ModelAnswer } from '../chat-model.ts';
 
 /** Prompt and completion in one. */
@@ -36,7 +36,7 @@ export function promptOfAll(
   renderer: ConversationRenderer,
 ): number {
   const { calls = [], paths = [] } = base?.thread ?? {};
-  const said = [...calls.flatMap((call): Said[] => [...call.messages, call]), ...rest];
+  const said = [...turnsOf(calls), ...rest];
   return promptAfter(paths, said, renderer, offeredIn(request)).length;
 }
 
@@ -64,7 +64,7 @@ export function originOf(
   why: NewPath,
   shownAnew: ReadonlyMap<number, readonly Message[]>,
 ): Origin {
-  const { prompt, parts, tools = request.tools } = rendered;
+  const { prompt, tools = request.tools } = rendered;
   const edited = placed && placed.parent !== placed.base ? placed.parent : undefined;
   const change = placed?.change ?? linkOf(prompt, why).newPath;
   const fresh = placed?.rest ?? told;
@@ -76,7 +76,7 @@ export function originOf(
     ...from,
     change,
     messages: told,
-    ...(!isPlainAct && { parts: parts.flatMap((part) => expanded(part, shownAnew)) }),
+    ...(!isPlainAct && { parts: rendered.parts().flatMap((part) => expanded(part, shownAnew)) }),
     tools,
   };
 }
@@ -94,8 +94,16 @@ export function messagesRead(
 ): readonly Message[] {
   return (
     asRequested ??
-    said.map((one) =>
+    Array.from(said, (one) =>
       isCompletion(one) ? (messages.get(one.id) ?? { role: 'assistant', content: one.text }) : one,
     )
   );
+}
+
+const CHARACTERS_PER_TOKEN = 4;
+
+/** The length of a prompt whose model does not tell, by the characters of its text. */
+export function estimatedTokens(call: CallRequest): number {
+  const text = call.kind === 'chat' ? JSON.stringify([call.messages, call.tools]) : String(call.prompt);
+  return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../core/json/json.ts';
 import { openaiError } from '../api-error.ts';
 import type { AnsweredChoice } from '../call-recorder.ts';
 import type { ChatCall, ToolChoice } from '../call-request.ts';
+import { type Coming, openingOf } from './coming.ts';
 import { completionHead, completionsBase, finishReason, harmless, readBase, usageOf } from './completions.ts';
 import {
   type Answer,
@@ -22,6 +23,7 @@ import {
   type ParameterRules,
   penalties,
   readParameters,
+  strictIn,
   topLogprobs,
 } from './parameters.ts';
 import { pieces } from './pieces.ts';
@@ -128,6 +130,7 @@ function read(body: unknown, reading: Reading): Exchange {
     refs,
     tools,
     toolChoice: checkChoice(readToolChoice(given.tool_choice), tools),
+    strictTools: strictIn((given.tools ?? []).map(({ function: declaration }) => declaration)),
     parallelToolCalls: given.parallel_tool_calls ?? true,
     callIdPrefix: 'call',
     ...(kwargs && {
@@ -144,7 +147,7 @@ function read(body: unknown, reading: Reading): Exchange {
     call,
     stream: given.stream ?? false,
     whole: (answer) => whole(answer, call, given),
-    events: (answer) => events(answer, call, given),
+    events: (coming) => events(coming, call, given),
   };
 }
 
@@ -182,7 +185,7 @@ function textOf(
 function whole(answer: Answer, call: ChatCall, { return_token_ids: tellIds }: Given): object {
   const { choices } = answer;
   return {
-    ...completionHead(answer, call.model, 'chatcmpl', 'chat.completion'),
+    ...completionHead(openingOf(answer), call.model, 'chatcmpl', 'chat.completion'),
     ...(tellIds && { prompt_token_ids: [...choices[0]!.answer.promptIds] }),
     choices: choices.map((choice, index) => ({
       index,
@@ -196,26 +199,33 @@ function whole(answer: Answer, call: ChatCall, { return_token_ids: tellIds }: Gi
 }
 
 /** The chunks, the last of them the usage where it was asked for. */
-function* events(answer: Answer, call: ChatCall, given: Given): Generator<StreamEvent> {
+async function* events(coming: Coming, call: ChatCall, given: Given): AsyncGenerator<StreamEvent> {
   const { return_token_ids: tellIds, stream_options: options } = given;
-  const frame = completionHead(answer, call.model, 'chatcmpl', 'chat.completion.chunk');
+  const opening = await coming.opening;
+  let frame = completionHead(opening, call.model, 'chatcmpl', 'chat.completion.chunk');
   const usage = options?.include_usage ? { usage: null } : {};
+  const chunk = (index: number, delta: object, more: object = {}): StreamEvent => ({
+    data: { ...frame, ...usage, ...more, choices: [{ index, delta, logprobs: null, finish_reason: null }] },
+  });
+  const begun = (index: number, promptIds: Int32Array): StreamEvent =>
+    chunk(index, { role: 'assistant', content: '' }, tellIds ? { prompt_token_ids: [...promptIds] } : {});
+  yield begun(0, opening.promptIds);
+  for await (const piece of coming.reasoning) yield chunk(0, { reasoning_content: piece });
+  for await (const piece of coming.content) yield chunk(0, { content: piece });
+  const answer = await coming.answer;
+  frame = completionHead(openingOf(answer), call.model, 'chatcmpl', 'chat.completion.chunk');
   for (const [index, choice] of answer.choices.entries()) {
     const { reasoning = '', content: words, toolCalls = [] } = choice.message;
-    const chunk = (delta: object, more: object = {}): StreamEvent => ({
-      data: { ...frame, ...usage, ...more, choices: [{ index, delta, logprobs: null, finish_reason: null }] },
-    });
-    yield chunk(
-      { role: 'assistant', content: '' },
-      tellIds ? { prompt_token_ids: [...choice.answer.promptIds] } : {},
-    );
-    for (const piece of pieces(reasoning)) yield chunk({ reasoning_content: piece });
-    for (const piece of pieces(words)) yield chunk({ content: piece });
+    if (index > 0) {
+      yield begun(index, choice.answer.promptIds);
+      for (const piece of pieces(reasoning)) yield chunk(index, { reasoning_content: piece });
+      for (const piece of pieces(words)) yield chunk(index, { content: piece });
+    }
     for (const [position, { id, name, arguments: made }] of toolCalls.entries()) {
-      const begun = { index: position, id, type: 'function', function: { name, arguments: '' } };
-      yield chunk({ tool_calls: [begun] });
+      const named = { index: position, id, type: 'function', function: { name, arguments: '' } };
+      yield chunk(index, { tool_calls: [named] });
       for (const piece of pieces(JSON.stringify(made))) {
-        yield chunk({ tool_calls: [{ index: position, function: { arguments: piece } }] });
+        yield chunk(index, { tool_calls: [{ index: position, function: { arguments: piece } }] });
       }
     }
     const last = {

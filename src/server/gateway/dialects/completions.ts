@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { AnsweredChoice } from '../call-recorder.ts';
-import { type Answer, toldOf } from './dialect.ts';
+import type { Opening } from './coming.ts';
 import { sampling } from './parameters.ts';
 
 const MAX_CHOICES = 64;
@@ -43,19 +43,18 @@ export function readBase(given: GivenBase) {
 
 /** What bodies and chunks begin with. */
 export function completionHead(
-  { choices, created }: Answer,
+  { ref, version, created, told }: Pick<Opening, 'ref' | 'version' | 'created' | 'told'>,
   model: string,
   prefix: 'chatcmpl' | 'cmpl',
   object: string,
 ): object {
-  const [first] = choices;
   return {
-    id: `${prefix}-${first!.ref}`,
+    id: `${prefix}-${ref}`,
     object,
     created,
     model,
-    system_fingerprint: `version-${first!.call.by.version}`,
-    turnwise: toldOf(first!),
+    system_fingerprint: `version-${version}`,
+    turnwise: told,
   };
 }
 

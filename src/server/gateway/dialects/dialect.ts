@@ -7,6 +7,7 @@ import type { ToolCall } from '../../../core/messages.ts';
 import type { ApiErrorParts } from '../api-error.ts';
 import type { AnsweredChoice } from '../call-recorder.ts';
 import type { CallRequest } from '../call-request.ts';
+import type { Coming } from './coming.ts';
 
 /** An answered call. */
 export interface Answer {
@@ -26,8 +27,8 @@ export interface Exchange {
   readonly call: CallRequest;
   readonly stream: boolean;
   whole(answer: Answer): object;
-  /** The events of a stream, made from the finished answer. */
-  events(answer: Answer): Iterable<StreamEvent>;
+  /** The events of a stream, which begins with the first words of the answer. */
+  events(coming: Coming): AsyncIterable<StreamEvent>;
   /** Later requests may name its answer: as a response, or as the latest of a thread. */
   readonly keeps?: 'response' | 'thread';
   /** Its first message is none of its history, so that what goes on from its answer leaves it out. */

@@ -120,9 +120,10 @@ describe.each(PATHS)('%s', (path) => {
   const limit = path === '/responses' ? 'max_output_tokens' : 'max_tokens';
 
   test.each(ANSWERS)('says %s', async (_case, text, expected, cutAt) => {
-    const { post, session } = await asking(() => text);
+    const { post, session, policy } = await asking(() => text);
     const more = cutAt === undefined ? {} : { [limit]: cutAt };
     const whole = await post(path, DIALECTS[path](more));
+    policy.tells = true;
     expect(whole.status).toBe(200);
     expect(read(path, whole.body)).toEqual({ thought: '', words: '', calls: [], ...expected });
     const streamed = await post(

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../core/json/json.ts';
 import { type ApiErrorParts, badRequest } from '../api-error.ts';
 import type { AnsweredChoice } from '../call-recorder.ts';
 import { type ChatCall, type ToolChoice, UNSAMPLED } from '../call-request.ts';
+import type { Coming } from './coming.ts';
 import {
   type Answer,
   type CountedPrompt,
@@ -24,6 +25,7 @@ import {
   type ParameterRules,
   readParameters,
   sampling,
+  strictIn,
   unsupported,
 } from './parameters.ts';
 import { pieces } from './pieces.ts';
@@ -41,6 +43,7 @@ const tool = z.object({
   name: functionName,
   description: z.string().nullish(),
   input_schema: jsonSchema.optional(),
+  strict: z.boolean().nullish(),
 });
 const format = z.object({ type: z.literal('json_schema'), schema: jsonSchema });
 
@@ -102,7 +105,7 @@ function read(body: unknown, reading: Reading): Exchange {
     ...(given.thread && { keeps: 'thread' }),
     ...(release && { settled: release }),
     whole: (answer) => whole(answer, call.model),
-    events: (answer) => events(answer, call.model),
+    events: (coming) => events(coming, call.model),
   };
 }
 
@@ -132,6 +135,7 @@ function readPrompt(given: z.output<typeof countSchema>, reading: Reading): Chat
     refs: transcript.refs,
     tools,
     toolChoice: checkChoice(readToolChoice(choice), tools),
+    strictTools: given.tools ? strictIn(given.tools) : (before?.strictTools ?? []),
     parallelToolCalls: !choice?.disable_parallel_tool_use,
     callIdPrefix: 'toolu',
     responseFormat: wanted ? { type: 'json_schema', schema: wanted.schema as JsonObject } : { type: 'text' },
@@ -172,17 +176,22 @@ type Block =
 
 function whole({ choices }: Answer, model: string): object {
   const choice = choices[0]!;
+  const { prompt, completion } = choice.answer.tokens;
   return {
-    id: `msg_${choice.ref}`,
-    type: 'message',
-    role: 'assistant',
-    model,
+    ...headOf(choice.ref, model),
     content: blocksOf(choice),
     ...ending(choice),
-    usage: usageOf(choice, choice.answer.tokens.completion),
+    usage: usageOf(prompt, completion),
     turnwise: toldOf(choice),
   };
 }
+
+const headOf = (ref: string, model: string): object => ({
+  id: `msg_${ref}`,
+  type: 'message',
+  role: 'assistant',
+  model,
+});
 
 function ending({ call, answer, message }: AnsweredChoice): object {
   const { stoppedBy } = answer;
@@ -192,8 +201,8 @@ function ending({ call, answer, message }: AnsweredChoice): object {
   return { stop_reason: stop_sequence === null ? 'end_turn' : 'stop_sequence', stop_sequence };
 }
 
-const usageOf = ({ answer }: AnsweredChoice, output: number): object => ({
-  input_tokens: answer.tokens.prompt,
+const usageOf = (input: number, output: number): object => ({
+  input_tokens: input,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: 0,
   output_tokens: output,
@@ -201,41 +210,61 @@ const usageOf = ({ answer }: AnsweredChoice, output: number): object => ({
 
 type Event = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-function* events(answer: Answer, model: string): Generator<StreamEvent> {
-  for (const data of eventsOf(answer, model)) yield { event: data.type, data };
+async function* events(coming: Coming, model: string): AsyncGenerator<StreamEvent> {
+  for await (const data of eventsOf(coming, model)) yield { event: data.type, data };
 }
 
-function* eventsOf(answer: Answer, model: string): Generator<Event> {
-  const choice = answer.choices[0]!;
-  const begun = { content: [], stop_reason: null, stop_sequence: null, usage: usageOf(choice, 0) };
-  yield { type: 'message_start', message: { ...whole(answer, model), ...begun } };
+async function* eventsOf(coming: Coming, model: string): AsyncGenerator<Event> {
+  const opening = await coming.opening;
+  const { ref } = opening;
+  const begun = {
+    content: [],
+    ...{ stop_reason: null, stop_sequence: null },
+    usage: usageOf(opening.promptTokens, 0),
+    turnwise: opening.told,
+  };
+  yield { type: 'message_start', message: { ...headOf(ref, model), ...begun } };
   yield { type: 'ping' };
-  for (const [index, block] of blocksOf(choice).entries()) {
-    yield { type: 'content_block_start', index, content_block: begunBlock(block) };
-    for (const delta of deltasOf(block)) yield { type: 'content_block_delta', index, delta };
-    yield { type: 'content_block_stop', index };
+  let index = 0;
+  const block = { type: 'thinking', thinking: '', signature: '' };
+  const signed = { type: 'signature_delta', signature: ref };
+  const thought = (thinking: string): Event => ({ type: 'thinking_delta', thinking });
+  if (yield* blockEvents(index, block, coming.reasoning, thought, signed)) index++;
+  const said = (text: string): Event => ({ type: 'text_delta', text });
+  if (yield* blockEvents(index, { type: 'text', text: '' }, coming.content, said)) index++;
+  const answer = await coming.answer;
+  const choice = answer.choices[0]!;
+  for (const { id, name, arguments: input } of choice.message.toolCalls ?? []) {
+    const json = async function* (): AsyncGenerator<string> {
+      yield* ['', ...pieces(JSON.stringify(input))];
+    };
+    const called = (partial: string): Event => ({ type: 'input_json_delta', partial_json: partial });
+    yield* blockEvents(index++, { type: 'tool_use', id, name, input: {} }, json(), called);
   }
   // Some clients add the counts up, some take the last: both are right where these are whole.
-  const usage = usageOf(choice, choice.answer.tokens.completion);
-  yield { type: 'message_delta', delta: ending(choice), usage };
+  const usage = usageOf(choice.answer.tokens.prompt, choice.answer.tokens.completion);
+  yield { type: 'message_delta', delta: ending(choice), usage, turnwise: toldOf(choice) };
   yield { type: 'message_stop' };
 }
 
-function begunBlock(block: Block): object {
-  if (block.type === 'text') return { ...block, text: '' };
-  return block.type === 'thinking' ? { ...block, thinking: '', signature: '' } : { ...block, input: {} };
-}
-
-function* deltasOf(block: Block): Generator<Event> {
-  if (block.type === 'text') for (const text of pieces(block.text)) yield { type: 'text_delta', text };
-  if (block.type === 'thinking') {
-    for (const thinking of pieces(block.thinking)) yield { type: 'thinking_delta', thinking };
-    yield { type: 'signature_delta', signature: block.signature };
+/** A block, where it has anything in it. Returns whether it has. */
+async function* blockEvents(
+  index: number,
+  begun: object,
+  parts: AsyncIterable<string>,
+  deltaOf: (part: string) => Event,
+  last?: Event,
+): AsyncGenerator<Event, boolean> {
+  let isOpen = false;
+  for await (const part of parts) {
+    if (!isOpen) yield { type: 'content_block_start', index, content_block: begun };
+    isOpen = true;
+    yield { type: 'content_block_delta', index, delta: deltaOf(part) };
   }
-  if (block.type !== 'tool_use') return;
-  yield { type: 'input_json_delta', partial_json: '' };
-  for (const piece of pieces(JSON.stringify(block.input)))
-    yield { type: 'input_json_delta', partial_json: piece };
+  if (!isOpen) return false;
+  if (last) yield { type: 'content_block_delta', index, delta: last };
+  yield { type: 'content_block_stop', index };
+  return true;
 }
 
 const errorTypes: Partial<Record<ApiErrorParts['status'], string>> = {

@@ -114,6 +114,11 @@ export function declared(
   };
 }
 
+/** The names of the tools that are to be called as their schemas say. */
+export const strictIn = (
+  tools: readonly { readonly name?: string | undefined; readonly strict?: boolean | null | undefined }[],
+): string[] => tools.flatMap(({ name, strict }) => (strict && name !== undefined ? [name] : []));
+
 /** @throws ApiError 400 where a tool is to be called that is not there */
 export function checkChoice(choice: ToolChoice, tools: readonly ToolDeclaration[]): ToolChoice {
   if (choice === 'auto' || choice === 'none') return choice;

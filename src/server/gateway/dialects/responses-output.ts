@@ -2,7 +2,8 @@
 
 import type { AnsweredChoice } from '../call-recorder.ts';
 import type { ChatCall } from '../call-request.ts';
-import { refOf, type StreamEvent } from './dialect.ts';
+import type { Coming, Opening } from './coming.ts';
+import { type Answer, refOf, type StreamEvent } from './dialect.ts';
 import { pieces } from './pieces.ts';
 import { tokenLogprobs } from './token-logprobs.ts';
 
@@ -40,31 +41,20 @@ export type OutputItem =
       readonly arguments: string;
     };
 
+type Item<Type> = Extract<OutputItem, { readonly type: Type }>;
+
 /** Thoughts, words (unless there are none, and calls), calls. Only words are cut: a call that was is among them. */
 export function outputOf(
   { call: { finish }, answer, message, ref }: AnsweredChoice,
   { call, encrypted }: { readonly call: ChatCall; readonly encrypted: boolean },
 ): OutputItem[] {
   const { content, reasoning, toolCalls = [] } = message;
-  const items: OutputItem[] = [];
-  if (reasoning !== undefined) {
-    items.push({
-      id: `rs_${ref}`,
-      type: 'reasoning',
-      status: 'completed',
-      summary: [{ type: 'summary_text', text: reasoning }],
-      // Nothing is hidden here; clients without a store send it back.
-      ...(encrypted && { encrypted_content: ref }),
-    });
-  }
+  const items: OutputItem[] = reasoning === undefined ? [] : [thoughtItem(ref, reasoning, encrypted)];
   if (content !== '' || toolCalls.length === 0) {
     const logprobs = call.logprobs ? tokenLogprobs(answer.told ?? []) : [];
     items.push({
-      id: `msg_${ref}`,
-      type: 'message',
+      ...messageItem(ref, { type: 'output_text', text: content, annotations: [], logprobs }),
       status: finish === 'length' ? 'incomplete' : 'completed',
-      role: 'assistant',
-      content: [{ type: 'output_text', text: content, annotations: [], logprobs }],
     });
   }
   for (const { id, name, arguments: given } of toolCalls) {
@@ -80,32 +70,62 @@ export function outputOf(
   return items;
 }
 
+const thoughtItem = (ref: string, text: string, encrypted: boolean): Item<'reasoning'> => ({
+  id: `rs_${ref}`,
+  type: 'reasoning',
+  status: 'completed',
+  summary: [{ type: 'summary_text', text }],
+  // Nothing is hidden here; clients without a store send it back.
+  ...(encrypted && { encrypted_content: ref }),
+});
+
+const messageItem = (ref: string, part: TextPart): Item<'message'> => ({
+  id: `msg_${ref}`,
+  type: 'message',
+  status: 'completed',
+  role: 'assistant',
+  content: [part],
+});
+
 type Event = { readonly type: string } & Readonly<Record<string, unknown>>;
 
+interface StreamParts {
+  readonly coming: Coming;
+  readonly encrypted: boolean;
+  readonly items: (answer: Answer) => readonly OutputItem[];
+  readonly begun: (opening: Opening) => object;
+  readonly ended: (answer: Answer) => Event;
+}
+
 /** Item after item, each from `added` to `done`, between the response as it begins and as it ends. */
-export function* streamOf(parts: {
-  readonly items: readonly OutputItem[];
-  readonly begun: object;
-  readonly ended: Event;
-}): Generator<StreamEvent> {
+export async function* streamOf(parts: StreamParts): AsyncGenerator<StreamEvent> {
   let number = 0;
-  for (const { type, ...data } of eventsOf(parts)) {
+  for await (const { type, ...data } of eventsOf(parts)) {
     yield { event: type, data: { type, sequence_number: number++, ...data } };
   }
 }
 
-function* eventsOf({ items, begun, ended }: Parameters<typeof streamOf>[0]): Generator<Event> {
-  yield { type: 'response.created', response: begun };
-  yield { type: 'response.in_progress', response: begun };
-  for (const [index, item] of items.entries()) {
-    const place = { item_id: item.id, output_index: index };
-    yield { type: 'response.output_item.added', output_index: index, item: begunItem(item) };
-    if (item.type === 'reasoning') yield* summaryEvents(item.summary, place);
-    else if (item.type === 'message') yield* textEvents(item.content, place);
-    else yield* argumentEvents(item, place);
-    yield { type: 'response.output_item.done', output_index: index, item };
+async function* eventsOf({ coming, encrypted, items, begun, ended }: StreamParts): AsyncGenerator<Event> {
+  const opening = await coming.opening;
+  const response = begun(opening);
+  yield { type: 'response.created', response };
+  yield { type: 'response.in_progress', response };
+  let index = 0;
+  if (yield* thoughtEvents(coming.reasoning, opening.ref, encrypted)) index++;
+  const isSaid = yield* wordEvents(coming.content, opening.ref, index);
+  const answer = await coming.answer;
+  for (const item of items(answer)) {
+    if (item.type === 'reasoning') continue;
+    if (item.type === 'message') {
+      if (!isSaid) yield* begunMessage(item, index);
+      yield* endedMessage(item, index);
+    } else {
+      yield { type: 'response.output_item.added', output_index: index, item: begunItem(item) };
+      yield* argumentEvents(item, { item_id: item.id, output_index: index });
+    }
+    yield { type: 'response.output_item.done', output_index: index++, item };
   }
-  yield ended;
+  yield ended(answer);
 }
 
 function begunItem(item: OutputItem): object {
@@ -119,35 +139,67 @@ interface ItemPlace {
   readonly output_index: number;
 }
 
-function* summaryEvents(summary: readonly SummaryPart[], item: ItemPlace): Generator<Event> {
-  for (const [index, { text }] of summary.entries()) {
-    const place = { ...item, summary_index: index };
-    const part = (said: string): object => ({ type: 'summary_text', text: said });
-    yield { type: 'response.reasoning_summary_part.added', ...place, part: part('') };
-    for (const delta of pieces(text))
-      yield { type: 'response.reasoning_summary_text.delta', ...place, delta };
-    yield { type: 'response.reasoning_summary_text.done', ...place, text };
-    yield { type: 'response.reasoning_summary_part.done', ...place, part: part(text) };
+/** The item of thoughts, the first, where there are any. Returns whether there are. */
+async function* thoughtEvents(
+  deltas: AsyncIterable<string>,
+  ref: string,
+  encrypted: boolean,
+): AsyncGenerator<Event, boolean> {
+  const place = { item_id: `rs_${ref}`, output_index: 0, summary_index: 0 };
+  const part = (said: string): object => ({ type: 'summary_text', text: said });
+  let text = '';
+  for await (const delta of deltas) {
+    if (text === '') {
+      const item = begunItem(thoughtItem(ref, '', encrypted));
+      yield { type: 'response.output_item.added', output_index: 0, item };
+      yield { type: 'response.reasoning_summary_part.added', ...place, part: part('') };
+    }
+    text += delta;
+    yield { type: 'response.reasoning_summary_text.delta', ...place, delta };
   }
+  if (text === '') return false;
+  yield { type: 'response.reasoning_summary_text.done', ...place, text };
+  yield { type: 'response.reasoning_summary_part.done', ...place, part: part(text) };
+  const item = thoughtItem(ref, text, encrypted);
+  yield { type: 'response.output_item.done', output_index: 0, item };
+  return true;
 }
 
-function* textEvents(content: readonly TextPart[], item: ItemPlace): Generator<Event> {
-  for (const [index, part] of content.entries()) {
-    const { text, logprobs } = part;
-    const place = { ...item, content_index: index };
-    yield { type: 'response.content_part.added', ...place, part: { ...part, text: '', logprobs: [] } };
-    for (const delta of pieces(text))
-      yield { type: 'response.output_text.delta', ...place, delta, logprobs: [] };
-    yield { type: 'response.output_text.done', ...place, text, logprobs };
-    yield { type: 'response.content_part.done', ...place, part };
+/** The item of words up to its end, where there are any. Returns whether there are. */
+async function* wordEvents(
+  deltas: AsyncIterable<string>,
+  ref: string,
+  index: number,
+): AsyncGenerator<Event, boolean> {
+  const item = messageItem(ref, { type: 'output_text', text: '', annotations: [], logprobs: [] });
+  const place = { item_id: item.id, output_index: index, content_index: 0 };
+  let isSaid = false;
+  for await (const delta of deltas) {
+    if (!isSaid) yield* begunMessage(item, index);
+    isSaid = true;
+    yield { type: 'response.output_text.delta', ...place, delta, logprobs: [] };
   }
+  return isSaid;
+}
+
+function* begunMessage(item: Item<'message'>, index: number): Generator<Event> {
+  const place = { item_id: item.id, output_index: index, content_index: 0 };
+  yield { type: 'response.output_item.added', output_index: index, item: begunItem(item) };
+  const part = { ...item.content[0]!, text: '', logprobs: [] };
+  yield { type: 'response.content_part.added', ...place, part };
+}
+
+function* endedMessage({ id, content: [part] }: Item<'message'>, index: number): Generator<Event> {
+  const place = { item_id: id, output_index: index, content_index: 0 };
+  const { text, logprobs } = part!;
+  yield { type: 'response.output_text.done', ...place, text, logprobs };
+  yield { type: 'response.content_part.done', ...place, part };
 }
 
 function* argumentEvents(
-  item: Extract<OutputItem, { readonly type: 'function_call' }>,
+  { name, arguments: given }: Item<'function_call'>,
   place: ItemPlace,
 ): Generator<Event> {
-  const { name, arguments: given } = item;
   for (const delta of pieces(given))
     yield { type: 'response.function_call_arguments.delta', ...place, delta };
   yield { type: 'response.function_call_arguments.done', ...place, name, arguments: given };

@@ -1,9 +1,10 @@
 /** OpenAI's `/responses`. Its state is the session's: responses by their ids, and items by theirs. */
 
-import { z } from 'zod';
 import type { JsonObject } from '../../../core/json/json.ts';
 import { badRequest, openaiError } from '../api-error.ts';
+import type { AnsweredChoice } from '../call-recorder.ts';
 import { type ChatCall, type ResponseFormat, type ToolChoice, UNSAMPLED } from '../call-request.ts';
+import { type Opening, openingOf } from './coming.ts';
 import {
   type Answer,
   type CountedPrompt,
@@ -11,97 +12,12 @@ import {
   type Exchange,
   type Reading,
   refOf,
-  toldOf,
 } from './dialect.ts';
-import {
-  checkChoice,
-  declared,
-  functionName,
-  jsonSchema,
-  type ParameterRules,
-  penalties,
-  readParameters,
-  sampling,
-  topLogprobs,
-  unsupported,
-} from './parameters.ts';
+import { checkChoice, declared, readParameters, strictIn, unsupported } from './parameters.ts';
 import { readItems, wireItems } from './responses-items.ts';
 import { type OutputItem, outputOf, streamOf } from './responses-output.ts';
+import { countRules, type Given, type GivenPrompt, rules } from './responses-request.ts';
 import { Transcript } from './transcript.ts';
-
-const toolName = z.object({ type: z.literal('function'), name: functionName });
-const toolChoice = z.union([
-  z.enum(['auto', 'none', 'required']),
-  toolName,
-  z.object({
-    type: z.literal('allowed_tools'),
-    mode: z.enum(['auto', 'required']),
-    tools: z.array(toolName).min(1),
-  }),
-]);
-const tool = z.object({
-  type: z.string(),
-  name: functionName.optional(),
-  description: z.string().nullish(),
-  parameters: jsonSchema.nullish(),
-});
-const format = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text') }),
-  z.object({ type: z.literal('json_object') }),
-  z.object({ type: z.literal('json_schema'), name: z.string(), schema: jsonSchema }),
-]);
-const text = z.object({ format: format.nullish(), verbosity: z.unknown().optional() });
-
-const asked = {
-  model: sampling.model,
-  input: z.union([z.string(), z.array(z.looseObject({}))]).nullish(),
-  instructions: z.string().nullish(),
-  previous_response_id: z.string().nullish(),
-  tools: z.array(tool).max(128).nullish(),
-  tool_choice: toolChoice.nullish(),
-  parallel_tool_calls: z.boolean().nullish(),
-  text: text.nullish(),
-};
-const schema = z.object({
-  ...sampling,
-  ...asked,
-  include: z.array(z.string()).nullish(),
-  max_output_tokens: z.int().min(1).nullish(),
-  seed: z.int().nullish(),
-  stop: z.union([z.string().min(1), z.array(z.string().min(1)).max(16)]).nullish(),
-  store: z.boolean().nullish(),
-  top_logprobs: topLogprobs,
-  truncation: z.enum(['disabled', 'auto']).nullish(),
-  metadata: z.record(z.string(), z.unknown()).nullish(),
-});
-const absent = {
-  background: 'an answer is sampled while its request waits; leave it out',
-  conversation: 'send "previous_response_id", or the items themselves',
-  prompt: 'there are no stored prompts; send "instructions" and "input"',
-};
-const rules: ParameterRules<typeof schema> = {
-  schema,
-  harmless: [
-    'user',
-    'service_tier',
-    'safety_identifier',
-    'prompt_cache_key',
-    'prompt_cache_retention',
-    'stream_options',
-    'max_tool_calls',
-    'betas',
-  ],
-  noted: ['reasoning', 'verbosity', 'reasoning_effort'],
-  neutral: penalties,
-  absent,
-};
-const countSchema = z.object(asked);
-const countRules: ParameterRules<typeof countSchema> = {
-  ...rules,
-  schema: countSchema,
-  harmless: [...rules.harmless, ...Object.keys(schema.shape)],
-};
-type Given = z.output<typeof schema>;
 
 export const responses: Dialect = {
   read,
@@ -132,26 +48,36 @@ function read(body: unknown, reading: Reading): Exchange {
   };
   const encrypted = include.includes('reasoning.encrypted_content');
   const output = (answer: Answer): OutputItem[] => outputOf(answer.choices[0]!, { call, encrypted });
-  const response = (answer: Answer, status: string, items: readonly object[]): object =>
-    responseOf(answer, given, call, status, items);
-  const whole = (answer: Answer): object => response(answer, statusOf(answer), output(answer));
+  const whole = (answer: Answer): object => {
+    const items = output(answer);
+    return responseOf(
+      openingOf(answer),
+      given,
+      call,
+      statusOf(answer),
+      items,
+      answer.choices[0]!.answer.tokens,
+    );
+  };
   return {
     call,
     stream: given.stream ?? false,
     keeps: 'response',
     instructed: Boolean(given.instructions),
     whole,
-    events: (answer) =>
+    events: (coming) =>
       streamOf({
-        items: output(answer),
-        begun: response(answer, 'in_progress', []),
-        ended: { type: `response.${statusOf(answer)}`, response: whole(answer) },
+        coming,
+        encrypted,
+        items: output,
+        begun: (opening) => responseOf(opening, given, call, 'in_progress', []),
+        ended: (answer) => ({ type: `response.${statusOf(answer)}`, response: whole(answer) }),
       }),
   };
 }
 
 /** What is asked, without how it is sampled. */
-function readPrompt(given: z.output<typeof countSchema>, reading: Reading): ChatCall {
+function readPrompt(given: GivenPrompt, reading: Reading): ChatCall {
   const { tool_choice: choice } = given;
   const tools = (given.tools ?? []).map(({ type, name, description, parameters }, index) => {
     if (type !== 'function') {
@@ -179,6 +105,7 @@ function readPrompt(given: z.output<typeof countSchema>, reading: Reading): Chat
     refs,
     tools,
     toolChoice: checkChoice(readToolChoice(choice), tools),
+    strictTools: strictIn(given.tools ?? []),
     ...(callable && { callable }),
     parallelToolCalls: given.parallel_tool_calls ?? true,
     callIdPrefix: 'call',
@@ -186,7 +113,7 @@ function readPrompt(given: z.output<typeof countSchema>, reading: Reading): Chat
   };
 }
 
-function transcriptOf(given: z.output<typeof countSchema>, reading: Reading): Transcript {
+function transcriptOf(given: GivenPrompt, reading: Reading): Transcript {
   const { instructions, previous_response_id: previous, input } = given;
   const transcript = new Transcript(reading);
   if (instructions) transcript.add({ role: 'system', content: instructions });
@@ -222,21 +149,41 @@ function readFormat(given: Given['text']): ResponseFormat {
     : wanted;
 }
 
+/** `/responses/input_tokens`: the call whose prompt is counted, and what its client is told. */
+export function readInputTokens(body: unknown, reading: Reading): CountedPrompt {
+  const call = readPrompt(readParameters(body, countRules, reading), reading);
+  return {
+    call,
+    told: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
+  };
+}
+
+/** `/responses/{id}/input_items`: all that stood before the answer. */
+export function inputItems({ call, instructed }: Exchange): object {
+  const data = wireItems((call as ChatCall).messages.slice(instructed ? 1 : 0));
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: false,
+  };
+}
+
 const statusOf = ({ choices }: Answer): string =>
   choices[0]!.call.finish === 'length' ? 'incomplete' : 'completed';
 
+/** @param tokens absent where it is in progress */
 function responseOf(
-  answer: Answer,
+  { ref, created, told }: Opening,
   given: Given,
   call: ChatCall,
   status: string,
   output: readonly object[],
+  tokens?: AnsweredChoice['answer']['tokens'],
 ): object {
-  const { created, choices } = answer;
-  const [choice] = choices;
-  const { prompt, completion } = choice!.answer.tokens;
   return {
-    id: `resp_${choice!.ref}`,
+    id: `resp_${ref}`,
     object: 'response',
     created_at: created,
     status,
@@ -256,38 +203,16 @@ function responseOf(
     tools: given.tools ?? [],
     top_p: given.top_p ?? 1,
     truncation: 'disabled',
-    usage:
-      status === 'in_progress'
-        ? null
-        : {
-            input_tokens: prompt,
-            input_tokens_details: { cached_tokens: 0 },
-            output_tokens: completion,
-            output_tokens_details: { reasoning_tokens: 0 },
-            total_tokens: prompt + completion,
-          },
+    usage: tokens
+      ? {
+          input_tokens: tokens.prompt,
+          input_tokens_details: { cached_tokens: 0 },
+          output_tokens: tokens.completion,
+          output_tokens_details: { reasoning_tokens: 0 },
+          total_tokens: tokens.prompt + tokens.completion,
+        }
+      : null,
     metadata: given.metadata ?? {},
-    turnwise: toldOf(choice!),
-  };
-}
-
-/** `/responses/input_tokens`: the call whose prompt is counted, and what its client is told. */
-export function readInputTokens(body: unknown, reading: Reading): CountedPrompt {
-  const call = readPrompt(readParameters(body, countRules, reading), reading);
-  return {
-    call,
-    told: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
-  };
-}
-
-/** `/responses/{id}/input_items`: all that stood before the answer. */
-export function inputItems({ call, instructed }: Exchange): object {
-  const data = wireItems((call as ChatCall).messages.slice(instructed ? 1 : 0));
-  return {
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: false,
+    turnwise: told,
   };
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { openaiError } from '../api-error.ts';
 import type { AnsweredChoice } from '../call-recorder.ts';
 import type { TextCall } from '../call-request.ts';
+import { type Coming, openingOf } from './coming.ts';
 import { completionHead, completionsBase, finishReason, harmless, readBase, usageOf } from './completions.ts';
 import {
   type Answer,
@@ -59,13 +60,13 @@ function read(body: unknown, reading: Reading): Exchange {
     call,
     stream: given.stream ?? false,
     whole: (answer) => whole(answer, call, given),
-    events: (answer) => events(answer, call, given),
+    events: (coming) => events(coming, call, given),
   };
 }
 
 function whole(answer: Answer, call: TextCall, given: Given): object {
   return {
-    ...completionHead(answer, call.model, 'cmpl', 'text_completion'),
+    ...completionHead(openingOf(answer), call.model, 'cmpl', 'text_completion'),
     choices: answer.choices.map((choice, index) => ({
       index,
       text: choice.message.content,
@@ -76,13 +77,17 @@ function whole(answer: Answer, call: TextCall, given: Given): object {
   };
 }
 
-function* events(answer: Answer, call: TextCall, given: Given): Generator<StreamEvent> {
-  const frame = completionHead(answer, call.model, 'cmpl', 'text_completion');
+async function* events(coming: Coming, call: TextCall, given: Given): AsyncGenerator<StreamEvent> {
+  let frame = completionHead(await coming.opening, call.model, 'cmpl', 'text_completion');
   const usage = given.stream_options?.include_usage ? { usage: null } : {};
+  const chunk = (index: number, text: string): StreamEvent => ({
+    data: { ...frame, ...usage, choices: [{ index, text, logprobs: null, finish_reason: null }] },
+  });
+  for await (const piece of coming.content) yield chunk(0, piece);
+  const answer = await coming.answer;
+  frame = completionHead(openingOf(answer), call.model, 'cmpl', 'text_completion');
   for (const [index, choice] of answer.choices.entries()) {
-    for (const text of pieces(choice.message.content)) {
-      yield { data: { ...frame, ...usage, choices: [{ index, text, logprobs: null, finish_reason: null }] } };
-    }
+    if (index > 0) for (const text of pieces(choice.message.content)) yield chunk(index, text);
     yield { data: { ...frame, ...usage, choices: [{ index, text: '', ...ending(choice, call, given) }] } };
   }
   if (given.stream_options?.include_usage) {

@@ -66,7 +66,8 @@ function message(events: Body[]): Body {
     }
     if (event.type === 'content_block_stop' && whole.content[event.index].type === 'tool_use')
       whole.content[event.index].input = JSON.parse(json[event.index]!);
-    if (event.type === 'message_delta') Object.assign(whole, event.delta, { usage: event.usage });
+    if (event.type === 'message_delta')
+      Object.assign(whole, event.delta, { usage: event.usage, turnwise: event.turnwise });
   }
   return whole;
 }
@@ -95,5 +96,7 @@ function completion(events: Body[]): Body {
     }
   }
   const usage = events.at(-1).usage;
-  return { ...head, choices, ...(usage && { usage }) };
+  // Events before the end of sampling do not know whether the answer is valid.
+  const { turnwise } = events.at(-1);
+  return { ...head, turnwise, choices, ...(usage && { usage }) };
 }

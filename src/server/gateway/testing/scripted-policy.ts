@@ -12,6 +12,8 @@ export interface ScriptedTokens extends PromptPolicy {
   readonly requests: PromptRequest[];
   /** What was sampled for each. */
   readonly sampled: ReadonlyMap<PromptRequest, readonly number[]>;
+  /** Whether it tells of each token when it is there. */
+  tells?: boolean;
   /** The likeliest tokens in every place, where they are asked for. */
   top?: readonly TokenProbability[];
 }
@@ -35,9 +37,11 @@ export function scriptedTokens(
     complete: async (request) => {
       requests.push(request);
       const text = await say(request);
-      const ids = renderer.completionIds(text).slice(0, request.sampling.maxTokens);
+      const written = renderer.completionIds(text).slice(0, request.sampling.maxTokens);
+      const enough = policy.tells ? written.findIndex((id) => request.heard?.(id) === false) : -1;
+      const ids = enough < 0 ? written : written.slice(0, enough + 1);
       sampled.set(request, ids);
-      const stopped = renderer.stopIds.includes(ids.at(-1)!);
+      const stopped = enough >= 0 || renderer.stopIds.includes(ids.at(-1)!);
       return {
         ids: Int32Array.from(ids),
         logprobs: Float32Array.from(ids, (_, index) => -1 - index),

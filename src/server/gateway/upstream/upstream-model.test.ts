@@ -3,11 +3,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Gateway } from './gateway.ts';
-import { policyModel } from './policy-model.ts';
-import type { GatewaySession } from './session.ts';
-import { pathsOf } from './testing/rebuild.ts';
-import { rendererOf, scriptedTokens } from './testing/scripted-policy.ts';
+import { Gateway } from '../gateway.ts';
+import { policyModel } from '../policy-model.ts';
+import type { GatewaySession } from '../session.ts';
+import { pathsOf } from '../testing/rebuild.ts';
+import { rendererOf, scriptedTokens } from '../testing/scripted-policy.ts';
 import { parseUpstream, type UpstreamOptions, upstreamModel } from './upstream-model.ts';
 
 const open: { stop(): Promise<unknown> }[] = [];
@@ -129,6 +129,20 @@ test('a black box: what was asked goes through, the answer comes back, and nothi
       },
     ],
   });
+});
+
+test('a tool call that its server cut does not leave as one, and the agent that throws is not to blame', async () => {
+  const call = { id: 'theirs', type: 'function', function: { name: 'look', arguments: '{"a":' } };
+  for (const given of [call, { ...call, function: { name: 'look', arguments: '{"a":1}' } }]) {
+    const message = { role: 'assistant', content: null, tool_calls: [given] };
+    const url = await serveRaw(answering({ choices: [{ message, finish_reason: 'length' }] }));
+    const { ask, session } = await front(url);
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
+    const { body } = await ask(hello, { tools });
+    expect(body.choices[0]!.message.tool_calls).toBeUndefined();
+    expect(body.choices[0]!.message.content).toContain('look');
+    expect(session.record().calls).toMatchObject([{ finish: 'length', problem: expect.any(String) }]);
+  }
 });
 
 test('an answer without end is cut off, and one that is too deep is not parsed', async () => {

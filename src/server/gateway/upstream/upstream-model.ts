@@ -4,15 +4,15 @@
  */
 
 import { z } from 'zod';
-import { TurnwiseError } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/json/json.ts';
-import { jsonProblem } from '../../core/json/json-limits.ts';
-import type { Message } from '../../core/messages.ts';
-import { writeReply } from '../../core/word-reply.ts';
-import type { Reply } from '../../model/chat/conversation.ts';
-import { type CallRequest, requestedSampling } from './call-request.ts';
-import type { ChatModel, ModelAnswer, ModelRequest, ToldToken } from './chat-model.ts';
-import { CUT_CALL } from './policy-model.ts';
+import { TurnwiseError } from '../../../core/errors.ts';
+import type { JsonObject } from '../../../core/json/json.ts';
+import { jsonProblem } from '../../../core/json/json-limits.ts';
+import type { Message } from '../../../core/messages.ts';
+import { writeReply } from '../../../core/word-reply.ts';
+import type { Reply } from '../../../model/chat/conversation.ts';
+import { type CallRequest, requestedSampling } from '../call-request.ts';
+import type { ChatModel, ModelAnswer, ModelRequest, ToldToken } from '../chat-model.ts';
+import { CUT_CALL } from '../policy-model.ts';
 import { type PostOptions, post, upstreamFailed } from './upstream-post.ts';
 
 export interface UpstreamOptions extends Omit<PostOptions, 'signal'> {
@@ -89,7 +89,10 @@ function requestBody(call: CallRequest, { model, tokenIds }: UpstreamOptions): o
       ? {
           messages: call.messages.map(wireMessage),
           ...(call.tools.length > 0 && {
-            tools: call.tools.map((declared) => ({ type: 'function', function: declared })),
+            tools: call.tools.map((declared) => ({
+              type: 'function',
+              function: { ...declared, ...(call.strictTools.includes(declared.name) && { strict: true }) },
+            })),
             tool_choice:
               typeof call.toolChoice === 'string'
                 ? call.toolChoice
