@@ -1,10 +1,26 @@
 /** Rows as episodes, so that everything that learns from episodes learns from files. */
 
 import { createHash } from 'node:crypto';
-import type { Call, Episode, EpisodeKey, Group, Role, Split, Transition } from '../core/episode.ts';
+import type {
+  Call,
+  Episode,
+  EpisodeKey,
+  Group,
+  Role,
+  Split,
+  TopTokens,
+  Transition,
+} from '../core/episode.ts';
 import type { Message, ToolDeclaration } from '../core/messages.ts';
 import { isTrainable, type StopReason } from '../core/stop.ts';
-import { type ConversationRow, isLearned, isPreference, type Row, type RowMessage } from './row.ts';
+import {
+  type ConversationRow,
+  isLearned,
+  isPreference,
+  type Row,
+  type RowMessage,
+  type RowTop,
+} from './row.ts';
 import { openingOf, recordedEpisode } from './rows-of-episode.ts';
 
 export interface RowReading {
@@ -180,6 +196,7 @@ function callsOf(
       context: spans?.ids.slice(from, start) ?? new Int32Array(),
       ids: spans?.ids.slice(start, end) ?? new Int32Array(),
       logprobs: spans?.logprobs.slice(sampled, sampled + end - start) ?? new Float32Array(),
+      ...(spans?.top && end > start && { top: topIn(spans.top, sampled, sampled + end - start) }),
       messages: fresh,
       ...(key !== undefined && { tools: key }),
       text: write(message),
@@ -195,6 +212,11 @@ function callsOf(
     [parent, fresh, from, sampled] = [id, [], end, sampled + end - start];
   }
   return spans !== undefined;
+}
+
+/** The likeliest tokens of some of the sampled ids. */
+function topIn({ k, ids, logprobs }: RowTop, from: number, to: number): TopTokens {
+  return { ids: ids.slice(from * k, to * k), logprobs: logprobs.slice(from * k, to * k) };
 }
 
 function toolsKey(

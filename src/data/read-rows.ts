@@ -9,7 +9,7 @@ import { exactNumber } from '../core/json/exact-json.ts';
 import type { Json } from '../core/json/json.ts';
 import { type Body, pairOf, promptAndCompletion, shareGpt } from './foreign-rows.ts';
 import { readMessages, readTools } from './read-message.ts';
-import { isLearned, type Row, type RowSource, type RowTokens } from './row.ts';
+import { isLearned, type Row, type RowSource, type RowTokens, type RowTop } from './row.ts';
 import { fieldsOf, listOf, numberOf, RowProblem, rowInvalid } from './row-problem.ts';
 
 export interface NumberedRow {
@@ -144,7 +144,7 @@ function sourceOf(value: unknown): RowSource {
 }
 
 function tokensOf(value: unknown): RowTokens {
-  const { tokenizer, ids, sampled, logprobs } = fieldsOf(value, 'tokens');
+  const { tokenizer, ids, sampled, logprobs, top } = fieldsOf(value, 'tokens');
   if (tokenizer !== undefined && typeof tokenizer !== 'string')
     throw new RowProblem('tokens.tokenizer', tokenizer, 'a hash');
   const all = Int32Array.from(listOf(ids, 'tokens.ids').map((id, index) => idOf(id, `tokens.ids[${index}]`)));
@@ -174,7 +174,35 @@ function tokensOf(value: unknown): RowTokens {
     ids: all,
     sampled: spans,
     logprobs: probabilities,
+    ...(top != null && { top: topOf(top, count) }),
   };
+}
+
+/** Likeliest tokens of `count` sampled ids. */
+function topOf(value: unknown, count: number): RowTop {
+  const { by, k, ids, logprobs } = fieldsOf(value, 'tokens.top');
+  if (by !== undefined && typeof by !== 'string') throw new RowProblem('tokens.top.by', by, 'a name');
+  if (!Number.isInteger(k) || (k as number) < 1)
+    throw new RowProblem('tokens.top.k', k, 'a whole number from 1');
+  const all = Int32Array.from(
+    listOf(ids, 'tokens.top.ids').map((id, index) => idOf(id, `tokens.top.ids[${index}]`)),
+  );
+  const probabilities = Float32Array.from(
+    listOf(logprobs, 'tokens.top.logprobs').map((logprob, index) =>
+      numberOf(logprob, `tokens.top.logprobs[${index}]`),
+    ),
+  );
+  for (const [name, { length }] of Object.entries({ ids: all, logprobs: probabilities })) {
+    if (length === count * (k as number)) continue;
+    throw new RowProblem(
+      `tokens.top.${name}`,
+      `${length} numbers`,
+      `${count * (k as number)}: ${k} for each of ${count} sampled ids`,
+    );
+  }
+  const over = probabilities.find((logprob) => logprob > 1e-3);
+  if (over !== undefined) throw new RowProblem('tokens.top.logprobs', over, 'log-probabilities, at most 0');
+  return { ...(by !== undefined && { by }), k: k as number, ids: all, logprobs: probabilities };
 }
 
 function idOf(value: unknown, path: string): number {

@@ -48,6 +48,19 @@ export interface RowTokens {
   readonly sampled: readonly (readonly [from: number, to: number])[];
   /** Log-probabilities of the sampled ids, one answer after another. */
   readonly logprobs: Float32Array;
+  /** What a teacher would have written in the place of each sampled id. */
+  readonly top?: RowTop;
+}
+
+/** A teacher's likeliest tokens in the place of each sampled id. */
+export interface RowTop {
+  /** Who says so. */
+  readonly by?: string;
+  /** How many for each id. */
+  readonly k: number;
+  /** k for each sampled id, one after another. */
+  readonly ids: Int32Array;
+  readonly logprobs: Float32Array;
 }
 
 interface RowParts {

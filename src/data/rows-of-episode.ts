@@ -175,7 +175,18 @@ function tokensOf(
     ids: Int32Array.from(ids),
     sampled,
     logprobs: Float32Array.from(logprobs),
+    ...topOf(read),
   };
+}
+
+/** The likeliest tokens of a teacher, where all calls have them. */
+function topOf(calls: readonly Call[]): Pick<RowTokens, 'top'> {
+  const numbers = new Set(calls.map(({ ids, top }) => (top?.ids.length ?? 0) / ids.length));
+  const [k = 0] = numbers;
+  if (numbers.size !== 1 || k === 0) return {};
+  const ids = Int32Array.from(calls.flatMap(({ top }) => Array.from(top!.ids)));
+  const logprobs = Float32Array.from(calls.flatMap(({ top }) => Array.from(top!.logprobs)));
+  return { top: { k, ids, logprobs } };
 }
 
 function sourceOf(

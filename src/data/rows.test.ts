@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Message } from '../core/messages.ts';
 import { madeCall, madeEpisode, madeTransition } from '../core/testing/made-episodes.ts';
 import { episodesOfRows } from './episodes-of-rows.ts';
+import { pairsOfRows } from './pairs-of-rows.ts';
 import { checkRows, parseRow, readRows } from './read-rows.ts';
 import { type ConversationRow, messagesOf, type Row } from './row.ts';
 import { RowProblem } from './row-problem.ts';
@@ -243,4 +244,55 @@ test('a division keeps rows of one opening together, and is the same in a larger
     heldOut.filter((row) => rows.indexOf(row) < 20),
   );
   expect(statisticsOf(rows)).toMatchObject({ rows: 60, tasks: 30, answers: 60, rewarded: 0 });
+});
+
+const taught = (top: object) => ({
+  messages: [user, answer],
+  tokens: { tokenizer: 'hash', ids: [1, 2, 3, 4], sampled: [[2, 4]], logprobs: [-1, -2], top },
+});
+
+test('a teacher’s likeliest tokens are read, written, and stand with the calls that they are of', () => {
+  const row = read(
+    taught({ by: 'large', k: 2, ids: [3, 9, 4, 8], logprobs: [-0.1, -3, -0.2, -2.5] }),
+  ) as ConversationRow;
+  expect(parseRow(rowLine(row))).toEqual(row);
+  const of = (tokenizer: string) => episodesOfRows([row], { ...reading, tokenizer });
+  const [call] = of('hash').groups[0]!.members[0]!.calls;
+  expect([...call!.top!.ids]).toEqual([3, 9, 4, 8]);
+  expect(call!.top!.logprobs[3]).toBeCloseTo(-2.5, 6);
+  // In the words of another model they mean nothing.
+  expect(of('other').groups[0]!.members[0]!.calls[0]!.top).toBeUndefined();
+});
+
+test.each<[object, string]>([
+  [{ ids: [3, 4], logprobs: [-1, -1] }, 'tokens.top.k'],
+  [{ k: 2, ids: [3, 9, 4], logprobs: [-1, -1, -1, -1] }, 'tokens.top.ids'],
+  [{ k: 1, ids: [3, 4], logprobs: [-1] }, 'tokens.top.logprobs'],
+  [{ k: 1, ids: [3, -4], logprobs: [-1, -1] }, 'tokens.top.ids[1]'],
+  [{ k: 1, ids: [3, 4], logprobs: [0.5, -1] }, 'tokens.top.logprobs'],
+])('likeliest tokens %j cannot be used: %s', (top, path) => {
+  expect(() => read(taught(top))).toThrow(RowProblem);
+  try {
+    read(taught(top));
+  } catch (problem) {
+    expect((problem as RowProblem).path).toBe(path);
+  }
+});
+
+test('pairs are made of conversations that begin alike: the best with the worst, and so on inwards', () => {
+  const said = (content: string, reward: number, asked = user) =>
+    read({ messages: [asked, { role: 'assistant', content }], reward });
+  const rows = [
+    ...[said('b', 0.5), said('a', 1), said('d', 0), said('c', 0.25), said('e', 0.4)],
+    ...[said('alone', 1, { ...user, content: 'else' }), said('x', 1, { ...user, content: 'equal' })],
+    said('y', 1, { ...user, content: 'equal' }),
+  ];
+  const pairs = pairsOfRows(rows);
+  expect(pairs.map(({ chosen, rejected }) => [chosen[0]!.content, rejected[0]!.content])).toEqual([
+    ['a', 'd'],
+    ['b', 'c'],
+  ]);
+  expect(pairs[0]!.messages).toEqual([user]);
+  expect(parseRow(rowLine(pairs[0]!))).toEqual(pairs[0]);
+  expect(pairsOfRows(pairs)).toEqual(pairs);
 });

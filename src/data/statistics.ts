@@ -65,12 +65,12 @@ export function statisticsOf(rows: readonly Row[]): DataStatistics {
  * A share of the rows to be held out, and the rest. All rows of a task go together, and each task by its own opening and the
  * seed, so that a file that grows keeps its division.
  */
-export function splitRows(
-  rows: readonly Row[],
+export function splitRows<R extends Row>(
+  rows: readonly R[],
   share: number,
   seed: number,
-): { readonly kept: readonly Row[]; readonly heldOut: readonly Row[] } {
-  const isHeldOut = (row: Row): boolean => {
+): { readonly kept: readonly R[]; readonly heldOut: readonly R[] } {
+  const isHeldOut = (row: R): boolean => {
     const digest = createHash('sha256')
       .update(`${seed}/${openingOf(row)}`)
       .digest();

@@ -45,10 +45,18 @@ describe('a summary', () => {
     expect(summarise([...failed, played(1), played(0, 'turn-limit')])).toMatchObject({
       episodes: 2,
       success: 0.5,
+      // One of five.
+      successOfAll: 0.2,
       return: 0.5,
       turns: 2,
       stops: { 'failed:environment': 1, timeout: 1, cancelled: 1, done: 1, 'turn-limit': 1 },
     });
+  });
+
+  test('counts an invalid action as an outcome, and success among all only where some failed', () => {
+    const result = summarise([played(0, 'invalid-action'), played(1)]);
+    expect(result).toMatchObject({ episodes: 2, success: 0.5, stops: { 'invalid-action': 1, done: 1 } });
+    expect(result).not.toHaveProperty('successOfAll');
   });
 
   test('counts every role of an episode, and the turns of a branch from the start', () => {

@@ -11,8 +11,11 @@ import { environmentMetrics } from '../rollout/environment-metrics.ts';
 import { scoreGroups } from '../rollout/score-groups.ts';
 
 export interface EvaluationResult {
+  /** Those that ended well: the others count in nothing but `stops` and `successOfAll`. */
   readonly episodes: number;
   readonly success: number;
+  /** Successes among all episodes, failed ones included. Absent where none failed. */
+  readonly successOfAll?: number;
   /** 95% (Wilson). */
   readonly successInterval: readonly [number, number];
   readonly return: number;
@@ -90,6 +93,7 @@ export function summarise(
   return {
     episodes: count,
     success: count === 0 ? 0 : successes / count,
+    ...(count < played.length && { successOfAll: successes / played.length }),
     successInterval: [interval.low, interval.high],
     return: average,
     returnInterval: [average - half, average + half],

@@ -1,17 +1,20 @@
 /** A checkpoint of a run: its model alone, for export, or as a policy that can play. */
 
 import { unwatched } from '../rollout/watch.ts';
+import type { SpendMeter } from '../server/gateway/spend.ts';
 import { RunDirectory } from '../store/run-directory.ts';
+import { catalogueWith, OWN } from '../train/config/own-definitions.ts';
 import { Archive } from '../train/kit/archive.ts';
 import { createLearner, type Learner } from '../train/kit/learner.ts';
 import { defineRecipe } from '../train/recipes/recipe.ts';
 import { type WorldRequest, worldOfRun } from './load/run-world.ts';
 import { openAgentRun } from './model/agent-run.ts';
+import { askElsewhere } from './model/ask-model.ts';
 import { languageOf } from './model/policy-language.ts';
 import { type ModelRequest, type OpenedEngine, openModel } from './open-model.ts';
 import { type OpenSeats, openSeats } from './players/open-seats.ts';
 import { catalogueOf } from './settings/run-definitions.ts';
-import { readRunFile } from './settings/run-recipe.ts';
+import { readRunFile, recipeOfRun } from './settings/run-recipe.ts';
 import { version } from './version.ts';
 
 /** A policy with the engine that holds it; it is to be closed. */
@@ -24,13 +27,18 @@ export type OpenedCheckpoint = Learner & {
 };
 
 /** A policy that a checkpoint holds, ready to play. */
-export async function openCheckpoint(request: ModelRequest & WorldRequest): Promise<OpenedCheckpoint> {
+export async function openCheckpoint(
+  request: ModelRequest & WorldRequest & { readonly spend?: SpendMeter },
+): Promise<OpenedCheckpoint> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const file = readRunFile(run);
   const world = await worldOfRun(request, file);
   // Whoever plays asks for no credit and no loss.
   const { context } = file.config;
-  const catalogue = await catalogueOf({ context }, request.definitions, request.name);
+  const named = await catalogueOf({ context }, request.definitions, request.name);
+  const brings = context.name.startsWith(OWN);
+  const owner = brings ? await recipeOfRun(request.name, file, request.definitions) : undefined;
+  const catalogue = catalogueWith(owner, named);
   const { engine, card, open, folder, step } = await openModel(request);
   const { config } = file;
   let agentRun: Awaited<ReturnType<typeof openAgentRun>> | undefined;
@@ -39,7 +47,7 @@ export async function openCheckpoint(request: ModelRequest & WorldRequest): Prom
     await Promise.all([agentRun?.close(), seats?.close(), engine.close()]);
   };
   try {
-    agentRun = world.agent && (await openAgentRun(world.agent));
+    agentRun = world.agent && (await openAgentRun(world.agent, request.spend));
     const language = await languageOf(card, config, world, agentRun);
     const place = { root: request.root, folder: run.path, source: file.world, signal: request.signal };
     // What plays asks no recipe, which may be out of reach.
@@ -57,6 +65,7 @@ export async function openCheckpoint(request: ModelRequest & WorldRequest): Prom
       engine,
       watch: unwatched,
       archive: new Archive(async () => []),
+      askModel: askElsewhere(request.spend),
       ...language,
       ...(seats && { seats }),
     });

@@ -25,6 +25,8 @@ export interface ModelRequest {
   /** Which of several learners; default: the first. */
   readonly player?: string;
   readonly signal: AbortSignal;
+  /** Tokens for which there must be room, though the run itself had less. */
+  readonly contextLength?: number;
   /** Whose frozen weights it may share. */
   readonly held?: HeldBase;
 }
@@ -48,7 +50,8 @@ export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   requireLearner(player, request.name, file.config);
   const checkpoint = await ownCheckpoint(run, request.step);
   const folder = player === LEARNER ? checkpoint.folder : playerFolder(checkpoint.folder, player);
-  const { card, state } = checkpoint.state as unknown as CheckpointState;
+  const { card: kept, state } = checkpoint.state as unknown as CheckpointState;
+  const card = withRoomFor(request.contextLength, kept);
   const open = await reopenBase(card, request);
   const engine = await openEngine(card, file.config, open, undefined, request.held);
   try {
@@ -58,6 +61,12 @@ export async function openModel(request: ModelRequest): Promise<OpenedModel> {
     await engine.close();
     throw error;
   }
+}
+
+/** Weights know nothing of the length of a context. */
+function withRoomFor(contextLength: number | undefined, card: ModelCard): ModelCard {
+  if (contextLength === undefined || contextLength <= card.shape.contextLength) return card;
+  return { ...card, shape: { ...card.shape, contextLength } };
 }
 
 /** @throws TurnwiseError `config-invalid` where no learner of the run is called so */

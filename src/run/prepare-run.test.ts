@@ -7,7 +7,7 @@ import type { ObjectiveNeeds } from '../objective/contract/objective.ts';
 import { objectiveEntry } from '../objective/objectives.ts';
 import { defineTurns } from '../rollout/turns/turn-control.ts';
 import { builtIns } from '../train/config/catalogue.ts';
-import { obstacle } from '../train/recipes/fit.ts';
+import { obstacle } from '../train/fit/fit.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { findEnvironment } from './load/environments.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -119,7 +119,14 @@ test('an engine that lacks something is named as the reason', () => {
   const { recipe, config, world } = prepareRun(frozenLake, findRecipe('ppo'), {
     objective: { entropyCoefficient: 0.1 },
   });
-  const all = { valueHead: true, entropies: true, customObjectives: true, choices: true, temperatures: true };
+  const all = {
+    valueHead: true,
+    entropies: true,
+    customObjectives: true,
+    choices: true,
+    schemas: true,
+    temperatures: true,
+  };
   const reason = (engine: Partial<typeof all>): string | undefined =>
     obstacle(recipe, config, { world, engine: { ...all, ...engine } });
   expect(reason({})).toBeUndefined();
@@ -181,6 +188,7 @@ test('what places, retries and weights need is there, or the run is refused', ()
     entropies: true,
     customObjectives: true,
     choices: true,
+    schemas: true,
     temperatures: true,
   };
   const ofAgent = (more: Partial<typeof config>): string | undefined =>

@@ -9,9 +9,11 @@ import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
 import { builtIns, type Catalogue } from '../train/config/catalogue.ts';
 import type { TrainConfig, TrainSettings } from '../train/config/config.ts';
+import { catalogueWith } from '../train/config/own-definitions.ts';
 import { resolveConfig } from '../train/config/resolve.ts';
 import { choicesIn, readBy, unread } from '../train/config/run-schema.ts';
-import { type Alternative, obstacle, type Place, requireFit } from '../train/recipes/fit.ts';
+import { type Alternative, obstacle, requireFit } from '../train/fit/fit.ts';
+import type { Place } from '../train/fit/need.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { namesRecorded } from './data/recorded-data.ts';
@@ -31,13 +33,14 @@ export function prepareRun(
   factory: WorldFactory,
   recipe: Recipe,
   settings: TrainSettings,
-  catalogue: Catalogue = builtIns,
+  given: Catalogue = builtIns,
 ): PreparedRun {
+  const catalogue = catalogueWith(recipe, given);
   const wanted = configOf(factory, recipe, settings, catalogue);
   const world = factory.create(wanted.environment);
   const config = imitatingWhereItCan(wanted, settings, world);
   if (config.engine === 'tinker') requireServerAddress(config.tinker.baseUrl);
-  const alternatives = () => recipes.flatMap((other) => alternativeOf(factory, other, settings, catalogue));
+  const alternatives = () => recipes.flatMap((other) => alternativeOf(factory, other, settings, given));
   requireFit(recipe, config, placeOf(world, config.engine), alternatives, catalogue);
   requireScripts(world, config);
   seatedSources(world, config, unseatedIn(config, catalogue));
@@ -92,7 +95,9 @@ function requireScripts(world: World, config: TrainConfig): void {
 /** What is missing for the recipe in an environment as it is, with the embedded engine; undefined where it can be used. */
 export function obstacleIn(factory: WorldFactory, recipe: Recipe): string | undefined {
   const world = createWorld(factory, []);
-  return obstacle(recipe, configOf(factory, recipe, {}), placeOf(world));
+  // Which teacher it is says nothing about the environment.
+  const settings = recipe.needs?.teacher ? { teacher: 'RUN' } : {};
+  return obstacle(recipe, configOf(factory, recipe, settings), placeOf(world), catalogueWith(recipe));
 }
 
 const abilities: Readonly<Record<TrainConfig['engine'], EngineAbilities>> = {
@@ -112,7 +117,7 @@ export function configOf(
 ): TrainConfig {
   return resolveConfig({
     recipe,
-    catalogue,
+    catalogue: catalogueWith(recipe, catalogue),
     environmentOptions: factory.options,
     ...(factory.settings ? { environmentSettings: factory.settings } : {}),
     settings,

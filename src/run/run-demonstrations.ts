@@ -10,6 +10,7 @@ import type { Catalogue } from '../train/config/catalogue.ts';
 import type { TrainConfig } from '../train/config/config.ts';
 import { contextOf } from '../train/kit/learner.ts';
 import type { AgentRun } from './model/agent-run.ts';
+import { usersOfWorld } from './players/user-player.ts';
 import type { RunControl } from './run-io.ts';
 
 /** Episodes whose actions are shown to a pretrained model as examples. */
@@ -69,6 +70,7 @@ export async function playDemonstrations(
       exchanges: config.rollout.exchangeEvery > 0,
       watch,
       ...(agentRun && { play: agentRun.demonstrations(config) }),
+      users: usersOfWorld(world, control.spend),
       onEpisode: (done, total) =>
         control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
     });

@@ -2,13 +2,14 @@
 
 import { withUserCode } from '../rollout/node/stray-errors.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
+import { definitionsIn } from '../train/config/setting-objects.ts';
 import type { RunSummary } from '../train/loop/events.ts';
 import { LiveEvents } from './live-events.ts';
-import { isDefinition } from './load/definitions.ts';
+import { type Definition, isDefinition } from './load/definitions.ts';
 import type { WorldRequest } from './load/run-world.ts';
 import { OpenRun, type Run } from './run.ts';
 import type { RunControl } from './run-io.ts';
-import { definitionsIn } from './settings/setting-objects.ts';
+import type { RecipeInput } from './settings/run-recipe.ts';
 import { type ResumeRequest, resumeRun, type StartRequest, startRun } from './training-run.ts';
 
 /** What a program says of a run, whichever way it begins. */
@@ -18,11 +19,17 @@ type Asked = Partial<Pick<RunControl, 'signal'>>;
 /** Begin a run. @throws what `startRun` throws before the run is open */
 export function beginRun(request: Omit<StartRequest, Ours> & Asked): Promise<Run> {
   const { factory, recipe, settings } = request;
-  const made = typeof recipe === 'string' ? [] : [isDefinition('recipe', recipe) ? recipe : recipe.recipe];
-  const given = [...made, ...definitionsIn(settings)];
+  const given = [...definitionsOf(recipe), ...definitionsIn(settings)];
   return opened({ ...request, world: factory, definitions: given }, (control) =>
     startRun({ ...request, ...control }),
   );
+}
+
+/** What a recipe that is no name brings along. */
+function definitionsOf(recipe: RecipeInput): Definition[] {
+  if (typeof recipe === 'string') return [];
+  if (isDefinition('recipe', recipe)) return [recipe];
+  return [recipe.recipe, ...definitionsIn(recipe.settings)];
 }
 
 /** Go on with a run. @throws what `resumeRun` throws before the run is open */

@@ -6,20 +6,16 @@ import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import { testTasksOf } from '../env/tasks/practised.ts';
 import { withUserCode } from '../rollout/node/stray-errors.ts';
-import { startWatchdog, type Watchdog } from '../rollout/node/watchdog.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
-import type { TrainConfig } from '../train/config/config.ts';
-import { mergeSettings } from '../train/config/resolve.ts';
+import { catalogueWith } from '../train/config/own-definitions.ts';
 import { ownConfig } from '../train/config/run-schema.ts';
+import type { RunSettings } from '../train/config/setting-objects.ts';
 import { Archive } from '../train/kit/archive.ts';
-import { createLearner, type Learner } from '../train/kit/learner.ts';
 import type { RunSummary } from '../train/loop/events.ts';
 import { train } from '../train/loop/loop.ts';
-import { guarded } from '../train/loop/probes.ts';
 import { initialState } from '../train/loop/state.ts';
 import { limitedByActions } from '../train/model-card.ts';
-import { dataPlace } from './data/recorded-data.ts';
 import { beginningOf, openRecorded } from './data/run-beginning.ts';
 import { estimateIn, estimateRun, requireRoomFor, withEvaluations } from './estimate/estimate-run.ts';
 import type { Definition } from './load/definitions.ts';
@@ -27,6 +23,7 @@ import { worldOfRun } from './load/run-world.ts';
 import { changedCode, userFiles } from './load/user-files.ts';
 import { runWorldOf } from './load/world-source.ts';
 import { besideAgent, openAgentRun } from './model/agent-run.ts';
+import { askElsewhere } from './model/ask-model.ts';
 import { languageOf, movedTo } from './model/policy-language.ts';
 import {
   countParameters,
@@ -47,9 +44,10 @@ import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from 
 import { needsDemonstrations, playDemonstrations } from './run-demonstrations.ts';
 import { criticFolder } from './run-folders.ts';
 import { type OpenIo, openIo, type RunControl, waitingReport } from './run-io.ts';
+import { learnerOf, placeOfRun, spentSeconds, watchdog } from './run-parts.ts';
+import { openScorers, type Scorers, withPlaces } from './scorers.ts';
 import { catalogueOf, nameDefinitions, requireOptions } from './settings/run-definitions.ts';
 import { nameRecipe, type RecipeInput, readRunFile, recipeOfRun } from './settings/run-recipe.ts';
-import type { RunSettings } from './settings/setting-objects.ts';
 import { version } from './version.ts';
 
 export interface StartRequest extends RunControl {
@@ -75,12 +73,10 @@ export function startRun(request: StartRequest): Promise<RunSummary> {
 async function start(request: StartRequest): Promise<RunSummary> {
   const { factory, root } = request;
   const named = await nameRecipe(request.recipe);
-  const { settings, catalogue } = await nameDefinitions(
-    mergeSettings(named.settings, { ...request.settings }) as RunSettings,
-  );
-  const prepared = prepareRun(factory, named.recipe, settings, catalogue);
-  const { recipe, world } = prepared;
-  const config = { ...prepared.config, data: dataPlace(root, prepared.config.data) };
+  const { settings, catalogue: given } = await nameDefinitions(named.settings, request.settings);
+  const prepared = prepareRun(factory, named.recipe, settings, given);
+  const { recipe, world, catalogue } = prepared;
+  const config = withPlaces(root, prepared.config);
   const open = await openBase(config, request);
   const file = {
     world: runWorldOf(factory, world),
@@ -116,7 +112,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
     const { config } = file;
     const recipe = await recipeOfRun(request.name, file, request.definitions);
     const world = await worldOfRun(request, file);
-    const catalogue = await catalogueOf(config, request.definitions, request.name);
+    const catalogue = catalogueWith(recipe, await catalogueOf(config, request.definitions, request.name));
     requireOptions(recipe, config, catalogue);
     const checkpoint = run.checkpoints.steps().length > 0 ? await ownCheckpoint(run) : undefined;
     if (!checkpoint) {
@@ -147,6 +143,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
     let engine: Engine | undefined;
     let critic: Engine | undefined;
     let seats: OpenSeats | undefined;
+    let scorers: Scorers | undefined;
     let io: OpenIo | undefined;
     try {
       const opened = await openEngine(card, config, open, waitingReport(request, run));
@@ -156,11 +153,13 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       await critic?.load(criticFolder(checkpoint.folder));
       const language = await languageOf(movedTo(card, open), config, world, agentRun);
       const archive = new Archive((keys) => run.readRollouts().read(keys));
-      const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
+      const askModel = askElsewhere(request.spend);
+      const parts = { config, recipe, catalogue, world, card, engine, watch, archive, askModel, ...language };
       const from = { folder: checkpoint.folder, optimizer: true };
       const unseated = unseatedIn(config, catalogue);
       seats = await openSeats({ ...parts, ...placeOfRun(request, run), open, from, unseated });
-      const learner = withEvaluations(learnerOf(parts, critic, seats, request), estimateIn(history));
+      scorers = await openScorers(request, parts, { engine: opened, open });
+      const learner = withEvaluations(learnerOf(parts, critic, seats, scorers, request), estimateIn(history));
       io = await openIo(request, run, learner, state.step, () => agentRun?.gateway.ignored ?? {});
       const computes = config.engine === 'embedded';
       const warning = computes ? runtimeWarning(history) : undefined;
@@ -182,7 +181,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
     } finally {
       await Promise.all([
         ...[engine ? engine.close() : agentRun?.close(), critic?.close()],
-        ...[seats?.close(), close(), io?.close()],
+        ...[seats?.close(), scorers?.close(), close(), io?.close()],
       ]);
     }
   } finally {
@@ -200,6 +199,7 @@ async function begin(
   let engine: Engine | undefined;
   let critic: Engine | undefined;
   let seats: OpenSeats | undefined;
+  let scorers: Scorers | undefined;
   let io: OpenIo | undefined;
   try {
     const here = run.readConfig(z.unknown()).world;
@@ -208,9 +208,12 @@ async function begin(
     const demonstrations = needsDemonstrations({ warm: warm !== undefined, recorded, config, world })
       ? await playDemonstrations(control, run, world, config, watch, agentRun, catalogue)
       : [];
+    // What a teacher scored is learned by its ids, whose words are those of demonstrations.
+    const byIds = recipe.needs?.teacher !== undefined && demonstrations.length > 0;
+    const shown = byIds ? demonstrations : [...demonstrations, ...(recorded?.groups ?? [])];
     const designed = warm
       ? withHeadsOf(warm.card, recipe, config)
-      : designCard(world, [...demonstrations, ...(recorded?.groups ?? [])], config, recipe, open);
+      : designCard(world, shown, config, recipe, open);
     const card =
       warm || 'words' in designed
         ? designed
@@ -222,11 +225,13 @@ async function begin(
     if (warm) await engine.load(warm.folder, { optimizer: false });
     const language = await languageOf(card, config, world, agentRun);
     const archive = new Archive((keys) => run.readRollouts().read(keys));
-    const parts = { config, recipe, catalogue, world, card, engine, watch, archive, ...language };
+    const askModel = askElsewhere(control.spend);
+    const parts = { config, recipe, catalogue, world, card, engine, watch, archive, askModel, ...language };
     const from = warm && { folder: warm.folder, optimizer: false };
     const unseated = unseatedIn(config, catalogue);
     seats = await openSeats({ ...parts, ...placeOfRun(control, run), open, unseated, ...(from && { from }) });
-    let learner = learnerOf(parts, critic, seats, control);
+    scorers = await openScorers(control, parts, { engine: opened, open });
+    let learner = learnerOf(parts, critic, seats, scorers, control);
     io = await openIo(control, run, learner, 0, () => agentRun?.gateway.ignored ?? {});
     io.event({
       type: 'start',
@@ -254,47 +259,7 @@ async function begin(
   } finally {
     await Promise.all([
       ...[engine ? engine.close() : agentRun?.close(), critic?.close()],
-      ...[seats?.close(), close(), io?.close()],
+      ...[seats?.close(), scorers?.close(), close(), io?.close()],
     ]);
   }
-}
-
-/** The first learner with the others, who differ in their weights. */
-function learnerOf(
-  parts: Parameters<typeof createLearner>[0],
-  critic: Engine | undefined,
-  seats: OpenSeats | undefined,
-  { probes }: Pick<RunControl, 'probes'>,
-): Learner {
-  const shared = { ...parts, ...(seats && { seats }) };
-  const others = seats?.learners.map((other) => createLearner({ ...shared, ...other })) ?? [];
-  return createLearner({
-    ...shared,
-    others,
-    ...(critic && { critic }),
-    ...(probes && { probes: probes.map(guarded) }),
-  });
-}
-
-/** Where other players of a run are found and kept. */
-function placeOfRun({ root, signal, spend }: RunControl, run: RunDirectory) {
-  return {
-    root,
-    signal,
-    ...(spend && { spend }),
-    folder: run.path,
-    source: run.readConfig(z.unknown()).world,
-  };
-}
-
-/** Seconds that the run has spent learning up to a step, by its own events. */
-function spentSeconds(run: RunDirectory, step: number): number {
-  const known = run.events.read().findLast((event) => event.type === 'step' && event.step <= step);
-  return known?.type === 'step' ? known.spent.seconds : 0;
-}
-
-/** Ends the process when the environment blocks it for longer than a step may take. */
-function watchdog(root: string, run: RunDirectory, config: TrainConfig): Watchdog {
-  const next = `Correct the environment, then continue with: ${commandIn(root, `resume ${run.name}`)}`;
-  return startWatchdog(config.rollout.turnTimeoutMs, next);
 }

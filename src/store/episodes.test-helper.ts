@@ -50,7 +50,6 @@ const call: fc.Arbitrary<Call> = record(
     context: ids,
     ids,
     logprobs: floats,
-    entropies: floats,
     messages: fc.array(message),
     parts: fc.array(fc.oneof(message, plain({ call: fc.nat() }))),
     tools: text,

@@ -18,6 +18,12 @@ export function keepTokenizer(runFolder: string, source: TokenizerSource, disk: 
   return createHash('sha256').update(content).digest('hex');
 }
 
+/** The hash of the tokenizer that a run keeps; undefined where it keeps none. */
+export function keptTokenizerHash(runFolder: string): string | undefined {
+  const path = join(runFolder, 'tokenizer.json');
+  return existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : undefined;
+}
+
 /** What `tokenizer.json` of a run with this model says. */
 export function tokenizerFile(source: TokenizerSource): Buffer {
   if (!('words' in source)) return readTokenizer(source.model);

@@ -1,6 +1,6 @@
 /** Demonstrations: episodes played by an environment's scripts, with mistakes mixed in so that something is left to learn. */
 
-import type { Call, Episode, EpisodeKey, Group } from '../core/episode.ts';
+import type { Call, Episode, EpisodeKey, Group, Role } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
@@ -8,11 +8,13 @@ import { isTrainable } from '../core/stop.ts';
 import { parseReply } from '../core/word-reply.ts';
 import { readTask, tasksOf } from '../env/tasks/split.ts';
 import type { World } from '../env/world.ts';
+import type { Sequence } from '../model/chat/growing-list.ts';
 import { isCompletion, type Renderer, type Said } from '../model/chat/renderer.ts';
 import { linkOf, pathAfter, promptAfter, type TokenPath, withPath } from '../model/chat/token-path.ts';
 import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
+import { type Player, seatedPolicy } from '../policy/seated.ts';
 import { type AgentNames, agentNames } from '../rollout/agent-names.ts';
 import { collectGroups, failuresOf, type GroupToPlay, type Play } from '../rollout/collect.ts';
 import { fullContext } from '../rollout/context/contexts.ts';
@@ -34,6 +36,8 @@ export interface DemonstrationOptions {
   readonly watch: Watch;
   /** Plays the demonstrations, where the world's scripts do not. */
   readonly play?: Play;
+  /** Players of roles that are not shown: simulated users. */
+  readonly users?: ReadonlyMap<Role, Player>;
   readonly onEpisode?: (done: number, total: number) => void;
 }
 
@@ -45,6 +49,7 @@ const wordsOnly: Renderer = {
   stopIds: [],
   maxTurnTokens: 1,
   pieces: (said) => said,
+  more: (_completion, fresh) => fresh,
   ids: () => [],
   size: (piece) => {
     if (typeof piece === 'string' || 'of' in piece) return 0;
@@ -73,6 +78,7 @@ export function demonstrator(
  * @throws TurnwiseError `no-demonstrations` where none is left, `no-script`, `split-empty`
  */
 export async function demonstrate(world: World, options: DemonstrationOptions): Promise<Group[]> {
+  const { users = new Map() } = options;
   const tasks = tasksOf(world, 'train');
   const requests = Array.from({ length: options.demonstrations }, (_, index) => ({
     step: 0,
@@ -86,10 +92,13 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
     collectGroups(some, {
       ...(names && { names }),
       world,
-      policy: scriptedPolicy(world, {
-        player: (key) => demonstrator(key, options),
-        randomRate: options.randomRate,
-      }),
+      policy: seatedPolicy(
+        scriptedPolicy(world, {
+          player: (key) => demonstrator(key, options),
+          randomRate: options.randomRate,
+        }),
+        users,
+      ),
       renderer: wordsOnly,
       context: options.context ?? fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
@@ -114,11 +123,29 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
   const usable = groups
     .map((group) => ({
       ...group,
-      members: group.members.filter(({ stop, calls }) => isTrainable(stop) && calls.length > 0),
+      members: group.members
+        .filter(({ stop, calls }) => isTrainable(stop) && calls.length > 0)
+        .map((episode) => withoutRoles(episode, users)),
     }))
     .filter(({ members }) => members.length > 0);
   if (usable.length === 0) throw noDemonstrations(world, groups);
   return usable;
+}
+
+/** What the other roles said and did. */
+function withoutRoles(episode: Episode, left: ReadonlyMap<Role, Player>): Episode {
+  if (left.size === 0) return episode;
+  const isShown = ({ role }: { readonly role: Role }): boolean => !left.has(role);
+  const shown = <T>(byRole: Readonly<Record<Role, T>>): Record<Role, T> =>
+    Object.fromEntries(Object.entries(byRole).filter(([role]) => !left.has(role)));
+  return {
+    ...episode,
+    calls: episode.calls.filter(isShown),
+    transitions: episode.transitions.filter(isShown),
+    seats: shown(episode.seats),
+    outcome: shown(episode.outcome),
+    success: shown(episode.success),
+  };
 }
 
 function noDemonstrations(world: World, groups: readonly Group[]): TurnwiseError {
@@ -147,7 +174,8 @@ export function learnVocabulary(
 } {
   const texts = new Set<string>(further);
   let maxActionWords = 1;
-  for (const { text, messages, parts = [] } of demonstrations.flatMap(callsOf)) {
+  for (const { text, messages, parts = [], purpose } of demonstrations.flatMap(callsOf)) {
+    if (purpose === 'consult') continue;
     texts.add(text);
     const said = parts.flatMap((part) => ('content' in part ? [part] : []));
     for (const message of [...messages, ...said]) texts.add(textOf(message));
@@ -159,10 +187,16 @@ export function learnVocabulary(
 /** All completions of a group's episodes. */
 export const callsOf = ({ members }: Group): readonly Call[] => members.flatMap(({ calls }) => calls);
 
-/** The same episode, with everything that was written in it to be learned from, whoever wrote it. */
+/** The same episode, with all that scripts wrote in the policy's place to be learned from. */
 export function asTrained(episode: Episode): Episode {
-  return { ...episode, calls: episode.calls.map((call) => ({ ...call, trainable: true })) };
+  return {
+    ...episode,
+    calls: episode.calls.map((call) => (isOthers(call) ? call : { ...call, trainable: true })),
+  };
 }
+
+/** Whether another player said it: a simulated user, or a model that an agent asked. */
+const isOthers = ({ trainable }: Call): boolean => trainable === 'other-model';
 
 /**
  * The group as the policy would have seen and written it, token by token: each call with the parts that its record says, or
@@ -176,6 +210,7 @@ function rendered(episode: Episode, renderer: Renderer): Episode {
   const known = new Map<number, { readonly call: Call; readonly path: TokenPath }>();
   const ofConversation = new Map<string, readonly TokenPath[]>();
   const calls = episode.calls.map((call): Call => {
+    if (call.purpose === 'consult') return call;
     const { id, conversation, text, parent, newPath } = call;
     const before = parent === undefined ? undefined : known.get(parent);
     const own = ofConversation.get(conversation) ?? [];
@@ -202,8 +237,8 @@ function saidBefore(
   { parts, messages }: Call,
   before: TokenPath | undefined,
   known: ReadonlyMap<number, { readonly call: Call }>,
-): readonly Said[] {
-  if (parts === undefined) return [...(before?.said ?? []), ...messages];
+): Sequence<Said> {
+  if (parts === undefined) return before ? before.said.with(...messages) : messages;
   return parts.flatMap((part): readonly Said[] => {
     if ('content' in part) return [part];
     if ('call' in part) return [known.get(part.call)!.call];

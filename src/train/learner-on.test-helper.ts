@@ -7,9 +7,9 @@ import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { Engine } from '../engine/engine.ts';
 import { builtIns, openCurations, openTasks, openTurns } from './config/catalogue.ts';
 import { type TrainSettings, trainConfigSchema } from './config/config.ts';
-import { mergeSettings } from './config/resolve.ts';
+import { mergeSettings } from './config/merge.ts';
 import { Archive } from './kit/archive.ts';
-import type { Learner } from './kit/learner.ts';
+import type { Learner, Teacher } from './kit/learner.ts';
 import { initialMemory, learnStep, type Memory, type Update } from './loop/learn-step.ts';
 import { findRecipe } from './recipes/recipes.ts';
 
@@ -37,7 +37,13 @@ export function learnerOn(
   const room = { world: { maxTurns }, renderer: { maxTurnTokens } };
   const curations = openCurations(config.curation);
   const chosen = { tasks: openTasks(config.tasks), turns: openTurns(config.turns), curations };
-  const parts = { catalogue: builtIns, config, engine, recipe, credit, archive, ...chosen, ...room };
+  // Whoever learns from a teacher has one that finds all tokens alike.
+  const teacher: Teacher = {
+    score: async ({ rows }) => ({
+      logprobs: rows.map(({ ids_T }) => new Float32Array(ids_T.length).fill(-2)),
+    }),
+  };
+  const parts = { catalogue: builtIns, config, engine, recipe, credit, archive, teacher, ...chosen, ...room };
   return parts as unknown as Learner;
 }
 

@@ -42,6 +42,8 @@ export interface RecordedData {
   readonly from: string;
   /** Those that are not learned from, by reason. */
   readonly leftOut: Readonly<Record<string, number>>;
+  /** Hashes of the tokenizers in which a teacher scored some of them. */
+  readonly taughtIn: readonly string[];
   /** The episodes, with answers as this writes them; recorded ids are used where they are of this tokenizer. */
   read(write: (message: Message) => string, tokenizer?: string): EpisodesOfRows;
 }
@@ -60,6 +62,7 @@ export async function recordedData(root: string, data: string, world: World): Pr
 const plain = (from: string, groups: readonly Group[], leftOut: RecordedData['leftOut']): RecordedData => ({
   from,
   leftOut,
+  taughtIn: [],
   read: () => ({ groups, exact: new Set<Episode>() }),
 });
 
@@ -110,6 +113,13 @@ function dataset(path: string, world: World): RecordedData {
   return {
     from: path,
     leftOut,
+    taughtIn: [
+      ...new Set(
+        rows.flatMap((row) =>
+          isPreference(row) || !row.tokens?.top ? [] : (row.tokens.tokenizer ?? 'unknown'),
+        ),
+      ),
+    ],
     read: (write, tokenizer) =>
       episodesOfRows(rows, {
         environment: world.name,

@@ -60,9 +60,9 @@ export function recordedGroups(
   return { groups, ...counts };
 }
 
-/** Whoever wrote it; but what a file says is shown alone stays so. */
+/** Whoever wrote it; but what a file says is shown alone stays so, and so do models that an agent asked. */
 function toBeLearned(call: Call): Call {
-  return call.trainable === 'left-out' ? call : { ...call, trainable: true };
+  return call.trainable === 'left-out' || call.purpose === 'consult' ? call : { ...call, trainable: true };
 }
 
 /** The groups with those members alone that succeeded, as far as anybody said. */

@@ -15,6 +15,7 @@ import { tokenizerOfCard } from '../model/tokenizer-hash.ts';
 import type { OpenIo } from '../run-io.ts';
 import { namesRecorded, type RecordedData, recordedData } from './recorded-data.ts';
 import { keptOf, type RecordedGroups, recordedGroups, successfulOf } from './recorded-episodes.ts';
+import { learnableAlone } from './taught-episodes.ts';
 
 /** Recorded episodes, and their groups in the words of small models, which learn their vocabulary from them. */
 export interface OpenRecorded {
@@ -60,11 +61,9 @@ export async function beginningOf({
     if (groups.length > 0) await io.writer.writeRecorded([...groups]);
     return { beginning: { ...start, recorded: keptOf(groups) }, archived: groups };
   }
-  const read = recorded.data.read(
-    (message) => writtenBy(learner.renderer, message),
-    tokenizerOfCard(learner.card),
-  );
-  const found = recordedGroups(learner, read);
+  const tokenizer = tokenizerOfCard(learner.card);
+  const read = recorded.data.read((message) => writtenBy(learner.renderer, message), tokenizer);
+  const found = learnableAlone(recordedGroups(learner, read), recorded.data, { recipe, config, tokenizer });
   tell(recorded.data, found, io);
   if (found.groups.length === 0) throw allTooLong(recorded.data, found, learner);
   const imitated = () => ({ imitate: { recorded: imitatedOf(found.groups, config, recorded.data.from) } });
@@ -93,10 +92,15 @@ function imitatedOf(groups: readonly Group[], { clone }: TrainConfig, from: stri
   });
 }
 
-function tell({ from, leftOut }: RecordedData, found: RecordedGroups, io: OpenIo): void {
-  const { episodes, successful, exact, cut, tooLong } = found;
+function tell(
+  { from, leftOut }: RecordedData,
+  found: RecordedGroups & { readonly untaught: number },
+  io: OpenIo,
+): void {
+  const { episodes, successful, exact, cut, tooLong, untaught } = found;
   const all = {
     ...leftOut,
+    ...(untaught > 0 && { 'episodes without the likeliest tokens of a teacher': untaught }),
     ...(tooLong > 0 && { 'episodes whose first turn does not fit the context': tooLong }),
   };
   io.event({ type: 'data', source: from, episodes, successful, exact, cut, leftOut: all });

@@ -2,7 +2,7 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { writtenBytesLimit } from '../../engine/embedded/sampling/decode-program.ts';
-import { elementCount } from '../../model/checkpoint/safetensors.ts';
+import { elementCount } from '../../model/checkpoint/safetensors-header.ts';
 import { type DecoderShape, type ParameterShape, parameterShapes } from '../../model/decoder/decoder.ts';
 import { adapterShapes, type LoraOptions, resolveLora } from '../../model/decoder/lora.ts';
 import type { TrainConfig } from '../../train/config/config.ts';

@@ -1,31 +1,16 @@
 /** Definitions of a user, each from a file: a credit method, a loss, a context, a source of tasks, a recipe and so on. */
 
 import { DEFINITION_WORDS, type DefinitionKind, kindOf } from '../../core/definition.ts';
-import type { CreditMethod } from '../../credit/contract/method.ts';
-import type { RewardShaping } from '../../credit/shaping/shaping.ts';
-import type { DefinedCuration } from '../../curation/curation.ts';
-import type { DefinedTasks } from '../../curation/task-source.ts';
-import type { ObjectiveMethod } from '../../objective/contract/define.ts';
-import type { ContextStrategy } from '../../rollout/context/strategy.ts';
-import type { DefinedTurns } from '../../rollout/turns/turn-control.ts';
+import { isPath } from '../../core/reference.ts';
+import type { SettingDefinitions } from '../../train/config/setting-definitions.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { type FromFile, loadExport } from './load-export.ts';
-import { isPath } from './world-source.ts';
 
 /** What a definition of each kind is. */
-export interface Definitions {
-  readonly 'credit-method': CreditMethod;
-  readonly 'reward-shaping': RewardShaping;
-  readonly objective: ObjectiveMethod;
-  readonly context: ContextStrategy;
-  readonly tasks: DefinedTasks;
-  readonly turns: DefinedTurns;
-  readonly curation: DefinedCuration;
+export interface Definitions extends SettingDefinitions {
   readonly recipe: Recipe;
 }
 
-/** The kinds that a setting may name. */
-export type SettingKind = Exclude<DefinitionKind, 'recipe'>;
 export type Definition = Definitions[DefinitionKind];
 
 /** Whether a name means a file, with or without the `#name` of an export, rather than something built in. */
@@ -53,9 +38,4 @@ export function isDefinition<Kind extends DefinitionKind>(
   value: unknown,
 ): value is Definitions[Kind] {
   return kindOf(value) === kind;
-}
-
-/** As its author calls it. */
-export function definitionName(definition: Definition): string {
-  return 'description' in definition ? definition.description.name : definition.name;
 }

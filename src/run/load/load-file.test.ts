@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
+import { isPath } from '../../core/reference.ts';
 import { loadFile } from './load-file.ts';
-import { isPath } from './world-source.ts';
 
 const repository = new URL('../../..', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-files-'));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { mix } from '../../env/mix/mix.ts';
-import { createWorld, findEnvironment } from './environments.ts';
+import { createWorld, environmentNames, findEnvironment } from './environments.ts';
 import { resolveWorld } from './resolve-world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-mix-'));
@@ -67,6 +67,6 @@ test('what is no mix is refused', async () => {
     'A mix names no world. Seen: mix:. Allowed: worlds with commas between',
     'A world of a mix has no usable weight: maze. Seen: NaN. Allowed: a number above 0',
     'A mix names a world twice. Seen: maze. Allowed: each world once, with its weight',
-    'There is no environment "mase". Allowed: frozen-lake, maze, guess-number, wordle, kuhn-poker, js-tasks. Did you mean "maze"?',
+    `There is no environment "mase". Allowed: ${environmentNames.join(', ')}. Did you mean "maze"?`,
   ]);
 });

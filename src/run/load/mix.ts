@@ -3,11 +3,11 @@
 import { isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json/json.ts';
+import { isPath } from '../../core/reference.ts';
 import type { WorldFactory } from '../../env/factory.ts';
 import { invalidMix, type Mix, mix } from '../../env/mix/mix.ts';
 import { mixWorlds } from '../../env/mix/mix-worlds.ts';
 import { factoryOf } from './world-object.ts';
-import { isPath } from './world-source.ts';
 
 const PREFIX = 'mix:';
 

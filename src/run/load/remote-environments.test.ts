@@ -113,7 +113,7 @@ describe('turnwise env serve', () => {
 
   test('knows no other action', async () => {
     expect((await turnwise(['env', 'sevre', 'maze'])).errors).toMatchInlineSnapshot(
-      `"error: There is no action "sevre" of turnwise env. Allowed: serve. Did you mean "turnwise env serve maze"? (command-unknown) "`,
+      `"error: There is no action "sevre" of turnwise env. Allowed: new, check, play, serve. Did you mean "turnwise env serve maze"? (command-unknown) "`,
     );
   });
 });

@@ -1,6 +1,7 @@
 /** How a world is loaded, in one place: written into `config.json`, compared between runs, and typed in commands. */
 
 import { isAbsolute, relative, sep } from 'node:path';
+import { isAddress } from '../../core/reference.ts';
 import { shellWord } from '../../core/shell.ts';
 import type { WorldFactory } from '../../env/factory.ts';
 import type { World } from '../../env/world.ts';
@@ -21,17 +22,6 @@ export function sourceKind(source: WorldSource): SourceKind {
   // Before addresses: a drive of Windows has a colon too.
   if (isAbsolute(source)) return 'file';
   return isAddress(source) ? 'address' : 'built-in';
-}
-
-/** Whether a name is meant as an address rather than as the name of a built-in world. */
-export function isAddress(name: string): boolean {
-  // A single letter is a drive of Windows.
-  return /^[\w-]{2,}:/.test(name);
-}
-
-/** Whether a name means a file, with or without the `#name` of an export. */
-export function isPath(name: string): boolean {
-  return !isAddress(name) && (/[/\\]/.test(name) || /\.[cm]?[jt]sx?(#[^#]*)?$/.test(name));
 }
 
 export function sourceOf(factory: WorldFactory): WorldSource {

@@ -9,19 +9,23 @@ import type { ConversationRenderer } from '../../model/chat/conversation.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
 import type { Play } from '../../rollout/collect.ts';
 import { type AgentEpisodesOptions, agentEpisodes } from '../../server/gateway/agents/agent-episodes.ts';
+import { userModels } from '../../server/gateway/agents/user-model.ts';
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
 import { policyModel } from '../../server/gateway/policy-model.ts';
 import { SpendMeter } from '../../server/gateway/spend.ts';
 import { teacherModel } from '../../server/gateway/teacher-model.ts';
-import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
+import { parseUpstream, upstreamModel } from '../../server/gateway/upstream/upstream-model.ts';
 import { demonstrator } from '../../synth/demonstrations.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
 
 export interface AgentRun {
   readonly gateway: Gateway;
   /** The agent's episodes with a scripted teacher in the policy's place. */
-  demonstrations(config: Pick<TrainConfig, 'seed' | 'clone'>): Play;
+  demonstrations(config: {
+    readonly seed: number;
+    readonly clone: Pick<TrainConfig['clone'], 'beginnerShare'>;
+  }): Play;
   /** The agent's episodes with the policy of a learner. */
   playWith(renderer: ConversationRenderer): (policy: PromptPolicy) => Play;
   /** The agent's episodes with a model elsewhere. */
@@ -30,14 +34,15 @@ export interface AgentRun {
   close(): Promise<void>;
 }
 
-/** @param meter counts the calls to other models that the agent asks */
+/** @param meter counts the calls to other models that the agent asks, its simulated users included */
 export async function openAgentRun(agent: Agent, meter: SpendMeter = new SpendMeter()): Promise<AgentRun> {
   const foreign = Object.entries(agent.models).map(([name, text]) =>
     meter.metered(upstreamModel(parseUpstream(text, name, process.env.OPENAI_API_KEY))),
   );
+  const users = userModels(agent, meter);
   const gateway = await new Gateway().start();
   const playing = (model: AgentEpisodesOptions['model']): Play =>
-    agentEpisodes({ agent, gateway, foreign, model });
+    agentEpisodes({ agent, gateway, foreign, users, model });
   return {
     gateway,
     demonstrations: ({ seed, clone }) => {
@@ -48,8 +53,8 @@ export async function openAgentRun(agent: Agent, meter: SpendMeter = new SpendMe
       );
     },
     playWith: (renderer) => (policy) =>
-      playing((_request, { contextLength, sampling }) =>
-        policyModel({ policy, renderer, contextLength, sampling }),
+      playing((_request, { contextLength, sampling, constrained = false }) =>
+        policyModel({ policy, renderer, contextLength, sampling, constrains: constrained }),
       ),
     playBlackBox: (model) => playing(() => model),
     close: async () => {

@@ -2,10 +2,13 @@
 
 import type { Author } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
+import type { Agent } from '../../env/agent.ts';
 import type { World } from '../../env/world.ts';
 import { noIds } from '../../model/chat/renderer.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { scriptedPolicy } from '../../policy/scripted.ts';
+import { seatedPolicy } from '../../policy/seated.ts';
 import type { CollectOptions } from '../../rollout/collect.ts';
 import { fullContext } from '../../rollout/context/contexts.ts';
 import { unwatched } from '../../rollout/watch.ts';
@@ -13,8 +16,10 @@ import { readChatCall } from '../../server/gateway/call-request.ts';
 import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { POLICY_NAME } from '../../server/gateway/policy-model.ts';
 import { SpendMeter } from '../../server/gateway/spend.ts';
-import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
+import { parseUpstream, upstreamModel } from '../../server/gateway/upstream/upstream-model.ts';
+import { usersOfWorld } from '../players/user-player.ts';
 import { openAgentRun } from './agent-run.ts';
+import { askElsewhere } from './ask-model.ts';
 
 export interface BlackBox {
   readonly options: CollectOptions;
@@ -45,23 +50,54 @@ export async function openBlackBox(
   const agentRun = world.agent && (await openAgentRun(world.agent, meter));
   return {
     options: {
-      world,
-      policy: messagePolicy(model),
+      ...withoutTokens(world, limits),
+      policy: seatedPolicy(messagePolicy(model), usersOfWorld(world, meter)),
+      ...(world.users && { counts: (role) => !Object.hasOwn(world.users!, role) }),
       ...(agentRun && { play: agentRun.playBlackBox(model) }),
-      renderer: noIds,
-      context: fullContext,
-      sampling: { temperature: 1, topP: 1, topK: 0 },
-      maxTurns: world.maxTurns,
-      contextLength: Number.POSITIVE_INFINITY,
-      turnTimeoutMs: limits.timeoutMs,
-      seed: 1,
-      signal: limits.signal,
-      watch: unwatched,
-      batching: new Lockstep(),
-      concurrency: limits.concurrency,
+      askModel: askElsewhere(meter),
     },
     by: model.author.name,
     close: async () => agentRun?.close(),
+  };
+}
+
+/** How an agent is played by the expert that it has of its own; undefined where it has none. */
+export async function openTeacher(
+  world: World & { readonly agent: Agent },
+  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<BlackBox | undefined> {
+  if (world.agent.demonstrate === undefined) return undefined;
+  const agentRun = await openAgentRun(world.agent);
+  return {
+    options: {
+      ...withoutTokens(world, { ...limits, concurrency: 1 }),
+      policy: scriptedPolicy(world, { player: () => 'expert', randomRate: 0 }),
+      play: agentRun.demonstrations({ seed: 1, clone: { beginnerShare: 0 } }),
+      askModel: askElsewhere(),
+    },
+    by: 'its teacher',
+    close: () => agentRun.close(),
+  };
+}
+
+/** What is played with where nobody knows tokens. */
+function withoutTokens(
+  world: World,
+  limits: { readonly concurrency: number; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Omit<CollectOptions, 'policy'> {
+  return {
+    world,
+    renderer: noIds,
+    context: fullContext,
+    sampling: { temperature: 1, topP: 1, topK: 0 },
+    maxTurns: world.maxTurns,
+    contextLength: Number.POSITIVE_INFINITY,
+    turnTimeoutMs: limits.timeoutMs,
+    seed: 1,
+    signal: limits.signal,
+    watch: unwatched,
+    batching: new Lockstep(),
+    concurrency: limits.concurrency,
   };
 }
 

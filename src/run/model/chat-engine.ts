@@ -2,6 +2,7 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { createEmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
+import type { Engine } from '../../engine/engine.ts';
 import type { ConversationRenderer } from '../../model/chat/conversation.ts';
 import { pretrainedConversation } from '../../model/chat/pretrained-conversation.ts';
 import { openCheckpoint } from '../../model/checkpoint/checkpoint.ts';
@@ -9,7 +10,6 @@ import { loadPretrainedLanguage } from '../../model/tokenizer/pretrained-languag
 import { continuous } from '../../policy/batching.ts';
 import { enginePolicy } from '../../policy/engine-policy.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
-import type { Sampler } from '../../policy/sampler.ts';
 import { runNames } from '../../store/runs.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
 import { openModel } from '../open-model.ts';
@@ -21,6 +21,8 @@ export interface ChatEngine {
   readonly renderer: ConversationRenderer;
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;
+  /** Whether its answers can be held to schemas. */
+  readonly constrains: boolean;
   /** Hash of its tokenizer. */
   readonly tokenizer: string;
   close(): Promise<void>;
@@ -71,7 +73,7 @@ async function ofRun({ model: name, runs: root, step, signal }: ChatEngineReques
 }
 
 function talking(
-  engine: Omit<Sampler, 'publish'> & { close(): Promise<void> },
+  engine: Pick<Engine, 'version' | 'sample' | 'release' | 'capabilities' | 'close'>,
   language: Parameters<typeof pretrainedConversation>[0],
   contextLength: number,
   model: string,
@@ -86,6 +88,7 @@ function talking(
     policy: enginePolicy(engine, renderer, continuous),
     renderer,
     contextLength,
+    constrains: engine.capabilities.schemas,
     tokenizer: tokenizerHash({ model }),
     close: () => engine.close(),
   };

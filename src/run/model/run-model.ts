@@ -12,7 +12,7 @@ import type { World } from '../../env/world.ts';
 import { isFile, type ModelCheckpoint, openCheckpoint } from '../../model/checkpoint/checkpoint.ts';
 import { modelDigest } from '../../model/checkpoint/model-digest.ts';
 import { readModelJson } from '../../model/checkpoint/model-files.ts';
-import { elementCount } from '../../model/checkpoint/safetensors.ts';
+import { elementCount } from '../../model/checkpoint/safetensors-header.ts';
 import { type DecoderShape, type ParameterShape, parameterShapes } from '../../model/decoder/decoder.ts';
 import { adapterShapes, type LoraOptions, resolveLora } from '../../model/decoder/lora.ts';
 import { type DownloadProgress, findModel } from '../../model/hub/find-model.ts';

@@ -12,7 +12,7 @@ import { rereading } from '../../policy/rereading.ts';
 import { scriptedPolicy } from '../../policy/scripted.ts';
 import { untrained } from '../../policy/seated.ts';
 import { SpendMeter } from '../../server/gateway/spend.ts';
-import { upstreamModel } from '../../server/gateway/upstream-model.ts';
+import { upstreamModel } from '../../server/gateway/upstream/upstream-model.ts';
 import type { RunWorld } from '../../store/run-file.ts';
 import type { Learner } from '../../train/kit/learner.ts';
 import type { Seats } from '../../train/kit/seats.ts';
@@ -24,6 +24,7 @@ import { openModel } from '../open-model.ts';
 import { criticFolder, playerFolder } from '../run-folders.ts';
 import { drawPast, type PastSelf, PastWeights } from './past-self.ts';
 import { type PlayerSource, seatedSources } from './player-source.ts';
+import { userPolicy } from './user-player.ts';
 
 export interface SeatsRequest extends Pick<Learner, 'config' | 'engine' | 'renderer' | 'world' | 'recipe'> {
   readonly card: ModelCard;
@@ -110,6 +111,10 @@ async function openPlayer(
     case 'endpoint': {
       const { spend = new SpendMeter() } = request;
       const policy = messagePolicy(spend.metered(upstreamModel(source.upstream)));
+      return { policy: () => policy };
+    }
+    case 'user': {
+      const policy = userPolicy(name, source.user, request.spend);
       return { policy: () => policy };
     }
     case 'past':

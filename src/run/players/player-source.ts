@@ -1,10 +1,11 @@
 /** What a player of the configuration is: an earlier self, a run, a script or an endpoint. */
 
 import { TurnwiseError } from '../../core/errors.ts';
+import type { SimulatedUser } from '../../env/user/simulate-user.ts';
 import type { PlayerKind, World } from '../../env/world.ts';
 import { LEARNER } from '../../policy/engine-policy.ts';
 import { POLICY_NAME } from '../../server/gateway/policy-model.ts';
-import { parseUpstream, type UpstreamOptions } from '../../server/gateway/upstream-model.ts';
+import { parseUpstream, type UpstreamOptions } from '../../server/gateway/upstream/upstream-model.ts';
 import { isSynchronous } from '../../train/config/batch-settings.ts';
 import type { Catalogue } from '../../train/config/catalogue.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
@@ -14,7 +15,8 @@ export type PlayerSource =
   | { readonly kind: 'past'; readonly every: number }
   | { readonly kind: 'run'; readonly run: string; readonly step?: number }
   | { readonly kind: 'script'; readonly script: PlayerKind }
-  | { readonly kind: 'endpoint'; readonly upstream: UpstreamOptions };
+  | { readonly kind: 'endpoint'; readonly upstream: UpstreamOptions }
+  | { readonly kind: 'user'; readonly user: SimulatedUser };
 
 const SCRIPTS: readonly PlayerKind[] = ['expert', 'beginner', 'random'];
 const ALLOWED =
@@ -60,7 +62,7 @@ export function seatedSources(
 ): PlayerSources {
   const { players, seats } = config;
   const sources = new Map(Object.entries(players).map(([name, text]) => [name, playerSource(name, text)]));
-  const seated = Object.entries(seats).flatMap(([role, name]) => {
+  const named = Object.entries(seats).flatMap(([role, name]) => {
     if (!world.roles.includes(role))
       throw wrong(`seats.${role}`, `${world.name} has no role "${role}"`, role, world.roles.join(', '));
     if (typeof name !== 'string')
@@ -72,6 +74,15 @@ export function seatedSources(
       throw wrong(`seats.${role}`, `No player is called "${name}"`, name, known, definePlayer(name));
     return [[role, { name, source }] as const];
   });
+  const users = Object.entries(world.users ?? {}).flatMap(([role, user]) => {
+    if (seats[role] !== undefined) return [];
+    if (sources.has(role))
+      throw wrong(`players.${role}`, `${world.name} has a simulated user of this name`, role, 'another name');
+    const source: PlayerSource = { kind: 'user', user };
+    sources.set(role, source);
+    return [[role, { name: role, source }] as const];
+  });
+  const seated = [...named, ...users];
   const idle = [...sources.keys()].find((name) => !seated.some(([, seat]) => seat.name === name));
   if (idle !== undefined && unseated === 'refused') {
     const seat = `seats.${world.roles.at(-1)}=${idle}`;

@@ -3,7 +3,7 @@
 import { DEFINITION_WORDS, kindOf } from '../../core/definition.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { valueText } from '../../core/safe-text.ts';
-import type { SettingKind } from '../load/definitions.ts';
+import type { SettingKind } from '../../train/config/setting-definitions.ts';
 import { withArticle } from '../load/load-export.ts';
 
 export function dottedFile(key: string, value: string): TurnwiseError {
@@ -34,6 +34,21 @@ export function definitionInCode(kind: SettingKind, name: string, run = 'NAME'):
     what: `${run === 'NAME' ? 'This' : `Run "${run}"`} was trained with the ${noun} "${name}", an object made in code, which cannot be loaded from here`,
     next: `Go on in that program with resume('${run}', { definitions: [...] }), or define it in a file`,
     fields: { definition: name },
+  });
+}
+
+/** The recipe of a run that exists was changed so that it does not bring the definition along any more. */
+export function ownDefinitionLost(
+  kind: SettingKind,
+  name: string,
+  recipe: string,
+  run: string,
+): TurnwiseError {
+  const { noun } = DEFINITION_WORDS[kind];
+  return new TurnwiseError('definition-lost', {
+    what: `Run "${run}" was trained with the ${noun} "${name}" of its recipe, which "${recipe}" no longer has in its settings`,
+    next: 'Put it back there, then run the same command again',
+    fields: { run, definition: name },
   });
 }
 

@@ -8,11 +8,12 @@ import type { RewardShaping } from '../../credit/shaping/shaping.ts';
 import { composeCredit } from '../../credit/shaping/shapings.ts';
 import { type Catalogue, openCurations, openTasks, openTurns } from '../../train/config/catalogue.ts';
 import type { TrainConfig, TrainSettings } from '../../train/config/config.ts';
+import { mergeSettings } from '../../train/config/merge.ts';
+import type { RunSettings } from '../../train/config/setting-objects.ts';
 import { lossOptions } from '../../train/kit/policy-objective.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import type { Definition } from '../load/definitions.ts';
 import { isNameAlone, Naming } from './naming.ts';
-import type { RunSettings } from './setting-objects.ts';
 
 /** Settings in which everything has a name, and the catalogue that knows all of these names. */
 export interface NamedSettings {
@@ -21,14 +22,15 @@ export interface NamedSettings {
 }
 
 /**
- * Load what the settings name.
+ * Load what the settings name. Later layers win, key by key.
  *
  * @throws TurnwiseError `file-unknown`, `file-unusable`, `config-invalid` for an object that is something else
  */
-export async function nameDefinitions(settings: RunSettings): Promise<NamedSettings> {
+export async function nameDefinitions(...layers: readonly RunSettings[]): Promise<NamedSettings> {
   const naming = new Naming();
-  const named = await naming.settings(settings);
-  return { settings: named, catalogue: naming.catalogue };
+  const named: TrainSettings[] = [];
+  for (const layer of layers) named.push(await naming.settings(layer));
+  return { settings: mergeSettings(...named) as TrainSettings, catalogue: naming.catalogue };
 }
 
 /**

@@ -7,16 +7,14 @@ import { parseStrict } from '../../core/json/parse-strict.ts';
 import { valueText } from '../../core/safe-text.ts';
 import type { RunDirectory } from '../../store/run-directory.ts';
 import type { RunFile } from '../../store/run-file.ts';
-import {
-  storedConfigSchema,
-  type TrainConfig,
-  type TrainSettings,
-  trainConfigSchema,
-} from '../../train/config/config.ts';
+import { storedConfigSchema, type TrainConfig, trainConfigSchema } from '../../train/config/config.ts';
+import { missingOwn } from '../../train/config/own-definitions.ts';
+import type { RunSettings } from '../../train/config/setting-objects.ts';
 import type { ChosenRecipe, Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
 import { type Definition, isDefinition, isFileReference, loadDefinition } from '../load/definitions.ts';
 import { CODE } from '../load/world-source.ts';
+import { ownDefinitionLost } from './definition-refusals.ts';
 
 /** What `train({ recipe })` takes: a name, a file, or what `defineRecipe` returned, with or without settings. */
 export type RecipeInput = string | Recipe | ChosenRecipe;
@@ -26,7 +24,7 @@ export interface NamedRecipe {
   /** A built-in name, the absolute path of a file, or `code:NAME`. */
   readonly source: string;
   /** With which it was chosen. */
-  readonly settings: TrainSettings;
+  readonly settings: RunSettings;
 }
 
 /** @throws TurnwiseError `recipe-unknown`, `file-unknown`, `file-unusable`, `config-invalid` for an object that is no recipe */
@@ -62,6 +60,8 @@ export async function recipeOfRun(
   const recipe = await findAgain(run, source, given);
   const own = Object.entries(config).filter(([key]) => !(key in trainConfigSchema.shape));
   if (recipe.options) parseStrict(recipe.options, Object.fromEntries(own), `Recipe "${recipe.name}"`);
+  const [lost] = missingOwn(recipe, config);
+  if (lost) throw ownDefinitionLost(lost.kind, lost.name, recipe.name, run);
   return recipe;
 }
 

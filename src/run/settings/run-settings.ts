@@ -2,8 +2,10 @@
 
 import type { z } from 'zod';
 import type { WorldFactory } from '../../env/factory.ts';
+import { policyRoles } from '../../env/world.ts';
 import { builtIns, type Catalogue } from '../../train/config/catalogue.ts';
 import type { TrainSettings } from '../../train/config/config.ts';
+import { catalogueWith } from '../../train/config/own-definitions.ts';
 import { choicesIn, isRead, requireRead, wholeSchema } from '../../train/config/run-schema.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { objectOf } from './object-of.ts';
@@ -18,8 +20,9 @@ export function readSettings(
   factory: WorldFactory,
   recipe: Recipe,
   set: readonly string[],
-  catalogue: Catalogue = builtIns,
+  given: Catalogue = builtIns,
 ): TrainSettings {
+  const catalogue = catalogueWith(recipe, given);
   const written = writtenChoices(set);
   for (const assignment of set.map(spelledAssignment)) {
     const [key, value] = assignment.split('=', 2);
@@ -43,7 +46,7 @@ export function settingsSchema(
   suggested?: TrainSettings,
 ): z.ZodType {
   const choices = choicesIn(recipe?.settings, suggested, writtenChoices(set));
-  return wholeSchema(recipe, choices, environment, catalogue);
+  return wholeSchema(recipe, choices, environment, catalogueWith(recipe, catalogue));
 }
 
 /** The assignments that a recipe reads, and those that none of the recipes does, which are refused later. */
@@ -55,7 +58,8 @@ export function readOf(
 ): string[] {
   const reads = (one: Recipe, assignment: string): boolean => {
     const [key = ''] = spelledAssignment(assignment).split('=', 1);
-    return isRead(one, choicesIn(one.settings, writtenChoices(set)), nested(key), catalogue);
+    const known = catalogueWith(one, catalogue);
+    return isRead(one, choicesIn(one.settings, writtenChoices(set)), nested(key), known);
   };
   return set.filter(
     (assignment) => reads(recipe, assignment) || !recipes.some((other) => reads(other, assignment)),
@@ -109,5 +113,5 @@ function nested(key: string): TrainSettings {
 
 /** The recipe of whoever names none. */
 export function defaultRecipe(factory: WorldFactory): string {
-  return factory.create(factory.options.parse({})).roles.length > 1 ? 'self-play' : 'rloo';
+  return policyRoles(factory.create(factory.options.parse({}))).length > 1 ? 'self-play' : 'rloo';
 }

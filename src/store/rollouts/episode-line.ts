@@ -34,13 +34,13 @@ export function groupLines(group: Group, label?: 'sampled' | 'greedy'): string[]
 
 /** A call whose typed arrays are plain ones, with as few digits as give them back. */
 function plainCall(call: Call): object {
-  const { context, ids, logprobs, entropies, choices } = call;
+  const { context, ids, logprobs, choices, top } = call;
   return {
     ...call,
     context: listOf(context),
     ids: listOf(ids),
     logprobs: listOf(logprobs, shortFloat),
-    ...(entropies && { entropies: listOf(entropies, shortFloat) }),
+    ...(top && { top: { ids: listOf(top.ids), logprobs: listOf(top.logprobs, shortFloat) } }),
     ...(choices && { choices: choices.map((choice) => listOf(choice)) }),
   };
 }
@@ -127,7 +127,13 @@ function callOf(fields: Fields, path: string, read: Reader): Fields {
     context: read.integers(fields.context, `${path}.context`),
     ids: read.integers(fields.ids, `${path}.ids`),
     logprobs: read.floats(fields.logprobs, `${path}.logprobs`),
-    ...read.optional(fields, 'entropies', (value) => read.floats(value, `${path}.entropies`)),
+    ...read.optional(fields, 'top', (value) => {
+      const top = read.record(value, `${path}.top`);
+      return {
+        ids: read.integers(top.ids, `${path}.top.ids`),
+        logprobs: read.floats(top.logprobs, `${path}.top.logprobs`),
+      };
+    }),
     ...read.optional(fields, 'choices', (value) =>
       read.list(value, `${path}.choices`, (ids, at) => read.integers(ids, at)),
     ),
@@ -161,7 +167,7 @@ function factsOf(facts: Fields, path: string, read: Reader): Fields {
   return {
     ...facts,
     ...read.each(facts, path, numberFacts, (fact, at) => read.number(fact, at)),
-    ...read.each(facts, path, ['dense', 'features'], (fact, at) => read.series(fact, at)),
+    ...read.each(facts, path, ['dense', 'features', 'teacherGaps'], (fact, at) => read.series(fact, at)),
   };
 }
 

@@ -23,12 +23,13 @@ import { initialState } from '../loop/state.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import { recipes } from '../recipes/recipes.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
-import { mergeSettings, resolveConfig } from './resolve.ts';
+import { mergeSettings } from './merge.ts';
+import { resolveConfig } from './resolve.ts';
 import { choicesIn, leavesOf, readBy, runSchema } from './run-schema.ts';
 
 /** Read where models are made, environments loaded and folders written, before and around what runs here. */
 const ELSEWHERE =
-  /^(start|engine|threads|data|environment|tinker\..*|chat\..*|lora\..*|model\..*|checkpoint\.keep|optimizer\.tokenBudget|clone\.(demonstrations|beginnerShare|randomRate|from))$/;
+  /^(start|engine|threads|data|environment|tinker\..*|chat\..*|lora\..*|model\..*|checkpoint\.keep|optimizer\.tokenBudget|clone\.(demonstrations|beginnerShare|randomRate|from)|teacher|rewardModel\..*)$/;
 
 /** What these read elsewhere than in so short a run: GTR takes no step in it, and SPEAR remembers something in every step. */
 const UNTRIED: Readonly<Record<string, RegExp>> = { gtr: /^optimizer\./, 'spear-sil': /^rolloutLog$/ };
@@ -125,7 +126,14 @@ async function runOf(recipe: Recipe, given: TrainConfig, config = given): Promis
         return { ids, logprobs: new Float32Array(ids.length).fill(-1), finish: 'stop', version: 1 };
       },
       score: async ({ rows }, options) => {
+        const top = options.top ?? 0;
         return {
+          ...(top > 0 && {
+            top: rows.map(({ ids_T }) => ({
+              ids: new Int32Array(ids_T.length * top),
+              logprobs: new Float32Array(ids_T.length * top).fill(-1),
+            })),
+          }),
           logprobs: numbers(rows, -1.5),
           values: numbers(rows, 0.1),
           entropies: numbers(rows, 0.5),
@@ -152,6 +160,7 @@ async function runOf(recipe: Recipe, given: TrainConfig, config = given): Promis
     ...{ config, recipe, world, card, renderer, watch: unwatched, archive },
     engine: { ...engineNamed('policy'), capabilities: { ...fakeEngine().capabilities, contextLength: 400 } },
     ...(recipe.criticHeads && { critic: engineNamed('critic') }),
+    ...(recipe.needs?.teacher && { teacher: engineNamed('teacher') }),
   });
   const found = { groups: given.data === '' ? [] : [oneGroup(demonstrations)], exact: new Set<Episode>() };
   const { groups: recorded } = recordedGroups(learner, found);
@@ -230,6 +239,11 @@ test.each(cases)(
     expect(accepted.filter((key) => !read.has(key) && !UNTRIED[recipe.name]?.test(key))).toEqual([]);
 
     const refused = leavesOf(trainConfigSchema).filter((key) => !leavesOf(schema).includes(key));
+    const isTaken = (key: string): boolean => {
+      const other = otherThan(key, valueAt(config, key));
+      return other !== undefined && schema.safeParse(nested(key, other)).success;
+    };
+    expect(refused.filter(isTaken)).toEqual([]);
     const changed = refused.reduce<TrainConfig>((all, key) => {
       const other = otherThan(key, valueAt(all, key));
       return other === undefined ? all : (mergeSettings(all, nested(key, other)) as TrainConfig);

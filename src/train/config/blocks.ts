@@ -73,6 +73,7 @@ export const played: Block = {
   tasks: true,
   turns: true,
   curation: true,
+  rewardModel: true,
 };
 
 /** Unsure places, from which others branch off. */
@@ -82,6 +83,9 @@ export const branches: Block = { branching: { ...unsurePlaces, initial: true } }
 export const balancedBranches: Block = { branching: { ...unsurePlaces, balance: true, penalty: true } };
 /** All places do, so that only their number counts. */
 export const trees: Block = { branching: { width: true } };
+
+/** A teacher that scores tokens. */
+export const taught: Block = { teacher: true };
 
 /** Which steps are stored, where nothing is learned from them again: else all are. */
 export const logged: Block = { rolloutLog: true };

@@ -36,6 +36,12 @@ const evaluation = z.strictObject({
     .min(0)
     .default(500)
     .describe('Tasks of the evaluations before and after; 0 as for the others'),
+  constrained: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Hold tool calls and JSON answers to their schemas in evaluations, and never in training; pretrained models',
+    ),
 });
 
 const budget = z.strictObject({
@@ -66,6 +72,21 @@ const checkpoint = z.strictObject({
   keep: count.default(2).describe('Checkpoints that are kept'),
 });
 
+const rewardModel = z
+  .strictObject({
+    folder: z
+      .string()
+      .default('')
+      .describe('Folder of a reward model that pays episodes (`turnwise reward-model`); empty: none'),
+    weight: z.number().default(1).describe('Factor on its rewards'),
+    environment: z
+      .number()
+      .min(0)
+      .default(1)
+      .describe('Factor on the outcome of the environment beside it; 0: the reward model alone'),
+  })
+  .describe('Rewards learned from preferences');
+
 export const trainConfigSchema = z.strictObject({
   seed: z.int().default(1).describe('Names all randomness of the run'),
   steps: z.int().min(0).default(120).describe('Reinforcement-learning steps'),
@@ -76,6 +97,12 @@ export const trainConfigSchema = z.strictObject({
       'Run of the same folder whose warm start this one begins with, or RUN@STEP and RUN@last for a later checkpoint; empty makes one',
     ),
   budget: budget.prefault({}),
+  teacher: z
+    .string()
+    .default('')
+    .describe(
+      'Who scores the tokens of the policy, for recipes that learn from it: RUN or RUN@STEP, the folder of a run, a pretrained model, openai:URL#MODEL or vllm:URL#MODEL',
+    ),
   engine: z
     .enum(['embedded', 'tinker'])
     .default('embedded')
@@ -107,6 +134,7 @@ export const trainConfigSchema = z.strictObject({
     .describe(
       'Recorded episodes: the name of a run that stored some, or a file of conversations (docs/data.md). Recipes that play imitate them first, others learn from nothing else; `demonstrations` are the scripted ones',
     ),
+  rewardModel: rewardModel.prefault({}),
   replay: replay.prefault({}),
   critic: critic.prefault({}),
   optimizer: optimizer.prefault({}),

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Recipe } from '../recipes/recipe.ts';
 import type { TrainSettings } from './config.ts';
-import { mergeSettings, resolveConfig } from './resolve.ts';
+import { mergeSettings } from './merge.ts';
+import { resolveConfig } from './resolve.ts';
 
 const environmentOptions = z.strictObject({ size: z.int().default(4), slip: z.number().max(1).default(0) });
 
@@ -45,6 +46,30 @@ test('layers are merged and not changed; a list or a number replaces what was be
   expect(below).toEqual({ a: { b: 1, c: [1, 2] } });
 });
 
+test('another name leaves nothing of the options of the one below it, and everything else', () => {
+  const credit = { method: 'gae', lambda: 0.5, rewardScale: 0.1, shape: { ufo: {} } };
+  const objective = { name: 'kl-cov', options: { share: 0.1 }, clipHigh: 0.4 };
+  const context = { name: 'summary', threshold: 10, trained: false };
+  const below = { credit, objective, context, turns: { name: 'until-void' } } as TrainSettings;
+  expect(mergeSettings(below, { credit: { method: 'grpo' } })).toEqual({
+    ...below,
+    credit: { method: 'grpo', rewardScale: 0.1, shape: { ufo: {} } },
+  });
+  expect(mergeSettings(below, { context: { name: 'full' } }).context).toEqual({
+    name: 'full',
+    trained: false,
+  });
+  expect(mergeSettings(below, { credit: { method: 'gae', gamma: 0.9 } }).credit).toEqual({
+    ...credit,
+    gamma: 0.9,
+  });
+  const others = { credit: { method: 'rloo' }, objective: { name: 'ppo-clip' } };
+  expect(resolve(others, { credit, objective })).toMatchObject({
+    credit: { method: 'rloo', rewardScale: 0.1 },
+    objective: { name: 'ppo-clip', options: {}, clipHigh: 0.4 },
+  });
+});
+
 test('reward shapings are filled in from their own schemas, and unknown ones refused', () => {
   const config = resolve({ credit: { shape: { ufo: { gamma: 0.25 }, SMART: {} } } });
   expect(config.credit.shape).toEqual({
@@ -79,7 +104,7 @@ test('what cannot be used is named: keys, options, values, and settings that do 
     `[TurnwiseError: This environment cannot use this value of "environment.slip". Seen: 2. Allowed: a number <= 1.]`,
   );
   expect(() => resolve({ credit: { method: 'rlo' } })).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: There is no such credit method. Seen: "rlo". Allowed: reinforce, reinforce++, reinforce++-baseline, rloo, grpo, dr-grpo, dapo, gae, turn-gae, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, spa-rl, g-ra, e-grpo, mt-grpo, arpo, tree-grpo, aepo, spear, earl, mars, rae, cory, waltzrl, malt. Did you mean "rloo"?]`,
+    `[TurnwiseError: There is no such credit method. Seen: "rlo". Allowed: reinforce, reinforce++, reinforce++-baseline, rloo, grpo, dr-grpo, dapo, gae, turn-gae, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, spa-rl, g-ra, e-grpo, mt-grpo, arpo, tree-grpo, aepo, spear, earl, mars, rae, cory, waltzrl, malt, teacher-kl. Did you mean "rloo"?]`,
   );
   expect(() =>
     resolve({ credit: { lamda: 1 } }, { credit: { method: 'gae' } }),

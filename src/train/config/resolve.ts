@@ -10,156 +10,11 @@ import { playsWith, type Recipe } from '../recipes/recipe.ts';
 import { requireBatches } from './batch-settings.ts';
 import { builtIns, type Catalogue } from './catalogue.ts';
 import { spelledOut, type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
+import { mergeSettings } from './merge.ts';
+import { pretrainedSettings, recordedFirst } from './model-layers.ts';
 import { choicesIn, readBy, requireRead, runSchema } from './run-schema.ts';
 
 type Plain = { readonly [key: string]: unknown };
-
-/** Groups whose other keys are the options of what `name` says: a layer with another name leaves nothing of those below. */
-const NAMED = ['tasks', 'turns'];
-
-/** Later layers win, key by key. */
-export function mergeSettings(...layers: readonly (Plain | undefined)[]): Plain {
-  const merged: Record<string, unknown> = {};
-  for (const layer of layers) {
-    for (const [key, value] of Object.entries(layer ?? {})) {
-      const below = merged[key];
-      merged[key] =
-        isPlain(value) && isPlain(below) && !isOther(key, below, value) ? mergeSettings(below, value) : value;
-    }
-  }
-  return merged;
-}
-
-function isOther(key: string, { name: below }: Plain, { name }: Plain): boolean {
-  return NAMED.includes(key) && name !== undefined && below !== undefined && name !== below;
-}
-
-function isPlain(value: unknown): value is Plain {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/**
- * Sizes for a model that knows language already: adapters, few demonstrations of the expert, and few episodes at a time.
- * docs/real-models.md has the figures behind them.
- */
-const PRETRAINED: TrainSettings = {
-  lora: { rank: 16 },
-  clone: {
-    demonstrations: 48,
-    beginnerShare: 0,
-    randomRate: 0.3,
-    imitateRandom: false,
-    steps: 16,
-    untilValid: 0.95,
-    batch: 8,
-    learningRate: 1e-3,
-    schedule: 'constant',
-    warmupSteps: 3,
-  },
-  rollout: { tasks: 8, group: 8, concurrency: 64, choices: true },
-  optimizer: { learningRate: 1e-4, tokenBudget: 2048 },
-  evaluation: { tasks: 0, finalTasks: 0 },
-};
-
-/** All weights at once bear smaller steps than an adapter. */
-const ALL_WEIGHTS: TrainSettings = { clone: { learningRate: 3e-5 }, optimizer: { learningRate: 1e-5 } };
-
-/** A server is not timed, and imitation there has a price of its own. */
-const ON_SERVER: TrainSettings = {
-  clone: { steps: 0 },
-  rollout: { choices: false },
-  evaluation: { tasks: 32, finalTasks: 64 },
-};
-
-/** A pretrained model imitates no script, but what was recorded for it. */
-function recordedFirst({ data = '', lora }: TrainSettings): Plain | undefined {
-  if (data === '' || data === 'demonstrations') return undefined;
-  return { clone: { steps: 40, untilValid: 0, batch: 16, learningRate: lora?.rank === 0 ? 1e-5 : 2e-4 } };
-}
-
-/** `owner/name`: models on servers are called by what they are called on the hub. */
-const HUB_NAME = /^[\w-][\w.-]*\/[\w.-]+$/;
-
-/** What a small model is made of; a pretrained one has it in its own files. */
-const SMALL_MODEL_KEYS = ['width', 'layers', 'heads', 'hidden'] as const;
-
-/** The layer of settings that a pretrained model brings, where the person names one. */
-function pretrainedSettings(settings: TrainSettings): TrainSettings | undefined {
-  const { model, chat, lora } = settings;
-  const misplaced = (key: string, why: string): TurnwiseError =>
-    new TurnwiseError('config-invalid', {
-      what: `${key} ${why}`,
-      seen: `model.pretrained=${model?.pretrained ?? ''}`,
-      next: 'Leave one of them out',
-      fields: { key },
-    });
-  if (settings.engine === 'tinker') return serverSettings(settings);
-  const [server] = keysOf('tinker', settings.tinker);
-  if (server !== undefined) {
-    throw new TurnwiseError('config-invalid', {
-      what: `${server} is for training on a server`,
-      seen: 'engine=embedded',
-      next: 'Add --engine tinker, or leave it out',
-      fields: { key: server },
-    });
-  }
-  if (model?.pretrained === undefined || model.pretrained === '') {
-    const [key] = [...keysOf('chat', chat), ...keysOf('lora', lora)];
-    if (key !== undefined) throw misplaced(key, 'is for a pretrained model, and none is named');
-    return undefined;
-  }
-  const idle = SMALL_MODEL_KEYS.find((key) => model[key] !== undefined);
-  if (idle !== undefined) throw misplaced(`model.${idle}`, 'shapes a small model, not a pretrained one');
-  return lora?.rank === 0
-    ? (mergeSettings(PRETRAINED as Plain, ALL_WEIGHTS as Plain) as TrainSettings)
-    : PRETRAINED;
-}
-
-/**
- * The layer that a server brings. Its model is spoken to by a tokenizer and chat template, which a name of the hub stands for as
- * well; a model without either is taught the words of the environment.
- */
-function serverSettings({ model, tinker, chat, lora, rollout }: TrainSettings): TrainSettings {
-  const invalid = (key: string, what: string, next: string, seen?: string): TurnwiseError =>
-    new TurnwiseError('config-invalid', { what, ...(seen !== undefined && { seen }), next, fields: { key } });
-  const { baseUrl = '', baseModel = '' } = tinker ?? {};
-  if (baseUrl === '')
-    throw invalid('tinker.baseUrl', 'Training on a server needs its address', 'Give it with --base-url');
-  if (baseModel === '')
-    throw invalid(
-      'tinker.baseModel',
-      'Training on a server needs the name of a model that it has',
-      'Give it with --base-model',
-    );
-  const idle = [
-    ...SMALL_MODEL_KEYS.filter((key) => model?.[key] !== undefined).map((key) => `model.${key}`),
-    ...keysOf('lora', lora).filter((key) => key !== 'lora.rank'),
-  ][0];
-  if (idle !== undefined)
-    throw invalid(idle, `${idle} is decided by the server`, 'Leave it out', `engine=tinker`);
-  if (rollout?.choices)
-    throw invalid(
-      'rollout.choices',
-      'The Tinker API cannot restrict completions to choices',
-      'Leave it out, or train with the embedded engine',
-      'engine=tinker',
-    );
-  const pretrained = model?.pretrained ?? (HUB_NAME.test(baseModel) ? baseModel : '');
-  if (pretrained !== '')
-    return mergeSettings(PRETRAINED as Plain, ON_SERVER as Plain, { model: { pretrained } }) as TrainSettings;
-  const [spoken] = keysOf('chat', chat);
-  if (spoken !== undefined)
-    throw invalid(
-      spoken,
-      `${spoken} is for a model with a chat template, and none is named`,
-      'Name a folder with its tokenizer and template with --model, or leave it out',
-    );
-  return { lora: { rank: 16 } };
-}
-
-function keysOf(group: string, settings: Plain | undefined): string[] {
-  return Object.keys(settings ?? {}).map((key) => `${group}.${key}`);
-}
 
 /**
  * Schema defaults < recipe < environment < pretrained model or server < person. Unknown keys and bad values are errors that name the key, the nearest
@@ -189,7 +44,11 @@ export function resolveConfig(parts: {
   requireRead(parts.recipe, choices, settings, catalogue);
   // What an environment or a model suggests to every recipe, each takes as far as it reads it.
   const layered = mergeSettings(
-    readBy(parts.recipe, suggested as TrainSettings, choices, catalogue) as Plain,
+    ofChosenLoss(
+      parts.recipe,
+      readBy(parts.recipe, suggested as TrainSettings, choices, catalogue),
+      settings,
+    ),
     settings as Plain,
   );
   const read = parseStrict(runSchema(parts.recipe, choices, catalogue), layered, 'A run');
@@ -249,6 +108,14 @@ export function resolveConfig(parts: {
       fields: { key: 'evaluation' },
     });
   }
+  if (config.evaluation.constrained && config.model.pretrained === '') {
+    throw new TurnwiseError('config-invalid', {
+      what: 'A small model writes words of its task, not JSON that could be held to a schema',
+      seen: 'evaluation.constrained true without a pretrained model',
+      next: 'Leave it out, or name a model with --model',
+      fields: { key: 'evaluation.constrained' },
+    });
+  }
   if (config.model.width % (2 * config.model.heads) !== 0) {
     throw new TurnwiseError('config-invalid', {
       what: 'model.heads does not fit model.width',
@@ -272,6 +139,17 @@ export function resolveConfig(parts: {
       ...(creditOptions as Record<string, Json>),
     },
   };
+}
+
+/** Options go with the name of a loss; those of a recipe's own loss have none. */
+function ofChosenLoss(
+  { lossOptions }: Recipe,
+  suggested: TrainSettings,
+  { objective }: TrainSettings,
+): Plain {
+  const { options, ...own } = suggested.objective ?? {};
+  const isOther = objective?.name !== undefined && objective.name !== (own.name ?? 'ppo-clip');
+  return (isOther && !lossOptions && options ? { ...suggested, objective: own } : suggested) as Plain;
 }
 
 /** The configuration, complete, with what only this recipe reads. */

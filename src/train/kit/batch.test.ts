@@ -10,15 +10,17 @@ import {
   trajectoryOf,
 } from '../../core/testing/made-episodes.ts';
 import { isTrained, type Trajectory } from '../../core/trajectory.ts';
-import type { TrajectoryCredit } from '../../credit/report/rollouts.ts';
+import { creditTrajectory } from '../../credit/contract/view.ts';
+import type { CreditTrajectory, TrajectoryCredit } from '../../credit/report/rollouts.ts';
 import {
   type Candidate,
   type CreditedSample,
   candidatesOf,
-  creditInput,
   minibatches,
+  type SampleScores,
   spreadCredit,
   trainingRows,
+  turnScores,
 } from './batch.ts';
 
 /** Turn k sees `context` ids and samples `sampled` of them; where it is not `sampled`, an opponent wrote them. */
@@ -73,6 +75,10 @@ function creditOf(trajectory: Trajectory, perToken: boolean): TrajectoryCredit {
     }),
   };
 }
+
+/** What a credit method reads of it. */
+const readOf = (candidate: Candidate, rewardScale: number, scores?: SampleScores): CreditTrajectory =>
+  creditTrajectory(candidate.trajectory, rewardScale, turnScores(candidate, scores));
 
 const only = (trajectory: Trajectory): Candidate => candidatesOf([trajectory])[0]!;
 
@@ -129,7 +135,7 @@ describe('what credit reads', () => {
       { context: 1, written: 2, sampled: true, extendsPrevious: true },
     ]);
     const values = [Float32Array.from([0, 1, 2, 3, 4, 5, 6, 7, 8])];
-    expect(creditInput(only(trajectory), 10, { values, entropies: values })).toMatchObject({
+    expect(readOf(only(trajectory), 10, { values, entropies: values })).toMatchObject({
       outcome: 15,
       turns: [
         { reward: 5, tokens: 1, values: [2], entropies: [2], valid: true },
@@ -160,7 +166,7 @@ describe('what credit reads', () => {
       [2, 20, 4, 40],
     ]);
     const values = candidate.samples.map(({ ids_T }) => Float32Array.from(ids_T));
-    expect(creditInput(candidate, 1, { values }).turns).toMatchObject([{ values: [10, 11, 20, 30, 40] }]);
+    expect(readOf(candidate, 1, { values }).turns).toMatchObject([{ values: [10, 11, 20, 30, 40] }]);
     const spread = spreadCredit(candidate, {
       id: trajectory.id,
       turnAdvantages_K: [0],
@@ -187,7 +193,7 @@ describe('what credit reads', () => {
         },
       ]),
     );
-    expect(creditInput(only(told), 10)).toMatchObject({
+    expect(readOf(only(told), 10)).toMatchObject({
       neededCalls: 2,
       turns: [{ dense: [5, 10], counterfactual: 2.5, labelCorrect: true }],
     });
@@ -198,12 +204,12 @@ describe('what credit reads', () => {
       key: madeKey({ step: 3, group: 1, member: 2 }),
       outcome: { first: 0, second: 0 },
     });
-    const first = creditInput(only(trajectoryOf(episode, 'first')), 1);
+    const first = readOf(only(trajectoryOf(episode, 'first')), 1);
     expect([first.id, first.episode]).toEqual(['3/1/2/first', '3/1/2']);
     const alone = { ...episode, outcome: { agent: 0 } };
-    const agent = creditInput(only(trajectoryOf(alone)), 1);
+    const agent = readOf(only(trajectoryOf(alone)), 1);
     expect([agent.id, agent.episode, agent.overlong]).toEqual(['3/1/2', '3/1/2', undefined]);
-    expect(creditInput(only(trajectoryOf({ ...alone, stop: 'token-limit' })), 1).overlong).toBe(true);
+    expect(readOf(only(trajectoryOf({ ...alone, stop: 'token-limit' })), 1).overlong).toBe(true);
   });
 });
 

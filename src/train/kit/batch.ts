@@ -4,8 +4,8 @@ import { TurnwiseError } from '../../core/errors.ts';
 import type { Rng } from '../../core/rng.ts';
 import { chosenMask, type Sample, samplesOfTrajectory } from '../../core/sample.ts';
 import { isTrained, type Trajectory } from '../../core/trajectory.ts';
-import { creditTrajectory, type TurnScores } from '../../credit/contract/view.ts';
-import type { CreditTrajectory, TrajectoryCredit } from '../../credit/report/rollouts.ts';
+import type { TurnScores } from '../../credit/contract/view.ts';
+import type { TrajectoryCredit } from '../../credit/report/rollouts.ts';
 import type { TokenRow } from '../../engine/token-batch.ts';
 import { type Aggregation, tokenWeights } from '../../objective/contract/weights.ts';
 
@@ -29,23 +29,14 @@ export interface SampleScores {
   readonly bonuses?: readonly Float32Array[];
 }
 
-/** What credit reads of a trajectory: what happened in it, what the environment said, and what was scored. */
-export function creditInput(
-  candidate: Candidate,
-  rewardScale: number,
-  scores: SampleScores = {},
-): CreditTrajectory {
-  return creditTrajectory(candidate.trajectory, rewardScale, turnScores(candidate, scores));
-}
-
 /** The scores of a trajectory's tokens, turn by turn. */
 export function turnScores(
   candidate: Candidate,
   { values, entropies, bonuses }: SampleScores = {},
 ): TurnScores[] {
-  const valuesOf = values && byTurn(candidate, values);
-  const entropiesOf = entropies && byTurn(candidate, entropies);
-  const bonusesOf = bonuses && byTurn(candidate, bonuses);
+  const valuesOf = values && numbersByTurn(candidate, values);
+  const entropiesOf = entropies && numbersByTurn(candidate, entropies);
+  const bonusesOf = bonuses && numbersByTurn(candidate, bonuses);
   return candidate.trajectory.turns.map((_, k) => ({
     ...(valuesOf && { values: valuesOf.get(k) ?? [] }),
     ...(entropiesOf && { entropies: entropiesOf.get(k) ?? [] }),
@@ -56,7 +47,7 @@ export function turnScores(
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
 /** Numbers of sampled tokens, by the turn that sampled them; in a turn call after call, whichever samples these are in. */
-function byTurn(
+export function numbersByTurn(
   { trajectory, samples }: Candidate,
   numbers: readonly Float32Array[],
 ): Map<number, readonly number[]> {

@@ -20,6 +20,7 @@ import { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy, PromptPolicy } from '../../policy/policy.ts';
 import { type Player, seatedPolicy } from '../../policy/seated.ts';
 import { agentNames } from '../../rollout/agent-names.ts';
+import type { AskModel } from '../../rollout/ask-judge.ts';
 import type { CollectOptions, Play } from '../../rollout/collect.ts';
 import type { Context } from '../../rollout/context/strategy.ts';
 import type { Turns } from '../../rollout/turns/turn-control.ts';
@@ -44,6 +45,8 @@ export interface Learner {
   readonly renderer: Renderer;
   readonly context: Context;
   readonly engine: Engine;
+  /** Who is learned from, where the settings name a teacher: it scores the tokens of the policy. */
+  readonly teacher?: Teacher;
   /** A model of its own for values, where the recipe has one. */
   readonly critic?: Engine;
   readonly credit: Credit;
@@ -61,6 +64,8 @@ export interface Learner {
   readonly watch: Watch;
   /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
   readonly playWith?: (policy: PromptPolicy) => Play;
+  /** Asks models elsewhere for scores of groups. */
+  readonly askModel?: AskModel;
   /** Its name among the players. */
   readonly player: string;
   /** Further learners of the run, each with weights of its own. */
@@ -70,6 +75,9 @@ export interface Learner {
   /** Of the user: what watches the run beside its own. */
   readonly probes?: readonly OwnProbe[];
 }
+
+/** Scores tokens as an engine does; with weights that nothing here changes. */
+export type Teacher = Pick<Engine, 'score'>;
 
 /** A count that tells of its changes. */
 export interface ProcessedTokens {
@@ -169,11 +177,14 @@ export function createLearner({
     processed.tokens += tokens;
     processed.onChange?.();
   });
-  const engine = countingScores(counted, (tokens) => {
+  const countScored = (tokens: number): void => {
     scored += tokens;
-  });
+  };
+  const engine = countingScores(counted, countScored);
   return {
     ...parts,
+    // Those of a teacher are spent like any other tokens that are scored.
+    ...(parts.teacher && { teacher: countedTeacher(parts.teacher, countScored) }),
     catalogue,
     player,
     others,
@@ -188,6 +199,15 @@ export function createLearner({
     credit(trajectories, state) {
       composed ??= composeCredit({ method, options, shape }, catalogue).credit;
       return composed(trajectories, state);
+    },
+  };
+}
+
+function countedTeacher({ score }: Teacher, count: (tokens: number) => void): Teacher {
+  return {
+    score: (batch, options) => {
+      count(batch.rows.reduce((sum, { ids_T }) => sum + ids_T.length, 0));
+      return score(batch, options);
     },
   };
 }
@@ -229,6 +249,7 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
     ...(seats && { counts: seats.learns, seatedAs }),
     policy: seatedAs({}),
     ...(learner.playWith && { play: learner.playWith(policy) }),
+    ...(learner.askModel && { askModel: learner.askModel }),
     renderer,
     context: learner.context,
     sampling: { temperature, topP, topK },

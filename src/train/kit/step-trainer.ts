@@ -1,5 +1,6 @@
 /** The trainer of one step: it takes the optimizer steps that a recipe asks for, and keeps count of them. */
 
+import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
@@ -23,6 +24,14 @@ import { withoutSamplerNumbers } from './sampler-gap.ts';
 import type { Credited } from './stored-credit.ts';
 import type { Lesson, Prompt, ReadRow, TrainedModel, Trainer } from './trainer.ts';
 
+/** Reads rows, at this temperature unless another is said. */
+function scoring(model: Pick<Engine, 'score'>, temperature: number): TrainedModel['score'] {
+  return (rows_B, what = {}) => {
+    const rows = rows_B.map((row) => (row instanceof Int32Array ? { ids_T: row } : row));
+    return model.score(scoredRows(rows), { temperature, ...what });
+  };
+}
+
 /** Weights of an engine, with the optimizer steps that were taken on them. */
 class EngineModel implements TrainedModel {
   readonly steps: GradientSteps;
@@ -38,8 +47,7 @@ class EngineModel implements TrainedModel {
   }
 
   score(rows_B: readonly ReadRow[], what: Partial<ScoreRequest> = {}) {
-    const rows = rows_B.map((row) => (row instanceof Int32Array ? { ids_T: row } : row));
-    return this.#engine.score(scoredRows(rows), { temperature: this.#temperature, ...what });
+    return scoring(this.#engine, this.#temperature)(rows_B, what);
   }
 
   learn(lesson: Lesson, objective: Objective): Promise<void> {
@@ -63,6 +71,8 @@ export class StepTrainer implements Trainer {
   readonly #groups: readonly RoleGroup[];
   /** Of the credit method: after `credit` that of the next step. */
   creditState: CreditState;
+  /** Of the facts that the recipe found out. */
+  #found: Metrics = {};
   /** The credit of each trajectory, for the store; absent where the recipe asks for none. */
   credited?: ReadonlyMap<string, Credited>;
 
@@ -84,6 +94,15 @@ export class StepTrainer implements Trainer {
       const ofCritic = new GradientSteps(learner, moment, { engine: critic, learningRate });
       this.critic = new EngineModel(critic, ofCritic, temperature, 'critic');
     }
+  }
+
+  teacher(): Pick<TrainedModel, 'score'> {
+    const { teacher, config } = this.#learner;
+    if (teacher) return { score: scoring(teacher, config.rollout.temperature) };
+    throw new TurnwiseError('teacher-missing', {
+      what: 'The recipe learns from a teacher, and the run has none',
+      next: 'Name one: --set teacher=RUN, RUN@STEP, a model folder or a server',
+    });
   }
 
   get valueHead(): boolean {
@@ -114,7 +133,9 @@ export class StepTrainer implements Trainer {
   async credit(groups: readonly RoleGroup[]): Promise<CreditedGroups> {
     const compared = withBaselines(groups, this.#groups);
     const trajectories = compared.flatMap(({ members }) => members);
-    const facts_IK = await this.#learner.recipe.turnFacts?.find(this, trajectories);
+    const { turnFacts } = this.#learner.recipe;
+    const facts_IK = await turnFacts?.find(this, trajectories);
+    this.#found = (facts_IK && turnFacts?.figures?.(facts_IK)) ?? {};
     const credited = await creditGroups(this.#learner, compared, this.creditState, facts_IK);
     this.creditState = credited.state;
     this.credited = creditedEpisodes(credited);
@@ -172,6 +193,7 @@ export class StepTrainer implements Trainer {
     return {
       metrics: {
         ...metrics,
+        ...this.#found,
         ...('value/weight' in metrics && { 'value/explained_variance': explainedVariance(metrics) }),
         'optim/learning_rate': steps.learningRate,
         'tokens/trained': steps.trainedTokens,

@@ -7,13 +7,13 @@ import { Rng } from '../../core/rng.ts';
 import { madeGroup, playedEpisode } from '../../core/testing/made-episodes.ts';
 import { randomGroup } from '../../core/testing/random-episodes.ts';
 import { roleGroups, type Trajectory } from '../../core/trajectory.ts';
-import { creditView } from '../../credit/contract/view.ts';
+import { creditTrajectory, creditView } from '../../credit/contract/view.ts';
 import { creditMethods } from '../../credit/methods.ts';
 import type { Credit } from '../../credit/report/rollouts.ts';
 import { withAbsentRoles } from '../../curation/absent-roles.ts';
 import { keepUsable } from '../../curation/usable.ts';
 import { learnedRollouts } from '../loop/learned-rollouts.ts';
-import { candidatesOf, creditInput, type SampleScores, turnScores } from './batch.ts';
+import { candidatesOf, numbersByTurn, turnScores } from './batch.ts';
 import { type Credited, withCredit } from './stored-credit.ts';
 
 /** The episode with all that an environment may say of a transition, at random. */
@@ -95,16 +95,25 @@ function stored(
   const told = withAbsentRoles(left, all).flatMap(({ members }) => members);
   const candidates = candidatesOf(told);
   const rng = Rng.of('scores');
-  const scores_I = candidates.map(({ samples }): SampleScores => {
+  const scores_I = candidates.map(({ samples }) => {
     const score = () => samples.map(({ ids_T }) => Float32Array.from(ids_T, () => rng.next()));
     return { ...(critic && { values: score(), entropies: score() }), bonuses: score() };
   });
-  const inputs = candidates.map((candidate, index) => creditInput(candidate, SCALE, scores_I[index]));
+  // A teacher's facts come from the recipe, one for each sampled token.
+  const turnScores_I = candidates.map((candidate, index) => {
+    const scores = scores_I[index]!;
+    const gaps = needs.includes('turns[].teacherGaps') && numbersByTurn(candidate, scores.bonuses);
+    return turnScores(candidate, scores).map((turn, k) =>
+      gaps ? { ...turn, facts: { teacherGaps: gaps.get(k)! } } : turn,
+    );
+  });
+  const inputs = candidates.map(({ trajectory }, index) =>
+    creditTrajectory(trajectory, SCALE, turnScores_I[index]),
+  );
   const { credits } = credit(inputs, {});
   const credited = new Map(
     credits.map((own, index): [string, Credited] => {
-      const scores_K = turnScores(candidates[index]!, scores_I[index]);
-      return [own.id, { credit: own, scores_K, choice: everything }];
+      return [own.id, { credit: own, scores_K: turnScores_I[index]!, choice: everything }];
     }),
   );
   return withCredit(groups, credited, 1);
@@ -147,7 +156,7 @@ test('values and entropies are stored token after token, and read back turn by t
   const [candidate] = candidatesOf(roleGroups([group])[0]!.members);
   const values = candidate!.samples.map(({ ids_T }) => Float32Array.from(ids_T, (_, token) => token));
   const scores = { values, entropies: values };
-  const input = creditInput(candidate!, 1, scores);
+  const input = creditTrajectory(candidate!.trajectory, 1, turnScores(candidate!, scores));
   const credit = { id: input.id, turnAdvantages_K: [1, 2, 3] };
   const credited = { credit, scores_K: turnScores(candidate!, scores), choice: everything };
   const [after] = withCredit([group], new Map([[input.id, credited]]), 4);

@@ -48,6 +48,12 @@ export interface Trainer {
   readonly policy: TrainedModel;
   /** A model of its own, where the recipe has `criticHeads`. */
   readonly critic?: TrainedModel;
+  /**
+   * Who is to be learned from: it scores the same tokens with weights of its own, which do not learn.
+   *
+   * @throws TurnwiseError `teacher-missing` where the settings name none
+   */
+  teacher(): Pick<TrainedModel, 'score'>;
   /** Whether the policy has a value head. */
   readonly valueHead: boolean;
   /** How tokens are read and written, and how an action is found in what was written. */

@@ -3,6 +3,7 @@
 import type { TurnFacts } from '../../core/facts.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import type { CreditField } from '../../credit/report/fields.ts';
+import type { Metrics } from '../loop/events.ts';
 import type { Trainer } from './trainer.ts';
 
 /**
@@ -26,4 +27,6 @@ export interface FoundFacts {
    * @returns for each trajectory the facts of each of its turns
    */
   find(trainer: Trainer, trajectories: readonly Trajectory[]): Promise<readonly (readonly TurnFacts[])[]>;
+  /** Figures of a step about these facts, by path. */
+  figures?(facts_IK: readonly (readonly TurnFacts[])[]): Metrics;
 }

@@ -42,7 +42,10 @@ interface Told {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-test.each(environmentNames)(
+/** Any number is a legal answer there, and each right one pays: something can be learned from the first step on. */
+const paidByChance = ['running-sums'];
+
+test.each(environmentNames.filter((name) => !paidByChance.includes(name)))(
   'an untrained policy in %s',
   async (world) => {
     await train({ world, settings, name: world, runs: folder });

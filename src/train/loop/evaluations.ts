@@ -38,6 +38,7 @@ export async function evaluateBoth(
       step,
       tasks,
       sampling: { temperature, topP: 1, topK: 0 },
+      constrained: evaluation.constrained,
       onEpisode: reportEpisodes(io, 'evaluate', label),
     });
   const sampled = await play(1);

@@ -35,7 +35,7 @@ import { lookAll, probed } from './probes.ts';
 import { keptKeys, remembered } from './remember.ts';
 import { selfPlayProbe } from './self-play.ts';
 import type { TrainState } from './state.ts';
-import { failureWarnings, updateWarnings } from './warnings.ts';
+import { failureWarnings, idleWatch, updateWarnings } from './warnings.ts';
 
 /** Episodes to imitate; or, where the engine holds weights that did so before, what they were found to be worth. */
 export type Beginning = ({ readonly imitate: ToImitate } | { readonly before: Evaluations }) & {
@@ -109,7 +109,7 @@ export async function train(
     await learner.seats?.after(0);
     const before = 'before' in beginning ? beginning.before : await measure('before', 0);
     state = { ...state, before, memory: initialMemory(learner, beginning.recorded) };
-    // Before the checkpoint, so that a resumed run, whose log is cut back to it, has this event once.
+    // Before the checkpoint, so that a run that goes on from it has this event once.
     io.event({ type: 'phase', phase: 'train', steps: config.steps });
     await io.checkpoint(0, state);
   }
@@ -123,6 +123,7 @@ export async function train(
   const probes = [...(learner.probes ?? []), ...selfPlayProbe(learner), evaluationProbe(learner, io)];
   const watched = probed(learner, io.signal, () => state.step);
   let failing = 0;
+  const idle = idleWatch(learner.recipe.idle);
   while (spentShare(config, budget()) < 1) {
     const { step, memory } = state;
     const planned = plannedSteps(config, budget());
@@ -205,6 +206,7 @@ export async function train(
     const legal = legalActs(learner, io.signal);
     const hardly = await diagnosisWarning(step + 1, roles, metrics, credited, config, legal);
     for (const warning of hardly) io.event(warning);
+    for (const warning of idle(step + 1, metrics, last)) io.event(warning);
     io.event({
       type: 'step',
       step: step + 1,

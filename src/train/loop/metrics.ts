@@ -1,9 +1,10 @@
 /** Figures of a step's episodes, by metric path (docs/metrics.md). */
 
-import type { Group } from '../../core/episode.ts';
+import type { Episode, Group } from '../../core/episode.ts';
 import { isTrainable } from '../../core/stop.ts';
 import { surpriseOf } from '../../core/surprise.ts';
 import { actOf, isTrained, type RoleGroup, roleGroups, sampledTokens } from '../../core/trajectory.ts';
+import { JUDGE } from '../../rollout/ask-judge.ts';
 import { environmentMetrics } from '../../rollout/environment-metrics.ts';
 import type { Metrics } from './events.ts';
 
@@ -24,6 +25,7 @@ export function rolloutMetrics(
   const metrics: Record<string, number> = {
     'reward/mean': share(sum(usable.map(({ outcome }) => outcome)), usable.length),
     'reward/success': share(usable.filter(({ success }) => success).length, usable.length),
+    'reward/success_of_all': share(usable.filter(({ success }) => success).length, trajectories.length),
     'episodes/total': groups.reduce((total, { members }) => total + members.length, 0),
     'turns/total': groups.reduce(
       (total, { members }) =>
@@ -49,6 +51,8 @@ export function rolloutMetrics(
     metrics['asked/total'] = asked.length;
     metrics['asked/cut'] = asked.filter(({ finish }) => finish === 'length').length;
   }
+  const judged = sum(groups.flatMap(({ members }) => members.map(judgeCalls)));
+  if (judged > 0) metrics['judge/calls'] = judged;
   for (const { newPath } of played.flatMap(({ calls }) => calls)) {
     if (newPath !== undefined) metrics[`newPath/${newPath}`] = (metrics[`newPath/${newPath}`] ?? 0) + 1;
   }
@@ -56,6 +60,8 @@ export function rolloutMetrics(
   for (const { stop } of trajectories) metrics[`stop/${stop}`] = (metrics[`stop/${stop}`] ?? 0) + 1;
   return metrics;
 }
+
+const judgeCalls = ({ calls }: Episode): number => calls.filter(({ role }) => role === JUDGE).length;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, x) => total + x, 0);
 

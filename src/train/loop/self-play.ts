@@ -75,7 +75,7 @@ export function selfPlayProbe(learner: Learner): readonly OwnProbe[] {
   ];
 }
 
-const UNMEASURABLE: readonly ErrorCode[] = ['game-not-zero-sum', 'game-not-enumerable'];
+const UNMEASURABLE: readonly ErrorCode[] = ['game-not-zero-sum', 'game-not-enumerable', 'imperfect-recall'];
 
 /**
  * Measure the published policy in the game and add it to the average with `weight`. In zero-sum games it is the average

@@ -2,7 +2,8 @@
 
 import type { RoleGroup } from '../../core/trajectory.ts';
 import { constantShare } from '../../curation/usable.ts';
-import type { StoredEvent } from './events.ts';
+import type { Idle } from '../recipes/recipe.ts';
+import type { Metrics, StoredEvent } from './events.ts';
 import type { Update } from './learn-step.ts';
 
 /** What went wrong in the episodes of a step, counted from 1. */
@@ -38,6 +39,39 @@ function samplerDiffers(step: number, gap: number): StoredEvent {
     message:
       `step ${step}: sampled tokens have other log-probabilities in training than when they were sampled ` +
       `(policy/kl_sample_train ${gap.toExponential(1)}): the trained tokens are not those that were sampled, or the sampler has other weights`,
+  };
+}
+
+/** After how many steps a recipe that changes nothing is told of; runs that are shorter tell at their end. */
+const IDLE_STEPS = 5;
+
+/**
+ * Tells once that the recipe's own mechanism has done nothing in any step so far. A run that was resumed within its first steps
+ * tells nothing.
+ *
+ * @example
+ * const watch = idleWatch(recipe.idle);
+ * for (const warning of watch(step + 1, metrics, last)) io.event(warning);
+ */
+export function idleWatch(
+  idle: Idle | undefined,
+): (step: number, metrics: Metrics, last: boolean) => StoredEvent[] {
+  let steps = 0;
+  const values: number[] = [];
+  return (step, metrics, last) => {
+    if (idle === undefined || step > IDLE_STEPS) return [];
+    steps++;
+    const value = metrics[idle.metric];
+    if (value !== undefined) values.push(value);
+    const isTold = (last || step === IDLE_STEPS) && steps === step && values.length > 0;
+    if (!isTold || values.some((value) => value > idle.atMost)) return [];
+    return [
+      {
+        type: 'warning',
+        code: 'recipe-idle',
+        message: `step ${step}: this recipe changes nothing here so far: ${idle.means} (${idle.metric} was never above ${idle.atMost})`,
+      },
+    ];
   };
 }
 

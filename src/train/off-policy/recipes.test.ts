@@ -3,7 +3,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { user } from '../../core/messages.ts';
 import { defineEnvironment } from '../../env/environment.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
@@ -58,6 +58,7 @@ const placeOf = (recipe: string) => (recipe === 'gtr' ? thoughtful : echo);
 const common: TrainSettings = {
   seed: 3,
   steps: 3,
+  teacher: 'teacher',
   threads: 1,
   model: { width: 16, layers: 1, heads: 2, hidden: 32 },
   clone: { demonstrations: 48, steps: 4, batch: 16 },
@@ -69,6 +70,12 @@ const common: TrainSettings = {
   checkpoint: { every: 1 },
 };
 
+// Who teaches is another warm start, with the same words.
+beforeAll(async () => {
+  const settings = readBy(findRecipe('rloo'), { ...common, seed: 4, steps: 0 });
+  await train({ world: echo, recipe: 'rloo', settings, name: 'teacher', runs: folder });
+});
+
 const settingsOf = (recipe: string, own: TrainSettings = {}): TrainSettings =>
   readBy(findRecipe(recipe), { ...common, ...own });
 
@@ -76,7 +83,7 @@ const offPolicy = recipes.filter(({ learn }) => learn !== undefined);
 
 const LEARNS_FROM_FRESH = [
   ...['dpo', 'kto', 'rebel', 'refuel', 'eto', 'agent-q'],
-  ...['archer', 'spear-sil', 'sft-rl', 'gtr'],
+  ...['archer', 'spear-sil', 'sft-rl', 'gtr', 'distillation'],
 ];
 
 /** The run's history without what time changes. */

@@ -4,8 +4,8 @@ import { resolveConfig } from '../config/resolve.ts';
 import { readBy } from '../config/run-schema.ts';
 import { recipes } from './recipes.ts';
 
-/** Methods that take their baseline from the whole batch or from a critic. */
-const compareNoGroups = ['reinforce', 'reinforce++', 'gae', 'turn-gae', 'bi-level-gae'];
+/** Methods that take their baseline from the whole batch, from a critic or from a teacher. */
+const compareNoGroups = ['reinforce', 'reinforce++', 'gae', 'turn-gae', 'bi-level-gae', 'teacher-kl'];
 
 test('groups of one are learned from where no group is compared, and dropped where all that is compared are groups', () => {
   const keepsOne = recipes.filter(

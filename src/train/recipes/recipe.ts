@@ -10,6 +10,8 @@ import type { CollectOptions, GroupToPlay } from '../../rollout/collect.ts';
 import type { Explorer } from '../../rollout/explore/tree.ts';
 import type { Block, Reads } from '../config/blocks.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../config/config.ts';
+import { type OwnDefinition, ownDefinitions } from '../config/own-definitions.ts';
+import type { RunSettings } from '../config/setting-objects.ts';
 import type { Kept, Learn } from '../kit/learn.ts';
 import type { FoundFacts } from '../kit/turn-facts.ts';
 
@@ -42,6 +44,8 @@ export interface Recipe {
     readonly facts?: readonly CreditField[];
     /** `truth(task)`: completions that solve a task. */
     readonly truth?: boolean;
+    /** A teacher that scores tokens; where recorded episodes may have its scores with them, unless there are such. */
+    readonly teacher?: 'always' | 'unless-recorded';
     /** Its roles, by name. */
     readonly roles?: readonly string[];
     /** All episodes of a step at once: it counts, or remembers, by the step. Steps that are learned in parts are refused. */
@@ -58,6 +62,8 @@ export interface Recipe {
   readonly play?: (requests: readonly GroupToPlay[], options: CollectOptions) => Promise<Group[]>;
   /** What `act` and `play` read of the configuration. */
   readonly playReads?: Block;
+  /** When what it does beyond another recipe does nothing: a run whose first steps are so is warned. */
+  readonly idle?: Idle;
   /** What it remembers before its first step; `recorded` is what `data` names. Default: nothing. */
   readonly start?: (recorded: readonly Kept[]) => Json;
   /** What it finds out about turns before credit: its credit method reads it beside what the environment says. */
@@ -78,7 +84,19 @@ export interface Recipe {
   readonly actsBy?: readonly string[];
   /** Critics in a model of their own. */
   readonly criticHeads?: NonNullable<DecoderShape['extraHeads']>;
+  /** Each definition among them by its name, `recipe:NAME`. */
   readonly settings: TrainSettings;
+  /** The definitions that it was given among its settings. */
+  readonly own?: readonly OwnDefinition[];
+}
+
+/** A metric of every step that tells whether a mechanism is at work. */
+export interface Idle {
+  readonly metric: string;
+  /** Up to here it is not. */
+  readonly atMost: number;
+  /** What that means for learning: a clause. */
+  readonly means: string;
 }
 
 /** Whether episodes are played to learn from, where `data` names these; else recorded ones are all there is. */
@@ -89,12 +107,12 @@ export function playsWith({ learnsFrom = 'played' }: Pick<Recipe, 'learnsFrom'>,
 /** A recipe with settings, as `train({ recipe })` takes it. */
 export interface ChosenRecipe {
   readonly recipe: Recipe;
-  readonly settings: TrainSettings;
+  readonly settings: RunSettings;
 }
 
 /** A recipe is also the function that chooses it with settings: `grpo({ objective: { clipHigh: 0.3 } })`. */
 export type RecipeFunction<Own extends z.ZodObject = Nothing> = Recipe &
-  ((settings?: TrainSettings & InputOf<Own>) => ChosenRecipe);
+  ((settings?: RunSettings & InputOf<Own>) => ChosenRecipe);
 
 /** No settings of its own. */
 type Nothing = z.ZodObject<Record<never, never>>;
@@ -105,7 +123,9 @@ type Described = 'summary' | 'formula' | 'use' | 'source' | 'authors';
 
 /** What `defineRecipe` takes: a name, and what differs from RLOO on the episodes of the step. */
 export type RecipeDefinition<Own extends z.ZodObject, M extends Json> = Pick<Recipe, 'name'> &
-  Partial<Omit<Recipe, 'kind' | 'name' | 'options' | 'act' | 'start' | 'learn'>> & {
+  Partial<Omit<Recipe, 'kind' | 'name' | 'options' | 'act' | 'start' | 'learn' | 'settings'>> & {
+    /** Defaults of its own. Where a setting names something, it takes a definition as well. */
+    readonly settings?: RunSettings;
     readonly options?: Own;
     readonly act?: (config: TrainConfig & z.output<Own>) => Explorer;
     readonly start?: (recorded: readonly Kept[]) => M;
@@ -118,6 +138,9 @@ export type RecipeDefinition<Own extends z.ZodObject, M extends Json> = Pick<Rec
  *
  * `act` gives an explorer, which says from which places of episodes others go on. Recipes that have one are refused where
  * nothing can branch.
+ *
+ * `settings` are defaults of its own. Where a setting names a method, they take a definition as well: the recipe brings it
+ * along, and a run knows it as `recipe:NAME`.
  *
  * `learn` is given the settings of the run once a step, and then a `Trainer`, the usable groups of the step, and what it
  * remembers. It takes as many optimizer steps as it wants; what it returns is in the checkpoint.
@@ -138,6 +161,8 @@ export type RecipeDefinition<Own extends z.ZodObject, M extends Json> = Pick<Rec
  *   },
  * });
  * await train({ world: 'frozen-lake', recipe: best({ steps: 20 }) });
+ *
+ * @throws TurnwiseError `definition-invalid` for settings of its own that every run has, and for what `settings` cannot hold
  */
 export function defineRecipe<M extends Json = Json, Own extends z.ZodObject = Nothing>(
   definition: RecipeDefinition<Own, M>,
@@ -150,8 +175,9 @@ export function defineRecipe<M extends Json = Json, Own extends z.ZodObject = No
     source: '',
     authors: '',
   };
-  const parts = { kind: 'recipe', critic: false, settings: {}, ...described, ...definition };
-  const choose = (settings = {}): ChosenRecipe => ({ recipe, settings });
+  const { settings, own } = ownDefinitions(definition.name, definition.settings ?? {}, definition.own);
+  const parts = { kind: 'recipe', critic: false, ...described, ...definition, settings, own };
+  const choose = (chosen = {}): ChosenRecipe => ({ recipe, settings: chosen });
   // A function has a name of its own.
   const recipe = Object.defineProperties(
     choose,

@@ -41,6 +41,8 @@ import { cory } from './roles/cory.ts';
 import { mars } from './roles/mars.ts';
 import { selfPlay } from './roles/self-play.ts';
 import { waltzRl } from './roles/waltzrl.ts';
+import { distillation } from './teacher/distillation.ts';
+import { onPolicyDistillation } from './teacher/on-policy-distillation.ts';
 import { eGrpo } from './turns/e-grpo.ts';
 import { earl } from './turns/earl.ts';
 import { gRa } from './turns/g-ra.ts';
@@ -108,6 +110,8 @@ export const recipes: readonly Recipe[] = [
   spearSil,
   sftRl,
   gtr,
+  onPolicyDistillation,
+  distillation,
 ];
 
 const registry = createRegistry<Recipe>(

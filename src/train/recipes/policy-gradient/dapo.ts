@@ -15,6 +15,11 @@ export const dapo = defineRecipe({
   source: 'arXiv 2503.14476',
   authors:
     'groups of 16, 512 tasks, clip 0.2 and 0.28, no KL, longest answer 20480 with a buffer of 4096, no bound on rounds',
+  idle: {
+    metric: 'groups/constant_share',
+    atMost: 0,
+    means: 'no group is unanimous, and dynamic sampling replaces none',
+  },
   settings: {
     credit: { method: 'dapo' },
     curation: { 'dynamic-sampling': { rounds: 3 } },

@@ -1,7 +1,14 @@
 /** Corrections for a sampler that differs from the trainer: truncated weights, IcePop and masks of whole sequences. */
 
 import { creditFormula, lossFormula } from '../formulas.ts';
-import { defineRecipe } from '../recipe.ts';
+import { defineRecipe, type Idle } from '../recipe.ts';
+
+/** The embedded engine trains what it samples, up to rounding. */
+const idle: Idle = {
+  metric: 'policy/kl_sample_train',
+  atMost: 1e-7,
+  means: 'sampler and trainer agree, nothing is corrected, and grpo learns the same',
+};
 
 export const tis = defineRecipe({
   name: 'tis',
@@ -11,6 +18,7 @@ export const tis = defineRecipe({
   source: 'truncated importance sampling, verl',
   authors: 'cap 2',
   settings: { credit: { method: 'grpo' }, objective: { name: 'truncated-importance-sampling' } },
+  idle,
 });
 
 export const icePop = defineRecipe({
@@ -21,6 +29,7 @@ export const icePop = defineRecipe({
   source: 'IcePop; OpenRLHF',
   authors: 'between 0.5 and 5',
   settings: { credit: { method: 'grpo' }, objective: { name: 'icepop' } },
+  idle,
 });
 
 export const sequenceMaskRecipe = defineRecipe({
@@ -32,4 +41,5 @@ export const sequenceMaskRecipe = defineRecipe({
   source: 'TRL',
   authors: 'cap 3',
   settings: { credit: { method: 'grpo' }, objective: { name: 'sequence-mask' } },
+  idle,
 });

@@ -8,8 +8,8 @@ import type { DefinedTasks } from '../../curation/task-source.ts';
 import type { ObjectiveMethod } from '../../objective/contract/define.ts';
 import type { ContextStrategy } from '../../rollout/context/strategy.ts';
 import type { DefinedTurns } from '../../rollout/turns/turn-control.ts';
-import type { TrainSettings } from '../../train/config/config.ts';
-import type { Definition } from '../load/definitions.ts';
+import type { TrainSettings } from './config.ts';
+import { NAMING_KEYS, type NamingKey, type SettingDefinition } from './setting-definitions.ts';
 
 /**
  * The settings of a run that a program starts. Where a setting names a method, it takes a definition as well: what
@@ -64,26 +64,74 @@ export type Named<Defined> =
   | undefined;
 
 /** The name or definition in a group, or that stands for it. */
-export const nameIn = (group: Named<unknown>): unknown =>
+const nameIn = (group: Named<unknown>): unknown =>
   typeof group === 'object' && group !== null && kindOf(group) === undefined
     ? (group as { readonly name?: unknown }).name
     : group;
 
+/** The same settings, in their order, with another name in each place that names something. */
+export function renamed(
+  settings: RunSettings,
+  name: (key: NamingKey, value: unknown) => unknown,
+): TrainSettings {
+  const entries = Object.entries(settings).map(([key, given]: [string, unknown]) => [
+    key,
+    given === undefined || given === null ? given : renamedGroup(key, given, name),
+  ]);
+  return Object.fromEntries(entries) as TrainSettings;
+}
+
+function renamedGroup(
+  group: string,
+  given: object | string | number | boolean,
+  name: (key: NamingKey, value: unknown) => unknown,
+): unknown {
+  const keys = (key: NamingKey, map: object): object => {
+    const entries = map instanceof Map ? [...map] : Object.entries(map);
+    return Object.fromEntries(entries.map(([own, options]) => [name(key, own) as string, options]));
+  };
+  switch (group) {
+    case 'context':
+    case 'tasks':
+    case 'turns': {
+      const named = nameIn(given as Named<unknown>);
+      const options = named === given ? {} : (given as object);
+      return named === undefined ? options : { ...options, name: name(`${group}.name`, named) };
+    }
+    case 'curation':
+      return keys(group, given as object);
+    case 'objective': {
+      const objective = given as NonNullable<RunSettings['objective']>;
+      if (objective.name === undefined) return objective;
+      return { ...objective, name: name('objective.name', objective.name) };
+    }
+    case 'credit': {
+      const credit = given as NonNullable<RunSettings['credit']>;
+      const { method, shape } = credit;
+      return {
+        ...credit,
+        ...(method !== undefined && { method: name('credit.method', method) }),
+        ...(shape !== undefined && { shape: keys('credit.shape', shape) }),
+      };
+    }
+    default:
+      return given;
+  }
+}
+
+/** What the settings name, each with the setting that does, in the order of `renamed`. */
+export function namesIn(settings: RunSettings): readonly (readonly [key: NamingKey, value: unknown])[] {
+  const names: (readonly [NamingKey, unknown])[] = [];
+  renamed(settings, (key, value) => {
+    names.push([key, value]);
+    return value;
+  });
+  return names;
+}
+
 /** The definitions among the settings that are objects of the program. */
-export function definitionsIn({
-  context,
-  objective,
-  credit,
-  tasks,
-  turns,
-  curation,
-}: RunSettings): Definition[] {
-  const keysOf = (map: unknown): unknown[] =>
-    map instanceof Map ? [...(map as Map<unknown, unknown>).keys()] : [];
-  const named = [context, tasks, turns].map((group) => nameIn(group));
-  return [
-    ...[objective?.name, credit?.method, ...named],
-    ...keysOf(credit?.shape),
-    ...keysOf(curation),
-  ].filter((value): value is Definition => kindOf(value) !== undefined);
+export function definitionsIn(settings: RunSettings): SettingDefinition[] {
+  return namesIn(settings).flatMap(([key, value]) =>
+    kindOf(value) === NAMING_KEYS[key] ? [value as SettingDefinition] : [],
+  );
 }

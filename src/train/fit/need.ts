@@ -1,0 +1,16 @@
+/** One thing that a recipe needs of the place where it learns. */
+
+import type { EngineAbilities } from '../../engine/engine.ts';
+import type { World } from '../../env/world.ts';
+
+export interface Place {
+  readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts' | 'correctThought' | 'truth'> &
+    Partial<Pick<World, 'protocol' | 'users' | 'game' | 'agent' | 'pure' | 'repeats' | 'snapshots'>>;
+  readonly engine: EngineAbilities;
+}
+
+export interface Need {
+  readonly of: 'engine' | 'environment' | 'recipe';
+  readonly what: string;
+  met(place: Place): boolean;
+}

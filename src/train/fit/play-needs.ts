@@ -1,0 +1,109 @@
+/** What acting needs: the source of tasks, the turn control, curations, and steps that are played ahead or learned in parts. */
+
+import { canRepeat } from '../../env/world.ts';
+import { isSynchronous } from '../config/batch-settings.ts';
+import type { Catalogue } from '../config/catalogue.ts';
+import type { TrainConfig } from '../config/config.ts';
+import { readsCredit } from '../config/run-schema.ts';
+import type { Recipe } from '../recipes/recipe.ts';
+import type { Need, Place } from './need.ts';
+
+/** What the source of tasks, the turn control and the curations need. */
+export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
+  const { tasks, turns, curation } = config;
+  const source = catalogue.tasks.find(tasks.name);
+  const control = catalogue.turns.find(turns.name);
+  const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
+  const branches: Need['met'] = () => recipe.act === undefined;
+  return [
+    ...(source.places
+      ? [
+          {
+            of: 'environment' as const,
+            what: `a pure environment, here or behind a turnwise: address, in which what was done can be done again (tasks=${tasks.name} starts at places of earlier episodes)`,
+            met: ({ world }: Place) => canRepeat(world),
+          },
+          {
+            of: 'recipe' as const,
+            what: `episodes that do not branch (tasks=${tasks.name} starts at places of earlier episodes)`,
+            met: branches,
+          },
+        ]
+      : []),
+    ...(source.seats
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment with roles to seat players in, not an agent (tasks=${tasks.name} seats players)`,
+            met: ({ world }: Place) => world.agent === undefined,
+          },
+          {
+            of: 'recipe' as const,
+            what: `a recipe that learns from any seating, and plays episodes in no way of its own (tasks=${tasks.name} seats players)`,
+            met: () => !recipe.needs?.cooperative && !recipe.needs?.roles && recipe.play === undefined,
+          },
+        ]
+      : []),
+    ...(control.retries
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment, not an agent, whose own code begins its task once (turns=${turns.name} opens tasks again)`,
+            met: ({ world }: Place) => world.agent === undefined,
+          },
+          {
+            of: 'recipe' as const,
+            what: `episodes that do not branch (turns=${turns.name} opens tasks again)`,
+            met: branches,
+          },
+        ]
+      : []),
+    ...(weighing !== undefined
+      ? [
+          {
+            of: 'recipe' as const,
+            what: `a recipe that learns by credit (curation "${weighing}" gives weights)`,
+            met: () => readsCredit(recipe, config),
+          },
+        ]
+      : []),
+  ];
+}
+
+/** What a step that is learned in parts, or played ahead, cannot do. */
+export function needsOfParts(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
+  const { batches, credit, curation, objective } = config;
+  const needs = (met: boolean, what: string): Need => ({ of: 'recipe', what, met: () => met });
+  const rounds = Object.keys(curation).find((name) => catalogue.curations.find(name).rounds);
+  const method = catalogue.credit.find(credit.method);
+  const shaping = Object.keys(credit.shape).find((name) => catalogue.shapings.find(name).wholeSteps);
+  const whole = !readsCredit(recipe, config)
+    ? undefined
+    : method.wholeSteps
+      ? `credit method "${method.name}"`
+      : shaping && `reward shaping "${shaping}"`;
+  const parts = `batches.parts is ${batches.parts}`;
+  return [
+    ...(rounds === undefined || isSynchronous(config)
+      ? []
+      : [
+          needs(
+            false,
+            `curations that want one round of episodes, where steps are played ahead or learned in parts (curation "${rounds}" may want more; leave it out, or set batches.maxStaleness=0, batches.parts=1 and batches.order=asked)`,
+          ),
+        ]),
+    ...(batches.parts === 1
+      ? []
+      : [
+          needs(!recipe.needs?.wholeSteps, `all episodes of a step at once (${parts})`),
+          needs(
+            whole === undefined,
+            `credit that compares within groups and remembers nothing (${parts}, and ${whole} looks at whole steps)`,
+          ),
+          needs(
+            objective.entropySmoothing === 0,
+            `whole steps, whose entropies it remembers (${parts}, and objective.entropySmoothing is above 0)`,
+          ),
+        ]),
+  ];
+}

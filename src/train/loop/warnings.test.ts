@@ -1,0 +1,55 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { train } from '../../exports/train.ts';
+import type { Idle } from '../recipes/recipe.ts';
+import { idleWatch } from './warnings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'turnwise-idle-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a recipe that changes nothing', () => {
+  const idle: Idle = { metric: 'gap', atMost: 0.1, means: 'grpo learns the same' };
+  /** Whether each step tells of it, after steps with these values. */
+  const told = (gaps: readonly (number | undefined)[], from = 0, planned = 100): boolean[] => {
+    const watch = idleWatch(idle);
+    return gaps.map((gap, index) => {
+      const step = from + index + 1;
+      return watch(step, gap === undefined ? {} : { gap }, step === planned).length > 0;
+    });
+  };
+
+  test('is told of once, after the fifth step, or at the end of a shorter run', () => {
+    expect(told([0, 0.1, undefined, 0, 0, 0, 0])).toEqual([false, false, false, false, true, false, false]);
+    expect(told([0, 0], 0, 2)).toEqual([false, true]);
+  });
+
+  test('is not told of where it was at work once, where nothing was measured, and after a resumption', () => {
+    expect(told([0, 0.11, 0, 0, 0])).not.toContain(true);
+    expect(told([undefined, undefined, undefined, undefined, undefined])).not.toContain(true);
+    expect(told([0, 0, 0], 2)).not.toContain(true);
+    expect(idleWatch(undefined)(5, { gap: 0 }, true)).toEqual([]);
+  });
+
+  test.each([
+    ['tis', true],
+    ['icepop', true],
+    ['sequence-mask', true],
+    ['grpo', false],
+  ] as const)('%s in the embedded engine: told %s', async (recipe, isTold) => {
+    await train({
+      ...{ world: 'bandits', recipe, name: recipe, runs: folder },
+      settings: {
+        ...{ steps: 2, threads: 1, model: { width: 16, layers: 1, heads: 2, hidden: 32 } },
+        clone: { demonstrations: 24, steps: 10, batch: 4 },
+        rollout: { tasks: 4, group: 4 },
+        evaluation: { every: 0, tasks: 1, finalTasks: 1 },
+      },
+    });
+    const events = readFileSync(join(folder, recipe, 'events.jsonl'), 'utf8');
+    expect(events.includes('"code":"recipe-idle"')).toBe(isTold);
+    if (isTold)
+      expect(events).toContain('sampler and trainer agree, nothing is corrected, and grpo learns the same');
+  });
+});
