@@ -17,6 +17,7 @@ import { gatewayCommand } from './commands/gateway.ts';
 import { playCommand } from './commands/play.ts';
 import { recipesCommand } from './commands/recipes.ts';
 import { resumeCommand } from './commands/resume.ts';
+import { rewardModelCommand } from './commands/reward-model.ts';
 import { runsCommand } from './commands/runs.ts';
 import { serveCommand } from './commands/serve.ts';
 import { tailCommand } from './commands/tail.ts';
@@ -43,6 +44,7 @@ const code = await runCommandLine(process.argv.slice(2), {
     envsCommand,
     gatewayCommand,
     dataCommand,
+    rewardModelCommand,
     envCommand,
     runsCommand,
     viewCommand,

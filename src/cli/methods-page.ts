@@ -7,15 +7,12 @@ import { resolveConfig } from '../train/config/resolve.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { listNeeds, recipeParts } from './recipe-parts.ts';
 
-/** Experiments about a method, or what its experiment waits for. */
+/** Experiments about a method, or why there is none. */
 export interface MeasuredMethod {
   readonly waitsFor?: string;
   readonly experiments: readonly {
     readonly name: string;
-    /** Ends the sentence "Measured:". */
-    readonly verdict: string;
     readonly figures: string;
-    readonly seeds: number;
     /** Path of its learning curves, as seen from the page. */
     readonly picture?: string;
   }[];
@@ -75,22 +72,22 @@ How rewards become advantages: [credit methods](credit-methods.md). What is mini
 `;
 }
 
-/** A row for each recipe that not all of them can serve. */
+/** A row for each recipe that not all of them can serve, with those that do. */
 function environmentTable(environments: readonly WorldFactory[]): string {
   const rows = recipes.flatMap((recipe) => {
-    const served = environments.map((factory) => obstacleIn(factory, recipe) === undefined);
-    if (served.every(Boolean)) return [];
-    return [row([`\`${recipe.name}\``, ...served.map((yes) => (yes ? 'yes' : ''))])];
+    const served = environments.filter((factory) => obstacleIn(factory, recipe) === undefined);
+    if (served.length === environments.length) return [];
+    return [row([`\`${recipe.name}\``, served.map(({ name }) => `\`${name}\``).join(', ')])];
   });
-  return table(['recipe', ...environments.map(({ name }) => name)], rows);
+  return table(['recipe', 'environments'], rows);
 }
 
-/** A line for each experiment with its verdict and its curves; nothing where nothing is known of it. */
+/** A line for each experiment with its figures and its curves; nothing where nothing is known of it. */
 function measuredText(name: string, measured: MeasuredMethod | undefined): string[] {
   if (measured === undefined) return [];
-  if (measured.waitsFor !== undefined) return [`Measured: **pending**; it waits for ${measured.waitsFor}.`];
-  return measured.experiments.flatMap(({ name: experiment, verdict, figures, seeds, picture }) => [
-    `Measured: **${verdict}**, ${figures} (${seeds} seeds; [evidence](evidence.md#method-${name}), experiment [${experiment}](evidence.md#${experiment})).`,
+  if (measured.waitsFor !== undefined) return [`Measured: not yet; ${measured.waitsFor}.`];
+  return measured.experiments.flatMap(({ name: experiment, figures, picture }) => [
+    `Measured: ${figures} ([evidence](evidence.md#method-${name}), experiment [${experiment}](evidence.md#${experiment})).`,
     ...(picture === undefined ? [] : [`![Learning curves of ${experiment}](${picture})`]),
   ]);
 }

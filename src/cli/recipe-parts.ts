@@ -6,9 +6,10 @@ import { contextRegistry } from '../rollout/context/contexts.ts';
 import { turnsRegistry } from '../rollout/turns/turn-controls.ts';
 import { placeOf } from '../run/prepare-run.ts';
 import type { TrainConfig } from '../train/config/config.ts';
+import { needsOf } from '../train/fit/fit.ts';
+import type { Place } from '../train/fit/need.ts';
 import { playsEpisodes } from '../train/kit/learner.ts';
 import { lossOptions } from '../train/kit/policy-objective.ts';
-import { needsOf, type Place } from '../train/recipes/fit.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
 
 export interface RecipePart {

@@ -7,23 +7,17 @@ import { canonicalJson } from '../core/json/json.ts';
 import type { World } from '../env/world.ts';
 import { findEnvironment } from '../run/load/environments.ts';
 import { namedIn } from './arm.ts';
+import { summaryOf } from './arm-summary.ts';
 import { assignmentsOf, type Claim, claimArms, claimantOf, type StoredClaim } from './claim.ts';
 import type { ClaimedAt } from './claim-git.ts';
 import { type ClaimResult, metricsOf, type ResultRun } from './claim-result.ts';
+import { type Job, type JobChoice, jobsOf } from './jobs.ts';
 import { ledgerOf } from './ledger.ts';
 import { provenance } from './provenance.ts';
-import { type ArmResult, armOf, costLevel, summaryOf, type WorldResult, worldResults } from './results.ts';
 import { costToReach, meanMetric, type RunRecord, readRun } from './run-record.ts';
-import {
-  type Cell,
-  type Job,
-  type JobChoice,
-  jobsOf,
-  prepareStudy,
-  type Study,
-  type StudyWorld,
-} from './study.ts';
+import { type Cell, prepareStudy, type Study, type StudyWorld } from './study.ts';
 import { extended, gridAround, nearBest, type TunedRate, tunedRates, winningEnd } from './tuning.ts';
+import { type ArmResult, armOf, costLevel, type WorldResult, worldResults } from './world-results.ts';
 
 /** Rounds in which a grid may grow before its end is taken as it is. */
 const mostExtensions = 3;

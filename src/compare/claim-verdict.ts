@@ -1,6 +1,7 @@
 /** The verdicts of a family of claims, computed from committed figures alone. */
 
 import { dirname } from 'node:path';
+import { isAddress, isPath } from '../core/reference.ts';
 import { Rng } from '../core/rng.ts';
 import { mean } from '../core/statistics.ts';
 import { breakEven, collapseBound } from '../evidence/collapse.ts';
@@ -8,7 +9,6 @@ import { holm, holmLevels } from '../evidence/multiplicity.ts';
 import { type ArmScores, comparePaired, type WorldPair } from '../evidence/paired.ts';
 import { atCeiling, claimP, type Judgement, judge, type Part } from '../evidence/verdict.ts';
 import { environmentNames } from '../run/load/environments.ts';
-import { isAddress, isPath } from '../run/load/world-source.ts';
 import { type Claim, claimantOf, readClaims, type StoredClaim } from './claim.ts';
 import { checkPrecedence, type Precedence } from './claim-git.ts';
 import { type ClaimResult, type ResultRun, resultsOf, type StoredResult } from './claim-result.ts';

@@ -1,8 +1,8 @@
 /** Figures beside the page, for other tools: one line for every run, and one for every point of every curve. */
 
 import { costAxes } from './budget.ts';
-import { type ArmResult, costLevel, type WorldResult } from './results.ts';
 import { costToReach } from './run-record.ts';
+import { type ArmResult, costLevel, type WorldResult } from './world-results.ts';
 
 type Cell = string | number | boolean | undefined;
 

@@ -1,8 +1,9 @@
 /** What a comparison will cost, before it runs: its runs, those that are cached, and hours by what cached ones took. */
 
 import { mean } from '../core/statistics.ts';
+import type { Job } from './jobs.ts';
 import { readRun } from './run-record.ts';
-import type { Job, Study } from './study.ts';
+import type { Study } from './study.ts';
 import { statusOnDisk } from './sweep.ts';
 
 export interface PlanRow {

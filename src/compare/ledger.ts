@@ -45,7 +45,9 @@ export function ledgerOf(
     ...fields.flatMap((field) => told[field] ?? []),
     ...(recipe.act === undefined ? [] : (['state copy'] as const)),
     ...(recipe.needs?.script ? (['expert actions'] as const) : []),
-    ...(recipe.needs?.corrector ? (['teacher'] as const) : []),
+    ...(recipe.needs?.corrector || config.teacher !== '' || config.rewardModel.folder !== ''
+      ? (['teacher'] as const)
+      : []),
     ...(config.data === '' ? [] : (['demonstrations'] as const)),
   ]);
   return ledgerColumns.filter((column) => reads.has(column));

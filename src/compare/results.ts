@@ -1,54 +1,26 @@
-/** What the runs of a comparison came to: each seed, each arm over its seeds, and each pair of arms. */
+/** The arms of a comparison against each other: each pair, by every metric, in every world and over all of them. */
 
 import { Rng } from '../core/rng.ts';
-import { mean, quantile } from '../core/statistics.ts';
+import { mean } from '../core/statistics.ts';
 import { interquartileMean, performanceProfile, probabilityOfImprovement } from '../evidence/aggregate.ts';
-import { breakEven, collapseBound } from '../evidence/collapse.ts';
+import { breakEven } from '../evidence/collapse.ts';
 import { benjaminiHochberg } from '../evidence/multiplicity.ts';
 import { type ArmScores, comparePaired, type PairedComparison, type WorldPair } from '../evidence/paired.ts';
-import type { Spend } from '../train/loop/events.ts';
-import { type CostAxis, costAxes } from './budget.ts';
-import type { Problem } from './child-run.ts';
+import type { Job } from './jobs.ts';
+import { costToReach, type Reading } from './run-record.ts';
+import type { Study } from './study.ts';
+import type { JobStatus } from './sweep.ts';
 import {
-  costToReach,
-  figuresOf,
-  type Quantity,
-  type Reading,
-  type RunFigures,
-  type RunRecord,
-  readRun,
-} from './run-record.ts';
-import type { Job, Study } from './study.ts';
-import { type JobStatus, statusOnDisk } from './sweep.ts';
+  type ArmResult,
+  armOf,
+  costLevel,
+  type SeedResult,
+  type WorldResult,
+  worldResults,
+} from './world-results.ts';
 
 /** Where performance profiles are read. */
 export const profileThresholds: readonly number[] = Array.from({ length: 21 }, (_, index) => index / 20);
-
-/** The success that `cost` is measured to. */
-export const costLevel = 0.8;
-
-/** One run that finished or diverged, or the reason why there is none. */
-export interface SeedResult {
-  readonly seed: number;
-  readonly name: string;
-  readonly run?: RunRecord;
-  readonly figures?: RunFigures;
-  /** It ended before its budget because it computed no numbers any more: its last evaluation counts. */
-  readonly diverged?: true;
-  readonly problem?: Problem;
-}
-
-export interface ArmResult {
-  readonly arm: string;
-  readonly rate?: number;
-  readonly seeds: readonly SeedResult[];
-}
-
-export interface WorldResult {
-  readonly world: string;
-  readonly reading: Reading;
-  readonly arms: readonly ArmResult[];
-}
 
 /** What arms are compared by. */
 export type MetricName = 'final' | 'area' | 'return' | 'cost';
@@ -85,77 +57,6 @@ export interface Comparison {
     readonly second: string;
     readonly probability: number;
   }[];
-}
-
-/**
- * Every world of a study, read where its budget ends.
- *
- * @param failed what was told of runs that failed: the disk does not know why
- */
-export function worldResults(
-  study: Study,
-  jobs: readonly Job[],
-  failed: readonly JobStatus[] = [],
-): readonly WorldResult[] {
-  const problems = new Map(failed.flatMap(({ job, problem }) => (problem ? [[job.name, problem]] : [])));
-  return study.worlds.map(({ name }) => {
-    const own = jobs.filter(({ kind, world }) => kind === 'run' && world === name);
-    const found = new Map(own.map((job) => [job, foundRun(study, job)]));
-    const runs = [...found.values()].flatMap(({ run }) => run ?? []);
-    const reading = readingOf(study, runs);
-    const keys = [...new Map(own.map((job) => [`${job.arm}\0${job.rate}`, job])).values()];
-    return {
-      world: name,
-      reading,
-      arms: keys.map(({ arm, rate }) => ({
-        arm,
-        ...(rate !== undefined && { rate }),
-        seeds: own
-          .filter((job) => job.arm === arm && job.rate === rate)
-          .map((job) => seedResult(job, found.get(job)!, reading, problems.get(job.name))),
-      })),
-    };
-  });
-}
-
-interface Found {
-  readonly status: JobStatus;
-  readonly run?: RunRecord;
-}
-
-function foundRun({ store }: Study, job: Job): Found {
-  const status = statusOnDisk(store, job);
-  const counts = status.state === 'finished' || status.state === 'diverged';
-  const run = counts ? readRun(store, job.name) : undefined;
-  return { status, ...(run && { run }) };
-}
-
-function seedResult(
-  { seed, name }: Job,
-  { status, run }: Found,
-  reading: Reading,
-  problem = status.problem,
-): SeedResult {
-  const figures = run && figuresOf(run, reading);
-  return {
-    seed,
-    name,
-    ...(run && { run }),
-    ...(figures && { figures }),
-    ...(status.state === 'diverged' && { diverged: true as const }),
-    ...(problem && { problem }),
-  };
-}
-
-/** Where nothing but steps ends runs, curves are read over environment steps as far as every run went. */
-function readingOf({ budget }: Study, runs: readonly RunRecord[]): Reading {
-  const game = runs.some(({ points }) => points.some(({ exploitability }) => exploitability !== undefined));
-  const quantity: Quantity = game ? 'exploitability' : 'success';
-  if (budget !== undefined && budget.axis !== 'steps') {
-    return { quantity, axis: budget.axis, end: budget.amount };
-  }
-  const ends = runs.flatMap(({ points }) => points.at(-1)?.spent.turns ?? []);
-  return { quantity, axis: 'turns', end: ends.length === 0 ? 0 : Math.min(...ends) };
 }
 
 /** Every pair of arms, by every metric that says something, in every world and over all of them. */
@@ -226,7 +127,7 @@ function pairRow(
 }
 
 function leadBreaks(world: WorldResult, first: string, second: string, lead: number): number | undefined {
-  if (world.reading.quantity !== 'success') return undefined;
+  if (world.reading.quantity !== 'success' || lead === 0) return undefined;
   const ahead = armOf(world, lead > 0 ? second : first);
   const figures = ahead?.seeds.flatMap((seed) => seed.figures ?? []) ?? [];
   if (figures.length === 0) return undefined;
@@ -236,10 +137,6 @@ function leadBreaks(world: WorldResult, first: string, second: string, lead: num
     mean(figures.map(({ warm }) => warm)),
   );
   return rate === undefined || rate > 1 ? undefined : rate;
-}
-
-export function armOf({ arms }: WorldResult, name: string, rate?: number): ArmResult | undefined {
-  return arms.find((result) => result.arm === name && (rate === undefined || result.rate === rate));
 }
 
 /** The second arm, then the first, with the seeds that both have: both members of a pair leave, or none. */
@@ -313,59 +210,6 @@ function describedOverWorlds(
       named
         .slice(index + 1)
         .map(([second, b]) => ({ first, second, probability: probabilityOfImprovement(b, a) })),
-    ),
-  };
-}
-
-/** Figures of an arm over the seeds that it has. */
-export interface ArmSummary {
-  readonly counted: number;
-  readonly diverged: number;
-  readonly missing: number;
-  readonly warm: number;
-  readonly final: number;
-  readonly area: number;
-  readonly return: number;
-  /** Means over seeds of what was spent where the budget ends. */
-  readonly spent: Spend;
-  /** Medians over seeds of what was spent until success was `costLevel`: null where half never got there. */
-  readonly toLevel: Readonly<Record<CostAxis, number | null>>;
-  readonly reached: number;
-  readonly collapses: number;
-  /** No collapse was seen, and yet this rate of collapses is possible, at 95%. */
-  readonly collapseBound: number;
-  readonly secondsPerStep: number;
-}
-
-/** Null where no seed has figures. */
-export function summaryOf({ seeds }: ArmResult, reading: Reading): ArmSummary | null {
-  const runs = seeds.flatMap(({ run, figures }) => (run && figures ? [{ run, figures }] : []));
-  if (runs.length === 0) return null;
-  const over = (of: (figures: RunFigures) => number): number => mean(runs.map(({ figures }) => of(figures)));
-  const byAxis = <T>(of: (axis: CostAxis) => T) =>
-    Object.fromEntries(costAxes.map((axis) => [axis, of(axis)])) as Record<CostAxis, T>;
-  const whole = (axis: CostAxis): Reading => ({ ...reading, axis, end: Number.POSITIVE_INFINITY });
-  const costs = (axis: CostAxis) => runs.map(({ run }) => costToReach(run, whole(axis), costLevel));
-  return {
-    counted: runs.length,
-    diverged: seeds.filter(({ diverged }) => diverged).length,
-    missing: seeds.length - runs.length,
-    warm: over(({ warm }) => warm),
-    final: over(({ final }) => final),
-    area: over(({ area }) => area),
-    return: over((figures) => figures.return),
-    spent: byAxis((axis) => over(({ spent }) => spent[axis])),
-    toLevel: byAxis((axis) => {
-      const sorted = costs(axis).map(({ spent, reached }) => (reached ? spent : Number.MAX_VALUE));
-      const median = quantile(sorted, 0.5);
-      return median > Number.MAX_VALUE / 4 ? null : median;
-    }),
-    reached: costs('turns').filter(({ reached }) => reached).length,
-    collapses: runs.filter(({ figures }) => figures.collapsed).length,
-    collapseBound: collapseBound(runs.length),
-    secondsPerStep: quantile(
-      runs.flatMap(({ run }) => run.steps.map(({ metrics }) => metrics['time/step_s'] ?? 0)),
-      0.5,
     ),
   };
 }

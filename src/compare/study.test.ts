@@ -6,8 +6,9 @@ import type { Recipe } from '../train/recipes/recipe.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { armsOf, parseArm } from './arm.ts';
 import { parseBudget } from './budget.ts';
+import { jobsOf } from './jobs.ts';
 import { parseSeeds, seedsText } from './seed-list.ts';
-import { jobsOf, prepareStudy, type StudyRequest } from './study.ts';
+import { prepareStudy, type StudyRequest } from './study.ts';
 
 const factory = await findEnvironment('frozen-lake');
 const request: StudyRequest = {

@@ -1,41 +1,16 @@
-/**
- * A comparison as a list of ordinary `turnwise train` commands: for each world and seed one warm start, then each arm from
- * it. A run is named by a hash of everything that decides it, so that comparisons share what they have in common.
- */
+/** A comparison before anything runs: its arms in its worlds, each with the settings that it has there, checked. */
 
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { TurnwiseError } from '../core/errors.ts';
 import { differences } from '../core/json/differences.ts';
-import { canonicalJson, type Json, type JsonObject } from '../core/json/json.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import { sourceOf, type WorldSource } from '../run/load/world-source.ts';
-import { runtime } from '../run/model/runtime-version.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
 import { readOf, readSettings } from '../run/settings/run-settings.ts';
 import { builtIns, type Catalogue } from '../train/config/catalogue.ts';
 import type { TrainConfig } from '../train/config/config.ts';
 import { type Arm, filesOf } from './arm.ts';
 import { type Budget, budgetSettings, unlimitedSteps } from './budget.ts';
-import { moduleHash } from './module-hash.ts';
-
-/** One process: the warm start of a seed, or a run that begins with it. */
-export interface Job {
-  /** Name of its run. */
-  readonly name: string;
-  readonly kind: 'start' | 'run';
-  readonly world: string;
-  readonly arm: string;
-  readonly recipe: string;
-  readonly seed: number;
-  /** Its learning rate, where that is not the arm's own. */
-  readonly rate?: number;
-  /** What follows `turnwise`, `--json` aside. */
-  readonly words: readonly string[];
-  readonly config: TrainConfig;
-  /** The job that must be finished first. */
-  readonly after?: string;
-}
 
 /** An arm in a world, with the settings that it has there. */
 export interface Cell {
@@ -103,131 +78,6 @@ export function prepareStudy(request: StudyRequest): Study {
   };
 }
 
-/** What of a study is run: tuning runs evaluate on validation tasks, and have rates of their own. */
-export interface JobChoice {
-  readonly seeds: readonly number[];
-  readonly split?: 'test' | 'validation';
-  /** Learning rates of an arm in a world; undefined is the arm's own. Default: only that. */
-  readonly rates?: (world: StudyWorld, cell: Cell) => readonly (number | undefined)[];
-}
-
-/** Seed by seed, so that complete pairs come first. Equal arms, and a rate that is the arm's own, are one run under one name. */
-export function jobsOf(study: Study, choice: JobChoice): readonly Job[] {
-  const { seeds, split = 'test', rates = () => [undefined] } = choice;
-  const onSplit = split === 'test' ? [] : [`evaluation.split=${split}`];
-  const worlds = study.worlds.map((world) => {
-    const startHash = moduleHash(world.source);
-    const hashes = new Map(
-      world.cells.map((cell) => [
-        cell,
-        cell.files.length === 0 ? startHash : moduleHash(world.source, cell.files),
-      ]),
-    );
-    // A critic can begin with weights that were trained without one, not the other way round.
-    const starter = world.cells.find(({ run }) => !run.recipe.critic) ?? world.cells[0]!;
-    return { world, hashes, starter, startHash };
-  });
-  return seeds.flatMap((seed) =>
-    worlds.flatMap(({ world, hashes, starter, startHash }) => {
-      const start = jobOf(study, world, starter, startHash, 'start', seed, [...onSplit, 'steps=0']);
-      return [
-        start,
-        ...world.cells.flatMap((cell) =>
-          rates(world, cell).map((rate) => {
-            const own = rate === undefined ? [] : [`optimizer.learningRate=${rate}`];
-            const settings = [...onSplit, ...own, `start=${start.name}`];
-            const job = jobOf(study, world, cell, hashes.get(cell)!, 'run', seed, settings);
-            return { ...job, after: start.name, ...(rate !== undefined && { rate }) };
-          }),
-        ),
-      ];
-    }),
-  );
-}
-
-function jobOf(
-  study: Study,
-  world: StudyWorld,
-  cell: Cell,
-  code: string,
-  kind: Job['kind'],
-  seed: number,
-  own: readonly string[],
-): Job {
-  const { recipe, catalogue } = cell.run;
-  const { factory } = world;
-  const assignments = [...cell.assignments, ...own, `seed=${seed}`];
-  const settings = readSettings(factory, recipe, assignments, catalogue);
-  const { config } = prepareRun(factory, recipe, settings, catalogue);
-  const facts = {
-    code,
-    runtime,
-    world: world.source,
-    recipe: recipe.name,
-    config: config as unknown as JsonObject,
-  };
-  const what = kind === 'start' ? 'start' : recipe.name;
-  const hash = createHash('sha256').update(canonicalJson(kind === 'start' ? startFacts(facts) : facts));
-  const name = `${folderName(world.name)}-${what}-${seed}-${hash.digest('hex').slice(0, 10)}`;
-  const words = ['train', world.source, '--recipe', cell.arm.source, '--name', name, '--runs', study.store];
-  return {
-    name,
-    kind,
-    world: world.name,
-    arm: cell.arm.name,
-    recipe: recipe.name,
-    seed,
-    words: [...words, ...assignments.flatMap((assignment) => ['--set', assignment])],
-    config,
-  };
-}
-
-/** What decides a warm start: nothing that only later steps read. */
-function startFacts({
-  code,
-  runtime,
-  world,
-  config,
-}: {
-  readonly code: string;
-  readonly runtime: string;
-  readonly world: string;
-  readonly config: JsonObject;
-}): Json {
-  const {
-    seed,
-    threads,
-    engine,
-    tinker,
-    environment,
-    model,
-    lora,
-    chat,
-    context,
-    players,
-    seats,
-    clone,
-    rollout,
-    evaluation,
-  } = config;
-  const { maxTurns, exchangeEvery } = rollout as JsonObject;
-  const { split, finalTasks } = evaluation as JsonObject;
-  return {
-    ...{ code, runtime, world, seed: seed!, threads: threads!, engine: engine!, tinker: tinker! },
-    ...{
-      environment: environment!,
-      model: model!,
-      lora: lora!,
-      chat: chat!,
-      context: context!,
-      players: players!,
-      seats: seats!,
-      clone: clone!,
-    },
-    ...{ maxTurns: maxTurns!, exchangeEvery: exchangeEvery!, split: split!, finalTasks: finalTasks! },
-  };
-}
-
 /** The comparison's own choices first, so that a person can change them. */
 function cellOf(
   factory: WorldFactory,
@@ -264,7 +114,8 @@ function stepsBetween({ steps, rollout }: TrainConfig, budget: Budget | undefine
 }
 
 /** An address such as openenv:ws://host:8000 makes no folder name. */
-const folderName = (name: string): string => name.replaceAll(/[^\w.-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
+export const folderName = (name: string): string =>
+  name.replaceAll(/[^\w.-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
 
 function defaultName(worlds: readonly WorldFactory[], arms: readonly Arm[]): string {
   const list = (names: readonly string[], between: string): string =>

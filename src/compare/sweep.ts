@@ -7,8 +7,8 @@ import { runNames } from '../store/runs.ts';
 import { spentShare } from '../train/loop/budget.ts';
 import type { StoredEvent } from '../train/loop/events.ts';
 import type { Children, Problem } from './child-run.ts';
+import type { Job } from './jobs.ts';
 import { type RunRecord, readRun } from './run-record.ts';
-import type { Job } from './study.ts';
 
 export interface JobStatus {
   readonly job: Job;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { WorldResult } from './results.ts';
 import { extended, gridAround, nearBest, tunedRates, winningEnd } from './tuning.ts';
+import type { WorldResult } from './world-results.ts';
 
 const world = (areas: Readonly<Record<number, readonly number[]>>): WorldResult =>
   ({

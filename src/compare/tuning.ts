@@ -1,7 +1,7 @@
 /** Equal tuning: every arm over as many learning rates, on seeds and tasks that no result is made of. */
 
 import { mean, sampleStd } from '../core/statistics.ts';
-import type { ArmResult, WorldResult } from './results.ts';
+import type { ArmResult, WorldResult } from './world-results.ts';
 
 /** What neighbouring rates differ by. */
 const factor = 2;

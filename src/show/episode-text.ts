@@ -79,7 +79,8 @@ export function turnText(turn: EpisodeTurn, number: number, options: EpisodeText
   return indent(body, '     ', paint('dim', `${String(number).padStart(3)}  `));
 }
 
-function messageLines(message: Message, width: number, limit: number): string[] {
+/** Lines of a message, the first with its role unless a user wrote it. */
+export function messageLines(message: Message, width: number, limit: number): string[] {
   const label = message.role === 'user' ? '' : `${message.role}: `;
   const lines = wrap(visible(`${label}${message.content.trimEnd()}`), width);
   if (lines.length <= limit) return lines;

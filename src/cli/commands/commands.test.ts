@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TurnwiseError } from '../../core/errors.ts';
 import { environmentNames, loadEnvironments } from '../../run/load/environments.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { type Command, defineCommand } from '../command.ts';
@@ -291,6 +292,62 @@ describe('a watched run', () => {
       "Run "second" was stopped. Go on from its beginning with: turnwise resume second --runs elsewhere.
       "
     `);
+  });
+
+  it.each(['clone', 'train'] as const)('whose engine fails in phase %s says how to go on', async (phase) => {
+    const what = 'The embedded engine failed.';
+    const run = RunDirectory.openForReading({ root, name: 'second', version: '0.1.0' });
+    const fails = watchRun(
+      { arguments: {}, words: [], options: options(), console: memoryConsole(), interrupts: noInterrupts },
+      async ({ report }) => {
+        report({ type: 'phase', phase, steps: 4 }, run);
+        throw new TurnwiseError('engine-failed', { what, fields: { model: 'a' } });
+      },
+    );
+    const next = `Go on from its beginning with: turnwise resume second --runs ${root}.`;
+    await expect(fails).rejects.toMatchObject({
+      code: 'engine-failed',
+      message: `${what} ${next}`,
+      fields: { model: 'a' },
+    });
+  });
+
+  it('whose engine fails before anything was kept is not said to go on', async () => {
+    const place = { root: join(root, 'elsewhere'), name: 'refused', version: '0.1.0', config: {} };
+    const run = RunDirectory.create({
+      ...place,
+      world: { name: 'frozen-lake', source: 'frozen-lake' },
+      recipe: 'rloo',
+    });
+    const what = 'The embedded engine failed.';
+    const fails = watchRun(
+      { arguments: {}, words: [], options: options(), console: memoryConsole(), interrupts: noInterrupts },
+      async ({ report }) => {
+        report({ type: 'phase', phase: 'demonstrate', steps: 4 }, run);
+        run.remove();
+        throw new TurnwiseError('engine-failed', { what });
+      },
+    );
+    await expect(fails).rejects.toMatchObject({
+      message: `${what} Nothing of the run was kept: give the same command again.`,
+    });
+  });
+
+  it('whose error says how to go on, or that never began to learn, says no more', async () => {
+    const run = RunDirectory.openForReading({ root, name: 'second', version: '0.1.0' });
+    for (const [phase, message] of [
+      ['train', 'Correct it, then go on with: turnwise resume second'],
+      ['clone', 'A setting is wrong'],
+    ] as const) {
+      const fails = watchRun(
+        { arguments: {}, words: [], options: options(), console: memoryConsole(), interrupts: noInterrupts },
+        async ({ report }) => {
+          report({ type: 'phase', phase, steps: 4 }, run);
+          throw new TurnwiseError('config-invalid', { what: message });
+        },
+      );
+      await expect(fails).rejects.toMatchObject({ message: `${message}.` });
+    }
   });
 });
 

@@ -13,6 +13,12 @@ import { trainCommand } from './train.ts';
 const root = mkdtempSync(join(tmpdir(), 'turnwise-compare-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+interface Pair {
+  readonly metric: string;
+  readonly adjusted: number;
+  readonly comparison: { readonly p: number; readonly ties: number };
+}
+
 /** Runs the commands in this process, and remembers them; `fails` are ended before they begin. */
 function inProcess(ran: string[], fails: readonly string[] = []): () => Children {
   return () => ({
@@ -136,6 +142,48 @@ test('runs of a seed whose warm start failed fail with it, and the others go on'
   expect(output.replaceAll(/\s+/g, ' ')).toContain(
     'rloo, seed 1: Its warm start failed: The disk is full. (disk-full)',
   );
+});
+
+test('an arm against itself is the same run; where chance of its own samples from the policy, no difference is decided', {
+  timeout: 240_000,
+}, async () => {
+  const ran: string[] = [];
+  const imitates = [
+    '--set',
+    'clone.steps=40',
+    '--set',
+    'evaluation.tasks=10',
+    '--set',
+    'evaluation.finalTasks=20',
+  ];
+  const runs = [
+    '--runs',
+    mkdtempSync(join(root, 'control-')),
+    '--recipes',
+    'rloo',
+    '--seeds',
+    '10',
+    ...imitates,
+  ];
+  const twin = async (arm: string, name: string) => {
+    const line = [...runs, '--json', '--jobs', '1', '--name', name, '--arm', arm];
+    const { code, output } = await compare(inProcess(ran), ...line);
+    expect(code).toBe(0);
+    const { pairs } = JSON.parse(output.trim().split('\n').at(-1)!) as { readonly pairs: readonly Pair[] };
+    expect(pairs.map(({ metric }) => metric)).toContain('final');
+    return pairs;
+  };
+  for (const { comparison, metric } of await twin('twin=rloo', 'same')) {
+    expect([metric, comparison.ties, comparison.p]).toEqual([metric, 10, 1]);
+  }
+  // Ten warm starts, and one run a seed for both arms.
+  expect(ran).toHaveLength(20);
+
+  const pairs = await twin('twin=rloo,rollout.policyKey=other', 'other');
+  expect(ran).toHaveLength(30);
+  const area = pairs.find(({ metric }) => metric === 'area')!.comparison;
+  expect(area.ties).toBeLessThan(10);
+  for (const { adjusted } of pairs) expect(adjusted).toBeGreaterThan(0.05);
 });
 
 test('what cannot be compared is refused before anything is written', async () => {

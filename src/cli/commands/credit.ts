@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
+import type { StepCredit } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { creditMethods } from '../../credit/methods.ts';
 import { readRollouts, type StoredRollout } from '../../credit/report/node/read-rollouts.ts';
@@ -12,6 +13,7 @@ import { readDatasetGroups } from '../../run/data/dataset-rows.ts';
 import { catalogueOf, nameCredit } from '../../run/settings/run-definitions.ts';
 import { applySettings } from '../../run/settings/settings.ts';
 import { readEpisodeFile } from '../../store/rollouts/read-episodes.ts';
+import { OWN } from '../../train/config/own-definitions.ts';
 import { learnedCredit } from '../../train/loop/learned-rollouts.ts';
 import { type Command, defineCommand } from '../command.ts';
 
@@ -68,6 +70,7 @@ export const creditCommand: Command<typeof options> = defineCommand({
       // A file that cannot be read is refused first.
       if (!file) await readRollouts(rollouts);
       if (!file || !credit || shape.length + set.length > 0) throw unnamed(rollouts, credit !== undefined);
+      requireNamed(rollouts, credit);
       const catalogue = await catalogueOf({ credit: { method: credit.method, shape: credit.shape } });
       const { stored, report } = learnedCredit(file.groups, credit, catalogue);
       tell({ ...report, asTrained: { rewardScale: credit.rewardScale } }, stored);
@@ -89,6 +92,18 @@ export const creditCommand: Command<typeof options> = defineCommand({
     tell(creditReport(found.name, settings, stored, shapes, {}, catalogue), stored);
   },
 });
+
+/** Stored episodes name what a recipe brought along, and do not say where that recipe is. */
+function requireNamed(path: string, { method, shape }: StepCredit): void {
+  const own = [method, ...Object.keys(shape)].find((name) => name.startsWith(OWN));
+  if (own === undefined) return;
+  throw new TurnwiseError('credit-method-unnamed', {
+    what: `The credit of ${path} was computed with "${own.slice(OWN.length)}", a definition of its recipe`,
+    seen: 'no --method',
+    next: 'Export it from a file, and name that: --method ./mine.ts, or --shape ./mine.ts beside a method',
+    fields: { path },
+  });
+}
 
 function unnamed(path: string, isKnown: boolean): TurnwiseError {
   return new TurnwiseError('credit-method-unnamed', {

@@ -3,30 +3,44 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
-import { checkRows } from '../../data/read-rows.ts';
+import { pairsOfRows } from '../../data/pairs-of-rows.ts';
 import type { Row } from '../../data/row.ts';
 import { splitRows, statisticsOf } from '../../data/statistics.ts';
 import { rowLine, writeRows } from '../../data/write-rows.ts';
-import { rowsAt } from '../../run/data/dataset-rows.ts';
+import { checkedRowsAt, rowsAt } from '../../run/data/dataset-rows.ts';
+import { scoreRows } from '../../run/data/score-rows.ts';
+import { isServer, openScoringModel } from '../../run/players/open-teacher.ts';
 import { type Console, painter } from '../../show/console.ts';
 import { rowText, statisticsText } from '../../show/dataset-text.ts';
 import { type Command, defineCommand } from '../command.ts';
 
 const options = z.strictObject({
-  out: z.string().optional().describe('With convert: the file to write; with split: the rows that are kept'),
+  out: z
+    .string()
+    .optional()
+    .describe('With convert and score: the file to write; with split: the rows that are kept'),
   heldOut: z.string().optional().describe('With split: the file of the other rows'),
   share: z.number().gt(0).lt(1).default(0.1).describe('With split: share of the tasks that is held out'),
   seed: z.int().default(1).describe('With split: which of them'),
   rows: z.int().min(1).default(3).describe('With show: number of rows'),
   from: z.int().min(1).default(1).describe('With show: the first of them'),
   successful: z.boolean().default(false).describe('With convert: only rows that say that they succeeded'),
+  pairs: z
+    .boolean()
+    .default(false)
+    .describe(
+      'With convert: pairs of rows that begin alike and earned differently, for dpo and reward models',
+    ),
+  teacher: z.string().optional().describe('With score: the run or pretrained model that scores the tokens'),
+  top: z.int().min(1).max(200).default(20).describe('With score: likeliest tokens in the place of each'),
+  threads: z.int().min(1).default(2).describe('With score: threads of the engine'),
   force: z.boolean().default(false).describe('Replace files that exist'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
   json: z.boolean().default(false).describe('Print JSON'),
 });
 type Given = z.output<typeof options>;
 
-type Action = (place: string, given: Given, console: Console) => Promise<void>;
+type Action = (place: string, given: Given, console: Console, signal: AbortSignal) => Promise<void>;
 
 const actions: Readonly<Record<string, Action>> = {
   show: async (place, { rows: count, from, runs, json }, console) => {
@@ -37,14 +51,14 @@ const actions: Readonly<Record<string, Action>> = {
     }
     if (!json) console.write(`${rows.length} rows\n`);
   },
-  check: async (place, { json }, console) => {
-    const { rows, errors } = checkRows(place);
+  check: async (place, { runs, json }, console) => {
+    const { rows, problems: errors } = await checkedRowsAt(place, runs);
     const problems = errors.map(({ fields, message }) => ({ line: fields.line, path: fields.path, message }));
     if (json) console.write(`${JSON.stringify({ file: place, rows: rows.length, problems })}\n`);
     else for (const { message } of problems) console.write(`${message}\n`);
     if (errors.length > 0) {
       throw new TurnwiseError('data-invalid', {
-        what: `${errors.length} of ${rows.length + errors.length} lines of ${place} cannot be used`,
+        what: `${errors.length} of ${rows.length + errors.length} rows of ${place} cannot be used`,
         seen: `line ${problems.map(({ line }) => line).join(', ')}`,
         fields: { file: place },
       });
@@ -65,19 +79,42 @@ const actions: Readonly<Record<string, Action>> = {
     told(console, given, { [out]: parts.kept, [heldOut]: parts.heldOut });
   },
   convert: async (place, given, console) => {
-    const { out, runs, successful } = given;
+    const { out, runs, successful, pairs } = given;
     if (out === undefined) throw missing('convert', '--out FILE');
     const all = await rowsAt(place, runs);
-    const rows = successful ? all.filter((row) => 'success' in row && row.success === true) : all;
+    const good = successful ? all.filter((row) => 'success' in row && row.success === true) : all;
+    const rows = pairs ? pairsOfRows(good) : good;
+    if (pairs && rows.length === 0) throw noPairs(place, all.length);
     requireFree(out, given);
     writeRows(out, rows);
     told(console, given, { [out]: rows });
+  },
+  score: async (place, given, console, signal) => {
+    const { out, runs, teacher, top, threads } = given;
+    if (out === undefined || teacher === undefined) throw missing('score', '--teacher RUN|MODEL --out FILE');
+    if (isServer(teacher)) throw notServer(teacher);
+    const rows = await rowsAt(place, runs);
+    requireFree(out, given);
+    const model = await openScoringModel({ model: teacher, root: runs, threads, signal });
+    try {
+      const { rows: written, scored, left } = await scoreRows(rows, model, { by: teacher, top, signal });
+      writeRows(out, written);
+      for (const [why, count] of Object.entries(left))
+        console.writeError(`warning: ${count} ${why} are as they were\n`);
+      if (given.json) console.write(`${JSON.stringify({ file: out, rows: written.length, scored, left })}\n`);
+      else
+        console.write(
+          `${out}: ${written.length} rows, ${scored} with the ${top} likeliest tokens of ${teacher}\n`,
+        );
+    } finally {
+      await model.close();
+    }
   },
 };
 
 export const dataCommand: Command<typeof options> = defineCommand({
   name: 'data',
-  summary: 'Show, check, divide and convert files of conversations to learn from',
+  summary: 'Show, check, divide, convert and score files of conversations to learn from',
   arguments: [
     { name: 'action', description: Object.keys(actions).join(', '), required: true },
     {
@@ -93,8 +130,10 @@ export const dataCommand: Command<typeof options> = defineCommand({
     'turnwise data stats gpt.jsonl',
     'turnwise data split gpt.jsonl --out train.jsonl --held-out test.jsonl --share 0.1',
     'turnwise data convert sharegpt.jsonl --out rows.jsonl',
+    'turnwise data convert frozen-lake-rloo-1 --pairs --out pairs.jsonl',
+    'turnwise data score rows.jsonl --teacher frozen-lake-rloo-1 --out scored.jsonl',
   ],
-  async run({ arguments: { action, file }, options: given, console }) {
+  async run({ arguments: { action, file }, options: given, console, interrupts }) {
     const work = Object.hasOwn(actions, action!) ? actions[action!] : undefined;
     if (work === undefined) {
       throw new TurnwiseError('option-value', {
@@ -103,7 +142,7 @@ export const dataCommand: Command<typeof options> = defineCommand({
         allowed: Object.keys(actions).join(', '),
       });
     }
-    await work(file!, given, console);
+    await work(file!, given, console, interrupts.signal);
   },
 });
 
@@ -121,6 +160,25 @@ function requireFree(file: string, { force }: Given): void {
     what: `${file} exists already`,
     next: 'Choose another file, or replace it with --force',
     fields: { path: file },
+  });
+}
+
+function noPairs(place: string, rows: number): TurnwiseError {
+  return new TurnwiseError('reward-pairs-missing', {
+    what: `${place} has no two conversations that begin alike and earned differently`,
+    seen: `${rows} rows`,
+    allowed: 'rows with a reward, several of one opening',
+    next: 'Record several episodes of each task, such as those of a run: turnwise data convert RUN --pairs --out FILE',
+    fields: { path: place },
+  });
+}
+
+function notServer(teacher: string): TurnwiseError {
+  return new TurnwiseError('option-value', {
+    what: 'turnwise data score takes a teacher on this machine',
+    seen: teacher,
+    allowed: 'RUN, RUN@STEP, the folder of a run, or a pretrained model',
+    next: 'A server can be the teacher of a run: --recipe distillation --set teacher=vllm:URL#MODEL',
   });
 }
 

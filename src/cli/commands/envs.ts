@@ -1,7 +1,9 @@
 /** `turnwise envs`: the built-in environments, and what one of them is like. */
 
 import { z } from 'zod';
+import { Rng } from '../../core/rng.ts';
 import type { WorldFactory } from '../../env/factory.ts';
+import { measurePlayer, type PlayerMeans } from '../../env/play.ts';
 import type { World } from '../../env/world.ts';
 import {
   createWorld,
@@ -24,6 +26,11 @@ const options = z.strictObject({
     .enum(['expert', 'beginner', 'random'])
     .default('expert')
     .describe('Scripted player of the example'),
+  measure: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe('Play this number of test tasks with each scripted player, and show the means'),
   set: z.array(z.string()).default([]).describe('Set an option of the environment; may be repeated'),
   json: z.boolean().default(false).describe('Print JSON'),
 });
@@ -41,11 +48,13 @@ export const envsCommand: Command<typeof options> = defineCommand({
     'turnwise envs',
     'turnwise envs maze',
     'turnwise envs frozen-lake --set slip=0.3 --player beginner',
+    'turnwise envs frozen-lake --measure 500',
   ],
-  async run({ arguments: { environment }, options: { task, player, set, json }, console }) {
+  async run({ arguments: { environment }, options: { task, player, measure, set, json }, console }) {
     if (environment === undefined) return listEnvironments(await loadEnvironments(), console, json);
     const factory = await findEnvironment(environment);
     const world = createWorld(factory, set);
+    if (measure > 0) return showMeans(await scriptedMeans(world, measure), console, json);
     const episode = await exampleEpisode(world, world.tasks('train').at(task), 1, player);
     if (json) console.write(`${JSON.stringify(describe(factory, world, episode))}\n`);
     else console.write(`${description(factory, world, episode, player, console)}\n`);
@@ -68,6 +77,35 @@ function listEnvironments(environments: readonly WorldFactory[], console: Consol
   );
   const lines = table([{ title: 'environment' }, { title: '' }], rows, paint);
   console.write(`${lines.join('\n')}\n\n${paint('dim', 'More about one:')} turnwise envs frozen-lake\n`);
+}
+
+type ScriptedMeans = readonly (PlayerMeans & { readonly player: string })[];
+
+/** Of the players that the world has. */
+async function scriptedMeans(world: World, episodes: number): Promise<ScriptedMeans> {
+  const means: (PlayerMeans & { player: string })[] = [];
+  for (const player of ['expert', 'beginner', 'random'] as const) {
+    const session = await world.open(world.tasks('test').at(0), Rng.of('world', 0));
+    const plays = (await world.script?.(session, player, Rng.of('player', 0))) !== undefined;
+    await session.close();
+    if (plays) means.push({ player, ...(await measurePlayer(world, player, episodes)) });
+  }
+  return means;
+}
+
+function showMeans(means: ScriptedMeans, console: Console, json: boolean): void {
+  if (json) {
+    console.write(`${JSON.stringify(means)}\n`);
+    return;
+  }
+  const columns = ['solved', 'return', 'turns'].map((title) => ({ title, align: 'right' as const }));
+  const rows = means.map(({ player, success, outcome, turns }) => [
+    player,
+    success.toFixed(3),
+    outcome.toFixed(3),
+    turns.toFixed(2),
+  ]);
+  console.write(`${table([{ title: 'player' }, ...columns], rows, painter(console.colour)).join('\n')}\n`);
 }
 
 function describe(factory: WorldFactory, world: World, episode: Episode | undefined): object {

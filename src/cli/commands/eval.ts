@@ -1,33 +1,34 @@
 /** `turnwise eval`: measure a checkpoint, or a model elsewhere, on test tasks. */
 
 import { z } from 'zod';
+import type { Split } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { visible } from '../../core/visible.ts';
-import { optionsForReaders } from '../../env/wording.ts';
+import { tasksOf } from '../../env/tasks/split.ts';
 import { type EvaluationResult, evaluate } from '../../eval/evaluate.ts';
 import { type CollectOptions, failuresOf } from '../../rollout/collect.ts';
 import { runEpisode } from '../../rollout/episode.ts';
-import { EpisodeRecording, type RecordingOptions } from '../../run/data/recording.ts';
-import { createWorld, environmentNames, findEnvironment } from '../../run/load/environments.ts';
-import { isAddress, isPath, isSameWorld, runWorldOf, sourceKind } from '../../run/load/world-source.ts';
-import { openBlackBox, runsHere } from '../../run/model/black-box.ts';
-import { tokenizerOfCard } from '../../run/model/tokenizer-hash.ts';
-import { openCheckpoint } from '../../run/open-checkpoint.ts';
+import { EpisodeRecording } from '../../run/data/recording.ts';
 import { estimate, spentText } from '../../server/gateway/spend.ts';
 import { painter } from '../../show/console.ts';
 import { environmentMetricLines } from '../../show/environment-metrics.ts';
 import { formatInterval } from '../../show/format.ts';
 import { table } from '../../show/table.ts';
-import type { RunWorld } from '../../store/run-file.ts';
-import { latestRun, runNames } from '../../store/runs.ts';
-import { playOptions } from '../../train/kit/learner.ts';
 import type { ProgressEvent } from '../../train/loop/events.ts';
 import { type Command, defineCommand } from '../command.ts';
+import { commandAgentOptions, namedWorld } from '../command-agent-options.ts';
+import { blackBoxPlayer, type Player, trainedPlayer } from '../measured-player.ts';
 import { meterOf, spendOptions } from '../spend-options.ts';
 import { runDisplay } from '../terminal/terminal.ts';
 
 const options = z.strictObject({
-  tasks: z.int().min(1).default(500).describe('Number of tasks; fewer where there are fewer'),
+  ...commandAgentOptions,
+  tasks: z
+    .string()
+    .optional()
+    .describe(
+      'Number of tasks, 500 by default; fewer where there are fewer. With --command: the file of tasks',
+    ),
   split: z
     .enum(['train', 'validation', 'test'])
     .optional()
@@ -45,6 +46,10 @@ const options = z.strictObject({
   concurrency: z.int().min(1).default(16).describe('Episodes at once, with --policy'),
   timeoutMs: z.int().min(1).default(20_000).describe('Deadline of a step of the environment, with --policy'),
   step: z.int().min(0).optional().describe('Which checkpoint; default: the last'),
+  constrained: z
+    .boolean()
+    .default(false)
+    .describe('Hold tool calls and JSON answers of a pretrained model to their schemas'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
   ...spendOptions,
   json: z.boolean().default(false).describe('Print JSON'),
@@ -57,7 +62,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
     {
       name: 'run',
       description: 'Name of the run; or a file or environment, for its latest run or with --policy',
-      required: true,
+      required: false,
     },
   ],
   options,
@@ -67,17 +72,24 @@ export const evalCommand: Command<typeof options> = defineCommand({
     'turnwise eval ./agent.ts --policy openai:http://localhost:8000/v1#qwen3-8b --tasks 100',
   ],
   async run({
-    arguments: { run: name },
-    options: { policy, record, concurrency, timeoutMs, tasks, step, runs: root, json, ...given },
+    arguments: { run: named },
+    options: { policy, record, concurrency, timeoutMs, step, runs: root, json, ...given },
     console,
     interrupts,
   }) {
+    const { command } = given;
+    const wanted = command === undefined ? taskCount(given.tasks) : undefined;
+    const file = command === undefined ? undefined : given.tasks;
+    const { name, assignments } = namedWorld(evalCommand, named, { ...given, tasks: file });
+    if (command !== undefined && policy === undefined) throw commandWithoutPolicy(command);
     const meter = meterOf(given);
     const signal = AbortSignal.any([interrupts.signal, meter.limited]);
     const split = given.split ?? (policy !== undefined && record !== undefined ? 'train' : 'test');
     const player = policy
-      ? await blackBoxPlayer(name!, policy, { concurrency, timeoutMs, signal, meter })
-      : await trainedPlayer(name!, root, step, signal);
+      ? await blackBoxPlayer(name, assignments, policy, { concurrency, timeoutMs, signal, meter })
+      : await trainedPlayer(name, root, step, signal, meter);
+    if (given.constrained) await requireSchemas(player);
+    const tasks = wanted ?? (await tasksOfFile(player, split));
     const display = runDisplay(console, { json, now: () => performance.now() });
     const progress = (done: number, total: number): void => {
       const event: ProgressEvent = {
@@ -101,6 +113,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
         tasks,
         step: step ?? 0,
         sampling: { temperature, topP: 1, topK: 0 },
+        constrained: given.constrained,
         onEpisode: progress,
       });
       const episodes = groups.flatMap(({ members }) => members);
@@ -141,9 +154,11 @@ export const evalCommand: Command<typeof options> = defineCommand({
         );
         return;
       }
+      const someFailed = results.some(({ result }) => result.successOfAll !== undefined);
       const rows = results.map(({ label, result }) => [
         label,
         formatInterval(result.success, result.successInterval, 3),
+        ...(someFailed ? [(result.successOfAll ?? result.success).toFixed(3)] : []),
         formatInterval(result.return, result.returnInterval, 3),
         result.turns.toFixed(1),
         String(result.episodes),
@@ -151,6 +166,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
       const columns = [
         { title: '' },
         { title: 'success (95% interval)' },
+        ...(someFailed ? [{ title: 'of all' }] : []),
         { title: 'return (95% interval)' },
         { title: 'turns', align: 'right' },
         { title: 'tasks', align: 'right' },
@@ -173,6 +189,38 @@ export const evalCommand: Command<typeof options> = defineCommand({
   },
 });
 
+const DEFAULT_TASKS = 500;
+
+/** @throws TurnwiseError `option-value` */
+function taskCount(given: string | undefined): number {
+  if (given === undefined) return DEFAULT_TASKS;
+  if (/^[1-9]\d*$/.test(given)) return Number(given);
+  throw new TurnwiseError('option-value', {
+    what: 'The value of --tasks is not allowed',
+    seen: given,
+    allowed: 'a whole number from 1; with --command, a file of tasks',
+    fields: { option: '--tasks' },
+  });
+}
+
+/** A file of tasks says itself how many there are. */
+async function tasksOfFile(player: Player, split: Split): Promise<number> {
+  try {
+    return Math.min(DEFAULT_TASKS, tasksOf(player.options().world, split).size);
+  } catch (error) {
+    await player.close();
+    throw error;
+  }
+}
+
+function commandWithoutPolicy(command: string): TurnwiseError {
+  return new TurnwiseError('policy-missing', {
+    what: 'A command-line agent is measured with a model elsewhere, or by the name of a run that trained it',
+    seen: `--command ${command} without --policy`,
+    next: 'Add --policy openai:URL#MODEL, or write: turnwise eval RUN',
+  });
+}
+
 /** Plays only what is not recorded yet, and records what is played, each episode when it ends. */
 function recordedBy(
   recording: EpisodeRecording | undefined,
@@ -186,6 +234,18 @@ function recordedBy(
   };
 }
 
+/** What cannot be held to a schema is refused, and not measured as if it were. */
+async function requireSchemas({ name, constrains, close }: Player): Promise<void> {
+  if (constrains) return;
+  await close();
+  throw new TurnwiseError('option-value', {
+    what: '--constrained holds pretrained models of the embedded engine to schemas',
+    seen: name,
+    next: 'Leave it out',
+    fields: { option: 'constrained' },
+  });
+}
+
 /** Failed episodes say nothing of whoever plays: without others there is no figure. */
 function nothingMeasured(name: string, failures: ReadonlyMap<string, number>): TurnwiseError {
   const [commonest] = [...failures].sort(([, a], [, b]) => b - a);
@@ -195,87 +255,4 @@ function nothingMeasured(name: string, failures: ReadonlyMap<string, number>): T
     next: 'Remove the cause, then measure again',
     fields: { name },
   });
-}
-
-/** Something that can be measured. */
-interface Player {
-  readonly name: string;
-  /** What is measured, with its temperature. */
-  readonly ways: readonly (readonly [label: string, temperature: number])[];
-  options(): CollectOptions;
-  /** What its recorded episodes say of it. */
-  readonly recorded: Omit<RecordingOptions, 'file'>;
-  close(): Promise<void>;
-}
-
-const SAMPLED_AND_GREEDY = [
-  ['sampled', 1],
-  ['greedy', 0],
-] as const;
-
-async function trainedPlayer(
-  name: string,
-  root: string,
-  step: number | undefined,
-  signal: AbortSignal,
-): Promise<Player> {
-  const run = isWorld(name, root) ? await latestRunOf(name, root) : name;
-  const learner = await openCheckpoint({
-    root,
-    name: run,
-    ...(step !== undefined && { step }),
-    signal,
-  });
-  return {
-    name: run,
-    ways: SAMPLED_AND_GREEDY,
-    options: () => playOptions(learner, signal),
-    recorded: {
-      world: learner.world,
-      by: `${run}@${learner.checkpointStep}`,
-      run,
-      tokenizer: tokenizerOfCard(learner.card),
-    },
-    close: () => learner.close(),
-  };
-}
-
-/** A run may have the name of a built-in world. */
-function isWorld(name: string, root: string): boolean {
-  if (isPath(name) || isAddress(name)) return true;
-  return environmentNames.includes(name) && !runNames(root).includes(name);
-}
-
-/** What is served somewhere may be gone, and what was made in code is: such runs are asked for by name. */
-function isFound(known: RunWorld, wanted: RunWorld): boolean {
-  if (known.source === wanted.source) return isSameWorld(known, wanted);
-  const kinds = [known, wanted].map(({ source }) => sourceKind(source));
-  return !kinds.includes('address') && sourceKind(known.source) !== 'code' && isSameWorld(known, wanted);
-}
-
-async function latestRunOf(place: string, root: string): Promise<string> {
-  const factory = await findEnvironment(place);
-  const world = createWorld(factory, []);
-  const wanted = runWorldOf(factory, world);
-  const run = latestRun(root, (known) => isFound(known, wanted));
-  if (run === undefined) throw runsHere(world, place);
-  return run;
-}
-
-async function blackBoxPlayer(
-  name: string,
-  policy: string,
-  limits: Parameters<typeof openBlackBox>[2],
-): Promise<Player> {
-  const factory = await findEnvironment(name);
-  const world = createWorld(factory, [], optionsForReaders(factory.options));
-  const { options, by, close } = await openBlackBox(world, policy, limits);
-  return {
-    name: world.name,
-    // An agent asks for its own temperature.
-    ways: world.agent ? [['as asked', 1]] : SAMPLED_AND_GREEDY,
-    options: () => ({ ...options }),
-    recorded: { world, by },
-    close,
-  };
 }

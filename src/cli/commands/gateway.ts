@@ -23,7 +23,7 @@ import { POLICY_NAME, policyModel } from '../../server/gateway/policy-model.ts';
 import { SessionKeys } from '../../server/gateway/session-keys.ts';
 import { episodeOf, type SessionRecord } from '../../server/gateway/session-record.ts';
 import { type SpendMeter, spentText } from '../../server/gateway/spend.ts';
-import { parseUpstream, upstreamModel } from '../../server/gateway/upstream-model.ts';
+import { parseUpstream, upstreamModel } from '../../server/gateway/upstream/upstream-model.ts';
 import { conversationRendererOf } from '../../train/model-card.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { allowHostOption } from '../served-key.ts';
@@ -231,9 +231,9 @@ async function trained(
   const renderer = await conversationRendererOf(learner.card, learner.config);
   // Nobody is waited for: each call is sampled when it comes.
   const policy = enginePolicy(learner.engine, renderer, continuous);
-  const { contextLength } = learner.engine.capabilities;
+  const { contextLength, schemas: constrains } = learner.engine.capabilities;
   return {
-    model: policyModel({ policy, renderer, contextLength }),
+    model: policyModel({ policy, renderer, contextLength, constrains }),
     context,
     environment: learner.world.name,
     tokenizer: tokenizerOfCard(learner.card),

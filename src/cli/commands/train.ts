@@ -1,6 +1,7 @@
 /** `turnwise train`: from nothing to a trained agent. */
 
 import { z } from 'zod';
+import { COMMAND } from '../../env/command/command-world.ts';
 import { environmentHelp, environmentNames, findEnvironment } from '../../run/load/environments.ts';
 import { nameInAssignments } from '../../run/settings/run-definitions.ts';
 import { nameRecipe } from '../../run/settings/run-recipe.ts';
@@ -10,6 +11,7 @@ import { startRun } from '../../run/training-run.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { recipes } from '../../train/recipes/recipes.ts';
 import { type Command, defineCommand } from '../command.ts';
+import { commandAgentOptions, namedWorld } from '../command-agent-options.ts';
 import { meterOf, spendOptions } from '../spend-options.ts';
 import { viewBeside } from '../terminal/view-beside.ts';
 import { watchRun } from '../terminal/watch-run.ts';
@@ -34,6 +36,8 @@ const options = z.strictObject({
   baseUrl: z.string().optional().describe('Address of that server; default: that in TINKER_BASE_URL'),
   baseModel: z.string().optional().describe('The server’s name of the model to train'),
   loraRank: z.int().min(0).optional().describe('Rank of the adapter that is trained'),
+  ...commandAgentOptions,
+  tasks: z.string().optional().describe('With --command: the file of tasks, such as tasks.jsonl'),
   name: z.string().optional().describe('Name of the run; default: ENVIRONMENT-RECIPE-NUMBER'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
   set: z.array(z.string()).default([]).describe('Change a setting; may be repeated'),
@@ -46,10 +50,12 @@ const options = z.strictObject({
 export const trainCommand: Command<typeof options> = defineCommand({
   name: 'train',
   summary: 'Train an agent in an environment and watch it learn',
-  arguments: [{ name: 'environment', description: environmentHelp, required: true }],
+  arguments: [{ name: 'environment', description: environmentHelp, required: false }],
   options,
   settings: async (given) => {
-    const name = given.find((word) => environmentNames.includes(word));
+    const name = given.includes('--command')
+      ? COMMAND
+      : given.find((word) => environmentNames.includes(word));
     const factory = name === undefined ? undefined : await findEnvironment(name);
     const recipe = await recipeAmong(given);
     const { set, catalogue } = await nameInAssignments(given);
@@ -61,15 +67,18 @@ export const trainCommand: Command<typeof options> = defineCommand({
     'turnwise train frozen-lake --set environment.slip=0.3',
     'turnwise train guess-number --model ./checkpoint --set steps=20',
     'turnwise train maze --engine tinker --base-url http://127.0.0.1:8765 --base-model small',
+    "turnwise train --command 'node my-agent.js' --tasks tasks.jsonl --check 'node check.js' --model ./checkpoint",
     'turnwise train frozen-lake --help    (also lists the settings of the environment)',
   ],
   async run(invocation) {
     const { recipe: wanted, name } = invocation.options;
+    const world = namedWorld(trainCommand, invocation.arguments.environment, invocation.options);
     const { set, catalogue } = await nameInAssignments([
+      ...world.assignments.map((assignment) => `environment.${assignment}`),
       ...flagSettings(invocation.options, process.env),
       ...invocation.options.set,
     ]);
-    const factory = await findEnvironment(invocation.arguments.environment!);
+    const factory = await findEnvironment(world.name);
     const { recipe, source } = await nameRecipe(wanted ?? defaultRecipe(factory));
     const settings = readSettings(factory, recipe, set, catalogue);
     const sinks = await namedSinks(invocation.options.sink);

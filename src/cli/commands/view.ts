@@ -9,14 +9,12 @@ import { writeRows } from '../../data/write-rows.ts';
 import { version } from '../../run/version.ts';
 import type { Console } from '../../show/console.ts';
 import { unknownRun } from '../../store/runs.ts';
-import { makeBundle } from '../../view/server/bundle.ts';
+import { makeBundle, mostBundleBytes } from '../../view/server/bundle.ts';
 import { judgedRows } from '../../view/server/judged-episodes.ts';
 import { listenView } from '../../view/server/listen.ts';
 import { RunsFolder } from '../../view/server/runs-folder.ts';
 import type { WatchedRun } from '../../view/server/watched-run.ts';
 import { type Command, defineCommand } from '../command.ts';
-
-const mostBundleBytes = 20e6;
 
 const options = z.strictObject({
   runs: z.string().default('runs').describe('Folder that holds the runs'),

@@ -1,8 +1,8 @@
 /** Curves of several seeds as one: their mean with its pointwise interval, at evenly spaced places. */
 
 import type { CostAxis } from '../../compare/budget.ts';
-import type { ArmResult } from '../../compare/results.ts';
 import { curveOf, type Reading, type RunRecord } from '../../compare/run-record.ts';
+import type { ArmResult } from '../../compare/world-results.ts';
 import { mean } from '../../core/statistics.ts';
 import { type CurvePoint, valueAt } from '../../evidence/learning-curve.ts';
 import { fewestDifferences, type PairedComparison } from '../../evidence/paired.ts';

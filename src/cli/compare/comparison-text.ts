@@ -1,12 +1,8 @@
 /** A comparison as text for the terminal: a table, curves, differences, and what failed. */
 
-import {
-  type ArmResult,
-  type Comparison,
-  type PairResult,
-  summaryOf,
-  type WorldResult,
-} from '../../compare/results.ts';
+import { summaryOf } from '../../compare/arm-summary.ts';
+import type { Comparison, PairResult } from '../../compare/results.ts';
+import type { ArmResult, WorldResult } from '../../compare/world-results.ts';
 import { fewestSeeds } from '../../evidence/paired.ts';
 import { type Console, painter, wrap } from '../../show/console.ts';
 import { formatCount, formatScore } from '../../show/format.ts';

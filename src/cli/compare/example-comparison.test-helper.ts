@@ -1,7 +1,8 @@
 /** Finished runs of a comparison, made up, for tests of what is told about them. */
 
 import { armsOf } from '../../compare/arm.ts';
-import { type Job, jobsOf, prepareStudy, type Study } from '../../compare/study.ts';
+import { type Job, jobsOf } from '../../compare/jobs.ts';
+import { prepareStudy, type Study } from '../../compare/study.ts';
 import type { TestTasks } from '../../env/tasks/practised.ts';
 import { findEnvironment } from '../../run/load/environments.ts';
 import { RunDirectory } from '../../store/run-directory.ts';

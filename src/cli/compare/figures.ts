@@ -1,8 +1,8 @@
 /** Names and numbers of a comparison as both the terminal and pages write them. */
 
 import type { MetricName } from '../../compare/results.ts';
-import { costLevel } from '../../compare/results.ts';
 import type { Quantity, Reading } from '../../compare/run-record.ts';
+import { costLevel } from '../../compare/world-results.ts';
 import type { PairedComparison } from '../../evidence/paired.ts';
 import { formatCount, formatScore } from '../../show/format.ts';
 import { shownInterval } from './bands.ts';
@@ -52,9 +52,10 @@ export function metricFormat(
   metric: MetricName,
   quantity: Quantity,
   overWorlds: boolean,
+  decimals: number = decimalsOf(quantity),
 ): (value: number) => string {
   if (metric === 'cost' && !overWorlds) return (value) => formatCount(value).replace('-', '−');
-  return (value) => formatScore(value, decimalsOf(quantity));
+  return (value) => formatScore(value, decimals);
 }
 
 export function formatP(p: number): string {

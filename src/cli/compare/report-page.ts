@@ -1,11 +1,14 @@
 /** `report.html`: everything about a comparison on one page that needs nothing else. */
 
+import type { Job } from '../../compare/jobs.ts';
 import { type Provenance, provenanceText } from '../../compare/provenance.ts';
-import { type Comparison, costLevel, profileThresholds, type WorldResult } from '../../compare/results.ts';
+import { type Comparison, type PairResult, profileThresholds } from '../../compare/results.ts';
 import { seedsText } from '../../compare/seed-list.ts';
-import type { Job, Study } from '../../compare/study.ts';
+import type { Study } from '../../compare/study.ts';
+import { costLevel, type WorldResult } from '../../compare/world-results.ts';
 import { differences } from '../../core/json/differences.ts';
 import { commandLine } from '../../core/shell.ts';
+import type { PairedComparison } from '../../evidence/paired.ts';
 import { fewestSeeds } from '../../evidence/paired.ts';
 import { formatCount, formatScore } from '../../show/format.ts';
 import { escapeHtml, type HtmlColumn, htmlTable } from '../../show/html.ts';
@@ -130,7 +133,7 @@ function overallSection({ overall, improvement }: Comparison): string {
     })),
     { title: 'Share of runs above each score', xName: 'score', end: 1, low: 0, high: 1 },
   );
-  return `<h2>On these worlds together</h2>${profile}<div class="card" style="margin-top:1rem">${table}<p class="note">Descriptive: ${chances.join('; ')}. An interquartile mean over unlike worlds can drop whole worlds.</p></div>`;
+  return `<h2>On these worlds together</h2><div class="charts">${profile}</div><div class="card" style="margin-top:1rem">${table}<p class="note">Descriptive: ${chances.join('; ')}. An interquartile mean over unlike worlds can drop whole worlds.</p></div>`;
 }
 
 function pairSection({ pairs, worlds }: Comparison): string {
@@ -146,14 +149,22 @@ function pairSection({ pairs, worlds }: Comparison): string {
     number('p (exploratory)'),
     number('break-even'),
   ];
+  // Rows of one metric have one scale: a narrow interval is drawn narrow.
+  const widest = ({ metric, world }: PairResult): number =>
+    Math.max(
+      ...pairs
+        .filter((other) => other.metric === metric && (metric !== 'cost' || other.world === world))
+        .map(({ comparison }) => reach(comparison)),
+    );
   const rows = pairs.map((pair) => {
     const reading = readingOf(pair, worlds);
-    const format = metricFormat(pair.metric, reading.quantity, pair.world === undefined);
+    // As many decimals as the tables of arms have.
+    const format = metricFormat(pair.metric, reading.quantity, pair.world === undefined, 3);
     return [
       escapeHtml(`${pair.second} − ${pair.first}`),
       ...(several ? [escapeHtml(pair.world ?? 'all worlds')] : []),
       metricTitle(pair.metric, reading, pair.world === undefined),
-      track(pair.comparison),
+      track(pair, widest(pair)),
       differenceText(pair.comparison, format),
       winsText(pair.comparison),
       formatP(pair.adjusted),
@@ -164,20 +175,20 @@ function pairSection({ pairs, worlds }: Comparison): string {
 <p class="note">Means of the differences seed by seed, with the 95% interval of exact sign flips, from six seeds on. p: the larger of sign flips and of a paired t whose variance is not below that of the evaluations, after Benjamini and Hochberg over all rows. Break-even: the collapse rate of the arm ahead at which its lead is gone.</p>`;
 }
 
-/** The interval drawn beside zero. */
-function track(comparison: Parameters<typeof shownInterval>[0]): string {
+/** How far a difference and its interval reach from zero. */
+function reach(comparison: PairedComparison): number {
+  const { low, high } = shownInterval(comparison) ?? { low: 0, high: 0 };
+  return Math.max(1e-9, Math.abs(comparison.mean), Math.abs(low), Math.abs(high));
+}
+
+/** The interval drawn beside zero; in colour where the difference stands after all corrections. */
+function track({ comparison, adjusted }: PairResult, widest: number): string {
   const interval = shownInterval(comparison);
-  const widest = Math.max(
-    1e-9,
-    Math.abs(comparison.mean),
-    ...(interval ? [Math.abs(interval.low), Math.abs(interval.high)] : []),
-  );
   const at = (value: number): string => `${(50 + (48 * value) / widest).toFixed(1)}%`;
   const range = interval
     ? `<i class="range" style="left:${at(interval.low)};width:${((48 * (interval.high - interval.low)) / widest).toFixed(1)}%"></i>`
     : '';
-  const clear = interval !== undefined && interval.low * interval.high > 0;
-  return `<div class="track${clear ? '' : ' unclear'}"><i class="zero" style="left:50%"></i>${range}<i class="mid" style="left:${at(comparison.mean)}"></i></div>`;
+  return `<div class="track${adjusted <= 0.05 ? '' : ' unclear'}"><i class="zero" style="left:50%"></i>${range}<i class="mid" style="left:${at(comparison.mean)}"></i></div>`;
 }
 
 function definitions(worlds: readonly WorldResult[]): string {

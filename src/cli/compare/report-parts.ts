@@ -1,7 +1,8 @@
 /** Parts that pages of comparisons and of claims share: charts and tables of one world. */
 
+import { summaryOf } from '../../compare/arm-summary.ts';
 import { type CostAxis, costAxes } from '../../compare/budget.ts';
-import { type ArmResult, summaryOf, type WorldResult } from '../../compare/results.ts';
+import type { ArmResult, WorldResult } from '../../compare/world-results.ts';
 import { formatCount, formatScore } from '../../show/format.ts';
 import { escapeHtml, type HtmlColumn, htmlTable } from '../../show/html.ts';
 import { lookOf } from '../../show/svg-chart.ts';

@@ -27,7 +27,7 @@ th { color: var(--soft); font-weight: 500; font-size: 0.82rem; } tr:last-child t
 td.number, th.number { text-align: right; } td .soft { font-size: 0.86em; } td.wrap { white-space: normal; min-width: 12rem; } .failed { color: #cf222e; }
 @media (prefers-color-scheme: dark) { .failed { color: #ff7b72; } }
 
-.track { position: relative; height: 1.3rem; min-width: 9rem; }
+.track { position: relative; height: 1.3rem; min-width: 6rem; }
 .track i { position: absolute; display: block; } .track .zero { top: 0; bottom: 0; width: 1px; background: var(--axis); }
 .track .range { top: 50%; height: 4px; margin-top: -2px; border-radius: 2px; background: var(--accent); opacity: 0.5; }
 .track .mid { top: 50%; width: 10px; height: 10px; margin: -5px; border-radius: 50%; background: var(--accent); }

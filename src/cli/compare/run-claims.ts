@@ -18,8 +18,8 @@ import {
 import { type JudgedClaim, judgeClaims } from '../../compare/claim-verdict.ts';
 import { curvesCsv, runsCsv } from '../../compare/csv.ts';
 import { planOf } from '../../compare/forecast.ts';
-import { type WorldResult, worldResults } from '../../compare/results.ts';
 import type { JobStatus } from '../../compare/sweep.ts';
+import { type WorldResult, worldResults } from '../../compare/world-results.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { version } from '../../run/version.ts';
 import type { Console } from '../../show/console.ts';

@@ -1,7 +1,7 @@
 /** Jobs run in processes, shown while they run, and stopped by Ctrl-C after their steps. */
 
 import type { Children } from '../../compare/child-run.ts';
-import type { Job } from '../../compare/study.ts';
+import type { Job } from '../../compare/jobs.ts';
 import { type JobStatus, runSweep } from '../../compare/sweep.ts';
 import type { Console } from '../../show/console.ts';
 import { type Interrupts, TERMINATION_GRACE_MS } from '../interrupts.ts';

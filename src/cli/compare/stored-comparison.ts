@@ -1,13 +1,8 @@
 /** A comparison for the viewer: the numbers and the words of the report, without the runs. */
 
-import {
-  type ArmResult,
-  type Comparison,
-  type PairResult,
-  profileThresholds,
-  summaryOf,
-  type WorldResult,
-} from '../../compare/results.ts';
+import { summaryOf } from '../../compare/arm-summary.ts';
+import { type Comparison, type PairResult, profileThresholds } from '../../compare/results.ts';
+import type { ArmResult, WorldResult } from '../../compare/world-results.ts';
 import type { StoredArm, StoredComparison, StoredPair, StoredWorld } from '../../view/comparison.ts';
 import { bandOf, curvesOf, shownInterval } from './bands.ts';
 import { tasksOf } from './comparison-text.ts';

@@ -218,7 +218,9 @@ function evaluationLine(
   const when = label === 'before' ? 'warm start' : `step ${step}`;
   const worth =
     Math.abs(sampled.return - sampled.success) < 1e-6 ? '' : `, return ${formatScore(sampled.return)}`;
-  return `${when.padEnd(12)}success ${paint('green', formatInterval(sampled.success, sampled.successInterval))}${worth}${paint('dim', `, greedy ${formatScore(greedy.success)}`)}`;
+  const { successOfAll } = sampled;
+  const ofAll = successOfAll === undefined ? '' : ` (${formatScore(successOfAll)} of all)`;
+  return `${when.padEnd(12)}success ${paint('green', formatInterval(sampled.success, sampled.successInterval))}${ofAll}${worth}${paint('dim', `, greedy ${formatScore(greedy.success)}`)}`;
 }
 
 const lineEveryMs = 3000;

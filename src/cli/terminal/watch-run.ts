@@ -1,5 +1,6 @@
 /** A run from the command line: shown while it goes on, summed up at its end, and told how to go on when interrupted. */
 
+import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { RunControl } from '../../run/run-io.ts';
@@ -56,7 +57,7 @@ export async function watchRun(
   } catch (error) {
     display.close();
     if (stopRequested() || signal.aborted) throw interrupted(run, options.runs, error);
-    throw error;
+    throw run === undefined ? error : withWayOn(error, run, options.runs, learning);
   }
   display.close();
   if (run === undefined) return;
@@ -129,14 +130,26 @@ function downloadTeller(say: (line: string) => void): NonNullable<RunControl['on
   };
 }
 
-function interrupted(run: RunDirectory | undefined, root: string, cause: unknown): TurnwiseError {
-  const step = run?.checkpoints.steps().at(-1);
+/** An error that ended a run at work, with the command that goes on; some say it themselves. */
+function withWayOn(error: unknown, run: RunDirectory, root: string, learning: boolean): unknown {
+  if (!TurnwiseError.isInstance(error) || error.message.includes('turnwise resume')) return error;
+  if (!learning && error.code !== 'engine-failed') return error;
+  const { code, message, fields } = error;
+  return new TurnwiseError(code, { what: message, next: wayOn(run, root), fields, cause: error });
+}
+
+function wayOn(run: RunDirectory, root: string): string {
+  // A run that ended before its first event has left no folder.
+  if (!existsSync(run.path)) return 'Nothing of the run was kept: give the same command again';
+  const step = run.checkpoints.steps().at(-1);
   const kept = step === undefined ? 'from its beginning' : `from step ${step}`;
+  return `Go on ${kept} with: ${commandIn(root, `resume ${run.name}`)}`;
+}
+
+function interrupted(run: RunDirectory | undefined, root: string, cause: unknown): TurnwiseError {
   return new TurnwiseError('interrupted', {
     what: run ? `Run "${run.name}" was stopped` : 'Stopped before the run began',
-    ...(run && {
-      next: `Go on ${kept} with: ${commandIn(root, `resume ${run.name}`)}`,
-    }),
+    ...(run && { next: wayOn(run, root) }),
     ...(run && { fields: { run: run.name } }),
     cause,
   });

@@ -1,0 +1,75 @@
+/** `turnwise env check`: a report on an environment, with the fault and a counterexample where a check fails. */
+
+import type { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json/json.ts';
+import { parseStrict } from '../../core/json/parse-strict.ts';
+import type { WorldFactory } from '../../env/factory.ts';
+import { applySettings } from '../../run/settings/settings.ts';
+import { type Console, painter, wrap } from '../../show/console.ts';
+import { table } from '../../show/table.ts';
+import { type CheckReport, checkEnvironment, checkNames } from '../../testing/check/check-environment.ts';
+
+export interface CheckFlags {
+  readonly set: readonly string[];
+  readonly episodes: number | undefined;
+  readonly slowest: number;
+  readonly skip: readonly string[];
+  readonly json: boolean;
+}
+
+/** @throws TurnwiseError `law-broken` where a check fails, after the report; `config-invalid` for a check that there is not */
+export async function checkAndShow(
+  factory: WorldFactory,
+  flags: CheckFlags,
+  console: Console,
+): Promise<void> {
+  const unknown = flags.skip.find((name) => !checkNames.includes(name));
+  if (unknown !== undefined)
+    throw new TurnwiseError('config-invalid', {
+      what: `There is no check "${unknown}"`,
+      allowed: checkNames.join(', '),
+      next: 'Name one of them with --skip.',
+    });
+  const settings = applySettings(factory.options, {}, flags.set, factory.name);
+  const report = await checkEnvironment(factory, {
+    options: parseStrict(factory.options as z.ZodType<JsonObject>, settings, `Environment "${factory.name}"`),
+    ...(flags.episodes !== undefined && { episodes: flags.episodes }),
+    slowestMs: flags.slowest,
+    skip: flags.skip,
+  });
+  console.write(flags.json ? `${JSON.stringify(report)}\n` : `${text(report, console)}\n`);
+  if (report.passes) return;
+  const failed = report.checks.filter(({ findings }) => findings.length > 0).map(({ check }) => check);
+  throw new TurnwiseError('law-broken', {
+    what: `"${report.environment}" fails ${failed.length} of ${report.checks.length} checks`,
+    seen: failed.join(', '),
+    next: 'The report says what to do; leave a check out with --skip NAME.',
+    fields: { environment: report.environment },
+  });
+}
+
+function text({ environment, checks, passes }: CheckReport, console: Console): string {
+  const paint = painter(console.colour);
+  const rows = checks.map(({ check, seen, findings }) => [
+    findings.length === 0 ? paint('green', '✓') : paint('red', '✗'),
+    check,
+    paint('dim', seen),
+  ]);
+  const faults = checks.flatMap(({ check, findings }) =>
+    findings.flatMap(({ fault, counterexample, next }) => [
+      '',
+      ...wrap(`${check}: ${fault}`, console.columns),
+      ...wrap(`shown by ${JSON.stringify(counterexample)}`, console.columns - 2).map(
+        (line) => `  ${paint('dim', line)}`,
+      ),
+      ...wrap(next, console.columns - 2).map((line) => `  ${line}`),
+    ]),
+  );
+  return [
+    paint('bold', environment),
+    ...table([{ title: '' }, { title: 'check' }, { title: '' }], rows, paint),
+    ...faults,
+    ...(passes ? ['', `${paint('dim', 'Next:')} turnwise train`] : []),
+  ].join('\n');
+}
