@@ -1,12 +1,14 @@
 /** Which page an address is. */
 
 import { Component, type ComponentChildren } from 'preact';
+import { AnnotationsPage } from './annotations/annotations-page.tsx';
+import { ChosenRunsPage } from './compare/chosen-runs-page.tsx';
 import { ComparePage } from './compare/compare-page.tsx';
 import { EpisodePage } from './episode/episode-page.tsx';
+import { EvaluationsPage } from './evaluations/evaluations-page.tsx';
 import { GroupPage } from './group/group-page.tsx';
 import { segments } from './navigation/router.ts';
 import { Shell } from './parts/shell.tsx';
-import { PageFailed } from './parts/states.tsx';
 import { PlayPage } from './play/play-page.tsx';
 import { ConfigurationPage } from './run/configuration-page.tsx';
 import { EpisodesPage } from './run/episodes-page.tsx';
@@ -28,6 +30,8 @@ function Page() {
   const [runs, run, kind, step, groups, group, member] = segments.value;
   if (runs === undefined) return <RunsPage />;
   if (runs === 'comparisons' && run !== undefined) return <ComparePage name={run} />;
+  if (runs === 'compare' && run === undefined) return <ChosenRunsPage />;
+  if (runs === 'annotations' && run === undefined) return <AnnotationsPage />;
   if (runs !== 'runs' || run === undefined) return <Nowhere />;
   if (kind === undefined) return <RunPage key={run} run={run} />;
   if (kind === 'metrics') return <MetricsPage run={run} />;
@@ -35,6 +39,8 @@ function Page() {
   if (kind === 'play') return <PlayPage run={run} />;
   if (kind === 'log') return <LogPage run={run} />;
   if (kind === 'episodes') return <EpisodesPage run={run} />;
+  if (kind === 'evaluations' && groups === undefined && (step === undefined || /^\d+$/.test(step)))
+    return <EvaluationsPage run={run} step={step === undefined ? undefined : Number(step)} />;
   if ((kind !== 'steps' && kind !== 'evaluations') || step === undefined || !/^\d+$/.test(step))
     return <Nowhere />;
   const place = kind === 'steps' ? step : `evaluation-${step}`;
@@ -46,11 +52,10 @@ function Page() {
 
 function Nowhere() {
   return (
-    <Shell crumbs={[{ label: 'runs', to: '/' }, { label: 'unknown page' }]} up="/">
-      <PageFailed
-        problem={{ code: 'page-unknown', message: 'There is no such page. All runs are at the beginning.' }}
-      />
-    </Shell>
+    <Shell
+      crumbs={[{ label: 'unknown page' }]}
+      problem={{ code: 'page-unknown', message: 'There is no such page. All runs are at the beginning.' }}
+    />
   );
 }
 
@@ -64,11 +69,10 @@ class Guarded extends Component<{ readonly children: ComponentChildren }, { read
     const { error } = this.state;
     if (error === undefined) return this.props.children;
     return (
-      <Shell crumbs={[{ label: 'runs', to: '/' }, { label: 'error' }]} up="/">
-        <PageFailed
-          problem={{ code: 'page-failed', message: `This page could not be drawn: ${String(error)}` }}
-        />
-      </Shell>
+      <Shell
+        crumbs={[{ label: 'error' }]}
+        problem={{ code: 'page-failed', message: `This page could not be drawn: ${String(error)}` }}
+      />
     );
   }
 }

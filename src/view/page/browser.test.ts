@@ -1,33 +1,37 @@
 /** Every page in a real browser, with runs that this test makes. */
 
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBrowser, noBrowser, openBrowser, required } from '../../../tools/browser.ts';
+import { findBrowser, noBrowser, required } from '../../../tools/browser.ts';
 import { version } from '../../run/version.ts';
-import { listenView, type ViewServer } from '../server/listen.ts';
-import type { StepEpisodes } from '../shapes.ts';
-import { makeViewRuns } from '../testing/view-runs.ts';
+import { annotate } from '../server/annotations.ts';
+import { Groups } from '../server/groups.ts';
+import { RunsFolder } from '../server/runs-folder.ts';
+import type { ShownEpisode, StepEpisodes } from '../shapes.ts';
+import { makeViewRuns, markup } from '../testing/view-runs.ts';
+import { Pages, violations } from './browser-pages.test-helper.ts';
 
 const isMissing = findBrowser() === undefined && !required;
 if (isMissing) console.warn(`Skipped: ${noBrowser}`);
 
 const root = mkdtempSync(join(tmpdir(), 'turnwise-pages-'));
-const axe = readFileSync(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
-let server: ViewServer;
-let browser: Browser;
+let viewer: Pages;
 
 beforeAll(async () => {
   if (isMissing) return;
   await makeViewRuns(root);
-  server = await listenView({ root, version }, 0);
-  browser = await openBrowser();
+  // What a person said of two episodes.
+  const said = [{ verdict: 'up', note: markup }, { correction: { turn: 0, action: 'right' } }];
+  const folder = new RunsFolder({ root, version });
+  for (const [member, one] of said.entries()) {
+    await annotate(folder.find('lake'), new Groups(), { place: '3', group: 0, member, ...one });
+  }
+  viewer = await Pages.over(root);
 }, 120_000);
 afterAll(async () => {
-  await browser?.close();
-  await server?.close();
+  await viewer?.close();
   rmSync(root, { recursive: true, force: true });
 });
 
@@ -44,53 +48,30 @@ const pages = {
   comparison: ['/comparisons/made', 'text=Differences, seed by seed'],
   metrics: ['/runs/lake/metrics', '.small-chart'],
   episodes: ['/runs/lake/episodes', 'table.episodes'],
+  evaluations: ['/runs/lake/evaluations', 'table.evaluations'],
+  'one evaluation': ['/runs/lake/evaluations/2?from=1&how=greedy', 'table.evaluations'],
+  annotations: ['/annotations?run=lake', 'text=Train from them'],
+  'all annotations': ['/annotations', 'text=2 episodes'],
+  'no annotations': ['/annotations?run=bare', 'text=Nothing is judged yet'],
+  states: ['/runs/lake/steps/3/groups/0/1?state=1', '.state-card .picture'],
+  entropies: ['/runs/lake/steps/3/groups/0/1?colour=entropy', 'text=Entropy under checkpoint'],
   configuration: ['/runs/lake/config', 'text=model.width'],
   log: ['/runs/lake/log', '.log li'],
   'hostile run': ['/runs/hostile', 'text=Groups of step 1'],
   'hostile group': ['/runs/hostile/steps/1/groups/0', 'text=Side by side'],
   'hostile episode': ['/runs/hostile/steps/1/groups/0/0', '.call'],
+  'hostile metrics': ['/runs/hostile/metrics', '.small-chart'],
+  'hostile episodes': ['/runs/hostile/episodes', 'table.episodes'],
+  'hostile evaluations': ['/runs/hostile/evaluations', 'text=No evaluation is stored yet'],
+  'hostile configuration': ['/runs/hostile/config', 'text=note'],
+  'hostile log': ['/runs/hostile/log', '.log li'],
+  'chosen runs': ['/compare?runs=lake,bare,hostile,gone', 'table.intervals'],
   'unknown run': ['/runs/none', 'text=run-unknown'],
   'unknown page': ['/nothing/here', 'text=There is no such page'],
 } as const;
 
-interface Opened {
-  readonly page: Page;
-  /** What went wrong: errors, violations of the policy, requests to other hosts. */
-  readonly wrong: string[];
-}
-
-async function open(path: string, options: BrowserContextOptions = {}): Promise<Opened> {
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
-  const wrong: string[] = [];
-  // An answer that refuses is told in the page, where a test expects it.
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) wrong.push(message.text());
-  });
-  page.on('pageerror', (error) => wrong.push(error.message));
-  page.on('dialog', (dialog) => wrong.push(`dialog ${dialog.message()}`));
-  await context.route('**', (route) => {
-    const { origin } = new URL(route.request().url());
-    if (origin === server.origin) return route.continue();
-    wrong.push(`request to ${origin}`);
-    return route.abort();
-  });
-  await page.addInitScript(() => {
-    document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
-      console.error(`policy ${violatedDirective} ${blockedURI}`),
-    );
-  });
-  await page.goto(`${server.origin}${path}#token=${server.key}`);
-  return { page, wrong };
-}
-
-const close = ({ page }: Opened): Promise<void> => page.context().close();
-
-/** The place is there, and so are the listeners that its page adds after it was drawn. */
-async function listening(place: Locator): Promise<void> {
-  await place.waitFor();
-  await place.page().evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
-}
+/** A folder for a picture of every page in every look, to be looked at. */
+const pictures = process.env.TURNWISE_PICTURES;
 
 describe.skipIf(isMissing)('in a browser', () => {
   const looks = [
@@ -102,88 +83,34 @@ describe.skipIf(isMissing)('in a browser', () => {
 
   test.each(looks)(
     'every page at $width px, $colorScheme',
-    { timeout: 240_000 },
+    { timeout: 300_000 },
     async ({ width, colorScheme }) => {
       const problems: string[] = [];
+      const viewport = { width, height: 800 };
+      const opened = await viewer.open('/', { viewport, colorScheme });
+      const { page, wrong } = opened;
       for (const [name, [path, shows]] of Object.entries(pages)) {
-        const opened = await open(path, { viewport: { width, height: 800 }, colorScheme });
-        const { page, wrong } = opened;
-        await page.locator(shows).first().waitFor({ timeout: 15_000 });
+        await page.goto(`${viewer.server.origin}${path}`);
+        await page.locator(shows).first().waitFor({ timeout: 30_000 });
         await page.waitForTimeout(100);
         const sideways = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         if (sideways > 0) problems.push(`${name}: ${sideways} px too wide`);
         if (page.url().includes('token')) problems.push(`${name}: the key is in the address`);
         if ((await page.title()).includes('owned')) problems.push(`${name}: a script of an episode ran`);
-        const violations = (await page.evaluate(`${axe}; axe.run(document, { resultTypes: ['violations'] })
-          .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
-            nodes.slice(0, 3).map(({ html }) => id + ' ' + html.slice(0, 160))))`)) as string[];
-        problems.push(...[...violations, ...wrong].map((problem) => `${name}: ${problem}`));
-        await close(opened);
+        const found = [...(await violations(page)), ...wrong.splice(0)];
+        problems.push(...found.map((problem) => `${name}: ${problem}`));
+        if (pictures !== undefined) {
+          const file = `${name.replaceAll(' ', '-')}-${width}-${colorScheme}.png`;
+          await page.screenshot({ path: join(pictures, file), fullPage: true });
+        }
       }
+      await opened.close();
       expect(problems).toEqual([]);
     },
   );
 
-  test('keys lead through runs, groups, members and turns, and back', { timeout: 60_000 }, async () => {
-    const opened = await open('/');
-    const { page, wrong } = opened;
-    await listening(page.locator('tr.current'));
-    await page.keyboard.press('G');
-    await page.keyboard.press('k');
-    await page.keyboard.press('g');
-    expect(await page.locator('tbody tr').first().getAttribute('class')).toBe('current');
-    await page.keyboard.press('/');
-    await page.keyboard.type('lake');
-    await page.keyboard.press('Escape');
-    await listening(page.locator('tr.current >> text=lake'));
-    await page.goto(`${server.origin}/runs/lake`);
-    await listening(page.locator('text=Groups of step 3'));
-    await page.keyboard.press('[');
-    await listening(page.locator('text=Groups of step 2'));
-    expect(new URL(page.url()).search).toBe('?step=2');
-    await page.keyboard.press(']');
-    await page.keyboard.press('x');
-    expect(await page.locator('select').first().inputValue()).toBe('minute');
-    await listening(page.locator('table.groups tr.current'));
-    await page.keyboard.press('j');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/\/steps\/3\/groups\/\d+$/);
-    await listening(page.locator('.members-table tr.current'));
-    await page.keyboard.press('j');
-    await listening(page.locator('.members-table tbody tr:nth-child(2).current'));
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/\/groups\/\d+\/1$/);
-    await listening(page.locator('.tokens').first());
-    await page.keyboard.press('j');
-    expect(new URL(page.url()).searchParams.get('turn')).toBe('1');
-    await listening(page.locator('.call.chosen'));
-    await page.keyboard.press('2');
-    await page.keyboard.press('3');
-    expect(new URL(page.url()).searchParams.get('colour')).toBe('advantage');
-    await page.keyboard.press('i');
-    await listening(page.locator('pre.ids').first());
-    await page.keyboard.press('r');
-    await listening(page.locator('.raw pre'));
-    await page.keyboard.press('u');
-    await page.waitForURL(/\/groups\/\d+$/);
-    await listening(page.locator('.members-table tr.current'));
-    await page.keyboard.press('u');
-    await listening(page.locator('text=Groups of step 3'));
-    const before = await page.evaluate(() => document.documentElement.dataset.theme);
-    await page.keyboard.press('t');
-    expect(await page.evaluate(() => document.documentElement.dataset.theme)).not.toBe(before);
-    await page.keyboard.press('?');
-    await listening(page.locator('section.keys'));
-    await page.getByLabel('Keys work').uncheck();
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('u');
-    expect(page.url()).toContain('/runs/lake');
-    expect(wrong).toEqual([]);
-    await close(opened);
-  });
-
   test('tokens are coloured in one text, and tell their numbers', { timeout: 60_000 }, async () => {
-    const opened = await open(pages.episode[0]);
+    const opened = await viewer.open(pages.episode[0]);
     const { page } = opened;
     const tokens = page.locator('.tokens').first();
     await tokens.waitFor();
@@ -200,19 +127,33 @@ describe.skipIf(isMissing)('in a browser', () => {
     await tokens.focus();
     await page.keyboard.press('ArrowRight');
     await page.locator('.token-facts >> text=/^id \\d+$/').first().waitFor();
-    await close(opened);
+    await opened.close();
+  });
+
+  test('a browser without highlights colours an element for each token', { timeout: 60_000 }, async () => {
+    const opened = await viewer.open('/');
+    const { page, wrong } = opened;
+    await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'Highlight'));
+    await page.goto(`${viewer.server.origin}${pages.episode[0]}`);
+    const tokens = page.locator('.tokens').first();
+    await tokens.waitFor();
+    const { calls } = await viewer.ask<ShownEpisode>('/api/runs/lake/places/3/groups/0/members/1');
+    expect(await tokens.locator('span').allTextContents()).toEqual(calls[0]!.pieces);
+    expect(await tokens.textContent()).toBe(calls[0]!.text.text);
+    expect(await tokens.locator('span[class*=surprise-]').count()).toBe(calls[0]!.pieces!.length);
+    await tokens.locator('span').first().hover();
+    await page.locator('.token-facts >> text=/^id \\d+$/').first().waitFor();
+    expect(wrong).toEqual([]);
+    await opened.close();
   });
 
   test('the credit method is switched, with its options', { timeout: 60_000 }, async () => {
-    const response = await fetch(`${server.origin}/api/runs/lake/places/3`, {
-      headers: { authorization: `Bearer ${server.key}` },
-    });
-    const { members } = (await response.json()) as StepEpisodes;
+    const { members } = await viewer.ask<StepEpisodes>('/api/runs/lake/places/3');
     // Where all members have the same return, no method tells them apart.
     const told = members.find((one) =>
       members.some((other) => other.group === one.group && other.return !== one.return),
     )!;
-    const opened = await open(`/runs/lake/steps/3/groups/${told.group}/${told.member}`);
+    const opened = await viewer.open(`/runs/lake/steps/3/groups/${told.group}/${told.member}`);
     const { page, wrong } = opened;
     const select = page.locator('section.credit select').first();
     await select.waitFor();
@@ -227,11 +168,11 @@ describe.skipIf(isMissing)('in a browser', () => {
     await select.selectOption('turn-gae');
     await page.locator('section.credit [role=alert] >> text=turn-gae needs').waitFor();
     expect(wrong).toEqual([]);
-    await close(opened);
+    await opened.close();
   });
 
   test('hostile text is shown, and does nothing', { timeout: 60_000 }, async () => {
-    const opened = await open(pages['hostile episode'][0]);
+    const opened = await viewer.open(pages['hostile episode'][0]);
     const { page, wrong } = opened;
     await page.locator('.message').first().waitFor();
     const text = (await page.locator('section.conversation').textContent()) ?? '';
@@ -244,19 +185,40 @@ describe.skipIf(isMissing)('in a browser', () => {
     await page.locator('text=/68k characters of/').first().waitFor();
     expect(await page.title()).not.toContain('owned');
     expect(wrong).toEqual([]);
-    await close(opened);
+    await opened.close();
+  });
+
+  test('what a page may not do is stopped, and noticed here', { timeout: 30_000 }, async () => {
+    const opened = await viewer.open('/runs/lake');
+    const { page, wrong } = opened;
+    await page.locator('.figures').waitFor();
+    await page.evaluate(async () => {
+      const image = document.createElement('img');
+      image.src = 'https://example.com/pixel.png';
+      document.body.append(image);
+      await fetch('https://example.com/').catch(() => {});
+      const script = document.createElement('div');
+      try {
+        script.innerHTML = '<b>markup</b>';
+      } catch {
+        // Trusted types.
+      }
+      script.setAttribute('style', 'color: red');
+    });
+    for (const directive of ['img-src', 'connect-src', 'require-trusted-types-for', 'style-src']) {
+      await expect.poll(() => wrong.join('\n')).toContain(`policy ${directive}`);
+    }
+    await opened.close();
   });
 
   test('without the key there is nothing to see', { timeout: 30_000 }, async () => {
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.goto(`${server.origin}/runs/lake`);
+    const { page, close } = await viewer.openLocked('/runs/lake');
     await page.locator('text=The key is missing or wrong').waitFor();
-    await context.close();
+    await close();
   });
 
   test('an event is on the screen soon after it is written', { timeout: 60_000 }, async () => {
-    const opened = await open('/runs/cut');
+    const opened = await viewer.open('/runs/cut');
     const { page, wrong } = opened;
     await page.locator('dt >> text=Failed episodes').waitFor();
     await page.waitForTimeout(500);
@@ -270,6 +232,6 @@ describe.skipIf(isMissing)('in a browser', () => {
       await page.locator(`.figures .note >> text=/\\b${before + number} warning/`).waitFor({ timeout: 5000 });
     }
     expect(wrong).toEqual([]);
-    await close(opened);
+    await opened.close();
   });
 });

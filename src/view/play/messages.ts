@@ -2,6 +2,21 @@
 
 import type { ShownMessage } from '../shapes.ts';
 
+/** An episode of a run, and how many of its turns are taken from the record. */
+export interface RecordedPlace {
+  readonly place: string;
+  readonly group: number;
+  readonly member: number;
+  readonly label?: string;
+  readonly turns: number;
+}
+
+/**
+ * What is done with a recorded episode in place of going on with it: its states drawn again, continuations played from each of
+ * its turns, or its tokens scored by a checkpoint.
+ */
+export type PlayWork = 'states' | 'measure' | 'entropies';
+
 /** Where an episode begins: a task, or a turn of one that was recorded. */
 export interface PlayRequest {
   readonly run: string;
@@ -11,13 +26,11 @@ export interface PlayRequest {
   /** Index of the task; of a recorded episode, that of the episode. */
   readonly task: number;
   /** A recorded episode, gone on with after so many turns. */
-  readonly from?: {
-    readonly place: string;
-    readonly group: number;
-    readonly member: number;
-    readonly label?: string;
-    readonly turns: number;
-  };
+  readonly from?: RecordedPlace;
+  /** Needs `from`. */
+  readonly work?: PlayWork;
+  /** Of each turn that is measured. */
+  readonly continuations?: number;
   /** Names the chance of the sampler, so that the same turn can be tried again. */
   readonly attempt: number;
 }
@@ -31,6 +44,16 @@ export type PlayMove =
 export interface ShownChoice {
   readonly piece: string;
   readonly logprob: number | null;
+}
+
+/** How the continuations from a place went for a role. */
+export interface MeasuredRole {
+  /** Share that succeeded. */
+  readonly success: number;
+  /** 95 % (Wilson). */
+  readonly interval: readonly [number, number];
+  /** Mean; null where none came to an end. */
+  readonly return: number | null;
 }
 
 export type PlayEvent =
@@ -69,4 +92,22 @@ export type PlayEvent =
       readonly outcome: Readonly<Record<string, number | null>>;
       readonly rewards: readonly (number | null)[];
     }
+  | {
+      /** Continuations from a place of a recorded episode, before its next turn. */
+      readonly kind: 'measured';
+      /** Turns of the record that came before: 0 is the start. */
+      readonly turn: number;
+      /** Of how many places there are. */
+      readonly of: number;
+      /** That came to an end; those that failed are not counted. */
+      readonly played: number;
+      readonly roles: Readonly<Record<string, MeasuredRole>>;
+    }
+  | {
+      /** Entropies of the sampled tokens of a call, in nats. */
+      readonly kind: 'entropies';
+      readonly call: number;
+      readonly entropies: readonly (number | null)[];
+    }
+  | { readonly kind: 'done'; readonly checkpoint?: number }
   | { readonly kind: 'problem'; readonly code: string; readonly message: string };

@@ -1,21 +1,22 @@
 /** One episode that somebody steers: a checkpoint is opened, plays when it is told to, and says how sure it was. */
 
 import { TurnwiseError } from '../../core/errors.ts';
-import { chainOf, roleGroups } from '../../core/trajectory.ts';
+import type { Json } from '../../core/json/json.ts';
+import { roleGroups } from '../../core/trajectory.ts';
 import { playableTask } from '../../env/tasks/split.ts';
 import type { Completion, CompletionRequest } from '../../policy/policy.ts';
 import { playEpisodes } from '../../rollout/collect.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import { version } from '../../run/version.ts';
 import { playOptions } from '../../train/kit/learner.ts';
-import { cutText, memberAt, shownMessage } from '../server/episode.ts';
+import { taskText } from '../page/group/task-text.ts';
+import { shownMessage } from '../server/episode.ts';
 import { allFinite, finite } from '../server/finite.ts';
-import { Groups } from '../server/groups.ts';
 import { type Pieces, piecesOf } from '../server/pieces.ts';
 import { RunsFolder } from '../server/runs-folder.ts';
-import type { WatchedRun } from '../server/watched-run.ts';
 import type { PlayEvent, PlayMove, PlayRequest } from './messages.ts';
-import { type RecordedTurn, steeredPolicy } from './steered-policy.ts';
+import { notPure, recordedBefore } from './recorded.ts';
+import { steeredPolicy } from './steered-policy.ts';
 
 const likeliest = 5;
 
@@ -47,7 +48,7 @@ export async function playEpisode({ root, request, tell, move, signal }: Played)
     const pieces = piecesOf(run.path);
     const task = past?.task ?? playableTask(world, request.split, request.task);
     const opened = checkpoint ?? run.checkpoints().at(-1) ?? 0;
-    tell({ kind: 'open', world: world.name, task: cutText(taskText(task)).text, checkpoint: opened });
+    tell({ kind: 'open', world: world.name, task: taskText(task as Json), checkpoint: opened });
     const seen = new Map<string, number>();
     const stateOf = (asked: CompletionRequest, turn: number, replayed: boolean): PlayEvent => {
       const { conversation, messages, session, role } = asked;
@@ -133,39 +134,9 @@ function turnEvent(
   };
 }
 
-async function recordedBefore(run: WatchedRun, from: NonNullable<PlayRequest['from']>) {
-  const read = await new Groups().read(run, from.place, from.group, from.label);
-  const episode = memberAt(read, from.member);
-  const { calls } = chainOf(read.group, episode);
-  const acted = roleGroups([read.group])
-    .flatMap(({ members }) => members[from.member]?.turns ?? [])
-    .sort((a, b) => (a.transition?.at ?? 0) - (b.transition?.at ?? 0));
-  const kept = acted.slice(0, from.turns);
-  const last = kept.at(-1)?.calls.at(-1)?.id ?? -1;
-  const turns: RecordedTurn[] = calls
-    .filter(({ id }) => id <= last)
-    .map((call) => ({
-      call,
-      anchor: kept.find(({ calls: own }) => own.at(-1)?.id === call.id)?.transition?.anchor,
-    }));
-  const { key, task } = episode;
-  // Evaluations draw as if the step before the first had asked for them.
-  const drawsAs = read.stored.label === 'training' ? undefined : { ...key, step: 0 };
-  return { key, task, turns, drawsAs };
-}
-
-const taskText = (task: unknown): string => (typeof task === 'string' ? task : JSON.stringify(task));
-
-function notSteered(world: string): TurnwiseError {
+export function notSteered(world: string): TurnwiseError {
   return new TurnwiseError('play-agent', {
     what: `${world} is an agent: its own code asks the model, so nobody can take over`,
     next: 'Watch it with: turnwise play --run NAME',
-  });
-}
-
-function notPure(world: string): TurnwiseError {
-  return new TurnwiseError('play-impure', {
-    what: `${world} cannot be taken back to a turn, since it is not a pure environment`,
-    next: 'Play one of its tasks from the beginning',
   });
 }

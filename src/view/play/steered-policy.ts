@@ -73,7 +73,7 @@ function written(text: string, ids: Int32Array, name: string): Completion {
   };
 }
 
-function differs(turn: number, seen: string, anchor: string): TurnwiseError {
+export function differs(turn: number, seen: string, anchor: string): TurnwiseError {
   return new TurnwiseError('play-differs', {
     what: `This environment is not the one that was recorded: it differs at turn ${turn + 1}`,
     seen: seen.slice(0, 120),

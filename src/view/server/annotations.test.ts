@@ -9,7 +9,7 @@ import { version } from '../../run/version.ts';
 import { filesOf, makeViewRuns } from '../testing/view-runs.ts';
 import { annotate, readAnnotations } from './annotations.ts';
 import { Groups } from './groups.ts';
-import { judgedRows } from './judged-episodes.ts';
+import { judgedRows, judgedRun } from './judged-episodes.ts';
 import { RunsFolder } from './runs-folder.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'turnwise-annotations-'));
@@ -52,6 +52,23 @@ test('judgements are rewards, corrections are pairs, and training reads them', {
   expect(pair.rejected).toHaveLength(1);
   expect(pair.rejected).not.toEqual(pair.chosen);
   expect(pair.source).toMatchObject({ kind: 'annotation', run: 'lake', environment: 'frozen-lake' });
+  const folder = new RunsFolder({ root, version });
+  const gone = { ...readAnnotations(lake())[0]!, place: '77' };
+  appendFileSync(join(root, 'lake', 'annotations.jsonl'), `\n${JSON.stringify(gone)}\n`);
+  const told = await judgedRun(folder, lake());
+  expect(told.judgements.map(({ use, rows: many }) => [use, many])).toEqual([
+    ['conversation', 1],
+    ['conversation', 1],
+    ['note', 0],
+    ['pair', 1],
+    ['held-out', 0],
+    ['gone', 0],
+  ]);
+  expect([told.rows, told.pairs]).toEqual([3, 1]);
+  expect(told.commands).toEqual([
+    `turnwise view lake --annotations judged.jsonl --runs ${root}`,
+    `turnwise train frozen-lake --recipe dpo --set data=judged.jsonl --runs ${root}`,
+  ]);
   const path = join(root, 'judged.jsonl');
   writeRows(path, rows);
   const run = await start({

@@ -14,7 +14,9 @@ import { comparisonNames, readComparison } from './comparisons.ts';
 import { settingsOf } from './configuration.ts';
 import { creditOf, methodRows } from './credit.ts';
 import { memberAt, shownEpisode, textAt } from './episode.ts';
+import { evaluationGrid } from './evaluated.ts';
 import { Groups } from './groups.ts';
+import { judgedRun } from './judged-episodes.ts';
 import { tellRun, tellRuns } from './live.ts';
 import { logPage } from './log-page.ts';
 import { outlineOf } from './outline.ts';
@@ -25,6 +27,7 @@ import type { Plays } from './plays.ts';
 import type { RunsFolder } from './runs-folder.ts';
 import { secure, type ViewApp } from './security.ts';
 import { groupsAt, memberRows, shardAt } from './step-episodes.ts';
+import type { WatchedRun } from './watched-run.ts';
 
 const status: Readonly<Record<string, ContentfulStatusCode>> = {
   'request-unauthorized': 401,
@@ -48,10 +51,15 @@ const mostNames = 64;
 /** Of a text, at once. */
 const mostCharacters = 64 * 1024;
 
-export function viewApp(
-  folder: RunsFolder,
-  { key, page, plays }: { readonly key: string; readonly page: PageFiles; readonly plays?: Plays },
-): ViewApp {
+export interface ViewParts {
+  readonly key: string;
+  readonly page: PageFiles;
+  readonly plays?: Plays;
+  /** A run as one document. */
+  readonly bundle?: (run: WatchedRun) => Promise<string>;
+}
+
+export function viewApp(folder: RunsFolder, { key, page, plays, bundle }: ViewParts): ViewApp {
   const app: ViewApp = new Hono();
   const groups = new Groups();
   app.onError((error, context) => failure(context, error));
@@ -88,6 +96,21 @@ export function viewApp(
   app.get('/api/runs/:run/config', async (context) =>
     context.json(await settingsOf(folder.find(context.req.param('run')).config())),
   );
+  app.get('/api/runs/:run/evaluations', (context) => {
+    const wanted = (context.req.query('with') ?? '').split(',').flatMap((text) => whole(text) ?? []);
+    return context.json(evaluationGrid(folder.find(context.req.param('run')), wanted));
+  });
+  app.get('/api/annotations', (context) =>
+    context.json(
+      folder
+        .list()
+        .map((run) => ({ run: run.name, annotations: readAnnotations(run).length }))
+        .filter(({ annotations }) => annotations > 0),
+    ),
+  );
+  app.get('/api/runs/:run/judged', async (context) =>
+    context.json(await judgedRun(folder, folder.find(context.req.param('run')))),
+  );
   app.get('/api/runs/:run/annotations', (context) =>
     context.json(readAnnotations(folder.find(context.req.param('run')))),
   );
@@ -101,7 +124,7 @@ export function viewApp(
   });
   app.get('/api/runs/:run/places/:place', (context) => {
     const { run, place } = context.req.param();
-    const { index } = folder.find(run).rollouts();
+    const { index } = folder.find(run).places();
     return context.json({ place, members: memberRows(groupsAt(index, shardAt(place))) });
   });
 
@@ -136,6 +159,13 @@ export function viewApp(
     const body: unknown = await context.req.json().catch(() => undefined);
     return context.json(await creditOf(folder, groups, body));
   });
+  if (bundle) {
+    app.get('/api/runs/:run/bundle', async (context) =>
+      context.body(await bundle(folder.find(context.req.param('run'))), 200, {
+        'content-type': 'text/plain',
+      }),
+    );
+  }
   if (plays) {
     app.post('/api/plays', async (context) => {
       const body: unknown = await context.req.json().catch(() => undefined);
@@ -143,6 +173,10 @@ export function viewApp(
     });
     app.post('/api/plays/:id', async (context) => {
       plays.move(context.req.param('id'), await context.req.json().catch(() => undefined));
+      return context.json({});
+    });
+    app.delete('/api/plays/:id', (context) => {
+      plays.stop(context.req.param('id'));
       return context.json({});
     });
     app.get('/api/plays/:id', (context) => {

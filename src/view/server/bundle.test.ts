@@ -35,7 +35,7 @@ test('a bundle answers for one run and its chosen groups, and writes nothing int
     [
       '/api/runs',
       '/api/runs/lake',
-      ...['config', 'log', 'metrics', 'places/3', 'places/3/groups/0'].map(
+      ...['config', 'evaluations', 'log', 'metrics', 'places/3', 'places/3/groups/0'].map(
         (name) => `/api/runs/lake/${name}`,
       ),
       ...[0, 1, 2, 3].map((member) => `/api/runs/lake/places/3/groups/0/members/${member}`),

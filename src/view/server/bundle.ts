@@ -34,6 +34,8 @@ export interface Bundle {
   readonly leftOut: number;
 }
 
+/** Of the compressed episodes, unless somebody says otherwise. */
+export const mostBundleBytes = 20e6;
 const groupsPerStep = 4;
 /** Of a curve: as many as a wide screen can show. */
 const points = 2000;
@@ -62,7 +64,7 @@ export async function makeBundle({ folder, run, groups, raw, mostBytes }: Bundle
   keep(base, { ...overview, stored, evaluated });
   const table = run.metrics();
   answers.set(`${base}/metrics`, Buffer.from(encodeSeries(table.series(table.names(), points))));
-  for (const rest of ['/config', '/log']) await keepAnswer(base + rest);
+  for (const rest of ['/config', '/log', '/evaluations']) await keepAnswer(base + rest);
   for (const place of places) await keepAnswer(`${base}/places/${place}`);
   let [episodes, leftOut, bytes] = [0, 0, 0];
   for (const { place, group, label } of chosen) {
@@ -110,7 +112,7 @@ interface Chosen {
 
 /** @throws TurnwiseError `episode-unknown` */
 function named(run: WatchedRun, names: readonly string[]): Chosen[] {
-  const { index } = run.rollouts();
+  const { index } = run.places();
   return names.flatMap((name) => {
     const [place = '', number = ''] = name.split('/');
     const found = groupsAt(index, shardAt(place)).filter(({ group }) => String(group) === number);
@@ -128,8 +130,7 @@ function named(run: WatchedRun, names: readonly string[]): Chosen[] {
 
 /** Of the first, the middle and the last stored step, the groups whose members differ most, and all with failures. */
 function widest(run: WatchedRun): Chosen[] {
-  const { index } = run.rollouts();
-  const steps = index.steps();
+  const { index, steps } = run.places();
   const three = [...new Set([steps[0], steps[steps.length >> 1], steps.at(-1)])];
   return three.flatMap((step) => {
     if (step === undefined) return [];

@@ -6,7 +6,8 @@ import { leaves } from '../../core/json/leaves.ts';
 import { environmentNames, findEnvironment } from '../../run/load/environments.ts';
 import type { RunFile } from '../../store/run-file.ts';
 import type { TrainSettings } from '../../train/config/config.ts';
-import { mergeSettings, resolveConfig } from '../../train/config/resolve.ts';
+import { mergeSettings } from '../../train/config/merge.ts';
+import { resolveConfig } from '../../train/config/resolve.ts';
 import { recipes } from '../../train/recipes/recipes.ts';
 import type { Setting } from '../shapes.ts';
 

@@ -1,6 +1,6 @@
 /** One episode as its page shows it: conversation, tokens and turns, long texts cut. */
 
-import type { Call, Episode } from '../../core/episode.ts';
+import type { Call, Episode, Group } from '../../core/episode.ts';
 import type { Message } from '../../core/messages.ts';
 import { surpriseOf } from '../../core/surprise.ts';
 import { chainOf, isTrained, roleGroups } from '../../core/trajectory.ts';
@@ -31,6 +31,7 @@ export function shownEpisode({ read, member, pieces, header }: EpisodeParts): Sh
   const { branchedFrom, credit = {}, failure } = episode;
   const { calls } = chainOf(group, episode);
   const turns = turnsOf(read, member);
+  const entropies = entropiesOf(group, member);
   const origin = branchedFrom && group.members.findIndex(({ key }) => isSame(key, branchedFrom.episode));
   return {
     place: placeOf(stored.shard),
@@ -38,7 +39,7 @@ export function shownEpisode({ read, member, pieces, header }: EpisodeParts): Sh
     label: stored.label,
     task: cutText(typeof episode.task === 'string' ? episode.task : JSON.stringify(episode.task)),
     joint: pieces?.joint ?? '',
-    calls: calls.map((call) => shownCall(call, pieces)),
+    calls: calls.map((call) => shownCall(call, pieces, entropies.get(call.id))),
     turns,
     closing: Object.fromEntries(
       Object.entries(episode.closing ?? {}).map(([role, messages]) => [role, messages.map(shownMessage)]),
@@ -97,9 +98,29 @@ function turnsOf({ group }: ReadGroup, member: number): ShownTurn[] {
   return turns.sort((a, b) => a.at - b.at);
 }
 
-function shownCall(call: Call, pieces: Pieces | undefined): ShownCall {
+/** Entropies that were scored for credit, by the call whose tokens they are of. */
+function entropiesOf(group: Group, member: number): ReadonlyMap<number, readonly number[]> {
+  const ofCalls = new Map<number, readonly number[]>();
+  for (const { role, members } of roleGroups([group])) {
+    const { turns, episode } = members[member]!;
+    const entropies = episode.credit?.[role]?.entropies;
+    if (entropies === undefined) continue;
+    let start = 0;
+    for (const { id, ids } of turns.flatMap(({ calls }) => calls.filter(isTrained))) {
+      ofCalls.set(id, entropies.slice(start, start + ids.length));
+      start += ids.length;
+    }
+  }
+  return ofCalls;
+}
+
+function shownCall(
+  call: Call,
+  pieces: Pieces | undefined,
+  entropies: readonly number[] | undefined,
+): ShownCall {
   const ids = call.ids.subarray(0, mostTokens);
-  const { id, parent, under, newPath, reply, problem, entropies } = call;
+  const { id, parent, under, newPath, reply, problem } = call;
   return {
     id,
     ...(parent !== undefined && { parent }),
@@ -115,7 +136,7 @@ function shownCall(call: Call, pieces: Pieces | undefined): ShownCall {
     ...(pieces && ids.length > 0 && { pieces: pieces.of(ids) }),
     ids: Array.from(ids),
     logprobs: Array.from(call.logprobs.subarray(0, mostTokens), finite),
-    ...(entropies && { entropies: Array.from(entropies.subarray(0, mostTokens), finite) }),
+    ...(entropies && { entropies: entropies.slice(0, mostTokens).map(finite) }),
     surprise: finite(surpriseOf([call])),
     tokens: call.ids.length,
     context: call.context.length,

@@ -22,13 +22,13 @@ export class Groups {
 
   /** @throws TurnwiseError `episode-unknown`, `rollouts-invalid`, `episode-too-large` */
   async read(run: WatchedRun, place: string, group: number, label?: string): Promise<ReadGroup> {
-    const stored = findGroup(run.rollouts().index, place, group, label);
+    const stored = findGroup(run.places().index, place, group, label);
     return { stored, group: await this.#load(run, stored) };
   }
 
   /** All training groups of a step; undefined where they are too many bytes. */
   async step(run: WatchedRun, place: string): Promise<Group[] | undefined> {
-    const groups = groupsAt(run.rollouts().index, shardAt(place));
+    const groups = groupsAt(run.places().index, shardAt(place));
     if (groups.reduce((sum, { length }) => sum + length, 0) > mostStepBytes) return undefined;
     const { label } = groups[0] ?? {};
     const reader = run.rollouts();

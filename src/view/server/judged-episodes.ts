@@ -1,12 +1,17 @@
 /** Annotations as rows to learn from: what was judged has the judgement as its only reward, a correction is a pair. */
 
 import type { Episode, Group } from '../../core/episode.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { Json } from '../../core/json/json.ts';
 import { chainOf, roleGroups } from '../../core/trajectory.ts';
 import type { ConversationRow, PreferenceRow, Row } from '../../data/row.ts';
 import { rowsOfEpisode } from '../../data/rows-of-episode.ts';
+import type { Annotation } from '../annotation.ts';
+import type { JudgedRun, JudgementUse } from '../shapes.ts';
 import { readAnnotations } from './annotations.ts';
 import { memberAt } from './episode.ts';
-import { Groups } from './groups.ts';
+import { Groups, type ReadGroup } from './groups.ts';
+import type { RunsFolder } from './runs-folder.ts';
 import type { WatchedRun } from './watched-run.ts';
 
 export interface JudgedRows {
@@ -18,29 +23,71 @@ export interface JudgedRows {
   readonly unused: number;
 }
 
+/** An annotation, and the rows that it makes. */
+interface Judged {
+  readonly annotation: Annotation;
+  readonly use: JudgementUse;
+  readonly rows: readonly Row[];
+  readonly task: Json;
+}
+
 export async function judgedRows(run: WatchedRun): Promise<JudgedRows> {
+  const all = await judgedBy(run);
+  return {
+    rows: all.flatMap(({ rows }) => rows),
+    pairs: all.filter(({ use }) => use === 'pair').length,
+    unused: all.filter(({ rows }) => rows.length === 0).length,
+  };
+}
+
+/** The same for the page, with the commands that go on from there. */
+export async function judgedRun(folder: RunsFolder, run: WatchedRun): Promise<JudgedRun> {
+  const all = await judgedBy(run);
+  const rows = all.reduce((sum, one) => sum + one.rows.length, 0);
+  const pairs = all.filter(({ use }) => use === 'pair').length;
+  const { source } = run.config().world;
+  // Pairs teach preferences; conversations with a reward of 1 are imitated.
+  const recipe = pairs > 0 ? 'dpo' : 'filtered-bc';
+  return {
+    judgements: all.map((one) => ({ ...one, rows: one.rows.length })),
+    rows,
+    pairs,
+    commands: [
+      folder.command(`view ${run.name} --annotations judged.jsonl`),
+      folder.command(`train ${source} --recipe ${recipe} --set data=judged.jsonl`),
+    ],
+  };
+}
+
+async function judgedBy(run: WatchedRun): Promise<Judged[]> {
   const groups = new Groups();
-  const rows: Row[] = [];
-  let [pairs, unused] = [0, 0];
-  for (const { place, group, member, label, verdict, correction } of readAnnotations(run)) {
-    const read = await groups.read(run, place, group, label);
-    const episode = whole(read.group, memberAt(read, member));
-    if (episode.key.split !== 'train' || (!verdict && !correction)) {
-      unused++;
-    } else if (correction) {
-      const upTo = turnsOf(read.group, member)[correction.turn];
-      const pair = upTo === undefined ? undefined : pairOf(episode, upTo, correction.action, run.name);
-      if (pair === undefined) unused++;
-      else {
-        pairs++;
-        rows.push(pair);
-      }
-    } else {
-      const up = judged(episode, verdict === 'up' ? 1 : 0);
-      rows.push(...rowsOfEpisode(up, up, { kind: 'annotation', run: run.name }));
-    }
+  const all: Judged[] = [];
+  for (const annotation of readAnnotations(run)) all.push(await judgedAs(run, groups, annotation));
+  return all;
+}
+
+async function judgedAs(run: WatchedRun, groups: Groups, annotation: Annotation): Promise<Judged> {
+  const { place, group, member, label, verdict, correction } = annotation;
+  const none = { annotation, rows: [] };
+  let read: ReadGroup;
+  try {
+    read = await groups.read(run, place, group, label);
+  } catch (error) {
+    if (!TurnwiseError.isInstance(error) || error.code !== 'episode-unknown') throw error;
+    return { ...none, use: 'gone', task: null };
   }
-  return { rows, pairs, unused };
+  const episode = whole(read.group, memberAt(read, member));
+  const { task, key } = episode;
+  if (key.split !== 'train') return { ...none, use: 'held-out', task };
+  if (!verdict && !correction) return { ...none, use: 'note', task };
+  if (correction) {
+    const upTo = turnsOf(read.group, member)[correction.turn];
+    const pair = upTo === undefined ? undefined : pairOf(episode, upTo, correction.action, run.name);
+    return pair ? { annotation, use: 'pair', rows: [pair], task } : { ...none, use: 'no-pair', task };
+  }
+  const up = judged(episode, verdict === 'up' ? 1 : 0);
+  const rows = rowsOfEpisode(up, up, { kind: 'annotation', run: run.name });
+  return { annotation, use: 'conversation', rows, task };
 }
 
 /** What should have been done at a turn, and what was; undefined where the turn has no answer to compare. */
@@ -100,7 +147,7 @@ function corrected(episode: Episode, transition: number, action: string): Episod
     transitions: [...rest.transitions.slice(0, transition), { ...wrong, action, valid: true }],
     calls: rest.calls.map((call) => {
       if (call.id !== wrong.call) return call;
-      const { reply: _, problem: __, entropies: ___, ...kept } = call;
+      const { reply: _, problem: __, ...kept } = call;
       const at = wrong.action === '' ? -1 : call.text.lastIndexOf(wrong.action);
       const text =
         at < 0 ? action : call.text.slice(0, at) + action + call.text.slice(at + wrong.action.length);

@@ -6,9 +6,11 @@ import { createAdaptorServer } from '@hono/node-server';
 import { TurnwiseError } from '../../core/errors.ts';
 import { newKey } from '../../server/guard/secrets.ts';
 import { viewApp } from './app.ts';
+import { makeBundle, mostBundleBytes } from './bundle.ts';
 import { readPage } from './page-files.ts';
 import { Plays } from './plays.ts';
 import { RunsFolder, type ShownRuns } from './runs-folder.ts';
+import type { WatchedRun } from './watched-run.ts';
 
 export interface ViewServer {
   /** Without the key. */
@@ -24,7 +26,9 @@ export async function listenView(shown: ShownRuns, port: number): Promise<ViewSe
   const key = newKey('');
   const folder = new RunsFolder(shown);
   const plays = new Plays(folder, shown.play ?? false);
-  const app = viewApp(folder, { key, page: readPage(), plays });
+  const bundle = async (run: WatchedRun): Promise<string> =>
+    (await makeBundle({ folder, run, groups: [], raw: false, mostBytes: mostBundleBytes })).html;
+  const app = viewApp(folder, { key, page: readPage(), plays, bundle });
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>

@@ -83,12 +83,12 @@ async function whileOpen(
   }
   stream.onAbort(() => notice());
   try {
-    let toldAt = Date.now();
+    let toldAt = performance.now();
     while (!stream.aborted && !stream.closed) {
       changed = false;
-      if (await look()) toldAt = Date.now();
-      if (Date.now() - toldAt > quietMs) {
-        toldAt = Date.now();
+      if (await look()) toldAt = performance.now();
+      if (performance.now() - toldAt > quietMs) {
+        toldAt = performance.now();
         await stream.write(': still here\n\n');
       }
       if (changed) continue;

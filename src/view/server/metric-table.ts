@@ -1,7 +1,7 @@
 /** The metrics of a run by column, and each at several resolutions, so that a chart never reads more than it can show. */
 
-import type { MetricRow } from '../../store/metrics-file.ts';
 import type { Axis, Series, SeriesTable } from '../series.ts';
+import type { MetricColumns } from './files/metric-columns.ts';
 
 /** Rows of one level that a point of the next stands for. */
 const factor = 4;
@@ -16,28 +16,29 @@ export interface MetricSummary {
 }
 
 export class MetricTable {
-  readonly #rows: readonly MetricRow[];
+  readonly #stored: MetricColumns;
   readonly #columns = new Map<string, Float64Array>();
   readonly #levels = new Map<string, Series[]>();
 
-  constructor(rows: readonly MetricRow[]) {
-    this.#rows = rows.filter(({ kind, replaced }) => kind === 'step' && !replaced);
+  constructor(stored: MetricColumns) {
+    this.#stored = stored;
   }
 
   get length(): number {
-    return this.#rows.length;
+    return this.#stored.steps.length;
   }
 
   /** Names of what was measured in any step, sorted. */
   names(): string[] {
-    const lists = new Set(this.#rows.map(({ names }) => names));
+    const lists = new Set(this.#stored.names);
     return [...new Set([...lists].flat())].filter((name) => !name.startsWith('spent/')).sort();
   }
 
   /** The metrics of the last step. */
   latest(): Record<string, number> {
-    const row = this.#rows.at(-1);
-    return row ? Object.fromEntries(row.names.map((name, index) => [name, row.values[index]!])) : {};
+    const { names, starts, numbers } = this.#stored;
+    const start = starts.at(-1) ?? 0;
+    return Object.fromEntries((names.at(-1) ?? []).map((name, place) => [name, numbers[start + place]!]));
   }
 
   sum(name: string): number {
@@ -75,13 +76,13 @@ export class MetricTable {
   }
 
   get #began(): number {
-    return this.#rows[0]?.time ?? 0;
+    return this.#stored.times[0] ?? 0;
   }
 
   #axes(): Record<Axis, Float64Array> {
     return {
-      step: Float64Array.from(this.#rows, ({ step }) => step),
-      minute: Float64Array.from(this.#rows, ({ time }) => (time - this.#began) / 60_000),
+      step: this.#stored.steps,
+      minute: this.#stored.times.map((time) => (time - this.#began) / 60_000),
       episode: this.#column(spent.episode),
       turn: this.#column(spent.turn),
       token: this.#column(spent.token),
@@ -91,16 +92,17 @@ export class MetricTable {
   #column(name: string): Float64Array {
     const known = this.#columns.get(name);
     if (known) return known;
-    // Rows of one segment share the list of their names.
-    const places = new Map<readonly string[], number>();
-    const column = Float64Array.from(this.#rows, ({ names, values }) => {
-      let place = places.get(names);
-      if (place === undefined) {
-        place = names.indexOf(name);
-        places.set(names, place);
+    const { names, starts, numbers } = this.#stored;
+    const column = new Float64Array(this.length);
+    let [segment, place]: [readonly string[] | undefined, number] = [undefined, -1];
+    for (let row = 0; row < column.length; row++) {
+      // Rows of one segment share the list of their names.
+      if (names[row] !== segment) {
+        segment = names[row];
+        place = segment!.indexOf(name);
       }
-      return values[place] ?? Number.NaN;
-    });
+      column[row] = place < 0 ? Number.NaN : numbers[starts[row]! + place]!;
+    }
     this.#columns.set(name, column);
     return column;
   }

@@ -1,7 +1,7 @@
 /** A group as its page begins: what the members did, turn by turn, and when. No tokens. */
 
-import { createHash } from 'node:crypto';
 import type { Call } from '../../core/episode.ts';
+import { fingerprint } from '../../core/fingerprint.ts';
 import type { Json } from '../../core/json/json.ts';
 import { surpriseOf } from '../../core/surprise.ts';
 import { actOf, roleGroups, type Trajectory, type Turn } from '../../core/trajectory.ts';
@@ -69,12 +69,7 @@ function turnOf(turn: Turn, advantage: number | undefined): TurnOutline {
 }
 
 function promptHash({ context, parent }: Call): string {
-  const bytes = Buffer.from(context.buffer, context.byteOffset, context.byteLength);
-  return createHash('sha256')
-    .update(`${parent ?? ''} `)
-    .update(bytes)
-    .digest('hex')
-    .slice(0, 16);
+  return fingerprint(`${parent ?? ''} ${context.join()}`).slice(0, 16);
 }
 
 function segmentsOf({ calls, episode: { transitions }, role }: Trajectory): Segment[] {

@@ -4,6 +4,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { leaves } from '../../core/json/leaves.ts';
 import { thrownText } from '../../core/safe-text.ts';
 import type { Problem, RunOverview, RunRow } from '../shapes.ts';
+import { readAnnotations } from './annotations.ts';
 import { allFinite, finite } from './finite.ts';
 import type { RunsFolder } from './runs-folder.ts';
 import type { WatchedRun } from './watched-run.ts';
@@ -58,7 +59,7 @@ export function overviewOf(folder: RunsFolder, run: WatchedRun): RunOverview {
   const { world, recipe } = run.config();
   const metrics = run.metrics();
   const names = metrics.names();
-  const { index } = run.rollouts();
+  const { steps: stored, evaluationSteps: evaluated } = run.places();
   return {
     name: run.name,
     state: run.state(),
@@ -75,9 +76,10 @@ export function overviewOf(folder: RunsFolder, run: WatchedRun): RunOverview {
         .filter((name) => name.startsWith(failurePrefix))
         .map((name) => [name.slice(failurePrefix.length), metrics.sum(name)]),
     ),
-    stored: index.steps(),
-    evaluated: index.evaluationSteps(),
+    stored,
+    evaluated,
     episodes: history.spent?.episodes ?? metrics.sum('episodes/total'),
     checkpoints: run.checkpoints(),
+    annotations: readAnnotations(run).length,
   };
 }

@@ -26,6 +26,8 @@ const requestSchema = z.strictObject({
     })
     .optional(),
   attempt: index,
+  work: z.enum(['states', 'measure', 'entropies']).optional(),
+  continuations: z.int().min(1).max(64).optional(),
 });
 const moveSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('sample') }),
@@ -34,7 +36,11 @@ const moveSchema = z.discriminatedUnion('kind', [
 ]);
 
 const mostAtOnce = 2;
+/** With those that are over, which a page may still read. */
+const mostKept = 16;
 const idleMs = 10 * 60_000;
+/** After one of these nothing comes. */
+const lastKinds: ReadonlySet<string> = new Set(['end', 'done', 'problem'] satisfies PlayEvent['kind'][]);
 
 interface Play {
   readonly child: ChildProcess;
@@ -67,9 +73,7 @@ export class Plays {
     const run = this.#folder.find(request.run);
     const training = this.#folder.list().find((one) => one.state() === 'running');
     if (training && !this.#besideTraining) throw busy(training.name);
-    // The oldest makes room: whoever opened it went on to another.
-    const oldest = this.#plays.size >= mostAtOnce ? this.#plays.keys().next().value : undefined;
-    if (oldest !== undefined) this.#end(oldest);
+    this.#makeRoom();
     const file = files.find((path) => existsSync(path)) ?? files[0]!;
     const child = fork(file, [], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], execArgv: [] });
     const id = String(++this.#opened);
@@ -77,11 +81,12 @@ export class Plays {
     this.#plays.set(id, play);
     child.on('message', (event) => {
       play.events.push(event as PlayEvent);
+      this.#touch(id, play);
       play.wake();
     });
     const ended = (): void => {
-      const last = play.events.at(-1)?.kind;
-      if (!play.over && last !== 'end' && last !== 'problem') {
+      const last = play.events.at(-1)?.kind ?? '';
+      if (!play.over && !lastKinds.has(last)) {
         play.events.push({
           kind: 'problem',
           code: 'unexpected',
@@ -101,8 +106,7 @@ export class Plays {
   move(id: string, body: unknown): void {
     const move: PlayMove = parseStrict(moveSchema, body, 'A move');
     const play = this.#find(id);
-    clearTimeout(play.idle);
-    play.idle = this.#idle(id);
+    this.#touch(id, play);
     if (play.child.connected) play.child.send(move);
   }
 
@@ -138,6 +142,25 @@ export class Plays {
       });
     }
     return play;
+  }
+
+  /** Stop it, whatever it does. @throws TurnwiseError `play-unknown` */
+  stop(id: string): void {
+    this.#find(id);
+    this.#end(id);
+  }
+
+  /** The oldest makes room: whoever opened it went on to another. */
+  #makeRoom(): void {
+    const under = [...this.#plays].filter(([, { over }]) => !over);
+    if (under.length >= mostAtOnce) this.#end(under[0]![0]);
+    const oldest = this.#plays.size >= mostKept ? this.#plays.keys().next().value : undefined;
+    if (oldest !== undefined) this.#end(oldest);
+  }
+
+  #touch(id: string, play: Play): void {
+    clearTimeout(play.idle);
+    play.idle = this.#idle(id);
   }
 
   #idle(id: string): NodeJS.Timeout {

@@ -29,7 +29,12 @@ export class RunsFolder {
   }
 
   resume(name: string): string {
-    return commandIn(this.root, `resume ${name}`);
+    return this.command(`resume ${name}`);
+  }
+
+  /** A command line of `turnwise` for this folder. */
+  command(words: string): string {
+    return commandIn(this.root, words);
   }
 
   /** The runs there are now. Those of an earlier format are left out, as in `turnwise runs`. */

@@ -15,6 +15,8 @@ import { RolloutReader } from '../../store/rollouts/rollout-reader.ts';
 import { parseRunFile, type RunFile } from '../../store/run-file.ts';
 import { type History, noHistory, withEvent } from '../history.ts';
 import type { RunState } from '../state.ts';
+import { columnsOf, type MetricColumns, readColumns } from './files/metric-columns.ts';
+import { placesIn, placesOf, type StoredPlaces } from './files/stored-places.ts';
 import { MetricTable } from './metric-table.ts';
 
 export class WatchedRun {
@@ -25,6 +27,7 @@ export class WatchedRun {
   #history: History = noHistory;
   #metrics: { readonly mark: string; readonly table: MetricTable } | undefined;
   #rollouts: { readonly mark: string; readonly reader: RolloutReader } | undefined;
+  #places: { readonly mark: string; readonly places: StoredPlaces } | undefined;
   #config: { readonly mark: string; readonly file: RunFile<JsonObject> } | undefined;
 
   constructor(root: string, name: string, version: string) {
@@ -74,26 +77,37 @@ export class WatchedRun {
     const path = join(this.path, 'metrics.bin');
     const mark = `${markOf(path)} ${markOf(this.eventsPath)}`;
     if (this.#metrics?.mark !== mark)
-      this.#metrics = { mark, table: new MetricTable(this.#metricRows(path)) };
+      this.#metrics = { mark, table: new MetricTable(readColumns(path) ?? this.#loggedColumns()) };
     return this.#metrics.table;
   }
 
   /** A damaged table is as good as none: the log has the same numbers. */
-  #metricRows(path: string): ReturnType<typeof readMetrics> {
-    try {
-      return readMetrics(path, this.eventsPath);
-    } catch {
-      return readMetrics(join(this.path, 'no-metrics'), this.eventsPath);
-    }
+  #loggedColumns(): MetricColumns {
+    return columnsOf(readMetrics(join(this.path, 'no-metrics'), this.eventsPath));
   }
 
+  /** What is stored, without a look at each file. */
+  places(): StoredPlaces {
+    const mark = this.#rolloutMark();
+    if (this.#places?.mark !== mark) {
+      const places = placesIn(this.rolloutsPath, this.indexPath) ?? placesOf(this.rollouts().index);
+      this.#places = { mark, places };
+    }
+    return this.#places.places;
+  }
+
+  /** What reads episodes. */
   rollouts(): RolloutReader {
-    const mark = `${markOf(this.indexPath)} ${markOf(this.rolloutsPath)}`;
+    const mark = this.#rolloutMark();
     if (this.#rollouts?.mark !== mark) {
       this.history();
       this.#rollouts = { mark, reader: RolloutReader.open(this.rolloutsPath, this.#tail.generations) };
     }
     return this.#rollouts.reader;
+  }
+
+  #rolloutMark(): string {
+    return `${markOf(this.indexPath)} ${markOf(this.rolloutsPath)}`;
   }
 
   /** Steps with a checkpoint, oldest first. */

@@ -19,7 +19,8 @@ import { RunDirectory } from '../../store/run-directory.ts';
 import type { TrainSettings } from '../../train/config/config.ts';
 import { comparisonFile, type StoredComparison } from '../comparison.ts';
 
-const small: TrainSettings = {
+/** Settings of a run that takes seconds. */
+export const small: TrainSettings = {
   steps: 3,
   threads: 1,
   model: { width: 32, layers: 1, heads: 2, hidden: 32 },

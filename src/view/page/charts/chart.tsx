@@ -45,6 +45,11 @@ export interface ChartProps {
 const labelGap = 15;
 const narrow = 480;
 const font = '12px system-ui';
+/** Between marks of the x-axis. */
+const increments = Array.from(
+  { length: 36 },
+  (_, place) => [1, 2, 5][place % 3]! * 10 ** (Math.floor(place / 3) - 3),
+);
 
 export function Chart(props: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
@@ -111,14 +116,6 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
       points: { show: false },
       drag: { x: false, y: false },
       sync: { key: cursorKey, scales: ['x', null], setSeries: false },
-      bind: {
-        click: (chart, _target, handle) => (event: MouseEvent) => {
-          handle(event);
-          const { idx } = chart.cursor;
-          if (typeof idx === 'number') latest.current.onPick?.(chart.data[0][idx]!);
-          return null;
-        },
-      },
     },
     scales: { x: { time: false }, y: { range: () => [...latest.current.range] as [number, number] } },
     axes: axes
@@ -130,6 +127,8 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
             ticks: { show: false },
             size: 26 + 14 * rows,
             space: 60,
+            // There is no half step.
+            incrs: () => increments.filter((one) => one >= 1 || !latest.current.xs.every(Number.isInteger)),
           },
           { stroke: colour('ink3'), font, grid, ticks: { show: false }, size: 42, gap: 4, space: 40 },
         ]
@@ -163,6 +162,14 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
     ],
     ...(band && { bands: [{ series: [1, 2] as [number, number], fill: colour('band') }] }),
     hooks: {
+      // What uPlot binds as a click is one on its legend.
+      ready: [
+        (chart) =>
+          chart.over.addEventListener('click', () => {
+            const { idx } = chart.cursor;
+            if (typeof idx === 'number') latest.current.onPick?.(chart.data[0][idx]!);
+          }),
+      ],
       setCursor: [
         (chart) => {
           // Only the chart under the pointer tells; the others follow it.

@@ -5,22 +5,21 @@ import { Chart } from '../charts/chart.tsx';
 import { dashes, seriesColours } from '../charts/colours.ts';
 import { useLoaded } from '../data/loaded.ts';
 import { Shell } from '../parts/shell.tsx';
-import { PageFailed, Waiting } from '../parts/states.tsx';
+import { type Column, TableHead } from '../parts/table-head.tsx';
 import { number, share, size } from '../text/format.ts';
 import { oneLine } from '../text/safe-text.ts';
+
+const columns: readonly Column[] = [
+  'Arm',
+  ...['Seeds', 'Start', 'Final', 'Area', 'Collapsed', 'Tokens', 's/step'].map((right) => ({ right })),
+];
 
 export function ComparePage({ name }: { readonly name: string }) {
   const path = `/api/comparisons/${encodeURIComponent(name)}`;
   const { value, problem } = useLoaded<StoredComparison>(path);
   return (
-    <Shell crumbs={[{ label: 'runs', to: '/' }, { label: 'comparisons', to: '/' }, { label: name }]} up="/">
-      {problem ? (
-        <PageFailed problem={problem} />
-      ) : value ? (
-        <Body comparison={value} />
-      ) : (
-        <Waiting lines={8} />
-      )}
+    <Shell crumbs={[{ label: 'comparisons', to: '/' }, { label: name }]} problem={problem}>
+      {value && <Body comparison={value} />}
     </Shell>
   );
 }
@@ -83,16 +82,7 @@ function World({ world }: { readonly world: StoredWorld }) {
       )}
       <div class="scrolls" tabIndex={0} role="region" aria-label="Arms">
         <table class="rows plain">
-          <thead>
-            <tr>
-              <th scope="col">Arm</th>
-              {['Seeds', 'Start', 'Final', 'Area', 'Collapsed', 'Tokens', 's/step'].map((title) => (
-                <th key={title} scope="col" class="right">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead columns={columns} />
           <tbody>
             {arms.map(({ arm, seeds, counted, figures }) => (
               <tr key={arm}>

@@ -11,6 +11,9 @@ import { forget } from './loaded.ts';
 import { listen } from './stream.ts';
 
 const overviewEveryMs = 2000;
+const mostRestMs = 30_000;
+/** It is asked for again after so many times what it took, so that the server of a long run stays as idle as that of a short one. */
+const restPerWork = 100;
 
 export class RunStore {
   readonly run: string;
@@ -23,6 +26,8 @@ export class RunStore {
   readonly #names: readonly string[];
   #pending: TimedEvent[] = [];
   #again: ReturnType<typeof setTimeout> | undefined;
+  /** What the last overview took. */
+  #tookMs = 0;
 
   /** @param names the metrics that are drawn */
   constructor(run: string, names: readonly string[]) {
@@ -57,12 +62,14 @@ export class RunStore {
     const { signal: stopped } = this.#stop;
     const names = this.#names.map(encodeURIComponent).join(',');
     const pixels = Math.ceil(Math.min(document.documentElement.clientWidth, 1232));
-    // The overview first: a step between the two is then told again, and is known already.
-    const overview = await askJson<RunOverview>(runPath(this.run), stopped);
-    const response = await ask(runPath(this.run, `/metrics?names=${names}&px=${pixels}`), {
-      signal: stopped,
-    });
-    return [overview, decodeSeries(await response.arrayBuffer())];
+    const read = async (): Promise<SeriesTable> => {
+      const path = runPath(this.run, `/metrics?names=${names}&px=${pixels}`);
+      return decodeSeries(await (await ask(path, { signal: stopped })).arrayBuffer());
+    };
+    const [overview, curves] = await Promise.all([askJson<RunOverview>(runPath(this.run), stopped), read()]);
+    // Live events go on from the overview: a step that it knows must be in the curves.
+    const isBehind = (curves.axes.step.at(-1) ?? 0) < overview.history.step;
+    return [overview, isBehind ? await read() : curves];
   }
 
   #take(kind: string, data: string): void {
@@ -90,7 +97,7 @@ export class RunStore {
       this.overview.value = { ...overview, history: events.reduce(withEvent, overview.history) };
       for (const event of events) if (event.type === 'step') this.#addStep(event);
     });
-    this.#refresh();
+    this.#refresh(events.some(({ type }) => type === 'finish'));
   }
 
   #addStep({ step, time, metrics, spent }: Extract<TimedEvent, { readonly type: 'step' }>): void {
@@ -124,25 +131,32 @@ export class RunStore {
   }
 
   /** What is not in the events (stored steps, the state, failures) is asked for again, not more often than people look. */
-  #refresh(): void {
-    if (this.#again !== undefined) return;
-    this.#again = setTimeout(() => {
-      this.#again = undefined;
-      askJson<RunOverview>(runPath(this.run), this.#stop.signal).then(
-        (overview) => {
-          const { value: known } = this.overview;
-          // Events that came meanwhile are not in it.
-          const history =
-            known && known.history.last > overview.history.last ? known.history : overview.history;
-          forget(runPath(this.run, '/places'));
-          batch(() => {
-            this.overview.value = { ...overview, history };
-            this.episodes.value++;
-          });
-        },
-        () => {},
-      );
-    }, overviewEveryMs);
+  #refresh(soon = false): void {
+    if (this.#again !== undefined && !soon) return;
+    clearTimeout(this.#again);
+    const rest = Math.min(mostRestMs, Math.max(overviewEveryMs, restPerWork * this.#tookMs));
+    this.#again = setTimeout(
+      () => {
+        this.#again = undefined;
+        const from = performance.now();
+        askJson<RunOverview>(runPath(this.run), this.#stop.signal).then(
+          (overview) => {
+            this.#tookMs = performance.now() - from;
+            const { value: known } = this.overview;
+            // Events that came meanwhile are not in it.
+            const history =
+              known && known.history.last > overview.history.last ? known.history : overview.history;
+            forget(runPath(this.run, '/places'));
+            batch(() => {
+              this.overview.value = { ...overview, history };
+              this.episodes.value++;
+            });
+          },
+          () => {},
+        );
+      },
+      soon ? 0 : rest,
+    );
   }
 
   async #reload(): Promise<void> {

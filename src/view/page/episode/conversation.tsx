@@ -1,6 +1,7 @@
 /** The conversation as a person reads it: what was read, what was written, token by token, and what it earned. */
 
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type {
   CreditAnswer,
   MemberOutline,
@@ -9,15 +10,18 @@ import type {
   ShownMessage,
   ShownTurn,
 } from '../../shapes.ts';
+import { bundleStart } from '../data/bundle.ts';
 import { choicesAt } from '../group/prefix-tree.ts';
 import { type GroupAt, textQuery } from '../navigation/places.ts';
+import { query } from '../navigation/router.ts';
 import { LongText } from '../parts/long-text.tsx';
+import { Near } from '../parts/near.tsx';
 import { duration, number, plural, signed } from '../text/format.ts';
 import { oneLine } from '../text/safe-text.ts';
-import { Legend } from '../tokens/legend.tsx';
 import type { Scale } from '../tokens/scales.ts';
 import { TokenText } from '../tokens/token-text.tsx';
 import { Choices } from './choices.tsx';
+import { Find } from './find.tsx';
 import { tokenAdvantages } from './token-advantages.ts';
 
 interface ConversationProps {
@@ -28,6 +32,8 @@ interface ConversationProps {
   /** Of the members, for the role. */
   readonly outline: readonly MemberOutline[];
   readonly scale: Scale;
+  /** Where its numbers come from, where they were not stored. */
+  readonly scaleNote: string | undefined;
   readonly onScale: (scale: Scale) => void;
   readonly chosen: number | undefined;
   /** The turn at which it leaves the majority of its group. */
@@ -38,13 +44,18 @@ interface ConversationProps {
   readonly children: ComponentChildren;
 }
 
+/** So many calls are in the document at once; of longer conversations those near the screen. */
+const few = 40;
+const usualHeight = 150;
+
 export function Conversation(props: ConversationProps) {
   const { at, member, episode, scale, onScale, children } = props;
   const { calls, turns, closing } = episode;
   const missing = {
-    ...(calls.every(({ entropies }) => entropies === undefined) && {
-      entropy: 'The run stored no entropies: recipes that need them do',
-    }),
+    ...(bundleStart !== undefined &&
+      calls.every(({ entropies }) => entropies === undefined) && {
+        entropy: 'The run stored no entropies: recipes that need them do',
+      }),
     ...(props.credit === undefined &&
       turns.every(({ advantage }) => advantage === null) && {
         advantage: 'No credit was computed: choose a method',
@@ -52,20 +63,43 @@ export function Conversation(props: ConversationProps) {
   };
   const turnOf = new Map<number, number>();
   for (const [index, turn] of turns.entries()) for (const id of turn.calls) turnOf.set(id, index);
+  // Who searches walks through all of it.
+  const [searched, searchAll] = useState(false);
+  const isWhole = calls.length <= few || searched || query.value.has('find');
   const withoutCalls = turns.flatMap((turn, index) => (turn.calls.length === 0 ? [{ turn, index }] : []));
   return (
     <section class="card flush conversation" aria-label="Conversation">
-      <Legend scale={scale} missing={missing} onChange={onScale} />
-      {calls.map((call, index) => (
-        <CallBlock
-          key={call.id}
-          {...props}
-          call={call}
-          index={index}
-          turn={turnOf.get(call.id)}
-          isLast={lastCallOf(turns[turnOf.get(call.id) ?? -1]) === call.id}
-        />
-      ))}
+      <Find
+        scale={scale}
+        missing={missing}
+        onScale={onScale}
+        isWhole={isWhole}
+        onSearch={() => searchAll(true)}
+      />
+      {props.scaleNote !== undefined && (
+        <p class="scale-note ink2 small" role="status">
+          {props.scaleNote}
+        </p>
+      )}
+      <div role="feed" aria-label="Calls">
+        {calls.map((call, index) => {
+          const turn = turnOf.get(call.id);
+          const isLast = lastCallOf(turns[turn ?? -1]) === call.id;
+          return (
+            <Near
+              key={call.id}
+              tag="article"
+              {...(isLast && turn !== undefined && { id: `turn-${turn + 1}` })}
+              aria-label={turn === undefined ? 'Call' : `Turn ${turn + 1}`}
+              aria-posinset={index + 1}
+              aria-setsize={calls.length}
+              height={usualHeight}
+              always={isWhole || (turn !== undefined && turn === props.chosen)}
+              draw={() => <CallBlock {...props} call={call} index={index} turn={turn} isLast={isLast} />}
+            />
+          );
+        })}
+      </div>
       {withoutCalls.map(({ turn, index }) => (
         <p key={index} class="message">
           <span class="turn-number">{index + 1}</span> {turn.role}:{' '}
@@ -118,10 +152,7 @@ function CallBlock(props: CallBlockProps) {
       ? choicesAt(outline, place, turnOfRole(episode, role, turn))
       : [];
   return (
-    <div
-      class={`call${isChosen ? ' chosen' : ''}${parts ? ' parts' : ''}`}
-      {...(isLast && turn !== undefined && { id: `turn-${turn + 1}` })}
-    >
+    <div class={`call${isChosen ? ' chosen' : ''}${parts ? ' parts' : ''}`}>
       {call.newPath !== undefined && <p class="path ink2 small">{paths[call.newPath] ?? call.newPath}</p>}
       {call.messages.map((message, messageIndex) => (
         <Message

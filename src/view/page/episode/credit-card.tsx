@@ -8,6 +8,7 @@ import { postJson, Refusal } from '../data/client.ts';
 import { useLoaded } from '../data/loaded.ts';
 import { type GroupAt, groupQuery } from '../navigation/places.ts';
 import { query, show } from '../navigation/router.ts';
+import { TableHead } from '../parts/table-head.tsx';
 import { plural, signed } from '../text/format.ts';
 
 export interface Credit {
@@ -132,19 +133,13 @@ export function CreditCard({ episode, member, role, chosen, credit }: CreditCard
         </p>
       ) : (
         <table class="rows plain">
-          <thead>
-            <tr>
-              <th scope="col">Turn</th>
-              <th scope="col" class="right">
-                {trained ?? 'stored'} ●
-              </th>
-              {method && (
-                <th scope="col" class="right">
-                  {method.name}
-                </th>
-              )}
-            </tr>
-          </thead>
+          <TableHead
+            columns={[
+              'Turn',
+              { right: `${trained ?? 'stored'} ●` },
+              ...(method ? [{ right: method.name }] : []),
+            ]}
+          />
           <tbody>
             {turns.map((turn, k) => (
               <tr key={k} class={places[k] === chosen ? 'current' : ''}>
@@ -157,12 +152,9 @@ export function CreditCard({ episode, member, role, chosen, credit }: CreditCard
         </table>
       )}
       <p class="ink2 small">
-        ● trained with.{' '}
-        {method &&
-          answer &&
-          !problem &&
-          `${method.title}: over the ${plural(answer.groups, 'group')} of the step. `}
-        {method?.summary}
+        ● Trained with it.{' '}
+        {method && answer && !problem && `Computed over the ${plural(answer.groups, 'group')} of the step. `}
+        {method && `${method.title}: ${method.summary}`}
         {!method && bundleStart === undefined && 'Choose a method to compute these episodes again.'}
         {episode.left.includes(role) && ' This episode was left out of the loss.'}
       </p>

@@ -1,9 +1,9 @@
 /** What happened, and what did training make of it? */
 
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { GroupOutline, ShownEpisode } from '../../shapes.ts';
 import { bundleStart } from '../data/bundle.ts';
-import { prefetch, useLoaded } from '../data/loaded.ts';
+import { useLoaded } from '../data/loaded.ts';
 import { leavesMajority } from '../group/prefix-tree.ts';
 import { taskText } from '../group/task-text.ts';
 import { useKeys } from '../navigation/keys.ts';
@@ -14,12 +14,13 @@ import {
   type GroupAt,
   groupAddress,
   groupQuery,
+  placeAddress,
   placeName,
 } from '../navigation/places.ts';
 import { address, go, query, show } from '../navigation/router.ts';
 import { Mark } from '../parts/members.tsx';
+import { Pager } from '../parts/pager.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { PageFailed, Waiting } from '../parts/states.tsx';
 import { number, plural } from '../text/format.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { type Scale, scales } from '../tokens/scales.ts';
@@ -27,8 +28,11 @@ import { Conversation } from './conversation.tsx';
 import { CreditCard, useCredit } from './credit-card.tsx';
 import { FactsCard } from './facts-card.tsx';
 import { JudgementCard } from './judgement-card.tsx';
+import { MeasureCard } from './measure-card.tsx';
 import { RawRecord } from './raw-record.tsx';
+import { StateCard } from './state-card.tsx';
 import { Timeline } from './timeline.tsx';
+import { useEntropies } from './use-entropies.ts';
 
 interface EpisodePageProps extends GroupAt {
   readonly member: number;
@@ -44,20 +48,15 @@ export function EpisodePage({ member, ...rest }: EpisodePageProps) {
   return (
     <Shell
       crumbs={[
-        { label: 'runs', to: '/' },
         { label: run, to: address('runs', run) },
-        { label: placeName(place), to: `${address('runs', run)}?step=${place.replace('evaluation-', '')}` },
+        { label: placeName(place), to: placeAddress(run, place) },
         { label: `group ${group}`, to: up },
         { label: `member ${member}` },
       ]}
-      up={up}
+      problem={problem}
     >
-      {problem ? (
-        <PageFailed problem={problem} />
-      ) : episode.value && outline.value ? (
+      {episode.value && outline.value && (
         <Body key={member} at={at} member={member} episode={episode.value} outline={outline.value} />
-      ) : (
-        <Waiting lines={8} />
       )}
     </Shell>
   );
@@ -70,7 +69,9 @@ interface BodyProps {
   readonly outline: GroupOutline;
 }
 
-function Body({ at, member, episode, outline }: BodyProps) {
+function Body({ at, member, episode: stored, outline }: BodyProps) {
+  const scale: Scale = scales.find((name) => name === query.value.get('colour')) ?? 'surprise';
+  const { episode, note } = useEntropies(at, member, stored, scale === 'entropy');
   const { turns } = episode;
   const members = [...new Set(outline.members.map((one) => one.member))];
   const next = members[members.indexOf(member) + 1];
@@ -83,23 +84,24 @@ function Body({ at, member, episode, outline }: BodyProps) {
   );
   const asked = Number(query.value.get('turn') ?? Number.NaN);
   const chosen = Number.isInteger(asked) && asked >= 1 && asked <= turns.length ? asked - 1 : undefined;
-  const scale: Scale = scales.find((name) => name === query.value.get('colour')) ?? 'surprise';
   const [ids, showIds] = useState(false);
   const [raw, showRaw] = useState(false);
   const credit = useCredit(at, episode);
   const choose = (turn: number): void => {
     const held = Math.max(0, Math.min(turns.length - 1, turn));
     show({ turn: held + 1 });
-    document.getElementById(`turn-${held + 1}`)?.scrollIntoView({ block: 'nearest' });
+    // Once it is drawn.
+    requestAnimationFrame(() => seeTurn(held));
   };
+  useEffect(() => {
+    if (chosen !== undefined) seeTurn(chosen);
+  }, []);
   const colour = (name: Scale) => show({ colour: name === 'surprise' ? undefined : name });
   useKeys([
     { key: 'j', does: 'next turn', act: () => choose((chosen ?? -1) + 1) },
     { key: 'k', does: 'previous turn', act: () => choose((chosen ?? 1) - 1) },
     { key: 'g', does: 'first turn', act: () => choose(0) },
     { key: 'G', does: 'last turn', act: () => choose(turns.length - 1) },
-    { key: ']', does: 'next member', act: () => next !== undefined && go(episodeAddress(at, next)) },
-    { key: '[', does: 'previous member', act: () => before !== undefined && go(episodeAddress(at, before)) },
     { key: 'd', does: 'where it leaves the majority', act: () => leaves !== undefined && choose(leaves) },
     { key: 'f', does: 'fork at the chosen turn', act: () => go(forkAddress(at, member, chosen ?? 0)) },
     { key: 'i', does: 'token ids', act: () => showIds(!ids) },
@@ -117,22 +119,14 @@ function Body({ at, member, episode, outline }: BodyProps) {
           <h1 dir="auto">{taskText(outline.task)}</h1>
           <p class="ink2">{summaryOf(episode, outline, member)}</p>
         </div>
-        <div class="tools">
-          <button
-            type="button"
-            disabled={before === undefined}
-            onClick={() => go(episodeAddress(at, before!))}
-          >
-            <kbd>[</kbd> Previous
-          </button>
-          <button
-            type="button"
-            disabled={next === undefined}
-            onMouseEnter={() => next !== undefined && prefetch(episodeQuery(at, next))}
-            onClick={() => go(episodeAddress(at, next!))}
-          >
-            Next <kbd>]</kbd>
-          </button>
+        <Pager
+          what="member"
+          beside={{
+            before: before === undefined ? undefined : episodeAddress(at, before),
+            after: next === undefined ? undefined : episodeAddress(at, next),
+            asks: next === undefined ? undefined : episodeQuery(at, next),
+          }}
+        >
           {bundleStart === undefined && (
             <button
               type="button"
@@ -145,7 +139,7 @@ function Body({ at, member, episode, outline }: BodyProps) {
           <button type="button" onClick={() => go(groupAddress(at))}>
             Group <kbd>u</kbd>
           </button>
-        </div>
+        </Pager>
       </div>
       <Timeline at={at} episode={episode} outline={outline} member={member} role={role} />
       <div class="main-and-side">
@@ -155,6 +149,7 @@ function Body({ at, member, episode, outline }: BodyProps) {
           episode={episode}
           outline={own}
           scale={scale}
+          scaleNote={note}
           onScale={colour}
           chosen={chosen}
           leaves={leaves}
@@ -180,7 +175,20 @@ function Body({ at, member, episode, outline }: BodyProps) {
           {raw && <RawRecord path={groupQuery(at, `/members/${member}/raw`)} />}
         </Conversation>
         <div class="side-column">
+          {bundleStart === undefined && (
+            <StateCard at={at} episode={episode} member={member} chosen={chosen} />
+          )}
           <CreditCard at={at} episode={episode} member={member} role={role} chosen={chosen} credit={credit} />
+          {bundleStart === undefined && (
+            <MeasureCard
+              at={at}
+              episode={episode}
+              member={member}
+              role={role}
+              chosen={chosen}
+              onChoose={choose}
+            />
+          )}
           {bundleStart === undefined && (
             <JudgementCard at={at} member={member} episode={episode} chosen={chosen} />
           )}
@@ -189,6 +197,24 @@ function Body({ at, member, episode, outline }: BodyProps) {
       </div>
     </>
   );
+}
+
+/** What comes near is drawn then, and moves what is beside it: until that is over, or somebody scrolls, the turn stays. */
+const settlingMs = 1000;
+
+function seeTurn(turn: number): void {
+  const element = document.getElementById(`turn-${turn + 1}`);
+  if (!element) return;
+  const see = (): void => {
+    const { top, bottom } = element.getBoundingClientRect();
+    element.scrollIntoView({ block: top > innerHeight || bottom < 0 ? 'start' : 'nearest' });
+  };
+  see();
+  const observer = new ResizeObserver(see);
+  observer.observe(element.parentElement!);
+  const stop = (): void => observer.disconnect();
+  setTimeout(stop, settlingMs);
+  for (const kind of ['wheel', 'touchmove', 'keydown']) addEventListener(kind, stop, { once: true });
 }
 
 function summaryOf(

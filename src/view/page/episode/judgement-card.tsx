@@ -6,7 +6,8 @@ import type { ShownEpisode } from '../../shapes.ts';
 import { postJson, Refusal, runPath } from '../data/client.ts';
 import { forget, useLoaded } from '../data/loaded.ts';
 import { useKeys } from '../navigation/keys.ts';
-import type { GroupAt } from '../navigation/places.ts';
+import { annotationsAddress, type GroupAt } from '../navigation/places.ts';
+import { Link } from '../parts/link.tsx';
 import { oneLine } from '../text/safe-text.ts';
 
 interface JudgementProps {
@@ -40,7 +41,7 @@ export function JudgementCard({ at, member, episode, chosen }: JudgementProps) {
     } catch (error) {
       setFailure(error instanceof Refusal ? error.message : String(error));
     }
-    forget(path);
+    forget(runPath(at.run));
     setVersion((before) => before + 1);
   };
   const judge = (verdict: 'up' | 'down') =>
@@ -55,7 +56,11 @@ export function JudgementCard({ at, member, episode, chosen }: JudgementProps) {
     <section class="card judgement" aria-label="Judgement">
       <div class="card-head">
         <h2>Judgement</h2>
-        <span class="ink3 small">{all.length > 0 && `${all.length} in this run`}</span>
+        {all.length > 0 && (
+          <Link to={annotationsAddress(at.run)} class="small">
+            {all.length} in this run
+          </Link>
+        )}
       </div>
       <p class="tools">
         <button type="button" aria-pressed={known?.verdict === 'up'} onClick={() => judge('up')}>
@@ -96,11 +101,6 @@ export function JudgementCard({ at, member, episode, chosen }: JudgementProps) {
       {failure !== '' && (
         <p class="red small" role="alert">
           {failure}
-        </p>
-      )}
-      {all.length > 0 && (
-        <p class="ink2 small">
-          To learn from them: <code>turnwise view {at.run} --annotations judged.jsonl</code>
         </p>
       )}
     </section>

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { ask } from '../data/client.ts';
+import { saveFile } from '../parts/save.ts';
 import { bytes } from '../text/format.ts';
 import { safeText } from '../text/safe-text.ts';
 
@@ -17,13 +18,7 @@ export function RawRecord({ path }: { readonly path: string }) {
     return () => stop.abort();
   }, [path]);
   if (text === undefined) return null;
-  const save = (): void => {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-    link.download = 'episode.json';
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  };
+  const save = (): void => saveFile('episode.json', text, 'application/json');
   return (
     <section class="raw" aria-label="Raw record">
       <p>

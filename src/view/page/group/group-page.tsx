@@ -1,22 +1,24 @@
 /** Why did some members succeed and others not? */
 
-import { useState } from 'preact/hooks';
-import type { GroupOutline, MemberOutline } from '../../shapes.ts';
+import type { GroupOutline, MemberOutline, StepEpisodes } from '../../shapes.ts';
+import { runPath } from '../data/client.ts';
 import { useLoaded } from '../data/loaded.ts';
-import { useKeys } from '../navigation/keys.ts';
 import {
   episodeAddress,
   episodeQuery,
   type GroupAt,
   groupAddress,
   groupQuery,
+  placeAddress,
   placeName,
 } from '../navigation/places.ts';
 import { address, go, query, show } from '../navigation/router.ts';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/members.tsx';
+import { type Beside, Pager } from '../parts/pager.tsx';
+import { Rows, useRow } from '../parts/rows.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { PageFailed, Waiting } from '../parts/states.tsx';
+import { type Column, TableHead } from '../parts/table-head.tsx';
 import { duration, number, plural, signed } from '../text/format.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { Pair } from './pair.tsx';
@@ -28,56 +30,44 @@ export function GroupPage(props: GroupAt) {
   const at = { ...props, label: query.value.get('label') ?? undefined };
   const { run, place, group } = at;
   const { value, problem } = useLoaded<GroupOutline>(groupQuery(at));
-  const up = `${address('runs', run)}?step=${place.replace('evaluation-', '')}`;
-  const to = (other: number) => () => go(groupAddress({ ...at, group: other }));
-  useKeys([
-    { key: ']', does: 'next group', act: to(group + 1) },
-    { key: '[', does: 'previous group', act: to(Math.max(0, group - 1)) },
-  ]);
+  const up = placeAddress(run, place);
   return (
     <Shell
       crumbs={[
-        { label: 'runs', to: '/' },
         { label: run, to: address('runs', run) },
         { label: placeName(place), to: up },
         { label: `group ${group}` },
       ]}
-      up={up}
+      problem={problem}
     >
-      {problem ? (
-        <PageFailed problem={problem} />
-      ) : value ? (
-        <Body at={at} outline={value} />
-      ) : (
-        <Waiting lines={8} />
-      )}
+      {value && <Body at={at} outline={value} />}
     </Shell>
   );
 }
+
+const columns: readonly Column[] = [
+  ...['Member', { right: 'Return' }, { right: 'Turns' }, 'Leaves the majority', 'Advantage by turn'],
+  ...[{ right: 'Time' }, 'End'],
+];
 
 function Body({ at, outline }: { readonly at: GroupAt; readonly outline: GroupOutline }) {
   const { roles, task } = outline;
   const role = roles.find((name) => name === query.value.get('role')) ?? roles[0] ?? '';
   const members = outline.members.filter((member) => member.role === role);
-  const [chosen, choose] = useState(0);
   const part = divergence(members);
   const succeeded = members.filter(({ success }) => success).length;
-  const move = (next: number) => () => choose(Math.max(0, Math.min(members.length - 1, next)));
   const numbers = members.map(({ member }) => member);
   const asked = (name: string): number | undefined =>
     numbers.find((one) => String(one) === query.value.get(name));
   const left = asked('a') ?? members.find(({ success }) => success)?.member ?? numbers[0] ?? 0;
+  const beside = useGroupsBeside(at);
   const right =
     asked('b') ??
     members.find(({ success, member }) => !success && member !== left)?.member ??
     numbers.find((one) => one !== left);
-  useKeys([
-    { key: 'j', does: 'next member', act: move(chosen + 1) },
-    { key: 'k', does: 'previous member', act: move(chosen - 1) },
-    { key: 'g', does: 'first member', act: move(0) },
-    { key: 'G', does: 'last member', act: move(members.length - 1) },
-    { key: 'Enter', does: 'open the member', act: () => go(episodeAddress(at, members[chosen]!.member)) },
-  ]);
+  const chosen = useRow('member', members.length, role, (index) =>
+    go(episodeAddress(at, members[index]!.member)),
+  );
   return (
     <>
       <div class="title">
@@ -89,6 +79,7 @@ function Body({ at, outline }: { readonly at: GroupAt; readonly outline: GroupOu
             {outline.label !== 'training' && ` · ${outline.label}`}
           </p>
         </div>
+        <Pager what="group" beside={beside} />
         {roles.length > 1 && (
           <div class="segmented" role="group" aria-label="Role">
             {roles.map((name) => (
@@ -106,25 +97,11 @@ function Body({ at, outline }: { readonly at: GroupAt; readonly outline: GroupOu
       </div>
       <section class="card flush" aria-label="Members">
         <table class="rows members-table">
-          <thead>
-            <tr>
-              <th scope="col">Member</th>
-              <th scope="col" class="right">
-                Return
-              </th>
-              <th scope="col" class="right">
-                Turns
-              </th>
-              <th scope="col">Leaves the majority</th>
-              <th scope="col">Advantage by turn</th>
-              <th scope="col" class="right">
-                Time
-              </th>
-              <th scope="col">End</th>
-            </tr>
-          </thead>
-          <tbody>
-            {members.map((member, index) => (
+          <TableHead columns={columns} />
+          <Rows
+            rows={members}
+            chosen={chosen}
+            draw={(member, index) => (
               <Row
                 key={member.member}
                 at={at}
@@ -132,8 +109,8 @@ function Body({ at, outline }: { readonly at: GroupAt; readonly outline: GroupOu
                 leaves={leavesMajority(members, index)}
                 isCurrent={index === chosen}
               />
-            ))}
-          </tbody>
+            )}
+          />
         </table>
       </section>
       <section class="card" aria-label="Where they part">
@@ -147,6 +124,17 @@ function Body({ at, outline }: { readonly at: GroupAt; readonly outline: GroupOu
       {right !== undefined && <Pair at={at} members={members} role={role} left={left} right={right} />}
     </>
   );
+}
+
+/** Where the groups before and after this one in its step are. */
+function useGroupsBeside(at: GroupAt): Beside {
+  const { value } = useLoaded<StepEpisodes>(runPath(at.run, `/places/${at.place}`));
+  const own = (value?.members ?? []).filter(({ label }) => at.label === undefined || label === at.label);
+  const numbers = [...new Set(own.map(({ group }) => group))].sort((a, b) => a - b);
+  const place = numbers.indexOf(at.group);
+  const to = (group: number | undefined) =>
+    group === undefined || place < 0 ? undefined : groupAddress({ ...at, group });
+  return { before: to(numbers[place - 1]), after: to(numbers[place + 1]) };
 }
 
 interface RowProps {

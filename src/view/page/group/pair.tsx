@@ -1,9 +1,12 @@
 /** Two members side by side, turn by turn, the first difference marked. */
 
+import { useRef, useState } from 'preact/hooks';
 import type { MemberOutline, ShownEpisode, ShownTurn } from '../../shapes.ts';
 import { useLoaded } from '../data/loaded.ts';
+import { useKeys } from '../navigation/keys.ts';
 import { episodeAddress, episodeQuery, type GroupAt, textQuery } from '../navigation/places.ts';
 import { show } from '../navigation/router.ts';
+import { Choice } from '../parts/choice.tsx';
 import { Link } from '../parts/link.tsx';
 import { LongText } from '../parts/long-text.tsx';
 import { Mark } from '../parts/members.tsx';
@@ -20,7 +23,8 @@ interface PairProps {
   readonly right: number;
 }
 
-export function Pair({ at, members, role, left, right }: PairProps) {
+export function Pair(props: PairProps) {
+  const { at, members, role, left, right } = props;
   const episodes = [left, right].map((member) => useLoaded<ShownEpisode>(episodeQuery(at, member)));
   const outlines = [left, right].map((member) => members.find((one) => one.member === member)!);
   const part = divergence(outlines);
@@ -30,9 +34,38 @@ export function Pair({ at, members, role, left, right }: PairProps) {
   if (!first || !second) return <Waiting lines={6} />;
   const shown = [first, second];
   const turns = shown.map((episode) => episode.turns.filter((turn) => turn.role === role));
-  const rows = Math.max(...turns.map(({ length }) => length));
   return (
-    <section class="card" aria-label="Side by side">
+    <Rows {...props} key={`${left} ${right}`} shown={shown} turns={turns} outlines={outlines} part={part} />
+  );
+}
+
+interface RowsProps extends PairProps {
+  readonly shown: readonly ShownEpisode[];
+  readonly turns: readonly (readonly ShownTurn[])[];
+  readonly outlines: readonly MemberOutline[];
+  readonly part: number | undefined;
+}
+
+function Rows({ at, members, left, right, shown, turns, outlines, part }: RowsProps) {
+  const [chosen, choose] = useState<number | undefined>();
+  const holder = useRef<HTMLElement>(null);
+  const rows = Math.max(...turns.map(({ length }) => length));
+  const differences = Array.from({ length: rows }, (_, row) => row).filter(
+    (row) => turns[0]?.[row]?.action !== turns[1]?.[row]?.action,
+  );
+  const toDifference = (by: 1 | -1): void => {
+    const place = chosen === undefined ? (by > 0 ? -1 : differences.length) : differences.indexOf(chosen);
+    const next = differences[place + by];
+    if (next === undefined) return;
+    choose(next);
+    holder.current?.querySelectorAll('.pair-row')[next]?.scrollIntoView({ block: 'center' });
+  };
+  useKeys([
+    { key: 'n', does: 'next turn at which the two differ', act: () => toDifference(1) },
+    { key: 'N', does: 'previous one', act: () => toDifference(-1) },
+  ]);
+  return (
+    <section ref={holder} class="card" aria-label="Side by side">
       <div class="card-head">
         <h2>Side by side</h2>
         <span class="ink2 small">
@@ -42,25 +75,22 @@ export function Pair({ at, members, role, left, right }: PairProps) {
       <div class="pair-heads">
         {[left, right].map((member, side) => (
           <div key={side === 0 ? 'left' : 'right'}>
-            <label class="field">
-              <span class="unseen">{side === 0 ? 'Left' : 'Right'} member</span>
-              <select
-                value={member}
-                onChange={({ currentTarget }) => show({ [side === 0 ? 'a' : 'b']: currentTarget.value })}
-              >
-                {members.map((one) => (
-                  <option key={one.member} value={one.member}>
-                    member {one.member}, {one.success ? 'succeeded' : 'failed'}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              label={`${side === 0 ? 'Left' : 'Right'} member`}
+              isUnseen
+              value={member}
+              options={members.map((one) => [
+                one.member,
+                `member ${one.member}, ${one.success ? 'succeeded' : 'failed'}`,
+              ])}
+              onChange={(next) => show({ [side === 0 ? 'a' : 'b']: next })}
+            />
             <Link to={episodeAddress(at, member)}>open</Link>
           </div>
         ))}
       </div>
       {Array.from({ length: rows }, (_, row) => (
-        <div key={row} class={part === row ? 'pair-row parts' : 'pair-row'}>
+        <div key={row} class={`pair-row${part === row ? ' parts' : ''}${chosen === row ? ' chosen' : ''}`}>
           {turns.map((own, side) => (
             <Side
               key={side === 0 ? 'left' : 'right'}

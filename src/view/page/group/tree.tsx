@@ -56,7 +56,7 @@ export function Tree({ members, to }: TreeProps) {
               <code>{oneLine(cell.action, 80) || '(nothing)'}</code>
               {!cell.valid && <span class="red small"> invalid</span>}
               {cell.parts && cell.probability !== undefined && (
-                <span class="ink2 small"> p {number(cell.probability, 2)}</span>
+                <span class="ink2 small whole"> p {number(cell.probability, 2)}</span>
               )}
             </div>
             <Members

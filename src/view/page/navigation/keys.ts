@@ -1,7 +1,7 @@
 /** Keys of the page that is shown. They can be turned off, are ignored where somebody writes, and need no modifier. */
 
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
 export interface KeyAction {
   readonly key: string;
@@ -22,9 +22,12 @@ export function switchKeys(on: boolean): void {
   localStorage.setItem(stored, on ? 'on' : 'off');
 }
 
-/** Keys that work while a part of the page is shown. */
+/**
+ * Keys that work while a part of the page is shown. They are bound as it is drawn, not a frame later: of two keys in quick
+ * succession, the second one is for the page that the first one opened.
+ */
 export function useKeys(actions: readonly KeyAction[]): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     bound.value = [...bound.value, actions];
     return () => {
       bound.value = bound.value.filter((one) => one !== actions);

@@ -23,6 +23,12 @@ export function placeName(place: string): string {
   return kind === 'steps' ? `step ${step}` : `evaluation ${step}`;
 }
 
+/** The page that lists the groups of a step, or the tasks of an evaluation. */
+export function placeAddress(run: string, place: string): string {
+  const [kind, step] = stepParts(place);
+  return kind === 'steps' ? `${address('runs', run)}?step=${step}` : address('runs', run, kind, step);
+}
+
 const labelled = (path: string, label: string | undefined): string =>
   label === undefined || label === 'training' ? path : `${path}?label=${label}`;
 
@@ -49,6 +55,13 @@ export function forkAddress({ run, place, group, label }: GroupAt, member: numbe
 export function groupQuery({ run, place, group, label }: GroupAt, rest = ''): string {
   return labelled(runPath(run, `/places/${place}/groups/${group}${rest}`), label);
 }
+
+/** What was said of the episodes of a run. */
+export const annotationsAddress = (run: string): string => `/annotations?run=${encodeURIComponent(run)}`;
+
+/** These runs beside each other. */
+export const compareAddress = (runs: readonly string[]): string =>
+  `/compare?runs=${runs.map(encodeURIComponent).join(',')}`;
 
 export function episodeQuery(at: GroupAt, member: number): string {
   return groupQuery(at, `/members/${member}`);

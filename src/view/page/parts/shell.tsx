@@ -2,11 +2,13 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { Problem } from '../../shapes.ts';
 import { bound, helpShown, keysOn, switchKeys, useKeys } from '../navigation/keys.ts';
 import { go } from '../navigation/router.ts';
 import { switchTheme, theme } from '../navigation/theme.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { Link } from './link.tsx';
+import { Failed, Waiting } from './states.tsx';
 
 export interface Crumb {
   readonly label: string;
@@ -14,13 +16,21 @@ export interface Crumb {
 }
 
 interface ShellProps {
+  /** After the list of all runs. */
   readonly crumbs: readonly Crumb[];
-  /** Where `u` leads. */
+  /** It is above all others. */
+  readonly isFirst?: boolean;
+  /** Where `u` leads: to the last crumb with an address, unless told. */
   readonly up?: string;
-  readonly children: ComponentChildren;
+  /** Why the page cannot be shown. */
+  readonly problem?: Problem | undefined;
+  /** Nothing as long as it waits. */
+  readonly children?: ComponentChildren;
 }
 
-export function Shell({ crumbs, up, children }: ShellProps) {
+export function Shell({ crumbs: below, isFirst, problem, children, ...rest }: ShellProps) {
+  const crumbs: readonly Crumb[] = isFirst ? below : [{ label: 'runs', to: '/' }, ...below];
+  const up = rest.up ?? crumbs.findLast(({ to }) => to !== undefined)?.to;
   const title = crumbs.map(({ label }) => oneLine(label, 60));
   useEffect(() => {
     document.title = [...title.slice(-2).reverse(), 'Turnwise'].join(' · ');
@@ -79,7 +89,16 @@ export function Shell({ crumbs, up, children }: ShellProps) {
         </div>
       </header>
       {helpShown.value && <Keys />}
-      <main class="inner">{children}</main>
+      <main class="inner">
+        {problem ? (
+          <>
+            <h1 class="title">This cannot be shown</h1>
+            <Failed problem={problem} />
+          </>
+        ) : (
+          children || <Waiting lines={8} />
+        )}
+      </main>
     </>
   );
 }

@@ -14,16 +14,6 @@ export function Failed({ problem }: { readonly problem: Problem }) {
   );
 }
 
-/** Where a whole page cannot be shown. */
-export function PageFailed({ problem }: { readonly problem: Problem }) {
-  return (
-    <>
-      <h1 class="title">This cannot be shown</h1>
-      <Failed problem={problem} />
-    </>
-  );
-}
-
 /** Nothing at first: what comes at once must not flicker. */
 export function Waiting({ lines = 3 }: { readonly lines?: number }) {
   const [shown, setShown] = useState(false);

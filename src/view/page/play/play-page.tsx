@@ -1,34 +1,28 @@
 /** What does a checkpoint do, and how sure is it? And what would have happened, had a turn been another? */
 
-import { useEffect, useState } from 'preact/hooks';
-import type { PlayEvent, PlayMove, PlayRequest } from '../../play/messages.ts';
-import type { GroupOutline, Problem, RunOverview } from '../../shapes.ts';
-import { postJson, Refusal, runPath } from '../data/client.ts';
+import type { PlayRequest } from '../../play/messages.ts';
+import type { GroupOutline, RunOverview } from '../../shapes.ts';
+import { runPath } from '../data/client.ts';
 import { useLoaded } from '../data/loaded.ts';
-import { listen } from '../data/stream.ts';
 import { useKeys } from '../navigation/keys.ts';
 import { episodeAddress, placeName } from '../navigation/places.ts';
 import { address, query, show } from '../navigation/router.ts';
+import { Choice } from '../parts/choice.tsx';
 import { Link } from '../parts/link.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { Failed, PageFailed, Waiting } from '../parts/states.tsx';
+import { Failed } from '../parts/states.tsx';
 import { number } from '../text/format.ts';
 import { oneLine, safeText } from '../text/safe-text.ts';
 import { Controls } from './controls.tsx';
 import { PlayedTurn } from './played-turn.tsx';
+import { usePlay } from './use-play.ts';
 
 export function PlayPage({ run }: { readonly run: string }) {
   const { value: overview, problem } = useLoaded<RunOverview>(runPath(run));
   const up = address('runs', run);
   return (
-    <Shell crumbs={[{ label: 'runs', to: '/' }, { label: run, to: up }, { label: 'play' }]} up={up}>
-      {problem ? (
-        <PageFailed problem={problem} />
-      ) : overview ? (
-        <Body overview={overview} />
-      ) : (
-        <Waiting lines={8} />
-      )}
+    <Shell crumbs={[{ label: run, to: up }, { label: 'play' }]} problem={problem}>
+      {overview && <Body overview={overview} />}
     </Shell>
   );
 }
@@ -58,52 +52,13 @@ function requestOf(run: string, checkpoints: readonly number[]): PlayRequest {
   };
 }
 
-interface Playing {
-  readonly id?: string;
-  readonly events: readonly PlayEvent[];
-  readonly problem?: Problem;
-}
-
-/** The episode that `asked` begins; another one where it changes. */
-function usePlay(asked: string): Playing & { readonly move: (move: PlayMove) => void } {
-  const [state, setState] = useState<Playing>({ events: [] });
-  useEffect(() => {
-    const stop = new AbortController();
-    setState({ events: [] });
-    const failed = (error: unknown): void => {
-      if (stop.signal.aborted) return;
-      const problem =
-        error instanceof Refusal ? error.problem : { code: 'unexpected', message: String(error) };
-      setState((before) => ({ ...before, problem }));
-    };
-    postJson<{ readonly id: string }>('/api/plays', JSON.parse(asked), stop.signal)
-      .then(async ({ id }) => {
-        setState({ id, events: [] });
-        const ended = new AbortController();
-        const signal = AbortSignal.any([stop.signal, ended.signal]);
-        await listen(`/api/plays/${id}`, signal, ({ data }) => {
-          const event = JSON.parse(data) as PlayEvent;
-          if (event.kind === 'end' || event.kind === 'problem') ended.abort();
-          setState((before) => ({ ...before, events: [...before.events, event] }));
-        });
-      })
-      .catch(failed);
-    return () => stop.abort();
-  }, [asked]);
-  const move = (given: PlayMove): void => {
-    if (state.id !== undefined) void postJson(`/api/plays/${state.id}`, given).catch(() => {});
-  };
-  return { ...state, move };
-}
-
 function Body({ overview }: { readonly overview: RunOverview }) {
   const { name, checkpoints } = overview;
   const request = requestOf(name, checkpoints);
-  const { events, problem: refused, move } = usePlay(JSON.stringify(request));
+  const { events, problem, move } = usePlay(JSON.stringify(request));
   const opened = events.find((event) => event.kind === 'open');
   const last = events.at(-1);
   const end = last?.kind === 'end' ? last : undefined;
-  const failed = last?.kind === 'problem' ? last : undefined;
   const state = last?.kind === 'state' && !last.replayed ? last : undefined;
   const picture = events.findLast((event) => event.kind === 'state')?.picture;
   const again = (): void => show({ attempt: request.attempt + 1 });
@@ -113,7 +68,6 @@ function Body({ overview }: { readonly overview: RunOverview }) {
     { key: 'a', does: 'play again', act: again },
   ]);
   const { from } = request;
-  const problem = refused ?? failed;
   return (
     <>
       <div class="title">
@@ -134,7 +88,7 @@ function Body({ overview }: { readonly overview: RunOverview }) {
           </p>
         </div>
         <div class="tools">
-          <Choice request={request} checkpoints={checkpoints} />
+          <Choices request={request} checkpoints={checkpoints} />
           <button type="button" onClick={again}>
             Again <kbd>a</kbd>
           </button>
@@ -200,7 +154,7 @@ function Body({ overview }: { readonly overview: RunOverview }) {
   );
 }
 
-function Choice({
+function Choices({
   request,
   checkpoints,
 }: {
@@ -209,30 +163,21 @@ function Choice({
 }) {
   return (
     <>
-      <label class="field">
-        <span class="ink2">checkpoint</span>
-        <select
-          value={String(request.checkpoint)}
-          onChange={({ currentTarget }) => show({ step: currentTarget.value })}
-        >
-          {checkpoints.map((step) => (
-            <option key={step}>{step}</option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label="checkpoint"
+        value={String(request.checkpoint)}
+        options={checkpoints.map((step) => [step, String(step)])}
+        onChange={(step) => show({ step })}
+      />
       {request.from === undefined && (
         <>
-          <label class="field">
-            <span class="unseen">Tasks</span>
-            <select
-              value={request.split}
-              onChange={({ currentTarget }) => show({ split: currentTarget.value })}
-            >
-              {['train', 'validation', 'test'].map((split) => (
-                <option key={split}>{split}</option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="Tasks"
+            isUnseen
+            value={request.split}
+            options={['train', 'validation', 'test'].map((split) => [split, split])}
+            onChange={(split) => show({ split })}
+          />
           <label class="field">
             <span class="ink2">task</span>
             <input

@@ -10,6 +10,7 @@ export interface SmallChart {
 }
 
 export const smallCharts: readonly SmallChart[] = [
+  { metric: 'reward/mean', title: 'Return in training' },
   { metric: 'policy/kl', title: 'KL to the sampling policy' },
   { metric: 'policy/entropy', title: 'Entropy', unit: 'nats' },
   { metric: 'policy/clip_fraction', title: 'Clipped tokens' },

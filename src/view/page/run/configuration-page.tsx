@@ -3,7 +3,8 @@
 import type { Setting } from '../../shapes.ts';
 import { runPath } from '../data/client.ts';
 import { useLoaded } from '../data/loaded.ts';
-import { query, show } from '../navigation/router.ts';
+import { query } from '../navigation/router.ts';
+import { Search } from '../parts/search.tsx';
 import { Failed, Waiting } from '../parts/states.tsx';
 import { plural } from '../text/format.ts';
 import { Settings } from './settings-card.tsx';
@@ -26,18 +27,10 @@ function Configuration({ run }: { readonly run: string }) {
   const differing = shown.filter(({ differs }) => differs);
   return (
     <>
-      <label class="field search">
-        <span class="unseen">Search settings</span>
-        <input
-          type="search"
-          placeholder="Search settings"
-          value={query.value.get('q') ?? ''}
-          onInput={({ currentTarget }) => show({ q: currentTarget.value || undefined })}
-        />
-      </label>
+      <Search what="Search settings" />
       {differing.length > 0 && (
         <section class="card" aria-label="What differs">
-          <h2>{plural(differing.length, 'setting')} that differ from the defaults</h2>
+          <h2>{plural(differing.length, 'setting')} other than usual</h2>
           <Settings settings={differing} />
         </section>
       )}

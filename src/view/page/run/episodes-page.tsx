@@ -1,15 +1,17 @@
 /** Which episodes should I read? Those of a step or an evaluation, by what the index knows of them. */
 
-import { useState } from 'preact/hooks';
 import type { MemberRow, RunOverview, StepEpisodes } from '../../shapes.ts';
 import { runPath } from '../data/client.ts';
 import { useLoaded } from '../data/loaded.ts';
 import { useKeys } from '../navigation/keys.ts';
 import { episodeAddress, episodeQuery, placeName } from '../navigation/places.ts';
 import { go, query, show } from '../navigation/router.ts';
+import { Choice } from '../parts/choice.tsx';
 import { Link } from '../parts/link.tsx';
 import { Mark } from '../parts/members.tsx';
+import { Rows, useRow } from '../parts/rows.tsx';
 import { Failed, Waiting } from '../parts/states.tsx';
+import { type Column, TableHead } from '../parts/table-head.tsx';
 import { count, duration, number, plural, signed } from '../text/format.ts';
 import { TabPage } from './tab-page.tsx';
 
@@ -29,7 +31,11 @@ const orders: Readonly<Record<string, (row: MemberRow) => number>> = {
   time: ({ seconds }) => -seconds,
 };
 
-const pageSize = 100;
+const columns: readonly Column[] = [
+  'Episode',
+  ...['Return', 'Turns', 'Tokens', 'Surprise', 'Advantage', 'Time'].map((right) => ({ right })),
+  'End',
+];
 
 export function EpisodesPage({ run }: { readonly run: string }) {
   return (
@@ -46,6 +52,14 @@ function Episodes({ run, overview }: { readonly run: string; readonly overview: 
   const { value, problem } = useLoaded<StepEpisodes>(
     place === undefined ? undefined : runPath(run, `/places/${place}`),
   );
+  const move = (by: number) => (): void => {
+    const next = places[places.indexOf(place ?? '') + by];
+    if (next !== undefined) show({ at: next });
+  };
+  useKeys([
+    { key: '[', does: 'previous stored step', act: move(-1) },
+    { key: ']', does: 'next stored step', act: move(1) },
+  ]);
   if (place === undefined) {
     return (
       <p class="ink2">
@@ -57,18 +71,23 @@ function Episodes({ run, overview }: { readonly run: string; readonly overview: 
   return (
     <>
       <div class="tools wrap">
-        <Choice name="at" label="of" value={place} options={places.map((one) => [one, placeName(one)])} />
         <Choice
-          name="where"
+          label="of"
+          value={place}
+          options={offered(places, place).map((one) => [one, placeName(one)])}
+          onChange={(next) => show({ at: next })}
+        />
+        <Choice
           label="which"
           value={query.value.get('where') ?? 'all'}
           options={Object.keys(filters).map((name) => [name, name])}
+          onChange={(where) => show({ where })}
         />
         <Choice
-          name="sort"
           label="by"
           value={query.value.get('sort') ?? 'group'}
           options={Object.keys(orders).map((name) => [name, name])}
+          onChange={(sort) => show({ sort })}
         />
       </div>
       {value ? <Table run={run} place={place} members={value.members} /> : <Waiting lines={10} />}
@@ -76,25 +95,16 @@ function Episodes({ run, overview }: { readonly run: string; readonly overview: 
   );
 }
 
-interface ChoiceProps {
-  readonly name: string;
-  readonly label: string;
-  readonly value: string;
-  readonly options: readonly (readonly [string, string])[];
-}
+const mostOffered = 200;
+const neighbours = 10;
 
-function Choice({ name, label, value, options }: ChoiceProps) {
-  return (
-    <label class="field">
-      <span class="ink2">{label}</span>
-      <select value={value} onChange={({ currentTarget }) => show({ [name]: currentTarget.value })}>
-        {options.map(([option, text]) => (
-          <option key={option} value={option}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+/** Of thousands of steps some from all over the run, and those beside the present one. */
+export function offered(places: readonly string[], present: string | undefined): readonly string[] {
+  if (places.length <= mostOffered) return places;
+  const every = Math.ceil(places.length / mostOffered);
+  const at = places.indexOf(present ?? '');
+  return places.filter(
+    (_, index) => index % every === 0 || index === places.length - 1 || Math.abs(index - at) <= neighbours,
   );
 }
 
@@ -107,43 +117,25 @@ function Table({
   readonly place: string;
   readonly members: readonly MemberRow[];
 }) {
-  const [chosen, choose] = useState(0);
-  const [shown, setShown] = useState(pageSize);
   const holds = filters[query.value.get('where') ?? ''] ?? filters.all!;
   const order = orders[query.value.get('sort') ?? ''] ?? orders.group!;
   const rows = members.filter(holds).sort((a, b) => order(a) - order(b));
   const at = (row: MemberRow) => ({ run, place, group: row.group, label: row.label });
-  const move = (to: number) => () => choose(Math.max(0, Math.min(Math.min(shown, rows.length) - 1, to)));
-  useKeys([
-    { key: 'j', does: 'next episode', act: move(chosen + 1) },
-    { key: 'k', does: 'previous episode', act: move(chosen - 1) },
-    { key: 'g', does: 'first episode', act: move(0) },
-    { key: 'G', does: 'last episode', act: move(rows.length - 1) },
-    {
-      key: 'Enter',
-      does: 'open the episode',
-      act: () => rows[chosen] && go(episodeAddress(at(rows[chosen]), rows[chosen].member)),
-    },
-  ]);
+  const chosen = useRow('episode', rows.length, `${place} ${rows.length}`, (index) =>
+    go(episodeAddress(at(rows[index]!), rows[index]!.member)),
+  );
   return (
     <section class="card flush" aria-label="Episodes">
-      <table class="rows episodes">
-        <thead>
-          <tr>
-            {['Episode', 'Return', 'Turns', 'Tokens', 'Surprise', 'Advantage', 'Time', 'End'].map(
-              (title, index) => (
-                <th key={title} scope="col" class={index === 0 || title === 'End' ? '' : 'right'}>
-                  {title}
-                </th>
-              ),
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.slice(0, shown).map((row, index) => (
+      <table class="rows episodes" aria-rowcount={rows.length + 1}>
+        <TableHead columns={columns} />
+        <Rows
+          rows={rows}
+          chosen={chosen}
+          draw={(row, index) => (
             <tr
               key={`${row.label} ${row.group} ${row.member} ${row.role}`}
               class={index === chosen ? 'current' : ''}
+              aria-rowindex={index + 2}
             >
               <th scope="row">
                 <Link to={episodeAddress(at(row), row.member)} asks={episodeQuery(at(row), row.member)}>
@@ -160,20 +152,10 @@ function Table({
               <td class="right">{duration(row.seconds)}</td>
               <td>{row.stop}</td>
             </tr>
-          ))}
-        </tbody>
+          )}
+        />
       </table>
-      <p class="empty ink2">
-        {plural(rows.length, 'row')}
-        {rows.length > shown && (
-          <>
-            {' '}
-            <button type="button" onClick={() => setShown(shown + 5 * pageSize)}>
-              Show more
-            </button>
-          </>
-        )}
-      </p>
+      <p class="empty ink2">{plural(rows.length, 'row')}</p>
     </section>
   );
 }

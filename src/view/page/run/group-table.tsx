@@ -1,11 +1,12 @@
 /** The groups of a step, the most telling first. */
 
-import { useEffect, useState } from 'preact/hooks';
-import { useKeys } from '../navigation/keys.ts';
+import { useState } from 'preact/hooks';
 import { groupAddress, groupQuery, placeName } from '../navigation/places.ts';
 import { go } from '../navigation/router.ts';
 import { Link } from '../parts/link.tsx';
 import { Members } from '../parts/members.tsx';
+import { Rows, useRow } from '../parts/rows.tsx';
+import { type Column, TableHead } from '../parts/table-head.tsx';
 import { number, plural, signed } from '../text/format.ts';
 import type { GroupSummary } from './step-summary.ts';
 
@@ -17,20 +18,17 @@ interface GroupTableProps {
 
 const shownAtFirst = 12;
 
+const columns: readonly Column[] = [
+  ...['Group', 'Members'],
+  ...[{ right: 'Succeeded' }, { right: 'Turns' }, { right: 'Surprise' }],
+  ...[{ right: 'Return' }, { right: 'Advantage' }],
+];
+
 export function GroupTable({ run, place, groups }: GroupTableProps) {
-  const [chosen, choose] = useState(0);
   const [all, showAll] = useState(false);
-  useEffect(() => choose(0), [place]);
   const rows = all ? groups : groups.slice(0, shownAtFirst);
   const at = (group: GroupSummary) => ({ run, place, group: group.group, label: group.label });
-  const move = (to: number) => () => choose(Math.max(0, Math.min(rows.length - 1, to)));
-  useKeys([
-    { key: 'j', does: 'next group', act: move(chosen + 1) },
-    { key: 'k', does: 'previous group', act: move(chosen - 1) },
-    { key: 'g', does: 'first group', act: move(0) },
-    { key: 'G', does: 'last group', act: move(rows.length - 1) },
-    { key: 'Enter', does: 'open the group', act: () => rows[chosen] && go(groupAddress(at(rows[chosen]))) },
-  ]);
+  const chosen = useRow('group', rows.length, place, (index) => go(groupAddress(at(rows[index]!))));
   return (
     <section class="card flush" aria-label={`Groups of ${placeName(place)}`}>
       <div class="card-head">
@@ -40,31 +38,17 @@ export function GroupTable({ run, place, groups }: GroupTableProps) {
           <kbd>j</kbd> <kbd>k</kbd> <kbd>↵</kbd>
         </span>
       </div>
-      <table class="rows groups">
-        <thead>
-          <tr>
-            <th scope="col">Group</th>
-            <th scope="col">Members</th>
-            <th scope="col" class="right">
-              Succeeded
-            </th>
-            <th scope="col" class="right">
-              Turns
-            </th>
-            <th scope="col" class="right">
-              Surprise
-            </th>
-            <th scope="col" class="right">
-              Return
-            </th>
-            <th scope="col" class="right">
-              Advantage
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((group, index) => (
-            <tr key={`${group.label} ${group.group}`} class={index === chosen ? 'current' : ''}>
+      <table class="rows groups" aria-rowcount={rows.length + 1}>
+        <TableHead columns={columns} />
+        <Rows
+          rows={rows}
+          chosen={chosen}
+          draw={(group, index) => (
+            <tr
+              key={`${group.label} ${group.group}`}
+              class={index === chosen ? 'current' : ''}
+              aria-rowindex={index + 2}
+            >
               <th scope="row">
                 <Link to={groupAddress(at(group))} asks={groupQuery(at(group))}>
                   {group.group}
@@ -84,8 +68,8 @@ export function GroupTable({ run, place, groups }: GroupTableProps) {
               <td class="right returns">{spread([group.low, group.high])}</td>
               <td class="right advantage">{advantages(group)}</td>
             </tr>
-          ))}
-        </tbody>
+          )}
+        />
       </table>
       {!all && groups.length > shownAtFirst && (
         <p class="empty">

@@ -1,13 +1,14 @@
 /** What did this one number do? All metrics, searchable, drawn as the run page draws its eight. */
 
+import { useLayoutEffect } from 'preact/hooks';
 import type { SeriesTable } from '../../series.ts';
 import { decodeSeries } from '../../series.ts';
 import { ask, runPath } from '../data/client.ts';
 import { useLoaded } from '../data/loaded.ts';
-import { useKeys } from '../navigation/keys.ts';
 import { query, show } from '../navigation/router.ts';
+import { Search } from '../parts/search.tsx';
 import { Waiting } from '../parts/states.tsx';
-import { viewOf } from './run-view.ts';
+import { useViewKeys, viewOf } from './run-view.ts';
 import { MetricChart } from './small-charts.tsx';
 import { TabPage } from './tab-page.tsx';
 
@@ -31,21 +32,18 @@ function Metrics({ run, names }: { readonly run: string; readonly names: readonl
   const { value: curves } = useLoaded<SeriesTable>(path, 0, async (signal) =>
     decodeSeries(await (await ask(path, signal ? { signal } : {})).arrayBuffer()),
   );
-  const { axis, smoothing } = viewOf(query.value);
-  useKeys([{ key: '/', does: 'search', act: () => document.getElementById('search')?.focus() }]);
+  const view = viewOf(query.value);
+  const { axis, smoothing } = view;
+  useViewKeys(view);
+  // Whoever comes to search goes on typing.
+  useLayoutEffect(() => {
+    if (!query.peek().has('search')) return;
+    show({ search: undefined });
+    document.getElementById('search')?.focus();
+  }, []);
   return (
     <>
-      <label class="field search">
-        <span class="unseen">Search metrics</span>
-        <input
-          id="search"
-          type="search"
-          placeholder="Search metrics"
-          value={wanted}
-          onInput={({ currentTarget }) => show({ q: currentTarget.value || undefined })}
-        />
-        <kbd>/</kbd>
-      </label>
+      <Search what="Search metrics" />
       {curves ? (
         <div class="small-charts">
           {shown

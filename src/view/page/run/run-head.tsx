@@ -3,27 +3,36 @@
 import type { RunOverview } from '../../shapes.ts';
 import { stateMarks } from '../../state.ts';
 import { bundleStart } from '../data/bundle.ts';
+import { annotationsAddress } from '../navigation/places.ts';
 import { address } from '../navigation/router.ts';
 import { Link } from '../parts/link.tsx';
 import { count, duration, size } from '../text/format.ts';
 import { oneLine } from '../text/safe-text.ts';
+import { BundleButton } from './bundle-button.tsx';
 
 const tabs = [
   ['', 'Overview'],
   ['metrics', 'Metrics'],
   ['episodes', 'Episodes'],
+  ['evaluations', 'Evaluations'],
   ['config', 'Configuration'],
   ['log', 'Log'],
 ] as const;
 
+export type RunTab = (typeof tabs)[number][0];
+
 interface RunHeadProps {
   readonly overview: RunOverview;
-  readonly tab: (typeof tabs)[number][0];
+  readonly tab: RunTab;
 }
 
 export function RunHead({ overview, tab }: RunHeadProps) {
   const { name, state, resume, history, metrics, episodes, damaged } = overview;
-  const counts: Readonly<Record<string, number>> = { metrics: metrics.length, episodes };
+  const counts: Readonly<Record<string, number>> = {
+    metrics: metrics.length,
+    episodes,
+    evaluations: history.evaluations.length,
+  };
   return (
     <>
       <div class="title">
@@ -36,11 +45,14 @@ export function RunHead({ overview, tab }: RunHeadProps) {
           </h1>
           <p class="ink2">{facts(overview).join(' · ')}</p>
         </div>
-        {overview.checkpoints.length > 0 && bundleStart === undefined && (
+        {bundleStart === undefined && (
           <div class="tools">
-            <Link class="button" to={address('runs', name, 'play')}>
-              Play
-            </Link>
+            {overview.checkpoints.length > 0 && (
+              <Link class="button" to={address('runs', name, 'play')}>
+                Play
+              </Link>
+            )}
+            {tab === '' && <BundleButton run={name} />}
           </div>
         )}
       </div>
@@ -65,6 +77,11 @@ export function RunHead({ overview, tab }: RunHeadProps) {
             {counts[path] !== undefined && <span class="ink3"> {count(counts[path])}</span>}
           </Link>
         ))}
+        {overview.annotations > 0 && bundleStart === undefined && (
+          <Link to={annotationsAddress(name)}>
+            Annotations<span class="ink3"> {count(overview.annotations)}</span>
+          </Link>
+        )}
       </nav>
     </>
   );

@@ -2,22 +2,21 @@
 
 import { useEffect, useMemo } from 'preact/hooks';
 import type { SeriesTable } from '../../series.ts';
-import { axes } from '../../series.ts';
 import type { RunOverview, StepEpisodes } from '../../shapes.ts';
 import { pinnedX } from '../charts/cursor.ts';
-import { nearestIndex, smoothings } from '../charts/curve.ts';
+import { nearestIndex } from '../charts/curve.ts';
 import { runPath } from '../data/client.ts';
 import { useLoaded } from '../data/loaded.ts';
 import { RunStore } from '../data/run-store.ts';
 import { useKeys } from '../navigation/keys.ts';
-import { query, show } from '../navigation/router.ts';
+import { address, go, query, show } from '../navigation/router.ts';
 import { Shell } from '../parts/shell.tsx';
-import { Failed, PageFailed, Waiting } from '../parts/states.tsx';
+import { Failed } from '../parts/states.tsx';
 import { drawnMetrics } from './charts-of-run.ts';
 import { Figures } from './figures.tsx';
 import { GroupTable } from './group-table.tsx';
 import { RunHead } from './run-head.tsx';
-import { nearestStored, viewOf } from './run-view.ts';
+import { nearestStored, useViewKeys, viewOf } from './run-view.ts';
 import { SettingsCard } from './settings-card.tsx';
 import { SmallCharts } from './small-charts.tsx';
 import { StepCard } from './step-card.tsx';
@@ -31,14 +30,8 @@ export function RunPage({ run }: { readonly run: string }) {
   const { value: curves } = store.curves;
   const { value: problem } = store.problem;
   return (
-    <Shell crumbs={[{ label: 'runs', to: '/' }, { label: run }]} up="/">
-      {problem && !overview ? (
-        <PageFailed problem={problem} />
-      ) : overview && curves ? (
-        <Body overview={overview} curves={curves} version={store.episodes.value} />
-      ) : (
-        <Waiting lines={8} />
-      )}
+    <Shell crumbs={[{ label: run }]} problem={overview ? undefined : problem}>
+      {overview && curves && <Body overview={overview} curves={curves} version={store.episodes.value} />}
     </Shell>
   );
 }
@@ -79,20 +72,26 @@ function Body({ overview, curves, version }: BodyProps) {
   useKeys([
     { key: '[', does: 'previous stored step', act: () => move(-1) },
     { key: ']', does: 'next stored step', act: () => move(1) },
-    {
-      key: 'x',
-      does: 'next x-axis',
-      act: () => show({ x: axes[(axes.indexOf(view.axis) + 1) % axes.length] }),
-    },
-    {
-      key: 's',
-      does: 'smoothing',
-      act: () => {
-        const at = smoothings.indexOf(view.smoothing);
-        show({ smooth: smoothings[(at + 1) % smoothings.length] });
-      },
-    },
   ]);
+  const warned = [...new Set(overview.history.warnings.map((warning) => warning.step))].sort((a, b) => a - b);
+  const toWarning = (by: 1 | -1): void => {
+    // Before somebody chooses a step, the last one is shown.
+    const at = view.step ?? Number.POSITIVE_INFINITY;
+    const next =
+      by > 0
+        ? (warned.find((one) => one > at) ?? warned[0])
+        : (warned.findLast((one) => one < at) ?? warned.at(-1));
+    if (next === undefined) return;
+    show({ step: next, bar: undefined });
+    const told = document.querySelector<HTMLDetailsElement>('details.warnings');
+    if (told) told.open = true;
+  };
+  useKeys([
+    { key: 'n', does: 'next step with a warning', act: () => toWarning(1) },
+    { key: 'N', does: 'previous one', act: () => toWarning(-1) },
+    { key: '/', does: 'search all metrics', act: () => go(`${address('runs', name, 'metrics')}?search=`) },
+  ]);
+  useViewKeys(view);
   return (
     <>
       <RunHead overview={overview} tab="" />

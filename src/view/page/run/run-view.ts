@@ -2,6 +2,8 @@
 
 import { type Axis, axes } from '../../series.ts';
 import { smoothings } from '../charts/curve.ts';
+import { useKeys } from '../navigation/keys.ts';
+import { show } from '../navigation/router.ts';
 
 export interface View {
   readonly axis: Axis;
@@ -31,4 +33,20 @@ export function nearestStored(stored: readonly number[], step: number | undefine
     (best, one) => (best === undefined || Math.abs(one - step) < Math.abs(best - step) ? one : best),
     undefined,
   );
+}
+
+/** Keys for how curves are drawn. */
+export function useViewKeys({ axis, smoothing }: View): void {
+  useKeys([
+    {
+      key: 'x',
+      does: 'next x-axis',
+      act: () => show({ x: axes[(axes.indexOf(axis) + 1) % axes.length] }),
+    },
+    {
+      key: 's',
+      does: 'smoothing',
+      act: () => show({ smooth: smoothings[(smoothings.indexOf(smoothing) + 1) % smoothings.length] }),
+    },
+  ]);
 }

@@ -60,7 +60,7 @@ export function Settings({ settings }: { readonly settings: readonly Setting[] }
           <dt>{oneLine(key, 80)}</dt>
           <dd>
             {differs ? <b>{settingValue(value)}</b> : settingValue(value)}
-            {differs && usual !== undefined && <span class="ink3"> {settingValue(usual)}</span>}
+            {differs && usual !== undefined && <span class="ink3"> default {settingValue(usual)}</span>}
           </dd>
         </div>
       ))}

@@ -1,4 +1,4 @@
-/** Eight small charts with the same x-axis and cursor: what most often explains why a run does or does not learn. */
+/** Small charts with the same x-axis and cursor: what most often explains why a run does or does not learn. */
 
 import { useMemo } from 'preact/hooks';
 import type { Axis, SeriesTable } from '../../series.ts';
@@ -20,7 +20,7 @@ export function SmallCharts(props: SmallChartsProps) {
     props.curves.series[metric]?.mean.some(Number.isFinite),
   );
   return (
-    <div class="small-charts">
+    <div class={measured.length % 3 === 0 ? 'small-charts by-three' : 'small-charts'}>
       {measured.map((chart) => (
         <MetricChart key={chart.metric} chart={chart} {...props} />
       ))}

@@ -7,9 +7,12 @@ import type { RunOverview } from '../../shapes.ts';
 import { Chart, type ChartProps, type Line } from '../charts/chart.tsx';
 import { rangeOf, smoothed, smoothings } from '../charts/curve.ts';
 import { show } from '../navigation/router.ts';
+import { Choice } from '../parts/choice.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { number, share } from '../text/format.ts';
 import { exploitability, trainingSuccess } from './charts-of-run.ts';
 import type { View } from './run-view.ts';
+import { Warnings } from './warnings.tsx';
 
 interface SuccessChartProps {
   readonly overview: RunOverview;
@@ -41,36 +44,20 @@ export function SuccessChart({ overview, curves, view, onPick }: SuccessChartPro
     <section class="card success" aria-label="Success">
       <div class="card-head">
         <h2>{game ? 'Exploitability' : 'Success'}</h2>
-        <label class="field">
-          <span class="unseen">x-axis</span>
-          <select
-            value={axis}
-            onChange={({ currentTarget }) =>
-              show({ x: currentTarget.value === 'step' ? undefined : currentTarget.value })
-            }
-          >
-            {axes.map((name) => (
-              <option key={name} value={name}>
-                by {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label class="field">
-          <span class="unseen">Smoothing</span>
-          <select
-            value={smoothing}
-            onChange={({ currentTarget }) =>
-              show({ smooth: currentTarget.value === '0.8' ? undefined : currentTarget.value })
-            }
-          >
-            {smoothings.map((amount) => (
-              <option key={amount} value={amount}>
-                {amount === 0 ? 'not smoothed' : `smoothing ${amount}`}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="x-axis"
+          isUnseen
+          value={axis}
+          options={axes.map((name) => [name, `by ${name}`])}
+          onChange={(x) => show({ x: x === 'step' ? undefined : x })}
+        />
+        <Choice
+          label="Smoothing"
+          isUnseen
+          value={smoothing}
+          options={smoothings.map((one) => [one, one === 0 ? 'not smoothed' : `smoothing ${one}`])}
+          onChange={(smooth) => show({ smooth: smooth === '0.8' ? undefined : smooth })}
+        />
         {!game && <span class="ink3 small wide">95 % interval shaded</span>}
       </div>
       <Chart
@@ -91,18 +78,11 @@ export function SuccessChart({ overview, curves, view, onPick }: SuccessChartPro
           </>
         )}
       </p>
+      <Warnings warnings={overview.history.warnings} />
       <details>
         <summary>Table of evaluations</summary>
         <table class="rows plain">
-          <thead>
-            <tr>
-              <th scope="col">Step</th>
-              <th scope="col">Sampled</th>
-              <th scope="col">95 % interval</th>
-              <th scope="col">Greedy</th>
-              <th scope="col">Return</th>
-            </tr>
-          </thead>
+          <TableHead columns={['Step', 'Sampled', '95 % interval', 'Greedy', 'Return']} />
           <tbody>
             {evaluations.slice(-200).map(({ step, label, sampled, greedy }) => (
               <tr key={`${step} ${label}`}>

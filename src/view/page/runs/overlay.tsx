@@ -6,6 +6,7 @@ import { Chart, type Line } from '../charts/chart.tsx';
 import { dashes, seriesColours } from '../charts/colours.ts';
 import { useKeys } from '../navigation/keys.ts';
 import { query, show } from '../navigation/router.ts';
+import { Choice } from '../parts/choice.tsx';
 import { oneLine } from '../text/safe-text.ts';
 import { settingText } from './grouping.ts';
 
@@ -40,14 +41,12 @@ export function Overlay({ runs, groupBy }: OverlayProps) {
     <section class="card" aria-label="Curves">
       <div class="card-head">
         <h2>Held-out success</h2>
-        <label class="field">
-          <span class="ink2">by</span>
-          <select value={axis} onChange={({ currentTarget }) => show({ x: currentTarget.value })}>
-            {overlayAxes.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="by"
+          value={axis}
+          options={overlayAxes.map((name) => [name, name])}
+          onChange={(x) => show({ x })}
+        />
       </div>
       <Chart xs={xs} lines={lines} range={[0, 1]} height={260} axes label={label} />
     </section>

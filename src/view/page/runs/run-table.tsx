@@ -7,57 +7,39 @@ import { Sparkline } from '../charts/sparkline.tsx';
 import { runPath } from '../data/client.ts';
 import { address } from '../navigation/router.ts';
 import { Link } from '../parts/link.tsx';
+import { Rows } from '../parts/rows.tsx';
+import { type Column, TableHead } from '../parts/table-head.tsx';
 import { age, count, duration, share } from '../text/format.ts';
 import { oneLine } from '../text/safe-text.ts';
 
+const columns: readonly Column[] = [
+  ...[{ unseen: 'Drawn above' }, 'Run', 'World', 'Recipe', { right: 'Seed' }],
+  ...[{ right: 'Held-out success' }, 'Curve', { right: 'Steps' }, { right: 's/step' }],
+  ...[{ right: 'Warnings' }, { right: 'Age' }],
+];
+
 interface RunTableProps {
   readonly rows: readonly RunRow[];
-  readonly current: string | undefined;
+  readonly chosen: number;
   readonly selected: ReadonlySet<string>;
   readonly onToggle: (run: RunRow) => void;
   readonly groupOf: (run: RunRow) => string | undefined;
 }
 
-export function RunTable({ rows, current, selected, onToggle, groupOf }: RunTableProps) {
+export function RunTable({ rows, chosen, selected, onToggle, groupOf }: RunTableProps) {
   return (
     <table class="rows runs">
-      <thead>
-        <tr>
-          <th scope="col">
-            <span class="unseen">Drawn above</span>
-          </th>
-          <th scope="col">Run</th>
-          <th scope="col">World</th>
-          <th scope="col">Recipe</th>
-          <th scope="col" class="right">
-            Seed
-          </th>
-          <th scope="col" class="right">
-            Held-out success
-          </th>
-          <th scope="col">Curve</th>
-          <th scope="col" class="right">
-            Steps
-          </th>
-          <th scope="col" class="right">
-            s/step
-          </th>
-          <th scope="col" class="right">
-            Warnings
-          </th>
-          <th scope="col" class="right">
-            Age
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((run, index) => {
+      <TableHead columns={columns} />
+      <Rows
+        rows={rows}
+        chosen={chosen}
+        draw={(run, index) => {
           const group = groupOf(run);
           const opens = group !== undefined && (index === 0 || groupOf(rows[index - 1]!) !== group);
           return [
             opens && (
               <tr key={`group ${group}`} class="grouping">
-                <th scope="rowgroup" colSpan={11}>
+                <th scope="rowgroup" colSpan={columns.length}>
                   {oneLine(group)}
                 </th>
               </tr>
@@ -65,13 +47,13 @@ export function RunTable({ rows, current, selected, onToggle, groupOf }: RunTabl
             <Row
               key={run.name}
               run={run}
-              isCurrent={run.name === current}
+              isCurrent={index === chosen}
               isSelected={selected.has(run.name)}
               onToggle={() => onToggle(run)}
             />,
           ];
-        })}
-      </tbody>
+        }}
+      />
     </table>
   );
 }

@@ -7,10 +7,13 @@ import { bundleStart } from '../data/bundle.ts';
 import { useLoaded } from '../data/loaded.ts';
 import { listen } from '../data/stream.ts';
 import { useKeys } from '../navigation/keys.ts';
+import { compareAddress } from '../navigation/places.ts';
 import { address, go, query, show } from '../navigation/router.ts';
+import { Choice } from '../parts/choice.tsx';
 import { Link } from '../parts/link.tsx';
+import { useRow } from '../parts/rows.tsx';
+import { Search } from '../parts/search.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { PageFailed, Waiting } from '../parts/states.tsx';
 import { plural } from '../text/format.ts';
 import { oneLine } from '../text/safe-text.ts';
 import { chosenKey, groupKeys, settingText } from './grouping.ts';
@@ -21,14 +24,8 @@ export function RunsPage() {
   const version = useListChanges();
   const { value, problem } = useLoaded<RunList>('/api/runs', version);
   return (
-    <Shell crumbs={[{ label: 'runs' }]}>
-      {problem && !value ? (
-        <PageFailed problem={problem} />
-      ) : value ? (
-        <List list={value} />
-      ) : (
-        <Waiting lines={6} />
-      )}
+    <Shell crumbs={[{ label: 'runs' }]} isFirst problem={value ? undefined : problem}>
+      {value && <List list={value} />}
     </Shell>
   );
 }
@@ -48,7 +45,6 @@ function useListChanges(): number {
 }
 
 function List({ list }: { readonly list: RunList }) {
-  const [chosen, choose] = useState(0);
   const wanted = query.value.get('q') ?? '';
   const selected = new Set((query.value.get('runs') ?? '').split(',').filter(Boolean));
   const keys = groupKeys(list.runs);
@@ -57,21 +53,20 @@ function List({ list }: { readonly list: RunList }) {
     .filter((run) => matches(run, wanted))
     .sort((a, b) => b.history.began - a.history.began);
   const sorted = key === undefined ? rows : grouped(rows, key);
-  const current = sorted[Math.min(chosen, sorted.length - 1)];
+  const chosen = useRow('run', sorted.length, '', (index) => go(address('runs', sorted[index]!.name)));
+  const current = sorted[chosen];
   const toggle = (run: RunRow): void => {
     if (selected.has(run.name)) selected.delete(run.name);
     else selected.add(run.name);
     show({ runs: selected.size === 0 ? undefined : [...selected].join(',') });
   };
-  const move = (by: number) => () => choose(Math.max(0, Math.min(sorted.length - 1, chosen + by)));
   useKeys([
-    { key: 'j', does: 'next run', act: move(1) },
-    { key: 'k', does: 'previous run', act: move(-1) },
-    { key: 'g', does: 'first run', act: () => choose(0) },
-    { key: 'G', does: 'last run', act: () => choose(sorted.length - 1) },
-    { key: 'Enter', does: 'open the run', act: () => current && go(address('runs', current.name)) },
     { key: ' ', does: 'draw its curve above', act: () => current && toggle(current) },
-    { key: '/', does: 'filter', act: () => document.getElementById('filter')?.focus() },
+    {
+      key: 'c',
+      does: 'compare the runs that are drawn',
+      act: () => selected.size > 0 && go(compareAddress([...selected])),
+    },
   ]);
   if (list.runs.length === 0) return <Empty list={list} />;
   const overlaid = sorted.filter(({ name }) => selected.has(name));
@@ -85,38 +80,30 @@ function List({ list }: { readonly list: RunList }) {
           </p>
         </div>
         <div class="tools">
-          <label class="field">
-            <span class="unseen">Filter runs</span>
-            <input
-              id="filter"
-              type="search"
-              placeholder="Filter by name, world, recipe"
-              value={wanted}
-              onInput={({ currentTarget }) => show({ q: currentTarget.value || undefined })}
-            />
-            <kbd>/</kbd>
-          </label>
+          <Search what="Filter runs" hint="Name, world, recipe" />
           {keys.length > 0 && (
-            <label class="field">
-              <span class="ink2">group by</span>
-              <select
-                value={key ?? ''}
-                onChange={({ currentTarget }) => show({ by: currentTarget.value || 'nothing' })}
-              >
-                <option value="">nothing</option>
-                {keys.map((name) => (
-                  <option key={name}>{name}</option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              label="group by"
+              value={key ?? 'nothing'}
+              options={['nothing', ...keys].map((name) => [name, name])}
+              onChange={(by) => show({ by })}
+            />
           )}
         </div>
       </div>
       {overlaid.length > 0 && <Overlay runs={overlaid} groupBy={key} />}
+      {overlaid.length > 1 && (
+        <p class="compared">
+          <Link to={compareAddress(overlaid.map(({ name }) => name))}>
+            Compare these {overlaid.length} runs
+          </Link>{' '}
+          <kbd>c</kbd>
+        </p>
+      )}
       <section class="card flush" aria-label="Runs">
         <RunTable
           rows={sorted}
-          current={current?.name}
+          chosen={chosen}
           selected={selected}
           onToggle={toggle}
           groupOf={(run) => (key === undefined ? undefined : `${key} ${settingText(run, key)}`)}

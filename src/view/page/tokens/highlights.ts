@@ -49,3 +49,8 @@ export function paint(
     for (const [highlight, range] of added) highlight.delete(range);
   };
 }
+
+/** What is painted under a name now. */
+export function highlightedAs(name: string): AbstractRange[] {
+  return [...(highlights.get(name) ?? [])];
+}

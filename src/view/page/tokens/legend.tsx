@@ -1,5 +1,6 @@
 /** The scale that tokens are coloured by: chosen here, always shown, always the same. */
 
+import type { ComponentChildren } from 'preact';
 import { legends, type Scale, scales } from './scales.ts';
 
 interface LegendProps {
@@ -7,9 +8,13 @@ interface LegendProps {
   /** Why a scale cannot be shown. */
   readonly missing: Partial<Record<Scale, string>>;
   readonly onChange: (scale: Scale) => void;
+  /** The step whose tokens `n` leads to. */
+  readonly level: number;
+  readonly onLevel: (level: number) => void;
+  readonly children: ComponentChildren;
 }
 
-export function Legend({ scale, missing, onChange }: LegendProps) {
+export function Legend({ scale, missing, onChange, level, onLevel, children }: LegendProps) {
   const { title, steps } = legends[scale];
   return (
     <div class="legend">
@@ -29,12 +34,20 @@ export function Legend({ scale, missing, onChange }: LegendProps) {
       </div>
       <div class="scale">
         <span class="ink2">{title}</span>
-        {steps.map((step) => (
-          <span key={step.name} class={`swatch ${step.name}`}>
+        {steps.map((step, index) => (
+          <button
+            key={step.name}
+            type="button"
+            class={`swatch ${step.name}`}
+            aria-pressed={index === level}
+            title="To the next token from here on (n)"
+            onClick={() => onLevel(index)}
+          >
             {step.label}
-          </span>
+          </button>
         ))}
       </div>
+      {children}
     </div>
   );
 }

@@ -1,9 +1,9 @@
 /** The tokens of one completion: one text, coloured by token; the token under the pointer or the cursor is told. */
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { number, signed } from '../text/format.ts';
 import { safeText } from '../text/safe-text.ts';
-import { paint } from './highlights.ts';
+import { canHighlight, paint } from './highlights.ts';
 import type { Scale } from './scales.ts';
 import { legends, stepOf } from './scales.ts';
 
@@ -26,6 +26,9 @@ interface Layout {
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
 }
+
+/** An event for a text of tokens: the token at this offset is to be told. */
+export const tokenAsked = 'token-asked';
 
 /** Surprise from which a token is named to who cannot see colours. */
 const surprising = 1.5;
@@ -51,7 +54,7 @@ export function TokenText(props: TokenTextProps) {
   const layout = useMemo(() => layoutOf(pieces, joint), [pieces, joint]);
   const names = pieces.map((_, index) => nameOf(props, index));
   const painted = names.join();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const node = holder.current?.firstChild;
     return node instanceof Text ? paint(node, layout.starts, layout.ends, names) : undefined;
   }, [layout, painted]);
@@ -60,9 +63,17 @@ export function TokenText(props: TokenTextProps) {
     if (chosen === undefined || !(node instanceof Text)) return;
     return paint(node, [layout.starts[chosen]!], [layout.ends[chosen]!], ['token-chosen']);
   }, [layout, chosen]);
+  useEffect(() => {
+    const { current } = holder;
+    const told = (event: Event): void => choose(tokenAt(layout, (event as CustomEvent<number>).detail));
+    current?.addEventListener(tokenAsked, told);
+    return () => current?.removeEventListener(tokenAsked, told);
+  }, [layout]);
   const point = (event: PointerEvent): void => {
+    const span = canHighlight ? null : (event.target as Element).closest<HTMLElement>('[data-token]');
+    if (span) choose(Number(span.dataset.token));
     const offset = offsetAt(event.clientX, event.clientY, holder.current!);
-    if (offset !== undefined) choose(tokenAt(layout, offset));
+    if (offset !== undefined && canHighlight) choose(tokenAt(layout, offset));
   };
   const move = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
@@ -87,7 +98,7 @@ export function TokenText(props: TokenTextProps) {
         onKeyDown={move}
         onBlur={() => choose(undefined)}
       >
-        {layout.text}
+        {canHighlight ? layout.text : <Spans layout={layout} names={names} chosen={chosen} />}
       </div>
       {named.length > 0 && <span class="unseen">{named.slice(0, mostNamed).join('; ')}</span>}
       <div class="token-facts" role="status">
@@ -104,6 +115,30 @@ export function TokenText(props: TokenTextProps) {
           </>
         )}
       </div>
+    </>
+  );
+}
+
+interface SpansProps {
+  readonly layout: Layout;
+  readonly names: readonly (string | undefined)[];
+  readonly chosen: number | undefined;
+}
+
+/** Where a browser cannot colour ranges of a text: an element for each token. */
+function Spans({ layout: { text, starts, ends }, names, chosen }: SpansProps) {
+  return (
+    <>
+      {names.map((name, index) => [
+        text.slice(index === 0 ? 0 : ends[index - 1], starts[index]),
+        <span
+          key={index}
+          data-token={index}
+          class={`swatch ${name ?? ''}${index === chosen ? ' token-chosen' : ''}`}
+        >
+          {text.slice(starts[index], ends[index])}
+        </span>,
+      ])}
     </>
   );
 }

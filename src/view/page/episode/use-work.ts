@@ -1,0 +1,56 @@
+/** What a process of the viewer says of a recorded episode: its states, the values of its turns, its entropies. */
+
+import type { PlayEvent, PlayRequest, PlayWork } from '../../play/messages.ts';
+import type { Problem, RunOverview, ShownEpisode } from '../../shapes.ts';
+import { bundleStart } from '../data/bundle.ts';
+import { runPath } from '../data/client.ts';
+import { useLoaded } from '../data/loaded.ts';
+import type { GroupAt } from '../navigation/places.ts';
+import { usePlay } from '../play/use-play.ts';
+import { nearestStored } from '../run/run-view.ts';
+
+export interface Work {
+  readonly events: readonly PlayEvent[];
+  readonly isDone: boolean;
+  readonly problem: Problem | undefined;
+}
+
+interface Asked {
+  readonly at: GroupAt;
+  readonly episode: ShownEpisode;
+  readonly member: number;
+  readonly work: PlayWork;
+  /** Nothing is asked for while it is false. */
+  readonly wanted: boolean;
+  readonly checkpoint?: number | undefined;
+  readonly continuations?: number;
+}
+
+export function useWork({ at, episode, member, work, wanted, checkpoint, continuations }: Asked): Work {
+  const { run, place, group } = at;
+  const { label, key } = episode;
+  const request: PlayRequest = {
+    ...{ run, work, attempt: 0, split: key.split, task: typeof key.task === 'number' ? key.task : 0 },
+    ...(checkpoint !== undefined && { checkpoint }),
+    ...(continuations !== undefined && { continuations }),
+    from: { place, group, member, turns: 0, ...(label !== 'training' && { label }) },
+  };
+  const { events, problem } = usePlay(
+    wanted && bundleStart === undefined ? JSON.stringify(request) : undefined,
+  );
+  return { events, problem, isDone: events.at(-1)?.kind === 'done' };
+}
+
+/** Checkpoints of the run, and the one whose weights are nearest to those that played. */
+export function useCheckpoints(
+  { run }: GroupAt,
+  { key, label }: ShownEpisode,
+): {
+  readonly all: readonly number[];
+  readonly nearest: number | undefined;
+} {
+  const { value } = useLoaded<RunOverview>(bundleStart === undefined ? runPath(run) : undefined);
+  const all = value?.checkpoints ?? [];
+  const learned = label === 'training' ? key.step - 1 : key.step;
+  return { all, nearest: nearestStored(all, learned) };
+}
