@@ -73,12 +73,16 @@ export function frozenLake(options: LakeOptions): Environment<LakeTask, LakeStat
     },
     anchor: ({ map, row, column }) => `${map.join('/')}@${row},${column}`,
     actions: () => SIDES,
-    solve: (state, rng) => best(SIDES, (side) => moveValues(state.map, state, options.slip)[side], rng),
+    solve: (state, rng) => best(SIDES, moveValues(state.map, state, options.slip), rng),
     stumble: ({ map, row, column }, rng) => {
       const [goalRow, goalColumn] = find(map, 'G');
       const distance = (side: Side): number =>
         Math.abs(goalRow - row - MOVES[side][0]) + Math.abs(goalColumn - column - MOVES[side][1]);
-      return best(SIDES, (side) => -distance(side), rng);
+      return best(
+        SIDES,
+        SIDES.map((side) => -distance(side)),
+        rng,
+      );
     },
     render: ({ map, row, column }) =>
       map
@@ -157,8 +161,7 @@ function slide(side: Side, slip: number, rng: Rng): Side {
 }
 
 /** An item of highest value; ties are broken by chance. */
-function best<T>(items: readonly T[], value: (item: T) => number, rng: Rng): T {
-  const values = items.map(value);
+function best<T>(items: readonly T[], values: readonly number[], rng: Rng): T {
   const highest = Math.max(...values);
   return rng.pick(items.filter((_, i) => values[i]! > highest - 1e-6));
 }

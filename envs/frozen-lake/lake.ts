@@ -36,18 +36,39 @@ export function sidesOf(
   });
 }
 
+/** The cell that each side of each cell leads to, by cell number. */
+type Ways = Readonly<Record<Side, readonly number[]>>;
+const waysBySize = new Map<number, Ways>();
+
+function waysOf(map: LakeMap): Ways {
+  const size = map.length;
+  const made = waysBySize.get(size);
+  if (made) return made;
+  const ways = {} as Record<Side, number[]>;
+  for (const side of SIDES) {
+    ways[side] = Array.from({ length: size * size }, (_, cell) => {
+      const next = move(map, { row: Math.floor(cell / size), column: cell % size }, side);
+      return next.row * size + next.column;
+    });
+  }
+  waysBySize.set(size, ways);
+  return ways;
+}
+
 /** Fewest moves to `from` over ice, by cell number; Infinity where there is no way. Moves are reversible. */
 export function distances(map: LakeMap, from: readonly [number, number]): number[] {
   const size = map.length;
+  const marks = map.join('');
+  const ways = waysOf(map);
   const distance = new Array<number>(size * size).fill(Number.POSITIVE_INFINITY);
-  distance[from[0] * size + from[1]] = 0;
-  const queue: Cell[] = [{ row: from[0], column: from[1] }];
+  const start = from[0] * size + from[1];
+  distance[start] = 0;
+  const queue = [start];
   for (const cell of queue) {
     for (const side of SIDES) {
-      const next = move(map, cell, side);
-      const index = next.row * size + next.column;
-      if (map[next.row]![next.column] === 'O' || distance[index] !== Number.POSITIVE_INFINITY) continue;
-      distance[index] = distance[cell.row * size + cell.column]! + 1;
+      const next = ways[side][cell]!;
+      if (marks[next] === 'O' || distance[next] !== Number.POSITIVE_INFINITY) continue;
+      distance[next] = distance[cell]! + 1;
       queue.push(next);
     }
   }
@@ -58,8 +79,8 @@ export function distances(map: LakeMap, from: readonly [number, number]): number
 const DISCOUNT = 0.95;
 const known = new WeakMap<LakeMap, { slip: number; values: number[] }>();
 
-/** Value of each move in `cell` when play is optimal afterwards and unlimited in time. */
-export function moveValues(map: LakeMap, cell: Cell, slip: number): Record<Side, number> {
+/** Value of each move in `cell` when play is optimal afterwards and unlimited in time, in the order of `SIDES`. */
+export function moveValues(map: LakeMap, { row, column }: Cell, slip: number): number[] {
   let solution = known.get(map);
   if (solution?.slip !== slip) {
     let values = initialValues(map);
@@ -72,10 +93,7 @@ export function moveValues(map: LakeMap, cell: Cell, slip: number): Record<Side,
     known.set(map, solution);
   }
   const { values } = solution;
-  return Object.fromEntries(SIDES.map((side) => [side, moveValue(map, values, cell, side, slip)])) as Record<
-    Side,
-    number
-  >;
+  return SIDES.map((side) => moveValue(waysOf(map), values, row * map.length + column, side, slip));
 }
 
 /** The highest probability of reaching the goal within `maxTurns` moves, by value iteration over the whole map. */
@@ -93,19 +111,18 @@ function initialValues(map: LakeMap): number[] {
 }
 
 function backup(map: LakeMap, values: readonly number[], slip: number, discount: number): number[] {
-  return values.map((value, index) => {
-    const cell = { row: Math.floor(index / map.length), column: index % map.length };
-    const mark = map[cell.row]![cell.column];
-    if (mark === 'G' || mark === 'O') return value;
-    return discount * Math.max(...SIDES.map((side) => moveValue(map, values, cell, side, slip)));
+  const ways = waysOf(map);
+  const marks = map.join('');
+  return values.map((value, cell) => {
+    if (marks[cell] === 'G' || marks[cell] === 'O') return value;
+    let highest = Number.NEGATIVE_INFINITY;
+    for (const side of SIDES) highest = Math.max(highest, moveValue(ways, values, cell, side, slip));
+    return discount * highest;
   });
 }
 
-function moveValue(map: LakeMap, values: readonly number[], cell: Cell, side: Side, slip: number): number {
-  const valueAfter = (taken: Side): number => {
-    const next = move(map, cell, taken);
-    return values[next.row * map.length + next.column]!;
-  };
+function moveValue(ways: Ways, values: readonly number[], cell: number, side: Side, slip: number): number {
+  const valueAfter = (taken: Side): number => values[ways[taken][cell]!]!;
   const [one, other] = SIDEWAYS[side];
   return (1 - slip) * valueAfter(side) + (slip / 2) * (valueAfter(one) + valueAfter(other));
 }
