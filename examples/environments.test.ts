@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { brokenWorldLaw } from '../src/env/environment-laws.ts';
+import { brokenWorldLaw } from '../src/env/laws/environment-laws.ts';
 import { playEpisode } from '../src/env/play.ts';
 import { train } from '../src/exports/train.ts';
 import { findEnvironment } from '../src/run/load/environments.ts';

@@ -21,10 +21,11 @@ import { promptsOf } from '../../src/server/gateway/testing/rebuild.ts';
 import { type ScriptedTokens, scriptedTokens } from '../../src/server/gateway/testing/scripted-policy.ts';
 import { agent as aiSdk } from './ai-sdk.ts';
 import { agent as aiSdkStream } from './ai-sdk-stream.ts';
+import { agent as coder } from './coder/agent.ts';
 import { agent as mcp } from './mcp.ts';
 import { agent as openaiClient } from './openai-client.ts';
 
-const agents = [aiSdk, aiSdkStream, openaiClient, mcp] as unknown as Agent[];
+const agents = [aiSdk, aiSdkStream, openaiClient, mcp, coder] as unknown as Agent[];
 
 let gateway: Gateway;
 beforeAll(async () => {

@@ -1,0 +1,141 @@
+/** The customers of a made-up shop: their orders as a JSON database, and one request of each. Everything is drawn from a seed. */
+
+import { Rng } from 'turnwise';
+
+export interface Order {
+  readonly item: string;
+  readonly price: number;
+  readonly status: 'packed' | 'shipped' | 'delivered';
+  /** Since it was packed, shipped or delivered. */
+  readonly days: number;
+  readonly address: string;
+  readonly refunded: boolean;
+}
+
+/** Plain JSON. */
+export interface Database {
+  /** The numbers of their orders, by name. */
+  readonly customers: Readonly<Record<string, readonly string[]>>;
+  /** By number. */
+  readonly orders: Readonly<Record<string, Order>>;
+  /** Requests as they were filed. */
+  readonly cases: readonly { readonly customer: string; readonly kind: string }[];
+  /** Handed over to a colleague. */
+  readonly escalations: readonly { readonly order: string; readonly reason: string }[];
+}
+
+export const KINDS = ['refund', 'address'] as const;
+
+/** A task: what a customer wants, and what is known of it. */
+export interface Request {
+  readonly customer: string;
+  readonly kind: (typeof KINDS)[number];
+  /** The number of the order that it is about, and what was ordered. */
+  readonly order: string;
+  readonly item: string;
+  /** What the customer thinks it might be: two items where it is not sure. */
+  readonly items: readonly string[];
+  /** Where the order is to go, if that is to change. */
+  readonly address: string;
+  /** The customer's first words. */
+  readonly opening: string;
+}
+
+const list = (words: string): readonly string[] => words.split(' ');
+const FIRST = list(
+  'ada ben cleo dan eva finn gina hugo ida jack kara leo mia nora otto pia quin rosa sam tess',
+);
+const LAST = list(
+  'abel brandt costa dietz elms frost grant hale ito jansen klein lund meyer novak ortiz park quist rossi stone toft',
+);
+const ITEMS = list('kettle lamp radio toaster chair clock heater camera printer guitar');
+const STREETS = list('oak elm river station church park mill garden');
+const CITIES = list('lisbon porto lyon paris oslo bergen turin rome');
+const PRICES = [8, 15, 25, 40, 60, 75, 95, 120, 150, 240, 380, 500];
+const DAYS = [2, 4, 6, 9, 12, 16, 20, 25, 29, 33, 38, 45, 60, 75, 90];
+
+const CUSTOMERS = 400;
+const FIRST_NUMBER = 1001;
+
+const rng = Rng.of('support desk');
+const names = rng
+  .shuffle(FIRST.flatMap((first) => LAST.map((last) => `${first} ${last}`)))
+  .slice(0, CUSTOMERS);
+
+/** How an order may stand for each kind of request: each is equally likely, and calls for something else. */
+const SITUATIONS: readonly (readonly [Request['kind'], Order['status'], (order: Order) => boolean])[] = [
+  ['refund', 'delivered', ({ days, price }) => days <= 30 && price <= 100],
+  ['refund', 'delivered', ({ days }) => days > 30],
+  ['refund', 'delivered', ({ days, price }) => days <= 30 && price > 100],
+  ['address', 'packed', () => true],
+  ['address', 'shipped', () => true],
+];
+
+/** Of an order that a request of this kind cannot be about. */
+const OTHER_STATUS = { refund: ['packed', 'shipped'], address: ['delivered'] } as const;
+
+const OPENINGS: Readonly<Record<Request['kind'], readonly string[]>> = {
+  refund: ['what you sent me is broken', 'what i bought does not work', 'i want my money back'],
+  address: ['i have moved and wait for a parcel', 'please send my parcel elsewhere'],
+};
+
+const addressFrom = (): string => `${rng.pick(STREETS)} road ${rng.pick(CITIES)}`;
+const orderOf = (item: string, status: Order['status']): Order => ({
+  item,
+  price: rng.pick(PRICES),
+  status,
+  days: rng.pick(DAYS),
+  address: addressFrom(),
+  refunded: false,
+});
+
+const customers: Record<string, string[]> = {};
+const orders: Record<string, Order> = {};
+
+function enter(customer: string, order: Order): string {
+  const number = String(FIRST_NUMBER + Object.keys(orders).length);
+  orders[number] = order;
+  customers[customer] = [...(customers[customer] ?? []), number];
+  return number;
+}
+
+const requests: readonly Request[] = names.map((customer, index) => {
+  const [kind, status, fits] = SITUATIONS[index % SITUATIONS.length]!;
+  const [item, otherItem] = rng.shuffle(ITEMS) as [string, string];
+  let about = orderOf(item, status);
+  while (!fits(about)) about = orderOf(item, status);
+  const order = enter(customer, about);
+  const items = [item];
+  if (rng.chance(0.5)) {
+    enter(customer, orderOf(otherItem, rng.pick(OTHER_STATUS[kind])));
+    items.push(otherItem);
+  }
+  const shuffled = rng.shuffle(items);
+  const opening = `hello i am ${customer} ${rng.pick(OPENINGS[kind])}`;
+  return {
+    customer,
+    kind,
+    order,
+    item,
+    items: shuffled,
+    address: addressFrom(),
+    opening: rng.chance(0.5) ? opening : `${opening} ${itemsText(shuffled)}`,
+  };
+});
+
+/** How customers say what it is about. */
+export function itemsText(items: readonly string[]): string {
+  return `it is the ${items.join(' or the ')}`;
+}
+
+/** As the shop's database stands before any request. */
+export const shop: Database = { customers, orders, cases: [], escalations: [] };
+
+/** 240 customers to train on, 40 to choose by, 120 that are held out. */
+export function requestsOf(split: 'train' | 'validation' | 'test'): readonly Request[] {
+  const [from, to] = { train: [0, 240], validation: [240, 280], test: [280, CUSTOMERS] }[split] as [
+    number,
+    number,
+  ];
+  return requests.slice(from, to);
+}
