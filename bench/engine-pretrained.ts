@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { elementCount } from '../src/model/checkpoint/safetensors.ts';
+import { elementCount } from '../src/model/checkpoint/safetensors-header.ts';
 import type { DecoderShape } from '../src/model/decoder/decoder.ts';
 import { parameterShapes } from '../src/model/decoder/decoder.ts';
 import { large, larger, smolCheckpoint } from './shapes.ts';

@@ -1,16 +1,21 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view|env-server|asynchrony [PART …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|asynchrony [PART …]|sandbox|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchAsynchrony } from './asynchrony/asynchrony.ts';
+import { benchBrowser } from './browser.ts';
 import { benchCredit } from './credit.ts';
 import { benchEngine } from './engine.ts';
 import { benchEnvironmentServer } from './env-server.ts';
+import { benchGateway } from './gateway.ts';
 import { benchMemory } from './memory.ts';
 import { benchMethods } from './methods/main.ts';
 import { benchRollout } from './rollout.ts';
+import { benchSandbox } from './sandbox.ts';
 import { benchSize } from './size.ts';
+import { benchSoak } from './soak/soak.ts';
 import { benchStore } from './store.ts';
+import { benchStream } from './stream.ts';
 import { benchTinker } from './tinker.ts';
 import { benchView } from './view.ts';
 
@@ -29,6 +34,7 @@ const { values, positionals } = parseArgs({
     steps: { type: 'string' },
     threads: { type: 'string' },
     seconds: { type: 'string' },
+    pairs: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -40,8 +46,13 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   credit: async (names) => ({ credit4096x50: benchCredit(names) }),
   store: () => benchStore(),
   tinker: () => benchTinker(),
-  view: () => benchView(),
+  view: () => benchView(numbersOf({ pairs: values.pairs, steps: values.steps })),
+  browser: benchBrowser,
+  stream: (names) => benchStream(names, Number(values.threads ?? 2)),
   'env-server': benchEnvironmentServer,
+  gateway: () => benchGateway(),
+  sandbox: () => benchSandbox(),
+  soak: benchSoak,
   asynchrony: (names) =>
     benchAsynchrony(names, {
       again: values.again,

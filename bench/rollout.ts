@@ -64,6 +64,7 @@ async function play(episodes: number, maxTurns: number, concurrency: number): Pr
       stopIds: [],
       maxTurnTokens: 1,
       pieces: (said) => said,
+      more: (_completion, fresh) => fresh,
       ids: (piece) => (typeof piece !== 'string' && 'ids' in piece ? piece.ids : SEVEN_WORDS),
       completionIds: () => [1],
       text: () => 'up',

@@ -30,6 +30,8 @@ export interface SizeFigure {
   readonly tokens: number;
   /** Of a turn, half of them sampled. */
   readonly turnTokens: number;
+  /** Megabytes that a process keeps for garbage once it has played, however many conversations there are. Not counted below. */
+  readonly roomMB: number;
   /** Bytes a token: before the last turn of all of them, and of their records. */
   readonly underWay: Weight;
   readonly recorded: Weight;
@@ -44,6 +46,9 @@ const CASES = {
   short: { conversations: 4, turnTokens: 5, goal: 60 },
 };
 type Name = keyof typeof CASES;
+
+/** Conversations, one after another, that a process has played before: so many, and turns of each. */
+const PLAYED = 64;
 
 /** Four letters stand for a token, as in English text. */
 const LETTERS = 4;
@@ -63,6 +68,7 @@ const renderer: Renderer = {
   stopIds: [],
   maxTurnTokens: TOKENS,
   pieces: (said) => said,
+  more: (_completion, fresh) => fresh,
   ids: (piece) => {
     if (typeof piece === 'string') return [];
     if (isCompletion(piece)) return piece.ids;
@@ -132,9 +138,9 @@ export async function measureSize(name: Name): Promise<SizeFigure> {
   const turns = TOKENS / turnTokens;
   const shown = Math.floor(turnTokens / 2);
   const sampled = turnTokens - shown;
-  let waiting = 0;
+  /** How many wait before their last turn, once all are to be weighed. */
+  let waiting: number | undefined;
   const nothing: Weight = { resident: 0, objects: 0, arrays: 0 };
-  let before = nothing;
   let underWay = nothing;
   let release: () => void = () => {};
   const all = new Promise<void>((resolve) => {
@@ -150,7 +156,7 @@ export async function measureSize(name: Name): Promise<SizeFigure> {
       held.open(request, Number.POSITIVE_INFINITY);
       const turn = (asked.get(conversation) ?? 0) + 1;
       asked.set(conversation, turn);
-      if (turn === turns) {
+      if (turn === turns && waiting !== undefined) {
         if (++waiting === conversations) {
           underWay = await weighed();
           release();
@@ -170,9 +176,9 @@ export async function measureSize(name: Name): Promise<SizeFigure> {
     },
     release: (conversation) => held.release(conversation),
   };
-  const play = (members: number) =>
+  const play = (members: number, most = turns) =>
     collectGroups([{ step: 1, group: 0, split: 'train', index: 0, task: null, members }], {
-      world: showing(shown, members === 1 ? 8 : turns),
+      world: showing(shown, most),
       policy,
       renderer,
       context: fullContext,
@@ -186,9 +192,11 @@ export async function measureSize(name: Name): Promise<SizeFigure> {
       batching: new Lockstep(),
       concurrency: members,
     });
-  await play(1);
+  const idle = await weighed();
+  for (let one = 0; one < PLAYED; one++) await play(1, Math.min(turns, PLAYED));
   asked.clear();
-  before = await weighed();
+  const before = await weighed();
+  waiting = 0;
   const groups = await play(conversations);
   asked.clear();
   const after = await weighed();
@@ -199,6 +207,7 @@ export async function measureSize(name: Name): Promise<SizeFigure> {
     conversations,
     tokens,
     turnTokens,
+    roomMB: (before.resident - idle.resident) / 1e6,
     underWay: growth(before, underWay, tokens),
     recorded: growth(before, after, tokens),
     goal,

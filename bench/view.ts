@@ -1,4 +1,7 @@
-/** What looking costs: bytes of the page, the time to the first curve of a very long run, and from an event to the screen. */
+/**
+ * What looking costs: bytes of the page, the time to the first curve of a very long run and from an event to the screen, and
+ * what an open page takes from a training.
+ */
 
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +13,7 @@ import { Rng } from '../src/core/rng.ts';
 import { RunDirectory } from '../src/store/run-directory.ts';
 import { listenView, type ViewServer } from '../src/view/server/listen.ts';
 import { openBrowser } from '../tools/browser.ts';
+import { type CostOptions, openPageCost } from './view-cost.ts';
 
 const STEPS = 10_000;
 const METRICS = 60;
@@ -19,7 +23,8 @@ const OPENINGS = 5;
 const EVENTS = 20;
 const version = '0.1.0';
 
-export async function benchView(): Promise<object> {
+/** @param options how many trainings are compared, and how long they are */
+export async function benchView(options: CostOptions = {}): Promise<object> {
   const root = mkdtempSync(join(tmpdir(), 'turnwise-bench-'));
   const browser = await openBrowser();
   try {
@@ -53,6 +58,7 @@ export async function benchView(): Promise<object> {
       slowestFirstCurveMs: Math.max(...firstCurveMs),
       eventToScreenMs: median(latencies),
       eventToScreenMs95: latencies.sort((a, b) => a - b)[Math.ceil(0.95 * EVENTS) - 1],
+      openPage: await openPageCost(browser, root, options),
     };
   } finally {
     await browser.close();
@@ -73,7 +79,7 @@ async function firstCurve(page: Page, server: ViewServer, name: string): Promise
   const from = performance.now();
   await page.goto(server.address(`/runs/${name}`));
   await page.locator('.success canvas').waitFor();
-  await page.locator('.small-chart canvas').nth(7).waitFor();
+  await page.locator('.small-chart canvas').nth(8).waitFor();
   return performance.now() - from;
 }
 
@@ -154,6 +160,7 @@ export async function makeLongRun(root: string, name: string): Promise<void> {
 
 const drawn = [
   'reward/success',
+  'reward/mean',
   'policy/kl',
   'policy/entropy',
   'policy/clip_fraction',

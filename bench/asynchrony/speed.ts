@@ -8,7 +8,7 @@ import { world } from '../../envs/frozen-lake/index.ts';
 import { Rng } from '../../src/core/rng.ts';
 import { quantile } from '../../src/core/statistics.ts';
 import { delegateTo } from '../../src/engine/delegate.ts';
-import { conversationOf } from '../../src/rollout/take-turn.ts';
+import { conversationOf } from '../../src/rollout/sample-call.ts';
 import type { TrainSettings } from '../../src/train/config/config.ts';
 import type { Metrics } from '../../src/train/loop/events.ts';
 import { learnerRun } from '../learner-run.ts';

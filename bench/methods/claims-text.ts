@@ -29,7 +29,7 @@ export const howVerdictsAreReached = `This page explains how a claim about a met
 
 \`\`\`sh
 npx turnwise compare --claim bench/claims --report      # judges the stored results
-npm run bench -- methods gigpo                          # repeats an older experiment
+npm run bench -- methods cispo                          # repeats an older experiment
 \`\`\`
 
 ## How a verdict is reached

@@ -1,7 +1,6 @@
-/** The learning curves of an experiment as a picture: for each arm the mean over seeds, and the band that it lies in. */
+/** The learning curves of an experiment as a picture: for each arm the mean over seeds, in the band of all of them. */
 
-import { Rng } from '../../src/core/rng.ts';
-import { bootstrapMeanInterval, mean } from '../../src/core/statistics.ts';
+import { mean } from '../../src/core/statistics.ts';
 import { chartPicture } from '../../src/show/chart-frame.ts';
 import { formatScore, niceTicks } from '../../src/show/format.ts';
 import { drawChart, lookOf } from '../../src/show/svg-chart.ts';
@@ -25,8 +24,6 @@ const margin = { left: 56, top: 76, bottom: 52 } as const;
 const plotWidth = 470;
 /** Of a letter of the labels, about. */
 const letterWidth = 6.7;
-/** A quarter of the resamples that verdicts take: a band is looked at, not decided by. */
-const RESAMPLES = 500;
 
 /** The file of its picture, seen from `docs/`; undefined where no run kept a curve. */
 export function picturePath({ name }: Experiment, { runs }: StoredResult): string | undefined {
@@ -65,7 +62,7 @@ export function curvePicture(experiment: Experiment, result: StoredResult): stri
     height: margin.top + plotHeight + margin.bottom,
     description: `${name}: ${curve}; at the end ${labels.join(', ')}`,
     title: name,
-    subtitle: `${curve}; mean of ${seedsText(experiment, result)}, band: 95% interval of the mean`,
+    subtitle: `${curve}; mean of ${seedsText(experiment, result)}, band: lowest to highest`,
     body,
   });
 }
@@ -75,13 +72,13 @@ function linesOf({ arms }: Experiment, { runs }: StoredResult): Line[] {
     const curves = (runs[arm] ?? []).filter(hasCurve).map(({ curve }) => curve);
     if (curves.length === 0) return [];
     const length = Math.min(...curves.map((curve) => curve.length));
-    const rng = Rng.of('curve', arm);
     const points = Array.from({ length }, (_, index) => {
       const values = curves.map((curve) => curve[index]!);
       return {
         at: index / (length - 1),
         value: mean(values),
-        ...bootstrapMeanInterval(values, rng, RESAMPLES),
+        low: Math.min(...values),
+        high: Math.max(...values),
       };
     });
     return [{ arm, points }];

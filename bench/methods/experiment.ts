@@ -1,4 +1,4 @@
-/** What an experiment about a method is: a claim, stated before the run, and what would show that it holds or fails. */
+/** What an experiment about a method is: what was asked, what is compared, and what it came to. It ends in no verdict: claims do. */
 
 export interface Experiment {
   /** As `npm run bench -- methods NAME` and the file of its results call it. */
@@ -22,7 +22,10 @@ export interface Experiment {
   readonly remarks?: string;
 }
 
-/** A statement about two arms: the claim is reproduced where all of them hold. */
+/** What about a method can be seen on a table of logits: it holds for any seed, which a test shows with one. */
+export type Table = Omit<Experiment, 'seeds' | 'curve' | 'remarks'>;
+
+/** A statement about two arms. */
 export interface Comparison {
   /** Name of a figure of the outcomes. */
   readonly figure: string;
@@ -56,4 +59,9 @@ export interface StoredResult {
 /** An identity function that says where experiments are defined. */
 export function defineExperiment(experiment: Experiment): Experiment {
   return experiment;
+}
+
+/** The same for tables. */
+export function defineTable(table: Table): Table {
+  return table;
 }

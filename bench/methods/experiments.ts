@@ -1,12 +1,27 @@
-/** All experiments, and the methods that have none yet, with what they wait for. */
+/** All experiments, and the methods that have none, with the reason. */
 
 import type { Experiment } from './experiment.ts';
 import { offPolicyExperiments } from './off-policy.ts';
 import { onPolicyExperiments } from './on-policy.ts';
+import { tables } from './tables.ts';
 
 export const experiments: readonly Experiment[] = [...onPolicyExperiments, ...offPolicyExperiments];
 
-/** Recipe -> what its experiment waits for. At present none waits. */
+const tried = new Set(experiments.flatMap(({ methods }) => methods));
+const onTables = new Set(tables.flatMap(({ methods }) => methods));
+
+/** Recipe -> why it has no experiment. */
 export const pending: Readonly<Record<string, string>> = {
-  sft: 'imitates recordings, and claims nothing beyond them',
+  ...Object.fromEntries(
+    [...onTables]
+      .filter((name) => !tried.has(name))
+      .map((name) => [name, 'its credit is tested on tables of logits alone']),
+  ),
+  igpo: 'the claim `igpo` has not been run',
+  earl: 'its credit is tested by worked numbers alone',
+  'self-play': 'its credit is tested by worked numbers alone',
+  mars: 'its credit is tested by worked numbers alone',
+  sft: 'it imitates recordings, and claims nothing beyond them',
+  'on-policy-distillation': 'the claim `distillation` needs the teachers that its folder makes',
+  distillation: 'the claim `distillation` needs the teachers that its folder makes',
 };

@@ -3,10 +3,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { nearest } from '../../src/core/errors.ts';
+import { compareArms } from './comparison.ts';
 import type { Experiment, StoredResult, StoredRun } from './experiment.ts';
 import { experiments } from './experiments.ts';
 import { reportFiles } from './report.ts';
-import { compareArms, overallVerdict } from './verdict.ts';
 
 const results = join(process.cwd(), 'bench', 'methods', 'results');
 
@@ -16,16 +16,15 @@ export async function benchMethods(
   options: { readonly seeds?: number; readonly report?: boolean },
 ): Promise<object> {
   const chosen = names.length === 0 ? experiments : names.map(findExperiment);
-  const verdicts: Record<string, object> = {};
+  const compared: Record<string, object> = {};
   for (const experiment of options.report ? [] : chosen) {
     const result = await runAll(experiment, options.seeds ?? experiment.seeds);
     mkdirSync(results, { recursive: true });
     writeFileSync(join(results, `${experiment.name}.json`), stored(result));
-    const compared = compareArms(experiment, result);
-    verdicts[experiment.name] = { verdict: overallVerdict(compared), compared };
+    compared[experiment.name] = compareArms(experiment, result);
   }
   await writeReport(join(process.cwd(), 'docs'));
-  return { methods: verdicts };
+  return { methods: compared };
 }
 
 /** The pages, and the pictures in place of all that were there. */

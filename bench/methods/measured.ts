@@ -1,10 +1,10 @@
 /** What was measured of a method: the comparisons of every experiment about it, in figures and in one line. */
 
 import type { MeasuredMethod } from '../../src/cli/methods-page.ts';
+import { type Compared, compareArms } from './comparison.ts';
 import { picturePath } from './curve-picture.ts';
 import type { Experiment, StoredResult } from './experiment.ts';
 import { experiments, pending } from './experiments.ts';
-import { type Compared, compareArms, overallVerdict } from './verdict.ts';
 
 export type Results = ReadonlyMap<string, StoredResult>;
 
@@ -36,9 +36,7 @@ export function measuredMethods(results: Results): ReadonlyMap<string, MeasuredM
       const compared = comparedFor(method, experiment, result);
       const one = {
         name: experiment.name,
-        verdict: overallVerdict(compared),
         figures: compared.map(differenceText).join('; '),
-        seeds: seedsOf(result),
         ...(picture !== undefined && { picture }),
       };
       measured.set(method, { experiments: [...(measured.get(method)?.experiments ?? []), one] });
@@ -47,22 +45,16 @@ export function measuredMethods(results: Results): ReadonlyMap<string, MeasuredM
   return measured;
 }
 
-/** What was compared, what came of it, and what was expected. */
+/** What was compared, what came of it, and in how many seeds it was as expected. */
 export function differenceText(compared: Compared): string {
-  const { figure, arm, against, expect, factor, margin, difference, interval } = compared;
-  const { low, high } = interval;
-  const wanted =
-    expect === 'no-worse'
-      ? `no worse than −${margin ?? 0} expected`
-      : factor === undefined
-        ? `${expect} expected`
-        : `${factor} times ${expect} expected`;
+  const { figure, arm, against, expect, factor, margin = 0, difference, seeds, asExpected } = compared;
+  const wanted = {
+    higher: factor === undefined ? 'higher' : `more than ${factor} times as high`,
+    lower: factor === undefined ? 'lower' : `more than ${factor} times lower`,
+    'no-worse': `no lower than by ${margin}`,
+  }[expect];
   const relation = factor === undefined ? 'minus' : 'divided by';
-  return `${figure} of ${arm} ${relation} ${against}: ${numberText(difference)} [${numberText(low)}, ${numberText(high)}], ${wanted}`;
-}
-
-export function seedsOf({ runs }: StoredResult): number {
-  return Math.min(...Object.values(runs).map((list) => list.length));
+  return `${figure} of ${arm} ${relation} ${against}: ${numberText(difference)}, ${wanted} in ${asExpected} of ${seeds} seeds`;
 }
 
 /** Three digits. */

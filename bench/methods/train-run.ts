@@ -7,7 +7,7 @@ import type { Environment } from '../../src/env/environment.ts';
 import type { World } from '../../src/env/world.ts';
 import { train } from '../../src/exports/train.ts';
 import type { TrainSettings } from '../../src/train/config/config.ts';
-import { mergeSettings } from '../../src/train/config/resolve.ts';
+import { mergeSettings } from '../../src/train/config/merge.ts';
 import { readBy } from '../../src/train/config/run-schema.ts';
 import type { Metrics, RunSummary } from '../../src/train/loop/events.ts';
 import { findRecipe } from '../../src/train/recipes/recipes.ts';

@@ -31,7 +31,7 @@ export function turnsToReach(steps: readonly Metrics[], wanted = 0.8): number {
 
 export const archerExperiment: Experiment = defineExperiment({
   name: 'guess-my-city',
-  methods: ['archer', 'archer-critic', 'archer-actor'],
+  methods: ['archer'],
   claim: 'ArCHer needs at most a fifth of the environment steps of GRPO and of PPO to reach 80% success',
   source: 'arXiv 2402.19446',
   setup:

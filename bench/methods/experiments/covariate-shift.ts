@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { train } from '../../../src/exports/train.ts';
 import type { TrainSettings } from '../../../src/train/config/config.ts';
-import { mergeSettings } from '../../../src/train/config/resolve.ts';
+import { mergeSettings } from '../../../src/train/config/merge.ts';
 import { guessMyCity, mixedPlay } from '../environments/guess-my-city.ts';
 import { defineExperiment, type Experiment } from '../experiment.ts';
 import { smallSettings } from '../train-run.ts';

@@ -2,7 +2,7 @@
 
 import { mean } from '../../../src/core/statistics.ts';
 import type { TrainSettings } from '../../../src/train/config/config.ts';
-import { mergeSettings } from '../../../src/train/config/resolve.ts';
+import { mergeSettings } from '../../../src/train/config/merge.ts';
 import { ezPoints } from '../environments/ez-points.ts';
 import { defineExperiment } from '../experiment.ts';
 import { learningOutcome, trainRun } from '../train-run.ts';

@@ -20,7 +20,7 @@ const run = async (recipe: string, seed: number, more: TrainSettings = {}) =>
 
 export const selfImitation: Experiment = defineExperiment({
   name: 'self-imitation',
-  methods: ['spear-sil', 'self-imitation'],
+  methods: ['spear-sil'],
   claim: 'Where success is rare at first, replaying own successes learns faster than the same without replay',
   source: 'SPEAR, arXiv 2509.22601',
   setup:

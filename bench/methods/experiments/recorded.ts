@@ -18,7 +18,7 @@ const arms: Readonly<Record<string, TrainSettings & { readonly recipe: string }>
 
 export const recorded: Experiment = defineExperiment({
   name: 'recorded-episodes',
-  methods: ['filtered-bc', 'awr', 'ilql', 'mc-returns', 'archer-iql', 'digi-q', 'best-of-n'],
+  methods: ['filtered-bc', 'awr', 'ilql', 'mc-returns', 'archer-iql', 'digi-q'],
   claim: 'On recorded episodes of mixed quality each of these ends above behaviour cloning of all of them',
   source:
     'LMRL-Gym, arXiv 2311.18232; AWR, arXiv 1910.00177; ArCHer, arXiv 2402.19446; Digi-Q, arXiv 2502.15760',

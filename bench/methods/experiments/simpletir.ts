@@ -20,7 +20,7 @@ export const simpletir = defineExperiment({
     { figure: 'final', arm: 'simpletir', against: 'grpo', expect: 'no-worse', margin: 0.05 },
   ],
   remarks:
-    'This is the other way round: the demonstrations contain the void word as often as any other, so that at the beginning nearly every episode has a void turn, and leaving them out leaves little to learn from. The method is made for void turns that are rare, which is what [void-turns](#void-turns) tests.',
+    'This is the other way round: the demonstrations contain the void word as often as any other, so that at the beginning nearly every episode has a void turn, and leaving them out leaves little to learn from. The method is made for void turns that are rare, which is what `bench/methods/tables/void-turns.ts` shows.',
   async run(arm, seed) {
     const run = await trainRun({
       environment: chain({ doors: 3, turns: 6, words: 3, mumble: true }),

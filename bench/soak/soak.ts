@@ -1,0 +1,36 @@
+/** Whether everything holds for long: `npm run bench -- soak [MINUTES] [training|servers|disturbed …]`. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { disturbedRuns } from './disturbed.ts';
+import { soakServers } from './servers.ts';
+import { soakTraining } from './training.ts';
+
+const MINUTES = 10;
+/** The heap of a server grows over the first thousands, and is collected then: fewer say little. */
+const REQUESTS = 10_000;
+
+/** All parts, or those named; 10 minutes of training, or as many as are asked for, and 10,000 requests a server. */
+export async function benchSoak(words: readonly string[]): Promise<object> {
+  const minutes = Number(words.find((word) => Number(word) > 0) ?? MINUTES);
+  const named = words.filter((word) => !(Number(word) > 0));
+  const wants = (part: string): boolean => named.length === 0 || named.includes(part);
+  const folder = mkdtempSync(join(tmpdir(), 'turnwise-soak-'));
+  try {
+    // The gateway serves the run that was trained.
+    const training =
+      wants('training') || wants('servers')
+        ? { training: await soakTraining(folder, wants('training') ? minutes : 0.5) }
+        : {};
+    return {
+      ...training,
+      ...(wants('servers') && {
+        servers: await soakServers(folder, 'soaked', REQUESTS),
+      }),
+      ...(wants('disturbed') && { disturbed: await disturbedRuns(folder) }),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
