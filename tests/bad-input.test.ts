@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { environmentNames } from '../src/run/load/environments.ts';
 
 const command = new URL('../dist/src/cli/main.js', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-bad-input-'));
@@ -262,13 +263,13 @@ describe('a run', { timeout: 60_000 }, () => {
 describe('a command line', () => {
   test('names something that does not exist', async () => {
     expect(await complaint('trian', 'frozen-lake')).toMatchInlineSnapshot(
-      `"error: There is no command "trian". Allowed: train, resume, eval, play, export, envs, gateway, data, env, runs, view, tail, compare, recipes, credit, serve. Did you mean "turnwise train"? (command-unknown) → 2"`,
+      `"error: There is no command "trian". Allowed: train, resume, eval, play, export, envs, gateway, data, reward-model, env, runs, view, tail, compare, recipes, credit, serve. Did you mean "turnwise train"? (command-unknown) → 2"`,
     );
-    expect(await complaint('train', 'frozen-lak')).toMatchInlineSnapshot(
-      `"error: There is no environment "frozen-lak". Allowed: frozen-lake, maze, guess-number, wordle, kuhn-poker, js-tasks. Did you mean "frozen-lake"? (environment-unknown) → 2"`,
+    expect(await complaint('train', 'frozen-lak')).toBe(
+      `error: There is no environment "frozen-lak". Allowed: ${environmentNames.join(', ')}. Did you mean "frozen-lake"? (environment-unknown) → 2`,
     );
     expect(await complaint('train', 'frozen-lake', '--recipe', 'grop')).toMatchInlineSnapshot(
-      `"error: There is no such recipe. Seen: "grop". Allowed: rloo, grpo, dr-grpo, dapo, gspo, cispo, reinforce, reinforce++, reinforce++-baseline, ppo, turn-gae, turn-ppo, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, mt-grpo, g-ra, e-grpo, spa-rl, earl, arpo, aepo, tree-grpo, malt, epo, simpletir, clip-cov, kl-cov, tis, icepop, sequence-mask, self-play, mars, cory, waltzrl, dpo, kto, rebel, refuel, eto, agent-q, sft, filtered-bc, awr, ilql, mc-returns, archer, archer-iql, digi-q, spear-sil, sft-rl, gtr. Did you mean "grpo"? (recipe-unknown) → 2"`,
+      `"error: There is no such recipe. Seen: "grop". Allowed: rloo, grpo, dr-grpo, dapo, gspo, cispo, reinforce, reinforce++, reinforce++-baseline, ppo, turn-gae, turn-ppo, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, mt-grpo, g-ra, e-grpo, spa-rl, earl, arpo, aepo, tree-grpo, malt, epo, simpletir, clip-cov, kl-cov, tis, icepop, sequence-mask, self-play, mars, cory, waltzrl, dpo, kto, rebel, refuel, eto, agent-q, sft, filtered-bc, awr, ilql, mc-returns, archer, archer-iql, digi-q, spear-sil, sft-rl, gtr, on-policy-distillation, distillation. Did you mean "grpo"? (recipe-unknown) → 2"`,
     );
     expect(await complaint('train', 'frozen-lake', '--nam', 'x')).toMatchInlineSnapshot(
       `"error: turnwise train has no option --nam. Did you mean --name? (option-unknown) → 2"`,

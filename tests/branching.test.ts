@@ -12,7 +12,7 @@ import { placeText } from '../src/core/episode-key.ts';
 import { connectTurnwise } from '../src/env/remote/turnwise.ts';
 import type { World } from '../src/env/world.ts';
 import { z } from '../src/exports/index.ts';
-import { defineRecipe, type Explorer } from '../src/exports/recipes.ts';
+import { defineRecipe, type Explorer, ppo, type Recipe } from '../src/exports/recipes.ts';
 import { train } from '../src/exports/train.ts';
 import { serveEnvironment } from '../src/server/environment/serve.ts';
 import { trainingShard } from '../src/store/rollouts/shard-names.ts';
@@ -95,49 +95,59 @@ describe('an explorer of one’s own', () => {
   });
 });
 
-test('an explorer reads the value head: what a place is worth is the value stored of the next token there', async () => {
-  const seen = new Map<string, number>();
-  const watching: Explorer = {
-    keeps: () => true,
-    next: (tree) => {
-      for (const place of tree.kept) {
-        const value = tree.value(place);
-        if (value !== undefined) seen.set(placeText(place), value);
+test.each<[string, Recipe]>([
+  [
+    'an own recipe',
+    defineRecipe({
+      name: 'own',
+      critic: true,
+      settings: { credit: { method: 'gae', rewardScale: 0.5 } },
+    }),
+  ],
+  ['ppo', ppo],
+])(
+  'an explorer reads the value head of %s: what a place is worth is the value stored of the next token there',
+  async (_, base) => {
+    const seen = new Map<string, number>();
+    const watching: Explorer = {
+      keeps: () => true,
+      next: (tree) => {
+        for (const place of tree.kept) {
+          const value = tree.value(place);
+          if (value !== undefined) seen.set(placeText(place), value);
+        }
+        return tree.rounds.length === 0 ? [{ from: 'start', members: tree.members }] : 'done';
+      },
+    };
+    const recipe = defineRecipe({ ...base, name: `${base.name}-watching`, act: () => watching });
+    const scale = base.settings.credit!.rewardScale!;
+    const name = `valued-${base.name}`;
+    await train({
+      ...{ world: chain({ doors: 2, turns: 4, words: 2 }), recipe, name, runs: folder },
+      settings: { ...settings, steps: 4, optimizer: { learningRate: 1e-2, warmupSteps: 0 } },
+    });
+    let compared = 0;
+    const values = new Set<number>();
+    for (const { key, calls, credit } of await episodesOf(name)) {
+      const stored = credit?.agent?.values;
+      if (!stored) continue;
+      let token = 0;
+      for (const [index, { ids }] of calls.entries()) {
+        const told = index === 0 ? undefined : seen.get(placeText({ episode: key, transition: index - 1 }));
+        if (told !== undefined) {
+          // An explorer reads units of reward, the critic learns scaled ones.
+          expect(told * scale).toBeCloseTo(stored[token]!, 5);
+          values.add(told);
+          compared++;
+        }
+        token += ids.length;
       }
-      return tree.rounds.length === 0 ? [{ from: 'start', members: tree.members }] : 'done';
-    },
-  };
-  const recipe = defineRecipe({
-    name: 'watching',
-    critic: true,
-    settings: { credit: { method: 'gae', rewardScale: 0.5 } },
-    act: () => watching,
-  });
-  await train({
-    ...{ world: chain({ doors: 2, turns: 4, words: 2 }), recipe, name: 'valued', runs: folder },
-    settings: { ...settings, steps: 4, optimizer: { learningRate: 1e-2, warmupSteps: 0 } },
-  });
-  let compared = 0;
-  const values = new Set<number>();
-  for (const { key, calls, credit } of await episodesOf('valued')) {
-    const stored = credit?.agent?.values;
-    if (!stored) continue;
-    let token = 0;
-    for (const [index, { ids }] of calls.entries()) {
-      const told = index === 0 ? undefined : seen.get(placeText({ episode: key, transition: index - 1 }));
-      if (told !== undefined) {
-        // An explorer reads units of reward, the critic learns scaled ones.
-        expect(told * 0.5).toBeCloseTo(stored[token]!, 5);
-        values.add(told);
-        compared++;
-      }
-      token += ids.length;
+      expect(token).toBe(stored.length);
     }
-    expect(token).toBe(stored.length);
-  }
-  expect(compared).toBeGreaterThan(20);
-  expect(values.size).toBeGreaterThan(compared / 4);
-});
+    expect(compared).toBeGreaterThan(20);
+    expect(values.size).toBeGreaterThan(compared / 4);
+  },
+);
 
 describe.each([
   ['frozen-lake', ['arpo', 'aepo', 'tree-grpo', 'malt', 'refuel']],

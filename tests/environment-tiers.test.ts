@@ -24,11 +24,11 @@ import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-hel
 import { problemOf } from '../src/compare/child-run.ts';
 import type { Episode } from '../src/core/episode.ts';
 import type { Json } from '../src/core/json/json.ts';
-import { brokenWorldLaw } from '../src/env/environment-laws.ts';
 import type { WorldFactory } from '../src/env/factory.ts';
+import { brokenWorldLaw } from '../src/env/laws/environment-laws.ts';
+import { brokenTruth } from '../src/env/laws/truth-law.ts';
 import { type Mix, mix } from '../src/env/mix/mix.ts';
 import { playEpisode } from '../src/env/play.ts';
-import { brokenTruth } from '../src/env/truth-law.ts';
 import type { Sink } from '../src/exports/index.ts';
 import { resume, start, train } from '../src/exports/train.ts';
 import { findEnvironment } from '../src/run/load/environments.ts';

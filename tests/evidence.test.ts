@@ -2,12 +2,13 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { compareArms } from '../bench/methods/comparison.ts';
 import { curvePicture } from '../bench/methods/curve-picture.ts';
 import type { Experiment } from '../bench/methods/experiment.ts';
 import { experiments, pending } from '../bench/methods/experiments.ts';
 import { readResults } from '../bench/methods/main.ts';
+import { differenceText } from '../bench/methods/measured.ts';
 import { reportFiles } from '../bench/methods/report.ts';
-import { compareArms, overallVerdict } from '../bench/methods/verdict.ts';
 import { recipes } from '../src/train/recipes/recipes.ts';
 
 const files = await reportFiles(readResults());
@@ -61,39 +62,45 @@ test('every recipe has an experiment, or a reason why it has none yet, and not b
   expect(new Set(experiments.map(({ name }) => name)).size).toBe(experiments.length);
 });
 
-describe('verdicts', () => {
-  const experiment = (comparison: Partial<Experiment['comparisons'][0]>): Experiment =>
-    ({
-      comparisons: [{ figure: 'x', arm: 'new', against: 'old', expect: 'higher', ...comparison }],
-    }) as unknown as Experiment;
-  const verdict = (
+describe('what was compared', () => {
+  const high = [2, 2.2, 2.1, 1.9, 2.3];
+  const low = [1, 1.1, 1, 0.9, 1.2];
+  const text = (
     comparison: Partial<Experiment['comparisons'][0]>,
     fresh: readonly number[],
     old: readonly number[],
   ): string => {
+    const comparisons = [{ figure: 'x', arm: 'new', against: 'old', expect: 'higher', ...comparison }];
     const runs = (values: readonly number[]) => values.map((x, seed) => ({ seed, figures: { x } }));
     const result = { experiment: 'e', runs: { new: runs(fresh), old: runs(old) } };
-    return overallVerdict(compareArms(experiment(comparison), result));
+    return compareArms({ comparisons } as unknown as Experiment, result)
+      .map(differenceText)
+      .join();
   };
-  const high = [2, 2.2, 2.1, 1.9, 2.3];
-  const low = [1, 1.1, 1, 0.9, 1.2];
 
-  test('follow the side of the claim on which the whole interval lies', () => {
-    expect(verdict({}, high, low)).toBe('reproduced');
-    expect(verdict({}, low, high)).toBe('refuted');
-    expect(verdict({ expect: 'lower' }, low, high)).toBe('reproduced');
-    expect(verdict({}, [1, 2, 1, 2, 1], [2, 1, 1, 1, 2])).toBe('not at this scale');
+  test('is a paired mean, and the number of seeds that were as expected', () => {
+    expect(text({}, high, low)).toBe('x of new minus old: 1.06, higher in 5 of 5 seeds');
+    expect(text({ expect: 'lower' }, high, [3, 3, 1, 1, 1])).toBe(
+      'x of new minus old: 0.3, lower in 2 of 5 seeds',
+    );
+    expect(text({}, high.slice(1), low)).toBe('x of new minus old: 1.13, higher in 4 of 4 seeds');
   });
 
-  test('need five seeds', () => {
-    expect(verdict({}, high.slice(1), low.slice(1))).toBe('not at this scale');
+  test('factors and margins are taken at their word', () => {
+    const times = 'x of new divided by old: 2.02, more than';
+    expect(text({ factor: 2 }, high, low)).toBe(`${times} 2 times as high in 2 of 5 seeds`);
+    const lower = 'x of new divided by old: 0.494, more than';
+    expect(text({ expect: 'lower', factor: 1.5 }, low, high)).toBe(
+      `${lower} 1.5 times lower in 5 of 5 seeds`,
+    );
+    const worse = 'x of new minus old: −1.06, no lower than by';
+    expect(text({ expect: 'no-worse', margin: 2 }, low, high)).toBe(`${worse} 2 in 5 of 5 seeds`);
+    expect(text({ expect: 'no-worse', margin: 1 }, low, high)).toBe(`${worse} 1 in 2 of 5 seeds`);
   });
 
-  test('take factors and margins at their word', () => {
-    expect(verdict({ factor: 1.5 }, high, low)).toBe('reproduced');
-    expect(verdict({ factor: 3 }, high, low)).toBe('refuted');
-    expect(verdict({ expect: 'lower', factor: 1.5 }, low, high)).toBe('reproduced');
-    expect(verdict({ expect: 'no-worse', margin: 2 }, low, high)).toBe('reproduced');
-    expect(verdict({ expect: 'no-worse', margin: 0.5 }, low, high)).toBe('refuted');
+  test('no page of older experiments says that anything was reproduced or refuted', () => {
+    const [, older] = files.get('evidence.md')!.split('## Older experiments');
+    expect(older).not.toMatch(/\b(reproduced|refuted|undecided)\b/);
+    expect(files.get('methods.md')).not.toMatch(/\b(reproduced|refuted|undecided)\b/);
   });
 });

@@ -30,6 +30,7 @@ const LAYERS = [
   'testing',
   'show',
   'view',
+  'browser',
   'compare',
   'cli',
   'exports',
@@ -94,7 +95,7 @@ test('leaves are named only by the composition root, by what is above it and by 
     return (
       leaf !== undefined &&
       !from.startsWith(`${leaf}/`) &&
-      !/^src\/(run|show|view|compare|cli|exports)\//.test(from)
+      !/^src\/(run|show|view|browser|compare|cli|exports)\//.test(from)
     );
   });
   expect(wrong).toEqual([]);
@@ -174,14 +175,28 @@ test('other hosts are asked by one module, which knows the proxy', () => {
   expect(asking).toEqual([]);
 });
 
-test('threads that only compute load no schemas, which each would load anew', () => {
-  const reached = new Set(['src/engine/embedded/lane-worker.ts']);
+/** The files that a program loads, types aside. */
+function loadedBy(start: string): ReadonlySet<string> {
+  const reached = new Set([start]);
   for (const file of reached) {
     for (const { to, typesOnly } of importsOf(file)) if (!typesOnly) reached.add(to);
   }
-  const withSchemas = [...reached].filter((file) =>
-    /from 'zod'/.test(readFileSync(join(root, file), 'utf8')),
+  return reached;
+}
+
+const withSchemas = (files: ReadonlySet<string>): string[] =>
+  [...files].filter(
+    (file) => /\.tsx?$/.test(file) && /from 'zod/.test(readFileSync(join(root, file), 'utf8')),
   );
+
+test('the page in a browser carries no schemas', () => {
+  const page = loadedBy('src/view/page/main.tsx');
+  expect(page.size).toBeGreaterThan(50);
+  expect(withSchemas(page)).toEqual([]);
+});
+
+test('threads that only compute load no schemas, which each would load anew', () => {
+  const reached = loadedBy('src/engine/embedded/lane-worker.ts');
   expect(reached).toContain('src/engine/embedded/training/training-graph.ts');
-  expect(withSchemas).toEqual([]);
+  expect(withSchemas(reached)).toEqual([]);
 });

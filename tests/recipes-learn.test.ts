@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chain } from '../bench/methods/environments/chain.ts';
 import { duet } from '../bench/methods/environments/duet.ts';
 import { secretWord } from '../bench/methods/environments/words.ts';
@@ -19,11 +19,17 @@ const STEPS = 2;
 
 const onPolicy = recipes.filter(({ learn }) => learn === undefined);
 
+const doors = { ...chain({ doors: 2, turns: 4, words: 2 }), truth: () => secretWord(1, 2) };
+const model = { width: 16, layers: 1, heads: 2, hidden: 16 };
+beforeAll(async () => {
+  const clone = { demonstrations: 40, steps: 30, batch: 16, beginnerShare: 0 };
+  const settings = { steps: 0, threads: 1, model, clone, evaluation: { finalTasks: 2 } };
+  await train({ world: doors, recipe: 'rloo', runs: folder, name: 'teacher', settings });
+});
+
 test.each(onPolicy.map(({ name }) => name))('%s takes two steps', async (name) => {
   const recipe = recipes.find((candidate) => candidate.name === name)!;
-  const environment = recipe.needs?.severalRoles
-    ? duet()
-    : { ...chain({ doors: 2, turns: 4, words: 2 }), truth: () => secretWord(1, 2) };
+  const environment = recipe.needs?.severalRoles ? duet() : doors;
   const steps: Metrics[] = [];
   await train({
     world: environment,
@@ -33,7 +39,8 @@ test.each(onPolicy.map(({ name }) => name))('%s takes two steps', async (name) =
       // Smoothed entropies have a history from the second step on.
       steps: STEPS,
       threads: 1,
-      model: { width: 16, layers: 1, heads: 2, hidden: 16 },
+      teacher: 'teacher',
+      model,
       clone: {
         demonstrations: 40,
         steps: 20,

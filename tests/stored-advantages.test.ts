@@ -57,6 +57,7 @@ const brittle = (() => {
 
 const settings: TrainSettings = {
   seed: 5,
+  teacher: 'teacher',
   steps: STEPS,
   threads: 1,
   model: { width: 8, layers: 1, heads: 1, hidden: 8 },
@@ -162,6 +163,11 @@ function environmentOf(name: string) {
 }
 
 async function play(recipe: string, name: string, more: TrainSettings = {}): Promise<EpisodeFile[]> {
+  if (findRecipe(recipe).needs?.teacher && !existsSync(join(folder, 'teacher'))) {
+    const clone = { ...settings.clone, steps: 20 };
+    const taught = readBy(findRecipe('rloo'), { ...settings, steps: 0, seed: 6, clone });
+    await train({ world: brittle, recipe: 'rloo', name: 'teacher', runs: folder, settings: taught });
+  }
   learned.length = 0;
   await train({
     world: environmentOf(recipe),

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Episode } from '../../src/core/episode.ts';
 import { type AgentEpisode, defineAgent } from '../../src/env/agent.ts';
+import { fullContext } from '../../src/rollout/context/contexts.ts';
 import { unwatched } from '../../src/rollout/watch.ts';
 import { agentEpisodes } from '../../src/server/gateway/agents/agent-episodes.ts';
 import { Gateway } from '../../src/server/gateway/gateway.ts';
@@ -48,6 +49,7 @@ async function play(
     { key: { step: 1, environment: 'case', split: 'train', task: 0, group: 0, member: 0 }, task: 1 },
     {
       sampling: { temperature: 1, topP: 1, topK: 0 },
+      context: fullContext,
       maxTurns: 8,
       contextLength: 8192,
       turnTimeoutMs: 20_000,

@@ -1,12 +1,18 @@
 /** LangChain JS: `createAgent` over its models of both vendors. */
 
 import { ChatAnthropic } from '@langchain/anthropic';
+import type { BaseMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
 import { ChatOpenAI } from '@langchain/openai';
 import { AIMessage, createAgent, HumanMessage } from 'langchain';
 import { z } from 'zod';
 import type { Desk } from '../desk.ts';
 import { REWRITTEN, type Row, type Talk } from '../row.ts';
+
+interface State {
+  readonly messages: BaseMessage[];
+  readonly structuredResponse?: unknown;
+}
 
 const form = z.object({ city: z.string(), degrees: z.number() });
 
@@ -23,14 +29,12 @@ async function talk(desk: Desk, wanted: Talk, model: ChatOpenAI | ChatAnthropic)
     systemPrompt: system,
     ...(structured && { responseFormat: form }),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: messages of several versions.
-  let messages: any[] = [];
+  let messages: BaseMessage[] = [];
   let words = '';
   for (const content of questions) {
     if (rewrite && words !== '') messages[messages.length - 1] = new AIMessage(REWRITTEN);
     messages.push(new HumanMessage(content));
-    // biome-ignore lint/suspicious/noExplicitAny: the state depends on the options.
-    let state: any;
+    let state: State = { messages };
     if (stream) {
       // Asking for the messages makes it stream them from the model; the last state has them whole.
       const streamMode: ('values' | 'messages')[] = ['values', 'messages'];
@@ -39,7 +43,7 @@ async function talk(desk: Desk, wanted: Talk, model: ChatOpenAI | ChatAnthropic)
       }
     } else state = await agent.invoke({ messages });
     messages = state.messages;
-    words = structured ? JSON.stringify(state.structuredResponse) : messages.at(-1).text;
+    words = structured ? JSON.stringify(state.structuredResponse) : messages.at(-1)!.text;
   }
   return words;
 }

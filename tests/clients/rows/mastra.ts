@@ -10,33 +10,41 @@ import { REWRITTEN, type Row, type Talk } from '../row.ts';
 
 const form = z.object({ city: z.string(), degrees: z.number() });
 
-// biome-ignore lint/suspicious/noExplicitAny: models of several majors.
-async function talk(desk: Desk, wanted: Talk, model: any): Promise<string> {
+interface Input {
+  readonly city: string;
+}
+
+/** The older major hands the input in `context`. */
+function inputOf(given: object): Input {
+  return ('context' in given ? given.context : given) as Input;
+}
+
+/** Models, messages and inputs of tools have other types in each of its majors, so none is named here. */
+async function talk(desk: Desk, wanted: Talk, model: object): Promise<string> {
   const { system, questions, tools, stream, structured, rewrite } = wanted;
   const look = createTool({
     id: 'get_weather',
     description: 'Weather of a city',
     inputSchema: z.object({ city: z.string(), days: z.number().optional() }),
-    // The older major hands the input in `context`.
-    // biome-ignore lint/suspicious/noExplicitAny: of several majors.
-    execute: async (given: any) => desk.weather(given.context ?? given),
+    execute: async (given) => desk.weather(inputOf(given)),
   });
   const agent = new Agent({
     id: 'weather',
     name: 'weather',
     instructions: system,
-    model,
+    model: model as never,
     tools: tools ? { get_weather: look } : {},
     maxRetries: 0,
   });
-  // biome-ignore lint/suspicious/noExplicitAny: messages of several majors.
-  let messages: any[] = [];
+  let messages: object[] = [];
   let words = '';
   for (const content of questions) {
     if (rewrite && words !== '') messages[messages.length - 1] = { role: 'assistant', content: REWRITTEN };
     messages.push({ role: 'user', content });
     const options = { maxSteps: 4, ...(structured && { structuredOutput: { schema: form } }) };
-    const result = stream ? await agent.stream(messages, options) : await agent.generate(messages, options);
+    const result = stream
+      ? await agent.stream(messages as never, options)
+      : await agent.generate(messages as never, options);
     if ('consumeStream' in result) await result.consumeStream();
     words = structured ? JSON.stringify(await result.object) : await result.text;
     const { messages: said } = (await result.response) as { messages: object[] };

@@ -1,6 +1,6 @@
 /** `@openai/agents` in both dialects, with its own loop. Tracing is off: it would send keys and prompts to its vendor. */
 
-import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents';
+import { Agent, type AgentInputItem, OpenAIProvider, Runner, tool } from '@openai/agents';
 import OpenAI from 'openai';
 import { z } from 'zod';
 import type { Desk } from '../desk.ts';
@@ -12,8 +12,8 @@ async function talk(desk: Desk, wanted: Talk, useResponses: boolean): Promise<st
   const { system, questions, tools, stream, structured, previous, rewrite } = wanted;
   const openAIClient = new OpenAI({ baseURL: desk.baseURL, apiKey: desk.apiKey, maxRetries: 0 });
   const runner = new Runner({
-    // biome-ignore lint/suspicious/noExplicitAny: its own copy of `openai` may be another major.
-    modelProvider: new OpenAIProvider({ openAIClient: openAIClient as any, useResponses }),
+    // Its own copy of `openai` may be another major.
+    modelProvider: new OpenAIProvider({ openAIClient: openAIClient as never, useResponses }),
     tracingDisabled: true,
   });
   const look = tool({
@@ -29,16 +29,17 @@ async function talk(desk: Desk, wanted: Talk, useResponses: boolean): Promise<st
     tools: tools ? [look] : [],
     ...(structured && { outputType: form }),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: items of either dialect.
-  let history: any[] = [];
+  let history: AgentInputItem[] = [];
   let before: string | undefined;
   let words = '';
   for (const content of questions) {
     if (rewrite && words !== '') {
-      const said = { type: 'message', role: 'assistant', status: 'completed' };
-      history[history.length - 1] = { ...said, content: [{ type: 'output_text', text: REWRITTEN }] };
+      history[history.length - 1] = {
+        ...{ type: 'message', role: 'assistant', status: 'completed' },
+        content: [{ type: 'output_text', text: REWRITTEN }],
+      };
     }
-    const input = [...(previous ? [] : history), { role: 'user', content }];
+    const input: AgentInputItem[] = [...(previous ? [] : history), { role: 'user', content }];
     const options = previous && before !== undefined ? { previousResponseId: before } : {};
     const result = stream
       ? await runner.run(agent, input, { ...options, stream: true })
