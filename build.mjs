@@ -4,6 +4,7 @@
  */
 
 import { build } from 'tsdown';
+import { buildBrowserModule } from './tools/build-browser.mjs';
 import { buildPage } from './tools/build-page.mjs';
 
 const exported = ['src/exports/*.ts', '!src/exports/*.test.ts'];
@@ -23,6 +24,8 @@ await build({
   ...common,
   entry: [
     ...exported,
+    // One module of its own, below.
+    '!src/exports/browser.ts',
     'src/cli/main.ts',
     'src/view/play/play-process.ts',
     'src/engine/embedded/worker.ts',
@@ -34,6 +37,9 @@ await build({
     'bench/engine-pretrained-size.ts',
     'bench/memory-loop.ts',
     'bench/size.ts',
+    'bench/soak/disturbance.ts',
+    'bench/soak/strangers.ts',
+    'bench/view-cost-child.ts',
     'examples/*.ts',
     'examples/agents/*.ts',
     'tools/interop/*.ts',
@@ -55,3 +61,4 @@ await build({
 });
 
 await buildPage();
+await buildBrowserModule();

@@ -12,5 +12,7 @@ export default defineConfig({
     setupFiles: ['tests/property-seed.ts'],
     testTimeout: 30_000,
     pool: 'forks',
+    // Of two cores Vitest would leave one idle.
+    maxWorkers: '100%',
   },
 });

@@ -16,6 +16,8 @@ const base64: readonly string[] = [
 ${lines.join('\n')}
 ];
 
-export const adamKernel: Uint8Array<ArrayBuffer> = Uint8Array.from(Buffer.from(base64.join(''), 'base64'));
+export const adamKernel: Uint8Array<ArrayBuffer> = Uint8Array.from(atob(base64.join('')), (byte) =>
+  byte.charCodeAt(0),
+);
 `,
 );

@@ -34,9 +34,10 @@ export function findBrowser(environment: NodeJS.ProcessEnv = process.env): strin
 
 export const noBrowser = 'no Chromium is installed: these tests need one on PATH, or its path in CHROMIUM';
 
-export function openBrowser(): Promise<Browser> {
+/** @param more arguments of the browser */
+export function openBrowser(more: readonly string[] = []): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === undefined) throw new Error(noBrowser);
   // Containers give it no sandbox of its own; it only ever opens pages of these tests.
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] });
 }

@@ -20,6 +20,7 @@ const styles = [
     'tokens',
     'compare',
     'play',
+    'evaluations',
   ].map((name) => `${source}/style/${name}.css`),
 ];
 
@@ -33,8 +34,13 @@ export async function buildPage() {
     transform: { target: 'es2022' },
     output: { file: `${target}/main.js`, format: 'esm', minify: true, comments: false },
   });
-  writeFileSync(`${target}/main.css`, styles.map((path) => smaller(readFileSync(path, 'utf8'))).join('\n'));
+  writeFileSync(`${target}/main.css`, readStyles());
   copyFileSync(`${source}/index.html`, `${target}/index.html`);
+}
+
+/** The style sheet of the viewer, and after it these. */
+export function readStyles(more = []) {
+  return [...styles, ...more].map((path) => smaller(readFileSync(path, 'utf8'))).join('\n');
 }
 
 /** Without comments and space between rules; strings in our style sheets have neither. */

@@ -3,6 +3,8 @@
  *
  *   npm run build && node tools/before-after/run.mjs [BEFORE, by default f3693a9]
  *
+ * BEFORE may also be a folder with that commit, built.
+ *
  * Prints a line for each credit method and each update, and fails where anything differs without a reason that is known.
  */
 
@@ -31,7 +33,8 @@ const here = import.meta.dirname;
 const top = resolve(here, '../..');
 const [commit = 'f3693a9'] = process.argv.slice(2);
 const work = mkdtempSync(join(tmpdir(), 'before-after-'));
-const tree = join(work, 'before');
+const built = existsSync(join(commit, 'dist/src/cli/main.js')) && resolve(commit);
+const tree = built || join(work, 'before');
 const run = (command, args, cwd = top) =>
   execFileSync(command, args, {
     cwd,
@@ -41,22 +44,25 @@ const run = (command, args, cwd = top) =>
   });
 const node = (...args) => run(process.execPath, args);
 
-run('git', ['worktree', 'add', '--quiet', '--detach', tree, commit]);
+if (!built) buildBefore();
 try {
-  const sameLock =
-    readFileSync(join(top, 'package-lock.json'), 'utf8') ===
-    readFileSync(join(tree, 'package-lock.json'), 'utf8');
-  if (sameLock) cpSync(join(top, 'node_modules'), join(tree, 'node_modules'), { recursive: true });
-  else run('npm', ['ci'], tree);
-  run('npm', ['run', 'build'], tree);
-
   const differing = [...(await compareCredit()), ...compareUpdates()];
   if (differing.length > 0) {
     console.log(`\ndiffers: ${differing.join(', ')}`);
     process.exitCode = 1;
   } else console.log('\nnothing differs that is not explained');
 } finally {
-  run('git', ['worktree', 'remove', '--force', tree]);
+  if (!built) run('git', ['worktree', 'remove', '--force', tree]);
+}
+
+function buildBefore() {
+  run('git', ['worktree', 'add', '--quiet', '--detach', tree, commit]);
+  const sameLock =
+    readFileSync(join(top, 'package-lock.json'), 'utf8') ===
+    readFileSync(join(tree, 'package-lock.json'), 'utf8');
+  if (sameLock) cpSync(join(top, 'node_modules'), join(tree, 'node_modules'), { recursive: true });
+  else run('npm', ['ci'], tree);
+  run('npm', ['run', 'build'], tree);
 }
 
 async function compareCredit() {

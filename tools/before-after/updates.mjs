@@ -1,14 +1,14 @@
 /**
  * Three updates of some recipes on the same stored episodes, and the weights after each as bytes.
  *
- *   node updates.mjs TREE EPISODES OUT
+ *   node updates.mjs TREE EPISODES OUT [RECIPE]
  */
 
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const [tree, episodes, out] = process.argv.slice(2);
+const [tree, episodes, out, only] = process.argv.slice(2);
 const pathOf = (path) => resolve(tree, 'dist', `${path}.js`);
 /** The first of these modules that the tree has: files have moved between commits. */
 const load = (...paths) => import(pathToFileURL(pathOf(paths.find((path) => existsSync(pathOf(path))))).href);
@@ -43,6 +43,8 @@ const RECIPES = [
   'archer',
   'sft-rl',
   'spear-sil',
+  // Where the warm-up is all that differs, nothing does without it.
+  'ppo without value warm-up',
 ];
 
 const VOCABULARY = 32;
@@ -55,8 +57,9 @@ const renderer = {
   answer: (text) => text,
 };
 
-for (const name of RECIPES) {
-  const recipe = findRecipe(name);
+for (const name of RECIPES.filter((one) => only === undefined || one === only)) {
+  const [recipeName, without] = name.split(' without ');
+  const recipe = findRecipe(recipeName);
   const config = resolveConfig({
     recipe,
     environmentOptions: factory.options,
@@ -64,6 +67,7 @@ for (const name of RECIPES) {
     settings: {
       seed: 7,
       threads: 1,
+      ...(without && { objective: { valueWarmup: 0 } }),
       // Recipes that play nothing refuse settings of play.
       ...(!(recipe.settings.data && recipe.learnsFrom === 'either') && { rollout: { group: 4, tasks: 8 } }),
     },

@@ -22,7 +22,7 @@ export async function startPython(
     stdio: ['ignore', 'ignore', 'inherit'],
     ...(options.folder === undefined ? {} : { cwd: options.folder }),
   });
-  for (let attempt = 0; attempt < 300; attempt++) {
+  for (let attempt = 0; attempt < 900; attempt++) {
     await sleep(200);
     const answers = await fetch(`http://127.0.0.1:${port}${path}`)
       .then(({ ok }) => ok)
