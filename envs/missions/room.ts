@@ -116,23 +116,46 @@ export function isDone(room: Room): boolean {
 
 /** The fewest actions to the mission that leave other things where they are, breadth first; undefined where there are none. */
 export function planFrom(room: Room): readonly Action[] | undefined {
+  const known = plans.get(room);
+  const plan = known === undefined ? search(room) : known;
+  plans.set(room, plan ?? null);
+  return plan ?? undefined;
+}
+
+/** A room is asked about when it is reached, when it is left, and by each scripted player. Null: nothing does it. */
+const plans = new WeakMap<Room, readonly Action[] | null>();
+
+function search(room: Room): readonly Action[] | undefined {
+  const places: Place[] = [{ room }];
   const seen = new Set([planKey(room)]);
-  let edge: { room: Room; plan: readonly Action[] }[] = [{ room, plan: [] }];
-  while (edge.length > 0) {
-    const done = edge.find((place) => isDone(place.room));
-    if (done) return done.plan;
-    edge = edge.flatMap(({ room: from, plan }) =>
-      ACTIONS.flatMap((action) => {
-        if ((action === 'pickup' || action === 'toggle') && faced(from)?.name !== from.target) return [];
-        const next = act(from, action);
-        const key = planKey(next);
-        if (next === from || seen.has(key)) return [];
-        seen.add(key);
-        return [{ room: next, plan: [...plan, action] }];
-      }),
-    );
+  for (const place of places) {
+    const { room: from } = place;
+    if (isDone(from)) return wayTo(place);
+    const front = faced(from)?.name;
+    for (const action of ACTIONS) {
+      if ((action === 'pickup' || action === 'toggle') && front !== from.target) continue;
+      const next = act(from, action);
+      if (next === from) continue;
+      const key = planKey(next);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      places.push({ room: next, by: action, from: place });
+    }
   }
   return undefined;
+}
+
+/** A room on the way, and how it was reached. */
+interface Place {
+  readonly room: Room;
+  readonly by?: Action;
+  readonly from?: Place;
+}
+
+function wayTo(last: Place): readonly Action[] {
+  const actions: Action[] = [];
+  for (let place: Place | undefined = last; place?.by; place = place.from) actions.push(place.by);
+  return actions.reverse();
 }
 
 /** What changes on the way to a mission: nothing but the target is moved. */
