@@ -31,8 +31,9 @@ export class WorkerLink<Call extends { readonly id: number }> {
     this.#worker = new Worker(entry, {
       workerData,
       name,
-      // The large arrays live outside the heap; a larger young generation would let them wait there for a collection.
-      resourceLimits: { maxYoungGenerationSizeMb: 2 },
+      // The large arrays live outside the heap, and wait for a collection of the young generation. Of 2, 8 and 16 MB, 8 takes a
+      // twentieth less time than 2 for 60 MB more; 16 takes no less.
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
     this.#worker.on('message', (answers: readonly Answer[]) => void this.#receive(answers));
     this.#outbox = new Outbox((calls, transfer) => {

@@ -25,10 +25,14 @@ export function groupLines(group: Group, label?: 'sampled' | 'greedy'): string[]
       ...(label && { label }),
       ...(elsewhere && { joined: { step, group: number } }),
     };
+    // Read once: fields of calls and transitions are made as they are read.
+    const plain = {
+      ...record,
+      calls: episode.calls.map(plainCall),
+      transitions: episode.transitions.map((transition) => ({ ...transition })),
+    };
     // Native JSON is several times faster, but knows neither typed arrays nor numbers that are not finite.
-    return isUsual(episode)
-      ? JSON.stringify({ ...record, calls: episode.calls.map(plainCall) })
-      : exactJson(record);
+    return isUsual(plain) ? JSON.stringify(plain) : exactJson(record);
   });
 }
 
