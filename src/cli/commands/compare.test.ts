@@ -136,8 +136,9 @@ test('runs of a seed whose warm start failed fail with it, and the others go on'
 }, async () => {
   const ran: string[] = [];
   const runs = ['--runs', mkdtempSync(join(root, 'broken-'))];
-  const { code, output } = await compare(inProcess(ran, ['start-1']), ...runs, '--jobs', '1');
+  const { code, output, errors } = await compare(inProcess(ran, ['start-1']), ...runs, '--jobs', '1');
   expect(code).toBe(1);
+  expect(errors).toMatch(/To try the others again: turnwise compare .* --jobs 1\b/);
   expect(ran).toEqual(['train start-1', 'train start-2', 'train rloo-2', 'train ppo-2']);
   expect(output.replaceAll(/\s+/g, ' ')).toContain(
     'rloo, seed 1: Its warm start failed: The disk is full. (disk-full)',

@@ -133,11 +133,11 @@ async function explore(
     });
     const statuses = await sweep.run(jobs);
     sweep.close();
-    if (sweep.stopped()) throw interrupted(study, command);
+    if (sweep.stopped()) throw interrupted(study, again(command, given));
     const failed = statuses.filter(({ state }) => state === 'failed');
     const comparison = compareArms(study, jobs, failed);
     const report = finish({ comparison, study, jobs, seeds, command }, given.json, console);
-    if (failed.length > 0) throw incomplete(failed, report, command);
+    if (failed.length > 0) throw incomplete(failed, report, again(command, given));
   } finally {
     release();
   }
@@ -165,7 +165,7 @@ async function judged(
     } finally {
       sweep.close();
     }
-    if (sweep.stopped()) throw interrupted({ name: path }, claimCommand(given));
+    if (sweep.stopped()) throw interrupted({ name: path }, again(claimCommand(given), given));
   }
   await reportClaims(request);
 }
@@ -243,6 +243,11 @@ function ownCommand({ env, recipes, arm, seeds, budget, set, name, runs }: Optio
     ...(name === undefined ? [] : ['--name', name]),
     ...(runs === 'runs' ? [] : ['--runs', runs]),
   ]);
+}
+
+/** How to go on on this machine. */
+function again(command: string, { jobs }: Options): string {
+  return jobs === undefined ? command : `${command} --jobs ${jobs}`;
 }
 
 function interrupted({ name }: Pick<Study, 'name'>, command: string): TurnwiseError {

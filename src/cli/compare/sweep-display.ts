@@ -59,7 +59,8 @@ class Pace {
     const seconds = (now - this.#began) / 1000;
     const turns = all.reduce((sum, one) => sum + one.turns, 0);
     const parts = [
-      `${runs.finished} of ${runs.count} runs`,
+      // Warm starts are runs too, and --plan counts them.
+      `${starts.finished + runs.finished} of ${starts.count + runs.count} runs`,
       ...(turns > 0 && seconds > 1 ? [`${formatCount(turns / seconds)} environment steps/s`] : []),
       ...(runs.known && left > 0 ? [`${formatSeconds(left / this.#processes)} left`] : []),
     ];
