@@ -181,10 +181,11 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   options: optionsSchema,
   settings: {
     model: { width: 64, layers: 2, heads: 4, hidden: 172 },
-    clone: { demonstrations: 600, beginnerShare: 0.2, randomRate: 0.1, steps: 200, batch: 16 },
+    clone: { demonstrations: 1200, beginnerShare: 0.2, randomRate: 0.1, steps: 300, batch: 16 },
     rollout: { tasks: 16, group: 8 },
-    optimizer: { learningRate: 1e-3 },
-    steps: 25,
+    // Three times as much unlearns within ten steps what was imitated.
+    optimizer: { learningRate: 3e-4 },
+    steps: 60,
   },
   create: ({ wording, ...options }) => fromEnvironment(crafting(options), { wording }),
 });
