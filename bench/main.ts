@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|asynchrony [PART …]|sandbox|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|asynchrony [PART …]|sandbox|worlds [NAME …] [--seeds N] [--report]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -18,6 +18,7 @@ import { benchStore } from './store.ts';
 import { benchStream } from './stream.ts';
 import { benchTinker } from './tinker.ts';
 import { benchView } from './view.ts';
+import { benchLearning } from './worlds/learning.ts';
 
 const machine = {
   processor: cpus()[0]?.model ?? 'unknown',
@@ -62,6 +63,11 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
         threads: values.threads,
         seconds: values.seconds,
       }),
+    }),
+  worlds: (names) =>
+    benchLearning(names, {
+      report: values.report,
+      ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
     }),
   methods: (names) =>
     benchMethods(names, {
