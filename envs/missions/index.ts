@@ -179,10 +179,10 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   options: optionsSchema,
   settings: {
     model: { width: 64, layers: 2, heads: 4, hidden: 172 },
-    clone: { demonstrations: 400, beginnerShare: 0.5, randomRate: 0.1, steps: 150, batch: 16 },
+    clone: { demonstrations: 1200, beginnerShare: 0.5, randomRate: 0.1, steps: 300, batch: 16 },
     rollout: { tasks: 16, group: 8 },
-    optimizer: { learningRate: 1e-3 },
-    steps: 25,
+    optimizer: { learningRate: 3e-4 },
+    steps: 60,
   },
   create: ({ wording, ...options }) => fromEnvironment(missions(options), { wording }),
 });
