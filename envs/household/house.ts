@@ -157,11 +157,10 @@ const isReady = ({ chore }: House, { is }: Thing): boolean => {
   return treatment === undefined || is.includes(treatment.makes);
 };
 
-/** The targets that are not yet where they belong, and as they should be. */
-const missing = (house: House): readonly Thing[] =>
-  house.things.filter(
-    (thing) => thing.name === house.target && !(thing.at === house.goal && isReady(house, thing)),
-  );
+/** Whether it is a target that is not yet where it belongs, as it should be. */
+export const isWanted = (house: House, thing: Thing): boolean =>
+  thing.name === house.target && !(thing.at === house.goal && isReady(house, thing));
+const missing = (house: House): readonly Thing[] => house.things.filter((thing) => isWanted(house, thing));
 
 export function isDone(house: House): boolean {
   if (house.chore !== 'light') return missing(house).length === 0;

@@ -110,7 +110,9 @@ describe('rules', () => {
     ]);
     expect(play(closed, 'take jug from crate')).toMatchObject({ valid: false, state: closed });
     const open = play(closed, 'open crate');
-    expect(open.observation).toBe('heat jug desk hand empty at crate jug map unseen desk sink oven fridge');
+    expect(open.observation).toBe(
+      'heat jug desk hand empty at crate wanted jug map unseen desk sink oven fridge',
+    );
     expect(open.state.seen).toEqual(['crate']);
     expect(play(open.state, 'close crate').observation).toBe(
       'heat jug desk hand empty at crate closed unseen desk sink oven fridge',
@@ -183,6 +185,8 @@ describe('wording', () => {
   const cold = house({ things: [thing('jug', 'hand', 'clean', 'cold'), thing('map', 'desk')], at: 'desk' });
 
   it('says the chore, what is held, what is here and what was not seen', () => {
+    const two = { chore: 'two', at: 'desk', things: [thing('jug', 'desk'), thing('jug', 'crate')] } as const;
+    expect(play(house(two), 'use lamp', 'go to crate', 'go to desk').observation).toMatchInlineSnapshot(`"two jug desk hand empty at desk lit jug unseen sink oven fridge"`);
     expect(environment.natural!.observe(cold)).toMatchInlineSnapshot(
       `"Chore: put a hot jug on the desk. You are at the desk. You see a lamp that is off, a map. You hold a clean cold jug. Not seen yet: desk, crate, sink, oven, fridge. You may: put jug on desk, use lamp, go to crate, go to sink, go to oven, go to fridge."`,
     );

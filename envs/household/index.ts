@@ -14,6 +14,7 @@ import {
   type House,
   isDone,
   isReachable,
+  isWanted,
   planFrom,
   searchFrom,
   shuts,
@@ -132,11 +133,16 @@ function visible(house: House, lamp: string, word: (thing: Thing) => string): re
 
 const spoken = ({ name, is }: Thing): string => [...is, name].join(' ');
 
-/** The chore, what is held, what is here, and where the agent has not looked yet: each in the words of the commands. */
+/**
+ * The chore, what is held, what is here, and where the agent has not looked yet: each in the words of the commands. Small models
+ * hardly learn to compare what is here with the chore, so a word says it.
+ */
 function observe(house: House): string {
   const { chore, target, goal, at } = house;
   const held = thingsAt(house, 'hand').map(spoken);
-  const here = visible(house, house.isLit ? 'lit' : 'lamp', spoken);
+  const here = visible(house, house.isLit ? 'lit' : 'lamp', (thing) =>
+    isWanted(house, thing) ? `wanted ${spoken(thing)}` : spoken(thing),
+  );
   const isClosed = shuts(at) && !isReachable(house);
   const rest = unseen(house);
   return [
@@ -176,7 +182,7 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   options: optionsSchema,
   settings: {
     model: { width: 64, layers: 2, heads: 4, hidden: 172 },
-    clone: { demonstrations: 600, beginnerShare: 0.9, randomRate: 0.05, steps: 200, batch: 16 },
+    clone: { demonstrations: 1000, beginnerShare: 0.9, randomRate: 0.05, steps: 400, batch: 16 },
     rollout: { tasks: 16, group: 8 },
     optimizer: { learningRate: 1e-3 },
     steps: 25,
