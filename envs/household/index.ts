@@ -184,7 +184,7 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
     model: { width: 64, layers: 2, heads: 4, hidden: 172 },
     clone: { demonstrations: 1000, beginnerShare: 0.9, randomRate: 0.05, steps: 400, batch: 16 },
     rollout: { tasks: 16, group: 8 },
-    optimizer: { learningRate: 1e-3 },
+    optimizer: { learningRate: 2e-4 },
     steps: 25,
   },
   create: ({ wording, ...options }) => fromEnvironment(household(options), { wording }),
