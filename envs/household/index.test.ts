@@ -109,6 +109,8 @@ describe('rules', () => {
       ...['desk', 'sink', 'oven', 'fridge'].map((place) => `go to ${place}`),
     ]);
     expect(play(closed, 'take jug from crate')).toMatchObject({ valid: false, state: closed });
+    expect(play(closed, 'go to oven', 'go to crate').state.seen).toEqual([]);
+    expect(environment.stumble!(closed, Rng.of('search', 0))).toBe('open crate');
     const open = play(closed, 'open crate');
     expect(open.observation).toBe(
       'heat jug desk hand empty at crate wanted jug map unseen desk sink oven fridge',
@@ -186,7 +188,9 @@ describe('wording', () => {
 
   it('says the chore, what is held, what is here and what was not seen', () => {
     const two = { chore: 'two', at: 'desk', things: [thing('jug', 'desk'), thing('jug', 'crate')] } as const;
-    expect(play(house(two), 'use lamp', 'go to crate', 'go to desk').observation).toMatchInlineSnapshot(`"two jug desk hand empty at desk lit jug unseen sink oven fridge"`);
+    expect(play(house(two), 'use lamp', 'go to crate', 'go to desk').observation).toMatchInlineSnapshot(
+      `"two jug desk hand empty at desk lit jug unseen sink oven fridge"`,
+    );
     expect(environment.natural!.observe(cold)).toMatchInlineSnapshot(
       `"Chore: put a hot jug on the desk. You are at the desk. You see a lamp that is off, a map. You hold a clean cold jug. Not seen yet: desk, crate, sink, oven, fridge. You may: put jug on desk, use lamp, go to crate, go to sink, go to oven, go to fridge."`,
     );
