@@ -42,6 +42,7 @@ const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
   'running-sums': async () => (await import('../../../envs/running-sums/index.ts')).world,
   crafting: async () => (await import('../../../envs/crafting/index.ts')).world,
   missions: async () => (await import('../../../envs/missions/index.ts')).world,
+  household: async () => (await import('../../../envs/household/index.ts')).world,
 };
 
 export const environmentNames: readonly string[] = Object.keys(loaders);
