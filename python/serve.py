@@ -66,6 +66,7 @@ def world_of(options):
 
         return TextArenaWorld(options.id, settings, options)
     if options.kind == "verifiers":
+        sys.path.append(os.getcwd())  # after the installed ones, an environment may be a file of the present folder
         from verifiers_world import VerifiersWorld
 
         return VerifiersWorld(options.id, settings, options)
