@@ -69,11 +69,11 @@ class GymnasiumEpisode:
 
     def step(self, text):
         self.turns += 1
-        self.heard.update(json.dumps(text).encode())
         names = self.world.names
         if names is not None and text not in names:
             self.messages = {"agent": [{"role": "user", "content": f"That is no action.\n{self.seen}"}]}
             return {"rewards": {"agent": self.world.invalid_reward}, "valid": False}
+        self.heard.update(json.dumps(text).encode())
         observation, reward, terminated, truncated, info = self.env.step(text if names is None else names[text])
         self.see(observation)
         self.messages = {"agent": [{"role": "user", "content": self.seen}]}

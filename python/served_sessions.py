@@ -46,7 +46,7 @@ class Session:
         self.key, self.body, self.lease = key, body, lease
         self.lock = threading.Lock()
         self.episode = None
-        self.closed = False
+        self.closed = self.left = False
         self.next_step = 0
         self.last = None
         self.renew()
@@ -123,6 +123,12 @@ class Sessions:
 
     def step(self, id, request):
         session = self.find(id)
+        try:
+            return self.take(session, request)
+        finally:
+            self.end_if_left(session)
+
+    def take(self, session, request):
         number, action = request.get("step"), request.get("action", request.get("text"))
         if not isinstance(action, str) or ("action" in request and "text" in request):
             raise Refusal(400, "request-invalid", 'A step needs either "action" or "text".')
@@ -170,8 +176,18 @@ class Sessions:
 
     def close(self, id):
         session = self.find(id)
-        with session.lock:
-            self.end(session)
+        session.left = True
+        with self.lock:
+            self.open_ones.pop(id, None)
+        self.end_if_left(session)
+
+    def end_if_left(self, session):
+        """A step under way, which may hang, ends its session itself: nobody who closes one waits for it."""
+        if session.left and session.lock.acquire(blocking=False):
+            try:
+                self.end(session)
+            finally:
+                session.lock.release()
 
     def end(self, session):
         """Under the lock of the session."""

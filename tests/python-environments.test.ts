@@ -183,6 +183,17 @@ describe.skipIf(!hasPython)(`an environment in Python${why}`, () => {
     await Promise.all([left.close(), right.close()]);
   });
 
+  test('closing does not wait for a step, which ends its session when it is through', async () => {
+    const session = await open();
+    const slow = session.step('slow', signal);
+    await expect.poll(openOnes).toBe(1);
+    const started = performance.now();
+    await session.close();
+    expect(performance.now() - started).toBeLessThan(300);
+    await slow;
+    await expect.poll(openOnes).toBe(0);
+  });
+
   test('a full server has no room until a session is closed', async () => {
     const sessions = await Promise.all([open(), open(), open()]);
     const factory = await connectTurnwise('python', server.http);
