@@ -1,4 +1,4 @@
-"""Environments with the interface of Gymnasium, `reset(seed=…)` and `step(action)`; Gymnasium itself need not be there."""
+"""Environments with the interface of Gymnasium: `reset(seed=…)` and `step(action)`. Gymnasium need not be there."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ class GymnasiumWorld:
         self.instructions = options.instructions
         self.invalid_reward = options.invalid_reward
         self.pure = options.pure
-        # Where the agent sees a number of finitely many, that is the state; elsewhere it can know what was said so far.
+        # One number of finitely many is the state; elsewhere the agent knows what was said so far.
         self.shows_state = hasattr(getattr(env, "observation_space", None), "n")
         self.has_expert = hasattr(getattr(env, "unwrapped", env), "expert")
         self.scripts = self.has_expert or self.names is not None
@@ -74,10 +74,12 @@ class GymnasiumEpisode:
             self.messages = {"agent": [{"role": "user", "content": f"That is no action.\n{self.seen}"}]}
             return {"rewards": {"agent": self.world.invalid_reward}, "valid": False}
         self.heard.update(json.dumps(text).encode())
-        observation, reward, terminated, truncated, info = self.env.step(text if names is None else names[text])
+        observation, reward, terminated, truncated, info = self.env.step(
+            text if names is None else names[text]
+        )
         self.see(observation)
         self.messages = {"agent": [{"role": "user", "content": self.seen}]}
-        # Time that ran out is the trainer's to see: it counts turns too, and knows that the episode had not ended.
+        # The trainer counts turns too, and knows that an episode which is cut off there had not ended.
         done = bool(terminated) or (bool(truncated) and self.turns != self.world.max_turns)
         if done:
             self.to_move = None
@@ -103,13 +105,17 @@ def named_actions(env, given):
     space = getattr(env, "action_space", None)
     if not hasattr(space, "n"):
         if hasattr(space, "sample") and type(space).__name__ != "Text":
-            raise SystemExit(f"The actions {space} are neither discrete nor text. Wrap the environment (ActionWrapper).")
+            raise SystemExit(
+                f"The actions {space} are neither discrete nor text. Wrap the environment (ActionWrapper)."
+            )
         return {name: name for name in names} if names else None
     numbers = [int(getattr(space, "start", 0)) + number for number in range(int(space.n))]
     if not isinstance(names, (list, tuple)):
         names = [str(number) for number in numbers]
     if len(set(names)) != len(numbers):
-        raise SystemExit(f"--actions has {len(set(names))} different names, and the environment {len(numbers)} actions.")
+        raise SystemExit(
+            f"--actions has {len(set(names))} different names, and the environment {len(numbers)} actions."
+        )
     return dict(zip(names, numbers))
 
 
@@ -123,7 +129,9 @@ def words(observation):
     """What the agent reads of it: texts as they are, everything else as JSON."""
     if isinstance(observation, str):
         return observation
-    return json.dumps(observation, default=lambda value: value.tolist() if hasattr(value, "tolist") else str(value))
+    return json.dumps(
+        observation, default=lambda value: value.tolist() if hasattr(value, "tolist") else str(value)
+    )
 
 
 def first_line(text):

@@ -19,21 +19,34 @@ sys.dont_write_bytecode = True
 from served_http import serve  # noqa: E402  (after the line above, which keeps this folder as it is)
 
 parser = argparse.ArgumentParser(
-    description="Serve an environment in Python to Turnwise.", formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    description="Serve an environment in Python to Turnwise.",
+    formatter_class=argparse.ArgumentDefaultsHelpFormatter,
 )
-parser.add_argument("kind", help="gymnasium, textarena, verifiers, or FILE.py:NAME of an environment of your own")
+parser.add_argument(
+    "kind", help="gymnasium, textarena, verifiers, or FILE.py:NAME of an environment of your own"
+)
 parser.add_argument("id", nargs="?", help="which environment of that package")
 parser.add_argument("--port", type=int, default=8700, help="port to listen on; 0 takes a free one")
 parser.add_argument("--host", default="127.0.0.1", help="address to listen on; others need TURNWISE_ENV_KEY")
 parser.add_argument("--sessions", type=int, default=64, help="sessions open at once")
-parser.add_argument("--lease", type=float, default=300, help="seconds of silence after which a session is closed")
+parser.add_argument(
+    "--lease", type=float, default=300, help="seconds of silence after which a session is closed"
+)
 parser.add_argument("--max-turns", type=int, help="turns of an episode, where the environment does not say")
-parser.add_argument("--set", action="append", default=[], metavar="KEY=JSON", help="an argument of the environment")
+parser.add_argument(
+    "--set", action="append", default=[], metavar="KEY=JSON", help="an argument of the environment"
+)
 parser.add_argument("--instructions", default="", help="what the agent reads first")
-parser.add_argument("--form", choices=["raw", "tags"], default="raw", help="tags: actions stand in <action>…</action>")
+parser.add_argument(
+    "--form", choices=["raw", "tags"], default="raw", help="tags: actions stand in <action>…</action>"
+)
 parser.add_argument("--actions", help="gymnasium: names of the discrete actions, with commas between them")
-parser.add_argument("--invalid-reward", type=float, default=0, help="gymnasium: reward of a text that is no action")
-parser.add_argument("--pure", action="store_true", help="gymnasium: seed and actions decide all, so recipes may branch")
+parser.add_argument(
+    "--invalid-reward", type=float, default=0, help="gymnasium: reward of a text that is no action"
+)
+parser.add_argument(
+    "--pure", action="store_true", help="gymnasium: seed and actions decide all, so recipes may branch"
+)
 parser.add_argument("--players", type=int, default=1, help="textarena: players of the game")
 
 
@@ -50,7 +63,9 @@ def own_environment(place):
     """The class or function that `FILE.py:NAME` names."""
     path, _, name = place.rpartition(":")
     if not os.path.isfile(path):
-        parser.error(f"there is no file {path!r}; the kind is gymnasium, textarena, verifiers or FILE.py:NAME")
+        parser.error(
+            f"there is no file {path!r}; the kind is gymnasium, textarena, verifiers or FILE.py:NAME"
+        )
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     spec = importlib.util.spec_from_file_location(os.path.basename(path)[: -len(".py")], path)
     module = importlib.util.module_from_spec(spec)
@@ -66,7 +81,9 @@ def world_of(options):
 
         return TextArenaWorld(options.id, settings, options)
     if options.kind == "verifiers":
-        sys.path.append(os.getcwd())  # after the installed ones, an environment may be a file of the present folder
+        sys.path.append(
+            os.getcwd()
+        )  # after the installed ones, an environment may be a file of the present folder
         from verifiers_world import VerifiersWorld
 
         return VerifiersWorld(options.id, settings, options)

@@ -64,7 +64,9 @@ def handler_of(sessions, key):
             length = self.headers.get("content-length", "")
             if not length.isdecimal() or int(length) > BODY_LIMIT:
                 self.close_connection = True
-                raise Refusal(413, "request-too-large", f"A body has a length, of at most {BODY_LIMIT} bytes.")
+                raise Refusal(
+                    413, "request-too-large", f"A body has a length, of at most {BODY_LIMIT} bytes."
+                )
             return self.rfile.read(int(length))
 
         def answer(self, method):

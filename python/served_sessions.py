@@ -57,7 +57,11 @@ class Session:
     def view(self):
         episode = self.episode
         over = episode.to_move is None
-        return {"toMove": episode.to_move, "messages": episode.messages, "anchor": "" if over else episode.anchor}
+        return {
+            "toMove": episode.to_move,
+            "messages": episode.messages,
+            "anchor": "" if over else episode.anchor,
+        }
 
     def opened(self):
         return {"session": self.id, "leaseMs": self.lease * 1000, "step": self.next_step, "view": self.view()}
@@ -84,7 +88,9 @@ class Sessions:
             session = next((one for one in self.open_ones.values() if key and one.key == key), None)
             if session is None:
                 if len(self.open_ones) >= self.most:
-                    raise Refusal(503, "session-limit", f"{self.most} sessions are open; start with more --sessions.")
+                    raise Refusal(
+                        503, "session-limit", f"{self.most} sessions are open; start with more --sessions."
+                    )
                 session = Session(key, body, lease)
                 self.open_ones[session.id] = session
         if session.body != body:
@@ -108,7 +114,9 @@ class Sessions:
         for stretch in request.get("path", []):
             if "chance" in stretch:
                 if not self.world.pure:
-                    raise Refusal(501, "snapshot-unsupported", "Only an environment with --pure takes another chance.")
+                    raise Refusal(
+                        501, "snapshot-unsupported", "Only an environment with --pure takes another chance."
+                    )
                 session.episode.draw_from(number_of(stretch["chance"]))
             for action in stretch["actions"]:
                 session.episode.step(action)
@@ -134,7 +142,9 @@ class Sessions:
             raise Refusal(400, "request-invalid", 'A step needs either "action" or "text".')
         if "text" in request:
             if self.form != "raw":
-                raise Refusal(400, "request-invalid", 'This server needs "action", which its client finds in the text.')
+                raise Refusal(
+                    400, "request-invalid", 'This server needs "action", which its client finds in the text.'
+                )
             action = action.strip()
         with session.lock:
             if session.closed:

@@ -23,7 +23,9 @@ class TextArenaWorld:
         raw = f"{name}-raw"
         self.make = lambda: textarena.make(raw if raw in ENV_REGISTRY else name, **settings)
         self.players = options.players
-        self.roles = ["agent"] if self.players == 1 else [f"player-{number}" for number in range(self.players)]
+        self.roles = (
+            ["agent"] if self.players == 1 else [f"player-{number}" for number in range(self.players)]
+        )
         self.instructions = options.instructions
         env = self.make()
         with chance_of_python:

@@ -29,7 +29,10 @@ class VerifiersWorld:
         if getattr(self.env, "max_turns", None) != self.max_turns:
             self.env.max_turns = self.max_turns
         self.instructions = options.instructions
-        self.tools = [tool.model_dump(include={"name", "description", "parameters"}) for tool in self.env.tool_defs or []]
+        self.tools = [
+            tool.model_dump(include={"name", "description", "parameters"})
+            for tool in self.env.tool_defs or []
+        ]
         self.rows = rows_of(self.env)
         self.splits = {split: len(rows) for split, rows in self.rows.items()}
         self.loop = asyncio.new_event_loop()
@@ -39,7 +42,11 @@ class VerifiersWorld:
         """How actions are found in what the agent writes."""
         if not self.tools:
             return {"form": form}
-        return {"form": "tools", "answers": True, "tools": [{"type": "function", "function": one} for one in self.tools]}
+        return {
+            "form": "tools",
+            "answers": True,
+            "tools": [{"type": "function", "function": one} for one in self.tools],
+        }
 
     def open(self, split, index, chance):
         return VerifiersEpisode(self, self.rows[split][index])
@@ -88,7 +95,9 @@ class VerifiersEpisode:
         self.to_move = "agent"
         first = [{"role": "system", "content": world.instructions}] if world.instructions else []
         if not self.listen(first):
-            raise RuntimeError(f"The episode ended before its first turn: {self.rollout.result().get('error')}")
+            raise RuntimeError(
+                f"The episode ended before its first turn: {self.rollout.result().get('error')}"
+            )
 
     def listen(self, first=()):
         """Wait until the environment asks (true) or has ended (false)."""
