@@ -1,4 +1,4 @@
-"""Environments with the interface of Gymnasium: `reset(seed=…)` and `step(action)`. Gymnasium need not be there."""
+"""Environments with the interface of Gymnasium: `reset(seed=…)` and `step(action)`."""
 
 import hashlib
 import json

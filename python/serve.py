@@ -1,11 +1,11 @@
-"""Serve a Gymnasium, TextArena or verifiers environment, or one of your own, to Turnwise (docs/python-environments.md).
+"""Serve an environment in Python to Turnwise (docs/python-environments.md).
 
 usage: python3 serve.py gymnasium Taxi-v3
        python3 serve.py textarena GuessTheNumber-v0
        python3 serve.py verifiers my-environment
        python3 serve.py ./my_environment.py:MyEnvironment
 
-This folder needs nothing but Python 3.9 and the package of the environment itself, so it can be copied anywhere.
+It needs nothing but Python 3.9 and the package of the environment, so this folder can be copied.
 """
 
 import argparse

@@ -60,7 +60,7 @@ def handler_of(sessions, key):
                 raise Refusal(401, "request-unauthorized", "The key is missing or wrong.")
 
         def body(self):
-            """Read even where the request will be refused, since the next one follows on the same connection."""
+            """Read even where it will be refused: the next request follows on the same connection."""
             length = self.headers.get("content-length", "")
             if not length.isdecimal() or int(length) > BODY_LIMIT:
                 self.close_connection = True

@@ -1,4 +1,4 @@
-"""The sessions of Turnwise's environment protocol (docs/environment-servers.md). Knows no HTTP, and no environment."""
+"""The sessions of Turnwise's environment protocol (docs/environment-servers.md). Knows no HTTP."""
 
 import hashlib
 import json

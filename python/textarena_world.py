@@ -7,7 +7,7 @@ import threading
 import textarena
 from textarena.envs.registration import ENV_REGISTRY
 
-# Games draw from the one generator of Python's `random`, so they take turns, each with the state that it left.
+# Games draw from the one generator of `random`, so they take turns, each with the state that it left.
 chance_of_python = threading.Lock()
 
 

@@ -1,4 +1,4 @@
-"""Environments of verifiers before 0.2 (`load_environment`), which ask a model: here the model is whoever plays the session."""
+"""Environments of verifiers before 0.2, which ask a model: here the model is whoever plays the session."""
 
 import asyncio
 import hashlib
@@ -13,7 +13,7 @@ from verifiers.types import Response, ResponseMessage, ToolCall
 
 
 class VerifiersWorld:
-    """Its tasks are the rows of the environment's data sets. An environment with tools has them as the agent's."""
+    """Its tasks are the rows of the environment's data sets; its tools are the agent's."""
 
     roles = ["agent"]
     pure = False
@@ -53,7 +53,7 @@ class VerifiersWorld:
 
 
 def rows_of(env):
-    """Rows for each split, so that none is in two: of the data for evaluation, or of every ten rows for training two."""
+    """Rows for each split, none in two: of the data for evaluation, or two of every ten rows for training."""
     train = list(env.get_dataset()) if env.build_dataset() is not None else []
     held_out = list(env.get_eval_dataset()) if env.build_eval_dataset() is not None else []
     if train and len(held_out) > 1:
