@@ -81,9 +81,8 @@ def world_of(options):
 
         return TextArenaWorld(options.id, settings, options)
     if options.kind == "verifiers":
-        sys.path.append(
-            os.getcwd()
-        )  # after the installed ones, an environment may be a file of the present folder
+        # After the installed ones, an environment may be a file of the present folder.
+        sys.path.append(os.getcwd())
         from verifiers_world import VerifiersWorld
 
         return VerifiersWorld(options.id, settings, options)
