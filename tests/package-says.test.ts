@@ -23,7 +23,7 @@ test('one version of Node is named, wherever one is', () => {
   expect(read('package-lock.json')).toContain(`"node": "${engines.node}"`);
 });
 
-test('the examples that the documents name are in the package, without their tests', () => {
+test('the examples that the documents name are in the package, without their tests, and the Python server', () => {
   const named = new Set(
     documents.flatMap((path) => read(path).match(/(?<![\w/])examples\/[\w./-]*\w\.\w+/g) ?? []),
   );
@@ -34,6 +34,13 @@ test('the examples that the documents name are in the package, without their tes
   const shipped = packed.files.map(({ path }) => path).filter((path) => path.startsWith('examples/'));
   expect(shipped).toEqual(expect.arrayContaining([...named, 'examples/rollouts.jsonl']));
   expect(shipped.filter((path) => path.includes('.test.'))).toEqual([]);
+  const inPython = packed.files.map(({ path }) => path).filter((path) => path.startsWith('python/'));
+  expect(inPython.sort()).toEqual(
+    readdirSync(`${root}python`, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => `python/${name}`)
+      .sort(),
+  );
   for (const path of named) expect(existsSync(`${root}${path}`), path).toBe(true);
 });
 

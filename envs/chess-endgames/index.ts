@@ -107,6 +107,7 @@ export function chessEndgames({
     name: 'chess-endgames',
     description: 'Mate a lone king with king and queen, or with king and rook.',
     maxTurns,
+    returns: [-maxTurns, 1],
     facts: ['dense', 'effectiveActions'],
     tasks: drawnTasks(`chess-endgames ${piece}`, (rng) => position(piece, rng)),
     start: (fen) => ({

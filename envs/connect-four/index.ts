@@ -104,6 +104,7 @@ export function connectFourGame(size: Size, opening: number): Game<readonly numb
     description: 'Connect Four: four stones in a row on a small board, for two roles.',
     roles: ROLES,
     maxTurns: Math.ceil(cells / 2),
+    returns: [-1, 1],
     tasks: opening === 0 ? [[]] : openings(size, opening),
     start: (moves) => ({ moves }),
     toMove: mover,

@@ -57,6 +57,7 @@ export function countdown(options: CountdownOptions): Environment<CountdownTask,
     name: 'countdown',
     description: 'Combine some numbers, each used once, into a target.',
     maxTurns: options.tries,
+    returns: [0, 1],
     facts: ['answer', 'correct', 'effectiveActions'],
     tasks: drawnTasks('countdown', (rng) => {
       const numbers = Array.from({ length: options.count }, () => 1 + rng.int(options.largest)).sort(

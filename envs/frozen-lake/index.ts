@@ -51,6 +51,7 @@ export function frozenLake(options: LakeOptions): Environment<LakeTask, LakeStat
     name: 'frozen-lake',
     description: 'Cross random ice to the goal without falling into a hole, seeing only the next cells.',
     maxTurns: options.maxTurns,
+    returns: [0, 1],
     facts: ['dense', 'effectiveActions'],
     tasks: (split) => ({ size: Number.POSITIVE_INFINITY, at: (index) => draw(options, split, index) }),
     start: ({ map }) => {

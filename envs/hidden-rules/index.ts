@@ -58,6 +58,7 @@ export function hiddenRules({ queries }: RuleOptions): Environment<RuleTask, Rul
     name: 'hidden-rules',
     description: 'Find the rule that triples of numbers keep, by asking about triples.',
     maxTurns: queries + 1,
+    returns: [0, 1],
     facts: ['answerProbability', 'dense', 'answer', 'correct', 'effectiveActions'],
     tasks: RULES.map(({ text }) => ({ rule: text })),
     start: (task) => ({

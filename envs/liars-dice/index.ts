@@ -120,6 +120,7 @@ export function liarsDiceGame({ dice, faces }: LiarOptions): Game<Rolls, LiarSta
     description: "Liar's Dice: bid on hidden dice or call a bid, for two roles.",
     roles: ROLES,
     maxTurns,
+    returns: [-1, 1],
     // With one die each, chance lies only in the rolls, and exploitability needs all of them.
     tasks: dice === 1 ? () => all : all,
     start: (both) => ({ dice: both, bids: [], opener: 0, isFirstRound: true }),

@@ -71,6 +71,7 @@ export function mastermind(options: MastermindOptions): Environment<MastermindTa
     name: 'mastermind',
     description: 'Find a code of colours by guesses, told how many pegs are right.',
     maxTurns: tries,
+    returns: [0, 1],
     facts: ['answerProbability', 'dense', 'answer', 'correct', 'effectiveActions'],
     tasks: codes.texts.map((_, secret) => ({ secret })),
     start: ({ secret }) => {

@@ -92,6 +92,7 @@ export function textNav(options: NavOptions): Environment<string, House> {
     name: 'text-nav',
     description: "LMRL-Gym's house: put the stale food into the fridge and close it.",
     maxTurns: options.maxTurns,
+    returns: [0, 1],
     facts: ['dense', 'effectiveActions'],
     tasks: (split) =>
       heldOut.length === 0

@@ -38,6 +38,7 @@ export function ticTacToeGame(opening: number): Game<readonly number[], TicTacTo
     description: 'TicTacToe: three in a row on nine cells, for two roles.',
     roles: ROLES,
     maxTurns: 5,
+    returns: [-1, 1],
     tasks: openings(opening),
     start: (taken) => ({ taken, opening }),
     toMove: mover,

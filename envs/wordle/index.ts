@@ -93,6 +93,7 @@ export function wordle(options: WordleOptions): Environment<WordleTask, WordleSt
     name: 'wordle',
     description: 'Find a hidden five-letter word of a known list in six guesses.',
     maxTurns: TRIES,
+    returns: [-TRIES, 0],
     facts: ['answerProbability', 'dense', 'answer', 'correct', 'entityShare'],
     tasks: () => ({ size: words.length, at: (index) => ({ secret: words[index % words.length]! }) }),
     start: ({ secret }) => {
