@@ -65,12 +65,12 @@ export async function benchLearning(
   { seeds = 3, report }: LearningOptions,
 ): Promise<object> {
   if (!report) for (const name of names.length > 0 ? names : environmentNames) await learn(name, seeds);
-  const stored = readResults();
+  const stored = readResults(folder);
   writeFileSync(page, learningPage(stored));
   return { environments: stored.length, page: 'docs/learned-worlds.md' };
 }
 
-export function readResults(): LearningResult[] {
+export function readResults(folder: string): LearningResult[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
   return files.sort().map((file) => resultSchema.parse(JSON.parse(readFileSync(join(folder, file), 'utf8'))));
 }
@@ -175,5 +175,7 @@ async function scripted(world: World): Promise<LearningResult['scripted']> {
 function commit(): string {
   const git = (...words: string[]): string =>
     execFileSync('git', words, { cwd: repository, encoding: 'utf8' }).trim();
-  return `${git('rev-parse', '--short=8', 'HEAD')}${git('status', '--porcelain') === '' ? '' : ' and changes'}`;
+  const own = [':!bench/worlds/results', ':!docs/learned-worlds.md'];
+  const isClean = git('status', '--porcelain', '--', '.', ...own) === '';
+  return `${git('rev-parse', '--short=8', 'HEAD')}${isClean ? '' : ' and changes'}`;
 }
