@@ -1,7 +1,7 @@
 /** How many turns episodes took: what turn controls remember of a step. */
 
 import type { Episode, Group, Role } from '../../core/episode.ts';
-import { chainOf } from '../../core/trajectory.ts';
+import { chainOf, trainedRoles } from '../../core/trajectory.ts';
 
 /** One role of an episode, and the turns that it took. */
 export interface TurnCount {
@@ -11,16 +11,16 @@ export interface TurnCount {
   readonly success: boolean;
 }
 
-/** Of each role that took a turn, through the prefix of a branch. Episodes that a curation inserted are left out. */
+/** Of each role of the policy that took a turn, through the prefix of a branch. Episodes that a curation inserted are left out. */
 export function turnCounts(groups: readonly Group[], step: number): TurnCount[] {
   return groups.flatMap((group) =>
     group.members
       .filter(({ key }) => key.step === step)
       .flatMap((episode) => {
-        const { transitions } = chainOf(group, episode);
-        return Object.entries(episode.success).flatMap(([role, success]) => {
-          const turns = transitions.filter((transition) => transition.role === role).length;
-          return turns === 0 ? [] : [{ episode, role, turns, success }];
+        const chain = chainOf(group, episode);
+        return trainedRoles(chain).flatMap((role) => {
+          const turns = chain.transitions.filter((transition) => transition.role === role).length;
+          return turns === 0 ? [] : [{ episode, role, turns, success: episode.success[role] === true }];
         });
       }),
   );
