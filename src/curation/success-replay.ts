@@ -8,6 +8,7 @@
 
 import { z } from 'zod';
 import type { Choice, Episode, EpisodeKey, Group, Role } from '../core/episode.ts';
+import { keyText } from '../core/episode-key.ts';
 import { mean, populationStd } from '../core/statistics.ts';
 import { chainOf, trainedRoles } from '../core/trajectory.ts';
 import { type DefinedCuration, defineCuration, type Insertion } from './curation.ts';
@@ -39,16 +40,27 @@ export const successReplay: DefinedCuration = defineCuration({
     const stored = new Map(memory);
     const insert: Insertion[] = [];
     const replaced = new Set<Episode>();
+    const there = new Set(groups.flatMap(({ members }) => members.map(({ key }) => keyText(key))));
     for (const [group, all] of groups.entries()) {
       const own = all.members.flatMap((episode) => {
         const { role, outcome } = earnedIn(all, episode);
         return isIn(episode, role) ? [{ episode, outcome }] : [];
       });
       const [first] = own;
-      const earlier = first && stored.get(taskOf(first.episode.key));
-      const outcomes = own.map(({ outcome }) => outcome);
-      if (!earlier || !hasFailed(outcomes, options)) continue;
-      insert.push({ group, episode: rng.pick(earlier) });
+      if (
+        !first ||
+        !hasFailed(
+          own.map(({ outcome }) => outcome),
+          options,
+        )
+      )
+        continue;
+      // The step may hold several groups of a task.
+      const earlier = (stored.get(taskOf(first.episode.key)) ?? []).filter((key) => !there.has(keyText(key)));
+      if (earlier.length === 0) continue;
+      const episode = rng.pick(earlier);
+      insert.push({ group, episode });
+      there.add(keyText(episode));
       if (options.replace) replaced.add(first.episode);
     }
     return { insert, choice: (episode) => (replaced.has(episode) ? leave : learn) };
