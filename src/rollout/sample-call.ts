@@ -6,7 +6,7 @@ import type { Message } from '../core/messages.ts';
 import { idsOfPrompt, linkOf, type Prompt } from '../model/chat/token-path.ts';
 import { authorOf, type Completion } from '../policy/policy.ts';
 import type { Guard } from './context/next-act.ts';
-import type { Rendered } from './context/thread.ts';
+import { isPlain, partsOf, type Rendered, recordedParts } from './context/thread.ts';
 import type { EpisodeOptions, EpisodeRequest } from './episode-options.ts';
 import type { GuardedSession } from './guard/guarded-session.ts';
 import type { Seat } from './kept-place.ts';
@@ -29,12 +29,13 @@ export interface TurnAt {
   readonly draws: string;
 }
 
-/** Have the policy complete a prompt. The call is not stored yet. */
+/** Have the policy complete a prompt that shows `messages` for the first time. The call is not stored yet. */
 export async function sampleCall(
   { seat, recorder, session, guard: { boundary, timeoutMs }, turns, request, options, draws }: TurnAt,
   rendered: Rendered,
   purpose: string,
   why: NewPath,
+  messages: readonly Message[],
   restriction: Restriction,
 ): Promise<{ readonly call: Call; readonly completion: Completion }> {
   const { policy, renderer } = options;
@@ -71,6 +72,7 @@ export async function sampleCall(
   );
   if (completion.trainable === true || completion.trainable === 'constrained') seat.held = id;
   const waitMs = completion.waitMs ?? 0;
+  const isNamed = purpose !== 'act' || !isPlain(rendered, messages);
   // What may be absent comes last: properties after it take ten times as long.
   const call: Call = {
     id,
@@ -82,7 +84,7 @@ export async function sampleCall(
     context: prompt.context,
     ids: completion.ids,
     logprobs: completion.logprobs,
-    messages: [],
+    messages,
     text: completion.text,
     finish: completion.finish,
     trainable: completion.trainable,
@@ -92,6 +94,7 @@ export async function sampleCall(
     ...linkOf(prompt, why),
     ...(completion.choices && { choices: completion.choices }),
     ...(tools && { tools: recorder.declare(tools), reply: renderer.read(completion.text, tools) }),
+    ...(isNamed && { parts: recordedParts(partsOf(rendered), messages, id) }),
   };
   turns.requireSamePrompt(call, options.context.subject);
   return { call, completion };

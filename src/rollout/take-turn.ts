@@ -15,7 +15,7 @@ import { addressed } from './agent-names.ts';
 import { EpisodeEnd } from './boundary.ts';
 import { answerTo, type Guard, type NextAct, nextAct } from './context/next-act.ts';
 import type { Asked } from './context/questions.ts';
-import { isPlain, partsOf, promptIdsOf, recordedParts, type Setting, withCall } from './context/thread.ts';
+import { promptIdsOf, type Setting, withCall } from './context/thread.ts';
 import type { EpisodeOptions, EpisodeRequest } from './episode-options.ts';
 import type { GuardedSession, GuardOptions } from './guard/guarded-session.ts';
 import type { Seat } from './kept-place.ts';
@@ -142,10 +142,9 @@ async function complete(turn: TurnAt, { purpose, rendered, script }: Asked): Pro
   const { recorder, options, session } = turn;
   const author = authorOf(options.policy, turn.seat.role);
   const written: Restriction = author.kind === 'script' ? { script: () => script?.(session.inner) } : FREE;
-  const { call, completion } = await sampleCall(turn, rendered, purpose, 'asked', written);
-  const parts = recordedParts(partsOf(rendered), [], call.id);
+  const { call, completion } = await sampleCall(turn, rendered, purpose, 'asked', [], written);
   const untrained = completion.trainable === true && !options.context.trained;
-  const asked = recorder.store.call({ ...call, parts, ...(untrained && { trainable: 'left-out' }) });
+  const asked = recorder.store.call(untrained ? { ...call, trainable: 'left-out' } : call);
   recorder.call(asked);
   return asked;
 }
@@ -159,14 +158,10 @@ async function act(
 ): Promise<StopReason> {
   const { seat, recorder, session, turns, options, fresh, guard } = turn;
   const { rendered } = next;
-  const sampled = await sampleCall(turn, rendered, 'act', 'window', restriction);
+  const sampled = await sampleCall(turn, rendered, 'act', 'window', fresh, restriction);
   const answered = performance.now();
   const { completion } = sampled;
-  const base = recorder.store.call({
-    ...sampled.call,
-    messages: fresh,
-    ...(isPlain(rendered, fresh) ? {} : { parts: recordedParts(partsOf(rendered), fresh, sampled.call.id) }),
-  });
+  const base = recorder.store.call(sampled.call);
   // Its path holds the tokens of the record, and no others.
   const prompt = { ...rendered.prompt, context: base.context };
   const thread = withCall({ ...next.thread, turns: next.thread.turns + 1 }, prompt, base, base, fresh);
