@@ -121,7 +121,9 @@ describe('runs', () => {
       const next = transitions[first.length];
       if (next) expect(calls[next.call!]!.messages[0]!.content).toBe('That is wrong. Try again.');
     }
-    const twice = episodesOf(await ran('two-attempts', { turns: { name: 'two-attempts' }, credit: { shape: { score: {} } } }));
+    const twice = episodesOf(
+      await ran('two-attempts', { turns: { name: 'two-attempts' }, credit: { shape: { score: {} } } }),
+    );
     expect(twice.every((episode) => second(episode).length > 0)).toBe(true);
   });
 
