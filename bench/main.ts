@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|asynchrony [PART …]|sandbox|worlds [NAME …] [--seeds N] [--report]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -10,6 +10,7 @@ import { benchEnvironmentServer } from './env-server.ts';
 import { benchGateway } from './gateway.ts';
 import { benchMemory } from './memory.ts';
 import { benchMethods } from './methods/main.ts';
+import { benchProduct } from './product/product.ts';
 import { benchRollout } from './rollout.ts';
 import { benchSandbox } from './sandbox.ts';
 import { benchSize } from './size.ts';
@@ -54,6 +55,7 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   gateway: () => benchGateway(),
   sandbox: () => benchSandbox(),
   soak: benchSoak,
+  product: benchProduct,
   asynchrony: (names) =>
     benchAsynchrony(names, {
       again: values.again,
