@@ -31,7 +31,7 @@ const optionsSchema = z.strictObject({
     .max(8)
     .default(2)
     .describe('Orders, each of which takes a turn to tell and two to carry out; at most a quarter of turns'),
-  changes: z.int().min(0).max(8).default(1).describe('Orders that go to another place later on'),
+  changes: z.int().min(0).max(8).default(1).describe('At most so many orders go to another place later on: each number of them is as likely'),
   wording: wordingOption,
 });
 

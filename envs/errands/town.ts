@@ -58,7 +58,7 @@ export function drawDay(options: DayOptions, rng: Rng): Day {
   }));
   const taken = new Set(orders.map(({ told }) => told));
   const changes: Change[] = [];
-  for (const order of rng.shuffle([...orders.keys()]).slice(0, options.changes)) {
+  for (const order of rng.shuffle([...orders.keys()]).slice(0, rng.int(options.changes + 1))) {
     const { told, place } = orders[order]!;
     const free = Array.from({ length: evening }, (_, turn) => turn).filter(
       (turn) => turn > told && !taken.has(turn),
