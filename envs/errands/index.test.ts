@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
+import { madeKey } from '../../src/core/testing/made-episodes.ts';
 import { playEpisode } from '../../src/env/play.ts';
+import { wordRenderer } from '../../src/model/chat/renderer.ts';
+import { WordTokenizer } from '../../src/model/tokenizer/word-tokenizer.ts';
+import { scriptedPolicy } from '../../src/policy/scripted.ts';
 import { summary } from '../../src/rollout/context/summary.ts';
+import { runEpisode } from '../../src/rollout/episode.ts';
+import { unwatched } from '../../src/rollout/watch.ts';
 import { environmentLaws } from '../../src/testing/environment-laws.ts';
 import { scores } from '../scores.test-helper.ts';
 import { type ErrandState, errands, world } from './index.ts';
-import { bestWithoutMemory, type Day, firstQuestion, gapOf, PLACES, placeOf, SHOPS } from './town.ts';
+import { bestWithoutMemory, type Day, firstQuestion, gapOf, PLACES, placeOf, SHOPS, THINGS } from './town.ts';
 
 const defaults = { turns: 24, orders: 2, changes: 1 };
 const rng = Rng.of(0);
@@ -69,22 +75,26 @@ describe('a day', () => {
     `);
   });
 
-  it.each(lengths)('$turns turns: every order is told at least 20 turns before it is asked for', (options) => {
-    expect(gapOf(options)).toBe(20);
-    const gaps = new Set<number>();
-    for (let index = 0; index < 60; index++) {
-      const { orders, changes } = errands(options).tasks('train').at(index);
-      expect(orders).toHaveLength(options.orders);
-      expect(changes.length).toBeLessThanOrEqual(options.changes);
-      const told = [...orders, ...changes].map((one) => one.told);
-      expect(new Set(told).size).toBe(told.length);
-      expect(Math.max(...told)).toBeLessThan(firstQuestion(options));
-      for (const [place, order] of orders.entries()) gaps.add(firstQuestion(options) + 2 * place - order.told);
-      for (const { order, told: at } of changes) expect(at).toBeGreaterThan(orders[order]!.told);
-    }
-    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(20);
-    if (options.turns === 24) expect(Math.min(...gaps)).toBe(20);
-  });
+  it.each(lengths)(
+    '$turns turns: every order is told at least 20 turns before it is asked for',
+    (options) => {
+      expect(gapOf(options)).toBe(20);
+      const gaps = new Set<number>();
+      for (let index = 0; index < 60; index++) {
+        const { orders, changes } = errands(options).tasks('train').at(index);
+        expect(orders).toHaveLength(options.orders);
+        expect(changes.length).toBeLessThanOrEqual(options.changes);
+        const told = [...orders, ...changes].map((one) => one.told);
+        expect(new Set(told).size).toBe(told.length);
+        expect(Math.max(...told)).toBeLessThan(firstQuestion(options));
+        for (const [place, order] of orders.entries())
+          gaps.add(firstQuestion(options) + 2 * place - order.told);
+        for (const { order, told: at } of changes) expect(at).toBeGreaterThan(orders[order]!.told);
+      }
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(20);
+      if (options.turns === 24) expect(Math.min(...gaps)).toBe(20);
+    },
+  );
 
   it('a short day keeps fewer orders, and as long a gap as it has room for', () => {
     const short = { turns: 16, orders: 8, changes: 8 };
@@ -226,12 +236,31 @@ describe('notes', () => {
     ]);
   });
 
-  it('are what a scripted player writes where the context asks for a summary', async () => {
+  it('are what the expert writes in an episode whose context asks: 24 turns are won in 96 tokens', async () => {
     const game = world.create(world.options.parse({}));
-    const session = await game.open(game.tasks('test').at(0), rng);
-    const view = { role: 'agent', calls: [], state: { written: 0, summary: null, from: 0 } };
-    expect(summary.script!('summarize', view as never, session)).toBe(session.notes!('agent'));
-    await session.close();
+    const words = [
+      ...PLACES,
+      ...SHOPS,
+      ...THINGS,
+      ...'order change pass meet fetch bring on right'.split(' '),
+    ];
+    const renderer = wordRenderer(WordTokenizer.fromTexts([...words, 'nothing', 'summarize']), 12);
+    for (const contextLength of [96, 1000]) {
+      const { calls, stop, success } = await runEpisode(
+        { key: madeKey(), task: game.tasks('test').at(0) },
+        {
+          ...{ world: game, renderer, contextLength, maxTurns: 24, turnTimeoutMs: 5000, seed: 1 },
+          policy: scriptedPolicy(game, { player: () => 'expert', randomRate: 0, renderer }),
+          context: summary.create({ threshold: 64, instruction: 'summarize' }),
+          sampling: { temperature: 1, topP: 1, topK: 0 },
+          ...{ signal: new AbortController().signal, watch: unwatched },
+        },
+      );
+      expect([stop, success]).toEqual(['done', { agent: true }]);
+      const written = calls.filter(({ purpose }) => purpose === 'summarize').map(({ text }) => text);
+      expect(written[0]).toBe('letter cobbler letter inn jar tailor jar bridge');
+      expect(written.length).toBeGreaterThan(1);
+    }
   });
 });
 

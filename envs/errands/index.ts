@@ -31,7 +31,12 @@ const optionsSchema = z.strictObject({
     .max(8)
     .default(2)
     .describe('Orders, each of which takes a turn to tell and two to carry out; at most a quarter of turns'),
-  changes: z.int().min(0).max(8).default(1).describe('At most so many orders go to another place later on: each number of them is as likely'),
+  changes: z
+    .int()
+    .min(0)
+    .max(8)
+    .default(1)
+    .describe('At most so many orders go to another place later on: each number of them is as likely'),
   wording: wordingOption,
 });
 
@@ -140,10 +145,17 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   options: optionsSchema,
   settings: {
     model: { width: 128, layers: 3, heads: 4, hidden: 344 },
-    clone: { demonstrations: 1000, steps: 400, batch: 16 },
+    clone: {
+      demonstrations: 1000,
+      beginnerShare: 0,
+      randomRate: 0,
+      learningRate: 1e-3,
+      steps: 1000,
+      batch: 16,
+    },
     rollout: { tasks: 16, group: 8 },
-    optimizer: { learningRate: 5e-4 },
-    steps: 15,
+    optimizer: { learningRate: 3e-4 },
+    steps: 20,
   },
   create: ({ wording, ...options }) => fromEnvironment(errands(options), { wording }),
 });
