@@ -13,13 +13,17 @@ import type { Call } from './episode.ts';
  * surpriseOf([{ ids: Int32Array.of(5, 2), logprobs: Float32Array.of(0, Math.log(0.5)), choices }]); // 0.693
  */
 export function surpriseOf(calls: readonly Pick<Call, 'ids' | 'logprobs' | 'choices'>[]): number {
-  const known = calls.filter(({ logprobs }) => logprobs.length > 0);
-  if (known.length === 0) return Number.NaN;
+  let known = 0;
   let sum = 0;
   let chosen = 0;
-  for (const call of known) {
-    for (const logprob of call.logprobs) sum -= logprob;
-    chosen += chosenTokens(call);
+  for (const call of calls) {
+    // Read once: stored calls make their arrays as they are read.
+    const { ids, logprobs, choices } = call;
+    if (logprobs.length === 0) continue;
+    known++;
+    for (let index = 0; index < logprobs.length; index++) sum -= logprobs[index]!;
+    chosen += chosenTokens(choices ? { ids, choices } : { ids });
   }
+  if (known === 0) return Number.NaN;
   return chosen === 0 ? 0 : sum / chosen;
 }

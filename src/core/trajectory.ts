@@ -136,9 +136,7 @@ function turnsOf(episode: Episode, role: Role, { calls, transitions }: Chain): T
   const mine = calls.filter((call) => call.role === role);
   const count = own.length > 0 ? own.length : mine.some(isTrained) ? 1 : 0;
   if (count === 0) return [];
-  const turnOf = turnOfCalls(mine, own);
-  const ofTurn = Array.from({ length: count }, (): Call[] => []);
-  for (const call of mine) ofTurn[turnOf.get(call.id)!]!.push(call);
+  const ofTurn = callsOfTurns(mine, own, count);
   const rewards = new Array<number>(count).fill(0);
   let turn = -1;
   for (const transition of transitions) {
@@ -147,6 +145,16 @@ function turnsOf(episode: Episode, role: Role, { calls, transitions }: Chain): T
   }
   for (const score of episode.scores ?? []) rewards[count - 1]! += score.rewards[role] ?? 0;
   return ofTurn.map((called, k) => ({ transition: own[k], calls: called, reward: rewards[k]! }));
+}
+
+function callsOfTurns(calls: readonly Call[], transitions: readonly Transition[], count: number): Call[][] {
+  // Mostly each turn is one call.
+  const isOneEach = calls.length === count && transitions.every(({ call }, k) => call === calls[k]!.id);
+  if (isOneEach && transitions.length === count) return calls.map((call) => [call]);
+  const turnOf = turnOfCalls(calls, transitions);
+  const ofTurn = Array.from({ length: count }, (): Call[] => []);
+  for (const call of calls) ofTurn[turnOf.get(call.id)!]!.push(call);
+  return ofTurn;
 }
 
 /** The turn of each call: see the head of this file. Walks backwards, so that the next named call is at hand. */

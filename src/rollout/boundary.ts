@@ -30,13 +30,20 @@ const HURRIED_MS = 1000;
 /** Whether the code is ours: its errors that nobody awaited are no environment's. */
 const isOurs = (origin: FailureOrigin): boolean => origin === 'policy' || origin === 'engine';
 
+/** A step that has not ended. */
+interface UnderWay {
+  readonly origin: FailureOrigin;
+  readonly what: string;
+  /** Ends it. */
+  readonly end: (because: EpisodeEnd) => void;
+}
+
 /** Where steps of one episode may fail. Listens for Ctrl-C once, whatever the number of steps. */
 export class Boundary {
   readonly #signal: AbortSignal;
   readonly #watch: Watch;
   readonly #background: boolean;
-  /** Ends what is under way, each with what it is called. */
-  readonly #enders = new Map<(end: EpisodeEnd) => void, { origin: FailureOrigin; what: string }>();
+  readonly #underWay: UnderWay[] = [];
   /**
    * Steps without a deadline end no sooner than the episode, and pure worlds do nothing behind our back: they share a signal,
    * since each takes time to make.
@@ -46,7 +53,7 @@ export class Boundary {
   #stray: EpisodeEnd | undefined;
   #closed = false;
   readonly #onAbort = (): void => {
-    for (const [end, { what }] of [...this.#enders]) end(cancelled(what));
+    for (const { end, what } of [...this.#underWay]) end(cancelled(what));
   };
 
   /** @param background whether the code may go on behind our back: that of pure worlds cannot */
@@ -87,19 +94,20 @@ export class Boundary {
     this.#checkOpen(what);
     const controller = this.#controllerFor(timeoutMs);
     let timer: NodeJS.Timeout | undefined;
-    let end: ((because: EpisodeEnd) => void) | undefined;
+    let step: UnderWay | undefined;
     try {
       const result = this.#enter(origin, what, () => work(controller.signal), isOurs(origin) && canEndRun);
       if (!isThenable(result)) return result;
       const settled = await new Promise<T>((resolve, reject) => {
-        end = (because) => {
+        const end = (because: EpisodeEnd): void => {
           reject(because);
           // A listener that throws does so in the scope of whoever listens.
           if (controller === this.#shared) this.#shared = undefined;
           this.#enter(origin, what, () => controller.abort());
         };
-        this.#enders.set(end, { origin, what });
-        if (timeoutMs !== undefined) timer = setTimeout(() => end?.(late(what, timeoutMs)), timeoutMs);
+        step = { origin, what, end };
+        this.#underWay.push(step);
+        if (timeoutMs !== undefined) timer = setTimeout(() => end(late(what, timeoutMs)), timeoutMs);
         Promise.resolve(result).then(resolve, reject);
       });
       if (this.#stray && !isOurs(origin)) throw this.#stray;
@@ -108,7 +116,7 @@ export class Boundary {
       throw endOf(origin, what, error, canEndRun);
     } finally {
       clearTimeout(timer);
-      if (end) this.#enders.delete(end);
+      if (step) this.#underWay.splice(this.#underWay.indexOf(step), 1);
     }
   }
 
@@ -172,7 +180,7 @@ export class Boundary {
     const message = `${what}: unhandled error in background work: ${thrownText(error)}`;
     this.#stray ??= new EpisodeEnd(`failed:${origin}`, message);
     // A completion under way goes on: it shares a batch with those of other episodes.
-    for (const [end, { origin }] of [...this.#enders]) if (!isOurs(origin)) end(this.#stray);
+    for (const { end, origin } of [...this.#underWay]) if (!isOurs(origin)) end(this.#stray);
     return true;
   }
 }

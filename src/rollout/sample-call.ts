@@ -2,16 +2,16 @@
 
 import type { Call, EpisodeKey, NewPath, Role } from '../core/episode.ts';
 import { keyParts, keyText } from '../core/episode-key.ts';
-import { assistant, type Message } from '../core/messages.ts';
-import { isCompletion } from '../model/chat/renderer.ts';
+import type { Message } from '../core/messages.ts';
 import { idsOfPrompt, linkOf, type Prompt } from '../model/chat/token-path.ts';
-import { authorOf, type Completion, type CompletionRequest } from '../policy/policy.ts';
+import { authorOf, type Completion } from '../policy/policy.ts';
 import type { Guard } from './context/next-act.ts';
-import type { Rendered } from './context/thread.ts';
+import { isPlain, partsOf, type Rendered, recordedParts } from './context/thread.ts';
 import type { EpisodeOptions, EpisodeRequest } from './episode-options.ts';
 import type { GuardedSession } from './guard/guarded-session.ts';
 import type { Seat } from './kept-place.ts';
 import { type Recorder, tenths } from './recorder.ts';
+import { type Restriction, TurnRequest } from './turn-request.ts';
 import type { EpisodeTurns } from './turns/episode-turns.ts';
 
 /** A turn under way. */
@@ -29,18 +29,14 @@ export interface TurnAt {
   readonly draws: string;
 }
 
-/** Have the policy complete a prompt. The call is not stored yet. */
+/** Have the policy complete a prompt that shows `messages` for the first time. The call is not stored yet. */
 export async function sampleCall(
   { seat, recorder, session, guard: { boundary, timeoutMs }, turns, request, options, draws }: TurnAt,
   rendered: Rendered,
-  {
-    purpose,
-    why,
-    ...asked
-  }: {
-    readonly purpose: string;
-    readonly why: NewPath;
-  } & Pick<CompletionRequest, 'choices' | 'constraint' | 'script'>,
+  purpose: string,
+  why: NewPath,
+  messages: readonly Message[],
+  restriction: Restriction,
 ): Promise<{ readonly call: Call; readonly completion: Completion }> {
   const { policy, renderer } = options;
   const { role } = seat;
@@ -53,26 +49,30 @@ export async function sampleCall(
   const sampling = recorder.limited(options.sampling, Math.min(renderer.maxTurnTokens, room));
   // Completions wait for others of their batch, however long. A script is the environment's code, and keeps its deadline.
   const deadline = authorOf(policy, role).kind === 'script' ? timeoutMs : undefined;
+  const { keep, append } = keptAndNew(seat, prompt);
   const completion = await boundary.step('policy', `completing ${session.place}`, deadline, (signal) =>
-    policy.complete({
-      key,
-      conversation: conversationOf(key, role),
-      seedKey: `${draws}/${id}`,
-      // Made when they are read: policies that read tokens never do, and many turns are many messages.
-      get messages() {
-        return Array.from(said, (one) => (isCompletion(one) ? assistant(one.text) : one));
-      },
-      ...keptAndNew(seat, prompt),
-      sampling,
-      role,
-      task: request.task,
-      session: session.inner,
-      ...asked,
-      signal,
-    }),
+    policy.complete(
+      new TurnRequest(
+        {
+          key,
+          conversation: conversationOf(key, role),
+          seedKey: `${draws}/${id}`,
+          keep,
+          append,
+          sampling,
+          role,
+          task: request.task,
+          session: session.inner,
+          signal,
+          said,
+        },
+        restriction,
+      ),
+    ),
   );
   if (completion.trainable === true || completion.trainable === 'constrained') seat.held = id;
   const waitMs = completion.waitMs ?? 0;
+  const isNamed = purpose !== 'act' || !isPlain(rendered, messages);
   // What may be absent comes last: properties after it take ten times as long.
   const call: Call = {
     id,
@@ -84,7 +84,7 @@ export async function sampleCall(
     context: prompt.context,
     ids: completion.ids,
     logprobs: completion.logprobs,
-    messages: [],
+    messages,
     text: completion.text,
     finish: completion.finish,
     trainable: completion.trainable,
@@ -94,13 +94,14 @@ export async function sampleCall(
     ...linkOf(prompt, why),
     ...(completion.choices && { choices: completion.choices }),
     ...(tools && { tools: recorder.declare(tools), reply: renderer.read(completion.text, tools) }),
+    ...(isNamed && { parts: recordedParts(partsOf(rendered), messages, id) }),
   };
   turns.requireSamePrompt(call, options.context.subject);
   return { call, completion };
 }
 
 /** The prompt by what the sampler holds of it: a number of tokens of the conversation, and those after them. */
-function keptAndNew({ held, thread }: Seat, prompt: Prompt): Pick<CompletionRequest, 'keep' | 'append'> {
+function keptAndNew({ held, thread }: Seat, prompt: Prompt): Pick<TurnRequest, 'keep' | 'append'> {
   if (held === undefined) return { keep: 0, append: idsOfPrompt(prompt) };
   if (prompt.path?.call === held) return { keep: prompt.kept, append: prompt.context };
   const ids = idsOfPrompt(prompt);

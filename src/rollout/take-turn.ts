@@ -9,17 +9,19 @@ import type { StopReason } from '../core/stop.ts';
 import { NO_ACTION, tellProblem } from '../env/protocol.ts';
 import { callConstraint } from '../env/tool-protocol.ts';
 import type { World } from '../env/world.ts';
-import { authorOf, type CompletionRequest } from '../policy/policy.ts';
+import { authorOf } from '../policy/policy.ts';
 import { actChoices } from './act-choices.ts';
 import { addressed } from './agent-names.ts';
 import { EpisodeEnd } from './boundary.ts';
-import { type Asked, answerTo, type Guard, type NextAct, nextAct } from './context/next-act.ts';
-import { isPlain, promptIdsOf, recordedParts, type Setting, withCall } from './context/thread.ts';
+import { answerTo, type Guard, type NextAct, nextAct } from './context/next-act.ts';
+import type { Asked } from './context/questions.ts';
+import { promptIdsOf, type Setting, withCall } from './context/thread.ts';
 import type { EpisodeOptions, EpisodeRequest } from './episode-options.ts';
 import type { GuardedSession, GuardOptions } from './guard/guarded-session.ts';
 import type { Seat } from './kept-place.ts';
 import { type Recorder, tenths } from './recorder.ts';
 import { sampleCall, type TurnAt } from './sample-call.ts';
+import type { Restriction } from './turn-request.ts';
 import type { EpisodeTurns } from './turns/episode-turns.ts';
 
 /** An episode under way, before a turn of `seat`. */
@@ -121,11 +123,13 @@ export async function takeTurn(
   const constraint = choices === undefined ? constraintIn(options) : undefined;
   const [longest, texts] = choices && 'texts' in choices ? [choices.longest, choices.texts] : [1];
   if (options.contextLength - next.rendered.prompt.length < longest) return 'context-overflow';
-  return act(turn, next, setting, {
-    ...(texts && { choices: texts }),
-    ...(constraint && { constraint }),
-  });
+  const restriction = texts
+    ? { choices: texts, ...(constraint && { constraint }) }
+    : constraint && { constraint };
+  return act(turn, next, setting, restriction ?? FREE);
 }
+
+const FREE: Restriction = {};
 
 /** What acts are held to besides choices: calls of tools, to the schemas of their arguments. */
 function constraintIn({ constrained, context, renderer, world }: EpisodeOptions): Constraint | undefined {
@@ -137,14 +141,10 @@ function constraintIn({ constrained, context, renderer, world }: EpisodeOptions)
 async function complete(turn: TurnAt, { purpose, rendered, script }: Asked): Promise<Call> {
   const { recorder, options, session } = turn;
   const author = authorOf(options.policy, turn.seat.role);
-  const { call, completion } = await sampleCall(turn, rendered, {
-    purpose,
-    why: 'asked',
-    ...(author.kind === 'script' && { script: () => script?.(session.inner) }),
-  });
-  const parts = recordedParts(rendered.parts(), [], call.id);
+  const written: Restriction = author.kind === 'script' ? { script: () => script?.(session.inner) } : FREE;
+  const { call, completion } = await sampleCall(turn, rendered, purpose, 'asked', [], written);
   const untrained = completion.trainable === true && !options.context.trained;
-  const asked = recorder.store.call({ ...call, parts, ...(untrained && { trainable: 'left-out' }) });
+  const asked = recorder.store.call(untrained ? { ...call, trainable: 'left-out' } : call);
   recorder.call(asked);
   return asked;
 }
@@ -154,22 +154,14 @@ async function act(
   turn: TurnAt,
   next: Exclude<NextAct, { stop: StopReason }>,
   setting: Setting,
-  restriction: Pick<CompletionRequest, 'choices' | 'constraint'>,
+  restriction: Restriction,
 ): Promise<StopReason> {
   const { seat, recorder, session, turns, options, fresh, guard } = turn;
   const { rendered } = next;
-  const sampled = await sampleCall(turn, rendered, {
-    purpose: 'act',
-    why: 'window',
-    ...restriction,
-  });
+  const sampled = await sampleCall(turn, rendered, 'act', 'window', fresh, restriction);
   const answered = performance.now();
   const { completion } = sampled;
-  const base = recorder.store.call({
-    ...sampled.call,
-    messages: fresh,
-    ...(isPlain(rendered, fresh) ? {} : { parts: recordedParts(rendered.parts(), fresh, sampled.call.id) }),
-  });
+  const base = recorder.store.call(sampled.call);
   // Its path holds the tokens of the record, and no others.
   const prompt = { ...rendered.prompt, context: base.context };
   const thread = withCall({ ...next.thread, turns: next.thread.turns + 1 }, prompt, base, base, fresh);

@@ -119,8 +119,8 @@ export function promptAfter(
       if (shared > 0 && shared >= kept) [best, kept] = [path, shared];
     }
   }
-  if (best === undefined) return promptOf(0, Int32Array.from(ids), false);
-  const context = Int32Array.from(kept === from ? ids : ids.slice(kept - from));
+  if (best === undefined) return promptOf(0, new Int32Array(ids), false);
+  const context = new Int32Array(kept === from ? ids : ids.slice(kept - from));
   for (let earlier: EarlierPath | undefined = extentOf(best); earlier; earlier = earlier.before) {
     const whole = earlier.tokens > 0 ? earlier.tokens === kept : earlier.pieces === most;
     if (whole) return promptOf(kept, context, true, upTo(best, earlier));

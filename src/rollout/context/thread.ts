@@ -19,6 +19,7 @@ import {
 } from '../../model/chat/token-path.ts';
 import { callStrategy, plainState, resolved } from './checks.ts';
 import type { Context, Conversation, View } from './strategy.ts';
+import { ThreadView } from './thread-view.ts';
 
 export interface Thread {
   readonly calls: GrowingList<Call>;
@@ -56,9 +57,14 @@ export interface Rendered {
   readonly prompt: Prompt;
   readonly said: Sequence<Said>;
   readonly tools?: readonly ToolDeclaration[];
-  /** Names everything that it reads. */
-  parts(): readonly Part[];
+  /** The calls that come before `parts`, all of them read. */
+  readonly after?: GrowingList<Call>;
+  readonly parts: readonly Part[];
 }
+
+/** Names everything that a prompt reads. */
+export const partsOf = ({ after, parts }: Rendered): readonly Part[] =>
+  after ? [...namesOf(after), ...parts] : parts;
 
 /** @throws TurnwiseError `definition-invalid`, `definition-failed` */
 export function newThread({ strategy, options, subject }: Context): Thread {
@@ -67,30 +73,36 @@ export function newThread({ strategy, options, subject }: Context): Thread {
   return { ...none, said: GrowingList.of(), turns: 0, state: plainState(subject, state), paths: [] };
 }
 
-/** Renders each conversation once. */
-export function rendering(
-  { context, renderer, offered }: Setting,
-  { calls, paths, said: before }: Thread,
-  fresh: readonly Message[],
-): (conversation: Conversation) => Rendered {
-  const known = new WeakMap<Conversation, Rendered>();
-  return (conversation) => {
-    const again = typeof conversation === 'object' && conversation !== null && known.get(conversation);
-    if (again) return again;
-    const { parts, said, all, tools } = resolved(context.subject, conversation, calls, fresh);
+/** Renders conversations of a thread; the latest one once. */
+export class Rendering {
+  readonly thread: Thread;
+  readonly #setting: Setting;
+  readonly #fresh: readonly Message[];
+  #latest: { readonly conversation: Conversation; readonly rendered: Rendered } | undefined;
+
+  constructor(setting: Setting, thread: Thread, fresh: readonly Message[]) {
+    this.thread = thread;
+    this.#setting = setting;
+    this.#fresh = fresh;
+  }
+
+  of(conversation: Conversation): Rendered {
+    if (this.#latest?.conversation === conversation) return this.#latest.rendered;
+    const rendered = this.#rendered(conversation);
+    this.#latest = { conversation, rendered };
+    return rendered;
+  }
+
+  #rendered(conversation: Conversation): Rendered {
+    const { context, renderer, offered } = this.#setting;
+    const { calls, paths, said: before } = this.thread;
+    const { parts, said, all, tools } = resolved(context.subject, conversation, calls, this.#fresh);
     const own = tools ? { ...offered, tools } : offered;
     // A renderer that makes every prompt anew reads the calls as the record has them.
     const earlier = renderer.more ? before : GrowingList.of(turnsOf(calls));
     const prompt = promptAfter(paths, all ? earlier.with(...said) : said, renderer, own);
-    const made: Rendered = {
-      prompt,
-      said: prompt.said,
-      ...(tools && { tools }),
-      parts: () => (all ? [...namesOf(calls), ...parts] : parts),
-    };
-    known.set(conversation, made);
-    return made;
-  };
+    return { prompt, said: prompt.said, ...(tools && { tools }), ...(all && { after: calls }), parts };
+  }
 }
 
 /** What calls showed and completed, as the record has it. */
@@ -104,35 +116,9 @@ export function viewOf(
   setting: Setting,
   thread: Thread,
   fresh: readonly Message[],
-  render: (conversation: Conversation) => Rendered,
+  rendering: Rendering,
 ): View {
-  const { context, role, task, tools, contextLength, limit } = setting;
-  const { calls, transitions, state, turns } = thread;
-  let rng: Rng | undefined;
-  const view: View = {
-    role,
-    task,
-    // Made when they are read: most strategies do not look at all that happened before every act.
-    get calls() {
-      return calls.toArray();
-    },
-    get transitions() {
-      return transitions.toArray();
-    },
-    fresh,
-    budget: contextLength - 1,
-    turn: turns,
-    limit,
-    options: context.options,
-    // Its own: a strategy that changes it must not change what others go on from.
-    state: typeof state === 'object' && state !== null ? structuredClone(state) : state,
-    get rng() {
-      rng ??= setting.rng(calls.length);
-      return rng;
-    },
-    tokens: (conversation) => render(conversation).prompt.length,
-  };
-  return tools ? Object.assign(view, { tools }) : view;
+  return new ThreadView(setting, thread, fresh, rendering);
 }
 
 /**

@@ -38,15 +38,15 @@ export function groupLines(group: Group, label?: 'sampled' | 'greedy'): string[]
 
 /** A call whose typed arrays are plain ones, with as few digits as give them back. */
 function plainCall(call: Call): object {
-  const { context, ids, logprobs, choices, top } = call;
-  return {
-    ...call,
-    context: listOf(context),
-    ids: listOf(ids),
-    logprobs: listOf(logprobs, shortFloat),
-    ...(top && { top: { ids: listOf(top.ids), logprobs: listOf(top.logprobs, shortFloat) } }),
-    ...(choices && { choices: choices.map((choice) => listOf(choice)) }),
-  };
+  // Read once: stored calls make their fields as they are read.
+  const plain: { -readonly [Name in keyof Call]: unknown } = { ...call };
+  const { context, ids, logprobs, choices, top } = plain as Call;
+  plain.context = listOf(context);
+  plain.ids = listOf(ids);
+  plain.logprobs = listOf(logprobs, shortFloat);
+  if (top) plain.top = { ids: listOf(top.ids), logprobs: listOf(top.logprobs, shortFloat) };
+  if (choices) plain.choices = choices.map((choice) => listOf(choice));
+  return plain;
 }
 
 /** Ten times as fast as `Array.from`, which asks typed arrays for an iterator. */

@@ -8,7 +8,8 @@ import { AGENT } from '../../../env/session.ts';
 import { noIds } from '../../../model/chat/renderer.ts';
 import { Boundary } from '../../../rollout/boundary.ts';
 import { fullContext } from '../../../rollout/context/contexts.ts';
-import { type Asked, answerTo, nextAct, withoutIds } from '../../../rollout/context/next-act.ts';
+import { answerTo, nextAct } from '../../../rollout/context/next-act.ts';
+import { type Asked, withoutIds } from '../../../rollout/context/questions.ts';
 import type { Context } from '../../../rollout/context/strategy.ts';
 import {
   isPlain,

@@ -5,7 +5,7 @@ import type { Message } from '../../../core/messages.ts';
 import type { ConversationRenderer } from '../../../model/chat/conversation.ts';
 import { isCompletion, type Offered } from '../../../model/chat/renderer.ts';
 import { linkOf, promptAfter } from '../../../model/chat/token-path.ts';
-import { isPlain, type Rendered, turnsOf } from '../../../rollout/context/thread.ts';
+import { isPlain, partsOf, type Rendered, turnsOf } from '../../../rollout/context/thread.ts';
 import type { Origin, Placement } from '../call-recorder.ts';
 import type { CallRequest, ChatCall, TextCall } from '../call-request.ts';
 import type { ModelAnswer } from '../chat-model.ts';
@@ -76,7 +76,7 @@ export function originOf(
     ...from,
     change,
     messages: told,
-    ...(!isPlainAct && { parts: rendered.parts().flatMap((part) => expanded(part, shownAnew)) }),
+    ...(!isPlainAct && { parts: partsOf(rendered).flatMap((part) => expanded(part, shownAnew)) }),
     tools,
   };
 }
