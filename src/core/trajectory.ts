@@ -58,6 +58,11 @@ export interface Chain {
 /** Whether policy gradients learn from it. */
 export const isTrained = (call: Call): boolean => call.trainable === true;
 
+/** The roles that policy gradients learn from. */
+export const trainedRoles = ({ calls }: Pick<Chain, 'calls'>): readonly Role[] => [
+  ...new Set(calls.filter(isTrained).map(({ role }) => role)),
+];
+
 /** How many of the turn's tokens a policy sampled: none where a script or an opponent wrote it. */
 export function sampledTokens({ calls }: Turn): number {
   return calls.reduce((sum, call) => sum + (isTrained(call) ? call.ids.length : 0), 0);

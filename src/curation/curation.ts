@@ -41,6 +41,8 @@ export interface Curation<O extends object, M extends Json> extends Remembers<O,
   readonly weighs?: true;
   /** Whether it may want further rounds. Refused for steps that are played ahead or learned in parts, which have one. */
   readonly rounds?: true;
+  /** Whether it looks at episodes as those of one role. Refused for environments with several. */
+  readonly oneRole?: true;
   /**
    * Asked after every round of a step; what it said last counts. `groups` are those that earlier curations left, without
    * episodes that failed and without groups that failures left too small.
@@ -52,6 +54,7 @@ export interface Curation<O extends object, M extends Json> extends Remembers<O,
 export interface DefinedCuration extends Defined<'curation', OpenCuration> {
   readonly weighs: boolean;
   readonly rounds: boolean;
+  readonly oneRole: boolean;
 }
 
 /** A curation with its options. */
@@ -83,7 +86,7 @@ export interface OpenCuration extends Remembering {
 export function defineCuration<O extends object = Record<never, never>, M extends Json = null>(
   definition: Curation<O, M>,
 ): DefinedCuration {
-  const { weighs = false, rounds = false } = definition;
+  const { weighs = false, rounds = false, oneRole = false } = definition;
   const defined = defineRemembering('curation', definition, ({ at, subject }) => ({
     choose(groups: readonly Group[], { round, batch, isIn, ...now }: Now & ChoiceRound): Chosen {
       const chosen = callDefinition(subject, () =>
@@ -103,7 +106,7 @@ export function defineCuration<O extends object = Record<never, never>, M extend
       };
     },
   }));
-  return { ...defined, weighs, rounds };
+  return { ...defined, weighs, rounds, oneRole };
 }
 
 function requireChosen(chosen: Chosen, groups: readonly Group[], subject: string): void {

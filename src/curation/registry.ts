@@ -3,9 +3,16 @@
 import { TurnwiseError } from '../core/errors.ts';
 import { definitionRegistry, type Registry } from '../core/registry.ts';
 import type { DefinedCuration } from './curation.ts';
+import { dart } from './dart.ts';
 import { dynamicSampling } from './dynamic-sampling.ts';
+import { failureReplay } from './failure-replay.ts';
+import { overTurns } from './over-turns.ts';
+import { perplexity } from './perplexity.ts';
+import { resampleOnCorrect } from './resample-on-correct.ts';
 import { revisit } from './revisit.ts';
+import { successReplay } from './success-replay.ts';
 import type { DefinedTasks } from './task-source.ts';
+import { uncertainTurns } from './uncertain-turns.ts';
 import { uniform } from './uniform.ts';
 import { varied } from './varied.ts';
 import { voidTurns } from './void-turns.ts';
@@ -13,11 +20,20 @@ import { voidTurns } from './void-turns.ts';
 export const tasksRegistry: Registry<DefinedTasks> = definitionRegistry(
   'tasks',
   (parts) => new TurnwiseError('unknown-tasks', parts),
-  [uniform, revisit],
+  [uniform, revisit, failureReplay, dart],
 );
 
 export const curationRegistry: Registry<DefinedCuration> = definitionRegistry(
   'curation',
   (parts) => new TurnwiseError('unknown-curation', parts),
-  [dynamicSampling, varied, voidTurns],
+  [
+    dynamicSampling,
+    varied,
+    voidTurns,
+    overTurns,
+    resampleOnCorrect,
+    successReplay,
+    perplexity,
+    uncertainTurns,
+  ],
 );

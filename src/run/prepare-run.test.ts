@@ -60,6 +60,15 @@ test('a cooperative recipe is refused for a game in which one wins what the othe
   expect(refusal('self-play', {}, poker)).toBe('served');
 });
 
+test('a curation that looks at whole episodes is refused where the policy plays several roles', async () => {
+  const replay = { curation: { 'success-replay': {} } };
+  const poker = await findEnvironment('kuhn-poker');
+  expect(refusal('rloo', replay, poker)).toContain(
+    'it needs an environment with one role (curation "success-replay" looks at whole episodes)',
+  );
+  expect(refusal('rloo', replay)).toBe('served');
+});
+
 test('agents cannot exchange roles where there is one', () => {
   expect(refusal('rloo', { rollout: { exchangeEvery: 5 } })).toContain('an environment with several roles');
 });
@@ -142,7 +151,7 @@ test('an engine that lacks something is named as the reason', () => {
 test('tasks, turns and curations are checked by name, by option and by what the recipe can serve', () => {
   expect(refusal('rloo', { tasks: { name: 'revisit', share: 0.25 } })).toBe('served');
   expect(refusal('rloo', { tasks: { name: 'revizit' } })).toContain(
-    'unknown-tasks: There is no such source of tasks. Seen: "revizit". Allowed: uniform, revisit. Did you mean "revisit"?',
+    'unknown-tasks: There is no such source of tasks. Seen: "revizit". Allowed: uniform, revisit, failure-replay, dart. Did you mean "revisit"?',
   );
   expect(refusal('rloo', { tasks: { name: 'uniform', share: 0.25 } })).toContain(
     'config-unknown-key: Source of tasks "uniform" has no setting "tasks.share"',

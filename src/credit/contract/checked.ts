@@ -115,6 +115,7 @@ function checkTurn(id: string, turn: CreditTurn, k: number): void {
     });
   }
   checkNumber(id, k, 'value', turn.value);
+  checkNumber(id, k, 'attempt', turn.attempt);
   checkNumber(id, k, 'answerProbability', turn.answerProbability);
   checkNumber(id, k, 'informationGain', turn.informationGain);
   checkNumber(id, k, 'progress', turn.progress);

@@ -78,11 +78,13 @@ function creditTurn(
   const told: TurnFacts = factsOf('turn', turn.transition?.facts);
   const facts = found ? { ...told, ...found } : told;
   const { dense, counterfactual } = facts;
+  const attempt = turn.transition?.attempt;
   return {
     reward: turn.reward * rewardScale + bonus,
     tokens: sampledTokens(turn),
     anchor: turn.transition?.anchor ?? '',
     valid: turn.transition?.valid ?? true,
+    ...(attempt !== undefined && { attempt }),
     ...facts,
     ...(dense && { dense: dense.map((reward) => reward * rewardScale) }),
     ...(counterfactual !== undefined && { counterfactual: counterfactual * rewardScale }),

@@ -52,6 +52,11 @@ export const turnFields = {
     .describe('Short for `entropies`: the same entropy at every sampled token.'),
   observationTokens: count.optional().describe('Number of tokens that the environment wrote after the turn.'),
   valid: z.boolean().optional().describe('Whether the environment accepted the action; without it true.'),
+  attempt: count
+    .optional()
+    .describe(
+      'Attempt at the task that the turn belongs to, from 0; without it 0 where other turns have one.',
+    ),
   ...turnFacts,
 };
 

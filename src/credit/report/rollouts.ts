@@ -39,6 +39,8 @@ export interface CreditTurn {
   readonly dense?: readonly number[];
   /** Whether the environment accepted the action. */
   readonly valid?: boolean;
+  /** Attempt at the task, from 0, where it was opened again; absent: 0. */
+  readonly attempt?: number;
   /** Probability of the true answer given what the policy had seen before the turn. */
   readonly answerProbability?: number;
   readonly informationGain?: number;

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { turnRewards } from '../kit/columns.ts';
 import { withTurnRewards } from './rewards.ts';
-import { defineShaping, each, type RewardShaping } from './shaping.ts';
+import { defineShaping, type RewardShaping } from './shaping.ts';
 
 export const score: RewardShaping = defineShaping(
   {
@@ -15,11 +15,12 @@ stage 1: r_1 ← 0,     later attempts stay`,
     source: '"Training Language Models to Self-Correct via Reinforcement Learning", arXiv 2409.12917',
     deviations: [
       'The paper has two attempts; here every later one is compared with the one before it.',
+      'Where turns say to which attempt they belong, as in runs with `turns=two-attempts`, the reward of an attempt is the sum over its turns, and the last of them has the bonus. Otherwise every turn is an attempt.',
       'The KL that holds the first attempt in stage 1 is a term of the objective.',
       'α = 10 comes from memory, not from the paper.',
     ],
     needs: [],
-    uses: ['turns[].reward'],
+    uses: ['turns[].reward', 'turns[].attempt'],
     ownRewards: true,
     example: '--method reinforce --shape score --set gamma=0',
   },
@@ -31,12 +32,21 @@ stage 1: r_1 ← 0,     later attempts stay`,
       .describe('1 rewards later attempts only, 2 all attempts and their improvement.'),
   }),
   ({ alpha, stage }) =>
-    each((trajectory) => {
-      const before = turnRewards(trajectory);
-      const rewards_K = before.map((reward, k) => {
-        if (k === 0) return stage === 1 ? 0 : reward;
-        return stage === 1 ? reward : reward + alpha * (reward - before[k - 1]!);
+    (trajectories, state) => {
+      const isTold = trajectories.some(({ turns }) => turns.some(({ attempt }) => attempt !== undefined));
+      const shaped = trajectories.map((trajectory) => {
+        const before = turnRewards(trajectory);
+        const attempts_K = trajectory.turns.map(({ attempt = 0 }, k) => (isTold ? attempt : k));
+        const of = (wanted: number): number =>
+          before.reduce((sum, reward, k) => sum + (attempts_K[k] === wanted ? reward : 0), 0);
+        const rewards_K = before.map((reward, k) => {
+          const attempt = attempts_K[k]!;
+          if (stage === 1) return attempt === 0 ? 0 : reward;
+          const isLast = attempts_K[k + 1] !== attempt;
+          return attempt > 0 && isLast ? reward + alpha * (of(attempt) - of(attempt - 1)) : reward;
+        });
+        return withTurnRewards(trajectory, rewards_K);
       });
-      return withTurnRewards(trajectory, rewards_K);
-    }),
+      return { trajectories: shaped, state };
+    },
 );

@@ -41,6 +41,15 @@ describe('score', () => {
     expect([second(0, 1), second(1, 0), second(1, 1), second(0, 0)]).toEqual([11, -10, 1, 0]);
     expect(rewards('score', pair(1, 0.5), { stage: 1 })).toEqual([[0, 0.5]]);
   });
+
+  test('an attempt of several turns earns their sum, and its last turn the bonus', () => {
+    const turns = [{}, { reward: 0.25 }, { attempt: 1, reward: 0.5 }, { attempt: 1, reward: 0.5 }];
+    expect(rewards('score', one({ turns }))).toEqual([[0, 0.25, 0.5, 0.5 + 10 * 0.75]]);
+    expect(rewards('score', one({ turns }), { stage: 1 })).toEqual([[0, 0, 0.5, 0.5]]);
+    // One that never came to its second attempt has no bonus.
+    const both = [...one({ turns }), ...one({ id: 'b', turns: [{}, { reward: 1 }] })];
+    expect(rewards('score', both)[1]).toEqual([0, 1]);
+  });
 });
 
 describe('dense', () => {

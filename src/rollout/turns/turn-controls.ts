@@ -9,7 +9,13 @@
 
 import { TurnwiseError } from '../../core/errors.ts';
 import { definitionRegistry, type Registry } from '../../core/registry.ts';
+import { annealed } from './annealed.ts';
+import { earlyStop } from './early-stop.ts';
+import { percentile } from './percentile.ts';
+import { retry } from './retry.ts';
+import { scalingInter } from './scaling-inter.ts';
 import { type DefinedTurns, defineTurns } from './turn-control.ts';
+import { twoAttempts } from './two-attempts.ts';
 
 export const usual: DefinedTurns = defineTurns({
   name: 'usual',
@@ -28,5 +34,5 @@ export const untilVoid: DefinedTurns = defineTurns({
 export const turnsRegistry: Registry<DefinedTurns> = definitionRegistry(
   'turns',
   (parts) => new TurnwiseError('unknown-turns', parts),
-  [usual, untilVoid],
+  [usual, untilVoid, scalingInter, annealed, percentile, earlyStop, retry, twoAttempts],
 );

@@ -1,6 +1,6 @@
 /** What acting needs: the source of tasks, the turn control, curations, and steps that are played ahead or learned in parts. */
 
-import { canRepeat } from '../../env/world.ts';
+import { canRepeat, policyRoles } from '../../env/world.ts';
 import { isSynchronous } from '../config/batch-settings.ts';
 import type { Catalogue } from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';
@@ -14,6 +14,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
   const source = catalogue.tasks.find(tasks.name);
   const control = catalogue.turns.find(turns.name);
   const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
+  const lonely = Object.keys(curation).find((name) => catalogue.curations.find(name).oneRole);
   const branches: Need['met'] = () => recipe.act === undefined;
   return [
     ...(source.places
@@ -64,6 +65,15 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
             of: 'recipe' as const,
             what: `a recipe that learns by credit (curation "${weighing}" gives weights)`,
             met: () => readsCredit(recipe, config),
+          },
+        ]
+      : []),
+    ...(lonely !== undefined
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment with one role (curation "${lonely}" looks at whole episodes)`,
+            met: ({ world }: Place) => policyRoles(world).length <= 1,
           },
         ]
       : []),

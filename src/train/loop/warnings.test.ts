@@ -2,12 +2,29 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { madeGroup, madeKey, playedEpisode } from '../../core/testing/made-episodes.ts';
+import { roleGroups } from '../../core/trajectory.ts';
 import { train } from '../../exports/train.ts';
 import type { Idle } from '../recipes/recipe.ts';
-import { idleWatch } from './warnings.ts';
+import type { Update } from './learn-step.ts';
+import { idleWatch, updateWarnings } from './warnings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-idle-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('other log-probabilities than sampled are expected of stale and of inserted episodes alone', () => {
+  const update = { metrics: { 'policy/kl_sample_train': 1e-4 }, updates: 1 } as unknown as Update;
+  const groupOf = (step: number) =>
+    roleGroups([
+      madeGroup(playedEpisode(0, [{}]), playedEpisode(1, [{}], { key: madeKey({ step, member: 1 }) })),
+    ]);
+  const codes = (step: number, groups = groupOf(step), staleness = 0) =>
+    updateWarnings(step, update, groups, staleness).map((event) => 'code' in event && event.code);
+  expect(codes(1)).toEqual(['sampler-differs']);
+  // The first member is of step 1.
+  expect(codes(2)).toEqual([]);
+  expect(codes(1, groupOf(1), 1)).toEqual([]);
+});
 
 describe('a recipe that changes nothing', () => {
   const idle: Idle = { metric: 'gap', atMost: 0.1, means: 'grpo learns the same' };

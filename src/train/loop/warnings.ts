@@ -15,7 +15,10 @@ export function failureWarnings(step: number, failures: ReadonlyMap<string, numb
   }));
 }
 
-/** The warnings of one step, counted from 1. Where older weights sampled, they are expected to differ. */
+/**
+ * The warnings of one step, counted from 1. Where older weights sampled, they are expected to differ: in stale episodes, and
+ * in those of earlier steps that a curation inserted.
+ */
 export function updateWarnings(
   step: number,
   update: Update,
@@ -23,9 +26,11 @@ export function updateWarnings(
   staleness = 0,
 ): StoredEvent[] {
   const gap = update.metrics['policy/kl_sample_train'] ?? 0;
+  const isOlder =
+    staleness > 0 || groups.some(({ members }) => members.some(({ episode }) => episode.key.step < step));
   return [
     ...(update.updates === 0 ? [nothingLearned(step, update, groups)] : []),
-    ...(gap <= sampleTrainLimit || staleness > 0 ? [] : [samplerDiffers(step, gap)]),
+    ...(gap <= sampleTrainLimit || isOlder ? [] : [samplerDiffers(step, gap)]),
   ];
 }
 

@@ -133,6 +133,7 @@ const turnExtras = [
   'value',
   'dense',
   'valid',
+  'attempt',
   'answerProbability',
   'informationGain',
   'calls',

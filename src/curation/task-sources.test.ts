@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Group } from '../core/episode.ts';
+import type { Json } from '../core/json/json.ts';
+import { Rng } from '../core/rng.ts';
+import { madeKey, playedEpisode } from '../core/testing/made-episodes.ts';
+import { tasksRegistry } from './registry.ts';
+import type { GroupRequest, Tasks } from './task-source.ts';
+
+const open = (name: string, options: object = {}): Tasks => tasksRegistry.find(name).create(options);
+const now = (step: number, memory: Json) => ({ step, memory, rng: Rng.of('test', step) });
+
+/** The tasks 100 and up are fresh. */
+const asked = (
+  source: Tasks,
+  step: number,
+  memory: Json,
+  { wanted = 4, round = 0 } = {},
+): readonly GroupRequest[] =>
+  source.next({
+    ...now(step, memory),
+    ...{ round, wanted, members: 8, groups: [] },
+    tasks: { size: 999, fresh: (count) => Array.from({ length: count }, (_, index) => 100 + index) },
+  });
+
+const indices = (requests: readonly GroupRequest[]): number[] =>
+  requests.map(({ task }) => (task as { readonly index: number }).index);
+
+/** A group of a task: the turns of its episodes; those with a negative number failed. */
+const played = (step: number, task: number, ...turns: readonly number[]): Group => ({
+  step,
+  group: task,
+  members: turns.map((count, member) =>
+    playedEpisode(member, Array<object>(Math.abs(count)).fill({}), {
+      key: madeKey({ step, task, group: task, member }),
+      success: { agent: count > 0 },
+    }),
+  ),
+});
+
+describe('failure-replay', () => {
+  const source = open('failure-replay', { every: 5, share: 0.5 });
+  const failed = source.remember(
+    [played(1, 0, -1, -1), played(1, 1, -1, 1), played(1, 2, -2, -2)],
+    now(1, []),
+  );
+
+  test('tasks at which whole groups failed come again every five steps, in the first round', () => {
+    expect(failed).toEqual([0, 2]);
+    expect(indices(asked(source, 4, failed))).toEqual([100, 101, 102, 103]);
+    expect(new Set(indices(asked(source, 5, failed)))).toEqual(new Set([0, 2, 102, 103]));
+    expect(indices(asked(source, 5, failed, { round: 1 }))).toEqual([100, 101, 102, 103]);
+  });
+
+  test('a task leaves the pool when it does better, and fails up to a rate', () => {
+    expect(source.remember([played(5, 0, 1, -1)], now(5, failed))).toEqual([2]);
+    const lenient = open('failure-replay', { rate: 0.5 });
+    expect(lenient.remember([played(5, 0, 1, -1), played(5, 9, 1, 1, -1)], now(5, failed))).toEqual([2, 0]);
+  });
+});
+
+describe('dart', () => {
+  const source = open('dart');
+
+  test('above a rate of .6 there are fewer episodes, down to two, and as many turns as successes took', () => {
+    const memory = [
+      [100, 0.8, 7],
+      [101, 1, 3],
+      [102, 0.6, 0],
+    ];
+    const requests = asked(source, 1, memory).map(({ members, maxTurns }) => [members, maxTurns]);
+    expect(requests).toEqual([
+      [4, 7],
+      [2, 3],
+      [8, undefined],
+      [8, undefined],
+    ]);
+    const free = asked(open('dart', { turns: false }), 1, memory);
+    expect(free.every(({ maxTurns }) => maxTurns === undefined)).toBe(true);
+  });
+
+  test('the rate is a moving average, and the longest success counts; what was inserted does not', () => {
+    const first = source.remember([played(1, 5, 4, -9, -9, -9)], now(1, source.start()));
+    expect(first).toEqual([[5, 0.25, 4]]);
+    const inserted = { ...played(1, 6, 30), step: 2 };
+    expect(source.remember([played(2, 5, 3, 2), inserted], now(2, first))).toEqual([[5, 0.625, 4]]);
+  });
+});
+
+test.each(['failure-replay', 'dart'])('%s: resumed after any step, it asks for the same', (name) => {
+  const steps = fc.array(fc.array(fc.constantFrom(-3, 2, 4), { minLength: 2, maxLength: 4 }), {
+    minLength: 1,
+  });
+  fc.assert(
+    fc.property(steps, fc.nat(), (turns, cut) => {
+      const told = (resumeAt: number) => {
+        let memory = open(name).start();
+        return turns.map((own, index) => {
+          if (index === resumeAt) memory = JSON.parse(JSON.stringify(memory)) as Json;
+          const source = open(name, name === 'dart' ? {} : { every: 2 });
+          const requests = asked(source, index + 1, memory);
+          memory = source.remember([played(index + 1, 100 + (index % 3), ...own)], now(index + 1, memory));
+          return requests;
+        });
+      };
+      expect(told(cut % turns.length)).toEqual(told(-1));
+    }),
+    { numRuns: 50 },
+  );
+});

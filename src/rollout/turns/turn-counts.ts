@@ -1,0 +1,27 @@
+/** How many turns episodes took: what turn controls remember of a step. */
+
+import type { Episode, Group, Role } from '../../core/episode.ts';
+import { chainOf, trainedRoles } from '../../core/trajectory.ts';
+
+/** One role of an episode, and the turns that it took. */
+export interface TurnCount {
+  readonly episode: Episode;
+  readonly role: Role;
+  readonly turns: number;
+  readonly success: boolean;
+}
+
+/** Of each role of the policy that took a turn, through the prefix of a branch. Episodes that a curation inserted are left out. */
+export function turnCounts(groups: readonly Group[], step: number): TurnCount[] {
+  return groups.flatMap((group) =>
+    group.members
+      .filter(({ key }) => key.step === step)
+      .flatMap((episode) => {
+        const chain = chainOf(group, episode);
+        return trainedRoles(chain).flatMap((role) => {
+          const turns = chain.transitions.filter((transition) => transition.role === role).length;
+          return turns === 0 ? [] : [{ episode, role, turns, success: episode.success[role] === true }];
+        });
+      }),
+  );
+}

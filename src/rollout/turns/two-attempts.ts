@@ -1,0 +1,29 @@
+/**
+ * Self-correction: every task is attempted twice in one conversation, with a fixed message between, whatever the first attempt
+ * was worth. SCoRe, arXiv 2409.12917.
+ *
+ * Each attempt has the usual turns. The outcome is the sum of both attempts. The paper's bonus for improving on the first
+ * attempt is the reward shaping `score`, and the KL that anchors the first one in stage I is no part of this.
+ */
+
+import { z } from 'zod';
+import { user } from '../../core/messages.ts';
+import { attemptOf, isOver } from './attempts.ts';
+import { type DefinedTurns, defineTurns } from './turn-control.ts';
+
+const ATTEMPTS = 2;
+
+export const twoAttempts: DefinedTurns = defineTurns({
+  name: 'two-attempts',
+  summary: 'every task is attempted twice, with a request to correct the first attempt between',
+  options: z.strictObject({
+    message: z
+      .string()
+      .default('There may be a mistake in this attempt. Look for it, and solve the task again.')
+      .describe('What is said between the attempts'),
+  }),
+  retries: true,
+  limit: (_task, { usual }) => usual * ATTEMPTS,
+  after: (view, { done, options }) =>
+    attemptOf(view) === 0 && isOver(view, done, ATTEMPTS) ? { retry: user(options.message) } : 'go on',
+});
