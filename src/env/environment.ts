@@ -68,6 +68,11 @@ interface Reducer<Task, State> {
    * wrong with it. Scripted players write it in the place of the empty one, before their actions.
    */
   correctThought?(state: State, thought: string, rng: Rng): string;
+  /**
+   * What a scripted player writes down here, where the context asks for a summary: enough to go on without what was read
+   * before. Absent: what contexts write by themselves, mostly the acts so far.
+   */
+  notes?(state: State): string;
   /** A picture of the state for people. */
   render?(state: State): string;
   /** The action that answers the task at once, or several of which each does; for tasks that one action answers. */

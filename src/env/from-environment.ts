@@ -120,6 +120,10 @@ export class EnvironmentSession<State = Json> implements Session {
     return this.#done ? undefined : this.#environment.actions?.(this.#state);
   }
 
+  notes(_role: Role): string | undefined {
+    return this.#environment.notes?.(this.#state);
+  }
+
   render(): string {
     return this.#environment.render?.(this.#state) ?? canonicalJson(this.#state as Json);
   }

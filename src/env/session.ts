@@ -55,6 +55,8 @@ export interface Session {
   snapshot?(): Promise<Snapshot>;
   /** What can be done now, where that is known: people are told. */
   actions?(): readonly string[] | undefined;
+  /** What a scripted player of `role` writes down here to go on without what it read before; undefined where nobody knows. */
+  notes?(role: Role): string | undefined;
   /** A picture of the state for people. */
   render?(): string;
   close(): Promise<void>;

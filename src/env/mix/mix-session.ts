@@ -12,6 +12,7 @@ export class MixSession implements Session {
   readonly part: WorldPart;
   readonly snapshot?: () => Promise<Snapshot>;
   readonly actions?: () => readonly string[] | undefined;
+  readonly notes?: (role: Role) => string | undefined;
   readonly render?: () => string;
 
   /** @param snapshots whether all worlds of the mix have them, and so the mix */
@@ -22,6 +23,7 @@ export class MixSession implements Session {
     const { protocol, maxTurns } = inner.part ?? world;
     this.part = { name: inner.part ? `${name}/${inner.part.name}` : name, protocol, maxTurns };
     if (inner.actions) this.actions = () => inner.actions!();
+    if (inner.notes) this.notes = (role) => inner.notes!(role);
     if (inner.render) this.render = () => inner.render!();
     if (!snapshots) return;
     this.snapshot = async () => {

@@ -6,7 +6,7 @@ import type { Environment } from '../environment.ts';
 
 type Kept<Task, State> = Pick<
   Environment<Task, State>,
-  'actions' | 'solve' | 'stumble' | 'correctThought' | 'render' | 'facts'
+  'actions' | 'solve' | 'stumble' | 'correctThought' | 'notes' | 'render' | 'facts'
 >;
 
 /** @param inside the state of the wrapped environment */
@@ -14,7 +14,7 @@ export function lifted<Task, Inner, State>(
   inner: Environment<Task, Inner>,
   inside: (state: State) => Inner,
 ): Kept<Task, State> {
-  const { actions, solve, stumble, correctThought, render, facts } = inner;
+  const { actions, solve, stumble, correctThought, notes, render, facts } = inner;
   return {
     ...(actions && { actions: (state: State) => actions(inside(state)) }),
     ...(solve && { solve: (state: State, rng: Rng) => solve(inside(state), rng) }),
@@ -23,6 +23,7 @@ export function lifted<Task, Inner, State>(
       correctThought: (state: State, thought: string, rng: Rng) =>
         correctThought(inside(state), thought, rng),
     }),
+    ...(notes && { notes: (state: State) => notes(inside(state)) }),
     ...(render && { render: (state: State) => render(inside(state)) }),
     ...(facts && { facts }),
   };

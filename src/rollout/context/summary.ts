@@ -60,8 +60,13 @@ export const summary: ContextStrategy = defineContext({
       state: { written: state.written + 1, summary: call.id, from: call.id + 1 },
     };
   },
-  /** The acts so far, in order: short, and enough to go on from in worlds that answer alike to the same acts. */
-  script: (_purpose, view) => {
+  /**
+   * The notes of the world. Where it has none, the acts so far, in order: short, and enough to go on from in worlds that answer
+   * alike to the same acts.
+   */
+  script: (_purpose, view, session) => {
+    const notes = session?.notes?.(view.role);
+    if (notes !== undefined) return notes;
     const before = view.calls.find(({ id }) => id === view.state.summary);
     return [before, ...recent(view)].flatMap((call) => call?.text ?? []).join(' ');
   },

@@ -43,6 +43,7 @@ const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
   crafting: async () => (await import('../../../envs/crafting/index.ts')).world,
   missions: async () => (await import('../../../envs/missions/index.ts')).world,
   household: async () => (await import('../../../envs/household/index.ts')).world,
+  errands: async () => (await import('../../../envs/errands/index.ts')).world,
 };
 
 export const environmentNames: readonly string[] = Object.keys(loaders);
