@@ -3,8 +3,12 @@
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { definitionRegistry, type Registry } from '../../core/registry.ts';
+import { lastTurns } from './last-turns.ts';
+import { state } from './state.ts';
 import { type Context, type ContextStrategy, defineContext } from './strategy.ts';
 import { summary } from './summary.ts';
+import { toolRetention } from './tool-retention.ts';
+import { toolWindow } from './tool-window.ts';
 
 /** Everything so far, one growing sequence: the prompt goes on from the previous one and its completion. */
 export const full: ContextStrategy = defineContext({
@@ -32,7 +36,7 @@ export const latest: ContextStrategy = defineContext({
 export const contextRegistry: Registry<ContextStrategy> = definitionRegistry(
   'context',
   (parts) => new TurnwiseError('unknown-context', parts),
-  [full, latest, summary],
+  [full, latest, lastTurns, toolWindow, toolRetention, summary, state],
 );
 
 export const fullContext: Context = full.create();

@@ -1,0 +1,48 @@
+/** The latest turns under the opening messages; earlier ones are forgotten, in blocks. */
+
+import { z } from 'zod';
+import type { Part } from '../../core/episode.ts';
+import { type ContextStrategy, type Conversation, defineContext } from './strategy.ts';
+
+/**
+ * When more than `turns` turns, or `tokens` tokens, would stand in the prompt, the oldest go until half of that is left. In
+ * between the prompt only grows, so a token is read at most three times.
+ */
+export const lastTurns: ContextStrategy = defineContext({
+  name: 'last-turns',
+  summary: 'the opening and the latest turns',
+  options: z.strictObject({
+    turns: z.int().min(1).default(8).describe('Most earlier turns in a prompt'),
+    tokens: z.int().min(0).default(0).describe('Most tokens of a prompt; 0: as many as the model takes'),
+    every: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Turns that go at a time; 0: as many as leave half; 1: the oldest turn, every turn'),
+  }),
+  start: () => ({ from: 0 }),
+  window(view) {
+    const { calls, fresh, options, budget } = view;
+    const [first] = calls;
+    if (first === undefined) return { conversation: { parts: fresh }, state: view.state };
+    const most = options.tokens === 0 ? budget : Math.min(options.tokens, budget);
+    const cut = (from: number): Conversation => {
+      const turns = calls
+        .slice(from)
+        .flatMap(({ id }): Part[] => (id === first.id ? [{ call: id }] : [{ shown: id }, { call: id }]));
+      return { parts: [{ shown: first.id }, ...turns, ...fresh] };
+    };
+    const isOver = (from: number, share: number): boolean =>
+      calls.length - from > options.turns * share || view.tokens(cut(from)) > most * share;
+
+    let { from } = view.state;
+    const share = options.every === 0 ? 0.5 : 1;
+    if (isOver(from, 1)) {
+      const step = Math.max(1, options.every);
+      while (from < calls.length && isOver(from, share)) from = Math.min(calls.length, from + step);
+    }
+    const conversation = cut(from);
+    if (from === calls.length && view.tokens(conversation) > budget) return { stop: 'context-overflow' };
+    return { conversation, state: { from } };
+  },
+});
