@@ -16,6 +16,7 @@ import { exportCommand } from './commands/export.ts';
 import { gatewayCommand } from './commands/gateway.ts';
 import { playCommand } from './commands/play.ts';
 import { recipesCommand } from './commands/recipes.ts';
+import { replayCommand } from './commands/replay.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { rewardModelCommand } from './commands/reward-model.ts';
 import { runsCommand } from './commands/runs.ts';
@@ -49,6 +50,7 @@ const code = await runCommandLine(process.argv.slice(2), {
     runsCommand,
     viewCommand,
     tailCommand,
+    replayCommand,
     compareCommand,
     recipesCommand,
     creditCommand,

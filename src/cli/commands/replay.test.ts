@@ -1,0 +1,98 @@
+/** `turnwise replay`: an episode is what it was, and goes on from any turn. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { train } from '../../exports/train.ts';
+import { readEpisodeFile } from '../../store/rollouts/read-episodes.ts';
+import type { PlayEvent } from '../../view/play/messages.ts';
+import { runCommandLine } from '../command-line.ts';
+import { memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';
+import { replayCommand } from './replay.ts';
+
+const runs = mkdtempSync(join(tmpdir(), 'turnwise-replay-'));
+afterAll(() => rmSync(runs, { recursive: true, force: true }));
+beforeAll(async () => {
+  await train({
+    world: 'frozen-lake',
+    recipe: 'rloo',
+    name: 'lake',
+    runs,
+    settings: {
+      seed: 4,
+      steps: 1,
+      threads: 1,
+      model: { width: 8, layers: 1, heads: 1, hidden: 8 },
+      clone: { demonstrations: 24, steps: 12, batch: 8, learningRate: 2e-2 },
+      rollout: { tasks: 2, group: 2 },
+      evaluation: { every: 0, finalTasks: 2 },
+    },
+  });
+}, 60_000);
+
+async function replay(...words: string[]): Promise<{ code: number; output: string; errors: string }> {
+  const console = memoryConsole();
+  const code = await runCommandLine(['replay', 'lake', ...words, '--runs', runs], {
+    commands: [replayCommand],
+    version: JSON.parse(readFileSync('package.json', 'utf8')).version,
+    console,
+    interrupts: noInterrupts,
+  });
+  return { code, output: console.output(), errors: console.errors() };
+}
+
+const eventsOf = (output: string): PlayEvent[] =>
+  output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as PlayEvent);
+
+const stored = () => readEpisodeFile(join(runs, 'lake', 'rollouts', '1.jsonl.gz'))!.groups[1]!.members[1]!;
+
+test('an episode is played again, word for word', async () => {
+  const { output } = await replay('1/1/1', '--json');
+  const events = eventsOf(output);
+  const { calls, stop, success } = stored();
+  const turns = events.filter((event) => event.kind === 'turn');
+  expect(turns.map(({ text }) => text)).toEqual(calls.map(({ text }) => text));
+  expect(turns.every(({ by }) => by === 'record')).toBe(true);
+  expect(events.at(-1)).toMatchObject({ kind: 'end', stop, success });
+
+  const { output: words } = await replay('1/1/1');
+  expect(words).toContain('turn 1');
+  expect(words).toContain('as recorded');
+  expect(words).toContain(`record  ${success.agent ? '✓ solved' : '✗ not solved'}  ${stop}`);
+});
+
+test('it goes on from a turn, and another attempt draws otherwise', async () => {
+  const after = async (attempt: number): Promise<string[]> => {
+    const { output } = await replay('1/1/1', '--to', '1', '--json', '--attempt', String(attempt));
+    const turns = eventsOf(output).filter((event) => event.kind === 'turn');
+    expect(turns[0]!.by).toBe('record');
+    expect(turns.slice(1).every(({ by }) => by === 'policy')).toBe(true);
+    return turns.map(({ text }) => text);
+  };
+  const attempts = [await after(1), await after(1), await after(2), await after(3)];
+  expect(attempts[1]).toEqual(attempts[0]);
+  expect(new Set(attempts.map((texts) => texts.join(' '))).size).toBeGreaterThan(1);
+  expect((await replay('1/1/1', '--to', '1')).output).toMatch(/now {5}.*\n {2}record {2}/);
+});
+
+test('an episode of an evaluation is found by its file', async () => {
+  const { code, output } = await replay('evaluation-1/0/0', '--label', 'greedy', '--json');
+  expect(code).toBe(0);
+  expect(eventsOf(output).at(-1)!.kind).toBe('end');
+});
+
+test('what is not there is named', async () => {
+  expect(await replay('first')).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining('STEP/GROUP/MEMBER'),
+  });
+  expect(await replay('1/9/0')).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('episode-unknown'),
+  });
+  expect(await replay('1/1/9')).toMatchObject({ code: 1, errors: expect.stringContaining('member 9') });
+});

@@ -1,0 +1,129 @@
+/** `turnwise replay`: a stored episode is played again, word for word, and goes on from any of its turns. */
+
+import { z } from 'zod';
+import { TurnwiseError } from '../../core/errors.ts';
+import { visible } from '../../core/visible.ts';
+import { version } from '../../run/version.ts';
+import { type Console, painter } from '../../show/console.ts';
+import { formatScore } from '../../show/format.ts';
+import type { PlayEvent, PlayMove } from '../../view/play/messages.ts';
+import { playEpisode } from '../../view/play/play-episode.ts';
+import { recordedBefore } from '../../view/play/recorded.ts';
+import { RunsFolder } from '../../view/server/runs-folder.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { stateText } from '../terminal/live-episode.ts';
+import { askInput } from '../terminal/person-play.ts';
+
+const options = z.strictObject({
+  to: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Turns that are repeated; somebody goes on from there. Default: all'),
+  policy: z.enum(['checkpoint', 'person']).default('checkpoint').describe('Who goes on'),
+  step: z.int().min(0).optional().describe('Which checkpoint goes on; default: the last'),
+  label: z.enum(['sampled', 'greedy']).optional().describe('Of an evaluation: how it was played'),
+  attempt: z.int().min(1).default(1).describe('Names the chance of what is sampled'),
+  runs: z.string().default('runs').describe('Folder that holds the runs'),
+  json: z.boolean().default(false).describe('Print what happens as JSON lines'),
+});
+
+export const replayCommand: Command<typeof options> = defineCommand({
+  name: 'replay',
+  summary: 'Play a stored episode again, and go on from any of its turns',
+  arguments: [
+    { name: 'run', description: 'Name of the run', required: true },
+    {
+      name: 'episode',
+      description: 'STEP/GROUP/MEMBER, such as 12/0/3 or evaluation-40/7/0',
+      required: true,
+    },
+  ],
+  options,
+  examples: [
+    'turnwise replay frozen-lake-rloo-1 12/0/3',
+    'turnwise replay frozen-lake-rloo-1 12/0/3 --to 4 --attempt 2',
+    'turnwise replay frozen-lake-rloo-1 12/0/3 --to 4 --policy person',
+  ],
+  async run({ arguments: { run: name = '', episode = '' }, options, console, interrupts }) {
+    const { runs: root, to, step, label, attempt, json } = options;
+    const run = new RunsFolder({ root, version }).find(name);
+    const place = { ...placeOf(episode), ...(label && { label }) };
+    const recorded = await recordedBefore(run, { ...place, turns: Number.POSITIVE_INFINITY });
+    const goesOn = to !== undefined && to < recorded.turns.length;
+    const person = goesOn && options.policy === 'person' ? askInput(interrupts.signal) : undefined;
+    const ended = new AbortController();
+    const move = async (): Promise<PlayMove> => {
+      if (goesOn && !person) return { kind: 'rest' };
+      const text = await person?.ask('  › ');
+      if (text !== undefined) return { kind: 'type', text };
+      // Nobody goes on: the record ends here, or there is no more input.
+      ended.abort();
+      return { kind: 'rest' };
+    };
+    const { key, episode: before } = recorded;
+    let end: Extract<PlayEvent, { kind: 'end' }> | undefined;
+    try {
+      await playEpisode({
+        root,
+        request: {
+          run: name,
+          split: key.split,
+          task: Number(key.task),
+          from: { ...place, turns: goesOn ? to : Number.POSITIVE_INFINITY },
+          attempt,
+          ...(step !== undefined && { checkpoint: step }),
+        },
+        move,
+        signal: AbortSignal.any([interrupts.signal, ended.signal]),
+        tell: (event) => {
+          if (event.kind === 'end') end = event;
+          if (json) console.write(`${JSON.stringify(event)}\n`);
+          else tellInWords(event, console);
+        },
+      });
+    } finally {
+      person?.close();
+    }
+    if (json || !end) return;
+    const paint = painter(console.colour);
+    const inWords = (success: Readonly<Record<string, boolean>>, stop: string, outcome: object): string =>
+      `${Object.values(success).some(Boolean) ? paint('green', '✓ solved') : paint('red', '✗ not solved')}  ${stop}, return ${Object.values(
+        outcome,
+      )
+        .map((value) => formatScore(Number(value)))
+        .join(' and ')}`;
+    if (goesOn) console.write(`\n  now     ${inWords(end.success, end.stop, end.outcome)}\n`);
+    console.write(`${goesOn ? '' : '\n'}  record  ${inWords(before.success, before.stop, before.outcome)}\n`);
+  },
+});
+
+/** @throws TurnwiseError `option-value` */
+function placeOf(episode: string): {
+  readonly place: string;
+  readonly group: number;
+  readonly member: number;
+} {
+  const [, place, group, member] = /^([a-z0-9-]+)\/(\d+)\/(\d+)$/.exec(episode) ?? [];
+  if (place !== undefined) return { place, group: Number(group), member: Number(member) };
+  throw new TurnwiseError('option-value', {
+    what: 'An episode is named by its step, group and member',
+    seen: episode,
+    allowed: 'STEP/GROUP/MEMBER, such as 12/0/3 or evaluation-40/7/0',
+    next: 'Find one with: turnwise view',
+  });
+}
+
+const WRITERS = { record: 'as recorded', policy: 'the checkpoint', person: 'you' } as const;
+
+function tellInWords(event: PlayEvent, console: Console): void {
+  const paint = painter(console.colour);
+  if (event.kind === 'open') console.write(`${paint('bold', event.world)}  ${visible(event.task)}\n`);
+  if (event.kind === 'problem') console.write(`${event.message}\n`);
+  if (event.kind === 'state') {
+    const messages = event.messages.map(({ content }) => ({ role: 'user' as const, content: content.text }));
+    console.write(stateText(`turn ${event.turn + 1}`, event.picture, messages, console));
+  }
+  if (event.kind === 'turn')
+    console.write(`  › ${visible(event.text.trim())}  ${paint('dim', WRITERS[event.by])}\n`);
+}
