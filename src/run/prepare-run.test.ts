@@ -89,7 +89,7 @@ test('the nearest recipe reads what was set; where none does, the refusal names 
 test('a context that there is not is refused', () => {
   expect(refusal('rloo', { context: 'latest' })).toBe('served');
   expect(refusal('rloo', { context: 'lastest' })).toBe(
-    'unknown-context: There is no such context. Seen: "lastest". Allowed: full, latest, summary. Did you mean "latest"?',
+    'unknown-context: There is no such context. Seen: "lastest". Allowed: full, latest, last-turns, tool-window, tool-retention, summary, state. Did you mean "latest"?',
   );
 });
 
