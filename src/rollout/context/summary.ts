@@ -27,7 +27,10 @@ const recent = ({ calls, state }: View<SummaryOptions, SummaryState>): readonly 
  * opening messages, the summary and what is new. A summary is learned with the turn that follows it. After `summaries` of
  * them the episode ends with `context-overflow`.
  *
- * Source: SUPO (arXiv 2510.06727). Deviation: overlong episodes are left to curation, which sees their stop reason.
+ * Source: SUPO (arXiv 2510.06727). Deviations:
+ * 1. Overlong episodes are left to curation, which sees their stop reason: `over-turns` keeps them out of the loss.
+ * 2. The turn that reaches the threshold is not discarded: what it brought is read after the summary.
+ * 3. A result too long to summarize again is read up to the budget of a prompt, and only then overflows.
  */
 export const summary: ContextStrategy = defineContext({
   name: 'summary',
