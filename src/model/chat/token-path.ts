@@ -16,35 +16,32 @@ import {
 } from './renderer.ts';
 import { handled, TokenRuns } from './token-runs.ts';
 
-export interface TokenPath {
+/** What a call goes on from. */
+interface Trunk {
   /** The call that it ends with. */
   readonly call: number;
   /** Prompt and completion; none where the model does not tell. */
   readonly tokens: TokenRuns;
+  readonly said: GrowingList<Said>;
+  /**
+   * How much of `said` the paths had of which this one is a continuation without a cut, and it itself at last. More is not
+   * kept of them: they are its beginnings, and any of them may be gone on from again.
+   */
+  readonly stops: GrowingList<number>;
+}
+
+export interface TokenPath extends Trunk {
   /** Pieces of the conversation, and the token that each ends before. */
   readonly pieces: GrowingList<Piece>;
   readonly ends: GrowingList<number>;
-  readonly said: GrowingList<Said>;
   /** Of the pieces of its prompt, where the renderer knows no ids. */
   readonly size: number;
-  /** What it goes on from without a cut. */
-  readonly before: EarlierPath | undefined;
-}
-
-/** How much of a path an earlier one was that it goes on from. A path of its own for each call would be quadratic in turns. */
-interface EarlierPath {
-  readonly call: number;
-  readonly tokens: number;
-  readonly pieces: number;
-  readonly said: number;
-  readonly size: number;
-  readonly before: EarlierPath | undefined;
 }
 
 /** The prompt of a call: the first `kept` tokens of an earlier path, then `context`. */
 export interface Prompt {
   /** The path that it has most in common with. Absent: it has nothing in common with any. */
-  readonly path?: TokenPath;
+  readonly path?: Trunk;
   readonly kept: number;
   readonly context: Int32Array;
   /** Whether nothing of the path is cut off. */
@@ -107,7 +104,7 @@ export function promptAfter(
   handled.tokens += ids.length;
   const first = paths.length === 0;
   // Written out: a prompt is made every turn, and a spread takes ten times as long.
-  const promptOf = (kept: number, context: Int32Array, whole: boolean, path?: TokenPath): Prompt => {
+  const promptOf = (kept: number, context: Int32Array, whole: boolean, path?: Trunk): Prompt => {
     const prompt = { kept, context, extends: whole, first, said, pieces, ends, size, length };
     return path ? Object.assign(prompt, { path }) : prompt;
   };
@@ -121,12 +118,37 @@ export function promptAfter(
   }
   if (best === undefined) return promptOf(0, new Int32Array(ids), false);
   const context = new Int32Array(kept === from ? ids : ids.slice(kept - from));
-  for (let earlier: EarlierPath | undefined = extentOf(best); earlier; earlier = earlier.before) {
-    const whole = earlier.tokens > 0 ? earlier.tokens === kept : earlier.pieces === most;
-    if (whole) return promptOf(kept, context, true, upTo(best, earlier));
-  }
-  return promptOf(kept, context, false, kept === 0 ? undefined : best);
+  const trunk = kept === best.tokens.length && kept > 0 ? best : endingAt(best, kept, most);
+  return trunk
+    ? promptOf(kept, context, true, trunk)
+    : promptOf(kept, context, false, kept === 0 ? undefined : best);
 }
+
+/** The path, or an earlier one that it goes on from, that has so many tokens; without any, so many pieces. */
+function endingAt(path: TokenPath, tokens: number, pieces: number): Trunk | undefined {
+  const { said, stops, ends } = path;
+  let piece = path.pieces.length;
+  for (let stop = stops.length; stop > 0; stop--) {
+    const call = callAt(path, stop);
+    do piece--;
+    while (piece >= 0 && !isWhole(path.pieces.at(piece)!, call));
+    const length = ends.at(piece) ?? 0;
+    if (piece < 0 || length < tokens) return undefined;
+    if (length > 0 ? length > tokens : piece + 1 !== pieces) continue;
+    if (stop === stops.length) return path;
+    const own = stops.upTo(stop);
+    return { call, tokens: path.tokens.upTo(length), said: said.upTo(own.at(-1)!), stops: own };
+  }
+  return undefined;
+}
+
+/** The call that a path ended with at one of its stops, counted from 1. */
+const callAt = ({ said, stops }: Trunk, stop: number): number =>
+  (said.at(stops.at(stop - 1)! - 1) as Completion).id;
+
+/** Whether a piece is all of a completion. */
+const isWhole = (piece: Piece, call: number): boolean =>
+  typeof piece !== 'string' && isCompletion(piece) && piece.id === call;
 
 /**
  * The pieces of a conversation, and the paths that it may hang on. A conversation that shares its list with the path of its
@@ -211,7 +233,7 @@ export function linkOf(
 }
 
 /** Whether a conversation has all that was said up to a call, and its completion. */
-function goesOn(said: GrowingList<Said>, path: TokenPath): boolean {
+function goesOn(said: GrowingList<Said>, path: Trunk): boolean {
   if (said.length <= path.said.length) return false;
   return said.goesOnFrom(path.said) || sharedPieces(said, path.said) === path.said.length;
 }
@@ -221,6 +243,8 @@ export function pathAfter(prompt: Prompt, completion: Completion): TokenPath {
   const { path, kept, context, size } = prompt;
   const tokens = (path?.tokens.upTo(kept) ?? TokenRuns.none).with(context, completion.ids);
   const said = prompt.said.with(completion);
+  // The same tokens may have been said in other parts.
+  const isCut = path === undefined || !prompt.extends || !goesOn(said, path);
   return {
     call: completion.id,
     tokens,
@@ -228,31 +252,15 @@ export function pathAfter(prompt: Prompt, completion: Completion): TokenPath {
     ends: prompt.ends.with(tokens.length),
     said,
     size,
-    before: prompt.extends && path ? extentOf(path) : undefined,
+    stops: (isCut ? GrowingList.of<number>() : path.stops).with(said.length),
   };
 }
 
 /** The paths with one more, which takes the place of the one that it goes on from. */
 export function withPath(paths: readonly TokenPath[], path: TokenPath): TokenPath[] {
-  return [...paths.filter(({ call }) => call !== path.before?.call), path];
-}
-
-function extentOf({ call, tokens, pieces, said, size, before }: TokenPath): EarlierPath {
-  return { call, tokens: tokens.length, pieces: pieces.length, said: said.length, size, before };
-}
-
-/** The path as it was after an earlier call. */
-function upTo(path: TokenPath, { call, tokens, pieces, said, size, before }: EarlierPath): TokenPath {
-  if (call === path.call) return path;
-  return {
-    call,
-    tokens: path.tokens.upTo(tokens),
-    pieces: path.pieces.upTo(pieces),
-    ends: path.ends.upTo(pieces),
-    said: path.said.upTo(said),
-    size,
-    before,
-  };
+  const { length } = path.stops;
+  const before = length > 1 ? callAt(path, length - 1) : undefined;
+  return [...paths.filter(({ call }) => call !== before), path];
 }
 
 function sharedPieces(a: GrowingList<Piece>, b: GrowingList<Piece>): number {
