@@ -263,7 +263,7 @@ describe('a run', { timeout: 60_000 }, () => {
 describe('a command line', () => {
   test('names something that does not exist', async () => {
     expect(await complaint('trian', 'frozen-lake')).toMatchInlineSnapshot(
-      `"error: There is no command "trian". Allowed: train, resume, eval, play, export, envs, gateway, data, reward-model, env, runs, view, tail, replay, compare, recipes, credit, serve. Did you mean "turnwise train"? (command-unknown) → 2"`,
+      `"error: There is no command "trian". Allowed: train, resume, eval, play, export, envs, gateway, data, reward-model, env, runs, view, tail, replay, rescore, compare, recipes, credit, serve. Did you mean "turnwise train"? (command-unknown) → 2"`,
     );
     expect(await complaint('train', 'frozen-lak')).toBe(
       `error: There is no environment "frozen-lak". Allowed: ${environmentNames.join(', ')}. Did you mean "frozen-lake"? (environment-unknown) → 2`,

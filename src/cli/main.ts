@@ -17,6 +17,7 @@ import { gatewayCommand } from './commands/gateway.ts';
 import { playCommand } from './commands/play.ts';
 import { recipesCommand } from './commands/recipes.ts';
 import { replayCommand } from './commands/replay.ts';
+import { rescoreCommand } from './commands/rescore.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { rewardModelCommand } from './commands/reward-model.ts';
 import { runsCommand } from './commands/runs.ts';
@@ -51,6 +52,7 @@ const code = await runCommandLine(process.argv.slice(2), {
     viewCommand,
     tailCommand,
     replayCommand,
+    rescoreCommand,
     compareCommand,
     recipesCommand,
     creditCommand,

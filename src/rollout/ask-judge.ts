@@ -31,12 +31,12 @@ interface Asked extends AnsweredElsewhere {
 }
 
 export class JudgeCalls {
-  readonly #world: World;
+  readonly #world: Pick<World, 'agent'>;
   readonly #askModel: AskModel | undefined;
   /** In the order of asking; absent while under way, and where nothing was answered. */
   readonly #asked: (Asked | undefined)[] = [];
 
-  constructor(world: World, askModel: AskModel | undefined) {
+  constructor(world: Pick<World, 'agent'>, askModel: AskModel | undefined) {
     this.#world = world;
     this.#askModel = askModel;
   }

@@ -4,11 +4,14 @@ import type { ByRole, Episode, Group } from '../core/episode.ts';
 import { isTrainable } from '../core/stop.ts';
 import { chainOf } from '../core/trajectory.ts';
 import { checkedGroupScores } from '../env/scores/group-scores.ts';
+import type { World } from '../env/world.ts';
 import { type AskModel, JUDGE, JudgeCalls } from './ask-judge.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
 import type { EpisodeOptions } from './episode.ts';
 
-export type ScoringOptions = Pick<EpisodeOptions, 'world' | 'turnTimeoutMs' | 'signal' | 'watch'> & {
+export type ScoringOptions = Pick<EpisodeOptions, 'turnTimeoutMs' | 'signal' | 'watch'> & {
+  /** Of a world, what scoring needs of it. */
+  readonly world: Pick<World, 'name' | 'roles' | 'scoreGroup' | 'agent'>;
   /** Groups that are scored at once. */
   readonly concurrency: number;
   /** Asks models elsewhere for scores; without it, a score that asks one fails. */
