@@ -40,6 +40,10 @@ beforeAll(async () => {
     1,
     Array.from({ length: groups }, (_, group) => groupOf(group)),
   );
+  // More columns than a narrow page holds.
+  for (let step = 0; step <= 12; step++) {
+    await run.storeEvaluation(step, { sampled: [groupOf(1), groupOf(2)], greedy: [groupOf(1), groupOf(2)] });
+  }
   await run.close();
   viewer = await Pages.over(root);
 }, 120_000);
@@ -71,6 +75,16 @@ function groupOf(group: number): Group {
 }
 
 describe.skipIf(isMissing)('long pages', () => {
+  test('many evaluations do not widen a narrow page', { timeout: 60_000 }, async () => {
+    const opened = await viewer.open('/runs/long/evaluations', { viewport: { width: 400, height: 800 } });
+    const { page, wrong } = opened;
+    await page.locator('table.evaluations tbody tr').first().waitFor();
+    expect(await page.locator('table.evaluations thead th').count()).toBe(2 + 13);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+    expect(wrong).toEqual([]);
+    await opened.close();
+  });
+
   test('a table of 1,200 rows holds those near the screen', { timeout: 90_000 }, async () => {
     const opened = await viewer.open('/runs/long/episodes');
     const { page, wrong } = opened;

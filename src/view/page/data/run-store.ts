@@ -10,7 +10,7 @@ import { ask, askJson, Refusal, runPath } from './client.ts';
 import { forget } from './loaded.ts';
 import { listen } from './stream.ts';
 
-const overviewEveryMs = 2000;
+const overviewEveryMs = 4000;
 const mostRestMs = 30_000;
 /** It is asked for again after so many times what it took, so that the server of a long run stays as idle as that of a short one. */
 const restPerWork = 100;

@@ -142,7 +142,7 @@ function Body({ overview }: { readonly overview: RunOverview }) {
           <section class="card" aria-label="State">
             <h2>State</h2>
             {picture === undefined ? (
-              <p class="ink2">This environment draws no picture of its state.</p>
+              opened && <p class="ink2">This environment draws no picture of its state.</p>
             ) : (
               <pre class="picture">{safeText(picture)}</pre>
             )}

@@ -82,7 +82,7 @@ export function MetricChart({ chart, curves, axis, smoothing, onPick }: MetricCh
       />
       <p class="ink3 small">
         <span>{bounds}</span>
-        <span>{most !== undefined ? 'top 1 % clipped ▲' : shaded ? part.name : ''}</span>
+        <span>{most !== undefined ? 'top 1 % ▲' : shaded ? part.name : ''}</span>
       </p>
     </section>
   );
