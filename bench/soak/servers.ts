@@ -1,4 +1,4 @@
-/** 10,000 requests to each server, which is weighed on the way. */
+/** 10,000 requests to each server, which is weighed on the way, after twice as many in which it settles. */
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createTinkerEngine } from '../../src/engine/tinker/create-tinker-engine.ts';
@@ -8,9 +8,13 @@ import { sampleAll } from '../../src/policy/sampler.ts';
 import { Child } from './child.ts';
 import { type Growth, growthOf } from './growth.ts';
 
-/** Weighings of a server, those while it settles included. */
+/** Weighings of a server that has settled. */
 const WEIGHINGS = 200;
-const SETTLING_SHARE = 0.2;
+/**
+ * Requests before the first weighing, in multiples of those that are weighed. The heap takes what it needs in the first tens of
+ * thousands, and then stands still: its snapshots are equal long before the process is.
+ */
+const SETTLING = 2;
 
 interface Soaked extends Growth {
   readonly requests: number;
@@ -114,9 +118,10 @@ async function soak(
   subscribe('undici:request:create', count);
   try {
     const weigh = (): void => {
-      if (made >= (requests * megabytes_N.length) / WEIGHINGS) megabytes_N.push(child.megabytes);
+      const settled = made - SETTLING * requests;
+      if (settled >= (requests * megabytes_N.length) / WEIGHINGS) megabytes_N.push(child.megabytes);
     };
-    for (let index = 0; made < requests; index++) {
+    for (let index = 0; made < (SETTLING + 1) * requests; index++) {
       await round(index, weigh);
       weigh();
     }
@@ -127,7 +132,7 @@ async function soak(
   return {
     requests: made,
     seconds: Math.round((performance.now() - began) / 1000),
-    ...growthOf(megabytes_N.slice(Math.floor(SETTLING_SHARE * megabytes_N.length))),
+    ...growthOf(megabytes_N),
   };
 }
 
