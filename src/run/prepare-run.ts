@@ -12,6 +12,7 @@ import type { TrainConfig, TrainSettings } from '../train/config/config.ts';
 import { catalogueWith } from '../train/config/own-definitions.ts';
 import { resolveConfig } from '../train/config/resolve.ts';
 import { choicesIn, readBy, unread } from '../train/config/run-schema.ts';
+import { configsOf } from '../train/config/stages.ts';
 import { type Alternative, obstacle, requireFit } from '../train/fit/fit.ts';
 import type { Place } from '../train/fit/need.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
@@ -41,7 +42,8 @@ export function prepareRun(
   const config = imitatingWhereItCan(wanted, settings, world);
   if (config.engine === 'tinker') requireServerAddress(config.tinker.baseUrl);
   const alternatives = () => recipes.flatMap((other) => alternativeOf(factory, other, settings, given));
-  requireFit(recipe, config, placeOf(world, config.engine), alternatives, catalogue);
+  for (const one of configsOf(config))
+    requireFit(recipe, one, placeOf(world, config.engine), alternatives, catalogue);
   requireScripts(world, config);
   seatedSources(world, config, unseatedIn(config, catalogue));
   return { recipe, config, catalogue, world };

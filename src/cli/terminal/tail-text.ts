@@ -9,6 +9,7 @@ import { duration, number, share } from '../../view/page/text/format.ts';
 import type { SeriesTable } from '../../view/series.ts';
 import type { RunOverview } from '../../view/shapes.ts';
 import { stateMarks } from '../../view/state.ts';
+import { stageLine } from './stage-line.ts';
 
 const chartRows = 9;
 const mostWarnings = 3;
@@ -99,6 +100,8 @@ export function eventLine(event: TimedEvent): string | undefined {
       return `${time}  start ${visible(event.environment)} ${event.recipe}, seed ${event.seed}`;
     case 'resume':
       return `${time}  resumed from step ${event.step}`;
+    case 'stage':
+      return `${time}  ${stageLine(event)}`;
     case 'phase':
       return `${time}  ${event.phase}`;
     case 'finish':

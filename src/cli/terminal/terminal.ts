@@ -9,6 +9,7 @@ import type { EvaluationResult, ProgressEvent, StoredEvent } from '../../train/l
 import { paintedBar, RepaintedBlock } from './repaint.ts';
 import { RepeatedWarnings } from './repeated-warnings.ts';
 import { imitatesNothing, phaseNames, RunProgress } from './run-progress.ts';
+import { stageLine } from './stage-line.ts';
 
 export interface RunDisplay {
   show(event: StoredEvent | ProgressEvent): void;
@@ -164,6 +165,8 @@ function lastingLine(
       return checkLine(event, paint);
     case 'resume':
       return `Going on from the checkpoint of step ${event.step}.`;
+    case 'stage':
+      return stageLine(event);
     case 'evaluation':
       return evaluationLine(event.label, event.step, event.sampled, event.greedy, paint);
     case 'warning':

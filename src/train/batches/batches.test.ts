@@ -83,7 +83,7 @@ async function trained(
 ): Promise<Trained & { readonly actor: World }> {
   const clock = new Clock();
   const actor = acting(clock, turnsOf, rounds);
-  const source = batches({ ...settings, actor, groups: 8, step: 0, last: () => steps });
+  const source = batches({ ...settings, actor, groups: () => 8, step: 0, last: () => steps });
   const { signal } = new AbortController();
   const all: Batch[] = [];
   const learn = async (): Promise<void> => {
@@ -210,7 +210,7 @@ test('a group that cannot be played ends the wait, and closing ends and counts w
     },
   };
   const settings = { ...synchronous, maxStaleness: 1 };
-  const source = batches({ ...settings, actor: failing, groups: 2, step: 0, last: () => 9 });
+  const source = batches({ ...settings, actor: failing, groups: () => 2, step: 0, last: () => 9 });
   const { signal } = new AbortController();
   await source.learned(await clock.run(source.next(signal)));
   await expect(clock.run(source.next(signal))).rejects.toThrow('no weights');

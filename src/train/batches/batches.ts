@@ -72,8 +72,8 @@ export interface Batches {
 
 export interface BatchesOptions extends BatchSettings {
   readonly actor: Actor;
-  /** Groups of a step. */
-  readonly groups: number;
+  /** Groups of a step, counted from 1. */
+  groups(step: number): number;
   /** Steps learned before. */
   readonly step: number;
   /** The last step, as far as is known now: what lies beyond is not asked for. */
@@ -82,7 +82,7 @@ export interface BatchesOptions extends BatchSettings {
 
 /**
  * @example
- * const source = batches({ actor, groups: 64, step: 0, last: () => 100, maxStaleness: 1, parts: 1, order: 'asked', extra: 0 });
+ * const source = batches({ actor, groups: () => 64, step: 0, last: () => 100, maxStaleness: 1, parts: 1, order: 'asked', extra: 0 });
  * for (let step = 0; step < 100; step++) {
  *   const batch = await source.next(signal);
  *   await learn(batch.groups);
@@ -91,7 +91,7 @@ export interface BatchesOptions extends BatchSettings {
  * source.close();
  */
 export function batches(options: BatchesOptions): Batches {
-  const { actor, maxStaleness, parts, order, extra, groups: wanted } = options;
+  const { actor, maxStaleness, parts, order, extra } = options;
   const closing = new AbortController();
   const underWay = new Ended();
   let learned = options.step;
@@ -116,7 +116,7 @@ export function batches(options: BatchesOptions): Batches {
     while (asked < end) {
       asked++;
       const ahead = asked === options.step + 1 && order === 'ended' ? extra : 0;
-      const ask = { step: asked, round: 0, wanted: wanted + ahead, groups: [] };
+      const ask = { step: asked, round: 0, wanted: options.groups(asked) + ahead, groups: [] };
       plannedOf.set(asked, Math.max(0, (await play(ask, signal)) - ahead));
     }
   };

@@ -54,6 +54,7 @@ export const everyRun: Block = {
     tokenBudget: true,
   },
   evaluation: true,
+  stages: true,
   checkpoint: true,
 };
 

@@ -15,6 +15,7 @@ import {
   tasks,
   turns,
 } from './play-settings.ts';
+import { stages } from './stages.ts';
 
 const evaluation = z.strictObject({
   every: z.int().min(0).default(10).describe('Steps between evaluations; 0 is never'),
@@ -139,6 +140,7 @@ export const trainConfigSchema = z.strictObject({
   critic: critic.prefault({}),
   optimizer: optimizer.prefault({}),
   evaluation: evaluation.prefault({}),
+  stages,
   checkpoint: checkpoint.prefault({}),
   rolloutLog: z.int().min(0).default(1).describe('Steps between stored rollouts; 0 stores none'),
 });

@@ -13,6 +13,7 @@ import { spelledOut, type TrainConfig, type TrainSettings, trainConfigSchema } f
 import { mergeSettings } from './merge.ts';
 import { pretrainedSettings, recordedFirst } from './model-layers.ts';
 import { choicesIn, readBy, requireRead, runSchema } from './run-schema.ts';
+import { resolveStages } from './stages.ts';
 
 type Plain = { readonly [key: string]: unknown };
 
@@ -124,7 +125,7 @@ export function resolveConfig(parts: {
       next: 'Change one of them with --set',
     });
   }
-  return {
+  const resolved: TrainConfig = {
     ...config,
     environment: environment as TrainConfig['environment'],
     context: { name: contextName, trained, ...(ownContext as Record<string, Json>) },
@@ -139,6 +140,12 @@ export function resolveConfig(parts: {
       ...(creditOptions as Record<string, Json>),
     },
   };
+  if (config.stages.length === 0) return resolved;
+  const { stages: _, ...steady } = parts.settings;
+  const stages = resolveStages(resolved, Object.keys(parts.recipe.options?.shape ?? {}), (set) =>
+    resolveConfig({ ...parts, settings: mergeSettings(steady as Plain, set) as TrainSettings }),
+  );
+  return { ...resolved, stages };
 }
 
 /** Options go with the name of a loss; those of a recipe's own loss have none. */

@@ -29,6 +29,7 @@ import { learnVocabulary, renderDemonstrations } from '../../synth/demonstration
 import { isSynchronous } from '../config/batch-settings.ts';
 import { builtIns, type Catalogue, openCurations, openTasks, openTurns } from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';
+import { configsOf } from '../config/stages.ts';
 import type { OwnProbe } from '../loop/probe.ts';
 import type { ModelCard, SmallModelCard } from '../model-card.ts';
 import { playsWith, type Recipe } from '../recipes/recipe.ts';
@@ -169,8 +170,6 @@ export function createLearner({
   others = [],
   ...parts
 }: Omit<Learner, Made | Defaulted> & Partial<Pick<Learner, Defaulted>>): Learner {
-  const { method, rewardScale: _scale, shape, ...options } = parts.config.credit;
-  let composed: Credit | undefined;
   let scored = 0;
   const processed: ProcessedTokens = { tokens: 0 };
   const counted = countingTokens(parts.engine, (tokens) => {
@@ -191,10 +190,22 @@ export function createLearner({
     engine,
     processed,
     scoredTokens: () => others.reduce((sum, other) => sum + other.scoredTokens(), scored),
-    context: contextOf(parts.config, catalogue),
-    tasks: openTasks(parts.config.tasks, catalogue),
-    turns: openTurns(parts.config.turns, catalogue),
-    curations: openCurations(parts.config.curation, catalogue),
+    ...partsOf(parts.config, catalogue),
+  };
+}
+
+/** What the names in a configuration stand for. */
+export function partsOf(
+  config: TrainConfig,
+  catalogue: Catalogue,
+): Pick<Learner, 'context' | 'credit' | 'tasks' | 'turns' | 'curations'> {
+  const { method, rewardScale: _scale, shape, ...options } = config.credit;
+  let composed: Credit | undefined;
+  return {
+    context: contextOf(config, catalogue),
+    tasks: openTasks(config.tasks, catalogue),
+    turns: openTurns(config.turns, catalogue),
+    curations: openCurations(config.curation, catalogue),
     // Whoever only plays needs no credit method, which may be out of reach.
     credit(trajectories, state) {
       composed ??= composeCredit({ method, options, shape }, catalogue).credit;
@@ -219,7 +230,8 @@ export function learnersOf(learner: Learner): readonly Learner[] {
 
 /** Keep the present weights where something compares with them: a penalty, a target network, a critic's own. */
 export async function keepReference({ config, recipe, engine, critic }: Learner): Promise<void> {
-  if (config.objective.klCoefficient > 0 || recipe.frozen) await engine.freeze();
+  const isCompared = configsOf(config).some(({ objective }) => objective.klCoefficient > 0);
+  if (isCompared || recipe.frozen) await engine.freeze();
   await critic?.freeze();
 }
 

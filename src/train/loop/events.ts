@@ -124,6 +124,14 @@ export type StoredEvent =
       readonly runtime?: string;
     }
   | {
+      /** Begins with this step: the settings that it has over those of the run; none after the last stage. */
+      readonly type: 'stage';
+      readonly step: number;
+      /** From 1. */
+      readonly stage: number;
+      readonly set: Readonly<Record<string, Json>>;
+    }
+  | {
       readonly type: 'warning';
       readonly code: string;
       readonly message: string;

@@ -13,6 +13,7 @@ import { isSynchronous } from '../config/batch-settings.ts';
 import type { Kept } from '../kit/learn.ts';
 import { keepReference, type Learner, learnersOf } from '../kit/learner.ts';
 import { learnedRoles } from '../kit/seats.ts';
+import { staged } from '../kit/staged.ts';
 import { stepCredit, withCredit } from '../kit/stored-credit.ts';
 import { brake } from './brake.ts';
 import { plannedSteps, spentShare } from './budget.ts';
@@ -34,6 +35,7 @@ import { stepActor } from './play-step.ts';
 import { lookAll, probed } from './probes.ts';
 import { keptKeys, remembered } from './remember.ts';
 import { selfPlayProbe } from './self-play.ts';
+import { stageBegun } from './stage-begun.ts';
 import type { TrainState } from './state.ts';
 import { failureWarnings, idleWatch, updateWarnings } from './warnings.ts';
 
@@ -115,9 +117,15 @@ export async function train(
   }
 
   const budget = () => ({ step: state.step, ...spent() });
-  const actor = stepActor(learner, () => state.memory, reportEpisodes(io, 'train'));
+  const at = staged(learner);
+  const actor = stepActor(learner, () => state.memory, reportEpisodes(io, 'train'), at);
   const source = batches({
-    ...{ actor, ...config.batches, groups: config.rollout.tasks, step: state.step },
+    ...{
+      actor,
+      ...config.batches,
+      groups: (step: number) => at(step).config.rollout.tasks,
+      step: state.step,
+    },
     last: () => plannedSteps(config, budget()),
   });
   const probes = [...(learner.probes ?? []), ...selfPlayProbe(learner), evaluationProbe(learner, io)];
@@ -126,6 +134,8 @@ export async function train(
   const idle = idleWatch(learner.recipe.idle);
   while (spentShare(config, budget()) < 1) {
     const { step, memory } = state;
+    const own = at(step + 1);
+    for (const event of stageBegun(config, step + 1)) io.event(event);
     const planned = plannedSteps(config, budget());
     const scoredBefore = learner.scoredTokens();
     const stepBegan = io.now();
@@ -140,7 +150,7 @@ export async function train(
         return { batch, curated: await actor.curate(batch) };
       });
       const moment = { step, part: batch.part, planned };
-      const update = await timed('train', () => learnPlayers(learner, curated.learned, moment, learned));
+      const update = await timed('train', () => learnPlayers(own, curated.learned, moment, learned));
       learned = { ...learned, ...update.memory };
       parts.push({ batch, curated, update });
       await timed('train', () => source.learned(batch));
@@ -159,7 +169,7 @@ export async function train(
     // 3. Remember, watch, report, keep.
     const { credited } = update;
     const learnedFrom = credited ? withCredit(groups, credited, step + 1) : groups;
-    const next = { ...update.memory, ...remembered(learner, learnedFrom, memory, step + 1) };
+    const next = { ...update.memory, ...remembered(own, learnedFrom, memory, step + 1) };
     const kept = keptKeys(update.keep, next);
     learner.archive.keepOnly(kept);
     const counts = rolloutMetrics(played, roles);
@@ -204,7 +214,7 @@ export async function train(
       'speed/train_tokens_per_s': update.trainedTokens / trainSeconds,
     };
     const legal = legalActs(learner, io.signal);
-    const hardly = await diagnosisWarning(step + 1, roles, metrics, credited, config, legal);
+    const hardly = await diagnosisWarning(step + 1, roles, metrics, credited, own.config, legal);
     for (const warning of hardly) io.event(warning);
     for (const warning of idle(step + 1, metrics, last)) io.event(warning);
     io.event({
@@ -217,7 +227,7 @@ export async function train(
     for (const event of seen.events) io.event(event);
     const isLogged = config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last);
     if (groups.length > 0 && (kept.length > 0 || isLogged)) {
-      const credit = credited && stepCredit(config, creditStates(learner, memory), learner.catalogue);
+      const credit = credited && stepCredit(own.config, creditStates(learner, memory), learner.catalogue);
       await io.rollouts(step + 1, learnedFrom, credit);
     }
     const stopping = io.stopRequested();

@@ -50,7 +50,7 @@ async function playOnce(learner: Learner, step = 1, memory = initialMemory(learn
     () => {},
   );
   const { config } = learner;
-  const settings = { actor, groups: config.rollout.tasks, step: step - 1, last: () => step, parts: 1 };
+  const settings = { actor, groups: () => config.rollout.tasks, step: step - 1, last: () => step, parts: 1 };
   return actor.curate(await batches({ ...settings, ...config.batches }).next(signal));
 }
 

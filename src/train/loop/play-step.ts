@@ -17,6 +17,7 @@ import { isSynchronous } from '../config/batch-settings.ts';
 import { type Learner, playOptions, playsEpisodes } from '../kit/learner.ts';
 import { placeValues } from '../kit/place-values.ts';
 import { playedBy } from '../kit/seats.ts';
+import { staged } from '../kit/staged.ts';
 import type { Memory } from './learn-step.ts';
 import { freshTasks, groupsToPlay } from './requests.ts';
 
@@ -34,34 +35,33 @@ export interface StepActor extends Actor {
   curate(batch: Pick<Batch, 'step' | 'last' | 'groups'>): Promise<Played>;
 }
 
-/** @param memory what is remembered at the time when it is asked */
+/** @param memory what is remembered at the time when it is asked @param at the learner of a step */
 export function stepActor(
   learner: Learner,
   memory: () => Memory,
   onEpisode: (done: number, total: number) => void,
+  at: (step: number) => Learner = staged(learner),
 ): StepActor {
-  const { config, tasks, archive, engine, seats } = learner;
-  const { tasks: batch, group: members, concurrency } = config.rollout;
-  const playGroups = playOf(learner);
-  const play = async (requests: readonly GroupToPlay[], options: CollectOptions) =>
-    scoreGroups(await playGroups(requests, options), options);
+  const { config, archive, engine, seats } = learner;
+  const wayOf = oncePer(playOf);
   const synchronous = isSynchronous(config);
-  const gate = synchronous ? undefined : limited(concurrency);
+  const gate = synchronous ? undefined : limited(config.rollout.concurrency);
   const requestOf = new WeakMap<Group, () => Promise<Group>>();
   /** Of each step that is under way, the last round that played anything, and what came of it. */
   const steps = new Map<number, { round: number; groups: readonly Group[]; chosen?: Curated }>();
   const curated = async (step: number, groups: readonly Group[]): Promise<Curated> => {
-    const at = steps.get(step);
-    if (!at) return nothing;
-    if (at.chosen && isEqual(at.groups, groups)) return at.chosen;
+    const known = steps.get(step);
+    if (!known) return nothing;
+    if (known.chosen && isEqual(known.groups, groups)) return known.chosen;
     archive.add(groups);
-    const chosen = await curate(groups, learner.curations, {
-      ...{ step, round: at.round, batch, seed: config.seed, memory: memory().curation },
-      minimumMembers: config.rollout.minimumMembers,
+    const { curations, config: own } = at(step);
+    const chosen = await curate(groups, curations, {
+      ...{ step, round: known.round, batch: own.rollout.tasks, seed: own.seed, memory: memory().curation },
+      minimumMembers: own.rollout.minimumMembers,
       read: (keys) => archive.read(keys),
       ...(seats && { learned: (roles) => playedBy(roles, seats.isLearner) }),
     });
-    steps.set(step, { ...at, groups, chosen });
+    steps.set(step, { ...known, groups, chosen });
     return chosen;
   };
   return {
@@ -70,18 +70,28 @@ export function stepActor(
     },
     play: async ({ step, round, wanted, groups }, signal) => {
       if (!playsEpisodes(learner)) return [];
+      const own = at(step);
+      const { tasks } = own;
+      const play = async (asked: readonly GroupToPlay[], options: CollectOptions) =>
+        scoreGroups(await wayOf(own)(asked, options), options);
       const requests = tasks.next({
-        ...{ step, round, members, memory: memory().tasks, rng: Rng.of('tasks', config.seed, step, round) },
+        ...{
+          step,
+          round,
+          members: own.config.rollout.group,
+          memory: memory().tasks,
+          rng: Rng.of('tasks', config.seed, step, round),
+        },
         wanted: round === 0 || !synchronous ? wanted : (await curated(step, groups)).wanted,
         groups: withMembers(groups, isUsable),
-        tasks: freshTasks(learner, step, round),
+        tasks: freshTasks(own, step, round),
       });
       if (requests.length === 0) return [];
       if (round === MOST_ROUNDS)
         throw badDefinition(tasks.subject, 'never gives no groups', requests, 'an end');
       steps.set(step, { round, groups: [] });
-      const asked = await groupsToPlay(learner, requests, step, groups.length);
-      const options = optionsOf(learner, step, memory(), { signal, onEpisode });
+      const asked = await groupsToPlay(own, requests, step, groups.length);
+      const options = optionsOf(own, step, memory(), { signal, onEpisode });
       const { order, parts } = config.batches;
       if (order === 'asked' && parts === 1) return eachOf(asked, play(asked, gated(options, gate)));
       return asked.map((request) => {
@@ -100,12 +110,22 @@ export function stepActor(
     },
     curate: async ({ step, last: isLast, groups }) => {
       const chosen = await curated(step, groups);
-      const scored = scoredGroups(learner, groups, step, memory());
+      const scored = scoredGroups(at(step), groups, step, memory());
       const last = scored === groups ? chosen : await curated(step, scored);
       archive.add(last.groups);
       if (isLast) steps.delete(step);
       return { ...last, played: scored };
     },
+  };
+}
+
+/** The same result for the same argument. */
+function oncePer<In extends object, Out>(make: (of: In) => Out): (of: In) => Out {
+  const made = new Map<In, Out>();
+  return (of) => {
+    const known = made.get(of) ?? make(of);
+    made.set(of, known);
+    return known;
   };
 }
 

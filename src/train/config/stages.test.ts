@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { findRecipe } from '../recipes/recipes.ts';
+import type { TrainSettings } from './config.ts';
+import { resolveConfig } from './resolve.ts';
+import { configAt, configsOf, settingsOf } from './stages.ts';
+
+const resolve = (settings: object, recipe = 'rloo') =>
+  resolveConfig({
+    recipe: findRecipe(recipe),
+    environmentOptions: z.strictObject({}),
+    settings: settings as TrainSettings,
+  });
+const refusal = (settings: object, recipe = 'rloo'): string => {
+  try {
+    resolve(settings, recipe);
+  } catch (error) {
+    return String((error as Error).message);
+  }
+  return 'nothing was refused';
+};
+
+test('what holds in a step follows from its number', () => {
+  const config = resolve({
+    rollout: { maxTurns: 12 },
+    stages: [
+      { until: 2, set: { 'rollout.maxTurns': 4, 'optimizer.learningRate': 1e-3 } },
+      { until: 5, set: { rollout: { maxTurns: 8 } } },
+    ],
+  });
+  const seen = [1, 2, 3, 5, 6, 100].map((step) => configAt(config, step));
+  expect(seen.map(({ rollout }) => rollout.maxTurns)).toEqual([4, 4, 8, 8, 12, 12]);
+  // A stage lies over the settings of the run, not over the stage before.
+  expect(seen.map(({ optimizer }) => optimizer.learningRate)).toEqual([1e-3, 1e-3, 5e-4, 5e-4, 5e-4, 5e-4]);
+  expect(configAt(config, 6)).toBe(config);
+  expect(configsOf(config).map(({ rollout }) => rollout.maxTurns)).toEqual([4, 8, 12]);
+});
+
+test('a stage without an end is the last; without stages every step has the settings of the run', () => {
+  const config = resolve({ stages: [{ until: 2, set: {} }, { set: { 'rollout.group': 4 } }] });
+  expect([2, 3, 999].map((step) => configAt(config, step).rollout.group)).toEqual([8, 4, 4]);
+  expect(configsOf(config)).toHaveLength(2);
+  const plain = resolve({});
+  expect([configAt(plain, 7), configsOf(plain)]).toEqual([plain, [plain]]);
+});
+
+test('a stage keeps what it changes, with the options of what it names', () => {
+  const { stages } = resolve({
+    stages: [{ set: { 'rollout.group': 8, 'credit.shape': { dense: {} }, 'objective.klCoefficient': 0.1 } }],
+  });
+  const set = settingsOf(stages[0]!.set);
+  expect(set).toMatchObject({ 'objective.klCoefficient': 0.1 });
+  expect(Object.keys(set).some((path) => path.startsWith('credit.shape.dense.'))).toBe(true);
+  expect(set).not.toHaveProperty(['rollout.group']);
+});
+
+test('what cannot change, does not follow or is not read is refused before anything runs', () => {
+  const one = (set: object, recipe?: string) => refusal({ stages: [{ until: 3, set }] }, recipe);
+  expect(one({ seed: 2 })).toMatch(/Stage 1: "seed" cannot change in a stage. Seen: 2\./);
+  expect(one({ 'model.width': 64 })).toContain('"model.width" cannot change');
+  expect(one({ 'credit.method': 'grpo' })).toContain('"credit.method" cannot change');
+  expect(one({ 'turns.name': 'annealed' })).toContain('"turns.name" cannot change');
+  expect(one({ 'rollout.batching': 'continuous' })).toContain('"rollout.batching" cannot change');
+  expect(one({ curation: { perplexity: {} } })).toContain('"curation.perplexity" cannot change');
+  expect(one({ 'rollout.maxTurn': 3 })).toMatch(/rollout\.maxTurn.*maxTurns/);
+  expect(one({ 'rollout.group': 0 })).toMatch(/rollout\.group/);
+  expect(one({ 'objective.clipHigh': 0.3 }, 'dpo')).toMatch(/clipHigh/);
+  expect(
+    refusal({
+      stages: [
+        { until: 3, set: {} },
+        { until: 3, set: {} },
+      ],
+    }),
+  ).toMatch(/Stage 2: Stages follow each other. Seen: until 3 after 3/);
+  expect(refusal({ stages: [{ set: {} }, { until: 3, set: {} }] })).toContain('Stage 1');
+  expect(refusal({ stages: [{ until: 0, set: {} }] })).toMatch(/stages/);
+  expect(refusal({ stages: [{ until: 1, set: {}, from: 1 }] })).toMatch(/from/);
+});
