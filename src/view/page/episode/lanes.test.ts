@@ -27,7 +27,7 @@ test('each path is a lane, and sub-agents stand under the call that ran them, ho
   expect(lanesOf(episode).map(({ name, depth }) => `${' '.repeat(depth)}${name}`)).toEqual([
     'agent',
     'agent, summarize (asked)',
-    'agent (window)',
+    'window, agent',
     ' helper',
     '  checker',
   ]);

@@ -21,6 +21,7 @@ export function lanesOf({ calls, turns }: Pick<ShownEpisode, 'calls' | 'turns'>)
     return under === undefined || level > 8 ? level : depthOf(rootOf.get(under) ?? under, level + 1);
   };
   const roots = [...new Set(rootOf.values())];
+  const counts = new Map<string, number>();
   return roots.map((root) => {
     const own = calls.filter(({ id }) => rootOf.get(id) === root);
     const ids = new Set(own.map(({ id }) => id));
@@ -38,7 +39,16 @@ export function lanesOf({ calls, turns }: Pick<ShownEpisode, 'calls' | 'turns'>)
       .filter(({ from, to }) => to > from)
       .sort((a, b) => a.from - b.from);
     const what = purpose === 'act' ? role : `${role}, ${purpose}`;
-    return { name: newPath === undefined ? what : `${what} (${newPath})`, depth: depthOf(root), segments };
+    const kind = `${newPath} ${what}`;
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    const number = count === 1 ? '' : ` ${count}`;
+    return {
+      // What tells them apart comes first, since long names are cut.
+      name: newPath === undefined ? `${what}${number}` : `${newPath}${number}, ${what}`,
+      depth: depthOf(root),
+      segments,
+    };
   });
 }
 
