@@ -38,17 +38,13 @@ export function lanesOf({ calls, turns }: Pick<ShownEpisode, 'calls' | 'turns'>)
     ]
       .filter(({ from, to }) => to > from)
       .sort((a, b) => a.from - b.from);
-    const what = purpose === 'act' ? role : `${role}, ${purpose}`;
-    const kind = `${newPath} ${what}`;
-    const count = (counts.get(kind) ?? 0) + 1;
-    counts.set(kind, count);
-    const number = count === 1 ? '' : ` ${count}`;
-    return {
-      // What tells them apart comes first, since long names are cut.
-      name: newPath === undefined ? `${what}${number}` : `${newPath}${number}, ${what}`,
-      depth: depthOf(root),
-      segments,
-    };
+    // What tells lanes apart comes first, since long names are cut.
+    const kind = purpose === 'act' ? newPath : purpose;
+    const name = kind === undefined ? role : `${kind}, ${role}`;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    const numbered = count === 1 ? name : `${kind ?? role} ${count}${kind === undefined ? '' : `, ${role}`}`;
+    return { name: numbered, depth: depthOf(root), segments };
   });
 }
 
