@@ -26,9 +26,9 @@ export const hasPytorch = has('torch');
 /** llama.cpp in the package that PyPI has built. */
 export const hasLlama = has('xllamacpp');
 
-export const pytorch = (request: object): Peer => ask('bench/pytorch.py', request);
+export const pytorch = (request: object): Peer => ask('bench/engine/pytorch.py', request);
 
-export const llama = (request: object): Peer => ask('bench/llama_cpp.py', request);
+export const llama = (request: object): Peer => ask('bench/engine/llama_cpp.py', request);
 
 function ask(script: string, request: object): Peer {
   const answer = execFileSync(python, [script, JSON.stringify(request)], {

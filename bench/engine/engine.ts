@@ -2,18 +2,18 @@
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { DecoderShape } from '../src/model/decoder/decoder.ts';
-import type { Arrangement } from './engine-adapters.ts';
-import { benchChoosing } from './engine-choosing.ts';
-import { benchDecoding } from './engine-decoding.ts';
-import type { LoraBench } from './engine-lora.ts';
-import { benchPretrained } from './engine-pretrained.ts';
-import { benchDemo, benchLongCompletions, median } from './engine-sampling.ts';
-import { benchShares } from './engine-shares.ts';
-import { benchTraining } from './engine-training.ts';
-import { benchTrees } from './engine-tree.ts';
+import type { DecoderShape } from '../../src/model/decoder/decoder.ts';
+import type { Arrangement } from './adapters.ts';
+import { benchChoosing } from './choosing.ts';
+import { benchDecoding } from './decoding.ts';
+import type { LoraBench } from './lora.ts';
 import { hasPytorch, pytorch } from './peers.ts';
+import { benchPretrained } from './pretrained.ts';
+import { benchDemo, benchLongCompletions, median } from './sampling.ts';
 import { large, medium, small } from './shapes.ts';
+import { benchShares } from './shares.ts';
+import { benchTraining } from './training.ts';
+import { benchTrees } from './tree.ts';
 
 const threads = 2;
 
@@ -116,7 +116,7 @@ export async function benchEngine(chosen: readonly string[]): Promise<object> {
 
 /** Resident megabytes of a process with one learner, with two over one base, and with two that load it each. */
 function benchAdapters(): object {
-  const script = fileURLToPath(new URL('./engine-adapters.js', import.meta.url));
+  const script = fileURLToPath(new URL('./adapters.js', import.meta.url));
   const megabytesOf = (arrangement: Arrangement): number =>
     JSON.parse(execFileSync(process.execPath, [script, arrangement], { encoding: 'utf8' })).megabytes;
   const [one, shared, apart] = [megabytesOf('one'), megabytesOf('shared'), megabytesOf('apart')];
@@ -125,7 +125,7 @@ function benchAdapters(): object {
 }
 
 function benchLora(): object {
-  const script = fileURLToPath(new URL('./engine-lora.js', import.meta.url));
+  const script = fileURLToPath(new URL('./lora.js', import.meta.url));
   const ours: LoraBench = JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' }));
   const peer = hasPytorch
     ? pytorch({

@@ -1,13 +1,13 @@
 /** LoRA steps on groups whose members share their prompt: row by row, and what they share computed once, in turns. */
 
-import { Rng } from '../src/core/rng.ts';
-import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import type { TokenBatch } from '../src/engine/engine.ts';
-import { batchOf } from '../src/engine/token-batch.ts';
-import type { DecoderShape } from '../src/model/decoder/decoder.ts';
-import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
-import { median } from './engine-sampling.ts';
+import { Rng } from '../../src/core/rng.ts';
+import { createEmbeddedEngine, type EmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
+import type { TokenBatch } from '../../src/engine/engine.ts';
+import { batchOf } from '../../src/engine/token-batch.ts';
+import type { DecoderShape } from '../../src/model/decoder/decoder.ts';
+import { crossEntropy } from '../../src/objective/imitation/cross-entropy.ts';
 import { hasPytorch, pytorch } from './peers.ts';
+import { median } from './sampling.ts';
 import { large, small, smol } from './shapes.ts';
 
 export interface TreeBench {

@@ -3,11 +3,11 @@
  * one, llama.cpp without any. And what it takes to read prompts that begin alike.
  */
 
-import { Rng } from '../src/core/rng.ts';
-import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import { sampleAll } from '../src/policy/sampler.ts';
-import { median } from './engine-sampling.ts';
+import { Rng } from '../../src/core/rng.ts';
+import { createEmbeddedEngine, type EmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
+import { sampleAll } from '../../src/policy/sampler.ts';
 import { hasLlama, hasPytorch, llama, pytorch } from './peers.ts';
+import { median } from './sampling.ts';
 import { smol } from './shapes.ts';
 
 /** Tokens of a completion. */
