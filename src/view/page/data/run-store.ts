@@ -192,7 +192,10 @@ export class RunStore {
           // Events that came meanwhile are not in it.
           const { history, latest, failed, metrics, episodes } =
             known && known.history.last > overview.history.last ? known : overview;
-          this.#setOverview({ ...overview, history, latest, failed, metrics, episodes });
+          const merged = { ...overview, history, latest, failed, metrics, episodes };
+          // Now and then, and nothing was stored that was not told: what is drawn of it stays.
+          if (afterMs > 0 && known?.stored.at(-1) === merged.stored.at(-1)) this.overview.value = merged;
+          else this.#setOverview(merged);
         },
         () => {},
       );
