@@ -10,13 +10,37 @@ import type { Need, Place } from './need.ts';
 
 /** What the source of tasks, the turn control and the curations need. */
 export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
-  const { tasks, turns, curation } = config;
+  const { tasks, turns, curation, context } = config;
+  const strategy = catalogue.contexts.find(context.name);
   const source = catalogue.tasks.find(tasks.name);
   const control = catalogue.turns.find(turns.name);
   const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
   const lonely = Object.keys(curation).find((name) => catalogue.curations.find(name).oneRole);
   const branches: Need['met'] = () => recipe.act === undefined;
+  const { reads } = control;
   return [
+    ...(strategy.needsTools
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment of tools, or an agent (context=${context.name} decides which of them are offered)`,
+            met: ({ world }: Place) =>
+              world.agent !== undefined || (world.protocol?.tools?.length ?? 0) > 0,
+          },
+        ]
+      : []),
+    ...(reads !== undefined
+      ? [
+          {
+            of: 'recipe' as const,
+            what: `a context that asks for a "${reads}" (turns=${turns.name} reads it): ${catalogue.contexts.all
+              .filter(({ asks }) => asks?.includes(reads))
+              .map(({ name }) => `context=${name}`)
+              .join(', ')}`,
+            met: () => strategy.asks?.includes(reads) ?? false,
+          },
+        ]
+      : []),
     ...(source.places
       ? [
           {
