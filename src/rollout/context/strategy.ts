@@ -74,8 +74,6 @@ export interface StrategyParts<Options extends object, State extends Json> {
   readonly options: z.ZodType<Options>;
   /** Whether it is of no use where a session offers no tools: runs there are refused. */
   readonly needsTools?: true;
-  /** Purposes for which it asks, where others read these calls: a turn control may need one. */
-  readonly asks?: readonly string[];
   /** Fields of the rollout file that `facts` gives. */
   readonly gives?: readonly string[];
   /** The state in which a conversation begins: plain JSON, like every later one. */

@@ -42,7 +42,7 @@ export type TurnDecision =
 export interface TurnControl<O extends object, M extends Json> extends Remembers<O, M> {
   /** Whether `after` may retry. Refused for recipes that branch, and for agents: their own code begins the task. */
   readonly retries?: true;
-  /** The purpose of calls that it reads. Refused without a context that asks for it. */
+  /** A field of `info.credit` that it reads, such as `mode`. Refused where neither the environment nor the context gives it. */
   readonly reads?: string;
   /** Turns that each role of the episode has. `usual` is `rollout.maxTurns`, or the limit of the environment. Default: `usual`. */
   limit?(task: Json, at: At<O, M> & { readonly usual: number }): number;

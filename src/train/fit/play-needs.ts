@@ -24,20 +24,17 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'environment' as const,
             what: `an environment of tools, or an agent (context=${context.name} decides which of them are offered)`,
-            met: ({ world }: Place) =>
-              world.agent !== undefined || (world.protocol?.tools?.length ?? 0) > 0,
+            met: ({ world }: Place) => world.agent !== undefined || (world.protocol?.tools?.length ?? 0) > 0,
           },
         ]
       : []),
     ...(reads !== undefined
       ? [
           {
-            of: 'recipe' as const,
-            what: `a context that asks for a "${reads}" (turns=${turns.name} reads it): ${catalogue.contexts.all
-              .filter(({ asks }) => asks?.includes(reads))
-              .map(({ name }) => `context=${name}`)
-              .join(', ')}`,
-            met: () => strategy.asks?.includes(reads) ?? false,
+            of: 'environment' as const,
+            what: `an environment or a context that gives \`${reads}\`, such as ${givers(catalogue, reads)} (turns=${turns.name} reads it)`,
+            met: ({ world }: Place) =>
+              world.facts?.includes(reads) || strategy.gives?.includes(reads) || false,
           },
         ]
       : []),
@@ -103,6 +100,12 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
       : []),
   ];
 }
+
+const givers = ({ contexts }: Catalogue, field: string): string =>
+  contexts.all
+    .filter(({ gives }) => gives?.includes(field))
+    .map(({ name }) => `context=${name}`)
+    .join(' or ');
 
 /** What a step that is learned in parts, or played ahead, cannot do. */
 export function needsOfParts(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
