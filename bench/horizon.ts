@@ -32,10 +32,11 @@ export interface HorizonFigure {
   readonly longest: number;
   /** Milliseconds a turn, what its context asked for included: means of turns 50 to 99, 100 to 149 and so on. */
   readonly millisecondsATurn: readonly number[];
-  /** Resident megabytes of the process at the same turns. */
+  /** Resident megabytes of the process: means of the same turns. */
   readonly megabytes: readonly number[];
   /** Late over early: turns 350 to 599 over turns 50 to 299. */
   readonly slowdown: number;
+  /** Of turns 550 to 599, less that of turns 50 to 99. */
   readonly growthMegabytes: number;
 }
 
@@ -110,14 +111,17 @@ async function measured(name: string): Promise<HorizonFigure> {
     await engine.close();
   }
   const spans = Array.from({ length: TURNS / SPAN - 1 }, (_, index) => (index + 1) * SPAN);
-  const took = (from: number, to: number): number =>
-    (begun[Math.min(to, TURNS) - 1]! - begun[from - 1]!) / (Math.min(to, TURNS) - from);
+  const took = (from: number, to: number): number => (begun[to - 1]! - begun[from - 1]!) / (to - from);
+  const megabytes = spans.map((from) => mean(resident.slice(from, from + SPAN)));
   return {
     turns: begun.length,
     longest,
     millisecondsATurn: spans.map((from) => Math.round(100 * took(from, from + SPAN)) / 100),
-    megabytes: spans.map((from) => Math.round(resident[from]!)),
+    megabytes: megabytes.map(Math.round),
     slowdown: Math.round((100 * took(350, 600)) / took(50, 300)) / 100,
-    growthMegabytes: Math.round(resident.at(-1)! - resident[SPAN]!),
+    growthMegabytes: Math.round(megabytes.at(-1)! - megabytes[0]!),
   };
 }
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;

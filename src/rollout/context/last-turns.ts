@@ -39,7 +39,15 @@ export const lastTurns: ContextStrategy = defineContext({
     const share = options.every === 0 ? 0.5 : 1;
     if (isOver(from, 1)) {
       const step = Math.max(1, options.every);
-      while (from < calls.length && isOver(from, share)) from = Math.min(calls.length, from + step);
+      // Fewer turns are fewer tokens, so the first cut that fits is found by halving.
+      let [over, fits] = [0, Math.ceil((calls.length - from) / step)];
+      const after = (cuts: number): number => Math.min(calls.length, from + cuts * step);
+      while (fits - over > 1) {
+        const middle = Math.floor((over + fits) / 2);
+        if (isOver(after(middle), share)) over = middle;
+        else fits = middle;
+      }
+      from = after(fits);
     }
     const conversation = cut(from);
     if (from === calls.length && view.tokens(conversation) > budget) return { stop: 'context-overflow' };
