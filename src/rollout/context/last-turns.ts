@@ -26,11 +26,15 @@ export const lastTurns: ContextStrategy = defineContext({
     const [first] = calls;
     if (first === undefined) return { conversation: { parts: fresh }, state: view.state };
     const most = options.tokens === 0 ? budget : Math.min(options.tokens, budget);
+    // The latest is kept, since a conversation is rendered once.
+    let made: { readonly from: number; readonly conversation: Conversation } | undefined;
     const cut = (from: number): Conversation => {
+      if (made?.from === from) return made.conversation;
       const turns = calls
         .slice(from)
         .flatMap(({ id }): Part[] => (id === first.id ? [{ call: id }] : [{ shown: id }, { call: id }]));
-      return { parts: [{ shown: first.id }, ...turns, ...fresh] };
+      made = { from, conversation: { parts: [{ shown: first.id }, ...turns, ...fresh] } };
+      return made.conversation;
     };
     const isOver = (from: number, share: number): boolean =>
       calls.length - from > options.turns * share || view.tokens(cut(from)) > most * share;
