@@ -24,7 +24,7 @@ export const modes: ContextStrategy = defineContext({
   options: z.strictObject({
     modes: z
       .array(z.string().min(1))
-      .min(2)
+      .min(1)
       .default(['instant', 'reasoning', 'agentic'])
       .describe('Names of the modes, the cheapest first'),
     forced: z.number().min(0).max(1).default(0.5).describe('Share of episodes that are told their mode'),
