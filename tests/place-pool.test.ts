@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { chain } from '../bench/methods/environments/chain.ts';
 import type { Episode } from '../src/core/episode.ts';
 import { keyText } from '../src/core/episode-key.ts';
 import { resume, start, train } from '../src/exports/train.ts';
@@ -13,6 +14,8 @@ import { RunDirectory } from '../src/store/run-directory.ts';
 const runs = mkdtempSync(join(tmpdir(), 'turnwise-place-pool-'));
 afterAll(() => rmSync(runs, { recursive: true, force: true }));
 
+/** Half of what is said opens a door, so that returns differ without any skill. */
+const world = chain({ doors: 2, turns: 4, words: 2 });
 const settings = {
   steps: 5,
   threads: 1,
@@ -38,18 +41,20 @@ const told = ({ key, startedAt, calls, transitions, outcome, stop }: Episode) =>
   done: transitions.map(({ anchor, action }) => [anchor, action]),
 });
 
-test('a run that goes on from a checkpoint with a pool is the run that never stopped', { timeout: 120_000 }, async () => {
-  await train({ world: 'frozen-lake', recipe: 'rloo', name: 'whole', runs, settings });
+test('a run that goes on from a checkpoint with a pool is the run that never stopped', {
+  timeout: 120_000,
+}, async () => {
+  await train({ world, recipe: 'rloo', name: 'whole', runs, settings });
   const whole = (await episodesOf('whole')).map(told);
   const begun = whole.filter(({ startedAt }) => startedAt);
   expect(begun.length).toBeGreaterThan(8);
   expect(begun.every(({ stop }) => !stop.startsWith('failed'))).toBe(true);
-  for (const at of [2, 3]) {
+  for (const at of [3]) {
     const name = `stopped-${at}`;
-    const run = await start({ world: 'frozen-lake', recipe: 'rloo', name, runs, settings });
+    const run = await start({ world, recipe: 'rloo', name, runs, settings });
     for await (const event of run.events) if (event.type === 'step' && event.step === at) run.stop();
     await run.finished.catch(() => undefined);
-    await (await resume(name, { runs })).finished;
+    await (await resume(name, { runs, world })).finished;
     expect((await episodesOf(name)).map(told)).toEqual(whole);
   }
 });
