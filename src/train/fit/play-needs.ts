@@ -8,6 +8,11 @@ import { readsCredit } from '../config/run-schema.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import type { Need, Place } from './need.ts';
 
+/** Whether the episodes of a task branch. */
+export function branches({ act }: Pick<Recipe, 'act'>, { branching }: Pick<TrainConfig, 'branching'>): boolean {
+  return act !== undefined || branching.explorer !== 'none';
+}
+
 /** What the source of tasks, the turn control and the curations need. */
 export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
   const { tasks, turns, curation } = config;
@@ -15,8 +20,17 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
   const control = catalogue.turns.find(turns.name);
   const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
   const lonely = Object.keys(curation).find((name) => catalogue.curations.find(name).oneRole);
-  const branches: Need['met'] = () => recipe.act === undefined;
+  const isWhole: Need['met'] = () => !branches(recipe, config);
   return [
+    ...(config.branching.explorer === 'none'
+      ? []
+      : [
+          {
+            of: 'environment' as const,
+            what: `an environment with one role (branching.explorer=${config.branching.explorer} goes by its rewards)`,
+            met: ({ world }: Place) => policyRoles(world).length <= 1,
+          },
+        ]),
     ...(source.places
       ? [
           {
@@ -27,7 +41,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'recipe' as const,
             what: `episodes that do not branch (tasks=${tasks.name} starts at places of earlier episodes)`,
-            met: branches,
+            met: isWhole,
           },
         ]
       : []),
@@ -55,7 +69,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'recipe' as const,
             what: `episodes that do not branch (turns=${turns.name} opens tasks again)`,
-            met: branches,
+            met: isWhole,
           },
         ]
       : []),
