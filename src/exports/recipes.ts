@@ -8,7 +8,12 @@ export type { TokenScores } from '../engine/engine.ts';
 export { batchOf, type TokenRow } from '../engine/token-batch.ts';
 export { type AepoExplorerOptions, aepoExplorer } from '../rollout/explore/aepo.ts';
 export { type ArpoExplorerOptions, arpoExplorer } from '../rollout/explore/arpo.ts';
-export { type BestOfNOptions, bestOfNExplorer, bestOfTurns, expectedBestOf } from '../rollout/explore/best-of-n.ts';
+export {
+  type BestOfNOptions,
+  bestOfNExplorer,
+  bestOfTurns,
+  expectedBestOf,
+} from '../rollout/explore/best-of-n.ts';
 export { type FullTreeOptions, fullTreeExplorer } from '../rollout/explore/full-tree.ts';
 export { type MctsOptions, mctsExplorer } from '../rollout/explore/mcts.ts';
 export { type RolloutMctsOptions, rolloutMctsExplorer } from '../rollout/explore/mcts-rollouts.ts';

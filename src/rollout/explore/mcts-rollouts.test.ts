@@ -16,7 +16,12 @@ const key = (member: number) => madeKey({ member });
 const place = (member: number, transition: number): Place => ({ episode: key(member), transition });
 
 /** An episode that did these things and earned something at its end; a branch says after which transition of which member. */
-function did(member: number, actions: readonly string[], earned: number, from?: readonly [number, number]): Episode {
+function did(
+  member: number,
+  actions: readonly string[],
+  earned: number,
+  from?: readonly [number, number],
+): Episode {
   return playedEpisode(
     member,
     actions.map((action, turn) => ({
@@ -45,13 +50,16 @@ describe('the worked numbers of Agent Q', () => {
   const searched = [0.8, 0.2, 0.5];
   const visits = [4, 2, 1];
   // Ranks 1, 2 and 3: Q̂ is 1, .5 and 1/3.
-  const children = searched.map((own, index) => node({ searched: own, visits: visits[index]!, expected: -index }));
+  const children = searched.map((own, index) =>
+    node({ searched: own, visits: visits[index]!, expected: -index }),
+  );
 
   test('values are mixed with ranks, and rare actions have a bonus', () => {
     const still = upperBounds({ children, visits: 7 }, { exploration: 0, mixing: 0.5 });
     for (const [index, q] of [0.9, 0.35, 0.4167].entries()) expect(still[index]).toBeCloseTo(q, 4);
     const bounds = upperBounds({ children, visits: 7 }, { exploration: 1, mixing: 0.5 });
-    for (const [index, bound] of [1.5238, 1.1554, 1.4031].entries()) expect(bounds[index]).toBeCloseTo(bound, 4);
+    for (const [index, bound] of [1.5238, 1.1554, 1.4031].entries())
+      expect(bounds[index]).toBeCloseTo(bound, 4);
   });
 
   test('without a critic the value is that of the search; at the first visit there is no bonus', () => {
@@ -62,7 +70,10 @@ describe('the worked numbers of Agent Q', () => {
   test('the mean of outcomes runs: .8 over four and one 0 are .64', () => {
     const four = [1, 1, 1, 0.2].map((earned, member) => did(member, ['a'], earned));
     expect(searchTree(treeOf(four, []), 'agent').searched).toBeCloseTo(0.8, 12);
-    expect(searchTree(treeOf([...four, did(4, ['a'], 0)], []), 'agent').children[0]!.searched).toBeCloseTo(0.64, 12);
+    expect(searchTree(treeOf([...four, did(4, ['a'], 0)], []), 'agent').children[0]!.searched).toBeCloseTo(
+      0.64,
+      12,
+    );
   });
 });
 
@@ -133,5 +144,7 @@ test('begins with its width, adds one episode a round, and ends with the group',
   ]);
   expect(ask({ episodes: first, kept, rounds: [[]], members: 3 })).toBe('done');
   // Nothing but ends: there is nowhere to search.
-  expect(ask({ episodes: first, kept: [], rounds: [[]], members: 5 })).toEqual([{ from: 'start', members: 2 }]);
+  expect(ask({ episodes: first, kept: [], rounds: [[]], members: 5 })).toEqual([
+    { from: 'start', members: 2 },
+  ]);
 });

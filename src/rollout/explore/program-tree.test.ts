@@ -44,7 +44,11 @@ test('goes on from programs that ran, then from those that failed, earlier turns
 });
 
 test('a place is tried so many times in all; then the rest of the group begins anew', () => {
-  const tried = { ...first, members: 99, rounds: [...first.rounds, kept.map((from) => ({ from, members: 2 }))] };
+  const tried = {
+    ...first,
+    members: 99,
+    rounds: [...first.rounds, kept.map((from) => ({ from, members: 2 }))],
+  };
   expect(ask(tried)).toEqual([{ from: 'start', members: 96 }]);
   expect(ask({ ...tried, members: 3 })).toBe('done');
   const half = { ...tried, rounds: [...first.rounds, [{ from: place(1, 0), members: 1 }]] };

@@ -86,7 +86,9 @@ export const balancedBranches: Block = { branching: { ...unsurePlaces, balance: 
 export const trees: Block = { branching: { width: true } };
 
 /** How episodes branch where the recipe leaves it open. */
-export const explored: Block = { branching: { explorer: true, width: true, exploration: true, mixing: true } };
+export const explored: Block = {
+  branching: { explorer: true, width: true, exploration: true, mixing: true },
+};
 
 /** A teacher that scores tokens. */
 export const taught: Block = { teacher: true };

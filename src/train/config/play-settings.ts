@@ -120,7 +120,9 @@ export const branching = z
         `How the episodes of a task branch, where the recipe leaves it open: ${explorerNames.map((name) => `${name} (${explorers[name].summary})`).join(', ')}`,
       ),
     exploration: z.number().min(0).default(1).describe('With mcts: weight of actions that were seldom taken'),
-    mixing: share.default(0.5).describe('With mcts and a critic: share of the search in the value of an action'),
+    mixing: share
+      .default(0.5)
+      .describe('With mcts and a critic: share of the search in the value of an action'),
     balance: z
       .number()
       .min(0)

@@ -4,7 +4,16 @@ import { z } from 'zod';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
 import { findPolicyLoss, ownOptions } from '../kit/policy-objective.ts';
 import { leavesBranchingOpen, playsWith, type Recipe } from '../recipes/recipe.ts';
-import { type Block, clip, everyRun, explored, played, policyGradient, sampling, valueHead } from './blocks.ts';
+import {
+  type Block,
+  clip,
+  everyRun,
+  explored,
+  played,
+  policyGradient,
+  sampling,
+  valueHead,
+} from './blocks.ts';
 import { builtIns, type Catalogue } from './catalogue.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
 

@@ -9,7 +9,10 @@ import type { Recipe } from '../recipes/recipe.ts';
 import type { Need, Place } from './need.ts';
 
 /** Whether the episodes of a task branch. */
-export function branches({ act }: Pick<Recipe, 'act'>, { branching }: Pick<TrainConfig, 'branching'>): boolean {
+export function branches(
+  { act }: Pick<Recipe, 'act'>,
+  { branching }: Pick<TrainConfig, 'branching'>,
+): boolean {
   return act !== undefined || branching.explorer !== 'none';
 }
 
