@@ -11,7 +11,8 @@ import { keyText } from '../src/core/episode-key.ts';
 import { fromEnvironment } from '../src/env/from-environment.ts';
 import { connectTurnwise } from '../src/env/remote/turnwise.ts';
 import type { World } from '../src/env/world.ts';
-import { defineSession, type RunSettings } from '../src/exports/index.ts';
+import { defineSession, type Probe, type RunSettings } from '../src/exports/index.ts';
+import { bestOfNExplorer, bestOfTurns } from '../src/exports/recipes.ts';
 import { resume, start, train } from '../src/exports/train.ts';
 import { serveEnvironment } from '../src/server/environment/serve.ts';
 import { readEvents } from '../src/store/log-lines.ts';
@@ -128,6 +129,24 @@ test('a search goes on from a checkpoint as if it had never stopped', { timeout:
   await run.finished.catch(() => undefined);
   await (await resume('broken', { runs, world: doors() })).finished;
   expect((await episodesOf('broken')).map(told)).toEqual((await episodesOf('unbroken')).map(told));
+});
+
+test('an evaluation searches with the critic of the recipe', { timeout: 60_000 }, async () => {
+  const search = { explorer: bestOfNExplorer({ width: 3 }), choose: bestOfTurns };
+  const probe: Probe = {
+    name: 'best-of-3',
+    run: async (learner) => {
+      const plain = await learner.evaluate({ tasks: 6 });
+      const { turns, searched = 0, episodes } = await learner.evaluate({ tasks: 6, search });
+      return { metrics: { turns, searched, episodes, plain: plain.searched ?? 0 } };
+    },
+  };
+  const { branching: _, ...own } = settings;
+  await train({ world: doors(), recipe: 'ppo', name: 'probed', runs, settings: own, probes: [probe] });
+  for (const metrics of metricsOf('probed')) {
+    expect(metrics['best-of-3/searched']).toBeCloseTo(3 * metrics['best-of-3/turns']!, 6);
+    expect([metrics['best-of-3/episodes'], metrics['best-of-3/plain']]).toEqual([6, 0]);
+  }
 });
 
 describe('live sessions', () => {
