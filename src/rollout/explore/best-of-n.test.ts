@@ -51,8 +51,9 @@ async function measured(search?: Search) {
   const watched = faultyWorld(fromEnvironment(words), { rate: 0, rng: Rng.of(0), lateMs: 0 });
   const { result, groups } = await evaluate({
     ...{ world: watched.world, policy, context: fullContext, renderer: wordRenderer(tokenizer, 1) },
-    ...{ split: 'test', tasks: 40, step: 0, maxTurns: 3, contextLength: 100, turnTimeoutMs: 1000, seed: 1 },
+    ...{ tasks: 40, step: 0, maxTurns: 3, contextLength: 100, turnTimeoutMs: 1000, seed: 1 },
     ...{ concurrency: 8, batching: new Lockstep(), watch: unwatched, signal: new AbortController().signal },
+    split: 'test',
     sampling: { temperature: 1, topP: 1, topK: 0 },
     ...(search && { search }),
   });

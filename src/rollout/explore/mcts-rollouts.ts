@@ -181,7 +181,7 @@ function pathsOf(episodes: readonly Episode[], role: Role): (episode: Episode) =
     if (known) return known;
     const { key, branchedFrom, transitions } = episode;
     const origin = branchedFrom && byKey.get(keyText(branchedFrom.episode));
-    const prefix = origin ? pathOf(origin).slice(0, branchedFrom.transition + 1) : [];
+    const prefix = origin && branchedFrom ? pathOf(origin).slice(0, branchedFrom.transition + 1) : [];
     let earned = prefix.at(-1)?.earned ?? 0;
     const own = transitions.map(({ action, rewards }, index) => {
       earned += rewards[role] ?? 0;
