@@ -10,6 +10,7 @@ import { shapingRegistry } from '../../src/credit/shaping/shapings.ts';
 import { curationRegistry, tasksRegistry } from '../../src/curation/registry.ts';
 import { type RunSettings, train } from '../../src/exports/index.ts';
 import { contextRegistry } from '../../src/rollout/context/contexts.ts';
+import { explorerNames } from '../../src/rollout/explore/explorers.ts';
 import { turnsRegistry } from '../../src/rollout/turns/turn-controls.ts';
 import { environmentNames } from '../../src/run/load/environments.ts';
 import { choicesIn, readBy } from '../../src/train/config/run-schema.ts';
@@ -65,6 +66,7 @@ export function drawn(seed: string, index: number): Drawn {
   const tasks = maybe(0.4, names(tasksRegistry));
   const curations = [maybe(0.4, names(curationRegistry)), maybe(0.2, names(curationRegistry))];
   const shaping = maybe(0.2, names(shapingRegistry));
+  const explorer = maybe(0.2, explorerNames) as (typeof explorerNames)[number] | undefined;
   const chosen: RunSettings = {
     ...(context && { context }),
     ...(turns && { turns: { name: turns } }),
@@ -73,6 +75,7 @@ export function drawn(seed: string, index: number): Drawn {
       curation: Object.fromEntries(curations.flatMap((name) => (name ? [[name, {}]] : []))),
     }),
     ...(shaping && { credit: { shape: { [shaping]: {} } } }),
+    ...(explorer && { branching: { explorer } }),
   };
   return { environment, recipe, settings: { seed: index + 1, ...chosen } };
 }

@@ -5,6 +5,7 @@ import { definitionRegistry, type Registry } from '../core/registry.ts';
 import type { DefinedCuration } from './curation.ts';
 import { dart } from './dart.ts';
 import { dynamicSampling } from './dynamic-sampling.ts';
+import { exit } from './exit.ts';
 import { failureReplay } from './failure-replay.ts';
 import { overTurns } from './over-turns.ts';
 import { perplexity } from './perplexity.ts';
@@ -20,7 +21,7 @@ import { voidTurns } from './void-turns.ts';
 export const tasksRegistry: Registry<DefinedTasks> = definitionRegistry(
   'tasks',
   (parts) => new TurnwiseError('unknown-tasks', parts),
-  [uniform, revisit, failureReplay, dart],
+  [uniform, revisit, failureReplay, dart, exit],
 );
 
 export const curationRegistry: Registry<DefinedCuration> = definitionRegistry(

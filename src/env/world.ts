@@ -43,10 +43,11 @@ export interface World {
   readonly pure?: true;
   /**
    * Whether the same task, chance and actions always lead to the same place, wherever its code runs: a server whose environment
-   * is pure, and which takes chance from here. Follows from `pure`.
+   * is pure, and which takes chance from here, or a live session that says so. Follows from `pure`. Episodes branch by doing
+   * again what was done where its sessions have no snapshots; then each step has to draw from the `rng` of `open` itself.
    */
   readonly repeats?: true;
-  /** What snapshots of its sessions cost; absent where they offer none. Recipes that branch need them, or a pure world. */
+  /** What snapshots of its sessions cost; absent where they offer none. Recipes that branch need them, or a world that repeats. */
   readonly snapshots?: SnapshotCost;
   /** The game behind it, where there is one: small games can be solved exactly, so strategies in them can be measured. */
   readonly game?: Game;
@@ -93,13 +94,9 @@ export function policyRoles({ roles, users = {} }: Pick<World, 'roles' | 'users'
   return roles.filter((role) => !Object.hasOwn(users, role));
 }
 
-/** Whether episodes can go on from places of others: from snapshots, or by repeating what a reducer was told. */
-export function canBranch({
-  agent,
-  pure,
-  snapshots,
-}: Partial<Pick<World, 'agent' | 'pure' | 'snapshots'>>): boolean {
-  return agent === undefined && (pure === true || snapshots !== undefined);
+/** Whether episodes can go on from places of others: from snapshots, or by doing again what was done. */
+export function canBranch(world: Partial<Pick<World, 'agent' | 'pure' | 'repeats' | 'snapshots'>>): boolean {
+  return world.agent === undefined && (canRepeat(world) || world.snapshots !== undefined);
 }
 
 /** Whether a place of an earlier episode is reached by doing again what was done. */

@@ -85,6 +85,11 @@ export const balancedBranches: Block = { branching: { ...unsurePlaces, balance: 
 /** All places do, so that only their number counts. */
 export const trees: Block = { branching: { width: true } };
 
+/** How episodes branch where the recipe leaves it open. */
+export const explored: Block = {
+  branching: { explorer: true, width: true, exploration: true, mixing: true },
+};
+
 /** A teacher that scores tokens. */
 export const taught: Block = { teacher: true };
 

@@ -89,7 +89,7 @@ export const objective = z.strictObject({
 export const replay = z
   .strictObject({
     size: count.default(1000).describe('Episodes that are kept, the latest ones'),
-    updates: count.default(4).describe('Updates of a step'),
+    updates: z.int().min(0).default(4).describe('Updates of a step; 0 only collects episodes'),
     batch: count.default(64).describe('Episodes of an update'),
   })
   .describe('Memory of off-policy recipes');

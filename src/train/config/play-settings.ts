@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { curationRegistry, tasksRegistry } from '../../curation/registry.ts';
 import { contextRegistry } from '../../rollout/context/contexts.ts';
+import { explorerNames, explorers } from '../../rollout/explore/explorers.ts';
 import { turnsRegistry } from '../../rollout/turns/turn-controls.ts';
 import { count, share } from './numbers.ts';
 
@@ -112,6 +113,16 @@ export const branching = z
     beta: z.number().default(0.2).describe('Weight in it of the entropy above the first turn’s'),
     threshold: z.number().default(0.5).describe('A turn whose score is above this is a place to branch'),
     width: count.default(2).describe('Branches that one place gets at most; in trees, children of a node'),
+    explorer: z
+      .enum(['none', ...explorerNames])
+      .default('none')
+      .describe(
+        `How the episodes of a task branch, where the recipe leaves it open: ${explorerNames.map((name) => `${name} (${explorers[name].summary})`).join(', ')}`,
+      ),
+    exploration: z.number().min(0).default(1).describe('With mcts: weight of actions that were seldom taken'),
+    mixing: share
+      .default(0.5)
+      .describe('With mcts and a critic: share of the search in the value of an action'),
     balance: z
       .number()
       .min(0)
@@ -121,7 +132,7 @@ export const branching = z
       .default(0)
       .describe('How much each branch lowers the score of others of its episode (AEPO)'),
   })
-  .describe('Where recipes that branch episodes do it');
+  .describe('Where episodes branch');
 
 export const context = z
   .looseObject({

@@ -3,8 +3,17 @@
 import { z } from 'zod';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
 import { findPolicyLoss, ownOptions } from '../kit/policy-objective.ts';
-import { playsWith, type Recipe } from '../recipes/recipe.ts';
-import { type Block, clip, everyRun, played, policyGradient, sampling, valueHead } from './blocks.ts';
+import { leavesBranchingOpen, playsWith, type Recipe } from '../recipes/recipe.ts';
+import {
+  type Block,
+  clip,
+  everyRun,
+  explored,
+  played,
+  policyGradient,
+  sampling,
+  valueHead,
+} from './blocks.ts';
 import { builtIns, type Catalogue } from './catalogue.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
 
@@ -52,6 +61,7 @@ function blocksOf(
   return [
     everyRun,
     ...(plays ? [sampling, played] : []),
+    ...(plays && leavesBranchingOpen(recipe) ? [explored] : []),
     ...(recipe.playReads ? [recipe.playReads] : []),
     ...(recipe.reads ?? policyGradient)(plays),
     ...(ofStep && findPolicyLoss(loss, catalogue).description.policyLoss?.clipsTokens ? [clip] : []),

@@ -8,6 +8,14 @@ import { readsCredit } from '../config/run-schema.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import type { Need, Place } from './need.ts';
 
+/** Whether the episodes of a task branch. */
+export function branches(
+  { act }: Pick<Recipe, 'act'>,
+  { branching }: Pick<TrainConfig, 'branching'>,
+): boolean {
+  return act !== undefined || branching.explorer !== 'none';
+}
+
 /** What the source of tasks, the turn control and the curations need. */
 export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
   const { tasks, turns, curation, context } = config;
@@ -16,8 +24,8 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
   const control = catalogue.turns.find(turns.name);
   const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
   const lonely = Object.keys(curation).find((name) => catalogue.curations.find(name).oneRole);
-  const branches: Need['met'] = () => recipe.act === undefined;
   const { reads } = control;
+  const isWhole: Need['met'] = () => !branches(recipe, config);
   return [
     ...(strategy.needsTools
       ? [
@@ -38,6 +46,15 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           },
         ]
       : []),
+    ...(config.branching.explorer === 'none'
+      ? []
+      : [
+          {
+            of: 'environment' as const,
+            what: `an environment with one role (branching.explorer=${config.branching.explorer} goes by its rewards)`,
+            met: ({ world }: Place) => policyRoles(world).length <= 1,
+          },
+        ]),
     ...(source.places
       ? [
           {
@@ -48,7 +65,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'recipe' as const,
             what: `episodes that do not branch (tasks=${tasks.name} starts at places of earlier episodes)`,
-            met: branches,
+            met: isWhole,
           },
         ]
       : []),
@@ -76,7 +93,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'recipe' as const,
             what: `episodes that do not branch (turns=${turns.name} opens tasks again)`,
-            met: branches,
+            met: isWhole,
           },
         ]
       : []),

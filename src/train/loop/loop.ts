@@ -36,6 +36,7 @@ import { lookAll, probed } from './probes.ts';
 import { keptKeys, remembered } from './remember.ts';
 import { selfPlayProbe } from './self-play.ts';
 import { stageBegun } from './stage-begun.ts';
+import { measuredIn, stageProgress, unmeasuredStage } from './stage-progress.ts';
 import type { TrainState } from './state.ts';
 import { failureWarnings, idleWatch, updateWarnings } from './warnings.ts';
 
@@ -117,7 +118,7 @@ export async function train(
   }
 
   const budget = () => ({ step: state.step, ...spent() });
-  const at = staged(learner);
+  const at = staged(learner, () => state.stages?.ends);
   const actor = stepActor(learner, () => state.memory, reportEpisodes(io, 'train'), at);
   const source = batches({
     ...{
@@ -135,7 +136,7 @@ export async function train(
   while (spentShare(config, budget()) < 1) {
     const { step, memory } = state;
     const own = at(step + 1);
-    for (const event of stageBegun(config, step + 1)) io.event(event);
+    for (const event of stageBegun(config, step + 1, state.stages?.ends)) io.event(event);
     const planned = plannedSteps(config, budget());
     const scoredBefore = learner.scoredTokens();
     const stepBegan = io.now();
@@ -217,6 +218,7 @@ export async function train(
     const hardly = await diagnosisWarning(step + 1, roles, metrics, credited, own.config, legal);
     for (const warning of hardly) io.event(warning);
     for (const warning of idle(step + 1, metrics, last)) io.event(warning);
+    for (const warning of unmeasuredStage(config, state.stages?.ends, step + 1, metrics)) io.event(warning);
     io.event({
       type: 'step',
       step: step + 1,
@@ -225,6 +227,8 @@ export async function train(
       spent: spent(),
     });
     for (const event of seen.events) io.event(event);
+    const stages = stageProgress(config, state.stages, step + 1, measuredIn(metrics, seen.events));
+    state = { ...state, ...(stages && { stages }) };
     const isLogged = config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last);
     if (groups.length > 0 && (kept.length > 0 || isLogged)) {
       const credit = credited && stepCredit(own.config, creditStates(learner, memory), learner.catalogue);

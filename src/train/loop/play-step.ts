@@ -5,8 +5,10 @@ import type { ByRole, Episode, Group } from '../../core/episode.ts';
 import { Rng } from '../../core/rng.ts';
 import { type Curated, curate } from '../../curation/curate.ts';
 import { isUsable, withMembers } from '../../curation/usable.ts';
+import { policyRoles } from '../../env/world.ts';
 import { type CollectOptions, collectGroups, type GroupToPlay } from '../../rollout/collect.ts';
 import { runEpisode } from '../../rollout/episode.ts';
+import { openExplorer } from '../../rollout/explore/explorers.ts';
 import { playTrees } from '../../rollout/explore/play-trees.ts';
 import { scoreGroups } from '../../rollout/score-groups.ts';
 import { turnRules } from '../../rollout/turns/turn-control.ts';
@@ -172,11 +174,14 @@ function optionsOf(
 function playOf(
   learner: Learner,
 ): (requests: readonly GroupToPlay[], options: CollectOptions) => Promise<Group[]> {
-  const { config, recipe } = learner;
+  const { config, recipe, world } = learner;
   const { act } = recipe;
-  if (!act) return recipe.play ?? collectGroups;
+  if (!act && recipe.play) return recipe.play;
   const subject = `The explorer of recipe "${recipe.name}"`;
-  const explorer = callDefinition(subject, () => act(config));
+  const explorer = act
+    ? callDefinition(subject, () => act(config))
+    : openExplorer(config.branching, policyRoles(world)[0]);
+  if (!explorer) return collectGroups;
   const valuesOf = placeValues(learner);
   return (requests, options) =>
     playTrees(requests, { ...options, explorer, subject, ...(valuesOf && { valuesOf }) });

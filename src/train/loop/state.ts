@@ -3,12 +3,15 @@
 import type { Json } from '../../core/json/json.ts';
 import type { Evaluations } from './evaluations.ts';
 import type { Memory } from './learn-step.ts';
+import type { StageProgress } from './stage-progress.ts';
 
 /** What must survive a crash, besides the engine's weights. Plain JSON. */
 export interface TrainState {
   /** Steps taken. */
   readonly step: number;
   readonly memory: Memory;
+  /** Of stages that end by what is measured; absent where none does. */
+  readonly stages?: StageProgress;
   /** Of the probes, by their names. */
   readonly probes: Readonly<Record<string, Json>>;
   /** Episodes under way, of steps that are played ahead: a run that goes on from here plays them again under their keys. */
