@@ -206,6 +206,8 @@ export interface StoredCredit extends Choice {
 export interface Episode {
   readonly key: EpisodeKey;
   readonly task: Json;
+  /** The instruction that it read, of a source of prompts; absent where there was none. */
+  readonly prompt?: string;
   /** In a world of worlds: the name of the one that it was played in. */
   readonly part?: string;
   readonly calls: readonly Call[];

@@ -74,6 +74,7 @@ export const played: Block = {
   tasks: true,
   turns: true,
   curation: true,
+  prompts: true,
   rewardModel: true,
 };
 

@@ -10,7 +10,7 @@ import type { Need, Place } from './need.ts';
 
 /** What the source of tasks, the turn control and the curations need. */
 export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
-  const { tasks, turns, curation } = config;
+  const { tasks, turns, curation, prompts } = config;
   const source = catalogue.tasks.find(tasks.name);
   const control = catalogue.turns.find(turns.name);
   const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
@@ -56,6 +56,15 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
             of: 'recipe' as const,
             what: `episodes that do not branch (turns=${turns.name} opens tasks again)`,
             met: branches,
+          },
+        ]
+      : []),
+    ...(catalogue.prompts.find(prompts.name).proposes
+      ? [
+          {
+            of: 'recipe' as const,
+            what: `somebody who writes prompts (prompts=${prompts.name} asks a proposer: --set prompts.proposer=openai:URL#MODEL, learner with --model, or a file)`,
+            met: () => prompts.proposer !== '',
           },
         ]
       : []),

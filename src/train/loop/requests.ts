@@ -54,6 +54,7 @@ function epochs(size: number, seed: number): (place: number) => number {
 /**
  * The groups to play, numbered from `first`.
  *
+ * @param promptOf the instruction of a group; groups that go on from a place keep that of their prefix
  * @throws TurnwiseError `task-unknown`, `split-empty`, `place-unknown`
  */
 export async function groupsToPlay(
@@ -61,6 +62,7 @@ export async function groupsToPlay(
   requests: readonly GroupRequest[],
   step: number,
   first: number,
+  promptOf: (group: number) => string = () => '',
 ): Promise<GroupToPlay[]> {
   const { world, archive } = learner;
   for (const { seats } of requests) if (seats) requireSeats(seats, learner);
@@ -74,12 +76,19 @@ export async function groupsToPlay(
     ...(maxTurns !== undefined && { maxTurns }),
     ...(say && { say }),
     ...(seats && { seats }),
+    ...promptIn(task, first + index),
     ...('place' in task
       ? fromPlace(task.place)
       : 'task' in task
         ? { split: 'train' as const, index: hashOf(task.task), task: task.task }
         : { ...task, ...taskOf(world, task.split, task.index) }),
   }));
+
+  function promptIn(task: GroupRequest['task'], group: number): Pick<GroupToPlay, 'prompt'> {
+    if ('place' in task) return { prompt: '' };
+    const prompt = promptOf(group);
+    return prompt === '' ? {} : { prompt };
+  }
 
   function fromPlace(place: Place) {
     const group = groups.get(keyText(place.episode));
