@@ -152,8 +152,10 @@ describe('reflection (GEPA)', () => {
         { ...now(memory), propose: async () => '<instruction>new</instruction>' },
       );
     const trying = await tell(opened.start(), [['old', [1, 0]]]);
-    const asked = [0, 1].map((group) => opened.ask({ ...now(trying), group }));
-    expect(asked).toEqual(['new', 'old']);
+    const asked = Array.from({ length: 40 }, (_, group) =>
+      opened.ask({ ...now(trying), group, rng: Rng.of('half', group) }),
+    );
+    expect(new Set(asked)).toEqual(new Set(['new', 'old']));
     const texts = (memory: Json) =>
       (memory as unknown as { candidates: Candidate[] }).candidates.map(({ text }) => text);
     expect(texts(await tell(trying, [['new', [1]], ['old', [0]]]))).toEqual(['old', 'new']); // biome-ignore format: pairs
@@ -283,7 +285,7 @@ describe('what a scripted policy scores rises', () => {
   };
   const cases: readonly (readonly [string, Prompts, Propose, number])[] = [
     ['population', population.create({ every: 2, trials: 2, size: 4, decay: 0.5 }), withRule, 24],
-    ['reflection', reflection.create({ trials: 2, episodes: 1 }), withRule, 24],
+    ['reflection', reflection.create({ trials: 4, episodes: 1 }), withRule, 40],
     [
       'experiences',
       experiences.create(),

@@ -5,8 +5,8 @@
  * The front: for each task, the instructions that earned most at it; those that another one equals or beats at every task are not
  * on it. An instruction is drawn in proportion to the tasks that it leads.
  *
- * 1. The paper tries parent and child on the same examples. Here the tasks come from the source of tasks, so every other group
- *    reads the child until each had `trials` groups.
+ * 1. The paper tries parent and child on the same examples. Here the tasks come from the source of tasks, so half of the groups,
+ *    at random, read the child until each had `trials` groups.
  * 2. Only reflection; the paper also merges instructions of several modules.
  */
 
@@ -46,8 +46,9 @@ export const reflection: DefinedPrompts = definePrompts({
     longest: z.int().min(1).default(4000).describe('Characters of an instruction, at most'),
   }),
   start: ({ initial }): Memory => ({ candidates: [untried(initial)], trial: null }),
-  ask({ memory: { candidates, trial }, group, rng }) {
-    if (trial) return group % 2 === 0 ? trial.own.text : trial.parent;
+  ask({ memory: { candidates, trial }, rng }) {
+    // At random, so that the tasks of one are not those of the other.
+    if (trial) return rng.chance(0.5) ? trial.own.text : trial.parent;
     return drawnFrom(candidates, rng).text;
   },
   best: ({ memory: { candidates } }) => bestOf(candidates).text,

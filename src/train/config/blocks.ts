@@ -124,6 +124,7 @@ export const policyGradient: Reads = () => [
       name: true,
       entropyCoefficient: true,
       entropySmoothing: true,
+      smoothing: true,
       klCoefficient: true,
       klEstimator: true,
     },

@@ -14,6 +14,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
   const source = catalogue.tasks.find(tasks.name);
   const control = catalogue.turns.find(turns.name);
   const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
+  const crediting = Object.keys(curation).find((name) => catalogue.curations.find(name).credits);
   const lonely = Object.keys(curation).find((name) => catalogue.curations.find(name).oneRole);
   const branches: Need['met'] = () => recipe.act === undefined;
   return [
@@ -74,6 +75,24 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
             of: 'recipe' as const,
             what: `a recipe that learns by credit (curation "${weighing}" gives weights)`,
             met: () => readsCredit(recipe, config),
+          },
+        ]
+      : []),
+    ...(crediting !== undefined
+      ? [
+          {
+            of: 'recipe' as const,
+            what: `a recipe without a critic, which has no value for what it is given an advantage of (curation "${crediting}" gives advantages)`,
+            met: () => !recipe.critic,
+          },
+        ]
+      : []),
+    ...(source.guides
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment that guides (guidance) or knows a solution of its tasks (truth), for tasks=${tasks.name}`,
+            met: ({ world }: Place) => world.guidance !== undefined || world.truth !== undefined,
           },
         ]
       : []),

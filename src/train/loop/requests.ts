@@ -8,7 +8,8 @@ import { canonicalJson, type Json } from '../../core/json/json.ts';
 import { hash32, Rng } from '../../core/rng.ts';
 import { chainOf } from '../../core/trajectory.ts';
 import type { GroupRequest, Round } from '../../curation/task-source.ts';
-import { taskOf, tasksOf } from '../../env/tasks/split.ts';
+import { readTask, taskOf, tasksOf } from '../../env/tasks/split.ts';
+import { guidanceOf } from '../../env/world.ts';
 import { LEARNER } from '../../policy/engine-policy.ts';
 import type { GroupToPlay } from '../../rollout/collect.ts';
 import { prefixAt } from '../../rollout/turns/copied-prefix.ts';
@@ -27,11 +28,16 @@ export function freshTasks(
   step: number,
   round: number,
 ): Round['tasks'] {
-  const { size } = tasksOf(world, 'train');
+  const set = tasksOf(world, 'train');
+  const { size } = set;
   const first = (step - 1 + round * ROUND_STRIDE) * config.rollout.tasks;
   const inEpoch = epochs(size, config.seed);
   return {
     size,
+    guidance: (index, level) => {
+      const { task, failure } = readTask(world, set, index);
+      return failure === undefined ? guidanceOf(world, task, level) : undefined;
+    },
     fresh: (count) =>
       Array.from({ length: count }, (_, index) =>
         Number.isFinite(size) ? inEpoch(first + index) : first + index,
