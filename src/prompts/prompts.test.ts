@@ -225,7 +225,7 @@ const ruleIn = (messages: readonly Message[]): string => {
   return `${colour} doors open ${DOORS[colour]}`;
 };
 
-async function score(prompts: Prompts, memory: Json, tasks = 200): Promise<number> {
+async function score(prompts: Prompts, memory: Json, tasks = 120): Promise<number> {
   const played = await play(
     Array.from({ length: tasks }, (_, group) => ({ group, prompt: prompts.best(memory) })),
     0,
@@ -298,7 +298,7 @@ describe('what a scripted policy scores rises', () => {
       3,
     ],
   ];
-  test.each(cases)('%s', async (_name, prompts, propose, steps) => {
+  test.each(cases)('%s', { timeout: 120_000 }, async (_name, prompts, propose, steps) => {
     const [before, after] = await evolve(prompts, propose, steps);
     // Guessing is right in a quarter of the doors.
     expect(before).toBeGreaterThan(0.15);
@@ -306,7 +306,9 @@ describe('what a scripted policy scores rises', () => {
     expect(after).toBeGreaterThan(0.9);
   });
 
-  test('without a proposer the better of two given instructions wins, and nothing else is written', async () => {
+  test('without a proposer the better of two given instructions wins, and nothing else is written', {
+    timeout: 120_000,
+  }, async () => {
     const given = ['red doors open down', colours.map((own) => `${own} doors open ${DOORS[own]}`).join('. ')];
     const prompts = population.create({ initial: given, trials: 2, every: 1 });
     const [, after] = await evolve(prompts, nobody, 4);
@@ -315,7 +317,7 @@ describe('what a scripted policy scores rises', () => {
     expect((await evolve(useless, nobody, 4))[1]).toBeLessThan(0.4);
   });
 
-  test('a proposer that says nothing of use improves nothing', async () => {
+  test('a proposer that says nothing of use improves nothing', { timeout: 120_000 }, async () => {
     const [before, after] = await evolve(
       reflection.create({ trials: 1, episodes: 1 }),
       async () => 'Be careful.',
