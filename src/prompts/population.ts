@@ -13,7 +13,6 @@
  */
 
 import { z } from 'zod';
-import type { Json } from '../core/json/json.ts';
 import { system, user } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import { mean } from '../core/statistics.ts';
@@ -25,7 +24,7 @@ import { pickWeighted } from './weighted.ts';
 /** An instruction of the population. */
 export type Weighed = { readonly text: string; readonly weight: number; readonly trials: number };
 type Failure = { readonly prompt: string; readonly outcome: number; readonly transcript: string };
-type Memory = { readonly all: readonly Weighed[]; readonly failures: readonly Failure[] } & Json;
+type Memory = { readonly all: readonly Weighed[]; readonly failures: readonly Failure[] };
 
 /** Failures that are remembered, the worst. */
 const CAPACITY = 32;

@@ -100,11 +100,6 @@ export const configuration = {
     remedy: 'Use one of those listed.',
     exit: 2,
   },
-  'unknown-reward-shaping': {
-    meaning: 'There is no reward shaping of that name.',
-    remedy: 'Use one of those listed.',
-    exit: 2,
-  },
   'unknown-prompts': {
     meaning: 'There is no source of prompts of that name.',
     remedy: 'Use one of those listed, or a file.',
@@ -113,6 +108,11 @@ export const configuration = {
   'unknown-proposer': {
     meaning: 'The setting `prompts.proposer` names nobody who could write prompts.',
     remedy: 'Use openai:URL#MODEL, learner, or a file.',
+    exit: 2,
+  },
+  'unknown-reward-shaping': {
+    meaning: 'There is no reward shaping of that name.',
+    remedy: 'Use one of those listed.',
     exit: 2,
   },
   'unknown-tasks': {

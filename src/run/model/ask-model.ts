@@ -6,7 +6,11 @@ import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { SpendMeter } from '../../server/gateway/spend.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream/upstream-model.ts';
 
-/** The key comes from OPENAI_API_KEY. @param as the name under which an unnamed model is asked, and the temperature */
+/**
+ * The key comes from OPENAI_API_KEY. At temperature 0 answers to equal questions are asked for once.
+ *
+ * @param as the name under which an unnamed model is asked, and the temperature
+ */
 export function askElsewhere(
   meter: SpendMeter = new SpendMeter(),
   as: { readonly name: string; readonly temperature: number } = { name: 'judge', temperature: 0 },
