@@ -68,7 +68,7 @@ export async function groupsToPlay(
   requests: readonly GroupRequest[],
   step: number,
   first: number,
-  promptOf: (group: number) => string = () => '',
+  promptOf?: (group: number) => string,
 ): Promise<GroupToPlay[]> {
   const { world, archive } = learner;
   for (const { seats } of requests) if (seats) requireSeats(seats, learner);
@@ -91,9 +91,9 @@ export async function groupsToPlay(
   }));
 
   function promptIn(task: GroupRequest['task'], group: number): Pick<GroupToPlay, 'prompt'> {
-    if ('place' in task) return { prompt: '' };
-    const prompt = promptOf(group);
-    return prompt === '' ? {} : { prompt };
+    if (!promptOf) return {};
+    // None at all: not that of evaluations either.
+    return { prompt: 'place' in task ? '' : promptOf(group) };
   }
 
   function fromPlace(place: Place) {

@@ -14,14 +14,13 @@ import type { Memory } from './learn-step.ts';
 
 type Prompting = Pick<Learner, 'config' | 'prompts' | 'proposer'>;
 
-/** The prompt of a group of a step; '' is none. */
-export function promptFor(
+/** The prompt of each group of a step; '' is none. */
+export function promptsOf(
   { config, prompts }: Prompting,
   step: number,
-  group: number,
   { prompts: memory }: Pick<Memory, 'prompts'>,
-): string {
-  return prompts.ask({ step, group, memory, rng: Rng.of('prompt', config.seed, step, group) });
+): (group: number) => string {
+  return (group) => prompts.ask({ step, group, memory, rng: Rng.of('prompt', config.seed, step, group) });
 }
 
 export interface Told {
