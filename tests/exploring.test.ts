@@ -112,6 +112,9 @@ test('whoever plays a checkpoint reads its best prompt', { timeout: 300_000 }, a
 
 const everything = {
   ...tiny,
+  // Small lakes, so that the policy succeeds at some and whole groups fail at others.
+  environment: { size: 3, holes: 0.1, minimumPath: 1 },
+  rollout: { tasks: 4, group: 3, maxTurns: 3 },
   credit: { shape: { 'exploration-bonus': { scope: 'product', steps: 3 }, novelty: { steps: 5 } } },
   objective: {
     entropyCoefficient: 0.01,
