@@ -7,10 +7,12 @@ import { dart } from './dart.ts';
 import { dynamicSampling } from './dynamic-sampling.ts';
 import { exit } from './exit.ts';
 import { failureReplay } from './failure-replay.ts';
+import { guidance } from './guidance.ts';
 import { overTurns } from './over-turns.ts';
 import { perplexity } from './perplexity.ts';
 import { resampleOnCorrect } from './resample-on-correct.ts';
 import { revisit } from './revisit.ts';
+import { selfImitationReplay } from './self-imitation.ts';
 import { successReplay } from './success-replay.ts';
 import type { DefinedTasks } from './task-source.ts';
 import { uncertainTurns } from './uncertain-turns.ts';
@@ -21,7 +23,7 @@ import { voidTurns } from './void-turns.ts';
 export const tasksRegistry: Registry<DefinedTasks> = definitionRegistry(
   'tasks',
   (parts) => new TurnwiseError('unknown-tasks', parts),
-  [uniform, revisit, failureReplay, dart, exit],
+  [uniform, revisit, failureReplay, dart, exit, guidance],
 );
 
 export const curationRegistry: Registry<DefinedCuration> = definitionRegistry(
@@ -34,6 +36,7 @@ export const curationRegistry: Registry<DefinedCuration> = definitionRegistry(
     overTurns,
     resampleOnCorrect,
     successReplay,
+    selfImitationReplay,
     perplexity,
     uncertainTurns,
   ],

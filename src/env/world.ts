@@ -85,6 +85,8 @@ export interface World {
    * which each would. Absent where no single completion does.
    */
   truth?(task: Json): string | readonly string[];
+  /** What helps with a task, more of it at higher levels, from 1; undefined where there is no more. */
+  guidance?(task: Json, level: number): string | undefined;
   /** Rewards that compare the episodes of a group, such as those of a judge; asked once, when all have ended. */
   readonly scoreGroup?: ScoreGroup;
 }
@@ -118,4 +120,22 @@ export function truthsOf({ truth }: Pick<World, 'truth'>, task: Json): readonly 
   }
   const truths: readonly unknown[] = Array.isArray(given) ? given : [given];
   return truths.filter((one) => typeof one === 'string');
+}
+
+/**
+ * What a world says to help with a task at a level, from 1: its own guidance, else a solution that it knows at level 1. What
+ * cannot be told, also because its own code fails, is no reason to end a run.
+ */
+export function guidanceOf(
+  world: Pick<World, 'guidance' | 'truth'>,
+  task: Json,
+  level: number,
+): string | undefined {
+  if (!world.guidance) return level === 1 ? truthsOf(world, task)[0] : undefined;
+  try {
+    const said: unknown = world.guidance(task, level);
+    return typeof said === 'string' ? said : undefined;
+  } catch {
+    return undefined;
+  }
 }

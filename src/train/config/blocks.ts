@@ -74,6 +74,7 @@ export const played: Block = {
   tasks: true,
   turns: true,
   curation: true,
+  prompts: true,
   rewardModel: true,
 };
 
@@ -128,6 +129,7 @@ export const policyGradient: Reads = () => [
       name: true,
       entropyCoefficient: true,
       entropySmoothing: true,
+      smoothing: true,
       klCoefficient: true,
       klEstimator: true,
     },

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { curationRegistry, tasksRegistry } from '../../curation/registry.ts';
+import { promptsRegistry } from '../../prompts/registry.ts';
 import { contextRegistry } from '../../rollout/context/contexts.ts';
 import { explorerNames, explorers } from '../../rollout/explore/explorers.ts';
 import { turnsRegistry } from '../../rollout/turns/turn-controls.ts';
@@ -71,6 +72,23 @@ export const turns = z
       ),
   })
   .describe('Further keys are the options of the control');
+
+export const prompts = z
+  .looseObject({
+    name: z
+      .string()
+      .default('none')
+      .describe(
+        `Source of the instruction that episodes read: ${listed(promptsRegistry.all)}, or a file; prompts=NAME says the same`,
+      ),
+    proposer: z
+      .string()
+      .default('')
+      .describe(
+        'Who writes new prompts: openai:URL#MODEL (key in OPENAI_API_KEY), learner (the model itself, where it has a chat template), or a file',
+      ),
+  })
+  .describe('Further keys are the options of the source');
 
 export const batches = z
   .strictObject({

@@ -27,6 +27,7 @@ export interface Choices {
   readonly context?: string | undefined;
   readonly tasks?: string | undefined;
   readonly turns?: string | undefined;
+  readonly prompts?: string | undefined;
   /** Names beside each other, each with options of its own. */
   readonly curations?: readonly string[];
   readonly shapings?: readonly string[];
@@ -42,6 +43,7 @@ export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Ch
     context: last(({ context }) => (typeof context === 'string' ? context : context?.name)),
     tasks: last(({ tasks }) => tasks?.name),
     turns: last(({ turns }) => turns?.name),
+    prompts: last(({ prompts }) => prompts?.name),
     curations: layers.flatMap((layer) => namesIn(layer?.curation)),
     shapings: layers.flatMap((layer) => namesIn(layer?.credit?.shape)),
   };
@@ -117,6 +119,7 @@ export function wholeSchema(
   const named = [
     ['tasks', () => catalogue.tasks.find(choices.tasks ?? 'uniform').options],
     ['turns', () => catalogue.turns.find(choices.turns ?? 'usual').options],
+    ['prompts', () => catalogue.prompts.find(choices.prompts ?? 'none').options],
     ['context', () => catalogue.contexts.find(choices.context ?? 'full').options],
   ] as const;
   const options = lossGroup?.shape.options && lossOptionsOf(recipe, choices, catalogue);

@@ -18,11 +18,12 @@ export function branches(
 
 /** What the source of tasks, the turn control and the curations need. */
 export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
-  const { tasks, turns, curation, context } = config;
+  const { tasks, turns, curation, context, prompts } = config;
   const strategy = catalogue.contexts.find(context.name);
   const source = catalogue.tasks.find(tasks.name);
   const control = catalogue.turns.find(turns.name);
   const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
+  const crediting = Object.keys(curation).find((name) => catalogue.curations.find(name).credits);
   const lonely = Object.keys(curation).find((name) => catalogue.curations.find(name).oneRole);
   const { reads } = control;
   const isWhole: Need['met'] = () => !branches(recipe, config);
@@ -97,12 +98,39 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           },
         ]
       : []),
+    ...(catalogue.prompts.find(prompts.name).proposes
+      ? [
+          {
+            of: 'recipe' as const,
+            what: `somebody who writes prompts (prompts=${prompts.name} asks a proposer: --set prompts.proposer=openai:URL#MODEL, learner with --model, or a file)`,
+            met: () => prompts.proposer !== '',
+          },
+        ]
+      : []),
     ...(weighing !== undefined
       ? [
           {
             of: 'recipe' as const,
             what: `a recipe that learns by credit (curation "${weighing}" gives weights)`,
             met: () => readsCredit(recipe, config),
+          },
+        ]
+      : []),
+    ...(crediting !== undefined
+      ? [
+          {
+            of: 'recipe' as const,
+            what: `a recipe without a critic, which has no value for what it is given an advantage of (curation "${crediting}" gives advantages)`,
+            met: () => !recipe.critic,
+          },
+        ]
+      : []),
+    ...(source.guides
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment that guides (guidance) or knows a solution of its tasks (truth), for tasks=${tasks.name}`,
+            met: ({ world }: Place) => world.guidance !== undefined || world.truth !== undefined,
           },
         ]
       : []),

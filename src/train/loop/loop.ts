@@ -38,6 +38,7 @@ import { selfPlayProbe } from './self-play.ts';
 import { stageBegun } from './stage-begun.ts';
 import { measuredIn, stageProgress, unmeasuredStage } from './stage-progress.ts';
 import type { TrainState } from './state.ts';
+import { tellPrompts } from './tell-prompts.ts';
 import { failureWarnings, idleWatch, updateWarnings } from './warnings.ts';
 
 /** Episodes to imitate; or, where the engine holds weights that did so before, what they were found to be worth. */
@@ -101,6 +102,9 @@ export async function train(
     seconds: learningSeconds,
   });
 
+  const { instruction, prompts } = learner;
+  instruction.text = state.before === null ? prompts.best(prompts.start()) : state.instruction;
+
   if (state.before === null) {
     if ('imitate' in beginning) {
       io.event({ type: 'phase', phase: 'clone', steps: config.clone.steps });
@@ -111,7 +115,8 @@ export async function train(
     for (const each of learnersOf(learner)) await keepReference(each);
     await learner.seats?.after(0);
     const before = 'before' in beginning ? beginning.before : await measure('before', 0);
-    state = { ...state, before, memory: initialMemory(learner, beginning.recorded) };
+    const memory = initialMemory(learner, beginning.recorded);
+    state = { ...state, before, memory, instruction: instruction.text };
     // Before the checkpoint, so that a run that goes on from it has this event once.
     io.event({ type: 'phase', phase: 'train', steps: config.steps });
     await io.checkpoint(0, state);
@@ -170,7 +175,16 @@ export async function train(
     // 3. Remember, watch, report, keep.
     const { credited } = update;
     const learnedFrom = credited ? withCredit(groups, credited, step + 1) : groups;
-    const next = { ...update.memory, ...remembered(own, learnedFrom, memory, step + 1) };
+    const told = await timed('train', () =>
+      tellPrompts(own, learnedFrom, memory.prompts, step + 1, io.signal),
+    );
+    for (const event of told.events) io.event(event);
+    instruction.text = prompts.best(told.memory);
+    const next = {
+      ...update.memory,
+      ...remembered(own, learnedFrom, memory, step + 1),
+      prompts: told.memory,
+    };
     const kept = keptKeys(update.keep, next);
     learner.archive.keepOnly(kept);
     const counts = rolloutMetrics(played, roles);
@@ -179,6 +193,7 @@ export async function train(
       step: step + 1,
       memory: next,
       underWay: source.underWay,
+      instruction: instruction.text,
       tokens: {
         sampled: state.tokens.sampled + counts['tokens/sampled']!,
         trained: state.tokens.trained + update.trainedTokens,
@@ -207,6 +222,7 @@ export async function train(
         'episodes/under_way': state.underWay,
       }),
       ...update.metrics,
+      ...told.metrics,
       ...seen.metrics,
       'time/rollout_s': rolloutSeconds,
       'time/train_s': trainSeconds,

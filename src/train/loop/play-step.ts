@@ -22,6 +22,7 @@ import { playedBy } from '../kit/seats.ts';
 import { staged } from '../kit/staged.ts';
 import type { Memory } from './learn-step.ts';
 import { freshTasks, groupsToPlay } from './requests.ts';
+import { promptsOf } from './tell-prompts.ts';
 
 /** Rounds of a step after which a source of tasks is not believed to come to an end. */
 const MOST_ROUNDS = 100;
@@ -92,7 +93,8 @@ export function stepActor(
       if (round === MOST_ROUNDS)
         throw badDefinition(tasks.subject, 'never gives no groups', requests, 'an end');
       steps.set(step, { round, groups: [] });
-      const asked = await groupsToPlay(own, requests, step, groups.length);
+      const promptOf = own.config.prompts.name === 'none' ? undefined : promptsOf(own, step, memory());
+      const asked = await groupsToPlay(own, requests, step, groups.length, promptOf);
       const options = optionsOf(own, step, memory(), { signal, onEpisode });
       const { order, parts } = config.batches;
       if (order === 'asked' && parts === 1) return eachOf(asked, play(asked, gated(options, gate)));
