@@ -48,7 +48,9 @@ const told = ({ key, branchedFrom, calls, transitions, outcome, stop }: Episode)
   done: transitions.map(({ anchor, action, rewards }) => [anchor, action, rewards]),
 });
 
-const metricsOf = (name: string) =>
+type Metrics = Readonly<Record<string, number>> & { readonly spent: number };
+
+const metricsOf = (name: string): Metrics[] =>
   readEvents(join(runs, name, 'events.jsonl')).flatMap((event) =>
     event.type === 'step' ? [{ ...event.metrics, spent: event.spent.turns }] : [],
   );

@@ -38,10 +38,7 @@ export function placesIn(folder: string, indexPath: string): StoredPlaces | unde
 }
 
 /** Those of an index that is known to be whole. */
-export function placesOf(
-  index: RolloutIndex,
-  ends: ReadonlyMap<Shard, number> = index.ends(),
-): StoredPlaces {
+export function placesOf(index: RolloutIndex, ends: ReadonlyMap<Shard, number> = index.ends()): StoredPlaces {
   const stepsOf = (wanted: (shard: Shard) => boolean): number[] =>
     [...ends.keys()]
       .filter(wanted)
