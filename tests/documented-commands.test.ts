@@ -136,6 +136,7 @@ async function makeRuns(): Promise<void> {
     [...lake, '--recipe', 'grpo', '--name', 'frozen-lake-grpo-1', ...steps(lake, 12)],
     () => ++asked > 6,
   );
+  await made([...lake, '--name', 'STOPPED', ...steps(lake, 3)], () => true);
   const poker = ['train', 'kuhn-poker', '--recipe', 'rloo', '--name', 'kuhn-poker-1'];
   await made([...poker, ...steps(poker, 2)]);
   const agent = ['train', './agent.ts', '--name', 'AGENT'];

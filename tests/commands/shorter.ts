@@ -11,9 +11,10 @@ const COSTS = {
   'clone.batch': '4',
   'evaluation.every': '0',
   'evaluation.finalTasks': '2',
+  'rollout.tasks': '2',
 };
-/** Sizes, unless the command sets them. */
-const SIZES = { 'rollout.tasks': '2', 'rollout.group': '2' };
+/** Unless the command sets them. */
+const SIZES = { 'rollout.group': '2' };
 const OF_WORD_MODELS = { 'model.width': '16', 'model.layers': '1', 'model.heads': '2', 'model.hidden': '32' };
 const OF_CHECKPOINTS = { 'chat.maxTurnTokens': '4', 'lora.rank': '4' };
 
@@ -60,11 +61,15 @@ export function rewired(
     .replaceAll(/(127\.0\.0\.1|localhost):(8000|8700)/g, environment);
 }
 
-/** What pages write for something of the reader's. A gateway serves the run of an agent; the run of 40 steps has two here. */
+/**
+ * What pages write for something of the reader's. A gateway serves the run of an agent, a run that goes on is not finished,
+ * and the run of 40 steps has two here.
+ */
 export function filledIn(text: string): string {
   return text
     .replaceAll('ENVIRONMENT', 'frozen-lake')
     .replaceAll('gateway RUN', 'gateway AGENT')
+    .replaceAll('resume frozen-lake-rloo-1', 'resume STOPPED')
     .replaceAll('kuhn-poker-1@40', 'kuhn-poker-1@2');
 }
 
