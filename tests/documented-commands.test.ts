@@ -10,7 +10,7 @@ import { writeExampleRun } from '../src/cli/example-run.test-helper.ts';
 import { memoryConsole } from '../src/cli/testing-console.test-helper.ts';
 import { type CommandPlace, makePlace, placeGguf } from './commands/place.ts';
 import { filledIn, rewired, shortening, shorterWords } from './commands/shorter.ts';
-import { blockOf, commandsOf, pages, wordsOf } from './commands/shown.ts';
+import { commandsOf, pages, wordsOf } from './commands/shown.ts';
 import { type StandIns, startStandIns } from './commands/stand-ins.ts';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -196,8 +196,9 @@ describe('output that pages show has the form of what commands print', () => {
   });
 
   test('another reward on stored episodes', async () => {
-    const block = blockOf('docs/write-an-environment.md', '', 'turnwise rescore');
-    const [command, head, ...lines] = block.trim().split('\n');
+    const page = readFileSync(`${root}docs/write-an-environment.md`, 'utf8');
+    const [, block] = /^```\n(\$ npx turnwise rescore.*?)```/ms.exec(page)!;
+    const [command, head, ...lines] = block!.trim().split('\n');
     const words = wordsOf(command!.replace('$ npx turnwise ', '').replace(' lake ', ' frozen-lake-rloo-1 '));
     const { code, output, errors } = await inProcess(words);
     expect([code, errors]).toEqual([0, '']);

@@ -14,7 +14,7 @@ const COSTS = {
   'rollout.tasks': '2',
 };
 /** Unless the command sets them. */
-const SIZES = { 'rollout.group': '2' };
+const SIZES = { 'rollout.group': '2', 'rollout.maxTurns': '4' };
 const OF_WORD_MODELS = { 'model.width': '16', 'model.layers': '1', 'model.heads': '2', 'model.hidden': '32' };
 const OF_CHECKPOINTS = { 'chat.maxTurnTokens': '4', 'lora.rank': '4' };
 
@@ -52,7 +52,8 @@ export function rewired(
     return text
       .replace(/--base-url \S+/, `--base-url ${server}`)
       .replace(/--base-model \S+/, `--base-model ${server === tinker ? 'small' : 'Qwen/Qwen3-0.6B'}`);
-  if (/ (env serve|serve|gateway) /.test(text)) return text.replace(/ --port \d+/, '');
+  if (/ (env serve|serve|gateway) (?!--help)/.test(text))
+    return `${text.replace(/ --port \d+/, '')} --port 0`;
   return text
     .replaceAll(/http:\/\/localhost:8000/g, chat)
     .replaceAll('openai:URL#', `openai:${chat}/v1#`)
