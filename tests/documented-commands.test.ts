@@ -1,13 +1,17 @@
 /** Every command of README, guides and environment pages runs as it stands there, with less to do and against stand-ins. */
 
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { commands } from '../src/cli/commands.ts';
 import { writeExampleRun } from '../src/cli/example-run.test-helper.ts';
 import { memoryConsole } from '../src/cli/testing-console.test-helper.ts';
+import { version } from '../src/run/version.ts';
+import { annotate } from '../src/view/server/annotations.ts';
+import { Groups } from '../src/view/server/groups.ts';
+import { RunsFolder } from '../src/view/server/runs-folder.ts';
 import { type CommandPlace, makePlace, placeGguf } from './commands/place.ts';
 import { filledIn, rewired, shortening, shorterWords } from './commands/shorter.ts';
 import { commandsOf, pages, wordsOf } from './commands/shown.ts';
@@ -39,7 +43,7 @@ afterAll(async () => {
   await servers.close();
   process.chdir(home);
   place.remove();
-});
+}, 60_000);
 function stubs(): void {
   for (const [name, value] of Object.entries(place.environment)) vi.stubEnv(name, value);
   // Prompts of who plays go to the terminal itself.
@@ -145,7 +149,11 @@ async function makeRuns(): Promise<void> {
   await made([...read, ...steps(read, 1)]);
   await made(['export', 'RUN', '--to', 'made.gguf', '--type', 'q8_0']);
   placeGguf(place.folder, `${place.folder}/made.gguf`);
-  for (const name of ['a', 'b', 'c']) symlinkSync('frozen-lake-rloo-1', `runs/${name}`);
+  for (const name of ['a', 'b', 'c']) cpSync('runs/frozen-lake-rloo-1', `runs/${name}`, { recursive: true });
+  // Of a group one member is good and one is not: a pair to learn from.
+  const lakeRun = new RunsFolder({ root: 'runs', version }).find('frozen-lake-rloo-1');
+  for (const [member, verdict] of ['up', 'down'].entries())
+    await annotate(lakeRun, new Groups(), { place: '3', group: 0, member, verdict });
   cpSync('runs/frozen-lake-rloo-1', 'frozen-lake-browser-1', { recursive: true });
   execFileSync('tar', ['-cf', 'frozen-lake-browser-1.tar', 'frozen-lake-browser-1']);
 }

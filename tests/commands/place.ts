@@ -88,7 +88,7 @@ function filesOfPages(): Record<string, string> {
       const { word } = JSON.parse(readFileSync('task.json', 'utf8'));
       process.exit(readFileSync('said.txt', 'utf8').trim() === word ? 0 : 1);
     `,
-    'tasks.jsonl': ['2', '3', '2', '4', '2', '3'].map((word) => `{"word":"${word}"}\n`).join(''),
+    'tasks.jsonl': [1, 2, 3, 4, 5, 6].map((number) => `{"word":"2","number":${number}}\n`).join(''),
     'recorded.jsonl': '{"task": 0, "actions": ["get 6 glass", "craft 16 glass pane using 6 glass"]}\n',
   };
 }
