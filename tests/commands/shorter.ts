@@ -79,7 +79,8 @@ export function shorterWords(words: readonly string[]): string[] {
   const [name] = words;
   const without = (flag: string, ...more: readonly string[]): string[] =>
     words.includes(flag) ? [...words] : [...words, ...more];
-  if (name === 'eval') return without('--tasks', '--tasks', '2');
+  if (name === 'eval')
+    return without('--tasks', '--tasks', '2').map((word) => (/^\d+$/.test(word) ? '2' : word));
   if (name !== 'compare') return [...words];
   if (words.includes('--claim')) return words.includes('--report') ? [...words] : without('--plan', '--plan');
   return words.map((word, at) => {
