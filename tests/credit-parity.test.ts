@@ -2,15 +2,17 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { findCreditMethod } from '../src/credit/methods.ts';
+import { creditMethods, findCreditMethod } from '../src/credit/methods.ts';
 import type { CreditTrajectory } from '../src/credit/report/rollouts.ts';
 
 type Rows = readonly (readonly number[])[];
 interface Numbers {
   readonly rollouts: readonly CreditTrajectory[];
+  readonly games: readonly CreditTrajectory[];
   readonly cases: readonly {
     readonly name: string;
     readonly options: Readonly<Record<string, unknown>>;
+    readonly on: 'rollouts' | 'games';
     readonly turns?: Rows;
     readonly tokens?: Rows;
     readonly returns?: Rows;
@@ -27,8 +29,8 @@ function expectRows(found: readonly ArrayLike<number>[], expected: Rows): void {
   expect(Math.max(...distances)).toBeLessThan(1e-12);
 }
 
-test.each(record.cases)('$name $options', ({ name, options, turns, tokens, returns }) => {
-  const { credits } = findCreditMethod(name).create(options).credit(record.rollouts, {});
+test.each(record.cases)('$name $options', ({ name, options, on, turns, tokens, returns }) => {
+  const { credits } = findCreditMethod(name).create(options).credit(record[on], {});
   if (turns)
     expectRows(
       credits.map((credit) => credit.turnAdvantages_K),
@@ -44,4 +46,9 @@ test.each(record.cases)('$name $options', ({ name, options, turns, tokens, retur
       credits.map((credit) => credit.returns_T!),
       returns,
     );
+});
+
+test('every method has a reference', () => {
+  const known = new Set(record.cases.map(({ name }) => name));
+  expect(creditMethods.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
 });

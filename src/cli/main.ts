@@ -6,25 +6,7 @@ import { withUserCode } from '../rollout/node/stray-errors.ts';
 import { version } from '../run/version.ts';
 import { processConsole } from '../show/console.ts';
 import { runCommandLine } from './command-line.ts';
-import { compareCommand } from './commands/compare.ts';
-import { creditCommand } from './commands/credit.ts';
-import { dataCommand } from './commands/data.ts';
-import { envCommand } from './commands/env.ts';
-import { envsCommand } from './commands/envs.ts';
-import { evalCommand } from './commands/eval.ts';
-import { exportCommand } from './commands/export.ts';
-import { gatewayCommand } from './commands/gateway.ts';
-import { playCommand } from './commands/play.ts';
-import { recipesCommand } from './commands/recipes.ts';
-import { replayCommand } from './commands/replay.ts';
-import { rescoreCommand } from './commands/rescore.ts';
-import { resumeCommand } from './commands/resume.ts';
-import { rewardModelCommand } from './commands/reward-model.ts';
-import { runsCommand } from './commands/runs.ts';
-import { serveCommand } from './commands/serve.ts';
-import { tailCommand } from './commands/tail.ts';
-import { trainCommand } from './commands/train.ts';
-import { viewCommand } from './commands/view.ts';
+import { commands } from './commands.ts';
 import { endingSoon, processInterrupts } from './interrupts.ts';
 
 // A reader that has seen enough (`turnwise runs | head`) is no failure.
@@ -37,27 +19,7 @@ const console = processConsole();
 const interrupts = processInterrupts();
 
 const code = await runCommandLine(process.argv.slice(2), {
-  commands: [
-    trainCommand,
-    resumeCommand,
-    evalCommand,
-    playCommand,
-    exportCommand,
-    envsCommand,
-    gatewayCommand,
-    dataCommand,
-    rewardModelCommand,
-    envCommand,
-    runsCommand,
-    viewCommand,
-    tailCommand,
-    replayCommand,
-    rescoreCommand,
-    compareCommand,
-    recipesCommand,
-    creditCommand,
-    serveCommand,
-  ],
+  commands,
   version,
   console,
   interrupts,

@@ -88,6 +88,19 @@ describe('summaryText', () => {
     expect(Math.max(...text.split('\n').map(displayWidth))).toBeLessThanOrEqual(80);
   });
 
+  it('says where no step learned anything, whatever the evaluations say', () => {
+    const events = exampleEvents().map((event) =>
+      event.type === 'step' ? { ...event, metrics: { ...event.metrics, 'tokens/trained': 0 } } : event,
+    );
+    const [, line] = summaryText(
+      { run: 'frozen-lake-rloo-1', root: 'runs', history: runHistory(timed(events)) },
+      screen,
+    ).split('\n');
+    expect(line).toBe(
+      'No step learned anything: success 0.42 → 0.94 on tasks it never trained on. The warnings say why.',
+    );
+  });
+
   it('of an unfinished run says how to go on, in its own folder', () => {
     const text = summaryText(
       { run: 'first', root: 'elsewhere', history: runHistory(timed(exampleEvents(false))) },

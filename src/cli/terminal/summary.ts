@@ -11,7 +11,7 @@ import { type Column, table } from '../../show/table.ts';
 import { onWhichTasks, taskNoun } from '../../show/task-words.ts';
 import type { RunWorld } from '../../store/run-file.ts';
 import { commandIn } from '../../store/runs.ts';
-import type { EvaluationResult, RunSummary } from '../../train/loop/events.ts';
+import type { EvaluationResult, Metrics, RunSummary } from '../../train/loop/events.ts';
 
 export interface SummaryInput {
   readonly run: string;
@@ -65,11 +65,8 @@ type Screen = Pick<Console, 'columns' | 'colour'>;
 
 const exampleSize = { turns: 6, linesPerMessage: 4 };
 
-function headline(
-  run: string,
-  { start, finish, before, after, evaluations, steps }: RunHistory,
-  paint: Paint,
-): string {
+function headline(run: string, history: RunHistory, paint: Paint): string {
+  const { start, finish, before, after, evaluations, steps } = history;
   const what = start ? `${start.environment} · ${start.recipe} · seed ${start.seed}` : '';
   const name = `${paint('bold', run)}  ${paint('dim', what)}`;
   const last = after ?? evaluations.at(-1);
@@ -83,12 +80,19 @@ function headline(
   if (!before || !last) return name;
   const [from, to] = [before.sampled, last.sampled];
   const change = `success ${paint('yellow', formatScore(from.success))} → ${paint(['green', 'bold'], formatScore(to.success))}`;
+  // The weights are those of before: whatever changed is chance.
+  if (steps.length > 0 && !steps.some(({ metrics }) => learnedIn(metrics)))
+    return `${name}\n${paint('yellow', 'No step learned anything')}: ${change} ${onWhichTasks(start)}. The warnings say why.`;
   if (to.successInterval[0] > from.successInterval[1]) {
     return `${name}\nThe agent learned: ${change} ${onWhichTasks(start)}.`;
   }
   const verdict = to.successInterval[1] < from.successInterval[0] ? 'it got worse' : 'no clear change';
   return `${name}\nDone: ${change} ${onWhichTasks(start)}, ${verdict}.`;
 }
+
+/** Whether any learner of the run learned in the step: each but the first has figures under its name. */
+const learnedIn = (metrics: Metrics): boolean =>
+  Object.entries(metrics).some(([name, value]) => /(^|\/)tokens\/trained$/.test(name) && value > 0);
 
 /** Metrics of the environment before and after, sampled and greedy. */
 function environmentFigures({ before, after, evaluations }: RunHistory, paint: Paint): string[] {

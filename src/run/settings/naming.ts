@@ -59,10 +59,11 @@ export class Naming {
     key: 'credit.shape' | 'curation',
     given: Readonly<Record<string, unknown>>,
   ): Promise<Record<string, Json>> {
-    const named: Record<string, Json> = {};
+    const named: [string, Json][] = [];
     for (const [name, options] of Object.entries(given))
-      named[(await this.name(key, name)) as string] = options as Json;
-    return named;
+      named.push([(await this.name(key, name)) as string, options as Json]);
+    // An assignment to `__proto__` would lose that name, which is to be refused.
+    return Object.fromEntries(named);
   }
 
   /** What the setting `key` is called in `config.json`. */

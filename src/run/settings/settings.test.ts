@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { trainConfigSchema } from '../../train/config/config.ts';
+import { nameInAssignments } from './run-definitions.ts';
 import { openFields, schemaFields } from './schema-fields.ts';
 import { applySettings } from './settings.ts';
 
@@ -143,6 +144,16 @@ describe('applySettings', () => {
     );
     expect({}).not.toHaveProperty('polluted');
   });
+
+  it.each(['credit.shape={"__proto__":{}}', 'curation={"void-turns":{},"__proto__":{}}'])(
+    'refuses them where definitions are named, too: %s',
+    async (assignment) => {
+      const { set } = await nameInAssignments([assignment]);
+      expect(() => applySettings(trainConfigSchema, {}, set, 'this run')).toThrow(
+        /^"__proto__" cannot be a part of a key\./,
+      );
+    },
+  );
 
   it('refuses what is no assignment', () => {
     expect(problem('seed')).toMatchInlineSnapshot(

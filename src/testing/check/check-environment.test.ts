@@ -23,6 +23,21 @@ test.each(Object.entries(defects))('it finds: %s', async (_, { check, fault, epi
   expect(report.passes).toBe(false);
 });
 
+test('a task that chance prevented in one episode is no task that nobody can solve', async () => {
+  const slippery = {
+    ...healthy,
+    step: (...[state, action, rng]: Parameters<typeof healthy.step>) => {
+      const step = healthy.step(state, action, rng);
+      return rng.chance(0.05) ? { ...step, reward: 0, done: true, success: false } : step;
+    },
+  };
+  const { checks } = await checkEnvironment(slippery, { episodes: 60, slowestMs: 5 });
+  const { seen, findings } = checks.find(({ check }) => check === 'solvable')!;
+  // Some episodes of the expert failed, so that there was something to look into.
+  expect(seen).toMatch(/^expert 0\.[5-9]/);
+  expect(findings).toEqual([]);
+});
+
 test('a check that is skipped finds nothing', async () => {
   const report = await checkEnvironment(
     { ...healthy, natural: undefined as never },

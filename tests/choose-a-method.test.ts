@@ -1,0 +1,58 @@
+/** docs/choose-a-method.md recommends what our own figures bear, and says where they do not. */
+
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Compared } from '../bench/methods/comparison.ts';
+import { experiments } from '../bench/methods/experiments.ts';
+import { readResults } from '../bench/methods/main.ts';
+import { comparedFor } from '../bench/methods/measured.ts';
+import { recipes } from '../src/train/recipes/recipes.ts';
+
+const page = readFileSync(new URL('../docs/choose-a-method.md', import.meta.url), 'utf8');
+const rows = [...page.matchAll(/^\| (?!your task|---)(.+) \| (.+) \| (.+) \|$/gm)].map(([, , take, why]) => ({
+  recipes: [...take!.matchAll(/`([^`(=]+)`/g)].map(([, name]) => name!).filter((name) => name !== 'truth'),
+  why: why!,
+}));
+const results = readResults();
+
+/** The comparisons that experiments make of a recipe. */
+const comparedOf = (recipe: string): readonly Compared[] =>
+  experiments
+    .filter(({ methods }) => methods.includes(recipe))
+    .flatMap((experiment) => comparedFor(recipe, experiment, results.get(experiment.name)))
+    .filter(({ arm }) => arm === recipe);
+
+/** Whether some figure was not as its paper lets expect in most seeds. */
+const wentAgainst = (recipe: string): boolean =>
+  comparedOf(recipe).some(({ asExpected, seeds }) => 2 * asExpected < seeds);
+
+function differenceIn(recipe: string, figure: string, rival: string): number {
+  const found = comparedOf(recipe).find((one) => one.figure === figure && one.against === rival);
+  return found?.difference ?? Number.NaN;
+}
+
+test('it recommends recipes that there are', () => {
+  const names = recipes.map(({ name }) => name);
+  const recommended = rows.flatMap((row) => row.recipes);
+  expect(recommended.length).toBeGreaterThan(20);
+  expect(recommended.filter((name) => !names.includes(name))).toEqual([]);
+});
+
+test('what went against a paper is not recommended, or the row says what was found instead', () => {
+  const found = new Map(rows.flatMap(({ recipes: all, why }) => all.map((name) => [name, why] as const)));
+  const doubtful = [...found].filter(([name]) => wentAgainst(name));
+  expect(doubtful.map(([name]) => name).sort()).toEqual(['arpo', 'refuel']);
+  expect(found.get('arpo')).toContain('`arpo` saved a fifth of the calls where half was claimed');
+  expect(found.get('refuel')).toContain('no better than `dpo` so far');
+  expect(1 - differenceIn('arpo', 'calls', 'grpo')).toBeCloseTo(1 / 5, 1);
+  expect(differenceIn('refuel', 'final', 'dpo')).toBeLessThanOrEqual(0);
+});
+
+test('so it is with what the page leaves out, and why', () => {
+  expect(page).toContain('`sft-rl` was slower than imitation followed by `grpo`');
+  expect(differenceIn('sft-rl', 'area', 'grpo')).toBeLessThan(0);
+  expect(page).toContain(
+    '`archer` is missing from it for that reason: it needed nearly as many turns as `grpo`',
+  );
+  expect(differenceIn('archer', 'turns to 80%', 'grpo')).toBeGreaterThan(0.9);
+});
