@@ -6,6 +6,7 @@ import type { DefinedCuration } from './curation.ts';
 import { dart } from './dart.ts';
 import { dynamicSampling } from './dynamic-sampling.ts';
 import { failureReplay } from './failure-replay.ts';
+import { league } from './league/league.ts';
 import { overTurns } from './over-turns.ts';
 import { perplexity } from './perplexity.ts';
 import { resampleOnCorrect } from './resample-on-correct.ts';
@@ -20,7 +21,7 @@ import { voidTurns } from './void-turns.ts';
 export const tasksRegistry: Registry<DefinedTasks> = definitionRegistry(
   'tasks',
   (parts) => new TurnwiseError('unknown-tasks', parts),
-  [uniform, revisit, failureReplay, dart],
+  [uniform, revisit, failureReplay, dart, league],
 );
 
 export const curationRegistry: Registry<DefinedCuration> = definitionRegistry(
