@@ -15,8 +15,8 @@ const kept = join(repository, 'bench/families.json');
 const page = join(repository, 'docs/families.md');
 const main = new URL('../src/cli/main.js', import.meta.url).pathname;
 
-/** A family by its world: grids, guessing, houses in text, shops of arms. */
-const FAMILIES = ['frozen-lake', 'guess-number', 'text-nav', 'mastermind'] as const;
+/** A family by its world: grids, search, reckoning with cards, inference. */
+const FAMILIES = ['frozen-lake', 'guess-number', 'ezpoints', 'mastermind'] as const;
 
 const pointsSchema = z.array(z.object({ step: z.int(), success: z.number(), episodes: z.number() }));
 const evaluationSchema = z.record(z.string(), z.number());
@@ -46,10 +46,10 @@ async function run(steps: number): Promise<Result> {
   const runs = mkdtempSync(join(tmpdir(), 'turnwise-families-'));
   const world = `mix:${FAMILIES.map((family) => `${family}=1`).join(',')}`;
   const settings = [
-    ...['seed=1', 'threads=1', `steps=${steps}`, 'rollout.tasks=32', 'rollout.group=8'],
-    ...['clone.demonstrations=800', 'clone.randomRate=0.4', 'clone.steps=150'],
-    ...['model.width=64', 'model.layers=2', 'model.hidden=172', 'optimizer.learningRate=1e-3'],
-    ...['evaluation.every=0', 'evaluation.finalTasks=400', 'evaluation.tasks=400'],
+    ...['seed=1', 'threads=1', `steps=${steps}`, 'rollout.tasks=16', 'rollout.group=8'],
+    ...['clone.demonstrations=1600', 'clone.randomRate=0.2', 'clone.steps=300'],
+    ...['model.width=48', 'model.layers=2', 'model.hidden=128', 'optimizer.learningRate=1e-3'],
+    ...['evaluation.every=0', 'evaluation.finalTasks=200', 'evaluation.tasks=200'],
   ].flatMap((setting) => ['--set', setting]);
   const words = ['train', world, '--recipe', 'grpo', ...settings];
   const began = performance.now();
@@ -117,7 +117,7 @@ export function familiesPage({ command, seconds, steps, curves, before, after }:
 
 \`npm run bench -- families [--steps N]\` writes this page: one small word model learns ${Object.keys(curves).length} worlds at once by a [mix](write-an-environment.md#a-mix-of-environments), each
 with a curve of its own. One seed, ${steps} steps, ${Math.round(seconds)} seconds with one thread on a loaded machine; nothing was tuned, and one seed shows no interval between seeds. Success on test
-tasks is that of 400 episodes over all worlds, sampled at temperature 1; in training, the mean over thirds of the steps.
+tasks is that of 200 episodes over all worlds, sampled at temperature 1; in training, the mean over thirds of the steps.
 
 | world | after imitation | first third | second | last | at the end | success by step |
 | --- | --- | --- | --- | --- | --- | --- |

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { kuhnPokerGame } from '../../envs/kuhn-poker/game.ts';
 import { ticTacToeGame } from '../../envs/tictactoe/index.ts';
 import { user } from '../core/messages.ts';
-import { defineGame } from '../env/game.ts';
+import { defineGame, type Game } from '../env/game.ts';
 import { bestResponse, exploitability, gameTree, gameValue, type Strategy } from './exploitability.ts';
 import { bestAnswer, gamePositions, positionExploitability, positionValue } from './positions.ts';
 
@@ -32,15 +32,17 @@ test('over positions as over histories', () => {
     ...['second: left:1', 'second: left:2', 'second: left:3', 'second: left:4'],
   ]);
   // Every history of its own: what gameTree wants of an anchor.
-  const tree = gameTree({
-    ...nim,
+  const recalled: Game<number, { left: number; turn: number; past: string }> = {
+    ...{ name: nim.name, description: '', roles: nim.roles, maxTurns: 5, tasks: nim.tasks },
+    ...{ toMove: nim.toMove, observe: nim.observe, actions: nim.actions! },
     start: (left) => ({ left, turn: 0, past: '' }),
-    step: (state: { left: number; turn: number; past: string }, role, action, rng) => {
+    step: (state, role, action, rng) => {
       const step = nim.step(state, role, action, rng);
       return { ...step, state: { ...step.state, past: `${state.past}${action}` } };
     },
     anchor: ({ left, past }) => `left:${left} past:${past}`,
-  });
+  };
+  const tree = gameTree(recalled);
   const mixed = (sets: typeof graph.informationSets): Strategy =>
     Object.fromEntries(
       sets.map(({ key, actions }) => {
