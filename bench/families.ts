@@ -117,7 +117,8 @@ export function familiesPage({ command, seconds, steps, curves, before, after }:
 
 \`npm run bench -- families [--steps N]\` writes this page: one small word model learns ${Object.keys(curves).length} worlds at once by a [mix](write-an-environment.md#a-mix-of-environments), each
 with a curve of its own. One seed, ${steps} steps, ${Math.round(seconds)} seconds with one thread on a loaded machine; nothing was tuned, and one seed shows no interval between seeds. Success on test
-tasks is that of 200 episodes over all worlds, sampled at temperature 1; in training, the mean over thirds of the steps.
+tasks is that of 200 episodes over all worlds, sampled at temperature 1; in training, the mean over thirds of the steps. A world
+has about 50 of these episodes, so a difference of less than 0.2 shows nothing.
 
 | world | after imitation | first third | second | last | at the end | success by step |
 | --- | --- | --- | --- | --- | --- | --- |

@@ -9,7 +9,7 @@ const TITLES: Readonly<Record<Method, string>> = {
   'mc-returns': 'MC',
   ilql: 'ILQL',
   ppo: 'PPO',
-  archer: 'ArCHer',
+  archer: 'ArCHer (IQL)',
 };
 
 export function lmrlPage(rows: readonly LmrlRow[]): string {
@@ -26,7 +26,7 @@ sizes and another 100, so only the order of methods may be compared. One seed ha
 | --- | ${METHODS.map(() => '---').join(' | ')} |
 ${rows.map((row) => `| ${row.task.title} | ${METHODS.map((method) => shown(row, method)).join(' | ')} |`).join('\n')}
 
-\`–\` was not run. ArCHer (arXiv 2402.19446) came after the paper, and has no score there.
+\`–\` was not run. PPO begins by imitating the dataset and then plays; all others see the dataset alone. ArCHer (arXiv 2402.19446) came after the paper, and has no score there.
 ${rows
   .flatMap(({ task }) => (task.missing ? [`${task.title} has no row of ours: ${task.missing}.`] : []))
   .join('\n')}

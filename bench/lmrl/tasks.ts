@@ -1,6 +1,6 @@
 /** LMRL-Gym's tasks as they are here, the players of their datasets, and the scores of the paper. */
 
-/** Columns of the paper's table 2, but for ArCHer, which came later, and GPT-4, which is no method of ours. */
+/** Columns of the paper's table 2, and ArCHer, which came later. */
 export const METHODS = ['bc', 'filtered-bc', 'mc-returns', 'ilql', 'ppo', 'archer'] as const;
 export type Method = (typeof METHODS)[number];
 
@@ -112,11 +112,12 @@ export const TASKS: readonly LmrlTask[] = [
 /** How each method is run; `FILE` is the dataset. Nothing was tuned. */
 export const RUNS: Readonly<Record<Method, { readonly recipe: string; readonly set: readonly string[] }>> = {
   bc: { recipe: 'sft', set: ['clone.from=all', 'clone.steps=200'] },
-  'filtered-bc': { recipe: 'filtered-bc', set: ['steps=30', 'objective.share=0.1'] },
+  'filtered-bc': { recipe: 'filtered-bc', set: ['steps=30', 'objective.options.share=0.1'] },
   'mc-returns': { recipe: 'mc-returns', set: ['steps=30'] },
   ilql: { recipe: 'ilql', set: ['steps=30'] },
   ppo: { recipe: 'ppo', set: ['clone.from=all', 'steps=30'] },
-  archer: { recipe: 'archer', set: ['clone.from=all', 'steps=30'] },
+  // The offline variant of its paper: `archer` itself learns from what it plays.
+  archer: { recipe: 'archer-iql', set: ['steps=30'] },
 };
 
 /**
