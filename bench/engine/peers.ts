@@ -28,12 +28,13 @@ export const hasLlama = has('xllamacpp');
 
 export const pytorch = (request: object): Peer => ask('bench/engine/pytorch.py', request);
 
-export const llama = (request: object): Peer => ask('bench/engine/llama_cpp.py', request);
+/** Its log is long, and nothing of it is an error. */
+export const llama = (request: object): Peer => ask('bench/engine/llama_cpp.py', request, 'ignore');
 
-function ask(script: string, request: object): Peer {
+function ask(script: string, request: object, log: 'inherit' | 'ignore' = 'inherit'): Peer {
   const answer = execFileSync(python, [script, JSON.stringify(request)], {
     encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', log],
   });
   return JSON.parse(answer.slice(answer.lastIndexOf('{"'))) as Peer;
 }
