@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { Episode } from '../src/core/episode.ts';
-import { type RunSettings, start, train } from '../src/exports/index.ts';
+import { defineLeague, type RunSettings, start, train } from '../src/exports/index.ts';
 import { resume } from '../src/exports/train.ts';
 import { readEvents } from '../src/store/log-lines.ts';
 import { readEpisodeFile } from '../src/store/rollouts/read-episodes.ts';
@@ -101,6 +101,16 @@ test('goes on where it was stopped, bit for bit', async () => {
   expect(stored('half').map(told)).toEqual(stored('whole').map(told));
   expect(stateOf('half')).toEqual(stateOf('whole'));
   expect(checkpoint('half', 'model.safetensors')).toBe(checkpoint('whole', 'model.safetensors'));
+});
+
+test('draws as a league of one’s own says', async () => {
+  const scripts = defineLeague({
+    name: 'scripts',
+    weigh: ({ members }) => members.map(({ name }) => (name.startsWith('self@') ? 0 : 1)),
+  });
+  await play('own', { steps: 2, tasks: { ...(settings.tasks as object), name: scripts, selfPlay: 0 } });
+  const met = new Set(stored('own').flatMap(({ seats }) => Object.values(seats).map(({ player }) => player)));
+  expect(met).toEqual(new Set(['learner', 'dice']));
 });
 
 test('is refused where there is only one role', async () => {
