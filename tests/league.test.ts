@@ -103,6 +103,14 @@ test('goes on where it was stopped, bit for bit', async () => {
   expect(checkpoint('half', 'model.safetensors')).toBe(checkpoint('whole', 'model.safetensors'));
 });
 
+test('begins with the warm start of a run that has no league', async () => {
+  const { tasks: _, ...plain } = settings;
+  const players = { held: 'script:beginner' };
+  await train({ world: 'kuhn-poker', name: 'warm', runs, settings: { ...plain, players, steps: 0 } });
+  await play('warmed', { start: 'warm', players, steps: 1 });
+  expect(stored('warmed')).toHaveLength(24);
+});
+
 test('draws as a league of one’s own says', async () => {
   const scripts = defineLeague({
     name: 'scripts',
