@@ -5,12 +5,15 @@ import { definitionRegistry, type Registry } from '../core/registry.ts';
 import type { DefinedCuration } from './curation.ts';
 import { dart } from './dart.ts';
 import { dynamicSampling } from './dynamic-sampling.ts';
+import { exit } from './exit.ts';
 import { failureReplay } from './failure-replay.ts';
+import { guidance } from './guidance.ts';
 import { league } from './league/league.ts';
 import { overTurns } from './over-turns.ts';
 import { perplexity } from './perplexity.ts';
 import { resampleOnCorrect } from './resample-on-correct.ts';
 import { revisit } from './revisit.ts';
+import { selfImitationReplay } from './self-imitation.ts';
 import { successReplay } from './success-replay.ts';
 import type { DefinedTasks } from './task-source.ts';
 import { uncertainTurns } from './uncertain-turns.ts';
@@ -21,7 +24,7 @@ import { voidTurns } from './void-turns.ts';
 export const tasksRegistry: Registry<DefinedTasks> = definitionRegistry(
   'tasks',
   (parts) => new TurnwiseError('unknown-tasks', parts),
-  [uniform, revisit, failureReplay, dart, league],
+  [uniform, revisit, failureReplay, dart, exit, guidance, league],
 );
 
 export const curationRegistry: Registry<DefinedCuration> = definitionRegistry(
@@ -34,6 +37,7 @@ export const curationRegistry: Registry<DefinedCuration> = definitionRegistry(
     overTurns,
     resampleOnCorrect,
     successReplay,
+    selfImitationReplay,
     perplexity,
     uncertainTurns,
   ],

@@ -64,6 +64,8 @@ export interface Round extends Seatable {
      * these before all tasks had their turn. The same, however often it is asked.
      */
     fresh(count: number): readonly number[];
+    /** What the environment says to help with a training task: more of it at higher levels, from 1. Undefined: nothing. */
+    guidance?(task: number, level: number): string | undefined;
   };
 }
 
@@ -72,6 +74,8 @@ export interface TaskSource<O extends object, M extends Json> extends Remembers<
   readonly places?: true;
   /** Whether it seats players. Refused for agents, and for recipes that need the learner in every role. */
   readonly seats?: true;
+  /** Whether it asks for guidance. Refused for environments that have none. */
+  readonly guides?: true;
   /** Players that it brings, as the setting `players` names them. Those of the settings go first where names are the same. */
   players?(options: O): Readonly<Record<string, string>>;
   /** As every definition remembers; it is also told whom the next step may seat. */
@@ -88,6 +92,7 @@ export interface TaskSource<O extends object, M extends Json> extends Remembers<
 export interface DefinedTasks extends Defined<'tasks', Tasks> {
   readonly places: boolean;
   readonly seats: boolean;
+  readonly guides: boolean;
 }
 
 /** A task source with its options. */
@@ -134,7 +139,7 @@ export interface Tasks extends Omit<Remembering, 'remember'> {
 export function defineTasks<O extends object = Record<never, never>, M extends Json = null>(
   definition: TaskSource<O, M>,
 ): DefinedTasks {
-  const { places = false, seats = false } = definition;
+  const { places = false, seats = false, guides = false } = definition;
   const defined = defineRemembering(
     'tasks',
     definition,
@@ -166,7 +171,7 @@ export function defineTasks<O extends object = Record<never, never>, M extends J
       }),
     }),
   );
-  return { ...defined, places, seats };
+  return { ...defined, places, seats, guides };
 }
 
 const isRecordOf = (value: unknown, holds: (entry: unknown) => boolean): boolean =>

@@ -72,6 +72,7 @@ export { type AnswerAndFeedbackOptions, answerAndFeedback } from '../env/wrap/an
 export { type Chained, type ChainedOptions, chained } from '../env/wrap/chained.ts';
 export { deliberation } from '../env/wrap/deliberation.ts';
 export { type FaultOptions, type Faulty, faults } from '../env/wrap/faults.ts';
+export { type Patched, type PatchOptions, patched } from '../env/wrap/patched.ts';
 export { type Reminded, type ReminderOptions, reminders } from '../env/wrap/reminders.ts';
 export type { Responses } from '../env/wrap/responses.ts';
 export { secondAnswer } from '../env/wrap/second-answer.ts';
