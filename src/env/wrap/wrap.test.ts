@@ -4,6 +4,7 @@ import { healthy } from '../../testing/check/planted/healthy.test-helper.ts';
 import { environmentLaws } from '../../testing/environment-laws.ts';
 import { mockPolicy } from '../../testing/mock-policy.ts';
 import { playEpisode } from '../../testing/play-episode.ts';
+import type { Environment } from '../environment.ts';
 import { chained } from './chained.ts';
 import { echo } from './echo.test-helper.ts';
 import { faults } from './faults.ts';
