@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|horizon [CONTEXT …]|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|horizon [CONTEXT …]|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--most N] [--again] [--report]|families [--steps N]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -7,8 +7,10 @@ import { benchBrowser } from './browser.ts';
 import { benchCredit } from './credit.ts';
 import { benchEngine } from './engine/engine.ts';
 import { benchEnvironmentServer } from './env-server.ts';
+import { benchFamilies } from './families.ts';
 import { benchGateway } from './gateway.ts';
 import { benchHorizon } from './horizon.ts';
+import { benchLmrl } from './lmrl/lmrl.ts';
 import { benchMemory } from './memory.ts';
 import { benchMethods } from './methods/main.ts';
 import { benchProduct } from './product/product.ts';
@@ -38,6 +40,7 @@ const { values, positionals } = parseArgs({
     threads: { type: 'string' },
     seconds: { type: 'string' },
     pairs: { type: 'string' },
+    most: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -73,6 +76,12 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
       report: values.report,
       ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
     }),
+  lmrl: (names) =>
+    benchLmrl(names, {
+      ...{ report: values.report, again: values.again },
+      ...numbersOf({ seconds: values.seconds, most: values.most }),
+    }),
+  families: (names) => benchFamilies(names, numbersOf({ steps: values.steps })),
   methods: (names) =>
     benchMethods(names, {
       report: values.report,

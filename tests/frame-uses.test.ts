@@ -163,7 +163,7 @@ test('SSP: what five solvers of whom two succeed leave to the proposer is .6', (
   const source = searchSelfPlay.create();
   const at = { step: 1, memory: null, rng: Rng.of('ssp') };
   const tasks = { size: 1, fresh: () => [] };
-  const common = { ...at, members: 4, tasks };
+  const common = { ...at, members: 4, tasks, roles: ['agent'], players: [] };
   const [asked] = source.next({ ...common, round: 0, wanted: 1, groups: [] });
   const taskOf = (request: typeof asked): Json => (request!.task as { readonly task: Json }).task;
   const proposed = {

@@ -136,7 +136,7 @@ describe('what cannot be seated', () => {
   test('a player that no setting names', async () => {
     const message = await told({ first: 'carol' });
     expect(message).toContain('seats "carol", whom no setting names');
-    expect(message).toContain('learner, dice, old, bob; --set players.carol=past:10 names another');
+    expect(message).toContain('learner, dice, old, bob, old@0; --set players.carol=past:10 names another');
   });
 
   test('a role that is not there, and a group without a learner', async () => {

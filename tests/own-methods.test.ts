@@ -105,9 +105,10 @@ describe('turn controls', () => {
 });
 
 describe('sources of tasks', () => {
+  const nobody = { roles: ['agent'], players: [] };
   const round = (memory: Json, wanted: number) => ({
     ...now(memory),
-    ...{ round: 0, wanted, members: 4, groups: [] },
+    ...{ round: 0, wanted, members: 4, groups: [], ...nobody },
     tasks: { size: 9, fresh: (count: number) => Array.from({ length: count }, (_, index) => index) },
   });
 
@@ -118,7 +119,10 @@ describe('sources of tasks', () => {
       [4, 7],
       [8, 50],
     ]);
-    const after = source.remember([groupOf([1, 0, 0, 0])], now({ 0: { rate: 0.5, longest: 0 } }));
+    const after = source.remember([groupOf([1, 0, 0, 0])], {
+      ...now({ 0: { rate: 0.5, longest: 0 } }),
+      ...nobody,
+    });
     expect(after).toEqual({ 0: { rate: 0.9 * 0.5 + 0.1 * 0.25, longest: 1 } });
   });
 
@@ -135,7 +139,7 @@ describe('sources of tasks', () => {
     const long = (member: number, reward: number) =>
       madeEpisode(member, [], [madeTransition(undefined), madeTransition(undefined, reward)]);
     const group = { step: 1, group: 0, members: [long(0, 1), long(1, 0)] };
-    expect(source.remember([group], now({ pool: [] }))).toEqual({
+    expect(source.remember([group], { ...now({ pool: [] }), ...nobody })).toEqual({
       pool: [{ place: { episode: group.members[0]!.key, transition: 0 }, variance: 0.25 }],
     });
   });

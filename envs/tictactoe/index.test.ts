@@ -1,6 +1,14 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
 import { playEpisode } from '../../src/env/play.ts';
+import { type Strategy, uniformStrategy } from '../../src/eval/exploitability.ts';
+import {
+  bestAnswer,
+  gamePositions,
+  positionExploitability,
+  positionValue,
+} from '../../src/eval/positions.ts';
 import { type TicTacToeState, ticTacToeGame, world } from './index.ts';
 import { values } from './values.ts';
 
@@ -53,14 +61,15 @@ function count(mover: number, other: number, turn: number): Count {
 
 /** What the first side wins where `best` plays well and the other side chooses uniformly. */
 const found = new Map<string, number>();
-function worth(mover: number, other: number, turn: number, best: 'first' | 'second' | 'both'): number {
+function worth(mover: number, other: number, turn: number, best: Best): number {
   const key = `${best},${mover},${other}`;
   const value = found.get(key) ?? search(mover, other, turn, best);
   found.set(key, value);
   return value;
 }
 
-function search(mover: number, other: number, turn: number, best: 'first' | 'second' | 'both'): number {
+type Best = 'first' | 'second' | 'both' | 'neither';
+function search(mover: number, other: number, turn: number, best: Best): number {
   if (has(other)) return turn % 2 === 1 ? 1 : -1;
   const cells = FREE(mover, other);
   if (cells.length === 0) return 0;
@@ -68,6 +77,51 @@ function search(mover: number, other: number, turn: number, best: 'first' | 'sec
   const role = turn % 2 === 0 ? 'first' : 'second';
   if (best !== 'both' && best !== role) return next.reduce((a, b) => a + b, 0) / next.length;
   return role === 'first' ? Math.max(...next) : Math.min(...next);
+}
+
+/** Positions with a row, or without a free cell. */
+const ENDED = 958;
+
+/** The key under which the environment knows a position. */
+const keyOf = (mover: number, other: number, turn: number): string =>
+  `${turn % 2 === 0 ? 'first' : 'second'}: ${[...Array(9).keys()]
+    .map((cell) => `${cell}:${(mover >> cell) & 1 ? 'me' : (other >> cell) & 1 ? 'foe' : 'free'}`)
+    .join(' ')}`;
+
+/** Whether an action keeps the value of the position of a key. */
+function keeps(key: string, action: string): boolean {
+  const marks = (who: string): number =>
+    [...key.matchAll(/(\d):(\w+)/g)].reduce(
+      (sum, [, cell, has]) => sum | (has === who ? 1 << Number(cell) : 0),
+      0,
+    );
+  const [mover, other] = [marks('me'), marks('foe')];
+  const turn = key.startsWith('first') ? 0 : 1;
+  return worth(other, mover | (1 << Number(action)), turn + 1, 'both') === worth(mover, other, turn, 'both');
+}
+
+/** What the first side wins where one side answers a strategy as well as it can. */
+function answers(strategy: Strategy): (best: 'first' | 'second') => number {
+  const solve = (mover: number, other: number, turn: number, best: 'first' | 'second'): number => {
+    const key = `${best}${mover},${other}`;
+    const before = seen.get(key);
+    if (before !== undefined) return before;
+    const cells = has(other) ? [] : FREE(mover, other);
+    const next = cells.map((cell) => solve(other, mover | (1 << cell), turn + 1, best));
+    const isFirst = turn % 2 === 0;
+    let value = has(other) ? (isFirst ? -1 : 1) : 0;
+    if (next.length > 0 && (best === 'first') === isFirst)
+      value = isFirst ? Math.max(...next) : Math.min(...next);
+    else if (next.length > 0) {
+      const weights = cells.map((cell) => strategy[keyOf(mover, other, turn)]![cell]!);
+      const total = weights.reduce((sum, weight) => sum + weight, 0);
+      value = next.reduce((sum, one, index) => sum + (one * weights[index]!) / total, 0);
+    }
+    seen.set(key, value);
+    return value;
+  };
+  const seen = new Map<string, number>();
+  return (best) => solve(0, 0, 0, best);
 }
 
 describe('oracles, by rules of their own', () => {
@@ -115,6 +169,44 @@ describe('oracles, by rules of their own', () => {
     visit(game.start([], rng));
     expect(seen.size).toBe(5478);
     expect(differences).toEqual([]);
+  });
+});
+
+describe('exploitability of strategies that read the board', () => {
+  const graph = gamePositions(game);
+
+  test('is that of rules of its own: uniform play, and play that keeps every value', () => {
+    expect(graph.informationSets).toHaveLength(5478 - ENDED);
+    const uniform = uniformStrategy(graph);
+    expect(positionValue(graph, uniform)).toBeCloseTo(worth(0, 0, 0, 'neither'), 12);
+    expect(bestAnswer(graph, uniform, 'first')).toBeCloseTo(191 / 192, 12);
+    expect(bestAnswer(graph, uniform, 'second')).toBeCloseTo(874 / 945, 12);
+    expect(positionExploitability(graph, uniform)).toBeCloseTo((191 / 192 + 874 / 945) / 2, 12);
+    const perfect = Object.fromEntries(
+      graph.informationSets.map(({ key, actions }) => [
+        key,
+        Object.fromEntries(actions.map((action) => [action, keeps(key, action) ? 1 : 0])),
+      ]),
+    );
+    expect(positionExploitability(graph, perfect)).toBe(0);
+    expect(positionValue(graph, perfect)).toBe(0);
+  });
+
+  test('of any strategy at all: two solvers agree', () => {
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const random = Object.fromEntries(
+          graph.informationSets.map(({ key, actions }) => [
+            key,
+            Object.fromEntries(actions.map((action) => [action, 0.05 + Rng.of(seed, key, action).next()])),
+          ]),
+        );
+        const against = answers(random);
+        expect(bestAnswer(graph, random, 'first')).toBeCloseTo(against('first'), 12);
+        expect(bestAnswer(graph, random, 'second')).toBeCloseTo(-against('second'), 12);
+      }),
+      { numRuns: 5 },
+    );
   });
 });
 

@@ -24,6 +24,8 @@ export interface TurnFacts {
   readonly actionCount?: number;
   readonly effectiveActions?: number;
   readonly labelCorrect?: boolean;
+  /** Which response to the task the turn is a part of, from 0; absent where each turn is a response. */
+  readonly response?: number;
   readonly wellFormed?: boolean;
   /** Outcome of a continuation from the same state in which this turn was replaced. */
   readonly counterfactual?: number;

@@ -61,6 +61,7 @@ export interface Defined<Kind extends DefinitionKind, Open> {
 /** How a definition is asked: `at` completes a moment, `subject` says whose code it is. */
 export interface Asked<O, M> {
   readonly subject: string;
+  readonly options: O;
   at(now: Now): At<O, M>;
 }
 
@@ -86,7 +87,7 @@ export function defineRemembering<
       const options = parseStrict(schema, given, subject) as O;
       // Only the definition itself made its memory.
       const at = (now: Now): At<O, M> => ({ ...now, options, memory: now.memory as M });
-      return { ...remembering(definition, options, subject, at), ...open({ subject, at }) };
+      return { ...remembering(definition, options, subject, at), ...open({ subject, options, at }) };
     },
   };
 }

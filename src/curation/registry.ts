@@ -8,6 +8,7 @@ import { dynamicSampling } from './dynamic-sampling.ts';
 import { exit } from './exit.ts';
 import { failureReplay } from './failure-replay.ts';
 import { guidance } from './guidance.ts';
+import { league } from './league/league.ts';
 import { overTurns } from './over-turns.ts';
 import { perplexity } from './perplexity.ts';
 import { resampleOnCorrect } from './resample-on-correct.ts';
@@ -23,7 +24,7 @@ import { voidTurns } from './void-turns.ts';
 export const tasksRegistry: Registry<DefinedTasks> = definitionRegistry(
   'tasks',
   (parts) => new TurnwiseError('unknown-tasks', parts),
-  [uniform, revisit, failureReplay, dart, exit, guidance],
+  [uniform, revisit, failureReplay, dart, exit, guidance, league],
 );
 
 export const curationRegistry: Registry<DefinedCuration> = definitionRegistry(

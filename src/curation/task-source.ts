@@ -1,7 +1,7 @@
 /** Task sources: what the groups of a step play. */
 
 import { badDefinition, callDefinition } from '../core/definition.ts';
-import type { ByRole, Episode, Group, Place, Split } from '../core/episode.ts';
+import type { ByRole, Episode, Group, Place, Role, Split } from '../core/episode.ts';
 import { findNonJson, type Json } from '../core/json/json.ts';
 import { isMessage, type Message } from '../core/messages.ts';
 import {
@@ -36,8 +36,18 @@ export interface GroupRequest {
   readonly seats?: ByRole<string>;
 }
 
+/** Whom a source may seat, and where. */
+export interface Seatable {
+  readonly roles: readonly Role[];
+  /**
+   * Players besides learners that the run seats nowhere by its settings. Of an earlier self `NAME=past:K`, each that is kept, with
+   * the step: `NAME@0` is the warm start.
+   */
+  readonly players: readonly string[];
+}
+
 /** What a source knows when it is asked. */
-export interface Round {
+export interface Round extends Seatable {
   /** Of the step, from 0. */
   readonly round: number;
   /** Groups that are wanted: in round 0 `rollout.tasks`, then what curation still wants, which may be 0. */
@@ -66,6 +76,12 @@ export interface TaskSource<O extends object, M extends Json> extends Remembers<
   readonly seats?: true;
   /** Whether it asks for guidance. Refused for environments that have none. */
   readonly guides?: true;
+  /** Players that it brings, as the setting `players` names them. Those of the settings go first where names are the same. */
+  players?(options: O): Readonly<Record<string, string>>;
+  /** As every definition remembers; it is also told whom the next step may seat. */
+  remember?(groups: readonly Group[], at: At<O, M> & Seatable): M;
+  /** Figures of its memory after a step, for the event of the step under `tasks/`. */
+  metrics?(at: At<O, M>): Readonly<Record<string, number>>;
   /** The groups of a round. Asked round after round until it gives none. */
   next(at: At<O, M> & Round): readonly GroupRequest[];
   /** Once all rounds are over: rewards that depend on other groups, such as a proposer's. They are added to the outcomes. */
@@ -80,7 +96,12 @@ export interface DefinedTasks extends Defined<'tasks', Tasks> {
 }
 
 /** A task source with its options. */
-export interface Tasks extends Remembering {
+export interface Tasks extends Omit<Remembering, 'remember'> {
+  /** @throws TurnwiseError `definition-invalid`, `definition-failed` */
+  remember(groups: readonly Group[], now: Now & Seatable): Json;
+  /** Of this source, as the setting `players` names them. */
+  readonly players: Readonly<Record<string, string>>;
+  metrics(now: Now): Readonly<Record<string, number>>;
   next(now: Now & Round): readonly GroupRequest[];
   readonly scores?: (groups: readonly Group[], now: Now) => ReadonlyMap<Episode, ByRole<number>>;
 }
@@ -122,10 +143,13 @@ export function defineTasks<O extends object = Record<never, never>, M extends J
   const defined = defineRemembering(
     'tasks',
     definition,
-    ({ at, subject }): Omit<Tasks, keyof Remembering> => ({
-      next: ({ round, wanted, members, groups, tasks, ...now }) => {
+    ({ at, subject, options }): Omit<Tasks, keyof Remembering> => ({
+      players: checkedPlayers(callDefinition(subject, () => definition.players?.(options)) ?? {}, subject),
+      metrics: (now) =>
+        checkedMetrics(callDefinition(subject, () => definition.metrics?.(at(now))) ?? {}, subject),
+      next: ({ round, wanted, members, groups, tasks, players, roles, ...now }) => {
         const requests = callDefinition(subject, () =>
-          definition.next({ ...at(now), round, wanted, members, groups, tasks }),
+          definition.next({ ...at(now), round, wanted, members, groups, tasks, players, roles }),
         );
         if (!Array.isArray(requests))
           throw badDefinition(
@@ -148,6 +172,25 @@ export function defineTasks<O extends object = Record<never, never>, M extends J
     }),
   );
   return { ...defined, places, seats, guides };
+}
+
+const isRecordOf = (value: unknown, holds: (entry: unknown) => boolean): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(holds);
+
+function checkedPlayers(
+  players: Readonly<Record<string, string>>,
+  subject: string,
+): Readonly<Record<string, string>> {
+  if (isRecordOf(players, (one) => typeof one === 'string')) return players;
+  throw badDefinition(subject, 'brings something else than players', players, '{ name: "past:10" }');
+}
+
+function checkedMetrics(
+  metrics: Readonly<Record<string, number>>,
+  subject: string,
+): Readonly<Record<string, number>> {
+  if (isRecordOf(metrics, Number.isFinite)) return metrics;
+  throw badDefinition(subject, 'has metrics that are no numbers', metrics, '{ name: finite number }');
 }
 
 const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 1;

@@ -8,7 +8,10 @@ import { tasksRegistry } from './registry.ts';
 import type { GroupRequest, Tasks } from './task-source.ts';
 
 const open = (name: string, options: object = {}): Tasks => tasksRegistry.find(name).create(options);
-const now = (step: number, memory: Json) => ({ step, memory, rng: Rng.of('test', step) });
+const now = (step: number, memory: Json) => ({
+  ...{ step, memory, rng: Rng.of('test', step) },
+  ...{ roles: ['agent'], players: [] },
+});
 
 /** The tasks 100 and up are fresh. */
 const asked = (

@@ -55,6 +55,9 @@ export const turnFacts = {
   actionCount: count.optional().describe('Number of actions in the turn; without it 1.'),
   effectiveActions: count.optional().describe('Number of them that changed the state of the environment.'),
   labelCorrect: z.boolean().optional().describe('Whether a feedback turn labelled the response rightly.'),
+  response: count
+    .optional()
+    .describe('Which response to the task the turn is a part of, from 0; without it each turn is one.'),
   wellFormed: z.boolean().optional().describe('Whether a feedback turn kept to its format; without it true.'),
   counterfactual: amount
     .optional()

@@ -68,8 +68,12 @@ export {
   wordingOption,
 } from '../env/wording.ts';
 export type { PlayerKind, ThoughtToCorrect, World } from '../env/world.ts';
+export { type AnswerAndFeedbackOptions, answerAndFeedback } from '../env/wrap/answer-and-feedback.ts';
 export { type Chained, type ChainedOptions, chained } from '../env/wrap/chained.ts';
+export { deliberation } from '../env/wrap/deliberation.ts';
 export { type FaultOptions, type Faulty, faults } from '../env/wrap/faults.ts';
 export { type Patched, type PatchOptions, patched } from '../env/wrap/patched.ts';
 export { type Reminded, type ReminderOptions, reminders } from '../env/wrap/reminders.ts';
+export type { Responses } from '../env/wrap/responses.ts';
+export { secondAnswer } from '../env/wrap/second-answer.ts';
 export { type Attempted, type UnaryFeedbackOptions, unaryFeedback } from '../env/wrap/unary-feedback.ts';

@@ -35,11 +35,21 @@ export {
   defineCuration,
   type Insertion,
 } from '../curation/curation.ts';
+export { fictitiousShares } from '../curation/league/draw.ts';
+export {
+  defineLeague,
+  type LeagueDefinition,
+  type LeagueMember,
+  type LeagueMoment,
+  type LeagueOptions,
+} from '../curation/league/league.ts';
+export { expectedScore, rated } from '../curation/league/rating.ts';
 export {
   type DefinedTasks,
   defineTasks,
   type GroupRequest,
   type Round,
+  type Seatable,
   type TaskRef,
   type TaskSource,
 } from '../curation/task-source.ts';

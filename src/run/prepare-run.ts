@@ -7,7 +7,7 @@ import { tinkerAbilities } from '../engine/tinker/abilities.ts';
 import { requireServerAddress } from '../engine/tinker/transport.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import type { World } from '../env/world.ts';
-import { builtIns, type Catalogue } from '../train/config/catalogue.ts';
+import { builtIns, type Catalogue, openTasks } from '../train/config/catalogue.ts';
 import type { TrainConfig, TrainSettings } from '../train/config/config.ts';
 import { catalogueWith } from '../train/config/own-definitions.ts';
 import { resolveConfig } from '../train/config/resolve.ts';
@@ -40,7 +40,7 @@ export function prepareRun(
   const catalogue = catalogueWith(recipe, given);
   const wanted = configOf(factory, recipe, settings, catalogue);
   const world = factory.create(wanted.environment);
-  const config = imitatingWhereItCan(wanted, settings, world);
+  const config = withPlayersOfTasks(imitatingWhereItCan(wanted, settings, world), catalogue);
   if (config.engine === 'tinker') requireServerAddress(config.tinker.baseUrl);
   const alternatives = () => recipes.flatMap((other) => alternativeOf(factory, other, settings, given));
   for (const one of configsOf(config))
@@ -56,6 +56,14 @@ function imitatingWhereItCan(config: TrainConfig, { clone }: TrainSettings, worl
   const isDefault = config.model.pretrained !== '' && clone?.steps === undefined;
   if (!isDefault || (world.script !== undefined && world.agent === undefined)) return config;
   return { ...config, clone: { ...config.clone, steps: 0 } };
+}
+
+/** The players that the source of tasks brings, beside those of the settings. */
+function withPlayersOfTasks(config: TrainConfig, catalogue: Catalogue): TrainConfig {
+  const { players } = openTasks(config.tasks, catalogue);
+  return Object.keys(players).length === 0
+    ? config
+    : { ...config, players: { ...players, ...config.players } };
 }
 
 /** Another recipe with those of the settings that it reads; none where they make no sense for it. */

@@ -45,6 +45,10 @@ export function startOf(start: string): { readonly name: string; readonly step: 
   return { name, step: step === 'last' ? step : Number(step) };
 }
 
+/** Earlier selves that only a source of tasks seats, such as a league's, are nobody before the first step. */
+const isPast = (kind: unknown): boolean => String(kind).startsWith('past:');
+const isSeated = (name: string, seats: TrainConfig['seats']): boolean => Object.values(seats).includes(name);
+
 /** What another run of the folder learned by imitation, or later. @throws TurnwiseError `start-mismatch`, `start-missing` */
 export async function openWarmStart(root: string, world: RunWorld, config: TrainConfig): Promise<WarmStart> {
   const { name, step: wanted } = startOf(config.start);
@@ -74,7 +78,9 @@ export async function openWarmStart(root: string, world: RunWorld, config: Train
     lora,
     chat,
     context,
-    players,
+    players: Object.fromEntries(
+      Object.entries(players).filter(([name, kind]) => isSeated(name, seats) || !isPast(kind)),
+    ),
     seats,
     maxTurns: rollout.maxTurns,
     exchangeEvery: rollout.exchangeEvery,

@@ -37,6 +37,7 @@ export function placeOfRun({ root, signal, spend }: RunControl, run: RunDirector
     signal,
     ...(spend && { spend }),
     folder: run.path,
+    checkpoints: () => run.checkpoints.steps(),
     source: run.readConfig(z.unknown()).world,
   };
 }

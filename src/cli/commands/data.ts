@@ -8,7 +8,9 @@ import type { Row } from '../../data/row.ts';
 import { splitRows, statisticsOf } from '../../data/statistics.ts';
 import { rowLine, writeRows } from '../../data/write-rows.ts';
 import { checkedRowsAt, rowsAt } from '../../run/data/dataset-rows.ts';
+import { mixedRows, parsePlayers, returnStatistics } from '../../run/data/mixed-play.ts';
 import { scoreRows } from '../../run/data/score-rows.ts';
+import { createWorld, findEnvironment } from '../../run/load/environments.ts';
 import { isServer, openScoringModel } from '../../run/players/open-teacher.ts';
 import { type Console, painter } from '../../show/console.ts';
 import { rowText, statisticsText } from '../../show/dataset-text.ts';
@@ -18,10 +20,18 @@ const options = z.strictObject({
   out: z
     .string()
     .optional()
-    .describe('With convert and score: the file to write; with split: the rows that are kept'),
+    .describe('With convert, score and play: the file to write; with split: the rows that are kept'),
   heldOut: z.string().optional().describe('With split: the file of the other rows'),
   share: z.number().gt(0).lt(1).default(0.1).describe('With split: share of the tasks that is held out'),
-  seed: z.int().default(1).describe('With split: which of them'),
+  seed: z.int().default(1).describe('With split: which of them; with play: which episodes'),
+  players: z
+    .string()
+    .default('expert,expert~0.5,beginner,random')
+    .describe(
+      'With play: who plays, and for which share: expert~0.3=2 errs in 3 of 10 moves and plays twice as much',
+    ),
+  episodes: z.int().min(1).default(1000).describe('With play: how many'),
+  set: z.array(z.string()).default([]).describe('With play: an option of the environment; may be repeated'),
   rows: z.int().min(1).default(3).describe('With show: number of rows'),
   from: z.int().min(1).default(1).describe('With show: the first of them'),
   successful: z.boolean().default(false).describe('With convert: only rows that say that they succeeded'),
@@ -89,6 +99,24 @@ const actions: Readonly<Record<string, Action>> = {
     writeRows(out, rows);
     told(console, given, { [out]: rows });
   },
+  play: async (place, given, console, signal) => {
+    const { out, players, episodes, seed, set, json } = given;
+    if (out === undefined) throw missing('play', '--out FILE');
+    requireFree(out, given);
+    const world = createWorld(await findEnvironment(place), set);
+    const rows = await mixedRows(world, { players: parsePlayers(players), episodes, seed, signal });
+    writeRows(out, rows);
+    const figures = returnStatistics(rows);
+    if (json) console.write(`${JSON.stringify({ file: out, ...figures })}\n`);
+    else {
+      told(console, given, { [out]: rows });
+      const { byPlayer, ...all } = figures;
+      for (const [name, { episodes: count, mean, success }] of Object.entries({ ...byPlayer, all }))
+        console.write(
+          `${name}: ${count} episodes, return ${mean.toFixed(3)}, success ${success.toFixed(3)}\n`,
+        );
+    }
+  },
   score: async (place, given, console, signal) => {
     const { out, runs, teacher, top, threads } = given;
     if (out === undefined || teacher === undefined) throw missing('score', '--teacher RUN|MODEL --out FILE');
@@ -114,12 +142,13 @@ const actions: Readonly<Record<string, Action>> = {
 
 export const dataCommand: Command<typeof options> = defineCommand({
   name: 'data',
-  summary: 'Show, check, divide, convert and score files of conversations to learn from',
+  summary: 'Show, check, divide, convert, score and make files of conversations to learn from',
   arguments: [
     { name: 'action', description: Object.keys(actions).join(', '), required: true },
     {
       name: 'file',
-      description: 'JSON Lines of ours, of TRL, ShareGPT or Hermes; a shard; or the name of a run',
+      description:
+        'JSON Lines of ours, of TRL, ShareGPT or Hermes; a shard; or the name of a run; with play: an environment',
       required: true,
     },
   ],
@@ -131,6 +160,7 @@ export const dataCommand: Command<typeof options> = defineCommand({
     'turnwise data split gpt.jsonl --out train.jsonl --held-out test.jsonl --share 0.1',
     'turnwise data convert sharegpt.jsonl --out rows.jsonl',
     'turnwise data convert frozen-lake-rloo-1 --pairs --out pairs.jsonl',
+    'turnwise data play wordle --players expert,random=2 --episodes 500 --out mixed.jsonl',
     'turnwise data score rows.jsonl --teacher frozen-lake-rloo-1 --out scored.jsonl',
   ],
   async run({ arguments: { action, file }, options: given, console, interrupts }) {

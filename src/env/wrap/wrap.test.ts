@@ -6,37 +6,11 @@ import { mockPolicy } from '../../testing/mock-policy.ts';
 import { playEpisode } from '../../testing/play-episode.ts';
 import type { Environment } from '../environment.ts';
 import { chained } from './chained.ts';
+import { echo } from './echo.test-helper.ts';
 import { faults } from './faults.ts';
 import { patched } from './patched.ts';
 import { reminders } from './reminders.ts';
 import { unaryFeedback } from './unary-feedback.ts';
-
-/** One word, one turn. */
-const echo: Environment<string, string> = {
-  name: 'echo',
-  description: 'Say the word.',
-  maxTurns: 1,
-  tasks: () => ({ size: 3, at: (index) => ['red', 'green', 'blue'][index]! }),
-  start: (word) => ({ state: word, messages: [{ role: 'user', content: `say ${word}` }] }),
-  step: (word, action) => {
-    const success = action === word;
-    return {
-      state: word,
-      observation: '',
-      reward: success ? 1 : -1,
-      done: true,
-      success,
-      valid: ['red', 'green', 'blue'].includes(action),
-    };
-  },
-  actions: () => ['red', 'green', 'blue'],
-  solve: (word) => word,
-  natural: {
-    instructions: 'Say the word.',
-    example: [['The word is pink.', 'pink']],
-    observe: (word, step) => (step ? 'That is all.' : `The word is ${word}.`),
-  },
-};
 
 test.each([
   ['unary feedback', () => environmentLaws(unaryFeedback(healthy), { episodes: 30 })],

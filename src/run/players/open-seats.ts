@@ -10,7 +10,6 @@ import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { rereading } from '../../policy/rereading.ts';
 import { scriptedPolicy } from '../../policy/scripted.ts';
-import { untrained } from '../../policy/seated.ts';
 import { SpendMeter } from '../../server/gateway/spend.ts';
 import { upstreamModel } from '../../server/gateway/upstream/upstream-model.ts';
 import type { RunWorld } from '../../store/run-file.ts';
@@ -22,7 +21,8 @@ import { messagePolicy } from '../model/black-box.ts';
 import { type OpenBase, openCritic, openEngine } from '../model/run-model.ts';
 import { openModel } from '../open-model.ts';
 import { criticFolder, playerFolder } from '../run-folders.ts';
-import { drawPast, type PastSelf, PastWeights } from './past-self.ts';
+import { PastPool } from './past-pool.ts';
+import { PastWeights } from './past-self.ts';
 import { type PlayerSource, seatedSources } from './player-source.ts';
 import { userPolicy } from './user-player.ts';
 
@@ -35,6 +35,8 @@ export interface SeatsRequest extends Pick<Learner, 'config' | 'engine' | 'rende
   /** How the world of the run is found again. */
   readonly source: RunWorld;
   readonly signal: AbortSignal;
+  /** Steps of the checkpoints from which the run can go on. */
+  readonly checkpoints?: () => readonly number[];
   /** Counts calls to endpoints. */
   readonly spend?: SpendMeter;
   /** Players that the settings seat nowhere. Default: refused. */
@@ -60,30 +62,45 @@ export async function openSeats(request: SeatsRequest): Promise<OpenSeats | unde
   const { world, config, unseated } = request;
   const { seated, sources } = seatedSources(world, config, unseated);
   if (sources.size === 0) return undefined;
-  const every = [...sources.values()].flatMap((source) => (source.kind === 'past' ? [source.every] : []));
-  const weights = new PastWeights(join(request.folder, 'past'), request.engine, every);
+  const kept = new Map([...sources].flatMap(([name, one]) => (one.kind === 'past' ? [[name, one]] : [])));
+  const folder = join(request.folder, 'past');
+  const weights = new PastWeights(folder, request.engine, [...kept.values()], request.checkpoints);
+  const taken = new Set([...seated.values()].map(({ name }) => name));
+  const pool = new PastPool({
+    ...{ kept, weights, seed: config.seed, seated: [...taken] },
+    open: () => openAnother(request),
+  });
   const players = new Map<string, OpenPlayer>();
   const close = async (): Promise<void> => {
-    await Promise.all([...players.values()].map((player) => player.close?.()));
+    await Promise.all([pool.close(), ...[...players.values()].map((player) => player.close?.())]);
   };
   try {
-    for (const [name, source] of sources) players.set(name, await openPlayer(name, source, weights, request));
+    for (const [name, source] of sources)
+      if (source.kind !== 'past') players.set(name, await openPlayer(name, source, request));
   } catch (error) {
     await close();
     throw error;
   }
+  const isLearner = (name: string): boolean =>
+    !pool.has(name) && (sources.get(name)?.kind ?? 'learner') === 'learner';
   return {
     close,
     learners: [...players.values()].flatMap(({ learner }) => learner ?? []),
     seated: Object.fromEntries([...seated].map(([role, { name }]) => [role, name])),
-    isLearner: (name) => (sources.get(name)?.kind ?? 'learner') === 'learner',
+    isLearner,
+    names: (step) => [
+      ...pool.names(step),
+      ...[...sources.keys()].filter((name) => !kept.has(name) && !taken.has(name) && !isLearner(name)),
+    ],
+    ready: (names) => pool.ready(names),
     playerOf: (role) => seated.get(role)?.name ?? LEARNER,
     learns: (role) => (seated.get(role)?.source.kind ?? 'learner') === 'learner',
     players: (batching) =>
-      new Map([...players].map(([name, player]) => [name, { name, policy: player.policy(batching) }])),
-    before: async (step) => {
-      for (const player of players.values()) await player.before?.(step);
-    },
+      new Map([
+        ...[...players].map(([name, player]) => [name, { name, policy: player.policy(batching) }] as const),
+        ...pool.players(request.renderer, batching),
+      ]),
+    before: (step) => pool.before(step),
     after: (step) => weights.keep(step),
   };
 }
@@ -91,14 +108,12 @@ export async function openSeats(request: SeatsRequest): Promise<OpenSeats | unde
 interface OpenPlayer {
   readonly learner?: OtherLearner;
   policy(batching: Batching): Policy;
-  before?(step: number): Promise<void>;
   close?(): Promise<void>;
 }
 
 async function openPlayer(
   name: string,
-  source: PlayerSource,
-  weights: PastWeights,
+  source: Exclude<PlayerSource, { readonly kind: 'past' }>,
   request: SeatsRequest,
 ): Promise<OpenPlayer> {
   switch (source.kind) {
@@ -117,8 +132,6 @@ async function openPlayer(
       const policy = userPolicy(name, source.user, request.spend);
       return { policy: () => policy };
     }
-    case 'past':
-      return openPast({ name, every: source.every, seed: request.config.seed }, weights, request);
     case 'run':
       return openRun(name, source, request);
   }
@@ -156,21 +169,9 @@ async function openLearner(
 /** Another seed for each name, the same in every run. */
 const seedOf = (name: string, seed: number): number => seed + 1 + Rng.of('player', name).int(1_000_000);
 
-async function openPast(
-  self: Omit<PastSelf, 'engine'>,
-  weights: PastWeights,
-  { card, config, open, engine: first, renderer }: SeatsRequest,
-): Promise<OpenPlayer> {
-  const engine = await openEngine(card, config, open, undefined, { engine: first, open });
-  let loaded: number | undefined;
-  return {
-    policy: (batching) => untrained(enginePolicy(engine, renderer, batching)),
-    before: async (step) => {
-      loaded = await drawPast({ ...self, engine }, weights, step, loaded);
-    },
-    close: () => engine.close(),
-  };
-}
+/** Another engine of the learner's model. */
+const openAnother = ({ card, config, open, engine }: SeatsRequest): Promise<Engine> =>
+  openEngine(card, config, open, undefined, { engine, open });
 
 async function openRun(
   name: string,

@@ -12,7 +12,7 @@ import type { TrainConfig } from '../../train/config/config.ts';
 
 export type PlayerSource =
   | { readonly kind: 'learner' }
-  | { readonly kind: 'past'; readonly every: number }
+  | { readonly kind: 'past'; readonly every: number; readonly most?: number }
   | { readonly kind: 'run'; readonly run: string; readonly step?: number }
   | { readonly kind: 'script'; readonly script: PlayerKind }
   | { readonly kind: 'endpoint'; readonly upstream: UpstreamOptions }
@@ -20,14 +20,16 @@ export type PlayerSource =
 
 const SCRIPTS: readonly PlayerKind[] = ['expert', 'beginner', 'random'];
 const ALLOWED =
-  'learner, past:STEPS, RUN or RUN@STEP, script:expert|beginner|random, openai:URL#MODEL or vllm:URL#MODEL';
+  'learner, past:STEPS or past:STEPS:MOST, RUN or RUN@STEP, script:expert|beginner|random, openai:URL#MODEL or vllm:URL#MODEL';
 
 /** @throws TurnwiseError `config-invalid`, `policy-unknown` */
 export function playerSource(name: string, given: unknown): PlayerSource {
   const text = String(given);
   if (text === LEARNER) return { kind: 'learner' };
   const [, kind = '', rest = ''] = /^(past|script|openai|vllm):(.*)$/.exec(text) ?? [];
-  if (kind === 'past' && /^[1-9]\d*$/.test(rest)) return { kind, every: Number(rest) };
+  const [, every, most] = /^([1-9]\d*)(?::([1-9]\d*))?$/.exec(rest) ?? [];
+  if (kind === 'past' && every !== undefined)
+    return { kind, every: Number(every), ...(most !== undefined && { most: Number(most) }) };
   const script = SCRIPTS.find((one) => one === rest);
   if (kind === 'script' && script) return { kind, script };
   if (kind === 'openai' || kind === 'vllm') {

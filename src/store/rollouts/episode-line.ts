@@ -151,6 +151,7 @@ const numberFacts = [
   'actionCount',
   'effectiveActions',
   'counterfactual',
+  'response',
   'entityShare',
   'neededCalls',
 ];

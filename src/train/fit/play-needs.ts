@@ -73,14 +73,14 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
     ...(source.seats
       ? [
           {
-            of: 'environment' as const,
-            what: `an environment with roles to seat players in, not an agent (tasks=${tasks.name} seats players)`,
-            met: ({ world }: Place) => world.agent === undefined,
-          },
-          {
             of: 'recipe' as const,
             what: `a recipe that learns from any seating, and plays episodes in no way of its own (tasks=${tasks.name} seats players)`,
             met: () => !recipe.needs?.cooperative && !recipe.needs?.roles && recipe.play === undefined,
+          },
+          {
+            of: 'environment' as const,
+            what: `an environment with roles to seat players in, not an agent (tasks=${tasks.name} seats players)`,
+            met: ({ world }: Place) => world.agent === undefined && world.roles.length > 1,
           },
         ]
       : []),

@@ -11,6 +11,13 @@ export interface Seats {
   readonly seated: ByRole<string>;
   /** Players besides the first learner by name, for one round of episodes. */
   players(batching: Batching): ReadonlyMap<string, Player>;
+  /**
+   * Players besides learners that the settings seat nowhere, and that groups of a step may seat. An earlier self is named with
+   * its step, `NAME@STEP`, once for each that is kept.
+   */
+  names(step: number): readonly string[];
+  /** Before groups are played that seat these players by name: an earlier self of a step needs its weights. */
+  ready(names: Iterable<string>): Promise<void>;
   /** Before episodes are played: an earlier self is drawn for each step; evaluations, step 0, meet the earliest. */
   before(step: number): Promise<void>;
   /** After the weights of a step are published; 0 is the warm start. */

@@ -33,7 +33,7 @@ import { initialMemory, type Memory } from './learn-step.ts';
 import { rolloutMetrics } from './metrics.ts';
 import { stepActor } from './play-step.ts';
 import { lookAll, probed } from './probes.ts';
-import { keptKeys, remembered } from './remember.ts';
+import { keptKeys, remembered, taskMetrics } from './remember.ts';
 import { selfPlayProbe } from './self-play.ts';
 import { stageBegun } from './stage-begun.ts';
 import { measuredIn, stageProgress, unmeasuredStage } from './stage-progress.ts';
@@ -222,6 +222,7 @@ export async function train(
         'episodes/under_way': state.underWay,
       }),
       ...update.metrics,
+      ...taskMetrics(own, next.tasks, step + 1),
       ...told.metrics,
       ...seen.metrics,
       'time/rollout_s': rolloutSeconds,

@@ -21,7 +21,7 @@ import { placeValues } from '../kit/place-values.ts';
 import { playedBy } from '../kit/seats.ts';
 import { staged } from '../kit/staged.ts';
 import type { Memory } from './learn-step.ts';
-import { freshTasks, groupsToPlay } from './requests.ts';
+import { freshTasks, groupsToPlay, seatable } from './requests.ts';
 import { promptsOf } from './tell-prompts.ts';
 
 /** Rounds of a step after which a source of tasks is not believed to come to an end. */
@@ -84,6 +84,7 @@ export function stepActor(
           members: own.config.rollout.group,
           memory: memory().tasks,
           rng: Rng.of('tasks', config.seed, step, round),
+          ...seatable(own, step),
         },
         wanted: round === 0 || !synchronous ? wanted : (await curated(step, groups)).wanted,
         groups: withMembers(groups, isUsable),

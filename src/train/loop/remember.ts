@@ -9,6 +9,7 @@ import { isUsable, withMembers } from '../../curation/usable.ts';
 import type { Kept } from '../kit/learn.ts';
 import type { Learner } from '../kit/learner.ts';
 import type { Memory } from './learn-step.ts';
+import { seatable } from './requests.ts';
 
 type Remembered = Pick<Memory, 'tasks' | 'turns' | 'curation'>;
 
@@ -19,16 +20,20 @@ type Remembered = Pick<Memory, 'tasks' | 'turns' | 'curation'>;
  * @throws TurnwiseError `definition-invalid`, `definition-failed`
  */
 export function remembered(
-  { config, tasks, turns, curations }: Pick<Learner, 'config' | 'tasks' | 'turns' | 'curations'>,
+  learner: Pick<Learner, 'config' | 'tasks' | 'turns' | 'curations' | 'world' | 'seats'>,
   groups: readonly Group[],
   before: Remembered,
   step: number,
 ): Remembered {
+  const { config, tasks, turns, curations } = learner;
   const usable = withMembers(groups, isUsable);
   const after = (one: Remembering, memory: Json, ...name: readonly string[]): Json =>
     one.remember(usable, { step, memory, rng: Rng.of('remember', config.seed, step, ...name) });
   return {
-    tasks: after(tasks, before.tasks, 'tasks'),
+    tasks: tasks.remember(usable, {
+      ...{ step, memory: before.tasks, rng: Rng.of('remember', config.seed, step, 'tasks') },
+      ...seatable(learner, step + 1),
+    }),
     turns: after(turns, before.turns, 'turns'),
     curation: Object.fromEntries(
       [...curations].map(([name, curation]) => [
@@ -37,6 +42,16 @@ export function remembered(
       ]),
     ),
   };
+}
+
+/** What the source of tasks says of its memory after a step: `tasks/<name>`. */
+export function taskMetrics(
+  { config, tasks }: Pick<Learner, 'config' | 'tasks'>,
+  memory: Json,
+  step: number,
+): Readonly<Record<string, number>> {
+  const told = tasks.metrics({ step, memory, rng: Rng.of('metrics', config.seed, step, 'tasks') });
+  return Object.fromEntries(Object.entries(told).map(([name, value]) => [`tasks/${name}`, value]));
 }
 
 /** The episodes that may be read again: what the recipe keeps, and whatever the memories name. */

@@ -33,6 +33,7 @@ function chosen(of: Learner, step: number, pool: Json, round = 0): Promise<Group
   const requests = of.tasks.next({
     ...{ step, round, wanted: 4, members: 3, groups: [], memory: pool },
     rng: Rng.of('tasks', 1, step, round),
+    ...{ roles: ['agent'], players: [] },
     tasks: freshTasks(of, step, round),
   });
   return groupsToPlay(of, requests, step, round * 4);

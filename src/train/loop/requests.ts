@@ -7,7 +7,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { canonicalJson, type Json } from '../../core/json/json.ts';
 import { hash32, Rng } from '../../core/rng.ts';
 import { chainOf } from '../../core/trajectory.ts';
-import type { GroupRequest, Round } from '../../curation/task-source.ts';
+import type { GroupRequest, Round, Seatable } from '../../curation/task-source.ts';
 import { readTask, taskOf, tasksOf } from '../../env/tasks/split.ts';
 import { guidanceOf } from '../../env/world.ts';
 import { LEARNER } from '../../policy/engine-policy.ts';
@@ -71,7 +71,8 @@ export async function groupsToPlay(
   promptOf?: (group: number) => string,
 ): Promise<GroupToPlay[]> {
   const { world, archive } = learner;
-  for (const { seats } of requests) if (seats) requireSeats(seats, learner);
+  for (const { seats } of requests) if (seats) requireSeats(seats, learner, step);
+  await learner.seats?.ready(requests.flatMap(({ seats = {} }) => Object.values(seats)));
   const places = requests.flatMap(({ task }) => ('place' in task ? [task.place] : []));
   const stored = await archive.read(places.map(({ episode }) => episode));
   const groups = new Map(stored.flatMap((group) => group.members.map(({ key }) => [keyText(key), group])));
@@ -110,13 +111,19 @@ export async function groupsToPlay(
   }
 }
 
+/** Whom a source may seat in a step, counted from 1. */
+export function seatable({ world, seats }: Pick<Learner, 'world' | 'seats'>, step: number): Seatable {
+  return { roles: world.roles, players: seats?.names(step) ?? [] };
+}
+
 /** @throws TurnwiseError `definition-invalid` for roles and players that are not there, and where no learner is left */
 function requireSeats(
   own: ByRole<string>,
   { world, seats, tasks, config }: Pick<Learner, 'world' | 'seats' | 'tasks' | 'config'>,
+  step: number,
 ): void {
   const wrong = (problem: string, allowed: string) => badDefinition(tasks.subject, problem, own, allowed);
-  const players = [LEARNER, ...Object.keys(config.players)];
+  const players = [...new Set([LEARNER, ...Object.keys(config.players), ...(seats?.names(step) ?? [])])];
   for (const [role, player] of Object.entries(own)) {
     if (!world.roles.includes(role))
       throw wrong(

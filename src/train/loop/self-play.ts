@@ -18,6 +18,12 @@ import {
   type InformationSet,
   type Strategy,
 } from '../../eval/exploitability.ts';
+import {
+  gamePositions,
+  type PositionGraph,
+  positionExploitability,
+  positionValue,
+} from '../../eval/positions.ts';
 import { choiceIds } from '../../policy/choices.ts';
 import { Boundary, EpisodeEnd } from '../../rollout/boundary.ts';
 import { nextAct } from '../../rollout/context/next-act.ts';
@@ -56,11 +62,29 @@ export function treeOf(world: World): GameTree | undefined {
   }
 }
 
+/** More positions than this are not asked about. */
+const MOST_ASKED = 6000;
+
+/** All positions of a game in which nothing is hidden, where the policy reads the present one alone. */
+function positionsOf({ world, config }: Pick<Learner, 'world' | 'config'>): PositionGraph | undefined {
+  if (!world.game || world.roles.length !== 2 || config.context.name !== 'latest') return undefined;
+  try {
+    const graph = gamePositions(world.game, 'test', MOST_ASKED);
+    // Rules that are told once are part of what a policy reads, and of no position.
+    const told = graph.informationSets.some(({ messages }) => messages.some(({ role }) => role === 'system'));
+    return told ? undefined : graph;
+  } catch (error) {
+    if (TurnwiseError.isInstance(error) && UNMEASURABLE.includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
 /** Measures every step of a run that plays such a game; none where there is nothing to measure. */
 export function selfPlayProbe(learner: Learner): readonly OwnProbe[] {
   // The tree knows nothing of names.
-  const tree = learner.config.rollout.exchangeEvery > 0 ? undefined : treeOf(learner.world);
-  if (!tree) return [];
+  if (learner.config.rollout.exchangeEvery > 0) return [];
+  const tree = treeOf(learner.world);
+  if (!tree) return positionProbe(learner);
   return [
     {
       name: 'self-play',
@@ -70,6 +94,28 @@ export function selfPlayProbe(learner: Learner): readonly OwnProbe[] {
         return measured
           ? { metrics: measured.metrics, state: measured.average as unknown as JsonObject }
           : {};
+      },
+    },
+  ];
+}
+
+/** Thousands of positions are asked about, so it looks when evaluations are due. There is no average: whoever reads positions recalls no past. */
+function positionProbe(learner: Learner): readonly OwnProbe[] {
+  const graph = positionsOf(learner);
+  if (!graph) return [];
+  return [
+    {
+      name: 'self-play',
+      every: learner.config.evaluation.every,
+      run: async () => {
+        const strategy = await strategyOf(learner, graph);
+        if (strategy === undefined) return {};
+        return {
+          metrics: {
+            'game/value': positionValue(graph, strategy),
+            'game/exploitability_last': positionExploitability(graph, strategy),
+          },
+        };
       },
     },
   ];
@@ -116,7 +162,10 @@ interface Question {
 }
 
 /** The policy's probability of each legal action at each information set, by scoring the action's tokens. */
-async function strategyOf(learner: Learner, tree: GameTree): Promise<Strategy | undefined> {
+async function strategyOf(
+  learner: Learner,
+  tree: Pick<GameTree, 'informationSets'>,
+): Promise<Strategy | undefined> {
   const { renderer, world, config } = learner;
   const boundary = new Boundary(new AbortController().signal, learner.watch);
   const questions: Question[] = [];

@@ -24,11 +24,12 @@ A = r, whitened over the tokens of the role (REINFORCE++)`,
       'Every round of an episode counts; the paper draws one for each agent. With a single round of feedback the two differ in the conversation agent’s two responses.',
       'The label reward λ is 0 by default, as in the joint stage; the first stage needs a positive λ, whose value is not published.',
       'A feedback turn without a following response has no improvement: DIR = 0.',
+      'A response may be several turns of one task, told by `response`: then R_c is the sum of their rewards.',
     ],
     level: 'turn',
     wholeSteps: true,
     needs: ['turns[].labelCorrect'],
-    uses: ['role', 'episode', 'turns[].wellFormed'],
+    uses: ['role', 'episode', 'turns[].wellFormed', 'turns[].response'],
     example: '--method waltzrl --set lambda=0.25 --set whiten=false',
   },
   z.strictObject({
@@ -48,7 +49,7 @@ A = r, whitened over the tokens of the role (REINFORCE++)`,
       const responses = new Map<string, readonly number[]>();
       for (const trajectory of trajectories) {
         if (trajectory.role === conversationRole)
-          responses.set(episodeKey(trajectory), turnRewards(trajectory));
+          responses.set(episodeKey(trajectory), responseScores(trajectory));
       }
       const rewards = flatTurns(trajectories, (trajectory) => {
         if (trajectory.role !== feedbackRole) return turnRewards(trajectory);
@@ -73,6 +74,17 @@ A = r, whitened over the tokens of the role (REINFORCE++)`,
       return { credits: withShaped(creditTurns(trajectories, advantages), trajectories, rewards), state };
     },
 );
+
+/** R_c of each response: the sum of its turns' rewards. */
+function responseScores(trajectory: CreditTrajectory): readonly number[] {
+  const scores: number[] = [];
+  for (const [t, reward] of turnRewards(trajectory).entries()) {
+    const at = trajectory.turns[t]!.response ?? t;
+    scores[at] = (scores[at] ?? 0) + reward;
+  }
+  // A response whose turns are not here scored nothing.
+  return Array.from(scores, (score) => score ?? 0);
+}
 
 function alone({ id, role }: CreditTrajectory, wanted: string): TurnwiseError {
   return new TurnwiseError('credit-needs-partner', {

@@ -144,6 +144,7 @@ const turnExtras = [
   'actionCount',
   'effectiveActions',
   'labelCorrect',
+  'response',
   'wellFormed',
   'counterfactual',
   'teacherGaps',
