@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|steps [NAME …] [--report]|lmrl [TASK …] [--seeds N] [--report]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -8,6 +8,7 @@ import { benchCredit } from './credit.ts';
 import { benchEngine } from './engine.ts';
 import { benchEnvironmentServer } from './env-server.ts';
 import { benchGateway } from './gateway.ts';
+import { benchLmrl } from './lmrl/lmrl.ts';
 import { benchMemory } from './memory.ts';
 import { benchMethods } from './methods/main.ts';
 import { benchProduct } from './product/product.ts';
@@ -19,7 +20,9 @@ import { benchStore } from './store.ts';
 import { benchStream } from './stream.ts';
 import { benchTinker } from './tinker.ts';
 import { benchView } from './view.ts';
+import { writeFigures } from './worlds/figures.ts';
 import { benchLearning } from './worlds/learning.ts';
+import { benchSpeed } from './worlds/speed.ts';
 
 const machine = {
   processor: cpus()[0]?.model ?? 'unknown',
@@ -71,6 +74,15 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
       report: values.report,
       ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
     }),
+  lmrl: (names) =>
+    benchLmrl(names, {
+      report: values.report,
+      ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
+    }),
+  steps: async (names) => {
+    const seen = values.report ? {} : await benchSpeed(names);
+    return { ...seen, page: writeFigures(new URL('../../', import.meta.url).pathname) };
+  },
   methods: (names) =>
     benchMethods(names, {
       report: values.report,
