@@ -46,7 +46,7 @@ export function figuresPage(
   is that over the steps of a reducer that does nothing. The last column names Python originals with their steps a second, and how many times as fast this package is.
   All episodes are random ones, played again from their seeds. Both sides take turns, three times ${SECONDS_TEXT}; ratios are medians of the pairs.
 
-Seen on ${machine}. \`PYTHON\` names the Python that has the originals (\`pip install gymnasium minigrid textarena textworld open-spiel pettingzoo
+Seen on ${machine}, beside other work. \`PYTHON\` names the Python that has the originals (\`pip install gymnasium minigrid textarena textworld open-spiel pettingzoo
 scienceworld\`). open-spiel's games are C++; scienceworld runs in a Java machine, whose time is counted; the originals of text-nav and household are a generated game of
 TextWorld, on which theirs stand, and those of missions and science-lab have many more rules than ours.
 

@@ -17,7 +17,7 @@ import { fromEnvironment } from '../../src/env/from-environment.ts';
 import { playEpisode } from '../../src/env/play.ts';
 import type { World } from '../../src/env/world.ts';
 import { environmentNames, findEnvironment } from '../../src/run/load/environments.ts';
-import { median } from '../engine-sampling.ts';
+import { median } from '../engine/sampling.ts';
 import { scripted } from './scripted.ts';
 
 const repository = new URL('../../../', import.meta.url).pathname;

@@ -93,7 +93,7 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
     clone: { demonstrations: 1000, beginnerShare: 0.5, randomRate: 0.05, steps: 300, batch: 16 },
     rollout: { tasks: 16, group: 8 },
     optimizer: { learningRate: 3e-4 },
-    steps: 40,
+    steps: 100,
   },
   create: ({ wording, ...options }) => fromEnvironment(shop(options), { wording }),
 });
