@@ -73,6 +73,8 @@ interface Reducer<Task, State> {
    * before. Absent: what contexts write by themselves, mostly the acts so far.
    */
   notes?(state: State): string;
+  /** The same slot by slot: what a scripted player writes into a task graph. */
+  slots?(state: State): Readonly<Record<string, string>>;
   /** A picture of the state for people. */
   render?(state: State): string;
   /** The action that answers the task at once, or several of which each does; for tasks that one action answers. */

@@ -124,6 +124,10 @@ export class EnvironmentSession<State = Json> implements Session {
     return this.#environment.notes?.(this.#state);
   }
 
+  slots(_role: Role): Readonly<Record<string, string>> | undefined {
+    return this.#environment.slots?.(this.#state);
+  }
+
   render(): string {
     return this.#environment.render?.(this.#state) ?? canonicalJson(this.#state as Json);
   }

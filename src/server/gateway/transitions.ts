@@ -1,6 +1,7 @@
 /** What an agent did between its calls: a transition closes each of its acts, in order of time. */
 
 import type { Call, Transition } from '../../core/episode.ts';
+import type { Facts } from '../../core/facts.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { StepMetrics } from '../../env/scores/metrics.ts';
 import { AGENT } from '../../env/session.ts';
@@ -25,7 +26,12 @@ export const answeredAt = ({ at, waitMs, policyMs }: Call): number => at + waitM
  * @param along rewards along the way, by call: of its turn, or of the turn that a call which is no act belongs to
  */
 export function transitionsOf(
-  calls: readonly { readonly call: Call; readonly anchor: string; readonly hidden?: true }[],
+  calls: readonly {
+    readonly call: Call;
+    readonly anchor: string;
+    readonly facts?: Facts;
+    readonly hidden?: true;
+  }[],
   { reward = 0, metrics, info, at }: AgentEnd,
   along: ReadonlyMap<number, number> = new Map(),
 ): Transition[] {
@@ -39,7 +45,7 @@ export function transitionsOf(
     along,
   );
   let next = 0;
-  const transitions = acts.map(({ call, anchor }): Transition => {
+  const transitions = acts.map(({ call, anchor, facts }): Transition => {
     const answered = answeredAt(call);
     while (next < asked.length && asked[next]! < answered) next++;
     return {
@@ -49,6 +55,7 @@ export function transitionsOf(
       action: call.text,
       valid: call.problem === undefined,
       rewards: { [AGENT]: earned.get(call.id) ?? 0 },
+      ...(facts && { facts }),
       at: answered,
       environmentMs: Math.max(0, (asked[next] ?? at) - answered),
     };

@@ -10,13 +10,34 @@ import type { Need, Place } from './need.ts';
 
 /** What the source of tasks, the turn control and the curations need. */
 export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
-  const { tasks, turns, curation } = config;
+  const { tasks, turns, curation, context } = config;
+  const strategy = catalogue.contexts.find(context.name);
   const source = catalogue.tasks.find(tasks.name);
   const control = catalogue.turns.find(turns.name);
   const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
   const lonely = Object.keys(curation).find((name) => catalogue.curations.find(name).oneRole);
   const branches: Need['met'] = () => recipe.act === undefined;
+  const { reads } = control;
   return [
+    ...(strategy.needsTools
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment of tools, or an agent (context=${context.name} decides which of them are offered)`,
+            met: ({ world }: Place) => world.agent !== undefined || (world.protocol?.tools?.length ?? 0) > 0,
+          },
+        ]
+      : []),
+    ...(reads !== undefined
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment or a context that gives \`${reads}\`, such as ${givers(catalogue, reads)} (turns=${turns.name} reads it)`,
+            met: ({ world }: Place) =>
+              world.facts?.includes(reads) || strategy.gives?.includes(reads) || false,
+          },
+        ]
+      : []),
     ...(source.places
       ? [
           {
@@ -79,6 +100,12 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
       : []),
   ];
 }
+
+const givers = ({ contexts }: Catalogue, field: string): string =>
+  contexts.all
+    .filter(({ gives }) => gives?.includes(field))
+    .map(({ name }) => `context=${name}`)
+    .join(' or ');
 
 /** What a step that is learned in parts, or played ahead, cannot do. */
 export function needsOfParts(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
