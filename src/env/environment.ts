@@ -79,6 +79,11 @@ interface Reducer<Task, State> {
   render?(state: State): string;
   /** The action that answers the task at once, or several of which each does; for tasks that one action answers. */
   truth?(task: Task): string | readonly string[];
+  /**
+   * What helps with a task, said before the first turn: a hint at level 1, more of it at higher levels, undefined where there is
+   * no more. The source of tasks `guidance` asks for it.
+   */
+  guidance?(task: Task, level: number): string | undefined;
   /** Rewards that compare the episodes of a group. */
   readonly scoreGroup?: ScoreGroup;
   /** A second wording, for models that read; pretrained models get it. */

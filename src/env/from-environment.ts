@@ -168,6 +168,9 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
     ...(environment.truth && {
       truth: (task) => inForm(environment.truth!(task as Task), protocol),
     }),
+    ...(environment.guidance && {
+      guidance: (task: Json, level: number) => environment.guidance!(task as Task, level),
+    }),
     ...(environment.scoreGroup && { scoreGroup: environment.scoreGroup }),
     async open(task, rng, startRng = rng.fork('start')) {
       const start = environment.start(task as Task, startRng);

@@ -8,6 +8,7 @@ import type { Split } from '../env/environment.ts';
 import { readTask, tasksOf } from '../env/tasks/split.ts';
 import { type CollectOptions, collectGroups } from '../rollout/collect.ts';
 import { environmentMetrics } from '../rollout/environment-metrics.ts';
+import { type Search, searched } from '../rollout/explore/searched.ts';
 import { scoreGroups } from '../rollout/score-groups.ts';
 
 export interface EvaluationResult {
@@ -23,6 +24,8 @@ export interface EvaluationResult {
   readonly returnInterval: readonly [number, number];
   /** Mean turns of an episode. */
   readonly turns: number;
+  /** Where each episode was searched for: mean steps of the environment that it took. */
+  readonly searched?: number;
   readonly stops: Readonly<Partial<Record<StopReason, number>>>;
   /** What the environment told of itself: `env/<name>` (docs/metrics.md). Absent where it told nothing. */
   readonly metrics?: Readonly<Record<string, number>>;
@@ -39,24 +42,32 @@ export interface Evaluation {
  * @throws TurnwiseError `split-empty`
  */
 export async function evaluate(
-  options: CollectOptions & { readonly split: Split; readonly tasks: number; readonly step: number },
+  options: CollectOptions & {
+    readonly split: Split;
+    readonly tasks: number;
+    readonly step: number;
+    /** Searches for the episode of each task, where not the first that is sampled is to count. */
+    readonly search?: Search;
+  },
 ): Promise<Evaluation> {
   const set = tasksOf(options.world, options.split);
   const tasks = Math.min(options.tasks, set.size * repeatsOf(set.size, options.tasks));
-  const played = await collectGroups(
-    Array.from({ length: tasks }, (_, index) => ({
-      step: options.step,
-      // Every evaluation has the same chance, so that before and after differ in the policy alone.
-      drawsAs: 0,
-      group: index,
-      split: options.split,
-      index: index % set.size,
-      ...readTask(options.world, set, index % set.size),
-      members: 1,
-    })),
-    options,
-  );
-  const groups = await scoreGroups(played, options);
+  const requests = Array.from({ length: tasks }, (_, index) => ({
+    step: options.step,
+    // Every evaluation has the same chance, so that before and after differ in the policy alone.
+    drawsAs: 0,
+    group: index,
+    split: options.split,
+    index: index % set.size,
+    ...readTask(options.world, set, index % set.size),
+    members: 1,
+  }));
+  if (options.search) {
+    const { groups: found, steps } = await searched(requests, { ...options, ...options.search });
+    const groups = await scoreGroups(found, options);
+    return { result: { ...summarise(groups, options.counts), searched: steps / Math.max(1, tasks) }, groups };
+  }
+  const groups = await scoreGroups(await collectGroups(requests, options), options);
   return { result: summarise(groups, options.counts), groups };
 }
 

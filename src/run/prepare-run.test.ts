@@ -167,7 +167,7 @@ test('an engine that lacks something is named as the reason', () => {
 test('tasks, turns and curations are checked by name, by option and by what the recipe can serve', () => {
   expect(refusal('rloo', { tasks: { name: 'revisit', share: 0.25 } })).toBe('served');
   expect(refusal('rloo', { tasks: { name: 'revizit' } })).toContain(
-    'unknown-tasks: There is no such source of tasks. Seen: "revizit". Allowed: uniform, revisit, failure-replay, dart. Did you mean "revisit"?',
+    'unknown-tasks: There is no such source of tasks. Seen: "revizit". Allowed: uniform, revisit, failure-replay, dart, guidance. Did you mean "revisit"?',
   );
   expect(refusal('rloo', { tasks: { name: 'uniform', share: 0.25 } })).toContain(
     'config-unknown-key: Source of tasks "uniform" has no setting "tasks.share"',
