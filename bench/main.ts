@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|horizon [CONTEXT …]|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--most N] [--again] [--report]|families [--steps N]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|horizon [CONTEXT …]|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|steps [NAME …] [--report]|lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--most N] [--again] [--report]|families [--steps N]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,9 @@ import { benchStore } from './store.ts';
 import { benchStream } from './stream.ts';
 import { benchTinker } from './tinker.ts';
 import { benchView } from './view.ts';
+import { writeFigures } from './worlds/figures.ts';
 import { benchLearning } from './worlds/learning.ts';
+import { benchSpeed } from './worlds/speed.ts';
 
 const machine = {
   processor: cpus()[0]?.model ?? 'unknown',
@@ -82,6 +84,10 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
       ...numbersOf({ seconds: values.seconds, most: values.most }),
     }),
   families: (names) => benchFamilies(names, numbersOf({ steps: values.steps })),
+  steps: async (names) => {
+    const seen = values.report ? {} : await benchSpeed(names);
+    return { ...seen, page: writeFigures(new URL('../../', import.meta.url).pathname) };
+  },
   methods: (names) =>
     benchMethods(names, {
       report: values.report,

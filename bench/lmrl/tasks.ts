@@ -41,7 +41,10 @@ export const TASKS: readonly LmrlTask[] = [
   {
     name: 'maze-po',
     title: 'Maze PO',
-    missing: 'the maze here is fully observed',
+    environment: 'maze',
+    set: ['observed=partially'],
+    players: 'expert,expert~0.7=3,random=6',
+    least: -41,
     paper: paper(53.1, 50.1, 52.5, 76.3, 42.4),
   },
   {

@@ -8,10 +8,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { measurePlayer } from '../../src/env/play.ts';
-import type { PlayerKind, World } from '../../src/env/world.ts';
 import { environmentNames, findEnvironment } from '../../src/run/load/environments.ts';
+import { writeFigures } from './figures.ts';
 import { learningPage } from './learning-page.ts';
+import { scripted } from './scripted.ts';
 
 const repository = new URL('../../../', import.meta.url).pathname;
 const folder = join(repository, 'bench/worlds/results');
@@ -67,6 +67,7 @@ export async function benchLearning(
   if (!report) for (const name of names.length > 0 ? names : environmentNames) await learn(name, seeds);
   const stored = readResults(folder);
   writeFileSync(page, learningPage(stored));
+  writeFigures(repository);
   return { environments: stored.length, page: 'docs/learned-worlds.md' };
 }
 
@@ -101,7 +102,7 @@ async function learn(environment: string, count: number): Promise<void> {
     commit: commit(),
     recipe,
     roles: [...world.roles],
-    scripted: await scripted(world),
+    scripted: await scripted(world, scriptedEpisodes),
     seeds: seeds.sort((a, b) => a.seed - b.seed),
     failed,
   };
@@ -111,13 +112,18 @@ async function learn(environment: string, count: number): Promise<void> {
 const told = ({ before, after, seconds }: SeedResult): string =>
   `success ${before.success.toFixed(3)} → ${after.success.toFixed(3)} in ${Math.round(seconds)} s`;
 
-type Trained = { readonly recipe: string; readonly result: SeedResult } | { readonly reason: string };
+export type Trained = { readonly recipe: string; readonly result: SeedResult } | { readonly reason: string };
 
-/** One run as a user starts it. */
-async function trained(environment: string, seed: number): Promise<Trained> {
+/** One run as a user starts it, with further words of its command and settings. */
+export async function trained(
+  environment: string,
+  seed: number,
+  further: readonly string[] = [],
+  given: readonly string[] = [],
+): Promise<Trained> {
   const runs = mkdtempSync(join(tmpdir(), 'turnwise-learning-'));
-  const words = ['train', environment, '--runs', runs, '--name', 'run', '--json'];
-  const settings = [`seed=${seed}`, 'threads=1'].flatMap((setting) => ['--set', setting]);
+  const words = ['train', environment, '--runs', runs, '--name', 'run', '--json', ...further];
+  const settings = [`seed=${seed}`, 'threads=1', ...given].flatMap((setting) => ['--set', setting]);
   const began = performance.now();
   try {
     const { code, errors } = await ended([...words, ...settings]);
@@ -159,23 +165,16 @@ function ended(words: readonly string[]): Promise<{ code: number | null; errors:
   });
 }
 
-async function scripted(world: World): Promise<LearningResult['scripted']> {
-  const players: PlayerKind[] = ['random', 'beginner', 'expert'];
-  const means: LearningResult['scripted'] = {};
-  for (const player of players) {
-    try {
-      means[player] = await measurePlayer(world, player, scriptedEpisodes);
-    } catch {
-      // Not every environment has all three.
-    }
-  }
-  return means;
-}
-
-function commit(): string {
+export function commit(): string {
   const git = (...words: string[]): string =>
     execFileSync('git', words, { cwd: repository, encoding: 'utf8' }).trim();
-  const own = [':!bench/worlds/results', ':!docs/learned-worlds.md'];
+  const own = [
+    ':!bench/worlds/results',
+    ':!docs/learned-worlds.md',
+    ':!docs/environment-figures.md',
+    ':!docs/lmrl-gym.md',
+    ':!bench/lmrl/results',
+  ];
   const isClean = git('status', '--porcelain', '--', '.', ...own) === '';
   return `${git('rev-parse', '--short=8', 'HEAD')}${isClean ? '' : ' and changes'}`;
 }

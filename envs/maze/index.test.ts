@@ -175,5 +175,25 @@ describe('facts for credit', () => {
   });
 });
 
+it('partially observed, only walls are told, and rules stay as they are', async () => {
+  const partial = maze({ ...defaults, observed: 'partially' });
+  const opening = (row: number, column: number): string =>
+    partial.start({ row, column }, rng).messages[0]!.content;
+  expect(opening(5, 7)).toBe('left:free right:free up:wall down:wall');
+  expect(opening(6, 6)).toBe(opening(7, 6));
+  // The goal below looks like any free cell.
+  expect(opening(7, 6)).toBe('left:wall right:wall up:free down:free');
+  expect(new Set(STARTS.map(({ row, column }) => opening(row, column))).size).toBeLessThan(25);
+  expect(partial.natural!.observe({ row: 7, column: 6, turn: 0 })).toBe('There are walls: left, right.');
+  expect(partial.natural!.instructions).not.toMatch(/row|column/);
+  const games = STARTS.map((start) =>
+    playEpisode(world.create({ ...defaults, observed: 'partially' }), start, 0, 'expert'),
+  );
+  const returns = (await Promise.all(games)).map(({ outcome }) => outcome);
+  expect(returns.reduce((sum, one) => sum + one, 0) / 25).toBe(-6.84);
+});
+
 it('keeps the laws with other numbers', () =>
-  environmentLaws(world, { options: [{ maxTurns: 1 }, { maxTurns: 12 }, { heldOutStarts: 3 }] }));
+  environmentLaws(world, {
+    options: [{ observed: 'partially' }, { maxTurns: 1 }, { maxTurns: 12 }, { heldOutStarts: 3 }],
+  }));

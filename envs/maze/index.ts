@@ -1,4 +1,4 @@
-/** Maze: LMRL-Gym's fully observed "double T maze" (arXiv 2311.18232), with its layout, moves and rewards. */
+/** Maze: LMRL-Gym's "double T maze" (arXiv 2311.18232), fully or partially observed, with its layout, moves and rewards. */
 
 import { z } from 'zod';
 import type { Json } from '../../src/core/json/json.ts';
@@ -14,6 +14,7 @@ export type MazeTask = { readonly row: number; readonly column: number };
 export type MazeState = MazeTask & { readonly turn: number };
 
 export interface MazeOptions {
+  readonly observed: 'fully' | 'partially';
   readonly maxTurns: number;
   readonly heldOutStarts: number;
 }
@@ -24,6 +25,10 @@ export const STARTS: readonly MazeTask[] = LAYOUT.flatMap((line, row) =>
 );
 
 const optionsSchema = z.strictObject({
+  observed: z
+    .enum(['fully', 'partially'])
+    .default('fully')
+    .describe('partially: only the walls around are told, neither the cell nor the goal'),
   maxTurns: z
     .int()
     .min(1)
@@ -44,12 +49,14 @@ const optionsSchema = z.strictObject({
  * wall. The move after the last allowed one is not made: it pays −1 and ends the episode, as in the original.
  */
 export function maze(options: MazeOptions): Environment<MazeTask, MazeState> {
+  const isFull = options.observed === 'fully';
+  const observe = isFull ? wholeCell : wallsOf;
   const shuffled = Rng.of('maze', 'held-out').shuffle(STARTS);
   const heldOut = shuffled.slice(0, options.heldOutStarts);
   const training = STARTS.filter((start) => !heldOut.includes(start));
   return defineEnvironment<MazeTask, MazeState>({
     name: 'maze',
-    description: "LMRL-Gym's fully observed maze: reach the goal in as few moves as possible.",
+    description: "LMRL-Gym's maze: reach the goal in as few moves as possible.",
     maxTurns: options.maxTurns + 1,
     facts: ['dense', 'effectiveActions'],
     tasks: (split) => {
@@ -111,7 +118,7 @@ export function maze(options: MazeOptions): Environment<MazeTask, MazeState> {
       LAYOUT.map((line, r) => (r === row ? `${line.slice(0, column)}@${line.slice(column + 1)}` : line)).join(
         '\n',
       ),
-    natural: mazeSentences,
+    natural: mazeSentences(isFull),
   });
 }
 
@@ -122,9 +129,16 @@ function progress(from: MazeTask, to: MazeTask): Json {
 }
 
 /** Where the agent is and what lies on each side. Six words that mean something alone. */
-function observe(cell: MazeTask): string {
+function wholeCell(cell: MazeTask): string {
   const sides = sidesOf(cell).map(([side, content]) => `${side}:${content}`);
   return [`row${cell.row}`, `column${cell.column}`, ...sides].join(' ');
+}
+
+/** The walls alone: cells that look alike are told apart by what came before. */
+function wallsOf(cell: MazeTask): string {
+  return sidesOf(cell)
+    .map(([side, content]) => `${side}:${content === 'wall' ? 'wall' : 'free'}`)
+    .join(' ');
 }
 
 /** `left` or, as in LMRL-Gym, `move left`. */
@@ -156,7 +170,7 @@ const DISTANCES: ReadonlyMap<string, number> = (() => {
 
 export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   name: 'maze',
-  description: "LMRL-Gym's fully observed maze: reach the goal in as few moves as possible.",
+  description: "LMRL-Gym's maze: reach the goal in as few moves as possible.",
   options: optionsSchema,
   settings: {
     steps: 40,

@@ -43,6 +43,8 @@ const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
   crafting: async () => (await import('../../../envs/crafting/index.ts')).world,
   missions: async () => (await import('../../../envs/missions/index.ts')).world,
   household: async () => (await import('../../../envs/household/index.ts')).world,
+  'science-lab': async () => (await import('../../../envs/science-lab/index.ts')).world,
+  shop: async () => (await import('../../../envs/shop/index.ts')).world,
   errands: async () => (await import('../../../envs/errands/index.ts')).world,
 };
 
