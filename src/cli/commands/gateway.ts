@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import type { Episode, Role } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import type { StopReason } from '../../core/stop.ts';
@@ -11,8 +12,8 @@ import type { ConversationRow } from '../../data/row.ts';
 import { rowsOfEpisode } from '../../data/rows-of-episode.ts';
 import { appendRows, endLine } from '../../data/write-rows.ts';
 import { continuous } from '../../policy/batching.ts';
-import { enginePolicy } from '../../policy/engine-policy.ts';
 import type { Context } from '../../rollout/context/strategy.ts';
+import { isSeated } from '../../run/model/agent-run.ts';
 import { openChatEngine } from '../../run/model/chat-engine.ts';
 import { tokenizerOfCard } from '../../run/model/tokenizer-hash.ts';
 import { type OpenedCheckpoint, openCheckpoint } from '../../run/open-checkpoint.ts';
@@ -24,6 +25,7 @@ import { SessionKeys } from '../../server/gateway/session-keys.ts';
 import { episodeOf, type SessionRecord } from '../../server/gateway/session-record.ts';
 import { type SpendMeter, spentText } from '../../server/gateway/spend.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream/upstream-model.ts';
+import { promptPlayers } from '../../train/kit/learner.ts';
 import { conversationRendererOf } from '../../train/model-card.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { allowHostOption } from '../served-key.ts';
@@ -83,7 +85,7 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
     const { record, host, allowHost, port, sessionCalls, leaseMs, drainMs } = given;
     const meter = meterOf(given);
     if (given.policy === undefined) requireNoLimits(given);
-    const { model, context, environment, tokenizer, close } = await open(
+    const { model, seats, context, environment, tokenizer, close } = await open(
       run,
       given,
       meter,
@@ -101,13 +103,15 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
         name: `gateway/${sessions++}`,
         seed: Rng.of('gateway', process.pid, Date.now(), sessions).uint32(),
         model,
+        ...(seats && { seats }),
         context,
         maxCalls: sessionCalls,
       }),
       onEnd: (ended) => {
         if (record === undefined || keys === undefined) return;
         const about = { key: keys.next(ended.task), version: model.version, stop: stopOf(ended) };
-        const episode = episodeOf(ended, about);
+        const seated = seats && Object.fromEntries([model, ...seats].map(seatOf));
+        const episode = episodeOf(ended, { ...about, ...(seated && { seats: seated }) });
         const rows = rowsOfEpisode(episode, episode, {
           kind: 'gateway',
           ...(run !== undefined && { run }),
@@ -166,6 +170,8 @@ const ANY = 'gateway';
 
 interface Served {
   readonly model: ChatModel;
+  /** Of the other roles of the agent. */
+  readonly seats?: readonly ChatModel[];
   /** What it reads of conversations: as `--set` says, else as the run was trained, else everything. */
   readonly context: Context;
   /** What episodes that are kept are said to be of. */
@@ -230,10 +236,17 @@ async function trained(
   const context = await contextOfRun(learner, set);
   const renderer = await conversationRendererOf(learner.card, learner.config);
   // Nobody is waited for: each call is sampled when it comes.
-  const policy = enginePolicy(learner.engine, renderer, continuous);
+  const playerOf = promptPlayers({ ...learner, renderer }, continuous);
   const { contextLength, schemas: constrains } = learner.engine.capabilities;
+  const seated = isSeated(learner.world.agent);
+  const [model, ...seats] = learner.world.roles.map((role): ChatModel => {
+    const { name: player, policy } = playerOf(role);
+    const common = { policy, renderer, contextLength, constrains };
+    return policyModel({ ...common, ...(seated && { seat: { role, player } }) });
+  }) as [ChatModel, ...ChatModel[]];
   return {
-    model: policyModel({ policy, renderer, contextLength, constrains }),
+    model,
+    ...(seats.length > 0 && { seats }),
     context,
     environment: learner.world.name,
     tokenizer: tokenizerOfCard(learner.card),
@@ -272,6 +285,11 @@ function nothingToServe(seen: string): TurnwiseError {
     next: 'List runs with: turnwise runs',
   });
 }
+
+const seatOf = ({ role, name, author, version }: ChatModel): [Role, Episode['seats'][Role]] => [
+  role ?? name,
+  { player: author.name, version },
+];
 
 /** A session that was closed has ended; one whose lease ran out may have been given up in the middle. */
 function stopOf({ status }: SessionRecord): StopReason {

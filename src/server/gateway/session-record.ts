@@ -1,6 +1,6 @@
 /** A session after its end, or as it stands: what HTTP answers, what is kept, and the episode that it was. */
 
-import type { Call, Episode, EpisodeKey, Transition, Untrainable } from '../../core/episode.ts';
+import type { ByRole, Call, Episode, EpisodeKey, Transition, Untrainable } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { ToolDeclaration } from '../../core/messages.ts';
 import type { StopReason } from '../../core/stop.ts';
@@ -30,23 +30,27 @@ export interface EpisodeAbout {
   readonly key: EpisodeKey;
   /** Of the weights, when the episode began. */
   readonly version: number;
+  /** Who plays which role. Default: the learner the one that there is. */
+  readonly seats?: Episode['seats'];
   readonly stop: StopReason;
   readonly failure?: string;
 }
 
 export function episodeOf(
   { task = null, calls, transitions, tools, reward = 0, success }: SessionRecord,
-  { key, version, stop, failure }: EpisodeAbout,
+  { key, version, seats = { [AGENT]: { player: LEARNER, version } }, stop, failure }: EpisodeAbout,
 ): Episode {
+  const ofRoles = <T>(value: (role: string) => T): ByRole<T> =>
+    Object.fromEntries(Object.keys(seats).map((role) => [role, value(role)]));
   return {
     key,
     task,
     calls,
     transitions,
     tools,
-    seats: { [AGENT]: { player: LEARNER, version } },
-    outcome: { [AGENT]: transitions.reduce((sum, { rewards }) => sum + (rewards[AGENT] ?? 0), 0) },
-    success: { [AGENT]: success ?? reward > 0 },
+    seats,
+    outcome: ofRoles((role) => transitions.reduce((sum, { rewards }) => sum + (rewards[role] ?? 0), 0)),
+    success: ofRoles(() => success ?? reward > 0),
     stop,
     ...(failure !== undefined && { failure }),
   };
