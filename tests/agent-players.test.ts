@@ -36,7 +36,10 @@ const relay = defineAgent<{ readonly word: string }>({
       rewards: { planner: plan === `say ${task.word}` ? 0.5 : 0 },
     };
   },
-  demonstrate: ({ task, role }) => ({ content: role === 'planner' ? `say ${task.word}` : task.word }),
+  demonstrate({ task, role, rng }) {
+    if (role === 'worker') return { content: task.word };
+    return { content: `say ${rng.chance(0.6) ? task.word : rng.pick(words)}` };
+  },
 });
 
 const small: TrainSettings = {
