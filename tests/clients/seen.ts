@@ -23,6 +23,8 @@ export interface Seen {
 
 const TITLES: Partial<Readonly<Record<Column, string>>> = { conversations: 'two at once' };
 const ABSENT = '–';
+/** Names of packages, functions and classes. */
+const CODE = /^openai|@[\w-]+\/[\w-]+|[\w.]+\(\)|Chat[A-Z]\w+/g;
 
 /** The paths of each cell, by client; where versions of Node differ, both. */
 export function pageTable(files: readonly Seen[]): string {
@@ -30,7 +32,7 @@ export function pageTable(files: readonly Seen[]): string {
   const lines = clients.map((client) => {
     const rows = files.map(({ rows }) => rows.find((row) => row.client === client));
     return [
-      client,
+      client.replaceAll(CODE, '`$&`'),
       ...rows.map((row) => (row ? shortVersion(row) : ABSENT)),
       ...COLUMNS.map((column) => {
         const paths = rows.flatMap((row) => (row ? [row.cells[column]?.paths ?? ABSENT] : []));

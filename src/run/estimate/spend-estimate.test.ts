@@ -50,6 +50,7 @@ test('users, judges and players elsewhere are named, with the most calls that th
 
 test('a run that goes on asks for the rest, and a limit is a limit', () => {
   const asking = world('openai:http://localhost/v1#a');
-  expect(spendEstimate(asking, config, {}, 9)?.message).toContain('At most 290 calls.');
+  // A step of 8 episodes, an evaluation on the way and one at the end: 2 × (3 + 6).
+  expect(spendEstimate(asking, config, {}, 9)?.message).toContain('At most 130 calls.');
   expect(spendEstimate(asking, config, { maxCalls: 7 })?.message).toContain('At most 7 calls.');
 });

@@ -23,11 +23,12 @@ export function askedElsewhere(
 }
 
 /** Episodes that a run plays at most: demonstrations, steps, and evaluations, sampled and greedy. */
-function mostEpisodes(config: TrainConfig): number {
-  const { steps, clone, rollout, evaluation } = config;
-  const shown = config.model.pretrained === '' || clone.steps > 0 ? clone.demonstrations : 0;
-  const during = evaluation.every === 0 ? 0 : Math.floor(steps / evaluation.every) * evaluation.tasks;
-  return shown + steps * rollout.tasks * rollout.group + 2 * (2 * evaluation.finalTasks + during);
+function mostEpisodes({ steps, clone, model, rollout, evaluation }: TrainConfig, done: number): number {
+  const { every, tasks, finalTasks } = evaluation;
+  const shown = model.pretrained === '' || clone.steps > 0 ? clone.demonstrations : 0;
+  const before = done === 0 ? shown + 2 * finalTasks : 0;
+  const during = every === 0 ? 0 : Math.floor(steps / every) - Math.floor(done / every);
+  return before + (steps - done) * rollout.tasks * rollout.group + 2 * (during * tasks + finalTasks);
 }
 
 /**
@@ -44,8 +45,7 @@ export function spendEstimate(
   const names = askedElsewhere(world, config);
   if (names.length === 0) return undefined;
   const { maxTurns } = config.rollout;
-  const episodes = mostEpisodes({ ...config, steps: config.steps - done });
-  const calls = episodes * (maxTurns === 0 ? world.maxTurns : maxTurns);
+  const calls = mostEpisodes(config, done) * (maxTurns === 0 ? world.maxTurns : maxTurns);
   return {
     type: 'warning',
     code: 'spend-estimate',

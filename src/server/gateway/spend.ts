@@ -82,7 +82,9 @@ export class SpendMeter {
     const key = request.call.temperature === 0 ? keyOf(model, request) : undefined;
     if (key === undefined) return this.#ask(model, request);
     // A question that fails, or whose client hung up, is asked by whoever waits.
-    const known = this.#answers.get(key) ?? (await this.#asked.get(key)?.catch(() => undefined));
+    const underWay = this.#asked.get(key);
+    const shared = underWay && (await underWay.catch(() => undefined));
+    const known = shared ?? this.#answers.get(key);
     if (known) {
       this.#cached++;
       return known;
