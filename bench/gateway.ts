@@ -15,8 +15,8 @@ import type { PromptPolicy } from '../src/policy/policy.ts';
 import { Gateway } from '../src/server/gateway/gateway.ts';
 import { policyModel } from '../src/server/gateway/policy-model.ts';
 import type { GatewaySession } from '../src/server/gateway/session.ts';
-import { median } from './engine-sampling.ts';
-import { demo, small } from './shapes.ts';
+import { median } from './engine/sampling.ts';
+import { demo, small } from './engine/shapes.ts';
 
 const TOKENS = 32;
 const ALONE = 200;

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { benchAsynchrony } from './asynchrony/asynchrony.ts';
 import { benchBrowser } from './browser.ts';
 import { benchCredit } from './credit.ts';
-import { benchEngine } from './engine.ts';
+import { benchEngine } from './engine/engine.ts';
 import { benchEnvironmentServer } from './env-server.ts';
 import { benchGateway } from './gateway.ts';
 import { benchMemory } from './memory.ts';

@@ -1,7 +1,7 @@
 /** A call of a sandbox by itself, and beside 20 others that loop until their limit of 200 ms; and whether a call costs more after many. */
 
 import { createSandbox, type Sandbox } from '../src/env/sandbox/sandbox.ts';
-import { median } from './engine-sampling.ts';
+import { median } from './engine/sampling.ts';
 
 const limits = { timeLimitMs: 1000, memoryLimitBytes: 16 * 2 ** 20, outputLimit: 10_000 };
 const LOOPS = 20;

@@ -3,7 +3,7 @@
 import { openChatEngine } from '../src/run/model/chat-engine.ts';
 import { Gateway } from '../src/server/gateway/gateway.ts';
 import { policyModel } from '../src/server/gateway/policy-model.ts';
-import { median } from './engine-sampling.ts';
+import { median } from './engine/sampling.ts';
 
 const runs = 5;
 const tokens = 64;

@@ -143,7 +143,7 @@ export class RunProgress {
     const { phase, done, total, waitingFor } = this.waiting;
     if (phase === 'train' && done === total) return `gradient steps on ${total} episodes`;
     const isNamed = phase === this.phase || phase === 'evaluate';
-    return `${isNamed ? '' : `${phaseNames[phase]}, `}${done} of ${total} ${waitingFor ?? 'episodes'}`;
+    return `${isNamed ? '' : `${phaseNames[phase]}, `}${total} ${waitingFor ?? 'episodes'}, ${done} done`;
   }
 
   /** How many tokens that has taken so far, and how many a second. */

@@ -42,7 +42,7 @@ describe('on a terminal', () => {
         step 2     ━━━━━━━━━━━━━───────────── 4  reinforcing, 11s left
         success      0.70  ▅▆
         tokens/s   12.3k acting, 6.10k learning
-        waits for  3 of 64 episodes
+        waits for  64 episodes, 3 done
       "
     `);
     display.close();
@@ -139,7 +139,7 @@ describe('on a terminal', () => {
         about 2.6 GB of memory, of 20 GB free; evaluations play 64 tasks before and after, 20 along the way
 
         phase      evaluating before training, 8.8s left
-        waits for  0 of 64 episodes, 2.40k tokens at 600/s
+        waits for  64 episodes, 0 done, 2.40k tokens at 600/s
       "
     `);
     now += 4000;

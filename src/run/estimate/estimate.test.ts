@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createEmbeddedEngine } from '../../engine/embedded/embedded-engine.ts';
 import { tiny } from '../../engine/embedded/testing/tiny-engine.ts';
 import { trainConfigSchema } from '../../train/config/config.ts';
-import { evaluationSizes, stepSeconds } from './estimate.ts';
+import { episodeSeconds, evaluationSizes, stepSeconds } from './estimate.ts';
 import { memoryOf, memoryWarning, requireMemory } from './memory.ts';
 import { timeEngine } from './timing.ts';
 
@@ -33,7 +33,13 @@ test('memory is that of weights, optimizer, activations and caches', () => {
   // Keys and values of 64 conversations of 200 tokens: 2 × 30 layers × 3 heads × 64 floats a token.
   expect(lora.cache).toBe(4 * 2 * 30 * 3 * 64 * 200 * 64);
   const halved = memoryOf(small, configOf({ optimizer: { tokenBudget: 1024 } }), undefined, 200);
-  expect(halved.activations / all.activations).toBeCloseTo(0.5, 2);
+  // Half the tokens, each of which attends to half as many.
+  expect(halved.activations / all.activations).toBeGreaterThan(0.25);
+  expect(halved.activations / all.activations).toBeLessThan(0.35);
+  // SmolLM2-135M on js-tasks, whose demonstrations share most of their prompt: 16.3 GB were seen while imitating.
+  const tasks = memoryOf(small, config, { rank: 16, targets: 'all' }, 600);
+  expect(tasks.total).toBeGreaterThan(14e9);
+  expect(tasks.total).toBeLessThan(18e9);
 });
 
 test('a base that is fed to its sessions is in memory once, or it would not fit where it does', () => {
@@ -58,7 +64,7 @@ test('a model that does not fit is refused, and a run that does not is told what
   );
   expect(() => requireMemory(memory, 2e9, './model.gguf')).not.toThrow();
   expect(memoryWarning(memory, 2e9, config)).toMatchInlineSnapshot(
-    `"this run needs about 16 GB of memory, and 2.0 GB are free: it may be stopped by the system. Lower it with --set optimizer.tokenBudget=2048"`,
+    `"this run needs about 158 GB of memory, and 2.0 GB are free: it may be stopped by the system. Lower it with --set optimizer.tokenBudget=2048"`,
   );
   expect(memoryWarning(memory, memory.total, config)).toBeUndefined();
 });
@@ -71,23 +77,35 @@ test('evaluations take at most a tenth of the run, unless their sizes are set', 
       evaluation: { every: 10, tasks: 0, finalTasks: 0 },
       clone: { steps: 16 },
     });
-    const { tasks, finalTasks } = evaluationSizes(config, seconds, 64);
+    const { tasks, finalTasks } = evaluationSizes(config, seconds, 10 / 64);
     const episodes = finalTasks + 2 * (2 * finalTasks + (steps / 10 - 1) * tasks);
     expect((episodes * 10) / 64 / (steps * 30)).toBeLessThanOrEqual(0.1);
     expect(tasks).toBeGreaterThan(8);
   }
   const set = configOf({ steps: 4, evaluation: { tasks: 300, finalTasks: 700 } });
-  expect(evaluationSizes(set, seconds, 64)).toEqual({ tasks: 300, finalTasks: 700 });
+  expect(evaluationSizes(set, seconds, 10 / 64)).toEqual({ tasks: 300, finalTasks: 700 });
 });
 
-test('a step is as long as its parts, and the opening of a task is learned from once', () => {
-  const work = { episodes: 64, tasks: 8, opening: 100, shown: 20, written: 5, turns: 4, longest: 180 };
+test('a step is as long as its parts, and what prompts begin with is read and learned from once', () => {
+  const work = {
+    episodes: 64,
+    tasks: 8,
+    opening: 100,
+    common: 70,
+    shown: 20,
+    written: 5,
+    turns: 4,
+    longest: 180,
+  };
   const timing = { readToken: 0.001, decodeStep: 0.04, decodeRow: 0.002, learnToken: 0.005 };
-  expect(stepSeconds(work, timing, configOf({}))).toEqual({
-    reading: 64 * (100 + 3 * 20) * 0.001,
+  const seconds = stepSeconds(work, timing, configOf({}));
+  expect(seconds).toEqual({
+    reading: (70 + 8 * 30 + 64 * 3 * 20) * 0.001,
     sampling: 4 * 5 * (0.04 + 63 * 0.002),
     learning: (8 * 100 + 64 * (4 * 5 + 3 * 20)) * 0.005,
   });
+  // Each episode of an evaluation has a task of its own.
+  expect(episodeSeconds(work, timing, seconds)).toBeCloseTo((30 + 3 * 20) * 0.001 + seconds.sampling / 64);
 });
 
 test('timing leaves the engine as it was', async () => {

@@ -33,16 +33,18 @@ export function estimateOf(
   const { config } = learner;
   const work = workloadOf(learner, demonstrations);
   const seconds = stepSeconds(work, timing, config);
-  const evaluation = evaluationSizes(config, seconds, work.episodes);
+  const episode = episodeSeconds(work, timing, seconds);
+  const evaluation = evaluationSizes(config, seconds, episode);
   const step = seconds.reading + seconds.sampling + seconds.learning;
-  const imitating = config.clone.steps * config.clone.batch * work.longest * timing.learnToken;
-  const evaluating = evaluatedEpisodes(config, evaluation) * playing(seconds, work.episodes);
+  const imitated = work.common + config.clone.batch * (work.longest - work.common);
+  const imitating = config.clone.steps * imitated * timing.learnToken;
+  const evaluating = evaluatedEpisodes(config, evaluation) * episode;
   return {
     type: 'estimate',
     seconds: {
       ...seconds,
       step,
-      episode: playing(seconds, work.episodes),
+      episode,
       imitating,
       evaluating,
       total: imitating + evaluating + config.steps * step,
@@ -53,7 +55,7 @@ export function estimateOf(
 }
 
 export function stepSeconds(work: Workload, timing: Timing, config: TrainConfig): StepSeconds {
-  const { episodes, tasks, opening, shown, written, turns } = work;
+  const { episodes, tasks, opening, common, shown, written, turns } = work;
   const rows = Math.min(episodes, config.rollout.concurrency);
   const rounds = Math.ceil(episodes / rows);
   const decode = timing.decodeStep + (rows - 1) * timing.decodeRow;
@@ -61,14 +63,21 @@ export function stepSeconds(work: Workload, timing: Timing, config: TrainConfig)
   // The opening of a task is learned from once.
   const learned = tasks * opening + episodes * turns * written + later;
   return {
-    reading: (episodes * opening + later) * timing.readToken,
+    // What prompts begin with is read once, by whatever reads it first.
+    reading: (common + tasks * (opening - common) + later) * timing.readToken,
     sampling: rounds * turns * written * decode,
     learning: learned * timing.learnToken * config.optimizer.epochs,
   };
 }
 
-const playing = ({ reading, sampling }: StepSeconds, episodes: number): number =>
-  (reading + sampling) / episodes;
+/** An episode of an evaluation, whose task no other plays. */
+export function episodeSeconds(
+  { episodes, opening, common, shown, turns }: Workload,
+  timing: Timing,
+  { sampling }: StepSeconds,
+): number {
+  return (opening - common + (turns - 1) * shown) * timing.readToken + sampling / episodes;
+}
 
 /** Evaluations while the run trains. */
 const during = ({ evaluation, steps }: Pick<TrainConfig, 'evaluation' | 'steps'>): number =>
@@ -86,12 +95,10 @@ function evaluatedEpisodes(
 /** Tasks of evaluations: as they are set, or as many as fit. */
 export function evaluationSizes(
   config: Pick<TrainConfig, 'evaluation' | 'steps' | 'clone'>,
-  seconds: StepSeconds,
-  episodes: number,
+  { reading, sampling, learning }: StepSeconds,
+  episode: number,
 ): EstimateEvent['evaluation'] {
-  const { reading, sampling, learning } = seconds;
-  const affordable =
-    (EVALUATION_SHARE * config.steps * (reading + sampling + learning)) / playing(seconds, episodes);
+  const affordable = (EVALUATION_SHARE * config.steps * (reading + sampling + learning)) / episode;
   const fitting = Math.floor(affordable / evaluatedEpisodes(config, { tasks: 1, finalTasks: 1 }));
   const chosen = Math.min(TASKS.most, Math.max(TASKS.least, fitting));
   const { tasks, finalTasks } = config.evaluation;

@@ -43,8 +43,9 @@ export function memoryOf(
   const trained = lora ? count(adapterShapes(shape, resolveLora(shape, lora))) : all;
   const { layers, width, hidden, heads, keyValueHeads, headWidth, vocabulary } = shape;
   const tokens = Math.max(config.optimizer.tokenBudget, longest);
-  // Inputs of the products, the two halves of the feed-forward layer, and attention weights of a row.
-  const perToken = layers * (6 * width + 4 * hidden + 2 * heads * Math.min(longest, tokens));
+  // Inputs of the products, the two halves of the feed-forward layer, and attention weights: rows that begin alike are one
+  // tree, so that every token of a micro-batch may have a weight for every other.
+  const perToken = layers * (6 * width + 4 * hidden + 2 * heads * tokens);
   // Logits and their gradients, of the tokens that are trained: an eighth is more than answers behind prompts have.
   const logits = 3 * vocabulary * Math.ceil(tokens / 8);
   const reference = config.objective.klCoefficient > 0 ? trained : 0;

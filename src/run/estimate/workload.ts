@@ -12,6 +12,8 @@ export interface Workload {
   readonly tasks: number;
   /** Of an episode, in tokens: what it begins with, what a later turn shows it, and what it writes in a turn. */
   readonly opening: number;
+  /** Tokens that all episodes begin with: part of the opening. */
+  readonly common: number;
   readonly shown: number;
   readonly written: number;
   /** Turns of an episode. */
@@ -37,7 +39,8 @@ export function workloadOf(
   if (calls.length === 0) {
     const turns = Math.min(most, UNSEEN.turns);
     const { opening, shown } = UNSEEN;
-    return { ...step, opening, shown, written, turns, longest: opening + turns * (shown + written) };
+    const longest = opening + turns * (shown + written);
+    return { ...step, opening, common: 0, shown, written, turns, longest };
   }
   const first = calls.filter(({ parent }) => parent === undefined);
   const later = calls.filter(({ parent }) => parent !== undefined);
@@ -48,11 +51,20 @@ export function workloadOf(
   return {
     ...step,
     opening: meanOf(first.map(({ context }) => context.length)),
+    common: commonLength(first.map(({ context }) => context)),
     shown: meanOf(later.map(({ context }) => context.length)),
     written,
     turns: calls.length / episodes.length,
     longest: Math.max(...lengths),
   };
+}
+
+/** How many items all lists begin with. */
+function commonLength(lists: readonly ArrayLike<number>[]): number {
+  const [first, ...others] = lists;
+  let length = 0;
+  while (first && length < first.length && others.every((list) => list[length] === first[length])) length++;
+  return length;
 }
 
 function meanOf(numbers: readonly number[]): number {

@@ -25,7 +25,7 @@ const PRETRAINED: TrainSettings = {
     warmupSteps: 3,
   },
   rollout: { tasks: 8, group: 8, concurrency: 64, choices: true },
-  optimizer: { learningRate: 1e-4, tokenBudget: 2048 },
+  optimizer: { learningRate: 1e-4, tokenBudget: 1024 },
   evaluation: { tasks: 0, finalTasks: 0 },
 };
 

@@ -118,6 +118,11 @@ export class CachedDecoder implements RowDecoder {
     if (row < this.#cache.rows) this.#cache.truncate(row, length);
   }
 
+  copy(from: number, to: number, length: number): void {
+    this.#cache.reserve(Math.max(from, to) + 1, 0);
+    this.#cache.copy(from, to, length);
+  }
+
   clear(): void {
     this.#cache.clear();
   }

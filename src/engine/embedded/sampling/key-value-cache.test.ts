@@ -41,7 +41,7 @@ function contents(cache: KeyValueCache, row: number): number[] {
 }
 
 describe('KeyValueCache', () => {
-  it('holds what was appended through swaps, cuts and growth', () => {
+  it('holds what was appended through swaps, copies, cuts and growth', () => {
     const operation = fc.oneof(
       fc.record({
         kind: fc.constant('append' as const),
@@ -55,6 +55,11 @@ describe('KeyValueCache', () => {
       }),
       fc.record({
         kind: fc.constant('truncate' as const),
+        row: fc.integer({ min: 0, max: 5 }),
+        count: fc.integer({ min: 0, max: 80 }),
+      }),
+      fc.record({
+        kind: fc.constant('copy' as const),
         row: fc.integer({ min: 0, max: 5 }),
         count: fc.integer({ min: 0, max: 80 }),
       }),
@@ -77,6 +82,12 @@ describe('KeyValueCache', () => {
             const tokens = Array.from({ length: count }, () => next++ % 9000);
             append(cache, row, tokens);
             rows[row]!.push(...tokens);
+          } else if (kind === 'copy') {
+            const to = (row + 1) % 6;
+            cache.reserve(to + 1, 0);
+            while (rows.length < cache.rows) rows.push([]);
+            cache.copy(row, to, count);
+            rows[to] = rows[row]!.slice(0, count);
           } else if (kind === 'truncate') {
             cache.truncate(row, count);
             rows[row]!.length = Math.min(count, rows[row]!.length);

@@ -101,6 +101,24 @@ export class KeyValueCache {
     this.#lengths[row] = length;
   }
 
+  /** Row `to` holds the first `length` tokens of row `from`, and nothing else. */
+  copy(from: number, to: number, length: number): void {
+    const { keyValueHeads, headSize } = this.#shape;
+    const kept = Math.min(length, this.#lengths[from]!);
+    for (const store of this.#stores)
+      for (let head = 0; head < keyValueHeads; head++) {
+        const start = (from * keyValueHeads + head) * this.#capacity * headSize;
+        store.copyWithin(
+          (to * keyValueHeads + head) * this.#capacity * headSize,
+          start,
+          start + kept * headSize,
+        );
+      }
+    this.#mask.fill(0, to * this.#capacity, to * this.#capacity + kept);
+    this.#mask.fill(hidden, to * this.#capacity + kept, (to + 1) * this.#capacity);
+    this.#lengths[to] = kept;
+  }
+
   swap(a: number, b: number): void {
     if (a === b) return;
     const longest = Math.max(this.#lengths[a]!, this.#lengths[b]!);

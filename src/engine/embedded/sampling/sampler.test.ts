@@ -41,6 +41,10 @@ class FakeDecoder implements RowDecoder {
     this.#row(row).length = Math.min(length, this.#row(row).length);
   }
 
+  copy(from: number, to: number, length: number): void {
+    this.rows[to] = this.#row(from).slice(0, length);
+  }
+
   clear(): void {
     this.rows = [];
   }
@@ -78,6 +82,7 @@ function samplerOf(options: Partial<SamplerOptions> = {}): { sampler: Sampler; d
     contextLength: 1000,
     chunkTokens: 8,
     callTokens: 1000,
+    sharedTokens: 1000,
     ...options,
   });
   return { sampler, decoder };
@@ -90,6 +95,8 @@ describe('Sampler', () => {
       fresh: fc.array(fc.integer({ min: 0, max: vocabulary - 1 }), { minLength: 1, maxLength: 20 }),
       maxTokens: fc.integer({ min: 1, max: 6 }),
       rewrite: fc.boolean(),
+      /** Conversations with one opening share its tokens. */
+      opening: fc.integer({ min: 0, max: 2 }),
       release: fc.boolean(),
     });
     const rounds = fc.array(
@@ -100,14 +107,15 @@ describe('Sampler', () => {
       slots: fc.integer({ min: 1, max: 8 }),
       chunkTokens: fc.integer({ min: 1, max: 12 }),
       callTokens: fc.integer({ min: 1, max: 40 }),
+      sharedTokens: fc.integer({ min: 1, max: 12 }),
     });
     await fc.assert(
       fc.asyncProperty(rounds, limits, async (plan, options) => {
         const { sampler } = samplerOf(options);
         const histories = new Map<number, number[]>();
         for (const round of plan) {
-          const prompts = round.map(({ conversation, fresh, rewrite }) => {
-            const history = histories.get(conversation) ?? [];
+          const prompts = round.map(({ conversation, fresh, rewrite, opening }) => {
+            const history = histories.get(conversation) ?? Array<number>(opening * 10).fill(opening);
             return [...(rewrite ? history.slice(0, history.length >> 1) : history), ...fresh];
           });
           // One call for each request: they join whatever is running.
@@ -127,6 +135,26 @@ describe('Sampler', () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  it('reads what prompts begin with once, whether they begin together, later, or after it ended', async () => {
+    const { sampler, decoder } = samplerOf({ slots: 8, chunkTokens: 64, sharedTokens: 20 });
+    const opening = Array(40).fill(3);
+    const ask = async (...requests: SampleRequest[]): Promise<number> => {
+      const before = sampler.statistics.forwardTokens;
+      for (const [index, { ids }] of (await sampleAll(sampler, requests)).entries())
+        expect([...ids]).toEqual(continuation([...requests[index]!.append], 2));
+      return sampler.statistics.forwardTokens - before;
+    };
+    const own = (name: string, ...tokens: number[]) => request(name, [...opening, ...tokens], 2);
+    // The opening and two tokens of its own; two each of the others; the token of each that was sampled first.
+    expect(await ask(own('a', 1, 2), own('b', 2, 2), own('c', 1, 4))).toBe(40 + 2 + 2 + 1 + 3);
+    expect(await ask(own('d', 5))).toBe(1 + 1);
+    sampler.release(['a', 'b', 'c']);
+    expect(await ask(own('e', 6))).toBe(1 + 1);
+    // Too little in common.
+    expect(await ask(request('f', [3, 3, 3, 4], 2))).toBe(4 + 1);
+    expect(decoder.calls[0]).toEqual({ firstRow: 0, lengths: [42] });
   });
 
   it('replaces finished rows at once, and feeds each batch from consecutive rows', async () => {

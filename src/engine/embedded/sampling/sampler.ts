@@ -10,6 +10,7 @@ import { Conversations, TokenList } from '../../../policy/conversations.ts';
 import type { TokenProbability } from '../../../policy/sampler.ts';
 import type { SampleRequest } from '../../engine.ts';
 import { type CallLimits, planCalls } from './call-plan.ts';
+import { SharedPrefixes } from './shared-prefix.ts';
 import { type Job, pendingCount, pendingOf, type Sampled, type Slot } from './slot.ts';
 import { type RowDecoder, Slots } from './slots.ts';
 import { chooseAmong, chooseToken, likeliestTokens } from './token-choice.ts';
@@ -18,6 +19,8 @@ import type { Walk } from './walk.ts';
 export interface SamplerOptions extends CallLimits {
   /** Rows of the cache. */
   readonly slots: number;
+  /** Tokens that two prompts share at least, for one to copy them from the other. */
+  readonly sharedTokens: number;
   /** Longest sequence, prompt and completion together. */
   readonly contextLength: number;
 }
@@ -44,11 +47,13 @@ export class Sampler {
   readonly #conversations = new Conversations();
   #pauses = 0;
   readonly #slots: Slots;
+  readonly #prefixes: SharedPrefixes;
   #running: Promise<void> | undefined;
 
   constructor(decoder: RowDecoder, options: SamplerOptions) {
     this.#decoder = decoder;
     this.#slots = new Slots(decoder, options.slots);
+    this.#prefixes = new SharedPrefixes(decoder, this.#slots, this.#conversations, options.sharedTokens);
     this.#options = options;
   }
 
@@ -146,9 +151,11 @@ export class Sampler {
         this.#admit();
         const busy = this.#slots.busy();
         if (busy.length === 0) return;
+        // The row that began first waits for none, so that there is always one that can be fed.
+        const ready = busy.filter((slot) => this.#prefixes.ready(slot));
         let firstRow = 0;
-        for (const call of planCalls(busy.map(pendingCount), this.#options)) {
-          const members = call.map((index) => busy[index]!);
+        for (const call of planCalls(ready.map(pendingCount), this.#options)) {
+          const members = call.map((index) => ready[index]!);
           await this.#feed(firstRow, members);
           firstRow += call.length;
         }
@@ -190,6 +197,7 @@ export class Sampler {
     // At least the last token of the prompt is fed again: its logits are needed.
     slot.cached = Math.min(slot.cached, common, job.tokens.length - 1);
     this.#decoder.truncate(slot.row, slot.cached);
+    this.#prefixes.begin(slot);
     this.#force(slot);
   }
 

@@ -42,7 +42,8 @@ export class SamplingLane implements Lane {
 
   private constructor(decoder: CachedDecoder, slots: number, contextLength: number) {
     this.#decoder = decoder;
-    this.#sampler = new Sampler(decoder, { slots, contextLength, chunkTokens: 64, callTokens: 2048 });
+    const limits = { chunkTokens: 64, callTokens: 2048, sharedTokens: 32 };
+    this.#sampler = new Sampler(decoder, { slots, contextLength, ...limits });
     this.#grammars = new Grammars(decoder.vocabulary);
   }
 

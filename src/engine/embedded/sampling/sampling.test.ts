@@ -79,6 +79,19 @@ describe('sampling agrees with scoring', () => {
     expect((await engine.statistics()).forwardTokens).toBe(45);
   });
 
+  it('and reads what several prompts begin with once', async () => {
+    const engine = await engineOf({ slots: 8 });
+    await stir(engine);
+    const opening = Array.from({ length: 70 }, (_, index) => (index * 5) % 11);
+    const prompts = [...Array(6).keys()].map((k) => [...opening, k, ...Array(k).fill(3)]);
+    const ask = (k: number) =>
+      engine.sample(request(`prompt ${k}`, prompts[k]!, { seed: `s${k}`, maxTokens: 8 }));
+    const results = await Promise.all(prompts.map((_, k) => ask(k)));
+    const own = prompts.reduce((sum, { length }) => sum + length - opening.length, 0);
+    expect((await engine.statistics()).forwardTokens).toBe(opening.length + own + 6 * 7);
+    for (const [k, prompt] of prompts.entries()) await expectScored(engine, prompt, results[k]!);
+  });
+
   it('and reads all of it again, kept by the request, once other weights are published or its row was given away', async () => {
     const engine = await engineOf({ slots: 1 });
     const prompt = Array.from({ length: 20 }, (_, index) => index % 11);

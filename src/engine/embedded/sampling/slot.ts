@@ -12,6 +12,8 @@ export interface Slot {
   /** Of the conversation's tokens, those whose keys and values are in the row. */
   cached: number;
   job: Job | undefined;
+  /** The row that reads, for a job that began earlier, what this one copies before it is fed. */
+  copiesFrom?: { readonly slot: Slot; readonly job: Job } | undefined;
 }
 
 /** A completion, but for the version of the weights, which a lane does not know. */

@@ -9,6 +9,8 @@ export interface RowDecoder {
   step(firstRow: number, chunks: readonly Int32Array[]): Promise<Float32Array>;
   swap(a: number, b: number): void;
   truncate(row: number, length: number): void;
+  /** Row `to` holds the first `length` tokens that `from` holds, and nothing else. */
+  copy(from: number, to: number, length: number): void;
   /** Forgets every row. */
   clear(): void;
   free(): void;
@@ -33,6 +35,10 @@ export class Slots {
 
   get(conversation: string): Slot | undefined {
     return this.#slots.get(conversation);
+  }
+
+  all(): Iterable<Slot> {
+    return this.#slots.values();
   }
 
   /** Slots with a job, by row. */

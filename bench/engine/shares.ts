@@ -1,11 +1,11 @@
 /** What share of the engine's work is useful: prompts computed once, decode slots that are filled, tokens that are not padding. */
 
-import { Rng } from '../src/core/rng.ts';
-import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import type { SampleRequest } from '../src/engine/engine.ts';
-import { batchOf, type TokenRow } from '../src/engine/token-batch.ts';
-import { ppoClip } from '../src/objective/policy-gradient/ppo-clip.ts';
-import { sampleAll } from '../src/policy/sampler.ts';
+import { Rng } from '../../src/core/rng.ts';
+import { createEmbeddedEngine, type EmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
+import type { SampleRequest } from '../../src/engine/engine.ts';
+import { batchOf, type TokenRow } from '../../src/engine/token-batch.ts';
+import { ppoClip } from '../../src/objective/policy-gradient/ppo-clip.ts';
+import { sampleAll } from '../../src/policy/sampler.ts';
 import { demo } from './shapes.ts';
 
 const shape = { ...demo, contextLength: 640 };

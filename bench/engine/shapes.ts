@@ -1,6 +1,6 @@
 /** The models that the engine is measured on, and the same in the words of pytorch.py. */
 
-import type { DecoderShape } from '../src/model/decoder/decoder.ts';
+import type { DecoderShape } from '../../src/model/decoder/decoder.ts';
 
 const common = { ropeTheta: 10_000, normEpsilon: 1e-6 } as const;
 

@@ -1,14 +1,14 @@
 /** One size of pretrained model: `write` makes a checkpoint of random weights, `measure` loads and uses it. */
 
-import { Rng } from '../src/core/rng.ts';
-import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import { batchOf } from '../src/engine/token-batch.ts';
-import { openCheckpoint } from '../src/model/checkpoint/checkpoint.ts';
-import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
-import { memoryOf } from '../src/run/estimate/memory.ts';
-import { timeEngine } from '../src/run/estimate/timing.ts';
-import { trainConfigSchema } from '../src/train/config/config.ts';
-import { sizes } from './engine-pretrained.ts';
+import { Rng } from '../../src/core/rng.ts';
+import { createEmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
+import { batchOf } from '../../src/engine/token-batch.ts';
+import { openCheckpoint } from '../../src/model/checkpoint/checkpoint.ts';
+import { crossEntropy } from '../../src/objective/imitation/cross-entropy.ts';
+import { memoryOf } from '../../src/run/estimate/memory.ts';
+import { timeEngine } from '../../src/run/estimate/timing.ts';
+import { trainConfigSchema } from '../../src/train/config/config.ts';
+import { sizes } from './pretrained.ts';
 import { writeRandomCheckpoint } from './random-checkpoint.ts';
 
 const [what, name, folder, threads] = process.argv.slice(2);

@@ -1,9 +1,9 @@
 /** Learners with adapters over a model of 29 million parameters, in a process of their own so that it can be weighed. */
 
-import { Rng } from '../src/core/rng.ts';
-import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import { batchOf } from '../src/engine/token-batch.ts';
-import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
+import { Rng } from '../../src/core/rng.ts';
+import { createEmbeddedEngine, type EmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
+import { batchOf } from '../../src/engine/token-batch.ts';
+import { crossEntropy } from '../../src/objective/imitation/cross-entropy.ts';
 import { medium } from './shapes.ts';
 
 /** One learner, two over one base, or two that load it each. */

@@ -1,10 +1,10 @@
 /** Sampling throughput of the embedded engine: long completions of the bench model, and many short turns of a small one. */
 
-import { Rng } from '../src/core/rng.ts';
-import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import type { SampleRequest } from '../src/engine/engine.ts';
-import type { DecoderShape } from '../src/model/decoder/decoder.ts';
-import { sampleAll } from '../src/policy/sampler.ts';
+import { Rng } from '../../src/core/rng.ts';
+import { createEmbeddedEngine, type EmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
+import type { SampleRequest } from '../../src/engine/engine.ts';
+import type { DecoderShape } from '../../src/model/decoder/decoder.ts';
+import { sampleAll } from '../../src/policy/sampler.ts';
 import { demo } from './shapes.ts';
 
 /** A shape of work: conversations that are all sampled at once, turn by turn. */

@@ -2,10 +2,10 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Rng } from '../src/core/rng.ts';
-import { elementCount } from '../src/model/checkpoint/safetensors-header.ts';
-import { writeSafetensors } from '../src/model/checkpoint/write-safetensors.ts';
-import { type DecoderShape, parameterShapes } from '../src/model/decoder/decoder.ts';
+import { Rng } from '../../src/core/rng.ts';
+import { elementCount } from '../../src/model/checkpoint/safetensors-header.ts';
+import { writeSafetensors } from '../../src/model/checkpoint/write-safetensors.ts';
+import { type DecoderShape, parameterShapes } from '../../src/model/decoder/decoder.ts';
 
 /** One block of normal numbers repeated: what they are does not matter, and drawing 600 million would take a minute. */
 export async function writeRandomCheckpoint(folder: string, shape: DecoderShape): Promise<void> {

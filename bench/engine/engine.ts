@@ -2,44 +2,26 @@
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { DecoderShape } from '../src/model/decoder/decoder.ts';
-import type { Arrangement } from './engine-adapters.ts';
-import { benchChoosing } from './engine-choosing.ts';
-import type { LoraBench } from './engine-lora.ts';
-import { benchPretrained } from './engine-pretrained.ts';
-import { benchDemo, benchLongCompletions, median } from './engine-sampling.ts';
-import { benchShares } from './engine-shares.ts';
-import { benchTraining } from './engine-training.ts';
-import { benchTrees } from './engine-tree.ts';
+import type { DecoderShape } from '../../src/model/decoder/decoder.ts';
+import type { Arrangement } from './adapters.ts';
+import { benchChoosing } from './choosing.ts';
+import { benchDecoding } from './decoding.ts';
+import type { LoraBench } from './lora.ts';
+import { hasPytorch, pytorch } from './peers.ts';
+import { benchPretrained } from './pretrained.ts';
+import { benchDemo, benchLongCompletions, median } from './sampling.ts';
 import { large, medium, small } from './shapes.ts';
+import { benchShares } from './shares.ts';
+import { benchTraining } from './training.ts';
+import { benchTrees } from './tree.ts';
 
 const threads = 2;
-
-interface Peer {
-  readonly tokensPerSecond: number;
-  readonly version: string;
-  readonly peakResidentMegabytes: number;
-}
 
 /** `ratio` is the median over the pairs; absent where PyTorch is not installed. */
 interface Comparison {
   readonly tokensPerSecond: number;
   readonly pytorch?: number;
   readonly ratio?: number;
-}
-
-const hasPytorch = ((): boolean => {
-  try {
-    execFileSync('python3', ['-c', 'import torch'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
-function pytorch(request: object): Peer {
-  const argument = JSON.stringify({ threads, ...request });
-  return JSON.parse(execFileSync('python3', ['bench/pytorch.py', argument], { encoding: 'utf8' }));
 }
 
 async function compare(
@@ -53,7 +35,7 @@ async function compare(
   for (let pair = 0; pair < pairs; pair++) {
     process.stderr.write(`${name} ${pair + 1}/${pairs}\n`);
     figures.push(await ours());
-    if (hasPytorch) peers.push(pytorch(request).tokensPerSecond);
+    if (hasPytorch) peers.push(pytorch({ threads, ...request }).tokensPerSecond);
   }
   return {
     tokensPerSecond: Math.round(median(figures)),
@@ -111,7 +93,10 @@ const parts = {
   },
   tree: async (): Promise<object> => ({ 'groups of eight, answers of 40': await benchTrees(threads) }),
   adapters: async (): Promise<object> => ({ 'learners with adapters over 29M': benchAdapters() }),
-  pretrained: async (): Promise<object> => ({ pretrained: await benchPretrained(threads) }),
+  pretrained: async (): Promise<object> => ({
+    sampling: await benchDecoding(threads),
+    pretrained: await benchPretrained(threads),
+  }),
   lora: async (): Promise<object> => ({ 'qwen3-0.6B shape, LoRA rank 16, 4 x 512 tokens': benchLora() }),
 };
 
@@ -131,7 +116,7 @@ export async function benchEngine(chosen: readonly string[]): Promise<object> {
 
 /** Resident megabytes of a process with one learner, with two over one base, and with two that load it each. */
 function benchAdapters(): object {
-  const script = fileURLToPath(new URL('./engine-adapters.js', import.meta.url));
+  const script = fileURLToPath(new URL('./adapters.js', import.meta.url));
   const megabytesOf = (arrangement: Arrangement): number =>
     JSON.parse(execFileSync(process.execPath, [script, arrangement], { encoding: 'utf8' })).megabytes;
   const [one, shared, apart] = [megabytesOf('one'), megabytesOf('shared'), megabytesOf('apart')];
@@ -140,10 +125,11 @@ function benchAdapters(): object {
 }
 
 function benchLora(): object {
-  const script = fileURLToPath(new URL('./engine-lora.js', import.meta.url));
+  const script = fileURLToPath(new URL('./lora.js', import.meta.url));
   const ours: LoraBench = JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' }));
   const peer = hasPytorch
     ? pytorch({
+        threads,
         task: 'lora',
         shape: large,
         rank: 16,

@@ -3,11 +3,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Rng } from '../src/core/rng.ts';
-import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import { batchOf, type TokenRow } from '../src/engine/token-batch.ts';
-import { openCheckpoint } from '../src/model/checkpoint/checkpoint.ts';
-import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
+import { Rng } from '../../src/core/rng.ts';
+import { createEmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
+import { batchOf, type TokenRow } from '../../src/engine/token-batch.ts';
+import { openCheckpoint } from '../../src/model/checkpoint/checkpoint.ts';
+import { crossEntropy } from '../../src/objective/imitation/cross-entropy.ts';
 import { writeRandomCheckpoint } from './random-checkpoint.ts';
 import { large } from './shapes.ts';
 

@@ -1,13 +1,14 @@
 /** LoRA steps on groups whose members share their prompt: row by row, and what they share computed once, in turns. */
 
-import { Rng } from '../src/core/rng.ts';
-import { createEmbeddedEngine, type EmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import type { TokenBatch } from '../src/engine/engine.ts';
-import { batchOf } from '../src/engine/token-batch.ts';
-import type { DecoderShape } from '../src/model/decoder/decoder.ts';
-import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
-import { median } from './engine-sampling.ts';
-import { small, smol } from './shapes.ts';
+import { Rng } from '../../src/core/rng.ts';
+import { createEmbeddedEngine, type EmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
+import type { TokenBatch } from '../../src/engine/engine.ts';
+import { batchOf } from '../../src/engine/token-batch.ts';
+import type { DecoderShape } from '../../src/model/decoder/decoder.ts';
+import { crossEntropy } from '../../src/objective/imitation/cross-entropy.ts';
+import { hasPytorch, pytorch } from './peers.ts';
+import { median } from './sampling.ts';
+import { large, small, smol } from './shapes.ts';
 
 export interface TreeBench {
   readonly tokens: number;
@@ -21,6 +22,8 @@ export interface TreeBench {
   readonly chosen: boolean;
   /** Of the losses of both, relative. */
   readonly difference: number;
+  /** Of PyTorch with the output layer on answers only, and how many times as long it takes as the trees. */
+  readonly pytorch?: Readonly<Record<string, { readonly ms: number; readonly ratio: number }>>;
 }
 
 const members = 8;
@@ -48,6 +51,8 @@ async function compare(
   batch: TokenBatch,
   threads: number,
   pairs: number,
+  /** Tokens of the prompt, where PyTorch is asked too. */
+  peerPrompt: number | undefined,
 ): Promise<TreeBench> {
   const engine = (sharedPrefixes: 'auto' | 'always' | 'never'): Promise<EmbeddedEngine> =>
     createEmbeddedEngine({
@@ -65,11 +70,13 @@ async function compare(
     return { ...result, ms: performance.now() - start };
   };
   const [rows, trees] = [await engine('never'), await engine('always')];
-  const timings: { rows: number; trees: number }[] = [];
+  const timings: { rows: number; trees: number; peers: number[] }[] = [];
   let [byRows, byTrees] = [await step(rows), await step(trees)];
   for (let pair = 0; pair < pairs; pair++) {
     [byRows, byTrees] = [await step(rows), await step(trees)];
-    timings.push({ rows: byRows.ms, trees: byTrees.ms });
+    const peers =
+      peerPrompt === undefined ? [] : dtypes.map((dtype) => peerMs(shape, dtype, peerPrompt, threads));
+    timings.push({ rows: byRows.ms, trees: byTrees.ms, peers });
   }
   await rows.close();
   await trees.close();
@@ -84,21 +91,55 @@ async function compare(
     ratio: Number(median(timings.map((timing) => timing.rows / timing.trees)).toFixed(2)),
     chosen,
     difference: Math.abs(byTrees.loss / byRows.loss - 1),
+    ...(hasPytorch &&
+      peerPrompt !== undefined && {
+        pytorch: Object.fromEntries(
+          dtypes.map((dtype, index) => [
+            dtype,
+            {
+              ms: Math.round(median(timings.map(({ peers }) => peers[index]!))),
+              ratio: Number(median(timings.map(({ peers, trees }) => peers[index]! / trees)).toFixed(2)),
+            },
+          ]),
+        ),
+      }),
   };
+}
+
+const dtypes = ['float32', 'bfloat16'] as const;
+
+/** Milliseconds of the same step in PyTorch: every row for itself, logits of answers only. */
+function peerMs(
+  shape: DecoderShape,
+  dtype: (typeof dtypes)[number],
+  prompt: number,
+  threads: number,
+): number {
+  if (!hasPytorch) return Number.NaN;
+  const tokens = prompt + answer - 1;
+  const work = { task: 'lora', shape, rank: 16, rows: members, tokens, prompt: prompt - 1 };
+  return pytorch({ ...work, dtype, threads, steps: 3, warmUpSteps: 2 }).medianMs!;
 }
 
 /** Groups of eight with answers of 40 tokens, by the length of their prompts. */
 export async function benchTrees(threads: number): Promise<Record<string, TreeBench>> {
   const results: Record<string, TreeBench> = {};
-  for (const [name, shape, prompts] of [
-    ['3.4M', small, [10, 100, 300]],
-    ['135M', smol, [20, 100, 300]],
+  for (const [name, shape, prompts, pairs] of [
+    ['3.4M', small, [10, 100, 300], 3],
+    ['135M', smol, [20, 100, 300], 3],
+    ['0.6B', large, [300], 1],
   ] as const) {
     for (const prompt of prompts)
       for (const branches of prompt === 100 ? [false, true] : [false]) {
         const work = `${name}, prompt of ${prompt}${branches ? ', branches' : ''}`;
         const batch = group(shape.vocabulary, prompt, branches);
-        results[work] = await compare(shape, batch, threads, 3);
+        results[work] = await compare(
+          shape,
+          batch,
+          threads,
+          pairs,
+          shape === smol && !branches ? prompt : undefined,
+        );
         process.stderr.write(`${work}: ${results[work].ratio}\n`);
       }
   }

@@ -1,6 +1,7 @@
 """The bench models in eager PyTorch: takes a JSON request as its argument, prints a JSON answer.
 
-{"task": "train" | "sample" | "lora", "shape": DecoderShape, "rows": ..., "tokens": ..., "steps": ..., "threads": ...}
+{"task": "train" | "sample" | "lora", "shape": DecoderShape, "rows": ..., "tokens": ..., "steps": ..., "threads": ...,
+ "dtype": "float32" | "bfloat16", "prompt": tokens of each row that are read but not learned, without logits}
 """
 
 import json
@@ -19,6 +20,8 @@ shape = request["shape"]
 ROWS, TOKENS, STEPS = request["rows"], request["tokens"], request["steps"]
 WIDTH, HEADS, KV, HEAD = shape["width"], shape["heads"], shape["keyValueHeads"], shape["headWidth"]
 GATED = shape["activation"] == "swiglu"
+DTYPE = getattr(torch, request.get("dtype", "float32"))
+PROMPT = request.get("prompt", 0)
 WARM_UP_STEPS = 3
 # As in every run of the engine, which computes the norm of the gradient and clips it.
 CLIP_NORM = 1.0
@@ -28,7 +31,7 @@ def rope_tables(length):
     half = HEAD // 2
     angles = torch.outer(torch.arange(length).float(), shape["ropeTheta"] ** (-torch.arange(half).float() / half))
     angles = torch.cat((angles, angles), dim=-1)
-    return angles.cos(), angles.sin()
+    return angles.cos().to(DTYPE), angles.sin().to(DTYPE)
 
 
 class LoraLinear(nn.Module):
@@ -109,11 +112,12 @@ class Decoder(nn.Module):
         self.norm = nn.RMSNorm(WIDTH)
         self.head = None if shape["tiedHead"] else nn.Linear(WIDTH, shape["vocabulary"], bias=False)
 
-    def forward(self, ids, caches=None, place=0):
+    def forward(self, ids, caches=None, place=0, prompt=0):
         x = self.embedding(ids)
         cos, sin = self.cos[place : place + ids.shape[1]], self.sin[place : place + ids.shape[1]]
         for index, block in enumerate(self.blocks):
             x = block(x, cos, sin, caches and (*caches[index], place))
+        x = x[:, prompt:]
         return F.linear(self.norm(x), self.embedding.weight if self.head is None else self.head.weight)
 
 
@@ -132,8 +136,10 @@ def train(model):
         optimizer.zero_grad(set_to_none=True)
         total = 0.0
         for first in range(0, ROWS, size):
-            logits = model(ids[first : first + size])
-            loss = F.cross_entropy(logits.view(-1, shape["vocabulary"]), targets[first : first + size].view(-1))
+            logits = model(ids[first : first + size], prompt=PROMPT)
+            loss = F.cross_entropy(
+                logits.float().reshape(-1, shape["vocabulary"]), targets[first : first + size, PROMPT:].reshape(-1)
+            )
             (loss * size / ROWS).backward()
             total += loss.item() * size / ROWS
         nn.utils.clip_grad_norm_(trained, CLIP_NORM)
@@ -151,13 +157,13 @@ def sample(model):
     times = []
     for _ in range(1 + STEPS):
         caches = [
-            (torch.zeros(ROWS, KV, TOKENS, HEAD), torch.zeros(ROWS, KV, TOKENS, HEAD)) for _ in range(shape["layers"])
+            tuple(torch.zeros(ROWS, KV, TOKENS, HEAD, dtype=DTYPE) for _ in range(2)) for _ in range(shape["layers"])
         ]
         ids = torch.zeros(ROWS, 1, dtype=torch.long)
         start = time.perf_counter()
         for place in range(TOKENS - 1):
             logits = model(ids, caches, place)[:, -1]
-            logprobs = torch.log_softmax(logits, dim=-1)
+            logprobs = torch.log_softmax(logits.float(), dim=-1)
             ids = torch.multinomial(logprobs.exp(), 1)
             logprobs.gather(1, ids)
         times.append(time.perf_counter() - start)
@@ -166,7 +172,8 @@ def sample(model):
 
 torch.set_num_threads(request["threads"])
 torch.manual_seed(1)
-answer = sample(Decoder()) if request["task"] == "sample" else train(Decoder())
+model = Decoder().to(DTYPE)
+answer = sample(model) if request["task"] == "sample" else train(model)
 answer["version"] = torch.__version__
 answer["peakResidentMegabytes"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 print(json.dumps(answer))

@@ -1,10 +1,10 @@
 /** Training throughput of the embedded engine: gradients and AdamW of one batch, as a run asks for them. */
 
-import { Rng } from '../src/core/rng.ts';
-import { createEmbeddedEngine } from '../src/engine/embedded/embedded-engine.ts';
-import { batchOf } from '../src/engine/token-batch.ts';
-import type { DecoderShape } from '../src/model/decoder/decoder.ts';
-import { crossEntropy } from '../src/objective/imitation/cross-entropy.ts';
+import { Rng } from '../../src/core/rng.ts';
+import { createEmbeddedEngine } from '../../src/engine/embedded/embedded-engine.ts';
+import { batchOf } from '../../src/engine/token-batch.ts';
+import type { DecoderShape } from '../../src/model/decoder/decoder.ts';
+import { crossEntropy } from '../../src/objective/imitation/cross-entropy.ts';
 
 const warmUpSteps = 3;
 const optimizer = {

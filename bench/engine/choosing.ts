@@ -1,12 +1,12 @@
 /** Choosing a token of 49,152 from its logits: with and without truncation, among choices, and beside sorting all of them. */
 
-import { Rng } from '../src/core/rng.ts';
+import { Rng } from '../../src/core/rng.ts';
 import {
   chooseAmong,
   chooseToken,
   type TokenChoiceOptions,
-} from '../src/engine/embedded/sampling/token-choice.ts';
-import { median } from './engine-sampling.ts';
+} from '../../src/engine/embedded/sampling/token-choice.ts';
+import { median } from './sampling.ts';
 
 const vocabulary = 49_152;
 const rounds = 40;

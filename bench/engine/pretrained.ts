@@ -8,9 +8,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { elementCount } from '../src/model/checkpoint/safetensors-header.ts';
-import type { DecoderShape } from '../src/model/decoder/decoder.ts';
-import { parameterShapes } from '../src/model/decoder/decoder.ts';
+import { elementCount } from '../../src/model/checkpoint/safetensors-header.ts';
+import type { DecoderShape } from '../../src/model/decoder/decoder.ts';
+import { parameterShapes } from '../../src/model/decoder/decoder.ts';
 import { large, larger, smolCheckpoint } from './shapes.ts';
 
 export const sizes: Readonly<Record<string, DecoderShape>> = {
@@ -29,7 +29,7 @@ const needed = (shape: DecoderShape): number =>
 /** The sizes named in TURNWISE_BENCH_SIZES, or all. */
 export async function benchPretrained(threads: number): Promise<Record<string, PretrainedBench>> {
   const chosen = process.env.TURNWISE_BENCH_SIZES?.split(',') ?? Object.keys(sizes);
-  const script = fileURLToPath(new URL('./engine-pretrained-size.js', import.meta.url));
+  const script = fileURLToPath(new URL('./pretrained-size.js', import.meta.url));
   const results: Record<string, PretrainedBench> = {};
   for (const name of chosen) {
     const shape = sizes[name];
