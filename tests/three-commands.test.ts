@@ -202,6 +202,28 @@ test('a server that says nothing any more is left with Ctrl-C: what was recorded
   expect(rowsOf(file).filter(({ source }) => source.stop === 'done')).toHaveLength(3);
 });
 
+test('what a comparison of the group adds is recorded once, as soon as an episode ends', async () => {
+  const scored = join(folder, 'scored.ts');
+  const source = readFileSync(agent, 'utf8');
+  writeFileSync(
+    scored,
+    source.replace(
+      "name: 'echo-agent',",
+      "name: 'scored-agent',\n  scoreGroup: (episodes) => episodes.map(() => 0.25),",
+    ),
+  );
+  const file = join(folder, 'scored.jsonl');
+  const line = ['eval', scored, '--policy', url, '--record', file, '--tasks', '3', '--concurrency', '1'];
+  behaviour = (call) => (call > 2 ? 'gone' : 'answer');
+  await turnwise(...line);
+  const rewards = () => rowsOf(file).flatMap((row) => ('reward' in row ? [row.reward] : []));
+  expect(rewards()).toEqual([1.25, 1.25]);
+  behaviour = () => 'answer';
+  const { output } = await turnwise(...line, '--json');
+  expect(rewards()).toEqual([1.25, 1.25, 1.25]);
+  expect(JSON.parse(output.trim().split('\n').at(-1)!)).toMatchObject({ 'as asked': { episodes: 3, return: 1.25 } });
+});
+
 test('at the limit it stops with everything kept, and a higher limit goes on', async () => {
   const file = join(folder, 'limited.jsonl');
   const line = ['eval', agent, '--policy', url, '--record', file, '--tasks', '3', '--concurrency', '1'];

@@ -39,7 +39,13 @@ export interface Evaluation {
  * @throws TurnwiseError `split-empty`
  */
 export async function evaluate(
-  options: CollectOptions & { readonly split: Split; readonly tasks: number; readonly step: number },
+  options: CollectOptions & {
+    readonly split: Split;
+    readonly tasks: number;
+    readonly step: number;
+    /** Whether episodes come with the scores of their groups, each of one episode. */
+    readonly scored?: boolean;
+  },
 ): Promise<Evaluation> {
   const set = tasksOf(options.world, options.split);
   const tasks = Math.min(options.tasks, set.size * repeatsOf(set.size, options.tasks));
@@ -56,7 +62,7 @@ export async function evaluate(
     })),
     options,
   );
-  const groups = await scoreGroups(played, options);
+  const groups = options.scored ? played : await scoreGroups(played, options);
   return { result: summarise(groups, options.counts), groups };
 }
 
