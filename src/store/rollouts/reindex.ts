@@ -51,10 +51,7 @@ export function repairIndex(file: IndexFile, folder: string, generations: readon
 
 /** Shards of the present generation whose records do not end where the file ends. */
 function notIndexed(folder: string, index: RolloutIndex, generations: readonly Generation[]): Shard[] {
-  const ends = new Map<Shard, number>();
-  for (const { shard, offset, length } of index.current()) {
-    ends.set(shard, Math.max(ends.get(shard) ?? 0, offset + length));
-  }
+  const ends = index.ends();
   return shardsIn(folder).filter((shard) => {
     const path = join(folder, shardFile(shard));
     if (ends.get(shard) === statSync(path).size) return false;

@@ -1,6 +1,6 @@
 /** `rollouts/index.bin` in memory: which episodes there are, and which records of one episode count. Knows no shards. */
 
-import { IndexRecord, recordBytes } from './index-record.ts';
+import { fieldOffsets, IndexRecord, recordBytes } from './index-record.ts';
 import { isEvaluation, type Shard, stepOfShard } from './shard-names.ts';
 
 export const headerBytes = 64;
@@ -73,7 +73,12 @@ export class RolloutIndex {
   /** Records of the groups of one file, in order. A member that joined a later group too is here all the same. */
   inShard(shard: Shard): IndexRecord[] {
     const found: IndexRecord[] = [];
-    for (const record of this.current()) if (record.shard === shard) found.push(record);
+    // Most records are of other files, and no objects are made of them.
+    for (let row = 0; row < this.length; row++) {
+      if (this.#shardAt(row) !== shard) continue;
+      const record = this.record(row);
+      if (!record.has('replaced')) found.push(record);
+    }
     return found;
   }
 
@@ -86,10 +91,28 @@ export class RolloutIndex {
     return this.#stepsOf(isEvaluation);
   }
 
+  /** Files of records that are not replaced, in the order of writing, and where in each its last group ends. */
+  ends(): Map<Shard, number> {
+    const ends = new Map<Shard, number>();
+    let before = -1;
+    for (let row = this.length - 1; row >= 0; row--) {
+      const shard = this.#shardAt(row);
+      // Records of one file follow each other, and the last one is that of its last group.
+      if (shard === before) continue;
+      const record = this.record(row);
+      if (record.has('replaced')) continue;
+      before = shard;
+      ends.set(shard, Math.max(ends.get(shard) ?? 0, record.offset + record.length));
+    }
+    return new Map([...ends].reverse());
+  }
+
+  #shardAt(row: number): Shard {
+    return this.#view.getUint32(headerBytes + row * recordBytes + fieldOffsets.shard, true);
+  }
+
   #stepsOf(wanted: (shard: Shard) => boolean): number[] {
-    const shards = new Set<Shard>();
-    for (const { shard } of this.current()) shards.add(shard);
-    return [...shards]
+    return [...this.ends().keys()]
       .filter(wanted)
       .flatMap((shard) => stepOfShard(shard) ?? [])
       .sort((a, b) => a - b);

@@ -64,7 +64,9 @@ export function viewApp(folder: RunsFolder, { key, page, plays, bundle }: ViewPa
   const groups = new Groups();
   app.onError((error, context) => failure(context, error));
   secure(app, key);
-  app.use(bodyLimit({ maxSize: bodyBytes, onError: (context) => failure(context, tooLarge()) }));
+  const limited = bodyLimit({ maxSize: bodyBytes, onError: (context) => failure(context, tooLarge()) });
+  // It makes a whole request of what has no body, too.
+  app.use((context, next) => (context.req.method === 'GET' ? next() : limited(context, next)));
 
   app.get('/api/runs', (context) => {
     const runs = folder.list();

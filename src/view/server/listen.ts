@@ -3,6 +3,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { newKey } from '../../server/guard/secrets.ts';
 import { viewApp } from './app.ts';
@@ -23,6 +24,8 @@ export interface ViewServer {
 
 /** @param port 0 takes a free one @throws TurnwiseError `view-unbuilt`, `serve-port` */
 export async function listenView(shown: ShownRuns, port: number): Promise<ViewServer> {
+  // Each schema is needed once or twice here, and compiling one takes longer than using it as it is.
+  z.config({ jitless: true });
   const key = newKey('');
   const folder = new RunsFolder(shown);
   const plays = new Plays(folder, shown.play ?? false);

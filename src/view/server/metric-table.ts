@@ -7,6 +7,9 @@ import type { MetricColumns } from './files/metric-columns.ts';
 const factor = 4;
 const spent = { episode: 'spent/episodes', turn: 'spent/turns', token: 'spent/tokens' } as const;
 
+/** What lies beside the metrics of a step, for the axes. */
+const isSpent = (name: string): boolean => name.startsWith('spent/');
+
 export interface MetricSummary {
   readonly name: string;
   readonly first: number | null;
@@ -31,14 +34,15 @@ export class MetricTable {
   /** Names of what was measured in any step, sorted. */
   names(): string[] {
     const lists = new Set(this.#stored.names);
-    return [...new Set([...lists].flat())].filter((name) => !name.startsWith('spent/')).sort();
+    return [...new Set([...lists].flat())].filter((name) => !isSpent(name)).sort();
   }
 
   /** The metrics of the last step. */
   latest(): Record<string, number> {
     const { names, starts, numbers } = this.#stored;
     const start = starts.at(-1) ?? 0;
-    return Object.fromEntries((names.at(-1) ?? []).map((name, place) => [name, numbers[start + place]!]));
+    const last = (names.at(-1) ?? []).map((name, place) => [name, numbers[start + place]!] as const);
+    return Object.fromEntries(last.filter(([name]) => !isSpent(name)));
   }
 
   sum(name: string): number {

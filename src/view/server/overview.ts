@@ -3,6 +3,7 @@
 import { TurnwiseError } from '../../core/errors.ts';
 import { leaves } from '../../core/json/leaves.ts';
 import { thrownText } from '../../core/safe-text.ts';
+import { failurePrefix } from '../live-overview.ts';
 import type { Problem, RunOverview, RunRow } from '../shapes.ts';
 import { readAnnotations } from './annotations.ts';
 import { allFinite, finite } from './finite.ts';
@@ -11,7 +12,6 @@ import type { WatchedRun } from './watched-run.ts';
 
 const sparklinePoints = 96;
 const stepSeconds = 'time/step_s';
-const failurePrefix = 'stop/failed:';
 
 export function problemOf(error: unknown): Problem {
   return TurnwiseError.isInstance(error)

@@ -31,16 +31,17 @@ const headers = {
 /** Headers on every answer, the checks of all our servers, and a key for everything that holds data. */
 export function secure(app: ViewApp, key: string): void {
   app.use(async (context, next) => {
+    // Before there is an answer: each header of a finished one costs as much as a small answer.
+    for (const [name, value] of Object.entries(headers)) context.header(name, value);
     await next();
-    for (const [name, value] of Object.entries(headers)) context.res.headers.set(name, value);
   });
   app.use(guard({ bodyTypes: ['application/json'] }));
   app.use('/api/*', async (context, next) => {
     const { incoming } = context.env;
     requireSameSite(incoming);
     requireKey(incoming.headers, key);
+    context.header('cache-control', 'no-store');
     await next();
-    context.res.headers.set('cache-control', 'no-store');
   });
 }
 

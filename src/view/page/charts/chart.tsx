@@ -4,8 +4,10 @@ import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { theme } from '../navigation/theme.ts';
+import { number } from '../text/format.ts';
 import { type Colour, colour } from './colours.ts';
 import { cursorKey, hoveredX, pinnedX } from './cursor.ts';
+import { nearestIndex } from './curve.ts';
 
 export interface Line {
   readonly label?: string;
@@ -57,6 +59,7 @@ export function Chart(props: ChartProps) {
   const plot = useRef<uPlot | undefined>(undefined);
   const latest = useRef(props);
   latest.current = props;
+  const isSeen = useRef(true);
   const { xs, lines, band, height } = props;
   const shape = `${theme.value} ${height} ${lines.map((line) => `${line.colour}${line.label ?? ''}${line.width}`).join()} ${band !== undefined}`;
 
@@ -73,17 +76,29 @@ export function Chart(props: ChartProps) {
         chart.setSize({ width: element.clientWidth, height: latest.current.height });
     });
     observer.observe(element);
+    // What nobody sees is drawn when somebody does: a run goes on under a page that lies open.
+    const sight = new IntersectionObserver((entries) => {
+      const wasSeen = isSeen.current;
+      isSeen.current = entries.at(-1)!.isIntersecting;
+      if (isSeen.current && !wasSeen) chart.setData(dataOf(latest.current));
+    });
+    sight.observe(element);
     return () => {
       observer.disconnect();
+      sight.disconnect();
       chart.destroy();
     };
   }, [shape]);
   useEffect(() => {
-    plot.current?.setData(dataOf(latest.current));
+    if (isSeen.current) plot.current?.setData(dataOf(latest.current));
   }, [xs, lines, band]);
   useSignalEffect(() => {
+    void hoveredX.value;
+    if (isSeen.current && plot.current) placeEnds(plot.current, latest.current, ends.current);
+  });
+  useSignalEffect(() => {
     void pinnedX.value;
-    plot.current?.redraw(false);
+    if (isSeen.current) plot.current?.redraw(false);
   });
   return (
     <div class="chart">
@@ -183,11 +198,8 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
   };
 }
 
-function drawOver(
-  chart: uPlot,
-  { lines, marks = [], beyond, band }: ChartProps,
-  ends: HTMLElement | null,
-): void {
+function drawOver(chart: uPlot, props: ChartProps, ends: HTMLElement | null): void {
+  const { lines, marks = [], beyond } = props;
   const { ctx, bbox } = chart;
   const ratio = devicePixelRatio;
   ctx.save();
@@ -219,13 +231,16 @@ function drawOver(
     }
   }
   ctx.restore();
-  placeEnds(chart, lines, band ? 3 : 1, ends);
+  placeEnds(chart, props, ends);
 }
 
-/** Labels stand where their lines end, moved apart where they would overlap. */
-function placeEnds(chart: uPlot, lines: readonly Line[], first: number, ends: HTMLElement | null): void {
+/** Labels stand where their lines end, moved apart where they would overlap. Where somebody points, they have the value there. */
+function placeEnds(chart: uPlot, { lines, band, xs }: ChartProps, ends: HTMLElement | null): void {
   if (!ends) return;
   const { bbox } = chart;
+  const first = band ? 3 : 1;
+  const x = lines.some(({ label }) => label !== undefined) ? hoveredX.peek() : undefined;
+  const at = x === undefined ? undefined : nearestIndex(xs, x);
   const left = (bbox.left + bbox.width) / devicePixelRatio + 8;
   const placed = lines
     .flatMap((line, index) => {
@@ -240,7 +255,14 @@ function placeEnds(chart: uPlot, lines: readonly Line[], first: number, ends: HT
     const room = before && before.line.note !== undefined ? 2 * labelGap : labelGap;
     if (before && top < before.top + room) placed[index]!.top = before.top + room;
     const label = document.createElement('div');
-    label.textContent = chart.width > narrow ? line.label! : (line.short ?? line.label!);
+    const value = at === undefined ? null : line.values.slice(0, at + 1).findLast((one) => one !== null);
+    const short = line.short ?? line.label!;
+    label.textContent =
+      typeof value === 'number'
+        ? `${chart.width > narrow ? short : ''} ${number(value)}`
+        : chart.width > narrow
+          ? line.label!
+          : short;
     label.className = line.colour === 'grey' ? 'end ink2' : `end ${line.colour}`;
     label.style.left = `${left}px`;
     label.style.top = `${placed[index]!.top}px`;
@@ -251,5 +273,13 @@ function placeEnds(chart: uPlot, lines: readonly Line[], first: number, ends: HT
     }
     return label;
   });
+  if (at !== undefined) {
+    const place = document.createElement('div');
+    place.textContent = number(xs[at]);
+    place.className = 'end ink2';
+    place.style.top = '0';
+    place.style.left = `${chart.valToPos(xs[at]!, 'x') + bbox.left / devicePixelRatio + 4}px`;
+    labels.push(place);
+  }
   ends.replaceChildren(...labels);
 }

@@ -1,5 +1,7 @@
 /** Colours of charts: those of the style sheet, as the theme has them now. */
 
+import { theme } from '../navigation/theme.ts';
+
 export type Colour =
   | 'blue'
   | 'red'
@@ -13,8 +15,17 @@ export type Colour =
   | 'band'
   | 'panel';
 
+let known: { readonly theme: string; readonly colours: Map<Colour, string> } | undefined;
+
 export function colour(name: Colour): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const now = theme.peek();
+  if (known?.theme !== now) known = { theme: now, colours: new Map() };
+  let found = known.colours.get(name);
+  if (found === undefined) {
+    found = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    known.colours.set(name, found);
+  }
+  return found;
 }
 
 export const seriesColours: readonly Colour[] = ['blue', 'red', 'green', 'purple'];

@@ -3,17 +3,29 @@
 import { batch, type Signal, signal } from '@preact/signals';
 import { exactNumber } from '../../../core/json/exact-json.ts';
 import type { TimedEvent } from '../../../store/log-lines.ts';
-import { withEvent } from '../../history.ts';
+import { withEvents, withStored } from '../../live-overview.ts';
 import { type Axis, axes, decodeSeries, type Series, type SeriesTable } from '../../series.ts';
 import type { Problem, RunOverview } from '../../shapes.ts';
 import { ask, askJson, Refusal, runPath } from './client.ts';
 import { forget } from './loaded.ts';
 import { listen } from './stream.ts';
 
-const overviewEveryMs = 4000;
-const mostRestMs = 30_000;
-/** It is asked for again after so many times what it took, so that the server of a long run stays as idle as that of a short one. */
-const restPerWork = 100;
+/** What is not in the events (checkpoints, judgements) is asked for again so long after one. */
+const overviewAfterMs = 30_000;
+const episodesEveryMs = 4000;
+/** They are read again after so many times what an overview took, so that the server of a long run stays as idle as that of a short one. */
+const restPerWork = 25;
+const mostRestMs = 15_000;
+/** More events at once are read again. */
+const mostFolded = 200;
+
+/** Steps whose episodes were stored, as the server tells. */
+interface Stored {
+  readonly steps: readonly number[];
+  readonly evaluations: readonly number[];
+}
+
+type Timer = ReturnType<typeof setTimeout>;
 
 export class RunStore {
   readonly run: string;
@@ -25,8 +37,11 @@ export class RunStore {
   readonly #stop = new AbortController();
   readonly #names: readonly string[];
   #pending: TimedEvent[] = [];
-  #again: ReturnType<typeof setTimeout> | undefined;
-  /** What the last overview took. */
+  #again: Timer | undefined;
+  #grown: Timer | undefined;
+  #told = { steps: [] as number[], evaluations: [] as number[] };
+  #isConnected = false;
+  /** What the first overview took. */
   #tookMs = 0;
 
   /** @param names the metrics that are drawn */
@@ -39,12 +54,15 @@ export class RunStore {
   close(): void {
     this.#stop.abort();
     clearTimeout(this.#again);
+    clearTimeout(this.#grown);
   }
 
   async #begin(): Promise<void> {
     const { signal: stopped } = this.#stop;
     try {
+      const from = performance.now();
       const [overview, curves] = await this.#read();
+      this.#tookMs = performance.now() - from;
       batch(() => {
         this.overview.value = overview;
         this.curves.value = curves;
@@ -75,12 +93,17 @@ export class RunStore {
   #take(kind: string, data: string): void {
     if (kind === 'event') {
       this.#pending.push(JSON.parse(data) as TimedEvent);
-      // As many as come until the next frame are drawn together.
-      if (this.#pending.length === 1) nextFrame(() => this.#fold());
+      // As many as come until the next frame are drawn together; a page that nobody sees has none.
+      if (this.#pending.length === 1) requestAnimationFrame(() => this.#fold());
     } else if (kind === 'episodes') {
-      this.#refresh();
+      this.#addStored(JSON.parse(data) as Partial<Stored>);
     } else if (kind === 'generation') {
       void this.#reload();
+    } else if (kind === 'state' || (kind === 'hello' && this.#isConnected)) {
+      // Ended without a word; or connected again, and nobody told what was stored meanwhile.
+      this.#refresh(0);
+    } else {
+      this.#isConnected = true;
     }
   }
 
@@ -89,21 +112,51 @@ export class RunStore {
     this.#pending = [];
     const { value: overview } = this.overview;
     if (!overview || this.#stop.signal.aborted) return;
-    if (events.some(({ keeps }) => keeps !== undefined)) {
+    if (events.length > mostFolded || events.some(({ keeps }) => keeps !== undefined)) {
       void this.#reload();
       return;
     }
     batch(() => {
-      this.overview.value = { ...overview, history: events.reduce(withEvent, overview.history) };
+      this.overview.value = withEvents(overview, events);
       for (const event of events) if (event.type === 'step') this.#addStep(event);
     });
-    this.#refresh(events.some(({ type }) => type === 'finish'));
+    if (events.some(({ type }) => type === 'finish')) this.#refresh(0);
+    else if (this.#again === undefined) this.#refresh(overviewAfterMs);
+  }
+
+  /** Not more often than people look. */
+  #addStored({ steps, evaluations }: Partial<Stored>): void {
+    if (!steps || !evaluations) {
+      this.#refresh(0);
+      return;
+    }
+    this.#told.steps.push(...steps);
+    this.#told.evaluations.push(...evaluations);
+    this.#grown ??= setTimeout(
+      () => requestAnimationFrame(() => this.#showStored()),
+      Math.min(mostRestMs, Math.max(episodesEveryMs, restPerWork * this.#tookMs)),
+    );
+  }
+
+  #showStored(): void {
+    this.#grown = undefined;
+    const told = this.#told;
+    this.#told = { steps: [], evaluations: [] };
+    if (!this.#stop.signal.aborted) this.#setOverview(withStored(this.overview.value!, told));
+  }
+
+  /** Episodes of the newest step are asked for again. */
+  #setOverview(overview: RunOverview): void {
+    forget(runPath(this.run, '/places'));
+    batch(() => {
+      this.overview.value = overview;
+      this.episodes.value++;
+    });
   }
 
   #addStep({ step, time, metrics, spent }: Extract<TimedEvent, { readonly type: 'step' }>): void {
     const { value: table } = this.curves;
-    const { value: overview } = this.overview;
-    if (!table || !overview || step <= (table.axes.step.at(-1) ?? 0)) return;
+    if (!table || step <= (table.axes.step.at(-1) ?? 0)) return;
     const place: Record<Axis, number> = {
       step,
       minute: (Date.parse(time) - (table.began || Date.parse(time))) / 60_000,
@@ -127,36 +180,26 @@ export class RunStore {
         }),
       ),
     };
-    this.overview.value = { ...this.overview.value!, latest: { ...overview.latest, ...metrics } };
   }
 
-  /** What is not in the events (stored steps, the state, failures) is asked for again, not more often than people look. */
-  #refresh(soon = false): void {
-    if (this.#again !== undefined && !soon) return;
+  #refresh(afterMs: number): void {
     clearTimeout(this.#again);
-    const rest = Math.min(mostRestMs, Math.max(overviewEveryMs, restPerWork * this.#tookMs));
-    this.#again = setTimeout(
-      () => {
-        this.#again = undefined;
-        const from = performance.now();
-        askJson<RunOverview>(runPath(this.run), this.#stop.signal).then(
-          (overview) => {
-            this.#tookMs = performance.now() - from;
-            const { value: known } = this.overview;
-            // Events that came meanwhile are not in it.
-            const history =
-              known && known.history.last > overview.history.last ? known.history : overview.history;
-            forget(runPath(this.run, '/places'));
-            batch(() => {
-              this.overview.value = { ...overview, history };
-              this.episodes.value++;
-            });
-          },
-          () => {},
-        );
-      },
-      soon ? 0 : rest,
-    );
+    this.#again = setTimeout(() => {
+      this.#again = undefined;
+      askJson<RunOverview>(runPath(this.run), this.#stop.signal).then(
+        (overview) => {
+          const { value: known } = this.overview;
+          // Events that came meanwhile are not in it.
+          const { history, latest, failed, metrics, episodes } =
+            known && known.history.last > overview.history.last ? known : overview;
+          const merged = { ...overview, history, latest, failed, metrics, episodes };
+          // Now and then, and nothing was stored that was not told: what is drawn of it stays.
+          if (afterMs > 0 && known?.stored.at(-1) === merged.stored.at(-1)) this.overview.value = merged;
+          else this.#setOverview(merged);
+        },
+        () => {},
+      );
+    }, afterMs);
   }
 
   async #reload(): Promise<void> {
@@ -186,10 +229,4 @@ function appendedDouble(column: Float64Array, value: number): Float64Array {
   longer.set(column);
   longer[column.length] = value;
   return longer;
-}
-
-/** A page that is not shown draws no frames, and must not fall behind for ever. */
-function nextFrame(work: () => void): void {
-  if (document.visibilityState === 'visible') requestAnimationFrame(work);
-  else setTimeout(work, 250);
 }

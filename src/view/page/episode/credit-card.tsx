@@ -152,7 +152,7 @@ export function CreditCard({ episode, member, role, chosen, credit }: CreditCard
         </table>
       )}
       <p class="ink2 small">
-        ● Trained with it.{' '}
+        ● is what it was trained with.{' '}
         {method && answer && !problem && `Computed over the ${plural(answer.groups, 'group')} of the step. `}
         {method && `${method.title}: ${method.summary}`}
         {!method && bundleStart === undefined && 'Choose a method to compute these episodes again.'}

@@ -26,11 +26,17 @@ const episode: Pick<ShownEpisode, 'calls' | 'turns'> = {
 test('each path is a lane, and sub-agents stand under the call that ran them, however deep', () => {
   expect(lanesOf(episode).map(({ name, depth }) => `${' '.repeat(depth)}${name}`)).toEqual([
     'agent',
-    'agent, summarize (asked)',
-    'agent (window)',
+    'summarize, agent',
+    'window, agent',
     ' helper',
     '  checker',
   ]);
+});
+
+test('lanes of one name are numbered', () => {
+  const calls = [call(0, 0), ...[1, 2].map((id) => call(id, 10 * id, { parent: id - 1, newPath: 'window' }))];
+  const names = lanesOf({ calls: [...calls, call(3, 40, { under: 2 })], turns: [] }).map(({ name }) => name);
+  expect(names).toEqual(['agent', 'window, agent', 'window 2, agent', 'agent 2']);
 });
 
 test('a lane has waits, completions and steps of the environment in the order of time', () => {

@@ -21,6 +21,7 @@ export function lanesOf({ calls, turns }: Pick<ShownEpisode, 'calls' | 'turns'>)
     return under === undefined || level > 8 ? level : depthOf(rootOf.get(under) ?? under, level + 1);
   };
   const roots = [...new Set(rootOf.values())];
+  const counts = new Map<string, number>();
   return roots.map((root) => {
     const own = calls.filter(({ id }) => rootOf.get(id) === root);
     const ids = new Set(own.map(({ id }) => id));
@@ -37,8 +38,13 @@ export function lanesOf({ calls, turns }: Pick<ShownEpisode, 'calls' | 'turns'>)
     ]
       .filter(({ from, to }) => to > from)
       .sort((a, b) => a.from - b.from);
-    const what = purpose === 'act' ? role : `${role}, ${purpose}`;
-    return { name: newPath === undefined ? what : `${what} (${newPath})`, depth: depthOf(root), segments };
+    // What tells lanes apart comes first, since long names are cut.
+    const kind = purpose === 'act' ? newPath : purpose;
+    const name = kind === undefined ? role : `${kind}, ${role}`;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    const numbered = count === 1 ? name : `${kind ?? role} ${count}${kind === undefined ? '' : `, ${role}`}`;
+    return { name: numbered, depth: depthOf(root), segments };
   });
 }
 

@@ -87,7 +87,11 @@ export function Timeline({ at, episode, outline, member, role }: TimelineProps) 
         )}
         {lanes.map((lane) => (
           <div key={lane.name} class={lane.member?.member === member ? 'lane own' : 'lane'}>
-            <span class="lane-name" style={{ paddingLeft: `${8 * lane.depth}px` }}>
+            <span
+              class="lane-name"
+              title={oneLine(lane.name, 80)}
+              style={{ paddingLeft: `${8 * lane.depth}px` }}
+            >
               {lane.member ? (
                 <Link to={episodeAddress(at, lane.member.member)} current={lane.member.member === member}>
                   <span class="wide">member </span>

@@ -45,6 +45,8 @@ function Evaluations({
       name,
       `/evaluations${asked.length === 0 || bundleStart !== undefined ? '' : `?with=${asked.join(',')}`}`,
     ),
+    // With a newer evaluation it is asked for again.
+    overview.evaluated.at(-1),
   );
   if (problem) return <Failed problem={problem} />;
   if (!grid) return <Waiting lines={10} />;

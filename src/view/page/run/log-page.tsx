@@ -12,13 +12,13 @@ import { TabPage } from './tab-page.tsx';
 export function LogPage({ run }: { readonly run: string }) {
   return (
     <TabPage run={run} tab="log">
-      {() => <Log run={run} />}
+      {(_, version) => <Log run={run} version={version} />}
     </TabPage>
   );
 }
 
-function Log({ run }: { readonly run: string }) {
-  const { value: last, problem } = useLoaded<Page>(runPath(run, '/log'), 1);
+function Log({ run, version }: { readonly run: string; readonly version: number }) {
+  const { value: last, problem } = useLoaded<Page>(runPath(run, '/log'), 1 + version);
   const [earlier, setEarlier] = useState<readonly Page[]>([]);
   if (problem) return <Failed problem={problem} />;
   if (!last) return <Waiting lines={10} />;

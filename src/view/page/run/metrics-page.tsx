@@ -17,19 +17,25 @@ const mostShown = 64;
 export function MetricsPage({ run }: { readonly run: string }) {
   return (
     <TabPage run={run} tab="metrics">
-      {({ metrics }) => <Metrics run={run} names={metrics} />}
+      {({ metrics }, version) => <Metrics run={run} names={metrics} version={version} />}
     </TabPage>
   );
 }
 
-function Metrics({ run, names }: { readonly run: string; readonly names: readonly string[] }) {
+interface MetricsProps {
+  readonly run: string;
+  readonly names: readonly string[];
+  readonly version: number;
+}
+
+function Metrics({ run, names, version }: MetricsProps) {
   const wanted = query.value.get('q') ?? '';
   const words = wanted.toLowerCase().split(/\s+/);
   const shown = names
     .filter((name) => words.every((word) => name.toLowerCase().includes(word)))
     .slice(0, mostShown);
   const path = runPath(run, `/metrics?px=400&names=${shown.map(encodeURIComponent).join(',')}`);
-  const { value: curves } = useLoaded<SeriesTable>(path, 0, async (signal) =>
+  const { value: curves } = useLoaded<SeriesTable>(path, version, async (signal) =>
     decodeSeries(await (await ask(path, signal ? { signal } : {})).arrayBuffer()),
   );
   const view = viewOf(query.value);

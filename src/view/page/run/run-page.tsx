@@ -127,7 +127,7 @@ function Body({ overview, curves, version }: BodyProps) {
         ) : (
           <div />
         )}
-        <SettingsCard run={name} />
+        <SettingsCard run={name} isLive={overview.state === 'running'} />
       </div>
     </>
   );

@@ -1,10 +1,12 @@
 /** Beside the groups: which settings differ from their defaults, and those that most often matter. */
 
+import { useRef } from 'preact/hooks';
 import type { Setting } from '../../shapes.ts';
 import { runPath } from '../data/client.ts';
 import { useLoaded } from '../data/loaded.ts';
 import { address } from '../navigation/router.ts';
 import { Link } from '../parts/link.tsx';
+import { useSeen } from '../parts/seen.ts';
 import { number } from '../text/format.ts';
 import { oneLine } from '../text/safe-text.ts';
 
@@ -24,9 +26,17 @@ export function settingValue(value: unknown): string {
   return oneLine(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 60);
 }
 
-export function SettingsCard({ run }: { readonly run: string }) {
-  const { value: settings } = useLoaded<Setting[]>(runPath(run, '/config'));
-  if (!settings) return <section class="card settings" aria-label="Configuration" />;
+interface SettingsCardProps {
+  readonly run: string;
+  readonly isLive: boolean;
+}
+
+export function SettingsCard({ run, isLive }: SettingsCardProps) {
+  const holder = useRef<HTMLElement>(null);
+  const isSeen = useSeen(holder);
+  // To find out what is usual costs more than the rest of the page: beside a training not before somebody looks.
+  const { value: settings } = useLoaded<Setting[]>(isSeen || !isLive ? runPath(run, '/config') : undefined);
+  if (!settings) return <section ref={holder} class="card settings" aria-label="Configuration" />;
   const differing = settings.filter(({ differs }) => differs);
   const known = settings.some(({ usual }) => usual !== undefined);
   const rest = settings.filter(

@@ -1,11 +1,10 @@
 /** Which run is worth opening, and is anything wrong with one that is going on? */
 
-import { useEffect, useState } from 'preact/hooks';
 import type { RunList, RunRow } from '../../shapes.ts';
 import { stateMarks } from '../../state.ts';
 import { bundleStart } from '../data/bundle.ts';
 import { useLoaded } from '../data/loaded.ts';
-import { listen } from '../data/stream.ts';
+import { useChanges } from '../data/use-changes.ts';
 import { useKeys } from '../navigation/keys.ts';
 import { compareAddress } from '../navigation/places.ts';
 import { address, go, query, show } from '../navigation/router.ts';
@@ -21,27 +20,13 @@ import { Overlay } from './overlay.tsx';
 import { RunTable } from './run-table.tsx';
 
 export function RunsPage() {
-  const version = useListChanges();
+  const version = useChanges(bundleStart === undefined ? '/api/live' : undefined);
   const { value, problem } = useLoaded<RunList>('/api/runs', version);
   return (
     <Shell crumbs={[{ label: 'runs' }]} isFirst problem={value ? undefined : problem}>
       {value && <List list={value} />}
     </Shell>
   );
-}
-
-/** Goes up whenever a run has changed. */
-function useListChanges(): number {
-  const [version, setVersion] = useState(0);
-  useEffect(() => {
-    const stop = new AbortController();
-    const changed = (): void => setVersion((before) => before + 1);
-    void listen('/api/live', stop.signal, ({ event }) => {
-      if (event === 'runs') changed();
-    });
-    return () => stop.abort();
-  }, []);
-  return version;
 }
 
 function List({ list }: { readonly list: RunList }) {

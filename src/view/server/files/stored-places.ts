@@ -29,24 +29,21 @@ export interface StoredPlaces {
 export function placesIn(folder: string, indexPath: string): StoredPlaces | undefined {
   const index = readIndex(indexPath);
   if (!index) return undefined;
-  const shards = new Set<Shard>();
-  let last = { shard: -1, end: 0 };
-  for (const { shard, offset, length } of index.current()) {
-    shards.add(shard);
-    last = { shard, end: offset + length };
-  }
-  if (!shardsIn(folder).every((shard) => shards.has(shard))) return undefined;
-  const size = statSync(join(folder, shardFile(last.shard)), { throwIfNoEntry: false })?.size;
-  return size === last.end || shards.size === 0 ? placesOf(index, shards) : undefined;
+  const ends = index.ends();
+  if (!shardsIn(folder).every((shard) => ends.has(shard))) return undefined;
+  const last = [...ends].at(-1);
+  if (last === undefined) return placesOf(index, ends);
+  const size = statSync(join(folder, shardFile(last[0])), { throwIfNoEntry: false })?.size;
+  return size === last[1] ? placesOf(index, ends) : undefined;
 }
 
 /** Those of an index that is known to be whole. */
 export function placesOf(
   index: RolloutIndex,
-  shards: ReadonlySet<Shard> = new Set(Array.from(index.current(), ({ shard }) => shard)),
+  ends: ReadonlyMap<Shard, number> = index.ends(),
 ): StoredPlaces {
   const stepsOf = (wanted: (shard: Shard) => boolean): number[] =>
-    [...shards]
+    [...ends.keys()]
       .filter(wanted)
       .flatMap((shard) => stepOfShard(shard) ?? [])
       .sort((a, b) => a - b);
