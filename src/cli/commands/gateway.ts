@@ -4,7 +4,6 @@
  */
 
 import { z } from 'zod';
-import type { Episode, Role } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import type { StopReason } from '../../core/stop.ts';
@@ -22,7 +21,7 @@ import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
 import { POLICY_NAME, policyModel } from '../../server/gateway/policy-model.ts';
 import { SessionKeys } from '../../server/gateway/session-keys.ts';
-import { episodeOf, type SessionRecord } from '../../server/gateway/session-record.ts';
+import { episodeOf, type SessionRecord, seatsOf } from '../../server/gateway/session-record.ts';
 import { type SpendMeter, spentText } from '../../server/gateway/spend.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream/upstream-model.ts';
 import { promptPlayers } from '../../train/kit/learner.ts';
@@ -85,12 +84,14 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
     const { record, host, allowHost, port, sessionCalls, leaseMs, drainMs } = given;
     const meter = meterOf(given);
     if (given.policy === undefined) requireNoLimits(given);
-    const { model, seats, context, environment, tokenizer, close } = await open(
-      run,
-      given,
-      meter,
-      interrupts.signal,
-    );
+    const {
+      model,
+      seats = [],
+      context,
+      environment,
+      tokenizer,
+      close,
+    } = await open(run, given, meter, interrupts.signal);
     if (record !== undefined) endLine(record);
     const keys = record === undefined ? undefined : await SessionKeys.after(record, environment);
     let sessions = 0;
@@ -103,15 +104,15 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
         name: `gateway/${sessions++}`,
         seed: Rng.of('gateway', process.pid, Date.now(), sessions).uint32(),
         model,
-        ...(seats && { seats }),
+        seats,
         context,
         maxCalls: sessionCalls,
       }),
       onEnd: (ended) => {
         if (record === undefined || keys === undefined) return;
-        const about = { key: keys.next(ended.task), version: model.version, stop: stopOf(ended) };
-        const seated = seats && Object.fromEntries([model, ...seats].map(seatOf));
-        const episode = episodeOf(ended, { ...about, ...(seated && { seats: seated }) });
+        const key = keys.next(ended.task);
+        const about = { key, version: model.version, seats: seatsOf([model, ...seats]), stop: stopOf(ended) };
+        const episode = episodeOf(ended, about);
         const rows = rowsOfEpisode(episode, episode, {
           kind: 'gateway',
           ...(run !== undefined && { run }),
@@ -246,7 +247,7 @@ async function trained(
   }) as [ChatModel, ...ChatModel[]];
   return {
     model,
-    ...(seats.length > 0 && { seats }),
+    seats,
     context,
     environment: learner.world.name,
     tokenizer: tokenizerOfCard(learner.card),
@@ -285,11 +286,6 @@ function nothingToServe(seen: string): TurnwiseError {
     next: 'List runs with: turnwise runs',
   });
 }
-
-const seatOf = ({ role, name, author, version }: ChatModel): [Role, Episode['seats'][Role]] => [
-  role ?? name,
-  { player: author.name, version },
-];
 
 /** A session that was closed has ended; one whose lease ran out may have been given up in the middle. */
 function stopOf({ status }: SessionRecord): StopReason {

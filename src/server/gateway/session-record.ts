@@ -5,6 +5,7 @@ import type { Json } from '../../core/json/json.ts';
 import type { ToolDeclaration } from '../../core/messages.ts';
 import type { StopReason } from '../../core/stop.ts';
 import { AGENT } from '../../env/session.ts';
+import type { ChatModel } from './chat-model.ts';
 import { LEARNER } from './policy-model.ts';
 
 export interface SessionRecord {
@@ -34,6 +35,15 @@ export interface EpisodeAbout {
   readonly seats?: Episode['seats'];
   readonly stop: StopReason;
   readonly failure?: string;
+}
+
+/** The seats of an episode. Whoever answers sits in its role as the learner would, unless it is a player of another name. */
+export function seatsOf(models: readonly ChatModel[]): Episode['seats'] {
+  const seats = models.map(({ role = AGENT, author, version }) => {
+    const player = author.kind === 'policy' ? author.name : LEARNER;
+    return [role, { player, version }] as const;
+  });
+  return Object.fromEntries(seats);
 }
 
 export function episodeOf(

@@ -13,9 +13,8 @@ import { Boundary, EpisodeEnd, endsRun } from '../../../rollout/boundary.ts';
 import type { EpisodeOptions } from '../../../rollout/episode.ts';
 import type { ChatModel } from '../chat-model.ts';
 import type { Gateway } from '../gateway.ts';
-import { LEARNER } from '../policy-model.ts';
 import type { GatewaySession } from '../session.ts';
-import { episodeOf } from '../session-record.ts';
+import { episodeOf, seatsOf } from '../session-record.ts';
 import { failureOf, faultOf, InvalidAction, Stopped } from './agent-failure.ts';
 import { AgentTurns } from './agent-turns.ts';
 import { type UserModels, userModels, usersOf } from './user-model.ts';
@@ -77,12 +76,7 @@ export function agentEpisodes({
       ...ChatModel[],
     ];
     const { version } = first;
-    const seats = Object.fromEntries(
-      [first, ...others].map((seat, index) => [
-        agent.roles[index]!,
-        { player: playerOf(seat), version: seat.version },
-      ]),
-    );
+    const seats = seatsOf([first, ...others]);
     const turns = new AgentTurns({
       key,
       task,
@@ -134,9 +128,6 @@ export function agentEpisodes({
     });
   };
 }
-
-/** Whoever answers sits there as the learner would, unless it is a player of another name. */
-const playerOf = ({ author }: ChatModel): string => (author.kind === 'policy' ? author.name : LEARNER);
 
 async function run(
   agent: Agent,
