@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|horizon [CONTEXT …]|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -8,6 +8,7 @@ import { benchCredit } from './credit.ts';
 import { benchEngine } from './engine/engine.ts';
 import { benchEnvironmentServer } from './env-server.ts';
 import { benchGateway } from './gateway.ts';
+import { benchHorizon } from './horizon.ts';
 import { benchMemory } from './memory.ts';
 import { benchMethods } from './methods/main.ts';
 import { benchProduct } from './product/product.ts';
@@ -53,6 +54,7 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   stream: (names) => benchStream(names, Number(values.threads ?? 2)),
   'env-server': benchEnvironmentServer,
   gateway: () => benchGateway(),
+  horizon: benchHorizon,
   sandbox: () => benchSandbox(),
   soak: benchSoak,
   product: benchProduct,

@@ -19,6 +19,7 @@ const LAYERS = [
   'objective',
   'wire',
   'curation',
+  'prompts',
   'engine',
   'synth',
   'eval',

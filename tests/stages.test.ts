@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { z } from '../src/exports/index.ts';
 import { defineRecipe } from '../src/exports/recipes.ts';
 import { resume, start, train } from '../src/exports/train.ts';
@@ -78,6 +78,52 @@ test.each([1, 2, 3])(
     expect([...last]).toEqual(stepsOf('staged').map(({ step, metrics }) => [step, metrics]));
   },
 );
+
+describe('stages that end by what is measured', () => {
+  const measured = {
+    ...settings,
+    steps: 7,
+    evaluation: { every: 2, tasks: 4, finalTasks: 4 },
+    stages: [
+      { until: { metric: 'reward/mean', plateau: 2, gain: 10 }, set: { 'rollout.maxTurns': 2 } },
+      { until: { metric: 'evaluation/turns', least: 1 }, set: { 'rollout.maxTurns': 3 } },
+      { until: { steps: 1 }, set: { 'optimizer.learningRate': 1e-3 } },
+    ],
+  };
+  const begunIn = (name: string) =>
+    eventsOf(name).flatMap((event) => (event.type === 'stage' ? [[event.step, event.stage]] : []));
+
+  test('each lasts until then', { timeout: 60_000 }, async () => {
+    await train({ world: 'frozen-lake', recipe: 'rloo', name: 'measured', runs, settings: measured });
+    // The best of the first three measurements is the first; an evaluation comes after step 4.
+    expect(begunIn('measured')).toEqual([
+      [1, 1],
+      [4, 2],
+      [5, 3],
+      [6, 4],
+    ]);
+    const turns = eventsOf('measured').flatMap((event) =>
+      event.type === 'step' ? [event.metrics['turns/mean']! <= 2] : [],
+    );
+    expect(turns.slice(0, 3)).toEqual([true, true, true]);
+    expect(turns.slice(4)).toContain(false);
+  });
+
+  test.each([1, 2, 3, 4, 5])(
+    'a run that goes on from step %i is the run that never stopped',
+    { timeout: 60_000 },
+    async (at) => {
+      const name = `measured-${at}`;
+      const run = await start({ world: 'frozen-lake', recipe: 'rloo', name, runs, settings: measured });
+      for await (const event of run.events) if (event.type === 'step' && event.step === at) run.stop();
+      await run.finished.catch(() => undefined);
+      await (await resume(name, { runs })).finished;
+      const last = new Map(stepsOf(name).map((one) => [one.step, one.metrics]));
+      expect([...last]).toEqual(stepsOf('measured').map(({ step, metrics }) => [step, metrics]));
+      expect(begunIn(name)).toEqual(begunIn('measured'));
+    },
+  );
+});
 
 test('what a recipe of one’s own reads can change', { timeout: 60_000 }, async () => {
   const seen: number[] = [];

@@ -1,5 +1,5 @@
 /**
- * Runs of two steps with settings drawn at random: recipe, environment, context, turns, tasks, curation and shaping. Each ends
+ * Runs of two steps with settings drawn at random: recipe, environment, context, turns, tasks, curation, shaping and prompts. Each ends
  * well, or is refused with a reason before its first episode; nothing that no policy sampled is trained.
  */
 
@@ -8,8 +8,10 @@ import { TurnwiseError } from '../../src/core/errors.ts';
 import { Rng } from '../../src/core/rng.ts';
 import { shapingRegistry } from '../../src/credit/shaping/shapings.ts';
 import { curationRegistry, tasksRegistry } from '../../src/curation/registry.ts';
-import { type RunSettings, train } from '../../src/exports/index.ts';
+import { defineProposer, type RunSettings, train } from '../../src/exports/index.ts';
+import { promptsRegistry } from '../../src/prompts/registry.ts';
 import { contextRegistry } from '../../src/rollout/context/contexts.ts';
+import { explorerNames } from '../../src/rollout/explore/explorers.ts';
 import { turnsRegistry } from '../../src/rollout/turns/turn-controls.ts';
 import { environmentNames } from '../../src/run/load/environments.ts';
 import { choicesIn, readBy } from '../../src/train/config/run-schema.ts';
@@ -65,6 +67,9 @@ export function drawn(seed: string, index: number): Drawn {
   const tasks = maybe(0.4, names(tasksRegistry));
   const curations = [maybe(0.4, names(curationRegistry)), maybe(0.2, names(curationRegistry))];
   const shaping = maybe(0.2, names(shapingRegistry));
+  const explorer = maybe(0.2, explorerNames) as (typeof explorerNames)[number] | undefined;
+  const prompts = maybe(0.2, names(promptsRegistry));
+  const smoothed = rng.chance(0.1);
   const chosen: RunSettings = {
     ...(context && { context }),
     ...(turns && { turns: { name: turns } }),
@@ -73,9 +78,18 @@ export function drawn(seed: string, index: number): Drawn {
       curation: Object.fromEntries(curations.flatMap((name) => (name ? [[name, {}]] : []))),
     }),
     ...(shaping && { credit: { shape: { [shaping]: {} } } }),
+    ...(explorer && { branching: { explorer } }),
+    ...(prompts && { prompts: { name: prompts } }),
+    ...(smoothed && { objective: { entropyCoefficient: 0.01, entropySmoothing: 1 } }),
   };
   return { environment, recipe, settings: { seed: index + 1, ...chosen } };
 }
+
+/** Writes prompts for whatever asks: an instruction, and changes to a list of experiences. */
+const scribe = defineProposer({
+  name: 'scribe',
+  propose: (messages) => (messages[0]!.content.includes('JSON') ? '[{"op":"ADD","text":"go on"}]' : 'go on'),
+});
 
 /** Play and learn it. @throws whatever is neither a refusal nor a good end */
 export async function walk(
@@ -91,11 +105,18 @@ export async function walk(
       recipe,
       name,
       runs,
-      settings: { ...base, ...settings },
+      settings: { ...base, ...settings, ...proposing(settings) },
     });
     return { ran: true, folder: join(runs, name), episodes };
   } catch (error) {
     if (!TurnwiseError.isInstance(error) || !REFUSALS.has(error.code)) throw error;
     return { ran: false, code: error.code, why: error.message };
   }
+}
+
+/** The proposer beside the prompts that were drawn. */
+function proposing({ prompts }: RunSettings): Pick<RunSettings, 'prompts'> {
+  return typeof prompts === 'object' && !('kind' in prompts)
+    ? { prompts: { ...prompts, proposer: scribe } }
+    : {};
 }

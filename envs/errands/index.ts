@@ -98,6 +98,14 @@ export function errands(given: DayOptions): Environment<Day, ErrandState> {
             : [noteOf(order.thing, order.shop, placeOf(state, index, state.turn))],
         )
         .join(' ') || 'nothing',
+    slots: (state) =>
+      Object.fromEntries(
+        state.orders.flatMap((order, index) =>
+          order.told > state.turn
+            ? []
+            : [[order.thing, `${order.shop} ${order.thing} ${placeOf(state, index, state.turn)}`]],
+        ),
+      ),
     render: (state) => `turn ${state.turn} of ${turns}: ${state.turn < turns ? observe(now(state)) : 'over'}`,
     natural: {
       instructions: [

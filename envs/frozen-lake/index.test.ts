@@ -32,6 +32,22 @@ describe('observation', () => {
   });
 });
 
+describe('guidance', () => {
+  it('tells the first move, half of a shortest way, and all of it, which leads to the goal', () => {
+    const said = [1, 2, 3, 4].map((level) => lake.guidance?.({ map }, level));
+    expect(said.map((text) => text?.split(' ').length)).toEqual([1, 3, 6, undefined]);
+    expect(said[2]?.startsWith(said[1]!)).toBe(true);
+    let at = state;
+    const steps = said[2]!.split(' ').map((move) => {
+      const step = lake.step(at, move, Rng.of(0));
+      at = step.state;
+      return step;
+    });
+    expect(steps.at(-1)).toMatchObject({ reward: 1, done: true, success: true });
+    expect(steps.slice(0, -1).every(({ done }) => !done)).toBe(true);
+  });
+});
+
 describe('rules', () => {
   it('ends with 1 at the goal and 0 in a hole', () => {
     expect(lake.step({ map, row: 3, column: 2 }, 'right', Rng.of(0))).toMatchObject({

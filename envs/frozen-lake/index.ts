@@ -85,6 +85,10 @@ export function frozenLake(options: LakeOptions): Environment<LakeTask, LakeStat
         rng,
       );
     },
+    guidance: ({ map }, level) =>
+      wayFrom(map)
+        .slice(0, movesTold(level, wayFrom(map).length))
+        .join(' ') || undefined,
     render: ({ map, row, column }) =>
       map
         .map((line, r) => (r === row ? `${line.slice(0, column)}@${line.slice(column + 1)}` : line))
@@ -107,6 +111,28 @@ function progress({ map, ...from }: LakeState, to: LakeState): Json {
       effectiveActions: cell(from) === cell(to) ? 0 : 1,
     },
   };
+}
+
+/** A shortest way from start to goal. */
+function wayFrom(map: readonly string[]): readonly Side[] {
+  const left = distancesToGoal(map);
+  const way: Side[] = [];
+  let [row, column] = find(map, 'S');
+  while (map[row]![column] !== 'G') {
+    const side = SIDES.find((one) => {
+      const next = move(map, { row, column }, one);
+      return left[next.row * map.length + next.column]! < left[row * map.length + column]!;
+    });
+    if (side === undefined) break;
+    ({ row, column } = move(map, { row, column }, side));
+    way.push(side);
+  }
+  return way;
+}
+
+/** The first move, half of the way, all of it; nothing above. */
+function movesTold(level: number, moves: number): number {
+  return level === 1 ? 1 : level === 2 ? Math.ceil(moves / 2) : level === 3 ? moves : 0;
 }
 
 const knownDistances = new WeakMap<readonly string[], readonly number[]>();

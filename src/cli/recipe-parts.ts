@@ -2,6 +2,7 @@
 
 import { findCreditMethod } from '../credit/methods.ts';
 import { curationRegistry, tasksRegistry } from '../curation/registry.ts';
+import { promptsRegistry } from '../prompts/registry.ts';
 import { contextRegistry } from '../rollout/context/contexts.ts';
 import { turnsRegistry } from '../rollout/turns/turn-controls.ts';
 import { placeOf } from '../run/prepare-run.ts';
@@ -118,19 +119,22 @@ function memoryParts(recipe: Recipe, config: TrainConfig): RecipePart[] {
   ];
 }
 
-function curationText({ rollout, tasks, turns, curation }: TrainConfig): string {
+function curationText({ rollout, tasks, turns, curation, prompts }: TrainConfig): string {
   return [
     'failed episodes left out',
     ...(rollout.minimumMembers > 1 ? [`groups of fewer than ${rollout.minimumMembers} dropped`] : []),
     ...(tasks.name === 'uniform' ? [] : [`tasks of ${named(tasks)}`]),
     ...(turns.name === 'usual' ? [] : [`turns of ${named(turns)}`]),
+    ...(prompts.name === 'none' ? [] : [`prompts of ${named(prompts)}`]),
     ...Object.entries(curation).map(([name, options]) => named({ name, ...(options as object) })),
   ].join(', ');
 }
 
 /** A name with its options, and with what it does where it is built in. */
 function named({ name, ...options }: { readonly name: string }): string {
-  const known = [tasksRegistry, turnsRegistry, curationRegistry].flatMap((all) => all.get(name) ?? [])[0];
+  const known = [tasksRegistry, turnsRegistry, curationRegistry, promptsRegistry].flatMap(
+    (all) => all.get(name) ?? [],
+  )[0];
   const told = [pairs(options), known?.summary ?? ''].filter(Boolean).join('; ');
   return told === '' ? name : `${name} (${told})`;
 }

@@ -14,6 +14,8 @@ export type DefinitionKind =
   | 'tasks'
   | 'turns'
   | 'curation'
+  | 'prompts'
+  | 'proposer'
   | 'recipe';
 
 /** What each kind is called, and what makes one. */
@@ -27,6 +29,8 @@ export const DEFINITION_WORDS: Readonly<
   tasks: { noun: 'source of tasks', maker: 'defineTasks' },
   turns: { noun: 'turn control', maker: 'defineTurns' },
   curation: { noun: 'curation', maker: 'defineCuration' },
+  prompts: { noun: 'source of prompts', maker: 'definePrompts' },
+  proposer: { noun: 'proposer', maker: 'defineProposer' },
   recipe: { noun: 'recipe', maker: 'defineRecipe' },
 };
 

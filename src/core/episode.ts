@@ -180,12 +180,14 @@ export interface StepCredit {
 export interface Choice {
   /** Whether the credit method sees it: whether it is compared with the others of its group. */
   readonly inBaseline: boolean;
-  /** Whether its tokens are in the loss; then it is in the baseline too. */
+  /** Whether its tokens are in the loss; then it is in the baseline too, unless its advantage is given. */
   readonly inLoss: boolean;
   /** Factor on the loss of its tokens. */
   readonly weight: number;
   /** Further factors, one for each of its K turns. A turn of weight 0 is not in the loss. */
   readonly weights_K?: readonly number[];
+  /** The advantage of all its turns, of an episode in the loss and not in the baseline: no credit method sees it. */
+  readonly advantage?: number;
 }
 
 /** The choice of curation about one role of an episode, and its credit. A role that was left out has none. */
@@ -206,6 +208,8 @@ export interface StoredCredit extends Choice {
 export interface Episode {
   readonly key: EpisodeKey;
   readonly task: Json;
+  /** The instruction that it read, of a source of prompts; absent where there was none. */
+  readonly prompt?: string;
   /** In a world of worlds: the name of the one that it was played in. */
   readonly part?: string;
   readonly calls: readonly Call[];

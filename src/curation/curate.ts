@@ -62,7 +62,8 @@ export async function curate(
       const joined = await insertEpisodes(groups, given, chosen.insert, moment.read, curation.subject);
       groups = joined.groups;
       roles = rolesOf(groups);
-      usable = keepUsable(roles, minimumMembers);
+      // New groups are as small as they were made.
+      usable = keepUsable(roles, minimumMembers, ({ group }) => joined.fresh.has(group));
       for (const episode of joined.prefixes)
         for (const role of Object.keys(episode.outcome)) choices.add(episode, role, leave);
     }
@@ -105,7 +106,7 @@ class Choices {
       const members = group.members.flatMap((member) => {
         const choice = this.#choices.get(member.episode)?.get(group.role);
         if (choice === undefined) return [member];
-        return choice.inBaseline ? [{ ...member, choice }] : [];
+        return choice.inBaseline || hasAdvantage(choice) ? [{ ...member, choice }] : [];
       });
       return members.length > 0 ? [{ ...group, members }] : [];
     });
@@ -117,10 +118,16 @@ function both(a: Choice, b: Choice): Choice {
     a.weights_K && b.weights_K
       ? a.weights_K.map((weight, k) => weight * (b.weights_K?.[k] ?? 1))
       : (a.weights_K ?? b.weights_K);
+  const advantage = a.advantage ?? b.advantage;
   return {
     inBaseline: a.inBaseline && b.inBaseline,
     inLoss: a.inLoss && b.inLoss,
     weight: a.weight * b.weight,
     ...(weights_K && { weights_K }),
+    ...(advantage !== undefined && { advantage }),
   };
 }
+
+/** Whether it is learned from without being compared. */
+export const hasAdvantage = ({ inBaseline, inLoss, advantage }: Choice): boolean =>
+  !inBaseline && inLoss && advantage !== undefined;

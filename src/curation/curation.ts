@@ -39,6 +39,8 @@ export interface ChoiceRound {
 export interface Curation<O extends object, M extends Json> extends Remembers<O, M> {
   /** Whether it gives weights. Refused for recipes without credit, which could not read them. */
   readonly weighs?: true;
+  /** Whether it gives advantages itself, to episodes that are not compared. Refused for recipes without credit, and with a critic. */
+  readonly credits?: true;
   /** Whether it may want further rounds. Refused for steps that are played ahead or learned in parts, which have one. */
   readonly rounds?: true;
   /** Whether it looks at episodes as those of one role. Refused for environments with several. */
@@ -53,6 +55,7 @@ export interface Curation<O extends object, M extends Json> extends Remembers<O,
 /** What `defineCuration` returns. */
 export interface DefinedCuration extends Defined<'curation', OpenCuration> {
   readonly weighs: boolean;
+  readonly credits: boolean;
   readonly rounds: boolean;
   readonly oneRole: boolean;
 }
@@ -86,7 +89,7 @@ export interface OpenCuration extends Remembering {
 export function defineCuration<O extends object = Record<never, never>, M extends Json = null>(
   definition: Curation<O, M>,
 ): DefinedCuration {
-  const { weighs = false, rounds = false, oneRole = false } = definition;
+  const { weighs = false, credits = false, rounds = false, oneRole = false } = definition;
   const defined = defineRemembering('curation', definition, ({ at, subject }) => ({
     choose(groups: readonly Group[], { round, batch, isIn, ...now }: Now & ChoiceRound): Chosen {
       const chosen = callDefinition(subject, () =>
@@ -100,13 +103,13 @@ export function defineCuration<O extends object = Record<never, never>, M extend
         choice: (episode, role) =>
           checkedChoice(
             callDefinition(subject, () => choice(episode, role)),
-            weighs,
+            { weighs, credits },
             subject,
           ),
       };
     },
   }));
-  return { ...defined, weighs, rounds, oneRole };
+  return { ...defined, weighs, credits, rounds, oneRole };
 }
 
 function requireChosen(chosen: Chosen, groups: readonly Group[], subject: string): void {
@@ -127,15 +130,24 @@ function requireChosen(chosen: Chosen, groups: readonly Group[], subject: string
 
 const isWeight = (weight: unknown): boolean => Number.isFinite(weight) && (weight as number) >= 0;
 
-function checkedChoice(choice: Choice, weighs: boolean, subject: string): Choice {
-  const { inBaseline, inLoss, weight, weights_K = [] } = choice ?? {};
+function checkedChoice(
+  choice: Choice,
+  { weighs, credits }: Pick<DefinedCuration, 'weighs' | 'credits'>,
+  subject: string,
+): Choice {
+  const { inBaseline, inLoss, weight, weights_K = [], advantage } = choice ?? {};
   const wrong = (problem: string, allowed: string) => badDefinition(subject, problem, choice, allowed);
   if (typeof inBaseline !== 'boolean' || typeof inLoss !== 'boolean')
     throw wrong('made a choice that is none', '{ inBaseline, inLoss, weight }');
-  if (inLoss && !inBaseline)
+  if (advantage !== undefined && (!credits || inBaseline || !Number.isFinite(advantage)))
+    throw wrong(
+      'gave an advantage to an episode that is compared, or one that is none, or does not say so',
+      'a finite number, inBaseline: false, and credits: true in its definition',
+    );
+  if (inLoss && !inBaseline && advantage === undefined)
     throw wrong(
       'put an episode into the loss and not into the baseline',
-      'both: only compared episodes have credit',
+      'both, or an advantage: only compared episodes have credit',
     );
   if (!isWeight(weight) || !Array.isArray(weights_K) || !weights_K.every(isWeight))
     throw wrong('gave a weight that is none', 'finite numbers from 0');

@@ -243,6 +243,10 @@ describe('weights of turns', () => {
     expect(weightsOf('perplexity', surprising(2, 2, 2, 2, 5))).toEqual([1, 1, 1, 1, 0]);
     expect(weightsOf('perplexity', surprising(2, 0.5, 2, 2, 2))).toEqual([1, 0, 1, 1, 1]);
     expect(weightsOf('perplexity', surprising(3, 3, null))).toEqual([1, 1, 1]);
+    const failed = surprising(2, 2, 2, 2, 5);
+    const earned = { ...failed, members: failed.members.map((one) => ({ ...one, outcome: { agent: 1 } })) };
+    const filtered = [failed, earned].map((group) => weightsOf('perplexity', group, { of: 'successes' }));
+    expect(filtered).toEqual([undefined, [1, 1, 1, 1, 0]]);
   });
 
   test('what earlier curations left out is not compared', () => {
@@ -251,5 +255,51 @@ describe('weights of turns', () => {
     const isIn = (episode: Episode) => episode === members[0];
     const [weights] = chosen(group, choose(open('uncertain-turns', { share: 0 }), [group], { isIn }));
     expect(weights!.weights_K).toEqual([0, 0, 1]);
+  });
+});
+
+describe('self-imitation (SPEAR)', () => {
+  const curation = open('self-imitation', { warmupSteps: 100, age: 5 });
+  const memory = {
+    kept: [
+      [madeKey({ step: 49, member: 0 }), 1, 0.3],
+      [madeKey({ step: 49, member: 1 }), 0.3, 0.3],
+      [madeKey({ step: 44, member: 2 }), 1, 0.3],
+    ],
+    means: [0.1, 0.2, 0.4, 0.5, 0.9].map((mean) => [49, mean]),
+  } as unknown as Json;
+
+  test('replayed against the median of the means: 1 is .6 above .4, .3 is below, and what is old is gone', () => {
+    const fresh = groupOf([1, 0], undefined, { step: 51 });
+    const { insert, choice } = choose(curation, [fresh], { step: 51, memory });
+    expect(insert).toEqual([{ group: 'new', episode: madeKey({ step: 49, member: 0 }) }]);
+    const [replayed] = groupOf([1], undefined, { step: 49 }).members;
+    expect(choice!(replayed!, 'agent')).toEqual({
+      ...{ inBaseline: false, inLoss: true },
+      weight: expect.closeTo(0.5, 12),
+      advantage: expect.closeTo(0.6, 12),
+    });
+    expect(chosen(fresh, { choice: choice! })).toEqual([learned, learned]);
+  });
+
+  test('its weight rises from 0', () => {
+    expect(choose(curation, [], { step: 1, memory })).toEqual({});
+    const at = (step: number) => {
+      const recent = JSON.parse(JSON.stringify(memory).replaceAll('49', String(step - 1))) as Json;
+      const { insert, choice } = choose(curation, [], { step, memory: recent });
+      const { key } = { key: insert![0]!.episode };
+      return choice!({ ...groupOf([1]).members[0]!, key }, 'agent').weight;
+    };
+    expect([at(51), at(101), at(301)].map((weight) => Math.round(weight * 1e9) / 1e9)).toEqual([0.5, 1, 1]);
+  });
+
+  test('what was above 0 is kept with the means of its step; what was inserted is not', () => {
+    const credit = (advantage: number) => ({
+      credit: { agent: { ...learned, trainedIn: 2, advantages_K: [advantage] } },
+    });
+    const group = groupOf([1, 0], (member) => credit(member === 0 ? 0.5 : -0.5), { step: 2 });
+    const inserted = groupOf([1], () => credit(0.9), { step: 1, group: 1 });
+    const next = curation.remember([group, { ...inserted, step: 2 }], now(2, curation.start()));
+    expect(next).toEqual({ kept: [[group.members[0]!.key, 1, 0.5]], means: [[2, 0.5]] });
   });
 });

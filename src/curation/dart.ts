@@ -1,6 +1,7 @@
 /**
  * Fewer episodes of tasks that mostly succeed, and no more turns than their successes took: two of the levels of DART, arXiv
- * 2509.23866. The others are the curations `success-replay` and `uncertain-turns`.
+ * 2509.23866. The others are the curations `success-replay` and `uncertain-turns`; its correction of tokens is the loss `tis`.
+ * Each of them can be left out.
  *
  * Above the threshold a task has max(2, round(G · (1 − rate) / (1 − threshold))) episodes, where G is `rollout.group`. After its
  * first success it has as many turns as its longest success took; that takes the place of the turn control's limit.
@@ -36,6 +37,7 @@ export const dart: DefinedTasks = defineTasks({
       .lt(1)
       .default(0.5)
       .describe('Weight of earlier groups in the success rate of a task'),
+    episodes: z.boolean().default(true).describe('Whether tasks above the threshold have fewer episodes'),
     turns: z
       .boolean()
       .default(true)
@@ -49,7 +51,9 @@ export const dart: DefinedTasks = defineTasks({
       const share = Math.min(1, (1 - rate) / (1 - options.threshold));
       return {
         task: { split: 'train', index },
-        members: Math.min(members, Math.max(FEWEST, Math.round(members * share))),
+        members: options.episodes
+          ? Math.min(members, Math.max(FEWEST, Math.round(members * share)))
+          : members,
         ...(options.turns && longest > 0 && { maxTurns: longest }),
       };
     });

@@ -12,6 +12,8 @@ export interface Inserted {
   readonly groups: readonly Group[];
   /** Episodes that came along because others branched from them: nothing is learned from these. */
   readonly prefixes: readonly Episode[];
+  /** Groups of inserted episodes alone. */
+  readonly fresh: ReadonlySet<Group>;
 }
 
 /**
@@ -50,12 +52,15 @@ export async function insertEpisodes(
   }
   const [{ step } = { step: 0 }] = groups;
   const next = Math.max(-1, ...groups.map(({ group }) => group)) + 1;
-  const fresh = [...joining].filter(([place]) => typeof place === 'string');
+  const fresh = [...joining]
+    .filter(([place]) => typeof place === 'string')
+    .map(([, members], index): Group => ({ step, group: next + index, members }));
   return {
     prefixes,
+    fresh: new Set(fresh),
     groups: [
       ...groups.map((group) => ({ ...group, members: [...group.members, ...(joining.get(group) ?? [])] })),
-      ...fresh.map(([, members], index) => ({ step, group: next + index, members })),
+      ...fresh,
     ],
   };
 }

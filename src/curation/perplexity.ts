@@ -3,15 +3,15 @@
  * noise. BFS-Prover-V2, arXiv 2509.06493, keeps tactics within some standard deviations of the mean −log-probability.
  *
  * Turns outside have weight 0; the episode keeps its credit.
- * 1. The paper filters tactics of proofs that were found; here all turns that the policy wrote are compared, those of a role
- *    throughout the step.
+ * 1. The paper filters tactics of proofs that were found (`of=successes`); here all turns that the policy wrote are compared by
+ *    default, those of a role throughout the step.
  * 2. The paper does not say where it cuts. One standard deviation either way is our choice.
  * 3. The log-probabilities are those of sampling, before the step.
  */
 
 import { z } from 'zod';
 import { mean, populationStd } from '../core/statistics.ts';
-import { roleGroups } from '../core/trajectory.ts';
+import { roleGroups, type Trajectory } from '../core/trajectory.ts';
 import { type DefinedCuration, defineCuration } from './curation.ts';
 import { trajectoriesIn, weighTurns } from './turn-weights.ts';
 
@@ -22,11 +22,18 @@ export const perplexity: DefinedCuration = defineCuration({
   options: z.strictObject({
     below: z.number().min(0).default(1).describe('Standard deviations below the mean that are kept'),
     above: z.number().min(0).default(1).describe('Standard deviations above the mean that are kept'),
+    of: z
+      .enum(['all', 'successes'])
+      .default('all')
+      .describe(
+        'Whose turns are compared and filtered: of all episodes, or of those that earned more than 0',
+      ),
   }),
-  choose(groups, { options: { below, above }, isIn }) {
+  choose(groups, { options: { below, above, of }, isIn }) {
+    const isCompared = ({ outcome }: Trajectory): boolean => of === 'all' || outcome > 0;
     const all = roleGroups(groups);
     const scopes = [...new Set(all.map(({ role }) => role))].map((role) =>
-      all.filter((own) => own.role === role).flatMap((own) => trajectoriesIn(own, isIn)),
+      all.filter((own) => own.role === role).flatMap((own) => trajectoriesIn(own, isIn).filter(isCompared)),
     );
     return {
       choice: weighTurns(scopes, (surprises) => {

@@ -5,11 +5,14 @@ import { definitionRegistry, type Registry } from '../core/registry.ts';
 import type { DefinedCuration } from './curation.ts';
 import { dart } from './dart.ts';
 import { dynamicSampling } from './dynamic-sampling.ts';
+import { exit } from './exit.ts';
 import { failureReplay } from './failure-replay.ts';
+import { guidance } from './guidance.ts';
 import { overTurns } from './over-turns.ts';
 import { perplexity } from './perplexity.ts';
 import { resampleOnCorrect } from './resample-on-correct.ts';
 import { revisit } from './revisit.ts';
+import { selfImitationReplay } from './self-imitation.ts';
 import { successReplay } from './success-replay.ts';
 import type { DefinedTasks } from './task-source.ts';
 import { uncertainTurns } from './uncertain-turns.ts';
@@ -20,7 +23,7 @@ import { voidTurns } from './void-turns.ts';
 export const tasksRegistry: Registry<DefinedTasks> = definitionRegistry(
   'tasks',
   (parts) => new TurnwiseError('unknown-tasks', parts),
-  [uniform, revisit, failureReplay, dart],
+  [uniform, revisit, failureReplay, dart, exit, guidance],
 );
 
 export const curationRegistry: Registry<DefinedCuration> = definitionRegistry(
@@ -33,6 +36,7 @@ export const curationRegistry: Registry<DefinedCuration> = definitionRegistry(
     overTurns,
     resampleOnCorrect,
     successReplay,
+    selfImitationReplay,
     perplexity,
     uncertainTurns,
   ],

@@ -54,6 +54,8 @@ export interface Round {
      * these before all tasks had their turn. The same, however often it is asked.
      */
     fresh(count: number): readonly number[];
+    /** What the environment says to help with a training task: more of it at higher levels, from 1. Undefined: nothing. */
+    guidance?(task: number, level: number): string | undefined;
   };
 }
 
@@ -62,6 +64,8 @@ export interface TaskSource<O extends object, M extends Json> extends Remembers<
   readonly places?: true;
   /** Whether it seats players. Refused for agents, and for recipes that need the learner in every role. */
   readonly seats?: true;
+  /** Whether it asks for guidance. Refused for environments that have none. */
+  readonly guides?: true;
   /** The groups of a round. Asked round after round until it gives none. */
   next(at: At<O, M> & Round): readonly GroupRequest[];
   /** Once all rounds are over: rewards that depend on other groups, such as a proposer's. They are added to the outcomes. */
@@ -72,6 +76,7 @@ export interface TaskSource<O extends object, M extends Json> extends Remembers<
 export interface DefinedTasks extends Defined<'tasks', Tasks> {
   readonly places: boolean;
   readonly seats: boolean;
+  readonly guides: boolean;
 }
 
 /** A task source with its options. */
@@ -113,7 +118,7 @@ export interface Tasks extends Remembering {
 export function defineTasks<O extends object = Record<never, never>, M extends Json = null>(
   definition: TaskSource<O, M>,
 ): DefinedTasks {
-  const { places = false, seats = false } = definition;
+  const { places = false, seats = false, guides = false } = definition;
   const defined = defineRemembering(
     'tasks',
     definition,
@@ -142,7 +147,7 @@ export function defineTasks<O extends object = Record<never, never>, M extends J
       }),
     }),
   );
-  return { ...defined, places, seats };
+  return { ...defined, places, seats, guides };
 }
 
 const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 1;

@@ -77,6 +77,13 @@ describe('dart', () => {
     ]);
     const free = asked(open('dart', { turns: false }), 1, memory);
     expect(free.every(({ maxTurns }) => maxTurns === undefined)).toBe(true);
+    const full = asked(open('dart', { episodes: false }), 1, memory);
+    expect(full.map(({ members, maxTurns }) => [members, maxTurns])).toEqual([
+      [8, 7],
+      [8, 3],
+      [8, undefined],
+      [8, undefined],
+    ]);
   });
 
   test('the rate is a moving average, and the longest success counts; what was inserted does not', () => {
@@ -84,6 +91,46 @@ describe('dart', () => {
     expect(first).toEqual([[5, 0.25, 4]]);
     const inserted = { ...played(1, 6, 30), step: 2 };
     expect(source.remember([played(2, 5, 3, 2), inserted], now(2, first))).toEqual([[5, 0.625, 4]]);
+  });
+});
+
+describe('guidance', () => {
+  const source = open('guidance', { levels: 2 });
+  const round = (number: number, groups: readonly Group[], wanted = 0) =>
+    source
+      .next({
+        ...now(1, null),
+        ...{ round: number, wanted, members: 8, groups },
+        tasks: {
+          size: 9,
+          fresh: (count) => Array.from({ length: count }, (_, index) => 100 + index),
+          guidance: (task, level) => (task === 3 ? undefined : `task ${task}, level ${level}`),
+        },
+      })
+      .map(({ task, say }) => [(task as { index: number }).index, say?.[0]?.content]);
+
+  test('whole failures are attempted again, level after level, until one succeeds or nothing more is said', () => {
+    expect(round(0, [], 2)).toEqual([
+      [100, undefined],
+      [101, undefined],
+    ]);
+    const first = [played(1, 1, -1, -1), played(1, 2, -1, 1), played(1, 3, -1, -1), played(1, 4, -1, -1)];
+    expect(new Map(round(1, first) as [number, string][])).toEqual(
+      new Map([
+        [1, 'task 1, level 1'],
+        [4, 'task 4, level 1'],
+      ]),
+    );
+    const second = [...first, played(1, 1, 1, -1), played(1, 4, -1, -1)];
+    expect(round(2, second)).toEqual([[4, 'task 4, level 2']]);
+    expect(round(3, second)).toEqual([]);
+  });
+
+  test('a further round that a curation wants has fresh tasks besides', () => {
+    expect(round(1, [played(1, 1, -1, -1)], 1)).toEqual([
+      [1, 'task 1, level 1'],
+      [100, undefined],
+    ]);
   });
 });
 

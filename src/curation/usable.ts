@@ -13,12 +13,17 @@ export interface UsableGroups {
   readonly droppedGroups: number;
 }
 
-export function keepUsable(groups: readonly RoleGroup[], minimumMembers: number): UsableGroups {
+/** @param isSmall whether a group may be smaller than the minimum */
+export function keepUsable(
+  groups: readonly RoleGroup[],
+  minimumMembers: number,
+  isSmall: (group: RoleGroup) => boolean = () => false,
+): UsableGroups {
   const usable = groups.map((group) => ({
     ...group,
     members: group.members.filter((member) => isTrainable(member.stop) && member.turns.length > 0),
   }));
-  const kept = usable.filter((group) => group.members.length >= minimumMembers);
+  const kept = usable.filter((group) => group.members.length >= (isSmall(group) ? 1 : minimumMembers));
   return {
     groups: kept,
     failedEpisodes: countMembers(groups) - countMembers(usable),

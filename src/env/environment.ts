@@ -73,10 +73,17 @@ interface Reducer<Task, State> {
    * before. Absent: what contexts write by themselves, mostly the acts so far.
    */
   notes?(state: State): string;
+  /** The same slot by slot: what a scripted player writes into a task graph. */
+  slots?(state: State): Readonly<Record<string, string>>;
   /** A picture of the state for people. */
   render?(state: State): string;
   /** The action that answers the task at once, or several of which each does; for tasks that one action answers. */
   truth?(task: Task): string | readonly string[];
+  /**
+   * What helps with a task, said before the first turn: a hint at level 1, more of it at higher levels, undefined where there is
+   * no more. The source of tasks `guidance` asks for it.
+   */
+  guidance?(task: Task, level: number): string | undefined;
   /** Rewards that compare the episodes of a group. */
   readonly scoreGroup?: ScoreGroup;
   /** A second wording, for models that read; pretrained models get it. */

@@ -124,6 +124,10 @@ export class EnvironmentSession<State = Json> implements Session {
     return this.#environment.notes?.(this.#state);
   }
 
+  slots(_role: Role): Readonly<Record<string, string>> | undefined {
+    return this.#environment.slots?.(this.#state);
+  }
+
   render(): string {
     return this.#environment.render?.(this.#state) ?? canonicalJson(this.#state as Json);
   }
@@ -163,6 +167,9 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
     tasks: readerOf(environment),
     ...(environment.truth && {
       truth: (task) => inForm(environment.truth!(task as Task), protocol),
+    }),
+    ...(environment.guidance && {
+      guidance: (task: Json, level: number) => environment.guidance!(task as Task, level),
     }),
     ...(environment.scoreGroup && { scoreGroup: environment.scoreGroup }),
     async open(task, rng, startRng = rng.fork('start')) {

@@ -57,6 +57,8 @@ export interface Session {
   actions?(): readonly string[] | undefined;
   /** What a scripted player of `role` writes down here to go on without what it read before; undefined where nobody knows. */
   notes?(role: Role): string | undefined;
+  /** The same slot by slot, for contexts that keep a task graph: what each is about, and its value. */
+  slots?(role: Role): Readonly<Record<string, string>> | undefined;
   /** A picture of the state for people. */
   render?(): string;
   close(): Promise<void>;

@@ -43,10 +43,11 @@ export interface World {
   readonly pure?: true;
   /**
    * Whether the same task, chance and actions always lead to the same place, wherever its code runs: a server whose environment
-   * is pure, and which takes chance from here. Follows from `pure`.
+   * is pure, and which takes chance from here, or a live session that says so. Follows from `pure`. Episodes branch by doing
+   * again what was done where its sessions have no snapshots; then each step has to draw from the `rng` of `open` itself.
    */
   readonly repeats?: true;
-  /** What snapshots of its sessions cost; absent where they offer none. Recipes that branch need them, or a pure world. */
+  /** What snapshots of its sessions cost; absent where they offer none. Recipes that branch need them, or a world that repeats. */
   readonly snapshots?: SnapshotCost;
   /** The game behind it, where there is one: small games can be solved exactly, so strategies in them can be measured. */
   readonly game?: Game;
@@ -84,6 +85,8 @@ export interface World {
    * which each would. Absent where no single completion does.
    */
   truth?(task: Json): string | readonly string[];
+  /** What helps with a task, more of it at higher levels, from 1; undefined where there is no more. */
+  guidance?(task: Json, level: number): string | undefined;
   /** Rewards that compare the episodes of a group, such as those of a judge; asked once, when all have ended. */
   readonly scoreGroup?: ScoreGroup;
 }
@@ -93,13 +96,9 @@ export function policyRoles({ roles, users = {} }: Pick<World, 'roles' | 'users'
   return roles.filter((role) => !Object.hasOwn(users, role));
 }
 
-/** Whether episodes can go on from places of others: from snapshots, or by repeating what a reducer was told. */
-export function canBranch({
-  agent,
-  pure,
-  snapshots,
-}: Partial<Pick<World, 'agent' | 'pure' | 'snapshots'>>): boolean {
-  return agent === undefined && (pure === true || snapshots !== undefined);
+/** Whether episodes can go on from places of others: from snapshots, or by doing again what was done. */
+export function canBranch(world: Partial<Pick<World, 'agent' | 'pure' | 'repeats' | 'snapshots'>>): boolean {
+  return world.agent === undefined && (canRepeat(world) || world.snapshots !== undefined);
 }
 
 /** Whether a place of an earlier episode is reached by doing again what was done. */
@@ -121,4 +120,22 @@ export function truthsOf({ truth }: Pick<World, 'truth'>, task: Json): readonly 
   }
   const truths: readonly unknown[] = Array.isArray(given) ? given : [given];
   return truths.filter((one) => typeof one === 'string');
+}
+
+/**
+ * What a world says to help with a task at a level, from 1: its own guidance, else a solution that it knows at level 1. What
+ * cannot be told, also because its own code fails, is no reason to end a run.
+ */
+export function guidanceOf(
+  world: Pick<World, 'guidance' | 'truth'>,
+  task: Json,
+  level: number,
+): string | undefined {
+  if (!world.guidance) return level === 1 ? truthsOf(world, task)[0] : undefined;
+  try {
+    const said: unknown = world.guidance(task, level);
+    return typeof said === 'string' ? said : undefined;
+  } catch {
+    return undefined;
+  }
 }

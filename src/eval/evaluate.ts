@@ -8,6 +8,7 @@ import type { Split } from '../env/environment.ts';
 import { readTask, tasksOf } from '../env/tasks/split.ts';
 import { type CollectOptions, collectGroups } from '../rollout/collect.ts';
 import { environmentMetrics } from '../rollout/environment-metrics.ts';
+import { type Search, searched } from '../rollout/explore/searched.ts';
 import { scoreGroups } from '../rollout/score-groups.ts';
 
 export interface EvaluationResult {
@@ -23,6 +24,8 @@ export interface EvaluationResult {
   readonly returnInterval: readonly [number, number];
   /** Mean turns of an episode. */
   readonly turns: number;
+  /** Where each episode was searched for: mean steps of the environment that it took. */
+  readonly searched?: number;
   readonly stops: Readonly<Partial<Record<StopReason, number>>>;
   /** What the environment told of itself: `env/<name>` (docs/metrics.md). Absent where it told nothing. */
   readonly metrics?: Readonly<Record<string, number>>;
@@ -45,24 +48,29 @@ export async function evaluate(
     readonly step: number;
     /** Whether episodes come with the scores of their groups, each of one episode. */
     readonly scored?: boolean;
+    /** Searches for the episode of each task, where not the first that is sampled is to count. */
+    readonly search?: Search;
   },
 ): Promise<Evaluation> {
   const set = tasksOf(options.world, options.split);
   const tasks = Math.min(options.tasks, set.size * repeatsOf(set.size, options.tasks));
-  const played = await collectGroups(
-    Array.from({ length: tasks }, (_, index) => ({
-      step: options.step,
-      // Every evaluation has the same chance, so that before and after differ in the policy alone.
-      drawsAs: 0,
-      group: index,
-      split: options.split,
-      index: index % set.size,
-      ...readTask(options.world, set, index % set.size),
-      members: 1,
-    })),
-    options,
-  );
-  const groups = options.scored ? played : await scoreGroups(played, options);
+  const requests = Array.from({ length: tasks }, (_, index) => ({
+    step: options.step,
+    // Every evaluation has the same chance, so that before and after differ in the policy alone.
+    drawsAs: 0,
+    group: index,
+    split: options.split,
+    index: index % set.size,
+    ...readTask(options.world, set, index % set.size),
+    members: 1,
+  }));
+  const scored = (groups: readonly Group[]) => (options.scored ? groups : scoreGroups(groups, options));
+  if (options.search) {
+    const { groups: found, steps } = await searched(requests, { ...options, ...options.search });
+    const groups = await scored(found);
+    return { result: { ...summarise(groups, options.counts), searched: steps / Math.max(1, tasks) }, groups };
+  }
+  const groups = await scored(await collectGroups(requests, options));
   return { result: summarise(groups, options.counts), groups };
 }
 

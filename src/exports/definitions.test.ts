@@ -6,11 +6,15 @@ import { multiply, negate, sum } from './graph.ts';
 import {
   type ContextStrategy,
   type DefinedCuration,
+  type DefinedPrompts,
+  type DefinedProposer,
   type DefinedTasks,
   type DefinedTurns,
   type Definition,
   defineContext,
   defineCuration,
+  definePrompts,
+  defineProposer,
   defineRecipe,
   defineTasks,
   defineTurns,
@@ -82,6 +86,21 @@ const curation = defineCuration({
   },
 });
 
+const prompts = definePrompts({
+  name: 'prompts',
+  options,
+  start: () => ({ step: 0 }),
+  ask: ({ group, memory, options: { factor } }) => `${group * factor + memory.step}`,
+  best: ({ memory }) => {
+    expectTypeOf(memory).toEqualTypeOf<{ step: number }>();
+    return '';
+  },
+  tell: async (groups, { memory, propose }) => ({
+    step: memory.step + groups.length + ((await propose([])) ?? '').length,
+  }),
+});
+const proposer = defineProposer({ name: 'proposer', propose: (messages) => String(messages.length) });
+
 test('each is a definition, tagged with its kind', () => {
   expectTypeOf(method).toEqualTypeOf<CreditMethod>();
   expectTypeOf(shaping).toEqualTypeOf<RewardShaping>();
@@ -90,10 +109,15 @@ test('each is a definition, tagged with its kind', () => {
   expectTypeOf(tasks).toEqualTypeOf<DefinedTasks>();
   expectTypeOf(turns).toEqualTypeOf<DefinedTurns>();
   expectTypeOf(curation).toEqualTypeOf<DefinedCuration>();
-  const all: readonly Definition[] = [method, shaping, objective, context, tasks, turns, curation];
+  expectTypeOf(prompts).toEqualTypeOf<DefinedPrompts>();
+  expectTypeOf(proposer).toEqualTypeOf<DefinedProposer>();
+  const all: readonly Definition[] = [
+    ...[method, shaping, objective, context, tasks, turns, curation],
+    ...[prompts, proposer],
+  ];
   expect(all.map(({ kind }) => kind)).toEqual([
     ...['credit-method', 'reward-shaping', 'objective', 'context'],
-    ...['tasks', 'turns', 'curation'],
+    ...['tasks', 'turns', 'curation', 'prompts', 'proposer'],
   ]);
   expect(objective({ factor: 3 }).key).toBe('objective {"factor":3}');
 });
@@ -114,6 +138,7 @@ test('settings take names and definitions, each in its place', () => {
     tasks: { name: tasks, factor: 3 },
     turns,
     curation: new Map([[curation, { factor: 3 }]]),
+    prompts: { name: prompts, proposer, factor: 3 },
   };
   const named: RunSettings = { context: 'latest', credit: { method: 'grpo', shape: { ufo: {} } } };
   expect([settings.steps, named.context]).toEqual([3, 'latest']);
@@ -156,6 +181,10 @@ test('the compiler refuses definitions that could not work', () => {
   defineCuration({ name: 'half', choose: () => ({ choice: () => ({ inLoss: true, weight: 1 }) }) });
   // @ts-expect-error memory is what start returned
   defineTasks({ name: 'other', start: () => ({ rate: 0 }), next: () => [], remember: () => 3 });
+  // @ts-expect-error a source of prompts says which one is the best
+  definePrompts({ name: 'unsure', ask: () => '' });
+  // @ts-expect-error a proposer writes text
+  defineProposer({ name: 'mute', propose: () => undefined });
   // @ts-expect-error a recipe remembers what its learn returns
   defineRecipe({ name: 'forgetful', learn: () => async () => ({ metrics: {} }) });
   // @ts-expect-error a loss is no credit method

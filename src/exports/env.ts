@@ -70,5 +70,6 @@ export {
 export type { PlayerKind, ThoughtToCorrect, World } from '../env/world.ts';
 export { type Chained, type ChainedOptions, chained } from '../env/wrap/chained.ts';
 export { type FaultOptions, type Faulty, faults } from '../env/wrap/faults.ts';
+export { type Patched, type PatchOptions, patched } from '../env/wrap/patched.ts';
 export { type Reminded, type ReminderOptions, reminders } from '../env/wrap/reminders.ts';
 export { type Attempted, type UnaryFeedbackOptions, unaryFeedback } from '../env/wrap/unary-feedback.ts';

@@ -79,6 +79,18 @@ export { defineTool, type Tool, type ToolDefinition } from '../env/tool.ts';
 export type { EvaluationResult } from '../eval/evaluate.ts';
 export type { Renderer } from '../model/chat/renderer.ts';
 export {
+  type DefinedPrompts,
+  definePrompts,
+  type PromptedGroup,
+  type PromptSource,
+} from '../prompts/prompt-source.ts';
+export {
+  type DefinedProposer,
+  defineProposer,
+  type Propose,
+  type ProposerDefinition,
+} from '../prompts/proposer.ts';
+export {
   type Ask,
   type ContextStrategy,
   type Conversation,

@@ -8,9 +8,18 @@ export type { TokenScores } from '../engine/engine.ts';
 export { batchOf, type TokenRow } from '../engine/token-batch.ts';
 export { type AepoExplorerOptions, aepoExplorer } from '../rollout/explore/aepo.ts';
 export { type ArpoExplorerOptions, arpoExplorer } from '../rollout/explore/arpo.ts';
+export {
+  type BestOfNOptions,
+  bestOfNExplorer,
+  bestOfTurns,
+  expectedBestOf,
+} from '../rollout/explore/best-of-n.ts';
 export { type FullTreeOptions, fullTreeExplorer } from '../rollout/explore/full-tree.ts';
 export { type MctsOptions, mctsExplorer } from '../rollout/explore/mcts.ts';
+export { type RolloutMctsOptions, rolloutMctsExplorer } from '../rollout/explore/mcts-rollouts.ts';
+export { type ProgramTreeOptions, programTreeExplorer } from '../rollout/explore/program-tree.ts';
 export { resetToTurnExplorer } from '../rollout/explore/reset-to-turn.ts';
+export type { Search } from '../rollout/explore/searched.ts';
 export type { EpisodeTree, Expansion, Explorer } from '../rollout/explore/tree.ts';
 export {
   actorCritic as actorCriticSettings,

@@ -37,8 +37,14 @@ export interface CompletionRequest extends PromptRequest {
   readonly task: Json;
   /** The live episode, for scripted players only. A trained policy never looks. */
   readonly session: Session;
-  /** What a scripted player writes where no act is asked for; undefined where nobody knows. */
-  readonly script?: () => string | undefined;
+  /**
+   * What a scripted player writes where no act is asked for, or in place of one; undefined where nobody knows.
+   *
+   * @param planned the act that its own script comes to, where `plans`
+   */
+  readonly script?: (planned?: string) => string | undefined;
+  /** Whether `script` wants to know it. */
+  readonly plans?: boolean;
 }
 
 export interface Completion {

@@ -32,9 +32,7 @@ export function scriptedPolicy(world: World, options: ScriptedOptions): Policy {
   return {
     author: { kind: 'script', name: 'script', version: 0 },
     complete: async (request) => {
-      const { by, text } = request.script
-        ? { by: 'script', text: askedText(request.script()) }
-        : await acted(world, request, options);
+      const { by, text } = await written(world, request, options);
       const ids = Int32Array.from(options.renderer?.completionIds(text) ?? []);
       return {
         ids,
@@ -46,6 +44,19 @@ export function scriptedPolicy(world: World, options: ScriptedOptions): Policy {
       };
     },
   };
+}
+
+/** What its own script comes to, or what the context's writes. */
+async function written(
+  world: World,
+  request: CompletionRequest,
+  options: ScriptedOptions,
+): Promise<{ readonly by: string; readonly text: string }> {
+  const { script, plans = false } = request;
+  const planned = script && !plans ? undefined : await acted(world, request, options);
+  if (script === undefined) return planned!;
+  const text = askedText(script(planned?.text));
+  return planned && text === planned.text ? planned : { by: 'script', text };
 }
 
 async function acted(

@@ -5,6 +5,7 @@ import { keyText } from '../core/episode-key.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json/json.ts';
 import { withoutIds } from '../core/json/without-ids.ts';
+import { user } from '../core/messages.ts';
 import { isTrainable } from '../core/stop.ts';
 import type { Batching } from '../policy/batching.ts';
 import { authorOf, type Policy } from '../policy/policy.ts';
@@ -27,6 +28,8 @@ export interface CollectOptions extends EpisodeOptions {
   readonly play?: Play;
   /** Asks models elsewhere for scores of groups. */
   readonly askModel?: AskModel;
+  /** The instruction of episodes whose requests have none of their own. */
+  readonly prompt?: string;
   /** Episodes under way at once. */
   readonly concurrency: number;
   /** Whether a role is measured; default: all are. */
@@ -37,7 +40,7 @@ export interface CollectOptions extends EpisodeOptions {
 }
 
 export interface GroupToPlay
-  extends Pick<EpisodeRequest, 'failure' | 'maxTurns' | 'say' | 'seats' | 'copied'> {
+  extends Pick<EpisodeRequest, 'failure' | 'maxTurns' | 'say' | 'prompt' | 'seats' | 'copied'> {
   /** The step that asks, and the number of the group in it. */
   readonly step: number;
   readonly group: number;
@@ -64,7 +67,7 @@ export async function collectGroups(
 
 /** One of a group's episodes. */
 export function episodeOf(
-  { step, group, split, index, task, failure, drawsAs, maxTurns, say, seats, copied }: GroupToPlay,
+  { step, group, split, index, task, failure, drawsAs, maxTurns, say, prompt, seats, copied }: GroupToPlay,
   member: number,
   { world }: Pick<EpisodeOptions, 'world'>,
 ): EpisodeRequest {
@@ -76,6 +79,7 @@ export function episodeOf(
     ...(drawsAs !== undefined && { drawsAs: { ...key, step: drawsAs } }),
     ...(maxTurns !== undefined && { maxTurns }),
     ...(say && { say }),
+    ...(prompt !== undefined && { prompt }),
     ...(seats && { seats }),
     ...(copied && { copied }),
   };
@@ -118,6 +122,7 @@ function unplayed(request: EpisodeRequest, options: CollectOptions, end: Episode
 
 async function playOrFail(request: EpisodeRequest, options: CollectOptions): Promise<Episode> {
   const { play = runEpisode } = options;
+  const instructed = withPrompt(request, options);
   let own: CollectOptions;
   try {
     own = optionsOf(request, options);
@@ -125,7 +130,15 @@ async function playOrFail(request: EpisodeRequest, options: CollectOptions): Pro
     if (error instanceof EpisodeEnd) return unplayed(request, options, error);
     throw error;
   }
-  return play(request, own);
+  const { prompt } = instructed;
+  const episode = await play(instructed, own);
+  return prompt ? { ...episode, prompt } : episode;
+}
+
+/** The request with the instruction that it has, or that all have, as the first of what is said. */
+function withPrompt(request: EpisodeRequest, { prompt: usual = '' }: CollectOptions): EpisodeRequest {
+  const { prompt = usual, say = [] } = request;
+  return prompt === '' ? request : { ...request, prompt, say: [user(prompt), ...say] };
 }
 
 /** Play episodes, so many at once. They come back in the order of the requests. */

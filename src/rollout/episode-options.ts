@@ -60,6 +60,8 @@ export interface EpisodeRequest {
   readonly maxTurns?: number;
   /** An instruction that roles read before their first turns. */
   readonly say?: readonly Message[];
+  /** An instruction that they read before that; the record keeps it. */
+  readonly prompt?: string;
   /** Players of its roles, by name, in place of those that the settings seat. */
   readonly seats?: ByRole<string>;
   /** What it does first: what an earlier step did. */

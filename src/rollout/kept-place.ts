@@ -3,6 +3,7 @@
 import type { Role } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
+import { canRepeat, type World } from '../env/world.ts';
 import { EpisodeEnd } from './boundary.ts';
 import { ChanceInTurn } from './chance-in-turn.ts';
 import type { Thread } from './context/thread.ts';
@@ -71,8 +72,8 @@ export function startOf(prefix: Prefix, opening: () => OpenRequest): KeptPlace {
 }
 
 /**
- * The present place of a session: a snapshot where there are any, the way to it where its world is pure; undefined where
- * neither is.
+ * The present place of a session: a snapshot where there are any, the way to it where its world repeats what is done again;
+ * undefined where neither is.
  *
  * @param role who acts next
  * @throws EpisodeEnd
@@ -93,7 +94,7 @@ export async function keepPlace(
     };
   }
   const { way } = where;
-  if (!world.pure || way === undefined) return undefined;
+  if (!canRepeat(world) || way === undefined) return undefined;
   const anchor = session.anchor(role);
   return {
     ...where,
@@ -123,7 +124,7 @@ async function repeated(
     }
     const role = session.toMove();
     const seen = role === end.role ? session.anchor(role) : `${role ?? 'nobody'} to move`;
-    if (seen !== end.anchor) throw failed(guard, ledElsewhere(guard.world.name, seen, end.anchor));
+    if (seen !== end.anchor) throw failed(guard, ledElsewhere(guard.world, seen, end.anchor));
     if (fresh) chance.goOnWith(fresh);
     return session;
   } catch (error) {
@@ -135,12 +136,13 @@ async function repeated(
 const failed = ({ place }: GuardOptions, error: Error): EpisodeEnd =>
   new EpisodeEnd('failed:environment', `going on in ${place}: ${error.message}`, error);
 
-function ledElsewhere(environment: string, seen: string, expected: string): TurnwiseError {
+function ledElsewhere({ name, pure }: World, seen: string, expected: string): TurnwiseError {
+  const [promise, word] = pure ? ['is pure', 'pure'] : ['repeats what is done again', 'repeats'];
   return new TurnwiseError('replay-differs', {
-    what: `"${environment}" says that it is pure, and the same task, chance and actions led it to another state`,
+    what: `"${name}" says that it ${promise}, and the same task, chance and actions led it to another state`,
     seen: seen.slice(0, 500),
     allowed: expected.slice(0, 500),
-    next: 'Its step may read a clock, a file or a variable outside the state. Take that out, or leave `pure` out',
-    fields: { environment },
+    next: `Its step may read a clock, a file or a variable outside the state. Take that out, or leave \`${word}\` out`,
+    fields: { environment: name },
   });
 }

@@ -13,7 +13,8 @@ import { authorOf } from '../policy/policy.ts';
 import { actChoices } from './act-choices.ts';
 import { addressed } from './agent-names.ts';
 import { EpisodeEnd } from './boundary.ts';
-import { answerTo, type Guard, type NextAct, nextAct } from './context/next-act.ts';
+import { deliveredAction, factsIn } from './context/delivered.ts';
+import { answerTo, type Guard, type NextAct, nextAct, scriptedAct } from './context/next-act.ts';
 import type { Asked } from './context/questions.ts';
 import { promptIdsOf, type Setting, withCall } from './context/thread.ts';
 import type { EpisodeOptions, EpisodeRequest } from './episode-options.ts';
@@ -123,10 +124,13 @@ export async function takeTurn(
   const constraint = choices === undefined ? constraintIn(options) : undefined;
   const [longest, texts] = choices && 'texts' in choices ? [choices.longest, choices.texts] : [1];
   if (options.contextLength - next.rendered.prompt.length < longest) return 'context-overflow';
-  const restriction = texts
-    ? { choices: texts, ...(constraint && { constraint }) }
-    : constraint && { constraint };
-  return act(turn, next, setting, restriction ?? FREE);
+  const own = authorOf(options.policy, seat.role).kind === 'script' ? scriptedAct(next, setting) : undefined;
+  const restriction: Restriction = {
+    ...(texts && { choices: texts }),
+    ...(constraint && { constraint }),
+    ...(own && { script: (planned) => own(session.inner, planned), plans: true }),
+  };
+  return act(turn, next, setting, texts || constraint || own ? restriction : FREE);
 }
 
 const FREE: Restriction = {};
@@ -141,7 +145,9 @@ function constraintIn({ constrained, context, renderer, world }: EpisodeOptions)
 async function complete(turn: TurnAt, { purpose, rendered, script }: Asked): Promise<Call> {
   const { recorder, options, session } = turn;
   const author = authorOf(options.policy, turn.seat.role);
-  const written: Restriction = author.kind === 'script' ? { script: () => script?.(session.inner) } : FREE;
+  const { plans = false } = options.context.strategy;
+  const written: Restriction =
+    author.kind === 'script' ? { script: (planned) => script?.(session.inner, planned), plans } : FREE;
   const { call, completion } = await sampleCall(turn, rendered, purpose, 'asked', [], written);
   const untrained = completion.trainable === true && !options.context.trained;
   const asked = recorder.store.call(untrained ? { ...call, trainable: 'left-out' } : call);
@@ -167,7 +173,9 @@ async function act(
   const thread = withCall({ ...next.thread, turns: next.thread.turns + 1 }, prompt, base, base, fresh);
   const own = answerTo(base, { ...next, thread }, setting, guard);
   if (own) {
-    recorder.call(base);
+    // A call of the strategy's own tool is the strategy's, as what it asks for is.
+    const untrained = base.trainable === true && !options.context.trained;
+    recorder.call(untrained ? { ...base, trainable: 'left-out' } : base);
     seat.thread = own;
     seat.problem = undefined;
     return 'done';
@@ -175,10 +183,15 @@ async function act(
   const parsed = session.parse(options.renderer.answer(completion.text));
   const call: Call = parsed.ok ? base : { ...base, problem: parsed.problem };
   recorder.call(call);
-  const action = parsed.ok ? parsed.action : NO_ACTION;
+  const place = { ...next, thread };
+  const { protocol } = session.part ?? options.world;
+  const action = parsed.ok
+    ? deliveredAction(parsed.action, place, setting, protocol, guard.boundary)
+    : NO_ACTION;
   const at = recorder.now();
   const result = await session.step(action);
   const valid = result.valid && parsed.ok;
+  const known = factsIn(place, setting, guard.boundary);
   const transition = recorder.store.transition({
     call: call.id,
     role: seat.role,
@@ -190,7 +203,7 @@ async function act(
     environmentMs: tenths(performance.now() - answered),
     ...(turns.attempt > 0 && { attempt: turns.attempt }),
     ...(result.metrics && { metrics: result.metrics }),
-    ...(result.facts && { facts: result.facts }),
+    ...((result.facts || known) && { facts: { ...known, ...result.facts } }),
     ...(result.info !== undefined && { notes: { info: result.info } }),
   });
   recorder.transition(transition, result.done ? result.success : undefined);

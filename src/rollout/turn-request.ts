@@ -9,7 +9,7 @@ import { isCompletion, type Said } from '../model/chat/renderer.ts';
 import type { CompletionRequest } from '../policy/policy.ts';
 import { listGetter } from './record/listed-getters.ts';
 
-type Optional = 'choices' | 'constraint' | 'script';
+type Optional = 'choices' | 'constraint' | 'script' | 'plans';
 
 /** What a completion is held to, and what a scripted player writes. */
 export type Restriction = Pick<CompletionRequest, Optional>;
@@ -29,6 +29,7 @@ export class TurnRequest implements CompletionRequest {
   declare readonly choices?: readonly string[];
   declare readonly constraint?: NonNullable<CompletionRequest['constraint']>;
   declare readonly script?: NonNullable<CompletionRequest['script']>;
+  declare readonly plans?: boolean;
   readonly #said: Sequence<Said>;
 
   constructor(

@@ -3,6 +3,7 @@
 import { unwatched } from '../rollout/watch.ts';
 import type { SpendMeter } from '../server/gateway/spend.ts';
 import { RunDirectory } from '../store/run-directory.ts';
+import { type TrainConfig, trainConfigSchema } from '../train/config/config.ts';
 import { catalogueWith, OWN } from '../train/config/own-definitions.ts';
 import { Archive } from '../train/kit/archive.ts';
 import { createLearner, type Learner } from '../train/kit/learner.ts';
@@ -39,8 +40,8 @@ export async function openCheckpoint(
   const brings = context.name.startsWith(OWN);
   const owner = brings ? await recipeOfRun(request.name, file, request.definitions) : undefined;
   const catalogue = catalogueWith(owner, named);
-  const { engine, card, open, folder, step } = await openModel(request);
-  const { config } = file;
+  const { engine, card, open, folder, step, instruction } = await openModel(request);
+  const config = asPlayed(file.config);
   let agentRun: Awaited<ReturnType<typeof openAgentRun>> | undefined;
   let seats: OpenSeats | undefined;
   const close = async (): Promise<void> => {
@@ -69,9 +70,16 @@ export async function openCheckpoint(
       ...language,
       ...(seats && { seats }),
     });
+    learner.instruction.text = instruction;
     return { ...learner, engine, checkpointStep: step, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Whoever plays asks for no tasks, turns, curations and prompts of a training, whose code may be out of reach. */
+function asPlayed(config: TrainConfig): TrainConfig {
+  const { tasks, turns, curation, prompts } = trainConfigSchema.parse({});
+  return { ...config, tasks, turns, curation, prompts };
 }

@@ -40,6 +40,8 @@ export interface OpenedModel {
   /** Of the checkpoint. */
   readonly folder: string;
   readonly step: number;
+  /** The best prompt at the checkpoint; '' is none. */
+  readonly instruction: string;
 }
 
 /** The model of a checkpoint. The world that it was trained in is not looked for. */
@@ -56,7 +58,8 @@ export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   const engine = await openEngine(card, file.config, open, undefined, request.held);
   try {
     await engine.load(folder);
-    return { file, card: movedTo(card, open), engine, open, folder, step: state.step };
+    const { step, instruction = '' } = state;
+    return { file, card: movedTo(card, open), engine, open, folder, step, instruction };
   } catch (error) {
     await engine.close();
     throw error;

@@ -89,8 +89,24 @@ test('the nearest recipe reads what was set; where none does, the refusal names 
 test('a context that there is not is refused', () => {
   expect(refusal('rloo', { context: 'latest' })).toBe('served');
   expect(refusal('rloo', { context: 'lastest' })).toBe(
-    'unknown-context: There is no such context. Seen: "lastest". Allowed: full, latest, last-turns, tool-window, tool-retention, summary, state. Did you mean "latest"?',
+    'unknown-context: There is no such context. Seen: "lastest". Allowed: full, latest, last-turns, tool-window, tool-retention, summary, state, tool-memory, variables, task-graph, modes. Did you mean "latest"?',
   );
+});
+
+test('contexts and turn controls that need tools or a mode are refused without', () => {
+  expect(refusal('rloo', { context: 'tool-memory' })).toContain(
+    'it needs an environment of tools, or an agent (context=tool-memory decides which of them are offered)',
+  );
+  expect(refusal('rloo', { turns: { name: 'modes' } })).toContain(
+    'it needs an environment or a context that gives `mode`, such as context=modes (turns=modes reads it)',
+  );
+  expect(refusal('rloo', { turns: { name: 'modes' }, context: 'modes' })).toBe('served');
+  expect(refusal('grpo', { credit: { shape: { apo: {} } } })).toContain('gives `mode`');
+  expect(refusal('grpo', { credit: { shape: { apo: {} } }, context: 'modes' })).toBe('served');
+  expect(refusal('tree-grpo', { turns: { name: 'thinking-units' } })).toContain(
+    'episodes that do not branch (turns=thinking-units opens tasks again)',
+  );
+  for (const context of ['variables', 'task-graph']) expect(refusal('rloo', { context })).toBe('served');
 });
 
 test('a policy loss is held to what training and the engine give it', () => {
@@ -151,7 +167,7 @@ test('an engine that lacks something is named as the reason', () => {
 test('tasks, turns and curations are checked by name, by option and by what the recipe can serve', () => {
   expect(refusal('rloo', { tasks: { name: 'revisit', share: 0.25 } })).toBe('served');
   expect(refusal('rloo', { tasks: { name: 'revizit' } })).toContain(
-    'unknown-tasks: There is no such source of tasks. Seen: "revizit". Allowed: uniform, revisit, failure-replay, dart. Did you mean "revisit"?',
+    'unknown-tasks: There is no such source of tasks. Seen: "revizit". Allowed: uniform, revisit, failure-replay, dart, guidance. Did you mean "revisit"?',
   );
   expect(refusal('rloo', { tasks: { name: 'uniform', share: 0.25 } })).toContain(
     'config-unknown-key: Source of tasks "uniform" has no setting "tasks.share"',

@@ -20,6 +20,7 @@ import { recipes } from '../train/recipes/recipes.ts';
 import { namesRecorded } from './data/recorded-data.ts';
 import { createWorld } from './load/environments.ts';
 import { noTeacher } from './model/agent-run.ts';
+import { requireProposer } from './players/open-proposer.ts';
 import { seatedSources, unseatedIn } from './players/player-source.ts';
 
 export interface PreparedRun {
@@ -45,6 +46,7 @@ export function prepareRun(
   for (const one of configsOf(config))
     requireFit(recipe, one, placeOf(world, config.engine), alternatives, catalogue);
   requireScripts(world, config);
+  requireProposer(config, catalogue);
   seatedSources(world, config, unseatedIn(config, catalogue));
   return { recipe, config, catalogue, world };
 }

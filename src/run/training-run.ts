@@ -37,10 +37,12 @@ import {
   reopenBase,
 } from './model/run-model.ts';
 import { runtime, runtimeWarning } from './model/runtime-version.ts';
+import { withProposer } from './players/open-proposer.ts';
 import { type OpenSeats, openSeats } from './players/open-seats.ts';
 import { unseatedIn } from './players/player-source.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requirePromptsToFit } from './prompts-fit.ts';
+import { requireKnownPrompts } from './prompts-known.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
 import { needsDemonstrations, playDemonstrations } from './run-demonstrations.ts';
 import { criticFolder } from './run-folders.ts';
@@ -162,7 +164,10 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
       const unseated = unseatedIn(config, catalogue);
       seats = await openSeats({ ...parts, ...placeOfRun(request, run), open, from, unseated });
       scorers = await openScorers(request, parts, { engine: opened, open });
-      const learner = withEvaluations(learnerOf(parts, critic, seats, scorers, request), estimateIn(history));
+      const learner = withEvaluations(
+        learnerOf(withProposer(parts, request), critic, seats, scorers, request),
+        estimateIn(history),
+      );
       io = await openIo(request, run, learner, state.step, () => agentRun?.gateway.ignored ?? {});
       const computes = config.engine === 'embedded';
       const warning = computes ? runtimeWarning(history) : undefined;
@@ -236,7 +241,8 @@ async function begin(
     const unseated = unseatedIn(config, catalogue);
     seats = await openSeats({ ...parts, ...placeOfRun(control, run), open, unseated, ...(from && { from }) });
     scorers = await openScorers(control, parts, { engine: opened, open });
-    let learner = learnerOf(parts, critic, seats, scorers, control);
+    let learner = learnerOf(withProposer(parts, control), critic, seats, scorers, control);
+    requireKnownPrompts(learner);
     io = await openIo(control, run, learner, 0, () => agentRun?.gateway.ignored ?? {});
     io.event({
       type: 'start',

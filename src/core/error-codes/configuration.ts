@@ -100,6 +100,16 @@ export const configuration = {
     remedy: 'Use one of those listed.',
     exit: 2,
   },
+  'unknown-prompts': {
+    meaning: 'There is no source of prompts of that name.',
+    remedy: 'Use one of those listed, or a file.',
+    exit: 2,
+  },
+  'unknown-proposer': {
+    meaning: 'The setting `prompts.proposer` names nobody who could write prompts.',
+    remedy: 'Use openai:URL#MODEL, learner, or a file.',
+    exit: 2,
+  },
   'unknown-reward-shaping': {
     meaning: 'There is no reward shaping of that name.',
     remedy: 'Use one of those listed.',

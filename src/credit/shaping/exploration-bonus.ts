@@ -7,16 +7,18 @@ import { hashText } from '../kit/hash.ts';
 import type { CreditState, CreditTrajectory } from '../report/rollouts.ts';
 import { withTurnRewards } from './rewards.ts';
 import { defineShaping, type RewardShaping } from './shaping.ts';
+import { fadingOut } from './spear-tool-bonus.ts';
 
 export const explorationBonus: RewardShaping = defineShaping(
   {
     name: 'exploration-bonus',
     title: 'Exploration bonuses, global and episodic',
     summary: 'a reward for reaching rare states, counted over training, over the episode, or both',
-    formula: `r_k ← r_k + β·b(s_{k+1}),   s_{k+1} = state that turn k led to
+    formula: `r_k ← r_k + β·w·b(s_{k+1}),   s_{k+1} = state that turn k led to
 global:   b(s) = 1/√N(s),   N = visits in all of training, this step included
 episodic: b(s) = 1/√n(s),   n = visits in this episode so far
-product:  b(s) = 1/√N(s) · 1/√n(s)`,
+product:  b(s) = 1/√N(s) · 1/√n(s)
+w = ½(1 + cos(π·t/T)) for t steps so far, 0 after T;   1 where steps is 0`,
     source: '"A Study of Global and Episodic Bonuses for Exploration in Contextual MDPs", arXiv 2306.03236',
     deviations: [
       'States are anchors; the state after the last turn is unknown and earns nothing.',
@@ -32,10 +34,14 @@ product:  b(s) = 1/√N(s) · 1/√n(s)`,
       .default('episodic')
       .describe('The scope of the counts: all of training, the episode, or the product of both.'),
     beta: z.number().min(0).default(0.1).describe('Weight of the bonus.'),
+    steps: z.number().int().min(0).default(0).describe('Steps until nothing is left (T); 0: it never fades.'),
   }),
-  ({ scope, beta }) =>
+  ({ scope, beta, steps }) =>
     (trajectories, state) => {
-      const counts = scope === 'episodic' ? undefined : countVisits(trajectories, state);
+      const step = (state[STEP] as number | undefined) ?? 0;
+      const weight = beta * (steps === 0 ? 1 : fadingOut(step, steps));
+      const counts =
+        scope === 'episodic' ? undefined : countVisits('exploration-bonus', trajectories, state, COUNTS);
       const shaped = trajectories.map((trajectory) => {
         const inEpisode = new Map<string, number>();
         const visit = (anchor: string): number => {
@@ -44,39 +50,53 @@ product:  b(s) = 1/√N(s) · 1/√n(s)`,
           return visits;
         };
         const { turns } = trajectory;
-        if (turns.length > 0) visit(anchorOf(trajectory, 0));
+        if (turns.length > 0) visit(anchorOf('exploration-bonus', trajectory, 0));
         const rewards_K = turnRewards(trajectory).map((reward, k) => {
           if (k === turns.length - 1) return reward;
-          const anchor = anchorOf(trajectory, k + 1);
+          const anchor = anchorOf('exploration-bonus', trajectory, k + 1);
           const visits = visit(anchor);
-          const seldom = counts === undefined ? 1 : 1 / Math.sqrt(counts[bucketOf(anchor)]!);
+          const seldom = counts === undefined ? 1 : 1 / Math.sqrt(visitsOf(counts, anchor));
           const fresh = scope === 'global' ? 1 : 1 / Math.sqrt(visits);
-          return reward + beta * seldom * fresh;
+          return reward + weight * seldom * fresh;
         });
         return withTurnRewards(trajectory, rewards_K);
       });
-      return { trajectories: shaped, state: counts === undefined ? state : { ...state, [COUNTS]: counts } };
+      return {
+        trajectories: shaped,
+        state: { ...state, ...(counts && { [COUNTS]: counts }), ...(steps > 0 && { [STEP]: step + 1 }) },
+      };
     },
 );
 
 const COUNTS = 'exploration-bonus/counts';
+const STEP = 'exploration-bonus/step';
 const BUCKETS = 65_536;
 
-/** Visits per bucket, with those of this step. */
-function countVisits(trajectories: readonly CreditTrajectory[], state: CreditState): Record<string, number> {
-  const counts: Record<string, number> = { ...(state[COUNTS] as Record<string, number> | undefined) };
+/** Visits per bucket, with those of this step. @param key of the counts so far in the state */
+export function countVisits(
+  method: string,
+  trajectories: readonly CreditTrajectory[],
+  state: CreditState,
+  key: string,
+): Record<string, number> {
+  const counts: Record<string, number> = { ...(state[key] as Record<string, number> | undefined) };
   for (const trajectory of trajectories) {
     for (let k = 0; k < trajectory.turns.length; k++) {
-      const bucket = bucketOf(anchorOf(trajectory, k));
+      const bucket = bucketOf(anchorOf(method, trajectory, k));
       counts[bucket] = (counts[bucket] ?? 0) + 1;
     }
   }
   return counts;
 }
 
-function anchorOf(trajectory: CreditTrajectory, k: number): string {
+/** Visits of a state that was counted. */
+export const visitsOf = (counts: Readonly<Record<string, number>>, anchor: string): number =>
+  counts[bucketOf(anchor)]!;
+
+/** The state in which turn `k` acted. @throws TurnwiseError `credit-needs-field` */
+export function anchorOf(method: string, trajectory: CreditTrajectory, k: number): string {
   const { anchor } = trajectory.turns[k]!;
-  if (anchor === undefined) throw missingField('exploration-bonus', trajectory, 'turns[].anchor', k);
+  if (anchor === undefined) throw missingField(method, trajectory, 'turns[].anchor', k);
   return anchor;
 }
 

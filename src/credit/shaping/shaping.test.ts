@@ -221,6 +221,57 @@ describe('exploration-bonus', () => {
     const options = { beta: 1, scope: 'product' };
     expectClose(rewards('exploration-bonus', [walk('a', 's', 's')], options), [[0.5, 0]]);
   });
+
+  test('fades over its steps, which the state counts', () => {
+    const { shape } = findRewardShaping('exploration-bonus').create({ beta: 1, steps: 4 });
+    const rollouts = parseRollouts(JSON.stringify([walk('a', 's', 'x')]), 'x');
+    let state: CreditState = {};
+    const earned = Array.from({ length: 5 }, () => {
+      const shaped = shape(rollouts, state);
+      state = shaped.state;
+      return shaped.trajectories[0]!.turns[0]!.reward;
+    });
+    expectClose([earned], [[1, 0.8536, 0.5, 0.1464, 0]]);
+  });
+});
+
+describe('novelty', () => {
+  const walk = (id: string, ...anchors: readonly string[]) => ({
+    ...{ groupId: 'g', id },
+    turns: anchors.map((anchor) => ({ anchor })),
+  });
+
+  test('training: only what is rarer than the state before, and only once in an episode', () => {
+    // s is visited three times, x twice and y once: 1/2 − 1/3 and 1 − 1/2.
+    const walks = [walk('a', 's', 'x', 's'), walk('b', 's', 'x', 'y')];
+    expectClose(rewards('novelty', walks, { beta: 1 }), [
+      [1 / 2 - 1 / 3, 0, 0],
+      [1 / 2 - 1 / 3, 1 / 2, 0],
+    ]);
+    expectClose(rewards('novelty', walks, { beta: 1, alpha: 0 }), [
+      [1 / 2, 0, 0],
+      [1 / 2, 1, 0],
+    ]);
+  });
+
+  test('group: members that came there, each once', () => {
+    const walks = [walk('a', 's', 'x', 'x'), walk('b', 's', 'y', 'x'), walk('c', 's', 'x', 's')];
+    // s: 3 members, x: 3, y: 1.
+    expectClose(rewards('novelty', walks, { beta: 1, among: 'group' }), [
+      [0, 0, 0],
+      [1 - 1 / 3, 0, 0],
+      [0, 0, 0],
+    ]);
+  });
+
+  test('counts go on from the state that a checkpoint keeps, bit for bit', () => {
+    const { shape } = findRewardShaping('novelty').create({ steps: 10 });
+    const rollouts = parseRollouts(JSON.stringify([walk('a', 's', 'x', 'y'), walk('b', 's', 'y')]), 'x');
+    const first = shape(rollouts, {});
+    const stored = JSON.parse(JSON.stringify(first.state)) as CreditState;
+    expect(shape(rollouts, stored)).toEqual(shape(rollouts, first.state));
+    expect(shape(rollouts, stored).trajectories).not.toEqual(first.trajectories);
+  });
 });
 
 test('invalid-action-penalty', () => {
@@ -269,7 +320,7 @@ test('names, and what is missing', () => {
   expect(findRewardShaping('SMART').name).toBe('tool-penalty');
   expect(new Set(rewardShapings.map(({ name }) => name)).size).toBe(rewardShapings.length);
   expect(() => findRewardShaping('ufa')).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: There is no such reward shaping. Seen: "ufa". Allowed: overlong, invalid-action-penalty, ufo, score, wmact, mind, ai-search-planner, apo, tool-penalty, spear-tool-bonus, exploration-bonus, dense, g-ra, e-grpo, spa-rl, cory. Did you mean "ufo"?]`,
+    `[TurnwiseError: There is no such reward shaping. Seen: "ufa". Allowed: overlong, invalid-action-penalty, ufo, score, wmact, mind, ai-search-planner, apo, tool-penalty, spear-tool-bonus, exploration-bonus, novelty, dense, g-ra, e-grpo, spa-rl, cory. Did you mean "ufo"?]`,
   );
   expect(() => findRewardShaping('ufo').create({ gama: 1 })).toThrowErrorMatchingInlineSnapshot(
     `[TurnwiseError: Reward shaping "ufo" has no setting "gama". Allowed: gamma, lambda. Did you mean "gamma"?]`,

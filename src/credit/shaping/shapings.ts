@@ -15,6 +15,7 @@ import { denseRewards } from './dense.ts';
 import { explorationBonus } from './exploration-bonus.ts';
 import { invalidActionPenalty } from './invalid-action-penalty.ts';
 import { mind } from './mind.ts';
+import { novelty } from './novelty.ts';
 import { overlong } from './overlong.ts';
 import { score } from './score.ts';
 import { type RewardShaping, shapedCredit } from './shaping.ts';
@@ -35,6 +36,7 @@ export const rewardShapings: readonly RewardShaping[] = [
   toolPenalty,
   spearToolBonus,
   explorationBonus,
+  novelty,
   denseRewards,
   gatedAccumulation,
   entityAware,

@@ -13,6 +13,7 @@ export class MixSession implements Session {
   readonly snapshot?: () => Promise<Snapshot>;
   readonly actions?: () => readonly string[] | undefined;
   readonly notes?: (role: Role) => string | undefined;
+  readonly slots?: (role: Role) => Readonly<Record<string, string>> | undefined;
   readonly render?: () => string;
 
   /** @param snapshots whether all worlds of the mix have them, and so the mix */
@@ -24,6 +25,7 @@ export class MixSession implements Session {
     this.part = { name: inner.part ? `${name}/${inner.part.name}` : name, protocol, maxTurns };
     if (inner.actions) this.actions = () => inner.actions!();
     if (inner.notes) this.notes = (role) => inner.notes!(role);
+    if (inner.slots) this.slots = (role) => inner.slots!(role);
     if (inner.render) this.render = () => inner.render!();
     if (!snapshots) return;
     this.snapshot = async () => {

@@ -6,7 +6,7 @@ import type { Environment } from '../environment.ts';
 
 type Kept<Task, State> = Pick<
   Environment<Task, State>,
-  'actions' | 'solve' | 'stumble' | 'correctThought' | 'notes' | 'render' | 'facts'
+  'actions' | 'solve' | 'stumble' | 'correctThought' | 'notes' | 'slots' | 'render' | 'facts'
 >;
 
 /** @param inside the state of the wrapped environment */
@@ -14,7 +14,7 @@ export function lifted<Task, Inner, State>(
   inner: Environment<Task, Inner>,
   inside: (state: State) => Inner,
 ): Kept<Task, State> {
-  const { actions, solve, stumble, correctThought, notes, render, facts } = inner;
+  const { actions, solve, stumble, correctThought, notes, slots, render, facts } = inner;
   return {
     ...(actions && { actions: (state: State) => actions(inside(state)) }),
     ...(solve && { solve: (state: State, rng: Rng) => solve(inside(state), rng) }),
@@ -24,6 +24,7 @@ export function lifted<Task, Inner, State>(
         correctThought(inside(state), thought, rng),
     }),
     ...(notes && { notes: (state: State) => notes(inside(state)) }),
+    ...(slots && { slots: (state: State) => slots(inside(state)) }),
     ...(render && { render: (state: State) => render(inside(state)) }),
     ...(facts && { facts }),
   };

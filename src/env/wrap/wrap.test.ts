@@ -7,6 +7,7 @@ import { playEpisode } from '../../testing/play-episode.ts';
 import type { Environment } from '../environment.ts';
 import { chained } from './chained.ts';
 import { faults } from './faults.ts';
+import { patched } from './patched.ts';
 import { reminders } from './reminders.ts';
 import { unaryFeedback } from './unary-feedback.ts';
 
@@ -42,9 +43,42 @@ test.each([
   ['reminders', () => environmentLaws(reminders(healthy, { every: 2 }), { episodes: 30 })],
   ['faults', () => environmentLaws(faults(healthy, { faults: 0.3, noise: 0.2 }), { episodes: 30 })],
   ['chained', () => environmentLaws(chained(healthy), { episodes: 30 })],
+  ['patched', () => environmentLaws(patched(healthy), { episodes: 30 })],
   ['one turn, with feedback', () => environmentLaws(unaryFeedback(echo), { episodes: 30 })],
   ['one in another', () => environmentLaws(chained(faults(echo), { objectives: 3 }), { episodes: 30 })],
 ] as const)('%s keeps the laws', (_, laws) => laws());
+
+test('patched: the expert’s act is done instead, and pays by how like it was; one patch too many ends it', async () => {
+  /** Three steps, each of its own words. */
+  const walk: Environment<null, number> = {
+    name: 'walk',
+    description: '',
+    maxTurns: 9,
+    tasks: () => ({ size: 1, at: () => null }),
+    start: () => ({ state: 0, messages: [{ role: 'user', content: 'at 0' }] }),
+    step: (at, action) => ({
+      state: action === '?' ? at : at + 1,
+      observation: `at ${at + 1}`,
+      ...{ reward: 0, done: action !== '?' && at === 3, success: at === 3, valid: action !== '?' },
+    }),
+    solve: (at) => `go ${at}`,
+  };
+  const play = async (acts: readonly string[], patches: number) => {
+    const policy = mockPolicy(acts);
+    const episode = await playEpisode(patched(walk, { patches }), policy, { task: null });
+    const seen = policy.asked.slice(1).map(({ messages }) => messages.at(-1)!.content);
+    return { episode, seen, rewards: episode.transitions.map(({ rewards }) => rewards.agent) };
+  };
+  const one = await play(['go 0', 'stay', 'go 9', 'go 3'], 2);
+  expect(one.rewards.map((reward) => Math.round(reward! * 100) / 100)).toEqual([1, 0.19, 0.55, 1]);
+  expect(one.seen).toEqual(['at 1', 'go 1 at 2', 'go 2 at 3']);
+  expect(one.episode).toMatchObject({ success: { agent: false }, stop: 'done' });
+  const none = await play(['?', 'go 0', 'stay'], 0);
+  expect(none.rewards.map((reward) => Math.round(reward! * 100) / 100)).toEqual([0, 1, 0.19]);
+  expect(none.episode).toMatchObject({ success: { agent: false }, stop: 'done' });
+  expect((await play(['go 0', 'go 1', 'go 2', 'go 3'], 0)).episode.success.agent).toBe(true);
+  expect(() => patched({ ...walk, solve: undefined as never })).toThrow('has no expert');
+});
 
 test('unary feedback says that it was wrong, and pays less for later attempts', async () => {
   const policy = mockPolicy(['green', 'blue', 'red']);

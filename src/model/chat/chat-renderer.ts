@@ -106,6 +106,7 @@ export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOpti
   return {
     stopIds,
     maxTurnTokens: options.maxTurnTokens,
+    declares: true,
     pieces: (said, offered = {}, seen) => {
       const render = renderWith(offered);
       const whole = render(said.map((one) => (isCompletion(one) ? assistant(one.text) : one)));

@@ -48,6 +48,8 @@ export interface Renderer {
   readonly stopIds: readonly number[];
   /** Longest completion of a turn, in tokens. */
   readonly maxTurnTokens: number;
+  /** Whether prompts describe the tools that are offered. */
+  readonly declares?: true;
   /**
    * A conversation up to where the policy's next token goes. Its ids are those of the pieces, one after another.
    *
@@ -138,6 +140,7 @@ export function idsOf(piece: Completion | Excerpt): ArrayLike<number> {
 export const noIds: Renderer = {
   stopIds: [],
   maxTurnTokens: Number.POSITIVE_INFINITY,
+  declares: true,
   pieces: (said) => said,
   more: (_completion, fresh) => fresh,
   ids: () => [],

@@ -4,11 +4,15 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { definitionRegistry, type Registry } from '../../core/registry.ts';
 import { lastTurns } from './last-turns.ts';
+import { modes } from './modes.ts';
 import { state } from './state.ts';
 import { type Context, type ContextStrategy, defineContext } from './strategy.ts';
 import { summary } from './summary.ts';
+import { taskGraph } from './task-graph.ts';
+import { toolMemory } from './tool-memory.ts';
 import { toolRetention } from './tool-retention.ts';
 import { toolWindow } from './tool-window.ts';
+import { variables } from './variables.ts';
 
 /** Everything so far, one growing sequence: the prompt goes on from the previous one and its completion. */
 export const full: ContextStrategy = defineContext({
@@ -36,7 +40,10 @@ export const latest: ContextStrategy = defineContext({
 export const contextRegistry: Registry<ContextStrategy> = definitionRegistry(
   'context',
   (parts) => new TurnwiseError('unknown-context', parts),
-  [full, latest, lastTurns, toolWindow, toolRetention, summary, state],
+  [
+    ...[full, latest, lastTurns, toolWindow, toolRetention, summary, state],
+    ...[toolMemory, variables, taskGraph, modes],
+  ],
 );
 
 export const fullContext: Context = full.create();

@@ -26,11 +26,15 @@ export const lastTurns: ContextStrategy = defineContext({
     const [first] = calls;
     if (first === undefined) return { conversation: { parts: fresh }, state: view.state };
     const most = options.tokens === 0 ? budget : Math.min(options.tokens, budget);
+    // The latest is kept, since a conversation is rendered once.
+    let made: { readonly from: number; readonly conversation: Conversation } | undefined;
     const cut = (from: number): Conversation => {
+      if (made?.from === from) return made.conversation;
       const turns = calls
         .slice(from)
         .flatMap(({ id }): Part[] => (id === first.id ? [{ call: id }] : [{ shown: id }, { call: id }]));
-      return { parts: [{ shown: first.id }, ...turns, ...fresh] };
+      made = { from, conversation: { parts: [{ shown: first.id }, ...turns, ...fresh] } };
+      return made.conversation;
     };
     const isOver = (from: number, share: number): boolean =>
       calls.length - from > options.turns * share || view.tokens(cut(from)) > most * share;
@@ -39,7 +43,15 @@ export const lastTurns: ContextStrategy = defineContext({
     const share = options.every === 0 ? 0.5 : 1;
     if (isOver(from, 1)) {
       const step = Math.max(1, options.every);
-      while (from < calls.length && isOver(from, share)) from = Math.min(calls.length, from + step);
+      // Fewer turns are fewer tokens, so the first cut that fits is found by halving.
+      let [over, fits] = [0, Math.ceil((calls.length - from) / step)];
+      const after = (cuts: number): number => Math.min(calls.length, from + cuts * step);
+      while (fits - over > 1) {
+        const middle = Math.floor((over + fits) / 2);
+        if (isOver(after(middle), share)) over = middle;
+        else fits = middle;
+      }
+      from = after(fits);
     }
     const conversation = cut(from);
     if (from === calls.length && view.tokens(conversation) > budget) return { stop: 'context-overflow' };

@@ -5,8 +5,10 @@ import type { Call } from '../../core/episode.ts';
 import type { Message } from '../../core/messages.ts';
 import { isThenable } from '../../core/safe-text.ts';
 import type { StopReason } from '../../core/stop.ts';
+import type { Session } from '../../env/session.ts';
 import type { Boundary } from '../boundary.ts';
 import { callStrategy, checkedWindow, plainMessages, plainState } from './checks.ts';
+import { plannedAct } from './planned-act.ts';
 import { type CompleteAsked, Questions } from './questions.ts';
 import type { Ask, View } from './strategy.ts';
 import { type Rendered, Rendering, type Setting, type Thread, viewOf } from './thread.ts';
@@ -24,8 +26,7 @@ export type NextAct =
   | {
       readonly thread: Thread;
       readonly rendered: Rendered;
-      /** Where the strategy answers calls of its own tools. */
-      readonly view?: View;
+      readonly view: View;
     };
 
 /**
@@ -120,7 +121,7 @@ function actOf(
   rendering: Rendering,
   view: View,
   fresh: readonly Message[],
-  { context: { strategy, subject }, renderer }: Setting,
+  { context: { subject }, renderer }: Setting,
   guard: Guard,
 ): NextAct {
   return guard.boundary.call('policy', whatOf(guard), () => {
@@ -138,27 +139,52 @@ function actOf(
         'some parts',
       );
     }
-    return strategy.answer ? { thread, rendered, view } : { thread, rendered };
+    return { thread, rendered, view };
   });
 }
+
+/** Where an act stands: its conversation, and the view of it. */
+export interface ActAt {
+  readonly thread: Thread;
+  readonly view: View;
+}
+
+/** The view with what happened since: the calls and the state of the thread. */
+const viewAt = ({ thread, view }: ActAt): View => ({
+  ...view,
+  calls: thread.calls.toArray(),
+  state: thread.state,
+});
 
 /** What the strategy answers to a call of its own tools; undefined where it leaves the call to the environment. */
 export function answerTo(
   call: Call,
-  { thread, view }: { readonly thread: Thread; readonly view?: View },
+  at: ActAt,
   { context: { strategy, subject } }: Setting,
   { boundary, place }: Guard,
 ): Thread | undefined {
-  if (strategy.answer === undefined || view === undefined) return undefined;
+  if (strategy.answer === undefined) return undefined;
   return boundary.call('policy', `answering in the context of ${place}`, () => {
-    const given = callStrategy(subject, () =>
-      strategy.answer!(call, { ...view, calls: thread.calls.toArray(), state: thread.state }),
-    ) as { readonly messages?: unknown; readonly state?: unknown } | undefined;
+    const given = callStrategy(subject, () => strategy.answer!(call, viewAt(at))) as
+      | { readonly messages?: unknown; readonly state?: unknown }
+      | undefined;
     if (given === undefined) return undefined;
     if (typeof given !== 'object' || given === null || isThenable(given)) {
       throw badDefinition(subject, 'must answer at once', given, '{ messages, state } or undefined');
     }
     const answered = plainMessages(subject, given.messages);
-    return { ...thread, answered, state: plainState(subject, given.state) };
+    return { ...at.thread, answered, state: plainState(subject, given.state) };
   });
+}
+
+/** What scripted players write in place of an act that they come to; undefined where the strategy has no say in acts. */
+export function scriptedAct(
+  at: ActAt,
+  { context: { strategy, subject }, renderer }: Setting,
+): ((session: Session | undefined, planned: string | undefined) => string) | undefined {
+  if (!strategy.plans || strategy.script === undefined) return undefined;
+  return (session, planned) => {
+    const act = plannedAct(planned, at.view, renderer);
+    return callStrategy(subject, () => strategy.script!('act', viewAt(at), session, act)) as string;
+  };
 }

@@ -4,9 +4,11 @@ import { badDefinition } from '../../core/definition.ts';
 import type { Call } from '../../core/episode.ts';
 import type { Message } from '../../core/messages.ts';
 import type { StopReason } from '../../core/stop.ts';
+import type { Session } from '../../env/session.ts';
 import type { Completion } from '../../model/chat/renderer.ts';
 import { EpisodeEnd } from '../boundary.ts';
 import { IdleDeadline } from './idle-deadline.ts';
+import { plannedAct } from './planned-act.ts';
 import type { Conversation } from './strategy.ts';
 import { type Rendered, Rendering, type Setting, type Thread, viewOf, withCall } from './thread.ts';
 
@@ -18,9 +20,7 @@ export interface Asked {
   readonly purpose: string;
   readonly rendered: Rendered;
   /** What a scripted player writes. */
-  readonly script:
-    | ((session: Parameters<NonNullable<Setting['context']['strategy']['script']>>[2]) => string)
-    | undefined;
+  readonly script: ((session: Session | undefined, planned: string | undefined) => string) | undefined;
 }
 
 /** Samples and records what a strategy asks for. */
@@ -97,8 +97,8 @@ export class Questions {
     const now = viewOf(this.#setting, this.thread, this.#fresh, this.rendering);
     const script =
       strategy.script &&
-      ((session: Parameters<NonNullable<typeof strategy.script>>[2]) =>
-        strategy.script!(purpose, now, session));
+      ((session: Session | undefined, planned: string | undefined) =>
+        strategy.script!(purpose, now, session, plannedAct(planned, now, renderer)));
     let call: Call;
     try {
       call = await this.#complete({ purpose, rendered, script });

@@ -3,9 +3,9 @@
 import type { z } from 'zod';
 import { subjectOf } from '../../core/definition.ts';
 import type { Call, Part, Role, Transition } from '../../core/episode.ts';
-import type { Json } from '../../core/json/json.ts';
+import type { Json, JsonObject } from '../../core/json/json.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
-import type { Message, ToolDeclaration } from '../../core/messages.ts';
+import type { Message, Reply, ToolDeclaration } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
 import type { Session } from '../../env/session.ts';
 
@@ -33,6 +33,8 @@ export interface View<Options = object, State extends Json = Json> {
   readonly fresh: readonly Message[];
   /** What the session offers now. */
   readonly tools?: readonly ToolDeclaration[];
+  /** Whether a prompt describes the tools of its conversation by itself, as chat templates do; small models only read words. */
+  readonly showsTools: boolean;
   /** Longest prompt, in tokens. */
   readonly budget: number;
   /** Turns taken, and how many there may be. */
@@ -55,12 +57,25 @@ export type Window<State extends Json = Json> =
   | { readonly conversation: Conversation; readonly state: State }
   | { readonly stop: 'context-overflow' };
 
+/** The act that a scripted player is about to do. */
+export interface PlannedAct {
+  readonly text: string;
+  /** As the tools of the session read it. */
+  readonly reply: Reply;
+  /** A call of another tool, in the form of this act. */
+  call(name: string, given: JsonObject): string;
+}
+
 export interface StrategyParts<Options extends object, State extends Json> {
   readonly name: string;
   /** One line for people. */
   readonly summary: string;
   /** Strict, with a default and a description for every option. */
   readonly options: z.ZodType<Options>;
+  /** Whether it is of no use where a session offers no tools: runs there are refused. */
+  readonly needsTools?: true;
+  /** Fields of the rollout file that `facts` gives. */
+  readonly gives?: readonly string[];
   /** The state in which a conversation begins: plain JSON, like every later one. */
   start(options: Options): State;
   /** `ask` one at a time, and wait for the answer. It rejects where the prompt leaves no room, which ends the episode. */
@@ -74,18 +89,34 @@ export interface StrategyParts<Options extends object, State extends Json> {
     view: View<Options, State>,
   ): { readonly messages: readonly Message[]; readonly state: State } | undefined;
   /**
+   * A text of an act as the environment, or the agent's own code, is to read it: an argument of a call, or an act in words. The
+   * record keeps the tokens as they were sampled.
+   */
+  deliver?(text: string, view: View<Options, State>): string;
+  /** What credit may know of the turn, such as `mode`: facts of `info.credit`, beside those of the environment. */
+  facts?(view: View<Options, State>): JsonObject;
+  /** Whether `script` is told the act that comes next, and asked for acts, too: to call the strategy's own tools before. */
+  readonly plans?: true;
+  /**
    * What a scripted player writes when it is asked: demonstrations of contexts that ask need it.
    *
+   * @param purpose of the question; `act` with `plans`: then `planned.text` leaves the act as it is
    * @param session the live episode; absent for agents
+   * @param planned with `plans`, where it is known
    */
-  script?(purpose: string, view: View<Options, State>, session: Session | undefined): string;
+  script?(
+    purpose: string,
+    view: View<Options, State>,
+    session: Session | undefined,
+    planned?: PlannedAct,
+  ): string;
 }
 
 /** A strategy with the options of one run. */
 export interface Context {
   readonly strategy: ContextStrategy;
   readonly options: object;
-  /** Whether completions that the strategy asks for are trained. */
+  /** Whether completions that the strategy asks for, and calls that it answers, are trained. */
   readonly trained: boolean;
   /** Whose code it is, for messages. */
   readonly subject: string;

@@ -12,6 +12,7 @@ export class ThreadView implements View {
   readonly role: Role;
   readonly task: Json;
   readonly fresh: readonly Message[];
+  readonly showsTools: boolean;
   readonly budget: number;
   readonly turn: number;
   readonly limit: number;
@@ -32,6 +33,7 @@ export class ThreadView implements View {
     this.role = setting.role;
     this.task = setting.task;
     this.fresh = fresh;
+    this.showsTools = setting.renderer.declares === true;
     this.budget = setting.contextLength - 1;
     this.turn = thread.turns;
     this.limit = setting.limit;

@@ -6,15 +6,27 @@ import type { View } from './strategy.ts';
 
 type Seen = Pick<View, 'calls' | 'fresh' | 'tools'>;
 
+export type IsResult = (message: Message, isOpening: boolean) => boolean;
+
 /** Results are what tools answered; without tools, everything that the environment said after the opening. */
-function resultsIn({ calls, tools }: Seen): (message: Message, isOpening: boolean) => boolean {
-  const hasTools = (tools?.length ?? 0) > 0 || calls.some((call) => call.tools !== undefined);
+function resultsIn({ calls, tools }: Seen): IsResult {
+  return resultsWith((tools?.length ?? 0) > 0 || calls.some((call) => call.tools !== undefined));
+}
+
+/** @param hasTools whether there are tools whose answers are the results */
+export function resultsWith(hasTools: boolean): IsResult {
   return ({ role }, isOpening) => role === 'tool' || (!hasTools && role === 'user' && !isOpening);
 }
 
+/** All results so far, in order. */
+export function resultsOf({ calls, fresh }: Seen, isResult: IsResult): readonly Message[] {
+  return [...calls.map(({ messages }) => messages), fresh].flatMap((messages, turn) =>
+    messages.filter((message) => isResult(message, turn === 0)),
+  );
+}
+
 /** How many results are new before each call, and in the latest messages, which come last. */
-export function resultCounts(view: Seen): readonly number[] {
-  const isResult = resultsIn(view);
+export function resultCounts(view: Seen, isResult: IsResult = resultsIn(view)): readonly number[] {
   return [...view.calls.map(({ messages }) => messages), view.fresh].map(
     (messages, turn) => messages.filter((message) => isResult(message, turn === 0)).length,
   );
@@ -43,8 +55,8 @@ export function foldedBy(counts: readonly number[], before: number, most: number
 export function withResults(
   view: Seen,
   written: (result: Message, index: number) => Message,
+  isResult: IsResult = resultsIn(view),
 ): readonly Part[] {
-  const isResult = resultsIn(view);
   let index = 0;
   const shown = (messages: readonly Message[], turn: number): readonly Message[] =>
     messages.map((message) => (isResult(message, turn === 0) ? written(message, index++) : message));

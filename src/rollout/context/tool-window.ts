@@ -17,7 +17,13 @@ export const toolWindow: ContextStrategy = defineContext({
   options: z
     .strictObject({
       results: z.int().min(1).default(5).describe('Most tool results in a prompt'),
-      every: z.int().min(1).default(3).describe('Results that are left out at a time; at most `results`'),
+      every: z
+        .int()
+        .min(0)
+        .default(0)
+        .describe(
+          'Results that are left out at a time, at most `results`; 0: half of them; 1: one every turn',
+        ),
       placeholder: z
         .string()
         .default('Earlier result left out; call the tool again if you need it.')
@@ -29,7 +35,8 @@ export const toolWindow: ContextStrategy = defineContext({
     }),
   start: () => ({ folded: 0 }),
   window(view) {
-    const { results, every, placeholder } = view.options;
+    const { results, placeholder } = view.options;
+    const every = view.options.every || Math.ceil(results / 2);
     const folded = foldedBy(resultCounts(view), view.state.folded, results, every);
     const parts = withResults(view, (result, index) =>
       index < folded ? { ...result, content: placeholder } : result,

@@ -53,9 +53,8 @@ export class GrowingTree implements EpisodeTree {
     this.#rng = Rng.of('branches', options.seed, drawsAs ?? step, group);
   }
 
-  value(place: Place): number | undefined {
-    return this.#values.get(placeText(place));
-  }
+  /** Bound, since explorers take trees apart. */
+  readonly value = (place: Place): number | undefined => this.#values.get(placeText(place));
 
   /** Note what a critic said of a place. */
   setValue(place: Place, value: number): void {

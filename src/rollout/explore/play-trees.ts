@@ -6,6 +6,7 @@
 import type { Group } from '../../core/episode.ts';
 import { type GroupToPlay, gather, playEpisodes } from '../collect.ts';
 import { type ExploreOptions, GrowingTree } from './growing-tree.ts';
+import type { EpisodeTree } from './tree.ts';
 
 /**
  * Play every group as its explorer says. Whatever is kept is let go of when its tree is done, and when anything fails.
@@ -13,6 +14,18 @@ import { type ExploreOptions, GrowingTree } from './growing-tree.ts';
  * @throws TurnwiseError `definition-invalid`, `definition-failed`, and what ends a run
  */
 export async function playTrees(requests: readonly GroupToPlay[], options: ExploreOptions): Promise<Group[]> {
+  const trees = await growTrees(requests, options);
+  return gather(
+    requests,
+    trees.flatMap(({ episodes }) => episodes),
+  );
+}
+
+/** The same as trees, one a group, with what a critic said of their places. @throws as `playTrees` */
+export async function growTrees(
+  requests: readonly GroupToPlay[],
+  options: ExploreOptions,
+): Promise<readonly EpisodeTree[]> {
   const { valuesOf } = options;
   const trees = requests.map((request) => new GrowingTree(request, options));
   try {
@@ -38,8 +51,5 @@ export async function playTrees(requests: readonly GroupToPlay[], options: Explo
   } finally {
     await Promise.all(trees.map((tree) => tree.dispose()));
   }
-  return gather(
-    requests,
-    trees.flatMap(({ episodes }) => episodes),
-  );
+  return trees;
 }

@@ -42,6 +42,8 @@ export type TurnDecision =
 export interface TurnControl<O extends object, M extends Json> extends Remembers<O, M> {
   /** Whether `after` may retry. Refused for recipes that branch, and for agents: their own code begins the task. */
   readonly retries?: true;
+  /** A field of `info.credit` that it reads, such as `mode`. Refused where neither the environment nor the context gives it. */
+  readonly reads?: string;
   /** Turns that each role of the episode has. `usual` is `rollout.maxTurns`, or the limit of the environment. Default: `usual`. */
   limit?(task: Json, at: At<O, M> & { readonly usual: number }): number;
   /**
@@ -54,6 +56,7 @@ export interface TurnControl<O extends object, M extends Json> extends Remembers
 /** What `defineTurns` returns. */
 export interface DefinedTurns extends Defined<'turns', Turns> {
   readonly retries: boolean;
+  readonly reads?: string;
 }
 
 /** A turn control with its options. */
@@ -86,7 +89,7 @@ export interface Turns extends Remembering {
 export function defineTurns<O extends object = Record<never, never>, M extends Json = null>(
   definition: TurnControl<O, M>,
 ): DefinedTurns {
-  const { retries = false } = definition;
+  const { retries = false, reads } = definition;
   const defined = defineRemembering(
     'turns',
     definition,
@@ -106,7 +109,7 @@ export function defineTurns<O extends object = Record<never, never>, M extends J
       }),
     }),
   );
-  return { ...defined, retries };
+  return { ...defined, retries, ...(reads !== undefined && { reads }) };
 }
 
 /** Why a control may end an episode: none of them is a failure. */

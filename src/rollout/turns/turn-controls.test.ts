@@ -132,6 +132,66 @@ describe('worked numbers', () => {
     expect(decided(0, 9, {})).toEqual(again);
     expect([decided(0, 1, {}), decided(1, 1, { done: true })]).toEqual(['go on', 'go on']);
   });
+
+  test('extended: few turns, more where they are not enough, and no more than the last limit', () => {
+    const control = open('extended', { limits: [4, 8], reminders: 2 });
+    expect(limitAt(control, 1)).toBe(8);
+    const said = (turn: number, more: object = {}, own = control) => {
+      const decision = own.after!({ ...view, turn, limit: 8, ...more }, { ...now(1, null), ...going });
+      return decision === 'go on' || !('say' in decision) ? decision : decision.say.content;
+    };
+    expect([1, 2, 3, 4, 5, 6, 7, 8].map((turn) => said(turn))).toEqual([
+      ...['go on', 'Turns left: 2', 'Turns left: 1'],
+      'Not finished: the limit is extended. Turns left: 4',
+      ...['go on', 'Turns left: 2', 'Turns left: 1', 'go on'],
+    ]);
+    // On demand: only who asked since the limit before goes on.
+    const asking = open('extended', { limits: [2, 4, 6], demand: 'more', reminders: 0 });
+    const texts = ['left', 'more left', 'left', 'left'];
+    const { calls, transitions } = playedEpisode(
+      0,
+      texts.map((text) => ({ call: { text } })),
+    );
+    const taken = (turns: number) => ({ calls, transitions: transitions.slice(0, turns) });
+    expect(said(2, taken(2), asking)).toBe('Not finished: the limit is extended. Turns left: 2');
+    expect(said(4, taken(4), asking)).toEqual({ stop: 'early-stop' });
+    expect(() => open('extended', { limits: [4, 4] })).toThrow('rising numbers');
+  });
+
+  test('thinking-units: a task is answered again until the answer stays, whatever it was worth', () => {
+    const control = open('thinking-units', { units: 4, message: 'Again.', end: 'final' });
+    expect(limitAt(control, 1)).toBe(36);
+    const decided = (answers: readonly string[], text = '', valid = true) =>
+      control.after!(
+        {
+          ...{ ...view, limit: 4 },
+          calls: playedEpisode(0, [{ call: { text } }]).calls,
+          transitions: answers.map((action, attempt) => madeTransition(0, 0, { attempt, action, valid })),
+        },
+        { ...now(1, null), done: true, success: true },
+      );
+    const again = { retry: { role: 'user', content: 'Again.' } };
+    expect([decided(['3']), decided(['3', '4']), decided(['4', '3', '4'])]).toEqual([again, again, again]);
+    expect([decided(['3', '3']), decided(['1', '2', '3', '4']), decided(['3'], 'final 3')]).toEqual(
+      Array(3).fill('go on'),
+    );
+    // The same thing that is no answer is none.
+    expect(decided(['x', 'x'], '', false)).toEqual(again);
+  });
+
+  test('modes: each mode has turns of its own, and a mode that is not named the usual ones', () => {
+    const control = open('modes', { turns: { instant: 1, short: 3 } });
+    const decided = (mode: string | undefined, turn: number, done = false) =>
+      control.after!(
+        { ...view, turn, transitions: [madeTransition(0, 0, mode === undefined ? {} : { facts: { mode } })] },
+        { ...now(1, null), done, success: done },
+      );
+    const stop = { stop: 'early-stop' };
+    expect([decided('instant', 1), decided('short', 2), decided('short', 3)]).toEqual([stop, 'go on', stop]);
+    expect([decided('agentic', 9), decided(undefined, 9), decided('instant', 1, true)]).toEqual(
+      Array(3).fill('go on'),
+    );
+  });
 });
 
 test.each([

@@ -11,9 +11,12 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { definitionRegistry, type Registry } from '../../core/registry.ts';
 import { annealed } from './annealed.ts';
 import { earlyStop } from './early-stop.ts';
+import { extended } from './extended.ts';
+import { modeTurns } from './mode-turns.ts';
 import { percentile } from './percentile.ts';
 import { retry } from './retry.ts';
 import { scalingInter } from './scaling-inter.ts';
+import { thinkingUnits } from './thinking-units.ts';
 import { type DefinedTurns, defineTurns } from './turn-control.ts';
 import { twoAttempts } from './two-attempts.ts';
 
@@ -34,5 +37,8 @@ export const untilVoid: DefinedTurns = defineTurns({
 export const turnsRegistry: Registry<DefinedTurns> = definitionRegistry(
   'turns',
   (parts) => new TurnwiseError('unknown-turns', parts),
-  [usual, untilVoid, scalingInter, annealed, percentile, earlyStop, retry, twoAttempts],
+  [
+    ...[usual, untilVoid, scalingInter, annealed, percentile, extended, earlyStop],
+    ...[retry, twoAttempts, thinkingUnits, modeTurns],
+  ],
 );

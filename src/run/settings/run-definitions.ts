@@ -6,7 +6,13 @@
 import type { CreditMethod } from '../../credit/contract/method.ts';
 import type { RewardShaping } from '../../credit/shaping/shaping.ts';
 import { composeCredit } from '../../credit/shaping/shapings.ts';
-import { type Catalogue, openCurations, openTasks, openTurns } from '../../train/config/catalogue.ts';
+import {
+  type Catalogue,
+  openCurations,
+  openPrompts,
+  openTasks,
+  openTurns,
+} from '../../train/config/catalogue.ts';
 import type { TrainConfig, TrainSettings } from '../../train/config/config.ts';
 import { mergeSettings } from '../../train/config/merge.ts';
 import type { RunSettings } from '../../train/config/setting-objects.ts';
@@ -40,13 +46,13 @@ export async function nameDefinitions(...layers: readonly RunSettings[]): Promis
  * @throws TurnwiseError `definition-in-code` where something was made in code and is not given; as `nameDefinitions`
  */
 export async function catalogueOf(
-  config: Pick<RunSettings, 'context' | 'credit' | 'objective' | 'tasks' | 'turns' | 'curation'>,
+  config: Pick<RunSettings, 'context' | 'credit' | 'objective' | 'tasks' | 'turns' | 'curation' | 'prompts'>,
   given: readonly Definition[] = [],
   run?: string,
 ): Promise<Catalogue> {
   const naming = new Naming(given, run);
-  const { context, credit, objective, tasks, turns, curation } = config;
-  await naming.settings({ context, credit, objective, tasks, turns, curation });
+  const { context, credit, objective, tasks, turns, curation, prompts } = config;
+  await naming.settings({ context, credit, objective, tasks, turns, curation, prompts });
   return naming.catalogue;
 }
 
@@ -93,7 +99,7 @@ export async function nameInAssignments(
  */
 export function requireOptions(
   recipe: Recipe,
-  { credit, objective, tasks, turns, curation }: TrainConfig,
+  { credit, objective, tasks, turns, curation, prompts }: TrainConfig,
   catalogue: Catalogue,
 ): void {
   const { method, rewardScale: _, shape, ...options } = credit;
@@ -102,4 +108,5 @@ export function requireOptions(
   openTasks(tasks, catalogue);
   openTurns(turns, catalogue);
   openCurations(curation, catalogue);
+  openPrompts(prompts, catalogue);
 }

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Author, Call, NewPath, Part } from '../../core/episode.ts';
+import type { Facts } from '../../core/facts.ts';
 import type { Message, Reply, ToolDeclaration } from '../../core/messages.ts';
 import { hangOn, sharedTokens } from '../../model/chat/token-path.ts';
 import type { Thread } from '../../rollout/context/thread.ts';
@@ -15,6 +16,8 @@ export interface RecordedCall {
   /** Hash of everything that the policy was told so far: equal for equal states. */
   readonly anchor: string;
   readonly model: string;
+  /** What its context lets credit know of it. */
+  readonly facts?: Facts;
   /** Its prompt and completion; empty where there are no ids. */
   readonly path: Int32Array;
   /** Its conversation, up to it; of chats. */

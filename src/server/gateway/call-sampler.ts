@@ -33,7 +33,7 @@ export class CallSampler {
   /** Sample the choices of a call. */
   async sample(
     call: CallRequest,
-    { promptIds, origin, script, key, live }: ToSample,
+    { promptIds, origin, script, plans, key, live }: ToSample,
     { model, conversations, signal, askedMs }: SessionTurn,
   ): Promise<AnsweredChoice[]> {
     const { recorder, openedMs } = this.#session;
@@ -50,6 +50,7 @@ export class CallSampler {
           contentKey: choiceKey(key, choice),
           signal,
           ...(script && { script }),
+          ...(plans && { plans }),
           ...(live && choice === 0 && { live: this.#opening(asked[0]!, version, live) }),
         }),
       ),

@@ -10,8 +10,14 @@ export interface ModelRequest {
   readonly call: CallRequest;
   /** The prompt by the model's renderer; empty where it has none. */
   readonly promptIds: Int32Array;
-  /** What a scripted teacher writes where no act is asked for; undefined where nobody knows. */
-  readonly script?: () => string | undefined;
+  /**
+   * What a scripted teacher writes where no act is asked for, or in place of one; undefined where nobody knows.
+   *
+   * @param planned what it comes to by itself, where `plans`
+   */
+  readonly script?: (planned?: string) => string | undefined;
+  /** Whether `script` wants to know it. */
+  readonly plans?: boolean;
   /** Names the conversation, so that a cache can be kept. */
   readonly conversation: string;
   /** Names the randomness of this completion: no other one has it. */

@@ -7,12 +7,18 @@ import { user } from '../../core/messages.ts';
 import { samplesOf } from '../../core/sample.ts';
 import { madeKey } from '../../core/testing/made-episodes.ts';
 import { roleGroups } from '../../core/trajectory.ts';
-import { defineContext } from '../../rollout/context/strategy.ts';
+import { modes } from '../../rollout/context/modes.ts';
+import { type Context, defineContext } from '../../rollout/context/strategy.ts';
 import { summary } from '../../rollout/context/summary.ts';
+import { taskGraph } from '../../rollout/context/task-graph.ts';
+import { toolMemory } from '../../rollout/context/tool-memory.ts';
+import { variables } from '../../rollout/context/variables.ts';
 import { renderDemonstrations } from '../../synth/demonstrations.ts';
+import { policyModel } from './policy-model.ts';
 import { episodeOf } from './session-record.ts';
 import { teacherModel } from './teacher-model.ts';
 import { LOOK, renderer, setUp, stopGateway } from './testing/open-gateway.ts';
+import { rendererOf, scriptedTokens } from './testing/scripted-policy.ts';
 
 afterEach(stopGateway);
 
@@ -168,4 +174,72 @@ test('a teacher writes what the strategy’s script says, so that demonstrations
   ]);
   const asked = calls.find(({ purpose }) => purpose === 'summarize')!;
   expect(asked.text.startsWith('one two three one two')).toBe(true);
+});
+
+/** A model of an agent that says one thing after another. */
+async function withModel(said: readonly string[], context: Context) {
+  const own = rendererOf(
+    'who ada look person: <call> search_tools remove_tools query: names: show name: r1 $r1 Loaded tools mode one is new slots known none write now',
+  );
+  const rest = [...said];
+  const policy = scriptedTokens(own, () => rest.shift() ?? 'one');
+  const model = policyModel({ policy, renderer: own, contextLength: 400 });
+  const { post, session } = await setUp(undefined, {}, { model, context });
+  const ask = async (messages: readonly object[]) =>
+    (await post('/chat/completions', { model: 'policy', messages, tools: [LOOK] })).body.choices[0].message;
+  const prompts = (): string[] => policy.requests.map(({ append }) => own.text([...append]));
+  return { ask, session, prompts };
+}
+
+test('tool-memory: an agent’s tools are offered once they are loaded, and the agent hears of nothing else', async () => {
+  const said = ['<call> look person: ada', '<call> search_tools query: look', '<call> look person: ada'];
+  const { ask, session } = await withModel(said, toolMemory.create());
+  const answer = await ask([{ role: 'user', content: 'who' }]);
+  expect(answer.tool_calls[0].function).toMatchObject({ name: 'look' });
+  const { calls, tools, transitions } = session.record();
+  expect(calls.map((call) => tools[call.tools!]!.map(({ name }) => name))).toEqual([
+    ['search_tools', 'remove_tools'],
+    ['search_tools', 'remove_tools'],
+    ['look', 'search_tools', 'remove_tools'],
+  ]);
+  expect(transitions.map(({ call }) => call)).toEqual([2]);
+  expect(calls[1]!.messages).toEqual([{ role: 'tool', content: 'look is not loaded. Loaded: none' }]);
+});
+
+test('variables: an agent is told the value that the model named, and may go on from it', async () => {
+  const long = 'ada '.repeat(20).trim();
+  const said = ['<call> look person: ada', '<call> look person: $r1', 'one'];
+  const { ask, session } = await withModel(said, variables.create({ limit: 32 }));
+  const opening = { role: 'user', content: 'who' };
+  const first = await ask([opening]);
+  const result = { role: 'tool', tool_call_id: first.tool_calls[0].id, content: long };
+  const second = await ask([opening, first, result]);
+  expect(JSON.parse(second.tool_calls[0].function.arguments)).toEqual({ person: long });
+  const last = { role: 'tool', tool_call_id: second.tool_calls[0].id, content: 'one' };
+  await ask([opening, first, result, second, last]);
+  const { calls } = session.record();
+  expect(calls.map(({ text }) => text)).toEqual(said);
+  // One conversation, in which the long result was never read.
+  expect(new Set(calls.map(({ conversation }) => conversation)).size).toBe(1);
+  expect(Math.max(...calls.map(({ context }) => context.length))).toBeLessThan(30);
+});
+
+test('task-graph and modes: an agent hears of no question, and credit of the mode', async () => {
+  const graph = await withModel(
+    ['new one is known', 'ada'],
+    taskGraph.create({ instruction: 'write', act: 'now' }),
+  );
+  expect(await graph.ask([{ role: 'user', content: 'who' }])).toMatchObject({ content: 'ada' });
+  expect(graph.session.record().calls.map(({ purpose }) => purpose)).toEqual(['graph', 'act']);
+  expect(graph.prompts()[1]).toBe('<user> who <user> one is known <user> now <act>');
+  await stopGateway();
+  const options = { modes: ['one', 'new'], forced: 0, instruction: 'mode' };
+  const chosen = await withModel(['new', 'ada'], modes.create(options, { trained: false }));
+  expect(await chosen.ask([{ role: 'user', content: 'who' }])).toMatchObject({ content: 'ada' });
+  const { calls, transitions } = chosen.session.record();
+  expect(calls.map(({ purpose, trainable }) => [purpose, trainable])).toEqual([
+    ['mode', 'left-out'],
+    ['act', true],
+  ]);
+  expect(transitions).toMatchObject([{ call: 1, facts: { mode: 'new' } }]);
 });

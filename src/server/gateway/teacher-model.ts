@@ -30,11 +30,11 @@ export function teacherModel(
     version: 0,
     author: { kind: 'script', name: player },
     samplesAsConfigured: true,
-    answer: async ({ call, seedKey: callKey, script }) => {
+    answer: async ({ call, seedKey: callKey, script, plans = false }) => {
       if (call.kind === 'text') {
         throw badRequest('unsupported_parameter', 'A teacher answers /chat/completions only.');
       }
-      if (script) return written(call, askedText(script()));
+      if (script && !plans) return written(call, askedText(script()));
       const { content = '', toolCalls = [] } = await teach({
         task,
         role: seat ?? AGENT,
@@ -44,7 +44,8 @@ export function teacherModel(
         rng: Rng.of('teacher', seedKey, callKey),
       });
       // What the agent gets is what the policy could have said: the words, without their layout.
-      return written(call, writeReply({ content, toolCalls }));
+      const planned = writeReply({ content, toolCalls });
+      return written(call, script ? askedText(script(planned)) : planned);
     },
   };
 }

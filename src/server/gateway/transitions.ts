@@ -1,6 +1,7 @@
 /** What an agent did between its calls: a transition closes each of its acts, in order of time. */
 
 import type { Call, Role, Transition } from '../../core/episode.ts';
+import type { Facts } from '../../core/facts.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { StepMetrics } from '../../env/scores/metrics.ts';
 import { AGENT } from '../../env/session.ts';
@@ -37,7 +38,12 @@ function endRewards(
  * @param roles of the session, the first one first
  */
 export function transitionsOf(
-  calls: readonly { readonly call: Call; readonly anchor: string; readonly hidden?: true }[],
+  calls: readonly {
+    readonly call: Call;
+    readonly anchor: string;
+    readonly facts?: Facts;
+    readonly hidden?: true;
+  }[],
   end: AgentEnd,
   along: ReadonlyMap<number, number> = new Map(),
   roles: readonly Role[] = [AGENT],
@@ -53,7 +59,7 @@ export function transitionsOf(
     along,
   );
   let next = 0;
-  const transitions = acts.map(({ call, anchor }): Transition => {
+  const transitions = acts.map(({ call, anchor, facts }): Transition => {
     const answered = answeredAt(call);
     while (next < asked.length && asked[next]! < answered) next++;
     return {
@@ -63,6 +69,7 @@ export function transitionsOf(
       action: call.text,
       valid: call.problem === undefined,
       rewards: { [call.role]: earned.get(call.id) ?? 0 },
+      ...(facts && { facts }),
       at: answered,
       environmentMs: Math.max(0, (asked[next] ?? at) - answered),
     };

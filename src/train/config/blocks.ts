@@ -74,6 +74,7 @@ export const played: Block = {
   tasks: true,
   turns: true,
   curation: true,
+  prompts: true,
   rewardModel: true,
 };
 
@@ -84,6 +85,11 @@ export const branches: Block = { branching: { ...unsurePlaces, initial: true } }
 export const balancedBranches: Block = { branching: { ...unsurePlaces, balance: true, penalty: true } };
 /** All places do, so that only their number counts. */
 export const trees: Block = { branching: { width: true } };
+
+/** How episodes branch where the recipe leaves it open. */
+export const explored: Block = {
+  branching: { explorer: true, width: true, exploration: true, mixing: true },
+};
 
 /** A teacher that scores tokens. */
 export const taught: Block = { teacher: true };
@@ -123,6 +129,7 @@ export const policyGradient: Reads = () => [
       name: true,
       entropyCoefficient: true,
       entropySmoothing: true,
+      smoothing: true,
       klCoefficient: true,
       klEstimator: true,
     },

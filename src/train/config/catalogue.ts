@@ -6,6 +6,9 @@ import type { DefinedCuration, OpenCuration } from '../../curation/curation.ts';
 import { curationRegistry, tasksRegistry } from '../../curation/registry.ts';
 import type { DefinedTasks, Tasks } from '../../curation/task-source.ts';
 import { type ObjectiveEntry, policyLossRegistry } from '../../objective/objectives.ts';
+import type { DefinedPrompts, Prompts } from '../../prompts/prompt-source.ts';
+import type { DefinedProposer } from '../../prompts/proposer.ts';
+import { promptsRegistry, proposerRegistry } from '../../prompts/registry.ts';
 import { contextRegistry } from '../../rollout/context/contexts.ts';
 import type { ContextStrategy } from '../../rollout/context/strategy.ts';
 import type { DefinedTurns, Turns } from '../../rollout/turns/turn-control.ts';
@@ -18,6 +21,8 @@ export interface Catalogue extends CreditCatalogue {
   readonly tasks: Registry<DefinedTasks>;
   readonly turns: Registry<DefinedTurns>;
   readonly curations: Registry<DefinedCuration>;
+  readonly prompts: Registry<DefinedPrompts>;
+  readonly proposers: Registry<DefinedProposer>;
 }
 
 export const builtIns: Catalogue = {
@@ -27,6 +32,8 @@ export const builtIns: Catalogue = {
   tasks: tasksRegistry,
   turns: turnsRegistry,
   curations: curationRegistry,
+  prompts: promptsRegistry,
+  proposers: proposerRegistry,
 };
 
 /** A name with the options beside it. */
@@ -41,6 +48,13 @@ export function openTasks({ name, ...options }: Named, { tasks }: Catalogue = bu
 
 export function openTurns({ name, ...options }: Named, { turns }: Catalogue = builtIns): Turns {
   return turns.find(name).create(options);
+}
+
+export function openPrompts(
+  { name, proposer: _, ...options }: Named,
+  { prompts }: Catalogue = builtIns,
+): Prompts {
+  return prompts.find(name).create(options);
 }
 
 /** The curations of a run by their names, in their order. */

@@ -65,6 +65,30 @@ export const objective = z.strictObject({
     .min(0)
     .default(0)
     .describe('Within that bonus, weight of staying near earlier entropies of the same turn (EPO)'),
+  smoothing: z
+    .strictObject({
+      size: z.number().min(0).default(0.1).describe('Factor on the distance from the range'),
+      low: z
+        .number()
+        .min(0)
+        .default(0.8)
+        .describe('Lower end of the range, as a share of the earlier entropy'),
+      high: z
+        .number()
+        .min(0)
+        .default(1.2)
+        .describe('Upper end of the range, as a share of the earlier entropy'),
+      penalty: z
+        .enum(['hinge', 'constant'])
+        .default('hinge')
+        .describe('The distance, or a constant outside the range, which has no gradient'),
+      fades: z
+        .boolean()
+        .default(true)
+        .describe('Whether its weight falls over the run, from 1 to 0.04, as in the authors’ code'),
+    })
+    .prefault({})
+    .describe('The range in which entropies are to stay, with entropySmoothing above 0'),
   klCoefficient: z.number().min(0).default(0).describe('Weight of the KL to the warm start'),
   klEstimator: z
     .enum(['k1', ...klEstimators])
@@ -89,7 +113,7 @@ export const objective = z.strictObject({
 export const replay = z
   .strictObject({
     size: count.default(1000).describe('Episodes that are kept, the latest ones'),
-    updates: count.default(4).describe('Updates of a step'),
+    updates: z.int().min(0).default(4).describe('Updates of a step; 0 only collects episodes'),
     batch: count.default(64).describe('Episodes of an update'),
   })
   .describe('Memory of off-policy recipes');

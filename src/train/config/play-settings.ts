@@ -2,7 +2,9 @@
 
 import { z } from 'zod';
 import { curationRegistry, tasksRegistry } from '../../curation/registry.ts';
+import { promptsRegistry } from '../../prompts/registry.ts';
 import { contextRegistry } from '../../rollout/context/contexts.ts';
+import { explorerNames, explorers } from '../../rollout/explore/explorers.ts';
 import { turnsRegistry } from '../../rollout/turns/turn-controls.ts';
 import { count, share } from './numbers.ts';
 
@@ -71,6 +73,23 @@ export const turns = z
   })
   .describe('Further keys are the options of the control');
 
+export const prompts = z
+  .looseObject({
+    name: z
+      .string()
+      .default('none')
+      .describe(
+        `Source of the instruction that episodes read: ${listed(promptsRegistry.all)}, or a file; prompts=NAME says the same`,
+      ),
+    proposer: z
+      .string()
+      .default('')
+      .describe(
+        'Who writes new prompts: openai:URL#MODEL (key in OPENAI_API_KEY), learner (the model itself, where it has a chat template), or a file',
+      ),
+  })
+  .describe('Further keys are the options of the source');
+
 export const batches = z
   .strictObject({
     maxStaleness: z
@@ -112,6 +131,16 @@ export const branching = z
     beta: z.number().default(0.2).describe('Weight in it of the entropy above the first turn’s'),
     threshold: z.number().default(0.5).describe('A turn whose score is above this is a place to branch'),
     width: count.default(2).describe('Branches that one place gets at most; in trees, children of a node'),
+    explorer: z
+      .enum(['none', ...explorerNames])
+      .default('none')
+      .describe(
+        `How the episodes of a task branch, where the recipe leaves it open: ${explorerNames.map((name) => `${name} (${explorers[name].summary})`).join(', ')}`,
+      ),
+    exploration: z.number().min(0).default(1).describe('With mcts: weight of actions that were seldom taken'),
+    mixing: share
+      .default(0.5)
+      .describe('With mcts and a critic: share of the search in the value of an action'),
     balance: z
       .number()
       .min(0)
@@ -121,7 +150,7 @@ export const branching = z
       .default(0)
       .describe('How much each branch lowers the score of others of its episode (AEPO)'),
   })
-  .describe('Where recipes that branch episodes do it');
+  .describe('Where episodes branch');
 
 export const context = z
   .looseObject({

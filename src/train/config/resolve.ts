@@ -20,7 +20,7 @@ type Plain = { readonly [key: string]: unknown };
 /**
  * Schema defaults < recipe < environment < pretrained model or server < person. Unknown keys and bad values are errors that name the key, the nearest
  * valid one and what is allowed. Options of the environment,
- * of the credit method, of its shapings, of the loss, of tasks, turns and curations are checked by their own schemas.
+ * of the credit method, of its shapings, of the loss, of tasks, turns, prompts and curations are checked by their own schemas.
  */
 export function resolveConfig(parts: {
   readonly recipe: Recipe;
@@ -89,6 +89,13 @@ export function resolveConfig(parts: {
   const turns = parseStrict(catalogue.turns.find(control).options, turnOptions, `Turn control "${control}"`, [
     'turns',
   ]);
+  const { name: instructing, proposer, ...promptOptions } = config.prompts;
+  const prompts = parseStrict(
+    catalogue.prompts.find(instructing).options,
+    promptOptions,
+    `Source of prompts "${instructing}"`,
+    ['prompts'],
+  );
   const curations = Object.entries(config.curation).flatMap(([name, given]) => {
     if (given === false) return [];
     const curation = catalogue.curations.find(name);
@@ -131,6 +138,7 @@ export function resolveConfig(parts: {
     context: { name: contextName, trained, ...(ownContext as Record<string, Json>) },
     tasks: { name: source, ...(tasks as Record<string, Json>) },
     turns: { name: control, ...(turns as Record<string, Json>) },
+    prompts: { name: instructing, proposer, ...(prompts as Record<string, Json>) },
     curation: Object.fromEntries(curations) as TrainConfig['curation'],
     objective: { ...config.objective, options: objectiveOptions(parts.recipe, config, catalogue) },
     credit: {

@@ -3,8 +3,17 @@
 import { z } from 'zod';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
 import { findPolicyLoss, ownOptions } from '../kit/policy-objective.ts';
-import { playsWith, type Recipe } from '../recipes/recipe.ts';
-import { type Block, clip, everyRun, played, policyGradient, sampling, valueHead } from './blocks.ts';
+import { leavesBranchingOpen, playsWith, type Recipe } from '../recipes/recipe.ts';
+import {
+  type Block,
+  clip,
+  everyRun,
+  explored,
+  played,
+  policyGradient,
+  sampling,
+  valueHead,
+} from './blocks.ts';
 import { builtIns, type Catalogue } from './catalogue.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
 
@@ -18,6 +27,7 @@ export interface Choices {
   readonly context?: string | undefined;
   readonly tasks?: string | undefined;
   readonly turns?: string | undefined;
+  readonly prompts?: string | undefined;
   /** Names beside each other, each with options of its own. */
   readonly curations?: readonly string[];
   readonly shapings?: readonly string[];
@@ -33,6 +43,7 @@ export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Ch
     context: last(({ context }) => (typeof context === 'string' ? context : context?.name)),
     tasks: last(({ tasks }) => tasks?.name),
     turns: last(({ turns }) => turns?.name),
+    prompts: last(({ prompts }) => prompts?.name),
     curations: layers.flatMap((layer) => namesIn(layer?.curation)),
     shapings: layers.flatMap((layer) => namesIn(layer?.credit?.shape)),
   };
@@ -52,6 +63,7 @@ function blocksOf(
   return [
     everyRun,
     ...(plays ? [sampling, played] : []),
+    ...(plays && leavesBranchingOpen(recipe) ? [explored] : []),
     ...(recipe.playReads ? [recipe.playReads] : []),
     ...(recipe.reads ?? policyGradient)(plays),
     ...(ofStep && findPolicyLoss(loss, catalogue).description.policyLoss?.clipsTokens ? [clip] : []),
@@ -107,6 +119,7 @@ export function wholeSchema(
   const named = [
     ['tasks', () => catalogue.tasks.find(choices.tasks ?? 'uniform').options],
     ['turns', () => catalogue.turns.find(choices.turns ?? 'usual').options],
+    ['prompts', () => catalogue.prompts.find(choices.prompts ?? 'none').options],
     ['context', () => catalogue.contexts.find(choices.context ?? 'full').options],
   ] as const;
   const options = lossGroup?.shape.options && lossOptionsOf(recipe, choices, catalogue);

@@ -7,6 +7,8 @@ import type { DefinedCuration } from '../../curation/curation.ts';
 import type { DefinedTasks } from '../../curation/task-source.ts';
 import type { ObjectiveMethod } from '../../objective/contract/define.ts';
 import { objectiveEntry } from '../../objective/objectives.ts';
+import type { DefinedPrompts } from '../../prompts/prompt-source.ts';
+import type { DefinedProposer } from '../../prompts/proposer.ts';
 import type { ContextStrategy } from '../../rollout/context/strategy.ts';
 import type { DefinedTurns } from '../../rollout/turns/turn-control.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -20,6 +22,8 @@ export interface SettingDefinitions {
   readonly tasks: DefinedTasks;
   readonly turns: DefinedTurns;
   readonly curation: DefinedCuration;
+  readonly prompts: DefinedPrompts;
+  readonly proposer: DefinedProposer;
 }
 
 /** The kinds that a setting may name. */
@@ -35,6 +39,8 @@ export const NAMING_KEYS = {
   'tasks.name': 'tasks',
   'turns.name': 'turns',
   curation: 'curation',
+  'prompts.name': 'prompts',
+  'prompts.proposer': 'proposer',
 } as const satisfies Readonly<Record<string, SettingKind>>;
 export type NamingKey = keyof typeof NAMING_KEYS;
 
@@ -73,7 +79,7 @@ export function withDefinition(
     ...made,
     create: (options: unknown) => made.create(options, subject),
   });
-  const { credit, shapings, objectives, contexts, tasks, turns, curations } = catalogue;
+  const { credit, shapings, objectives, contexts, tasks, turns, curations, prompts, proposers } = catalogue;
   switch (kind) {
     case 'credit-method':
       return { ...catalogue, credit: credit.with(name, named(as(kind))) };
@@ -89,6 +95,10 @@ export function withDefinition(
       return { ...catalogue, turns: turns.with(name, named(as(kind))) };
     case 'curation':
       return { ...catalogue, curations: curations.with(name, named(as(kind))) };
+    case 'prompts':
+      return { ...catalogue, prompts: prompts.with(name, named(as(kind))) };
+    case 'proposer':
+      return { ...catalogue, proposers: proposers.with(name, named(as(kind))) };
   }
 }
 

@@ -6,6 +6,8 @@ import type { RewardShaping } from '../../credit/shaping/shaping.ts';
 import type { DefinedCuration } from '../../curation/curation.ts';
 import type { DefinedTasks } from '../../curation/task-source.ts';
 import type { ObjectiveMethod } from '../../objective/contract/define.ts';
+import type { DefinedPrompts } from '../../prompts/prompt-source.ts';
+import type { DefinedProposer } from '../../prompts/proposer.ts';
 import type { ContextStrategy } from '../../rollout/context/strategy.ts';
 import type { DefinedTurns } from '../../rollout/turns/turn-control.ts';
 import type { TrainSettings } from './config.ts';
@@ -13,8 +15,8 @@ import { NAMING_KEYS, type NamingKey, type SettingDefinition } from './setting-d
 
 /**
  * The settings of a run that a program starts. Where a setting names a method, it takes a definition as well: what
- * `defineCreditMethod`, `defineShaping`, `defineObjective`, `defineContext`, `defineTasks`, `defineTurns` or `defineCuration`
- * returned.
+ * `defineCreditMethod`, `defineShaping`, `defineObjective`, `defineContext`, `defineTasks`, `defineTurns`, `defineCuration`,
+ * `definePrompts` or `defineProposer` returned.
  *
  * @example
  * const settings: RunSettings = {
@@ -26,11 +28,23 @@ import { NAMING_KEYS, type NamingKey, type SettingDefinition } from './setting-d
  * };
  */
 export interface RunSettings
-  extends Omit<TrainSettings, 'credit' | 'objective' | 'context' | 'tasks' | 'turns' | 'curation'> {
+  extends Omit<
+    TrainSettings,
+    'credit' | 'objective' | 'context' | 'tasks' | 'turns' | 'curation' | 'prompts'
+  > {
   /** By name, or with options; of a context `trained`, too. */
   readonly context?: Named<ContextStrategy>;
   readonly tasks?: Named<DefinedTasks>;
   readonly turns?: Named<DefinedTurns>;
+  readonly prompts?:
+    | string
+    | DefinedPrompts
+    | {
+        readonly name?: string | DefinedPrompts | undefined;
+        readonly proposer?: string | DefinedProposer | undefined;
+        readonly [option: string]: unknown;
+      }
+    | undefined;
   /** Options by name, one after another; false leaves one out. A map where a key is a definition. */
   readonly curation?:
     | Readonly<Record<string, unknown>>
@@ -97,6 +111,16 @@ function renamedGroup(
       const named = nameIn(given as Named<unknown>);
       const options = named === given ? {} : (given as object);
       return named === undefined ? options : { ...options, name: name(`${group}.name`, named) };
+    }
+    case 'prompts': {
+      const named = nameIn(given as Named<unknown>);
+      const options = (named === given ? {} : given) as { readonly proposer?: unknown };
+      return {
+        ...options,
+        ...(named !== undefined && { name: name('prompts.name', named) }),
+        ...(options.proposer !== undefined &&
+          options.proposer !== '' && { proposer: name('prompts.proposer', options.proposer) }),
+      };
     }
     case 'curation':
       return keys(group, given as object);

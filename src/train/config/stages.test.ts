@@ -77,3 +77,34 @@ test('what cannot change, does not follow or is not read is refused before anyth
   expect(refusal({ stages: [{ until: 0, set: {} }] })).toMatch(/stages/);
   expect(refusal({ stages: [{ until: 1, set: {}, from: 1 }] })).toMatch(/from/);
 });
+
+test('a condition says when it ends, by what equal runs measure alike', () => {
+  const until = (condition: object, more: object = {}) =>
+    refusal({ ...more, stages: [{ until: condition, set: {} }] });
+  const metric = 'reward/success';
+  for (const good of [{ steps: 3 }, { metric, least: 0.5 }, { metric, plateau: 2, gain: 0.1, steps: 9 }])
+    expect(until(good)).toBe('nothing was refused');
+  for (const bad of [
+    {},
+    { metric },
+    { metric, steps: 4 },
+    { metric, least: 0.1, most: 0.2 },
+    { least: 1, steps: 2 },
+  ])
+    expect(until(bad), JSON.stringify(bad)).toContain('Stage 1: Its condition says not when it ends');
+  expect(until({ metric: 'time/step_s', least: 1 })).toContain('may differ between equal runs');
+  expect(until({ metric: 'evaluation/success', least: 1 }, { evaluation: { every: 0 } })).toContain(
+    'evaluation.every',
+  );
+  expect(until({ metric, least: 1 }, { batches: { maxStaleness: 1 } })).toMatch(
+    /played ahead.*maxStaleness=0/,
+  );
+  expect(until({ metric, leest: 1 })).toMatch(/stages/);
+});
+
+test('a stage may begin after measured ones, and numbers beside them still follow each other', () => {
+  const measured = { until: { metric: 'reward/success', least: 0.5 }, set: {} };
+  const at = (until: number) => ({ until, set: {} });
+  expect(refusal({ stages: [at(4), measured, at(5)] })).toBe('nothing was refused');
+  expect(refusal({ stages: [at(5), measured, at(4)] })).toMatch(/Stage 3: Stages follow each other/);
+});

@@ -1,6 +1,7 @@
 /**
  * Stages of a run: other settings for some of its steps, such as more turns later (AgentGym-RL, 2509.08755) or a strong penalty
- * at first (SCoRe, 2409.12917). What holds in a step follows from its number alone, so that a resumed run cannot skip a stage.
+ * at first (SCoRe, 2409.12917). What holds in a step follows from its number, and from the steps after which measured stages
+ * have ended, which every checkpoint has: a resumed run cannot skip a stage.
  */
 
 import { z } from 'zod';
@@ -8,13 +9,41 @@ import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { TrainConfig } from './config.ts';
 import { mergeSettings } from './merge.ts';
+import { count } from './numbers.ts';
 
 type Plain = { readonly [key: string]: unknown };
+
+const condition = z
+  .strictObject({
+    metric: z
+      .string()
+      .optional()
+      .describe(
+        'What is measured after every step: a metric of its event (docs/metrics.md), or success, return or turns of evaluations, such as evaluation/success',
+      ),
+    least: z.number().optional().describe('The stage ends when the metric is at least this, …'),
+    most: z.number().optional().describe('… or at most this, …'),
+    plateau: count
+      .optional()
+      .describe('… or has not been higher than its best by more than `gain` so many times in a row'),
+    gain: z.number().min(0).default(0).describe('What counts as higher'),
+    over: count.default(1).describe('Measurements of the stage that are averaged, the last ones'),
+    steps: count.optional().describe('Most steps of the stage; alone, their number'),
+  })
+  .describe('A condition under which a stage ends');
+
+/** When a stage ends that does not end by the number of the step alone. */
+export type Condition = z.output<typeof condition>;
 
 export const stages = z
   .array(
     z.strictObject({
-      until: z.int().min(1).optional().describe('Its last step; without one it lasts to the end'),
+      until: z
+        .union([z.int().min(1), condition])
+        .optional()
+        .describe(
+          'Its last step, or a condition under which it ends: {"metric":"reward/success","least":0.8}; without one it lasts to the end',
+        ),
       set: z.looseObject({}).describe('Settings over those of the run, by their paths'),
     }),
   )
@@ -26,25 +55,44 @@ export const stages = z
 export type Stage = z.output<typeof stages>[number];
 
 /** What may differ from step to step. Names stay: what is remembered under one means nothing to another. */
-const CHANGES = ['optimizer', 'objective', 'credit', 'rollout', 'tasks', 'turns', 'curation', 'branching'];
+const CHANGES = [
+  ...['optimizer', 'objective', 'credit', 'replay', 'critic', 'rollout', 'tasks', 'turns', 'curation'],
+  'branching',
+];
 const STAYS = [
   'objective.name',
   'credit.method',
   'tasks.name',
   'turns.name',
+  // It is part of the model.
+  'critic.strength',
   ...['concurrency', 'batching', 'policyKey', 'failureLimit', 'exchangeEvery'].map(
     (leaf) => `rollout.${leaf}`,
   ),
 ];
 
+/** The last step of each stage that its condition has ended, by its place in the list; null of the others. */
+export type StageEnds = readonly (number | null)[];
+
+/** The last step of each stage, as far as is known: Infinity of one that may still go on for ever. */
+export function lastSteps(list: readonly Stage[], ends: StageEnds = []): number[] {
+  let before = 0;
+  return list.map(({ until = Number.POSITIVE_INFINITY }, index) => {
+    const last =
+      typeof until === 'number' ? until : (ends[index] ?? before + (until.steps ?? Number.POSITIVE_INFINITY));
+    before = Math.max(before, last);
+    return last;
+  });
+}
+
 /** The place in the list of the stage of a step, counted from 1; -1 where no stage has it. */
-export function stageOf(list: readonly Stage[], step: number): number {
-  return list.findIndex(({ until }) => until === undefined || step <= until);
+export function stageOf(list: readonly Stage[], step: number, ends?: StageEnds): number {
+  return lastSteps(list, ends).findIndex((last) => step <= last);
 }
 
 /** The configuration of a step, counted from 1. */
-export function configAt(config: TrainConfig, step: number): TrainConfig {
-  const stage = config.stages[stageOf(config.stages, step)];
+export function configAt(config: TrainConfig, step: number, ends?: StageEnds): TrainConfig {
+  const stage = config.stages[stageOf(config.stages, step, ends)];
   return stage === undefined ? config : (mergeSettings(config, stage.set) as TrainConfig);
 }
 
@@ -69,9 +117,10 @@ export function resolveStages(
   let last = 0;
   return config.stages.map((stage, index, list) => {
     const { until = Number.POSITIVE_INFINITY } = stage;
-    if (until <= last || (until === Number.POSITIVE_INFINITY && index < list.length - 1))
+    if (typeof until !== 'number') requireCondition(config, until, index);
+    else if (until <= last || (until === Number.POSITIVE_INFINITY && index < list.length - 1))
       throw wrong(index, 'until', 'Stages follow each other', `until ${stage.until ?? 'none'} after ${last}`);
-    last = until;
+    else last = until;
     const changed = differences(config, whole(byPaths(stage.set)));
     const refused = changed.find(([path]) => !mayChange(path));
     if (refused)
@@ -91,6 +140,35 @@ export function resolveStages(
     if (group === 'curation') return path.split('.')[1]! in config.curation;
     return CHANGES.includes(group) || own.includes(group);
   }
+}
+
+/** What evaluations measure, as conditions name it. */
+export const EVALUATED = 'evaluation/';
+
+/** Of these two equal runs may have other values. */
+const UNEQUAL = /^(time|speed|loop)\//;
+
+/** @throws TurnwiseError `config-invalid` for a condition that never ends, or that a resumed run would not meet alike */
+function requireCondition(config: TrainConfig, until: Condition, index: number): void {
+  const { metric, least, most, plateau, steps } = until;
+  const limits = [least, most, plateau].filter((limit) => limit !== undefined).length;
+  const refuse = (what: string, allowed: string): TurnwiseError =>
+    wrong(index, 'until', what, JSON.stringify(until), allowed);
+  if (metric === undefined ? limits > 0 || steps === undefined : limits !== 1)
+    throw refuse(
+      'Its condition says not when it ends',
+      'a metric with one of least, most and plateau, steps beside it or alone',
+    );
+  if (metric === undefined) return;
+  if (UNEQUAL.test(metric))
+    throw refuse(`${metric} may differ between equal runs`, 'metrics that equal runs have alike');
+  if (metric.startsWith(EVALUATED) && config.evaluation.every === 0)
+    throw refuse('Nothing is evaluated during this run (evaluation.every is 0)', 'evaluation.every above 0');
+  if (config.batches.maxStaleness > 0)
+    throw refuse(
+      `Steps are played ahead (batches.maxStaleness is ${config.batches.maxStaleness}), before the ones are measured that would end it`,
+      'batches.maxStaleness=0, or the number of a step',
+    );
 }
 
 function wrong(index: number, key: string, what: string, seen: string, allowed?: string): TurnwiseError {

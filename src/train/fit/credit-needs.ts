@@ -36,14 +36,15 @@ export function needsOfCredit(recipe: Recipe, config: TrainConfig, catalogue: Ca
   return needs;
 }
 
-/** Facts that only the environment can tell. */
+/** Facts that only the environment can tell, or the context. */
 export function needsOfFacts(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
+  const { gives: told = [] } = catalogue.contexts.find(config.context.name);
   return factsNeeded(recipe, config, catalogue).map((field) => {
     const name = field.replace('turns[].', '');
     return {
       of: 'environment',
       what: `an environment that gives \`${name}\` in \`info.credit\`: ${meaningOf(field).replace(/[.;:](\s.*)?$/, '')}`,
-      met: ({ world }) => world.facts?.includes(name) ?? false,
+      met: ({ world }) => world.facts?.includes(name) || told.includes(name),
     };
   });
 }

@@ -5,7 +5,9 @@ import type { World } from '../../env/world.ts';
 
 export interface Place {
   readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts' | 'correctThought' | 'truth'> &
-    Partial<Pick<World, 'protocol' | 'users' | 'game' | 'agent' | 'pure' | 'repeats' | 'snapshots'>>;
+    Partial<
+      Pick<World, 'protocol' | 'users' | 'game' | 'agent' | 'pure' | 'repeats' | 'snapshots' | 'guidance'>
+    >;
   readonly engine: EngineAbilities;
 }
 

@@ -8,15 +8,54 @@ import { readsCredit } from '../config/run-schema.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import type { Need, Place } from './need.ts';
 
+/** Whether the episodes of a task branch. */
+export function branches(
+  { act }: Pick<Recipe, 'act'>,
+  { branching }: Pick<TrainConfig, 'branching'>,
+): boolean {
+  return act !== undefined || branching.explorer !== 'none';
+}
+
 /** What the source of tasks, the turn control and the curations need. */
 export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
-  const { tasks, turns, curation } = config;
+  const { tasks, turns, curation, context, prompts } = config;
+  const strategy = catalogue.contexts.find(context.name);
   const source = catalogue.tasks.find(tasks.name);
   const control = catalogue.turns.find(turns.name);
   const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
+  const crediting = Object.keys(curation).find((name) => catalogue.curations.find(name).credits);
   const lonely = Object.keys(curation).find((name) => catalogue.curations.find(name).oneRole);
-  const branches: Need['met'] = () => recipe.act === undefined;
+  const { reads } = control;
+  const isWhole: Need['met'] = () => !branches(recipe, config);
   return [
+    ...(strategy.needsTools
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment of tools, or an agent (context=${context.name} decides which of them are offered)`,
+            met: ({ world }: Place) => world.agent !== undefined || (world.protocol?.tools?.length ?? 0) > 0,
+          },
+        ]
+      : []),
+    ...(reads !== undefined
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment or a context that gives \`${reads}\`, such as ${givers(catalogue, reads)} (turns=${turns.name} reads it)`,
+            met: ({ world }: Place) =>
+              world.facts?.includes(reads) || strategy.gives?.includes(reads) || false,
+          },
+        ]
+      : []),
+    ...(config.branching.explorer === 'none'
+      ? []
+      : [
+          {
+            of: 'environment' as const,
+            what: `an environment with one role (branching.explorer=${config.branching.explorer} goes by its rewards)`,
+            met: ({ world }: Place) => policyRoles(world).length <= 1,
+          },
+        ]),
     ...(source.places
       ? [
           {
@@ -27,7 +66,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'recipe' as const,
             what: `episodes that do not branch (tasks=${tasks.name} starts at places of earlier episodes)`,
-            met: branches,
+            met: isWhole,
           },
         ]
       : []),
@@ -55,7 +94,16 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'recipe' as const,
             what: `episodes that do not branch (turns=${turns.name} opens tasks again)`,
-            met: branches,
+            met: isWhole,
+          },
+        ]
+      : []),
+    ...(catalogue.prompts.find(prompts.name).proposes
+      ? [
+          {
+            of: 'recipe' as const,
+            what: `somebody who writes prompts (prompts=${prompts.name} asks a proposer: --set prompts.proposer=openai:URL#MODEL, learner with --model, or a file)`,
+            met: () => prompts.proposer !== '',
           },
         ]
       : []),
@@ -65,6 +113,24 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
             of: 'recipe' as const,
             what: `a recipe that learns by credit (curation "${weighing}" gives weights)`,
             met: () => readsCredit(recipe, config),
+          },
+        ]
+      : []),
+    ...(crediting !== undefined
+      ? [
+          {
+            of: 'recipe' as const,
+            what: `a recipe without a critic, which has no value for what it is given an advantage of (curation "${crediting}" gives advantages)`,
+            met: () => !recipe.critic,
+          },
+        ]
+      : []),
+    ...(source.guides
+      ? [
+          {
+            of: 'environment' as const,
+            what: `an environment that guides (guidance) or knows a solution of its tasks (truth), for tasks=${tasks.name}`,
+            met: ({ world }: Place) => world.guidance !== undefined || world.truth !== undefined,
           },
         ]
       : []),
@@ -79,6 +145,12 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
       : []),
   ];
 }
+
+const givers = ({ contexts }: Catalogue, field: string): string =>
+  contexts.all
+    .filter(({ gives }) => gives?.includes(field))
+    .map(({ name }) => `context=${name}`)
+    .join(' or ');
 
 /** What a step that is learned in parts, or played ahead, cannot do. */
 export function needsOfParts(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {

@@ -5,6 +5,7 @@ import { isZeroSum } from '../../eval/zero-sum.ts';
 import type { TrainConfig } from '../config/config.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import type { Need } from './need.ts';
+import { branches } from './play-needs.ts';
 
 /** Of the engine, and of settings that fit together. */
 export function needsOfSettings(recipe: Recipe, config: TrainConfig): Need[] {
@@ -124,10 +125,10 @@ export function needsOfWorld(recipe: Recipe, config: TrainConfig): Need[] {
       met: ({ world }) => world.protocol?.thought !== undefined,
     });
   }
-  if (recipe.act) {
+  if (branches(recipe, config)) {
     needs.push({
       of: 'environment',
-      what: 'an environment whose episodes can branch (a pure one, or one whose sessions have snapshots)',
+      what: 'an environment whose episodes can branch (a pure one, one that repeats what is done again, or one whose sessions have snapshots)',
       met: ({ world }) => canBranch(world),
     });
   }

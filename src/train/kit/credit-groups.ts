@@ -6,6 +6,7 @@ import type { TurnFacts } from '../../core/facts.ts';
 import type { RoleGroup } from '../../core/trajectory.ts';
 import { creditTrajectory, type TurnScores } from '../../credit/contract/view.ts';
 import type { CreditState, TrajectoryCredit } from '../../credit/report/rollouts.ts';
+import { hasAdvantage } from '../../curation/curate.ts';
 import {
   type Candidate,
   type CreditedSample,
@@ -53,7 +54,15 @@ export async function creditGroups(
   const inputs = candidates.map(({ trajectory }, index) =>
     creditTrajectory(trajectory, config.credit.rewardScale, turnScores_I[index]),
   );
-  const { credits, state } = learner.credit(inputs, creditState);
+  const compared = inputs.filter((_, index) => givenAdvantage(candidates[index]!) === undefined);
+  const { credits: own, state } = learner.credit(compared, creditState);
+  let next = 0;
+  const credits = candidates.map((candidate): TrajectoryCredit => {
+    const advantage = givenAdvantage(candidate);
+    if (advantage === undefined) return own[next++]!;
+    const { id, turns } = candidate.trajectory;
+    return { id, turnAdvantages_K: turns.map(() => advantage * config.credit.rewardScale) };
+  });
   const corrects = correctsMismatch(config, learner.catalogue);
   const samples_I = candidates.map((candidate, index) => {
     if (!isInLoss(candidate)) return [];
@@ -63,6 +72,10 @@ export async function creditGroups(
   });
   return { candidates, scores, turnScores_I, credits, state, samples_I };
 }
+
+/** The advantage that curation gives it, where it is not compared. */
+const givenAdvantage = ({ trajectory: { choice } }: Candidate): number | undefined =>
+  choice && hasAdvantage(choice) ? choice.advantage : undefined;
 
 /** Whether curation leaves it in the loss. */
 const isInLoss = ({ trajectory }: Candidate): boolean => trajectory.choice?.inLoss ?? true;

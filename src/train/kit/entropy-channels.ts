@@ -10,13 +10,14 @@ import {
 } from '../../objective/regularizer/entropy-smoothing.ts';
 import type { CreditedSample, SampleScores } from './batch.ts';
 
-/** The samples with the channels of the smoothing; the weight falls over the `planned` steps of the run, counted from 1. */
+/** The samples with the channels of the smoothing; the weight falls over the `planned` steps of the run, counted from 1, if it `fades`. */
 export function withSmoothing(
   samples: readonly CreditedSample[],
   history: EntropyHistory,
   { step, planned }: { readonly step: number; readonly planned: number },
+  fades = true,
 ): CreditedSample[] {
-  const weight = smoothingWeight(step - 1, planned);
+  const weight = fades ? smoothingWeight(step - 1, planned) : 1;
   return samples.map((item) => ({
     ...item,
     channels: {

@@ -19,6 +19,8 @@ import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { type Player, type PromptPlayer, seatedPolicy } from '../../policy/seated.ts';
+import type { Prompts } from '../../prompts/prompt-source.ts';
+import type { Proposer } from '../../prompts/proposer.ts';
 import { agentNames } from '../../rollout/agent-names.ts';
 import type { AskModel } from '../../rollout/ask-judge.ts';
 import type { CollectOptions, Play } from '../../rollout/collect.ts';
@@ -27,7 +29,14 @@ import type { Turns } from '../../rollout/turns/turn-control.ts';
 import type { Watch } from '../../rollout/watch.ts';
 import { learnVocabulary, renderDemonstrations } from '../../synth/demonstrations.ts';
 import { isSynchronous } from '../config/batch-settings.ts';
-import { builtIns, type Catalogue, openCurations, openTasks, openTurns } from '../config/catalogue.ts';
+import {
+  builtIns,
+  type Catalogue,
+  openCurations,
+  openPrompts,
+  openTasks,
+  openTurns,
+} from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';
 import { configsOf } from '../config/stages.ts';
 import type { OwnProbe } from '../loop/probe.ts';
@@ -55,6 +64,11 @@ export interface Learner {
   readonly turns: Turns;
   /** By their names, in their order. */
   readonly curations: ReadonlyMap<string, OpenCuration>;
+  readonly prompts: Prompts;
+  /** Writes new prompts, where the settings name one. */
+  readonly proposer?: Proposer;
+  /** The instruction of evaluations: the best one so far. */
+  readonly instruction: Instruction;
   /** Episodes that are learned from again. */
   readonly archive: Archive;
   /** Tokens that the engine was asked to score so far. */
@@ -75,6 +89,11 @@ export interface Learner {
   readonly seats?: Seats;
   /** Of the user: what watches the run beside its own. */
   readonly probes?: readonly OwnProbe[];
+}
+
+/** A text that changes as the source of prompts learns. */
+export interface Instruction {
+  text: string;
 }
 
 /** Scores tokens as an engine does; with weights that nothing here changes. */
@@ -161,7 +180,16 @@ function longestSample(group: Group): number {
   return Math.max(0, ...samples.map(({ ids_T }) => ids_T.length));
 }
 
-type Made = 'context' | 'credit' | 'tasks' | 'turns' | 'curations' | 'scoredTokens' | 'processed';
+type Made =
+  | 'context'
+  | 'credit'
+  | 'tasks'
+  | 'turns'
+  | 'curations'
+  | 'prompts'
+  | 'instruction'
+  | 'scoredTokens'
+  | 'processed';
 type Defaulted = 'catalogue' | 'player' | 'others';
 
 export function createLearner({
@@ -189,6 +217,7 @@ export function createLearner({
     others,
     engine,
     processed,
+    instruction: { text: '' },
     scoredTokens: () => others.reduce((sum, other) => sum + other.scoredTokens(), scored),
     ...partsOf(parts.config, catalogue),
   };
@@ -198,7 +227,7 @@ export function createLearner({
 export function partsOf(
   config: TrainConfig,
   catalogue: Catalogue,
-): Pick<Learner, 'context' | 'credit' | 'tasks' | 'turns' | 'curations'> {
+): Pick<Learner, 'context' | 'credit' | 'tasks' | 'turns' | 'curations' | 'prompts'> {
   const { method, rewardScale: _scale, shape, ...options } = config.credit;
   let composed: Credit | undefined;
   return {
@@ -206,6 +235,7 @@ export function partsOf(
     tasks: openTasks(config.tasks, catalogue),
     turns: openTurns(config.turns, catalogue),
     curations: openCurations(config.curation, catalogue),
+    prompts: openPrompts(config.prompts, catalogue),
     // Whoever only plays needs no credit method, which may be out of reach.
     credit(trajectories, state) {
       composed ??= composeCredit({ method, options, shape }, catalogue).credit;
@@ -262,6 +292,7 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
     policy: seatedAs({}),
     ...(learner.playWith && { play: learner.playWith(promptPlayers(learner, batching)) }),
     ...(learner.askModel && { askModel: learner.askModel }),
+    ...(learner.instruction.text !== '' && { prompt: learner.instruction.text }),
     renderer,
     context: learner.context,
     sampling: { temperature, topP, topK },

@@ -18,7 +18,7 @@ export const policyGradient = learning<Memory>((config) => async (trainer, group
   const smoothed = loss.entropySmoothing > 0;
   const { entropies = [] } = at.memory;
   const lessons = samples_I.flat();
-  const learned = smoothed ? withSmoothing(lessons, entropies, at) : lessons;
+  const learned = smoothed ? withSmoothing(lessons, entropies, at, loss.smoothing.fades) : lessons;
 
   const valueOnly = trainer.valueHead && at.step <= loss.valueWarmup;
   const objective = trainer.objective({ valueOnly });

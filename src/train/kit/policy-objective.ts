@@ -87,13 +87,22 @@ export function policyObjective(
     ...(entropyCoefficient > 0
       ? [
           objective.entropySmoothing > 0
-            ? entropySmoothing({ entropyCoefficient, smoothCoefficient: objective.entropySmoothing })
+            ? entropySmoothing({
+                entropyCoefficient,
+                smoothCoefficient: objective.entropySmoothing,
+                ...rangeOf(objective),
+              })
             : entropyBonus({ entropyCoefficient }),
         ]
       : []),
     ...(klCoefficient > 0 && klEstimator !== 'k1' ? [klPenalty({ klCoefficient, klEstimator })] : []),
     ...(options.critic ? [value] : []),
   ]);
+}
+
+/** The range of entropies; how its weight changes is no part of the loss. */
+function rangeOf({ smoothing: { size, low, high, penalty } }: ObjectiveConfig) {
+  return { size, low, high, penalty };
 }
 
 /**

@@ -23,6 +23,8 @@ export interface Memory {
   readonly tasks: Json;
   readonly turns: Json;
   readonly curation: JsonObject;
+  /** Of the source of prompts. */
+  readonly prompts: Json;
   /** Of each learner besides the first, by its name. */
   readonly players?: Readonly<Record<string, PlayerMemory>>;
 }
@@ -32,7 +34,13 @@ export type PlayerMemory = Pick<Memory, 'credit' | 'recipe'>;
 
 /** What is remembered before the first step, by a recipe that may learn from what was recorded. */
 export function initialMemory(
-  { recipe, tasks, turns, curations }: Pick<Learner, 'recipe' | 'tasks' | 'turns' | 'curations'>,
+  {
+    recipe,
+    tasks,
+    turns,
+    curations,
+    prompts,
+  }: Pick<Learner, 'recipe' | 'tasks' | 'turns' | 'curations' | 'prompts'>,
   recorded: readonly Kept[] = [],
 ): Memory {
   return {
@@ -41,6 +49,7 @@ export function initialMemory(
     tasks: tasks.start(),
     turns: turns.start(),
     curation: Object.fromEntries([...curations].map(([name, curation]) => [name, curation.start()])),
+    prompts: prompts.start(),
   };
 }
 

@@ -36,7 +36,9 @@ import { lookAll, probed } from './probes.ts';
 import { keptKeys, remembered } from './remember.ts';
 import { selfPlayProbe } from './self-play.ts';
 import { stageBegun } from './stage-begun.ts';
+import { measuredIn, stageProgress, unmeasuredStage } from './stage-progress.ts';
 import type { TrainState } from './state.ts';
+import { tellPrompts } from './tell-prompts.ts';
 import { failureWarnings, idleWatch, updateWarnings } from './warnings.ts';
 
 /** Episodes to imitate; or, where the engine holds weights that did so before, what they were found to be worth. */
@@ -100,6 +102,9 @@ export async function train(
     seconds: learningSeconds,
   });
 
+  const { instruction, prompts } = learner;
+  instruction.text = state.before === null ? prompts.best(prompts.start()) : state.instruction;
+
   if (state.before === null) {
     if ('imitate' in beginning) {
       io.event({ type: 'phase', phase: 'clone', steps: config.clone.steps });
@@ -110,14 +115,15 @@ export async function train(
     for (const each of learnersOf(learner)) await keepReference(each);
     await learner.seats?.after(0);
     const before = 'before' in beginning ? beginning.before : await measure('before', 0);
-    state = { ...state, before, memory: initialMemory(learner, beginning.recorded) };
+    const memory = initialMemory(learner, beginning.recorded);
+    state = { ...state, before, memory, instruction: instruction.text };
     // Before the checkpoint, so that a run that goes on from it has this event once.
     io.event({ type: 'phase', phase: 'train', steps: config.steps });
     await io.checkpoint(0, state);
   }
 
   const budget = () => ({ step: state.step, ...spent() });
-  const at = staged(learner);
+  const at = staged(learner, () => state.stages?.ends);
   const actor = stepActor(learner, () => state.memory, reportEpisodes(io, 'train'), at);
   const source = batches({
     ...{
@@ -135,7 +141,7 @@ export async function train(
   while (spentShare(config, budget()) < 1) {
     const { step, memory } = state;
     const own = at(step + 1);
-    for (const event of stageBegun(config, step + 1)) io.event(event);
+    for (const event of stageBegun(config, step + 1, state.stages?.ends)) io.event(event);
     const planned = plannedSteps(config, budget());
     const scoredBefore = learner.scoredTokens();
     const stepBegan = io.now();
@@ -169,7 +175,16 @@ export async function train(
     // 3. Remember, watch, report, keep.
     const { credited } = update;
     const learnedFrom = credited ? withCredit(groups, credited, step + 1) : groups;
-    const next = { ...update.memory, ...remembered(own, learnedFrom, memory, step + 1) };
+    const told = await timed('train', () =>
+      tellPrompts(own, learnedFrom, memory.prompts, step + 1, io.signal),
+    );
+    for (const event of told.events) io.event(event);
+    instruction.text = prompts.best(told.memory);
+    const next = {
+      ...update.memory,
+      ...remembered(own, learnedFrom, memory, step + 1),
+      prompts: told.memory,
+    };
     const kept = keptKeys(update.keep, next);
     learner.archive.keepOnly(kept);
     const counts = rolloutMetrics(played, roles);
@@ -178,6 +193,7 @@ export async function train(
       step: step + 1,
       memory: next,
       underWay: source.underWay,
+      instruction: instruction.text,
       tokens: {
         sampled: state.tokens.sampled + counts['tokens/sampled']!,
         trained: state.tokens.trained + update.trainedTokens,
@@ -206,6 +222,7 @@ export async function train(
         'episodes/under_way': state.underWay,
       }),
       ...update.metrics,
+      ...told.metrics,
       ...seen.metrics,
       'time/rollout_s': rolloutSeconds,
       'time/train_s': trainSeconds,
@@ -217,6 +234,7 @@ export async function train(
     const hardly = await diagnosisWarning(step + 1, roles, metrics, credited, own.config, legal);
     for (const warning of hardly) io.event(warning);
     for (const warning of idle(step + 1, metrics, last)) io.event(warning);
+    for (const warning of unmeasuredStage(config, state.stages?.ends, step + 1, metrics)) io.event(warning);
     io.event({
       type: 'step',
       step: step + 1,
@@ -225,6 +243,8 @@ export async function train(
       spent: spent(),
     });
     for (const event of seen.events) io.event(event);
+    const stages = stageProgress(config, state.stages, step + 1, measuredIn(metrics, seen.events));
+    state = { ...state, ...(stages && { stages }) };
     const isLogged = config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last);
     if (groups.length > 0 && (kept.length > 0 || isLogged)) {
       const credit = credited && stepCredit(own.config, creditStates(learner, memory), learner.catalogue);

@@ -5,8 +5,10 @@ import type { ByRole, Episode, Group } from '../../core/episode.ts';
 import { Rng } from '../../core/rng.ts';
 import { type Curated, curate } from '../../curation/curate.ts';
 import { isUsable, withMembers } from '../../curation/usable.ts';
+import { policyRoles } from '../../env/world.ts';
 import { type CollectOptions, collectGroups, type GroupToPlay } from '../../rollout/collect.ts';
 import { runEpisode } from '../../rollout/episode.ts';
+import { openExplorer } from '../../rollout/explore/explorers.ts';
 import { playTrees } from '../../rollout/explore/play-trees.ts';
 import { scoreGroups } from '../../rollout/score-groups.ts';
 import { turnRules } from '../../rollout/turns/turn-control.ts';
@@ -20,6 +22,7 @@ import { playedBy } from '../kit/seats.ts';
 import { staged } from '../kit/staged.ts';
 import type { Memory } from './learn-step.ts';
 import { freshTasks, groupsToPlay } from './requests.ts';
+import { promptsOf } from './tell-prompts.ts';
 
 /** Rounds of a step after which a source of tasks is not believed to come to an end. */
 const MOST_ROUNDS = 100;
@@ -90,7 +93,8 @@ export function stepActor(
       if (round === MOST_ROUNDS)
         throw badDefinition(tasks.subject, 'never gives no groups', requests, 'an end');
       steps.set(step, { round, groups: [] });
-      const asked = await groupsToPlay(own, requests, step, groups.length);
+      const promptOf = own.config.prompts.name === 'none' ? undefined : promptsOf(own, step, memory());
+      const asked = await groupsToPlay(own, requests, step, groups.length, promptOf);
       const options = optionsOf(own, step, memory(), { signal, onEpisode });
       const { order, parts } = config.batches;
       if (order === 'asked' && parts === 1) return eachOf(asked, play(asked, gated(options, gate)));
@@ -172,11 +176,14 @@ function optionsOf(
 function playOf(
   learner: Learner,
 ): (requests: readonly GroupToPlay[], options: CollectOptions) => Promise<Group[]> {
-  const { config, recipe } = learner;
+  const { config, recipe, world } = learner;
   const { act } = recipe;
-  if (!act) return recipe.play ?? collectGroups;
+  if (!act && recipe.play) return recipe.play;
   const subject = `The explorer of recipe "${recipe.name}"`;
-  const explorer = callDefinition(subject, () => act(config));
+  const explorer = act
+    ? callDefinition(subject, () => act(config))
+    : openExplorer(config.branching, policyRoles(world)[0]);
+  if (!explorer) return collectGroups;
   const valuesOf = placeValues(learner);
   return (requests, options) =>
     playTrees(requests, { ...options, explorer, subject, ...(valuesOf && { valuesOf }) });

@@ -9,6 +9,7 @@ import type { ScoreRequest, TokenScores } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
 import type { EvaluationResult } from '../../eval/evaluate.ts';
 import type { Renderer } from '../../model/chat/renderer.ts';
+import type { Search } from '../../rollout/explore/searched.ts';
 import type { Metrics, Spend, StoredEvent } from './events.ts';
 
 /** The learner, as a probe may ask it. */
@@ -16,11 +17,15 @@ export interface ProbedLearner {
   readonly world: World;
   /** How tokens are read and written. */
   readonly renderer: Renderer;
-  /** Plays tasks once each with the published weights. Defaults: 200 tasks of `test`, at temperature 1. */
+  /**
+   * Plays tasks once each with the published weights. Defaults: 200 tasks of `test`, at temperature 1. With `search` each task
+   * is searched for the episode that counts; a tree is told what the critic of the recipe expects, where it has one.
+   */
   evaluate(options?: {
     readonly tasks?: number;
     readonly split?: Split;
     readonly temperature?: number;
+    readonly search?: Omit<Search, 'valuesOf'>;
   }): Promise<EvaluationResult>;
   /** Reads rows of token ids: of each token the log-probability under the weights as they are, and whatever else is asked for. */
   score(rows_B: readonly Int32Array[], what?: Partial<ScoreRequest>): Promise<TokenScores>;

@@ -5,6 +5,7 @@ import { thrownText, valueText } from '../../core/safe-text.ts';
 import { sharedRows } from '../../engine/token-batch.ts';
 import { evaluate } from '../../eval/evaluate.ts';
 import { type Learner, playOptions } from '../kit/learner.ts';
+import { placeValues } from '../kit/place-values.ts';
 import type { Metrics, StoredEvent } from './events.ts';
 import type { OwnProbe, Probe, ProbedLearner, ProbeMoment, Seen } from './probe.ts';
 
@@ -75,11 +76,13 @@ export function probed(learner: Learner, signal: AbortSignal, step: () => number
   return {
     world,
     renderer,
-    evaluate: async ({ tasks = 200, split = 'test', temperature = 1 } = {}) => {
+    evaluate: async ({ tasks = 200, split = 'test', temperature = 1, search } = {}) => {
       await seats?.before(0);
       const sampling = { temperature, topP: 1, topK: 0 };
       const options = { ...playOptions(learner, signal), split, tasks, step: step(), sampling };
-      return (await evaluate(options)).result;
+      if (!search) return (await evaluate(options)).result;
+      const valuesOf = placeValues(learner);
+      return (await evaluate({ ...options, search: { ...search, ...(valuesOf && { valuesOf }) } })).result;
     },
     score: (rows_B, what) => engine.score({ rows: sharedRows(rows_B) }, { temperature: 1, ...what }),
   };

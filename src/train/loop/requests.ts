@@ -8,7 +8,8 @@ import { canonicalJson, type Json } from '../../core/json/json.ts';
 import { hash32, Rng } from '../../core/rng.ts';
 import { chainOf } from '../../core/trajectory.ts';
 import type { GroupRequest, Round } from '../../curation/task-source.ts';
-import { taskOf, tasksOf } from '../../env/tasks/split.ts';
+import { readTask, taskOf, tasksOf } from '../../env/tasks/split.ts';
+import { guidanceOf } from '../../env/world.ts';
 import { LEARNER } from '../../policy/engine-policy.ts';
 import type { GroupToPlay } from '../../rollout/collect.ts';
 import { prefixAt } from '../../rollout/turns/copied-prefix.ts';
@@ -27,11 +28,16 @@ export function freshTasks(
   step: number,
   round: number,
 ): Round['tasks'] {
-  const { size } = tasksOf(world, 'train');
+  const set = tasksOf(world, 'train');
+  const { size } = set;
   const first = (step - 1 + round * ROUND_STRIDE) * config.rollout.tasks;
   const inEpoch = epochs(size, config.seed);
   return {
     size,
+    guidance: (index, level) => {
+      const { task, failure } = readTask(world, set, index);
+      return failure === undefined ? guidanceOf(world, task, level) : undefined;
+    },
     fresh: (count) =>
       Array.from({ length: count }, (_, index) =>
         Number.isFinite(size) ? inEpoch(first + index) : first + index,
@@ -54,6 +60,7 @@ function epochs(size: number, seed: number): (place: number) => number {
 /**
  * The groups to play, numbered from `first`.
  *
+ * @param promptOf the instruction of a group; groups that go on from a place keep that of their prefix
  * @throws TurnwiseError `task-unknown`, `split-empty`, `place-unknown`
  */
 export async function groupsToPlay(
@@ -61,6 +68,7 @@ export async function groupsToPlay(
   requests: readonly GroupRequest[],
   step: number,
   first: number,
+  promptOf?: (group: number) => string,
 ): Promise<GroupToPlay[]> {
   const { world, archive } = learner;
   for (const { seats } of requests) if (seats) requireSeats(seats, learner);
@@ -74,12 +82,19 @@ export async function groupsToPlay(
     ...(maxTurns !== undefined && { maxTurns }),
     ...(say && { say }),
     ...(seats && { seats }),
+    ...promptIn(task, first + index),
     ...('place' in task
       ? fromPlace(task.place)
       : 'task' in task
         ? { split: 'train' as const, index: hashOf(task.task), task: task.task }
         : { ...task, ...taskOf(world, task.split, task.index) }),
   }));
+
+  function promptIn(task: GroupRequest['task'], group: number): Pick<GroupToPlay, 'prompt'> {
+    if (!promptOf) return {};
+    // None at all: not that of evaluations either.
+    return { prompt: 'place' in task ? '' : promptOf(group) };
+  }
 
   function fromPlace(place: Place) {
     const group = groups.get(keyText(place.episode));

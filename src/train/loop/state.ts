@@ -3,16 +3,21 @@
 import type { Json } from '../../core/json/json.ts';
 import type { Evaluations } from './evaluations.ts';
 import type { Memory } from './learn-step.ts';
+import type { StageProgress } from './stage-progress.ts';
 
 /** What must survive a crash, besides the engine's weights. Plain JSON. */
 export interface TrainState {
   /** Steps taken. */
   readonly step: number;
   readonly memory: Memory;
+  /** Of stages that end by what is measured; absent where none does. */
+  readonly stages?: StageProgress;
   /** Of the probes, by their names. */
   readonly probes: Readonly<Record<string, Json>>;
   /** Episodes under way, of steps that are played ahead: a run that goes on from here plays them again under their keys. */
   readonly underWay: number;
+  /** What evaluations, and whoever plays the checkpoint, have the policy read: the best prompt. */
+  readonly instruction: string;
   readonly before: Evaluations | null;
   readonly tokens: {
     readonly sampled: number;
@@ -26,9 +31,10 @@ export interface TrainState {
 
 export const initialState: TrainState = {
   step: 0,
-  memory: { credit: {}, recipe: null, tasks: null, turns: null, curation: {} },
+  memory: { credit: {}, recipe: null, tasks: null, turns: null, curation: {}, prompts: null },
   probes: {},
   underWay: 0,
+  instruction: '',
   before: null,
   tokens: { sampled: 0, trained: 0, forward: 0, scored: 0 },
   episodes: 0,

@@ -38,7 +38,8 @@ export function learnFromReplay(method: ReplayMethod): Learn {
       await trainer.policy.learn(batchOf(rows), objective);
       await method.afterwards?.(trainer, config);
     }
+    const why = config.replay.updates === 0 ? 'replay.updates is 0' : 'no kept episode is to be learned from';
     const metrics = { 'replay/episodes': kept.length, 'replay/eligible': eligible.length };
-    return { memory: { kept }, keep: kept, metrics, why: 'no kept episode is to be learned from' };
+    return { memory: { kept }, keep: kept, metrics, why };
   });
 }

@@ -104,6 +104,11 @@ export function playsWith({ learnsFrom = 'played' }: Pick<Recipe, 'learnsFrom'>,
   return learnsFrom === 'either' ? data === '' : learnsFrom !== 'recorded';
 }
 
+/** Whether a setting may say how episodes branch: recipes with an explorer, or a way of playing, of their own do not read it. */
+export function leavesBranchingOpen({ act, play }: Pick<Recipe, 'act' | 'play'>): boolean {
+  return act === undefined && play === undefined;
+}
+
 /** A recipe with settings, as `train({ recipe })` takes it. */
 export interface ChosenRecipe {
   readonly recipe: Recipe;

@@ -8,7 +8,8 @@ import { AGENT } from '../../../env/session.ts';
 import { noIds } from '../../../model/chat/renderer.ts';
 import { Boundary } from '../../../rollout/boundary.ts';
 import { fullContext } from '../../../rollout/context/contexts.ts';
-import { answerTo, nextAct } from '../../../rollout/context/next-act.ts';
+import { deliveredReply, factsIn } from '../../../rollout/context/delivered.ts';
+import { type ActAt, answerTo, nextAct, scriptedAct } from '../../../rollout/context/next-act.ts';
 import { type Asked, withoutIds } from '../../../rollout/context/questions.ts';
 import type { Context } from '../../../rollout/context/strategy.ts';
 import {
@@ -68,7 +69,7 @@ export interface SessionTurn {
   readonly live?: LiveAnswer;
 }
 
-export interface ToSample extends Pick<ModelRequest, 'promptIds' | 'script'> {
+export interface ToSample extends Pick<ModelRequest, 'promptIds' | 'script' | 'plans'> {
   readonly origin: Origin;
   /** Names what is asked. */
   readonly key: string;
@@ -129,8 +130,13 @@ export class ChatTurns {
       const call = { ...request, messages: read, tools: origin.tools ?? [] };
       const promptIds = promptIdsOf(rendered);
       // A context with tools of its own may answer in the client's place.
-      const live = context.strategy.answer ? undefined : turn.live;
-      const asked = { promptIds, origin, key: placed.key, ...(live && { live }) };
+      const live = context.strategy.answer || context.strategy.deliver ? undefined : turn.live;
+      const own = model.author.kind === 'script' ? scriptedAct(next, setting) : undefined;
+      const asked = {
+        ...{ promptIds, origin, key: placed.key },
+        ...(live && { live }),
+        ...(own && { script: (planned?: string) => own(undefined, planned), plans: true }),
+      };
       const sampled = await this.#session.sample(call, asked, turn);
       const answered = sampled.map((choice) =>
         this.#after(choice, next.thread, rendered, fresh, setting, turn),
@@ -139,11 +145,13 @@ export class ChatTurns {
       const answer = only && answerTo(only.known, { ...next, thread: only.thread }, setting, guard);
       if (answer === undefined) {
         return answered.map(({ choice, thread: after, path }) =>
-          this.#told(choice, after, path, request, turn),
+          this.#told(choice, { thread: after, view: next.view }, path, request, turn, setting),
         );
       }
+      const { call: made } = only!.choice;
+      const untrained = made.trainable === true && !context.trained;
       this.#session.recorder.keep({
-        call: only!.choice.call,
+        call: untrained ? { ...made, trainable: 'left-out' } : made,
         anchor: placed.anchor,
         model: model.name,
         path: only!.path,
@@ -205,7 +213,8 @@ export class ChatTurns {
       promptIds: promptIdsOf(rendered),
       origin,
       key: `${turn.placed.key}/${purpose}`,
-      ...(turn.model.author.kind === 'script' && { script: () => script?.(undefined) }),
+      // What comes next is the agent's to say, so no act is planned here.
+      ...(turn.model.author.kind === 'script' && { script: () => script?.(undefined, undefined) }),
     };
     const [choice] = await this.#session.sample(call, wanted, turn);
     const { call: made, answer, message } = choice!;
@@ -255,14 +264,18 @@ export class ChatTurns {
   }
 
   #told(
-    { call, answer, message, ref }: AnsweredChoice,
-    thread: Thread,
+    { call, answer, message: written, ref }: AnsweredChoice,
+    at: ActAt,
     path: Int32Array,
     request: ChatCall,
     { model, placed: { anchor, said } }: SessionTurn,
+    setting: Setting,
   ): AnsweredChoice {
+    const message = deliveredReply(written, at, setting, this.#boundary);
+    const facts = factsIn(at, setting, this.#boundary);
     const recorded: RecordedCall = {
-      ...{ call, anchor, model: model.name, path, thread },
+      ...{ call, anchor, model: model.name, path, thread: at.thread },
+      ...(facts && { facts }),
       ...(said.length > 0 && { said }),
     };
     this.#session.recorder.keep(recorded);

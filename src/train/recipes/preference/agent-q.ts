@@ -15,8 +15,8 @@ const options = z.strictObject({
 
 /**
  * Source: arXiv 2408.07199.
- * 1. The tree is what the episodes of a group have in common from the start on, token by token: there is no search beyond
- *    them, and so no bonus for rare actions.
+ * 1. The tree is what the episodes of a group have in common from the start on, token by token. They are searched for where
+ *    `branching.explorer=mcts` says so; else all begin at the start, and there is no bonus for rare actions.
  * 2. Values are means of outcomes; no critic ranks actions (`mixing` of `agentQPairs` is 1).
  */
 export const agentQ = defineRecipe({

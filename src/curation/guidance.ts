@@ -1,0 +1,49 @@
+/**
+ * Guidance: tasks at which a whole group failed are attempted again in the same step, with guidance before the first turn; those
+ * that fail again with more of it, level after level. Agent-RLVR, arXiv 2506.11425.
+ *
+ * Guidance is a message of the environment, `guidance(task, level)`, from a hint at level 1 to the solution; where an environment
+ * has none, the solution that it knows (`truth`) is the only level. Its tokens are never trained.
+ *
+ * 1. The paper has a model write guidance from the failed attempt. Here the environment does.
+ * 2. What is learned stays behind the guidance in its prompt: it is not stripped.
+ */
+
+import { z } from 'zod';
+import type { Group } from '../core/episode.ts';
+import { user } from '../core/messages.ts';
+import { mean } from '../core/statistics.ts';
+import { successRates } from './success-rates.ts';
+import { type DefinedTasks, defineTasks, type GroupRequest } from './task-source.ts';
+
+export const guidance: DefinedTasks = defineTasks({
+  name: 'guidance',
+  summary: 'fresh tasks, and those at which whole groups failed again with guidance, level after level',
+  guides: true,
+  options: z.strictObject({
+    levels: z.int().min(1).default(3).describe('Levels of guidance, at most'),
+    rate: z.number().min(0).max(1).default(0).describe('Success rate of a group up to which it failed'),
+    share: z.number().min(0).max(1).default(1).describe('Share of the failed tasks that are attempted again'),
+  }),
+  next({ step, round, wanted, members, groups, tasks, options, rng }) {
+    const fresh = (count: number): GroupRequest[] =>
+      tasks.fresh(count).map((index) => ({ task: { split: 'train', index }, members }));
+    if (round === 0) return fresh(wanted);
+    const again = round > options.levels ? [] : failedLast(groups, step, options.rate);
+    const drawn = rng.shuffle(again).slice(0, Math.round(options.share * again.length));
+    const guided = drawn.flatMap((index): GroupRequest[] => {
+      const said = tasks.guidance?.(index, round);
+      return said === undefined || said === ''
+        ? []
+        : [{ task: { split: 'train', index }, members, say: [user(said)] }];
+    });
+    return [...guided, ...fresh(wanted)];
+  },
+});
+
+/** Tasks that failed in the last group that played them, in the order in which they were played. */
+function failedLast(groups: readonly Group[], step: number, rate: number): number[] {
+  return [...successRates(groups, step)]
+    .filter(([, { rates }]) => mean(rates.slice(-1)) <= rate)
+    .map(([task]) => task);
+}

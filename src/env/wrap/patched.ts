@@ -1,0 +1,104 @@
+/**
+ * Semi-online episodes: the states are those of the expert's trajectory, the history is the agent's own. An act that differs from
+ * the expert's is patched: the expert's is done instead, up to a number of times. UI-S1, arXiv 2509.11543.
+ *
+ *   reward of a turn that can be read: 0.1 + 0.9 · (1 the expert's act, 0.5 the same first word, 0.1 another); else 0
+ *
+ * GiGPO (`credit.method=gigpo`) then is the paper's advantage: the episode against its group, and each turn against the others
+ * at its state, which all members share.
+ *
+ * 1. The paper puts the expert's act into the history in place of the agent's. Here the agent's act stays, and the observation
+ *    begins with what was done instead.
+ * 2. The paper cuts discounted returns at a patch; here the credit method decides.
+ * 3. An act that cannot be read costs a turn, and is not patched.
+ * 4. Trajectories are those of the scripted expert, who does the same at equal states.
+ */
+
+import { Rng } from '../../core/rng.ts';
+import type { Environment } from '../environment.ts';
+import { anchorOf, lifted } from './lifted.ts';
+
+export type Patched<State> = {
+  readonly now: State;
+  readonly patches: number;
+  /** What was done instead of the last act; '' where that was the expert's. */
+  readonly instead: string;
+};
+
+export interface PatchOptions {
+  /** Patches of an episode; the next act that differs ends it. Default 2. */
+  readonly patches?: number;
+}
+
+/**
+ * The environment along the trajectory of its expert. An episode succeeds where the inner one does without a patch.
+ * Its metric `env/matched` is the share of turns that were the expert's.
+ *
+ * @example
+ * export const offline = patched(frozenLake(options), { patches: 2 });
+ * @throws Error where the environment has no `solve`
+ */
+export function patched<Task, State>(
+  inner: Environment<Task, State>,
+  { patches: most = 2 }: PatchOptions = {},
+): Environment<Task, Patched<State>> {
+  const { natural, solve, maxTurns } = inner;
+  if (!solve) throw new Error(`${inner.name} has no expert (solve) whose trajectory could be followed`);
+  const expertAt = (state: State): string =>
+    solve(state, Rng.of('patched', anchorOf(inner as Environment<never, State>, state)));
+  const { stumble: _, ...kept } = lifted(inner, ({ now }: Patched<State>) => now);
+  return {
+    name: `${inner.name}-patched`,
+    description: `${inner.description} Acts that differ from the expert's are patched ${most} times.`,
+    maxTurns,
+    returns: [0, maxTurns],
+    tasks: (split) => inner.tasks(split),
+    ...kept,
+    solve: ({ now }) => expertAt(now),
+    anchor: ({ now, patches }) => `${anchorOf(inner as Environment<never, State>, now)} after ${patches}`,
+    start(task, rng) {
+      const { state, messages } = inner.start(task, rng);
+      return { state: { now: state, patches: 0, instead: '' }, messages };
+    },
+    step(before, action, rng) {
+      const { now } = before;
+      const expert = expertAt(now);
+      const own = inner.step(now, action, rng.fork('own'));
+      if (!own.valid) return { ...own, state: { ...before, now: own.state }, reward: 0, success: false };
+      const isMatch = action === expert;
+      const patches = before.patches + (isMatch ? 0 : 1);
+      const reward = 0.1 + 0.9 * likeness(action, expert);
+      const taken = inner.step(now, expert, rng.fork('taken'));
+      const over = !isMatch && patches > most;
+      const state = { now: over ? now : taken.state, patches, instead: isMatch || over ? '' : expert };
+      const { metrics: __, success: ___, ...rest } = taken;
+      return {
+        ...rest,
+        state,
+        valid: true,
+        reward,
+        observation: over ? '' : `${state.instead} ${taken.observation}`.trim(),
+        done: over || taken.done,
+        success: !over && taken.done && taken.success === true && patches === 0,
+        metrics: { matched: isMatch ? 1 : 0 },
+      };
+    },
+    ...(natural && {
+      natural: {
+        instructions: natural.instructions,
+        example: natural.example,
+        observe(state, step) {
+          if (step?.done && step.observation === '') return '';
+          const said = natural.observe(state.now, step && { ...step, state: step.state.now });
+          return state.instead === '' ? said : `Done instead: ${state.instead}. ${said}`;
+        },
+      },
+    }),
+  };
+}
+
+function likeness(action: string, expert: string): number {
+  if (action === expert) return 1;
+  const first = (text: string): string | undefined => /^\S+/.exec(text)?.[0];
+  return expert.includes(' ') && first(action) === first(expert) ? 0.5 : 0.1;
+}

@@ -1,0 +1,51 @@
+/** Modes: chosen once by the policy or forced, read before every act, and told to credit. */
+
+import { expect, test } from 'vitest';
+import { apo } from '../../credit/shaping/apo.ts';
+import { modeIn, modes } from './modes.ts';
+import { expectExact, play, player, TURNS } from './searching.test-helper.ts';
+
+const options = { modes: ['search', 'what'], instruction: 'note', told: 'now' };
+
+test('the policy is asked once, its answer stands before every act, and every turn knows it', async () => {
+  const { policy, requests, read } = player(({ messages }) =>
+    messages.at(-1)!.content.startsWith('note') ? 'what' : undefined,
+  );
+  const episode = await play(modes, { ...options, forced: 0 }, policy);
+  expectExact(episode, episode, requests);
+  expect(episode.calls.map(({ purpose }) => purpose)).toEqual(['mode', ...Array(TURNS + 1).fill('act')]);
+  expect(read().slice(0, 3)).toEqual([
+    'question note search what <act>',
+    'question note search what <act> what <end> <act>',
+    'question note search what <act> what <end> <act> search <end> r1 <act>',
+  ]);
+  // One path: nothing is read twice.
+  expect(episode.calls.slice(1).every(({ kept }) => kept === undefined)).toBe(true);
+  expect(episode.transitions.every(({ facts }) => facts?.mode === 'what')).toBe(true);
+  const control = await play(modes, { ...options, forced: 0 }, player(() => 'what').policy, {
+    trained: false,
+  });
+  expect(control.calls[0]).toMatchObject({ purpose: 'mode', trainable: 'left-out' });
+});
+
+test('a forced mode is told in place of the question', async () => {
+  const { policy, requests, read } = player();
+  const episode = await play(modes, { ...options, forced: 1 }, policy);
+  expectExact(episode, episode, requests);
+  expect(episode.calls.every(({ purpose }) => purpose === 'act')).toBe(true);
+  const mode = episode.transitions[0]!.facts!.mode!;
+  expect(options.modes).toContain(mode);
+  expect(read().at(-1)).toMatch(new RegExp(`^question now ${mode} <act> search <end> r1 `));
+});
+
+test('a text that names no mode, or several, is the last mode', () => {
+  const all = ['instant', 'reasoning', 'agentic'];
+  expect(['Instant.', 'reasoning', 'instant or agentic', 'hm'].map((text) => modeIn(text, all))).toEqual([
+    'instant',
+    'reasoning',
+    'agentic',
+    'agentic',
+  ]);
+  // What the fact is for.
+  expect([apo.needs, modes.gives]).toEqual([['mode'], ['mode']]);
+});

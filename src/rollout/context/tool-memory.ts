@@ -1,0 +1,177 @@
+/** Tools as short-term memory: of many tools that a session offers, the policy is offered those that are loaded. */
+
+import { z } from 'zod';
+import type { Call, Part } from '../../core/episode.ts';
+import { type Message, type ToolDeclaration, user } from '../../core/messages.ts';
+import { type Ask, type ContextStrategy, defineContext, type PlannedAct, type View } from './strategy.ts';
+import { found, nameIn, namesIn, ownTools, REMOVE, refusedTool, SEARCH } from './tool-search.ts';
+
+export const MODES = ['autonomous', 'workflow', 'hybrid'] as const;
+
+export interface ToolMemoryOptions {
+  readonly mode: (typeof MODES)[number];
+  readonly most: number;
+  readonly results: number;
+  readonly loaded: string;
+  readonly prune: string;
+  readonly search: string;
+}
+
+/** Names of the loaded tools, the oldest first; and the lists that were read, by how many acts came before. */
+export type ToolMemoryState = {
+  readonly loaded: readonly string[];
+  readonly lists: readonly { readonly act: number; readonly text: string }[];
+};
+
+type Memory = View<ToolMemoryOptions, ToolMemoryState>;
+
+/** Those of the loaded tools that the session still offers: an agent may declare others in every request. */
+const offered = ({ tools = [] }: Memory, loaded: readonly string[]): readonly ToolDeclaration[] =>
+  loaded.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
+
+const searched = ({ tools = [], options }: Memory, query: string, loaded: readonly string[]): string[] =>
+  found(tools, query, loaded, options.results);
+
+/** What the fixed steps ask: which tools go, and which are wanted. */
+async function fixedSteps(view: Memory, before: readonly string[], ask: Ask): Promise<readonly string[]> {
+  const { fresh, options } = view;
+  const isAsked = fresh.some(({ role }) => role === 'user');
+  if (options.mode === 'autonomous' || !isAsked) return before;
+  const told = (instruction: string, names: readonly string[]): Part[] => [
+    ...fresh,
+    user([instruction, ...names].join(' ')),
+  ];
+  let loaded = before;
+  if (loaded.length > 0) {
+    const gone = namesIn((await ask('prune', { parts: told(options.prune, loaded), tools: [] })).text);
+    loaded = loaded.filter((name) => !gone.includes(name));
+  }
+  if (options.mode === 'hybrid') return loaded;
+  const query = (await ask('search', { parts: told(options.search, loaded), tools: [] })).text;
+  const more = searched(view, query, loaded);
+  return loaded.length + more.length > options.most ? loaded : [...loaded, ...more];
+}
+
+/** All acts with the lists that were read before them, then what is new. */
+function withLists({ calls, fresh }: Memory, lists: ToolMemoryState['lists']): readonly Part[] {
+  const acts = calls.filter(({ purpose }) => purpose === 'act');
+  const listAt = (act: number): Message[] =>
+    lists.filter((list) => list.act === act).map(({ text }) => user(text));
+  return [
+    ...acts.flatMap(({ id }, act): Part[] => [{ shown: id }, ...listAt(act), { call: id }]),
+    ...fresh,
+    ...listAt(acts.length),
+  ];
+}
+
+/** A scripted player loads the tool that it needs next, and makes room for it. */
+function scripted(purpose: string, view: Memory, planned: PlannedAct | undefined): string {
+  const { options, tools = [], fresh } = view;
+  const loaded = offered(view, view.state.loaded).map(({ name }) => name);
+  const wanted = planned?.reply.toolCalls[0]?.name;
+  const isMissing = tools.some(({ name }) => name === wanted) && !loaded.includes(wanted!);
+  if (purpose === 'prune') {
+    const needless = loaded.filter((name) => name !== wanted);
+    // Without a plan nobody knows which are needless, but room has to be made.
+    const gone = planned === undefined && loaded.length + options.results <= options.most ? [] : needless;
+    return gone.length > 0 ? gone.join(' ') : 'none';
+  }
+  if (purpose === 'search') {
+    if (planned === undefined) return fresh.findLast(({ role }) => role === 'user')?.content ?? 'none';
+    return isMissing ? wanted! : 'none';
+  }
+  if (planned === undefined || !isMissing || options.mode === 'workflow') return planned?.text ?? '';
+  const isFull = loaded.length + searched(view, wanted!, loaded).length > options.most;
+  if (!isFull) return planned.call(SEARCH, { query: wanted! });
+  return options.mode === 'autonomous' ? planned.call(REMOVE, { names: loaded.join(' ') }) : planned.text;
+}
+
+/** What is answered to a call of the context's own tools, or of one that is not loaded. */
+function answered(
+  call: Call,
+  view: Memory,
+): { readonly text: string; readonly loaded: readonly string[] } | undefined {
+  const { options, state } = view;
+  const [use] = call.reply?.toolCalls ?? [];
+  const { loaded } = state;
+  if (use?.name === SEARCH) {
+    const more = searched(view, String(use.arguments.query ?? ''), loaded);
+    if (more.length === 0) return { text: 'Found no other tool.', loaded };
+    if (loaded.length + more.length > options.most) {
+      const text = `${more.length} more would be over the ${options.most} tools that may be loaded: remove some first.`;
+      return { text, loaded };
+    }
+    return { text: `Loaded ${more.join(' ')}`, loaded: [...loaded, ...more] };
+  }
+  if (use?.name === REMOVE) {
+    const names = namesIn(String(use.arguments.names ?? ''));
+    const gone = names.filter((name) => loaded.includes(name));
+    const unknown = names.filter((name) => !loaded.includes(name));
+    const text = [
+      ...(gone.length > 0 ? [`Removed ${gone.join(' ')}`] : []),
+      ...(unknown.length > 0 ? [`Not loaded: ${unknown.join(' ')}`] : []),
+    ].join('. ');
+    return { text: text || 'Removed nothing.', loaded: loaded.filter((name) => !gone.includes(name)) };
+  }
+  const refused = refusedTool(call);
+  if (refused === undefined || !view.tools?.some(({ name }) => name === refused)) return undefined;
+  return { text: `${refused} is not loaded. Loaded: ${loaded.join(' ') || 'none'}`, loaded };
+}
+
+/**
+ * A turn offers the loaded tools alone. In mode `autonomous` the policy has two tools besides, which search for others and
+ * remove loaded ones. In `workflow` it is asked before each message of a user which tools go, and what to search for. In
+ * `hybrid` it is asked which go, and searches by its own tool. Models whose prompts describe no tools read their names.
+ *
+ * Source: MemTool (arXiv 2507.21428). Deviations:
+ * 1. A search compares words with names and descriptions, without embeddings: the same query finds the same tools.
+ * 2. A call of a tool that is not loaded is answered with the names of those that are.
+ * 3. Where an environment has no tool messages, each of its observations is a message of a user.
+ */
+export const toolMemory: ContextStrategy = defineContext<ToolMemoryOptions, ToolMemoryState>({
+  name: 'tool-memory',
+  summary: 'all turns, and of the tools those that the policy loaded',
+  options: z
+    .strictObject({
+      mode: z
+        .enum(MODES)
+        .default('autonomous')
+        .describe('Who loads and removes tools: the policy by tools of its own, fixed questions, or both'),
+      most: z.int().min(1).default(8).describe('Most tools that are loaded'),
+      results: z.int().min(1).default(3).describe('Tools that a search finds; at most `most`'),
+      loaded: z.string().default('').describe('Names of tools that are loaded in the beginning'),
+      prune: z
+        .string()
+        .default('Which of these tools are needed no longer?')
+        .describe('The message that asks which tools go, before their names'),
+      search: z
+        .string()
+        .default('Which other tools are needed? Loaded:')
+        .describe('The message that asks what to search for, before the names of loaded tools'),
+    })
+    .refine(({ results, most }) => results <= most, { path: ['results'], message: 'at most `most`' }),
+  needsTools: true,
+  plans: true,
+  start: ({ loaded }): ToolMemoryState => ({ loaded: namesIn(loaded), lists: [] }),
+  async window(view, ask) {
+    const { state, options, showsTools } = view;
+    const before = offered(view, state.loaded).map(({ name }) => name);
+    const loaded = await fixedSteps(view, before, ask);
+    const own = ownTools(options.mode);
+    const tools = [...offered(view, loaded), ...own];
+    const text = ['tools', ...tools.map(nameIn)].join(' ');
+    const isNew = !showsTools && state.lists.at(-1)?.text !== text;
+    const act = view.calls.filter(({ purpose }) => purpose === 'act').length;
+    const lists = isNew ? [...state.lists, { act, text }] : state.lists;
+    return { conversation: { parts: withLists(view, lists), tools }, state: { loaded, lists } };
+  },
+  answer(call, view) {
+    const given = answered(call, view);
+    if (given === undefined) return undefined;
+    return {
+      messages: [{ role: 'tool', content: given.text }],
+      state: { ...view.state, loaded: given.loaded },
+    };
+  },
+  script: (purpose, view, _session, planned) => scripted(purpose, view, planned),
+});

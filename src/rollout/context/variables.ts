@@ -1,0 +1,205 @@
+/** Results as variables: long ones stay out of the prompt, which says their names; acts pass them on by name. */
+
+import { z } from 'zod';
+import type { Json } from '../../core/json/json.ts';
+import type { Message, ToolDeclaration } from '../../core/messages.ts';
+import { type ContextStrategy, defineContext, type PlannedAct, type View } from './strategy.ts';
+import {
+  foldedBy,
+  type IsResult,
+  resultCounts,
+  resultsOf,
+  resultsWith,
+  withResults,
+} from './tool-results.ts';
+
+export interface VariablesOptions {
+  readonly limit: number;
+  readonly keep: number;
+  readonly placeholder: string;
+}
+
+export type VariablesState = { readonly folded: number };
+
+type Names = View<VariablesOptions, VariablesState>;
+
+const SHOW = 'show';
+const FIND = 'find';
+
+const own: readonly ToolDeclaration[] = [
+  {
+    name: SHOW,
+    description: 'Read a variable, some of it at a time.',
+    parameters: {
+      type: 'object',
+      properties: { name: { type: 'string' }, from: { type: 'integer', description: 'First character' } },
+      required: ['name'],
+      additionalProperties: false,
+    },
+  },
+  {
+    name: FIND,
+    description: 'Read the lines of a variable that contain a text.',
+    parameters: {
+      type: 'object',
+      properties: { name: { type: 'string' }, text: { type: 'string' } },
+      required: ['name', 'text'],
+      additionalProperties: false,
+    },
+  },
+];
+
+/** Every call declares the context's own tools, so the session's say whether an environment answers as a tool. */
+const isResultIn = ({ tools = [] }: Names): IsResult => resultsWith(tools.length > 0);
+const allOf = (view: Names): readonly Message[] => resultsOf(view, isResultIn(view));
+
+const nameOf = (index: number): string => `r${index + 1}`;
+
+/** The text of a variable by its name; undefined where there is none. */
+function textOf(view: Names, name: string): string | undefined {
+  const index = /^r([1-9]\d*)$/.exec(name)?.[1];
+  return index === undefined ? undefined : allOf(view)[Number(index) - 1]?.content;
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What stands in the prompt for a long result: its name, what it is, and how it begins. */
+function described(result: Message, name: string, limit: number): string {
+  const { content } = result;
+  const value = parsed(content);
+  const kind = Array.isArray(value)
+    ? `list of ${value.length}`
+    : typeof value === 'object' && value !== null
+      ? `object with ${Object.keys(value).join(' ').slice(0, limit)}`
+      : `text of ${content.split('\n').length} lines`;
+  const begins = Array.from(content)
+    .slice(0, Math.ceil(limit / 4))
+    .join('')
+    .trim();
+  return `${name} is a ${kind} , ${content.length} characters , begins ${begins} …`;
+}
+
+/** `$r2` is the whole of a result, and `$r2.items.0` a part of one that is JSON. */
+const REFERENCE = /\$(r[1-9]\d*)((?:\.[\w-]+)*)/g;
+
+function withValues(text: string, view: Names): string {
+  return text.replace(REFERENCE, (written, name: string, path: string) => {
+    const whole = textOf(view, name);
+    if (whole === undefined || path === '') return whole ?? written;
+    const part = path
+      .slice(1)
+      .split('.')
+      .reduce<Json | undefined>(
+        (value, key) =>
+          typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+            ? (value as Readonly<Record<string, Json>>)[key]
+            : undefined,
+        parsed(whole),
+      );
+    if (part === undefined) return written;
+    return typeof part === 'string' ? part : JSON.stringify(part);
+  });
+}
+
+/** What is read of a variable: a cut text says how to go on. */
+function read(
+  use: { readonly name: string; readonly arguments: Readonly<Record<string, Json>> },
+  view: Names,
+): string {
+  const { limit } = view.options;
+  const name = String(use.arguments.name ?? '').replace(/^\$/, '');
+  const value = textOf(view, name);
+  if (value === undefined) return `There is no variable ${name}`;
+  if (use.name === FIND) {
+    const lines = value.split('\n').filter((line) => line.includes(String(use.arguments.text ?? '')));
+    const text = lines.join('\n');
+    if (text === '') return 'Found nothing';
+    return text.length <= limit ? text : `${lines.length} lines are too long to read: find less`;
+  }
+  const from = Math.max(0, Math.floor(Number(use.arguments.from ?? 0)) || 0);
+  if (value.length - from <= limit) return value.slice(from);
+  // What is read is no variable itself.
+  const more = (end: number): string => ` … more from ${end}`;
+  const end = from + Math.max(1, limit - more(value.length).length);
+  return value.slice(from, end) + more(end);
+}
+
+/** A scripted player passes on what it has by name, and looks at what is new before it goes on. */
+function scripted(view: Names, planned: PlannedAct | undefined): string {
+  if (planned === undefined) return '';
+  const results = allOf(view);
+  const { limit } = view.options;
+  const nameFor = (text: string): string | undefined => {
+    const index = results.findIndex(({ content }) => content === text && content.length > limit);
+    return index < 0 ? undefined : `$${nameOf(index)}`;
+  };
+  const [use] = planned.reply.toolCalls;
+  if (use === undefined) {
+    const whole = nameFor(planned.text);
+    if (whole !== undefined) return whole;
+  } else {
+    const given = Object.entries(use.arguments).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? (nameFor(value) ?? value) : value,
+    ]);
+    if (given.some(([key, value]) => use.arguments[key as string] !== value))
+      return planned.call(use.name, Object.fromEntries(given));
+  }
+  const last = results.length - 1;
+  const isNew = view.fresh.includes(results[last]!) && results[last]!.content.length > limit;
+  return isNew ? planned.call(SHOW, { name: nameOf(last) }) : planned.text;
+}
+
+/**
+ * The prompt says of each long result its name, its kind and its size. The policy reads from it with the tools `show` and
+ * `find`, and passes it on by name: `$r2` in an act, or in an argument of a call, stands for the whole of the second result, and
+ * `$r2.items.0` for a part of one that is JSON. Of what was read the latest stay.
+ *
+ * Source: CaveAgent (arXiv 2601.01569). Deviations:
+ * 1. Variables are what tools gave, and the record is their store. Code that works on them is for tools of the environment:
+ *    `createRuntime` keeps an interpreter for an episode, with `inject` and `take`.
+ * 2. Only the first tier of compaction: old results give way in blocks. The second and the third are `summary` and `last-turns`.
+ */
+export const variables: ContextStrategy = defineContext<VariablesOptions, VariablesState>({
+  name: 'variables',
+  summary: 'all turns, with long results as variables that acts name',
+  options: z.strictObject({
+    limit: z
+      .int()
+      .min(32)
+      .default(400)
+      .describe('Characters of a result that stands in the prompt; longer ones are variables'),
+    keep: z.int().min(1).default(6).describe('Latest results that stay in the prompt'),
+    placeholder: z.string().default('Result left out.').describe('What stands for an older result'),
+  }),
+  plans: true,
+  start: (): VariablesState => ({ folded: 0 }),
+  window(view) {
+    const { limit, keep, placeholder } = view.options;
+    const isResult = isResultIn(view);
+    const folded = foldedBy(resultCounts(view, isResult), view.state.folded, 2 * keep - 1, keep);
+    const parts = withResults(
+      view,
+      (result, index) => {
+        const isLong = result.content.length > limit;
+        if (isLong) return { ...result, content: described(result, nameOf(index), limit) };
+        return index < folded ? { ...result, content: placeholder } : result;
+      },
+      isResult,
+    );
+    return { conversation: { parts, tools: [...(view.tools ?? []), ...own] }, state: { folded } };
+  },
+  answer(call, view) {
+    const [use] = call.reply?.toolCalls ?? [];
+    if (use === undefined || !own.some(({ name }) => name === use.name)) return undefined;
+    return { messages: [{ role: 'tool', content: read(use, view) }], state: view.state };
+  },
+  deliver: (text, view) => withValues(text, view),
+  script: (_purpose, view, _session, planned) => scripted(view, planned),
+});

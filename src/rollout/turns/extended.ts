@@ -1,0 +1,58 @@
+/**
+ * Limits that are extended on demand: an episode has few turns, and more where it is not finished. "More with Less", arXiv
+ * 2510.16786.
+ *
+ * 1. `limits` are numbers of turns; `percentile` finds them in the successes of the run.
+ * 2. With `demand` an extension is for whoever asked for it since the last one, in its thoughts or in words beside its act; others
+ *    stop at the limit, and keep the reward that they have. The paper extends whatever is not finished, which is the default.
+ */
+
+import { z } from 'zod';
+import { user } from '../../core/messages.ts';
+import { type DefinedTurns, defineTurns } from './turn-control.ts';
+
+export const extended: DefinedTurns = defineTurns({
+  name: 'extended',
+  summary: 'few turns, and more of them for episodes that are not finished',
+  options: z.strictObject({
+    limits: z
+      .array(z.int().min(1))
+      .min(1)
+      .default([10, 20])
+      .refine((limits) => limits.every((limit, index) => index === 0 || limit > limits[index - 1]!), {
+        message: 'rising numbers of turns',
+      })
+      .describe('The limit, and the limit after each extension, rising, in turns'),
+    demand: z.string().default('').describe('A text that asks for an extension; empty: nobody has to ask'),
+    reminders: z
+      .int()
+      .min(0)
+      .default(3)
+      .describe('Turns before a limit from which every turn is followed by a reminder; 0 for none'),
+    reminder: z
+      .string()
+      .default('Turns left: {left}')
+      .describe('The reminder, with {left} for a number of turns'),
+    extension: z
+      .string()
+      .default('Not finished: the limit is extended. Turns left: {left}')
+      .describe('What is said where the limit is extended, with {left} for a number of turns'),
+  }),
+  limit: (_task, { options: { limits } }) => limits.at(-1)!,
+  after({ role, turn, limit, transitions, calls }, { done, options }) {
+    if (done) return 'go on';
+    // A group may have a limit of its own below these.
+    const limits = options.limits.map((own) => Math.min(own, limit));
+    const next = limits.find((own) => own > turn);
+    if (next === undefined) return 'go on';
+    const said = (text: string) => ({ say: user(text.replaceAll('{left}', String(next - turn))) });
+    if (limits.includes(turn)) {
+      const before = limits.filter((own) => own < turn).at(-1) ?? 0;
+      const acts = transitions.filter((one) => one.role === role).slice(before);
+      const texts = acts.flatMap(({ call }) => calls.find(({ id }) => id === call)?.text ?? []);
+      const isWanted = options.demand === '' || texts.some((text) => text.includes(options.demand));
+      return isWanted ? said(options.extension) : { stop: 'early-stop' };
+    }
+    return next - turn <= options.reminders ? said(options.reminder) : 'go on';
+  },
+});

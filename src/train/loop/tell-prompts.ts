@@ -1,0 +1,87 @@
+/** Prompts of a step: what its groups are to read, and what the source of prompts makes of how they went. */
+
+import type { Group } from '../../core/episode.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { Message } from '../../core/messages.ts';
+import { Rng } from '../../core/rng.ts';
+import { thrownText } from '../../core/safe-text.ts';
+import { isUsable, withMembers } from '../../curation/usable.ts';
+import type { PromptedGroup } from '../../prompts/prompt-source.ts';
+import type { Learner } from '../kit/learner.ts';
+import type { Metrics, StoredEvent } from './events.ts';
+import type { Memory } from './learn-step.ts';
+
+type Prompting = Pick<Learner, 'config' | 'prompts' | 'proposer'>;
+
+/** The prompt of each group of a step; '' is none. */
+export function promptsOf(
+  { config, prompts }: Prompting,
+  step: number,
+  { prompts: memory }: Pick<Memory, 'prompts'>,
+): (group: number) => string {
+  return (group) => prompts.ask({ step, group, memory, rng: Rng.of('prompt', config.seed, step, group) });
+}
+
+export interface Told {
+  readonly memory: Json;
+  readonly metrics: Metrics;
+  readonly events: readonly StoredEvent[];
+}
+
+/**
+ * The memory of the source of prompts after a step. A proposer that fails is a warning: the source goes on without its answer.
+ *
+ * @param groups of the step, with their credit
+ * @throws TurnwiseError `definition-invalid`, `definition-failed` of the source itself, `spend-limit`
+ */
+export async function tellPrompts(
+  { config, prompts, proposer }: Prompting,
+  groups: readonly Group[],
+  memory: Json,
+  step: number,
+  signal: AbortSignal,
+): Promise<Told> {
+  if (config.prompts.name === 'none') return { memory, metrics: {}, events: [] };
+  const told = promptedGroups(groups, step);
+  const failures = new Map<string, number>();
+  let calls = 0;
+  const propose = async (messages: readonly Message[]): Promise<string | undefined> => {
+    if (!proposer) return undefined;
+    const call = calls++;
+    try {
+      return await proposer(messages, { step, call, signal });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (TurnwiseError.isInstance(error) && error.code === 'spend-limit') throw error;
+      const said = TurnwiseError.isInstance(error) ? error.message : thrownText(error);
+      failures.set(said, (failures.get(said) ?? 0) + 1);
+      return undefined;
+    }
+  };
+  const rng = Rng.of('tell', config.seed, step);
+  const next = prompts.tell ? await prompts.tell(told, { step, memory, rng, propose }) : memory;
+  const failed = [...failures.values()].reduce((sum, count) => sum + count, 0);
+  return {
+    memory: next,
+    metrics: {
+      'prompts/used': new Set(told.map(({ prompt }) => prompt)).size,
+      'prompts/characters': prompts.best(next).length,
+      ...(proposer && { 'prompts/proposals': calls, 'prompts/failed': failed }),
+    },
+    events: [...failures].map(([said, count]) => ({
+      type: 'warning',
+      code: 'proposer-failed',
+      message: `step ${step}: ${count} × the proposer of prompts gave no answer: ${said}`,
+    })),
+  };
+}
+
+/** The groups that the step played, without failed episodes and those of earlier steps. */
+function promptedGroups(groups: readonly Group[], step: number): PromptedGroup[] {
+  // Episodes that go on from a place of an earlier step read what was asked for then.
+  return withMembers(
+    groups,
+    (episode) => isUsable(episode) && episode.key.step === step && !episode.startedAt,
+  ).map((group) => ({ prompt: group.members[0]?.prompt ?? '', group }));
+}
