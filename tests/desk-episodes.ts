@@ -57,6 +57,7 @@ export const expert: Says = (messages, task) => {
     task,
     messages,
     tools,
+    role: 'agent',
     player: 'expert',
     rng: Rng.of('expert'),
   });

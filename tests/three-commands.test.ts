@@ -10,6 +10,7 @@ import { runCommandLine } from '../src/cli/command-line.ts';
 import { dataCommand } from '../src/cli/commands/data.ts';
 import { evalCommand } from '../src/cli/commands/eval.ts';
 import { trainCommand } from '../src/cli/commands/train.ts';
+import type { Interrupts } from '../src/cli/interrupts.ts';
 import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-three-'));
@@ -42,7 +43,9 @@ let server: Server;
 let url: string;
 let asked = 0;
 /** What the server does with its nth call. */
-let behaviour: (call: number) => 'answer' | 'nonsense' | 'gone' = () => 'answer';
+let behaviour: (call: number) => 'answer' | 'nonsense' | 'gone' | 'slow' | 'silent' = () => 'answer';
+/** Milliseconds until a slow server answers. */
+const SLOW_MS = 1500;
 
 beforeEach(async () => {
   asked = 0;
@@ -51,6 +54,8 @@ beforeEach(async () => {
     let text = '';
     for await (const part of request) text += String(part);
     const what = behaviour(++asked);
+    if (what === 'silent') return;
+    if (what === 'slow') await new Promise((done) => setTimeout(done, SLOW_MS));
     const { messages } = JSON.parse(text) as { messages: { content: string }[] };
     response.writeHead(what === 'gone' ? 404 : 200, { 'content-type': 'application/json' });
     const content = messages.at(-1)!.content.replace('say ', '');
@@ -69,9 +74,10 @@ afterEach(async () => {
 });
 
 const commands = [evalCommand, trainCommand, dataCommand];
-async function turnwise(...line: string[]) {
+const turnwise = (...line: string[]) => interruptible(noInterrupts, ...line);
+async function interruptible(interrupts: Interrupts, ...line: string[]) {
   const console = memoryConsole();
-  const code = await runCommandLine(line, { commands, version: '0', console, interrupts: noInterrupts });
+  const code = await runCommandLine(line, { commands, version: '0', console, interrupts });
   return { code, output: console.output(), errors: console.errors().replaceAll('\n', ' ') };
 }
 const small = ['model.width=16', 'model.layers=1', 'model.heads=2', 'model.hidden=32', 'threads=1']
@@ -171,6 +177,52 @@ test.each(['nonsense', 'gone'] as const)(
     expect(rowsOf(file).filter(({ source }) => source.stop === 'done')).toHaveLength(3);
   },
 );
+
+test('a server slower than any step of the agent may be is waited for, and nothing is lost', async () => {
+  const file = join(folder, 'slow.jsonl');
+  behaviour = () => 'slow';
+  const line = ['eval', agent, '--policy', url, '--record', file, '--tasks', '3', '--timeout-ms', '500'];
+  expect((await turnwise(...line)).code).toBe(0);
+  expect(rowsOf(file).map(({ source }) => source.stop)).toEqual(['done', 'done', 'done']);
+});
+
+test('a server that says nothing any more is left with Ctrl-C: what was recorded stays, and it goes on', async () => {
+  const file = join(folder, 'silent.jsonl');
+  const line = ['eval', agent, '--policy', url, '--record', file, '--tasks', '3', '--concurrency', '1'];
+  behaviour = (call) => (call > 2 ? 'silent' : 'answer');
+  const controller = new AbortController();
+  const left = interruptible({ signal: controller.signal, soften: () => () => false }, ...line);
+  await expect.poll(() => asked, { timeout: 60_000 }).toBe(3);
+  controller.abort();
+  expect((await left).code).not.toBe(0);
+  expect(rowsOf(file).filter(({ source }) => source.stop === 'done')).toHaveLength(2);
+  behaviour = () => 'answer';
+  expect((await turnwise(...line)).errors).toContain('2 episodes were in');
+  expect(asked).toBe(4);
+  expect(rowsOf(file).filter(({ source }) => source.stop === 'done')).toHaveLength(3);
+});
+
+test('what a comparison of the group adds is recorded once, as soon as an episode ends', async () => {
+  const scored = join(folder, 'scored.ts');
+  const source = readFileSync(agent, 'utf8');
+  writeFileSync(
+    scored,
+    source.replace(
+      "name: 'echo-agent',",
+      "name: 'scored-agent',\n  scoreGroup: (episodes) => episodes.map(() => 0.25),",
+    ),
+  );
+  const file = join(folder, 'scored.jsonl');
+  const line = ['eval', scored, '--policy', url, '--record', file, '--tasks', '3', '--concurrency', '1'];
+  behaviour = (call) => (call > 2 ? 'gone' : 'answer');
+  await turnwise(...line);
+  const rewards = () => rowsOf(file).flatMap((row) => ('reward' in row ? [row.reward] : []));
+  expect(rewards()).toEqual([1.25, 1.25]);
+  behaviour = () => 'answer';
+  const { output } = await turnwise(...line, '--json');
+  expect(rewards()).toEqual([1.25, 1.25, 1.25]);
+  expect(JSON.parse(output.trim().split('\n').at(-1)!)).toMatchObject({ 'as asked': { episodes: 3, return: 1.25 } });
+});
 
 test('at the limit it stops with everything kept, and a higher limit goes on', async () => {
   const file = join(folder, 'limited.jsonl');

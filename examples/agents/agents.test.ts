@@ -67,7 +67,14 @@ function knowing(
   const task = agent.tasks('train').at(1);
   const sure = { chance: () => false } as unknown as Rng;
   return scriptedTokens(renderer, async ({ messages }) => {
-    const answer = await agent.demonstrate!({ task, messages, tools: [], player: 'expert', rng: sure });
+    const answer = await agent.demonstrate!({
+      task,
+      messages,
+      tools: [],
+      role: 'agent',
+      player: 'expert',
+      rng: sure,
+    });
     return write({ content: '', toolCalls: [], ...answer });
   });
 }

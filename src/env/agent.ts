@@ -7,6 +7,7 @@ import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Split, TaskSet } from './environment.ts';
 import type { ScoreGroup } from './scores/group-scores.ts';
+import { AGENT } from './session.ts';
 import { readTasks, type Tasks } from './tasks/tasks.ts';
 import type { SimulatedUser } from './user/simulate-user.ts';
 import type { UserInEpisode } from './user/talk.ts';
@@ -21,7 +22,7 @@ export interface AgentEpisode<Task = Json> {
   /** The same without `/v1`, as Anthropic's own SDK and LangChain want it. */
   readonly anthropicBaseURL: string;
   readonly apiKey: string;
-  /** Name of the model to ask for. */
+  /** Name of the model to ask for; of an agent with `roles`, the first. Each role is asked for by its own name. */
   readonly model: string;
   /** The simulated user of this name in `users`. @throws TurnwiseError `agent-invalid` where there is none */
   readonly user: (name: string) => UserInEpisode;
@@ -43,8 +44,10 @@ export interface AgentEpisode<Task = Json> {
 }
 
 export interface AgentResult {
-  /** Of the end; what was given along the way is added to it. */
+  /** Of the end, for each role; what was given along the way is added to it. */
   readonly reward: number;
+  /** What single roles earned besides, by role. */
+  readonly rewards?: Readonly<Record<string, number>>;
   /** Default: whether this reward is above 0. */
   readonly success?: boolean;
   /** Figures to watch: their means are events' metrics `env/<name>`. */
@@ -56,6 +59,8 @@ export interface AgentResult {
 /** A call of the agent that a teacher answers in place of the policy. */
 export interface TeacherRequest<Task = Json> {
   readonly task: Task;
+  /** Whom the agent asks: one of its `roles`, or `agent`. */
+  readonly role: string;
   readonly messages: readonly Message[];
   /** Names of the tools that the call offers. */
   readonly tools: readonly string[];
@@ -82,6 +87,12 @@ export interface AgentDefinition<Task = Json> {
   readonly demonstrate?: (request: TeacherRequest<Task>) => TeacherAnswer | Promise<TeacherAnswer>;
   /** Called once when all episodes are over: close what they shared, such as connections to tools. */
   readonly close?: () => Promise<void>;
+  /**
+   * Roles that the policy plays, such as a planner and a worker: the agent asks for each by its name in `model`. One learner
+   * plays all of them unless `seats` gives a role to another, which then has weights or an adapter of its own. Default: one
+   * role, `agent`.
+   */
+  readonly roles?: readonly string[];
   /** Calls of one episode; the next one is refused. Default 32. */
   readonly maxCalls?: number;
   /** Training settings that were found to work; layered over the recipe's, under the user's. */
@@ -102,6 +113,7 @@ export interface AgentDefinition<Task = Json> {
 export interface Agent<Task = Json> {
   readonly name: string;
   readonly description: string;
+  readonly roles: readonly string[];
   readonly maxCalls: number;
   tasks(split: Split): TaskSet<Task>;
   run(episode: AgentEpisode<Task>): Promise<AgentResult>;
@@ -129,6 +141,7 @@ export function defineAgent<Task extends JsonCompatible<Task>>(
     run,
     demonstrate,
     close,
+    roles = [AGENT],
     maxCalls = 32,
     settings,
     models = {},
@@ -150,6 +163,7 @@ export function defineAgent<Task extends JsonCompatible<Task>>(
     );
   }
   if (typeof run !== 'function') throw invalid('run', typeof run, 'an async function');
+  requireRoles(roles, [...Object.keys(models), ...Object.keys(users)]);
   const twice = Object.keys(users).find((user) => user === 'policy' || user in models);
   if (twice !== undefined) {
     throw invalid('the name of a simulated user', twice, 'a name that no model has, and not "policy"');
@@ -157,6 +171,7 @@ export function defineAgent<Task extends JsonCompatible<Task>>(
   const agent: Agent<Task> = {
     name,
     description,
+    roles,
     maxCalls,
     tasks: readTasks(tasks),
     run,
@@ -169,6 +184,18 @@ export function defineAgent<Task extends JsonCompatible<Task>>(
     ...(scoreGroup && { scoreGroup }),
   };
   return Object.defineProperty(agent, marker, { value: true });
+}
+
+/** Each is asked for by its name, as other models and users are. */
+function requireRoles(roles: readonly string[], others: readonly string[]): void {
+  const allowed =
+    'a list of names of lower-case letters, digits and hyphens, each once, which no model and no user has';
+  if (!Array.isArray(roles) || roles.length === 0) throw invalid('roles', JSON.stringify(roles), allowed);
+  for (const [index, role] of roles.entries()) {
+    const isName = typeof role === 'string' && /^[a-z0-9][a-z0-9-]*$/.test(role);
+    if (!isName || role === 'policy' || roles.indexOf(role) !== index || others.includes(role))
+      throw invalid('a role', JSON.stringify(role), allowed);
+  }
 }
 
 /** Also true for agents of another copy of this package. */

@@ -4,7 +4,6 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { JsonCompatible } from '../core/json/json-compatible.ts';
 import type { Agent } from './agent.ts';
 import { rawProtocol } from './raw-protocol.ts';
-import { AGENT } from './session.ts';
 import { readerOf } from './tasks/tasks.ts';
 import type { World } from './world.ts';
 
@@ -12,7 +11,7 @@ export function fromAgent<Task extends JsonCompatible<Task>>(agent: Agent<Task>)
   return {
     name: agent.name,
     description: agent.description,
-    roles: [AGENT],
+    roles: agent.roles,
     maxTurns: agent.maxCalls,
     protocol: rawProtocol,
     agent: agent as unknown as Agent,

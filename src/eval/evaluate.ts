@@ -46,6 +46,8 @@ export async function evaluate(
     readonly split: Split;
     readonly tasks: number;
     readonly step: number;
+    /** Whether episodes come with the scores of their groups, each of one episode. */
+    readonly scored?: boolean;
     /** Searches for the episode of each task, where not the first that is sampled is to count. */
     readonly search?: Search;
   },
@@ -62,12 +64,13 @@ export async function evaluate(
     ...readTask(options.world, set, index % set.size),
     members: 1,
   }));
+  const scored = (groups: readonly Group[]) => (options.scored ? groups : scoreGroups(groups, options));
   if (options.search) {
     const { groups: found, steps } = await searched(requests, { ...options, ...options.search });
-    const groups = await scoreGroups(found, options);
+    const groups = await scored(found);
     return { result: { ...summarise(groups, options.counts), searched: steps / Math.max(1, tasks) }, groups };
   }
-  const groups = await scoreGroups(await collectGroups(requests, options), options);
+  const groups = await scored(await collectGroups(requests, options));
   return { result: summarise(groups, options.counts), groups };
 }
 

@@ -1,12 +1,17 @@
 /** Roles played by different players: each completion is asked of the player in that seat. */
 
 import type { Role } from '../core/episode.ts';
-import type { Completion, CompletionRequest, Policy } from './policy.ts';
+import type { Completion, CompletionRequest, Policy, PromptPolicy } from './policy.ts';
 
 /** A player in a seat, under its name in the run. */
 export interface Player {
   readonly name: string;
   readonly policy: Policy;
+}
+
+/** A player that needs no more than a prompt. */
+export interface PromptPlayer extends Player {
+  readonly policy: PromptPolicy;
 }
 
 /** The learner in every seat but those of others. What others write is recorded under their names. */

@@ -18,6 +18,7 @@ import { initialState } from '../train/loop/state.ts';
 import { limitedByActions } from '../train/model-card.ts';
 import { beginningOf, openRecorded } from './data/run-beginning.ts';
 import { estimateIn, estimateRun, requireRoomFor, withEvaluations } from './estimate/estimate-run.ts';
+import { spendEstimate } from './estimate/spend-estimate.ts';
 import type { Definition } from './load/definitions.ts';
 import { worldOfRun } from './load/run-world.ts';
 import { changedCode, userFiles } from './load/user-files.ts';
@@ -140,6 +141,8 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
     const warnings = [...run.rewind(checkpoint), ...changedCode(file)];
     const history = run.events.read();
     const open = await reopenBase(card, request);
+    const spends = spendEstimate(world, config, request.spend?.limits, state.step);
+    if (spends) request.report(spends, run);
     const agentRun = world.agent && (await openAgentRun(world.agent, request.spend));
     const { watch, close } = watchdog(request.root, run, config);
     let engine: Engine | undefined;
@@ -199,6 +202,8 @@ async function begin(
   run: RunDirectory,
   { world, recipe, config, catalogue, open }: PreparedRun & { readonly open: OpenBase | undefined },
 ): Promise<RunSummary> {
+  const spends = spendEstimate(world, config, control.spend?.limits);
+  if (spends) control.report(spends, run);
   const { watch, close } = watchdog(control.root, run, config);
   const agentRun = world.agent && (await openAgentRun(world.agent, control.spend));
   let engine: Engine | undefined;

@@ -3,6 +3,7 @@
 import { expect } from 'vitest';
 import { AGAIN, type Desks, QUESTION, SYSTEM } from './desk.ts';
 import type { Column, Row, Talk } from './row.ts';
+import type { SeenCell } from './seen.ts';
 
 interface Expected {
   readonly calls: number;
@@ -43,7 +44,7 @@ const columns: Record<
 };
 
 /** @returns the calls and paths of a conversation in which nothing was lost */
-export async function hold(desks: Desks, row: Row, column: Column): Promise<string> {
+export async function hold(desks: Desks, row: Row, column: Column): Promise<SeenCell> {
   const { talk, cities, expected } = columns[column];
   const others = column === 'conversations' ? [{ ...talk, questions: [`Now. ${QUESTION}`, AGAIN] }] : [];
   const talks = [talk, ...others];
@@ -64,5 +65,5 @@ export async function hold(desks: Desks, row: Row, column: Column): Promise<stri
   expect(lost).toBe(0);
   expect({ calls, paths, reasons }).toEqual({ ...expected, ...row.edits?.[column] });
   expect([...asked].sort()).toEqual(talks.flatMap(() => cities).sort());
-  return `${calls} in ${paths}`;
+  return { calls, paths };
 }

@@ -1,7 +1,10 @@
-/** The matrix of clients: every real client holds every kind of conversation, and no sampled token is lost. */
+/**
+ * The matrix of clients: every real client holds every kind of conversation, and no sampled token is lost. What was seen lies in
+ * `seen/`, which TURNWISE_UPDATE=1 writes anew, and from which tests/client-matrix.test.ts makes the table of the documentation.
+ */
 
-import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hold } from './columns.ts';
 import { Desks } from './desk.ts';
 import { COLUMNS, type Row } from './row.ts';
@@ -11,6 +14,7 @@ import { langchainAnthropic, langchainChat, langchainResponses } from './rows/la
 import { mastraRows } from './rows/mastra.ts';
 import { openaiChat, openaiResponses } from './rows/openai.ts';
 import { agentsChat, agentsResponses } from './rows/openai-agents.ts';
+import type { Seen, SeenCell } from './seen.ts';
 
 const rows: readonly Row[] = [
   openaiChat,
@@ -31,38 +35,48 @@ const rows: readonly Row[] = [
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
 
 let desks: Desks;
-const cells = new Map<string, string>();
+const cells = new Map<string, SeenCell>();
+const wanted = rows.flatMap(({ name, without }) =>
+  COLUMNS.filter((column) => !without?.includes(column)).map((column) => `${name}|${column}`),
+);
 beforeAll(async () => {
   desks = await Desks.open();
 });
 afterAll(async () => {
   await desks.close();
-  console.log(table());
 });
 
 describe.each(rows.map((row) => [row.name, row] as const))('%s', (name, row) => {
   test.each(COLUMNS.filter((column) => !row.without?.includes(column)))('%s', async (column) => {
-    cells.set(`${name}|${column}`, 'failed');
     cells.set(`${name}|${column}`, await hold(desks, row, column));
   });
 });
 
-/** Calls and paths of every cell, with the versions that were tried. */
-function table(): string {
-  const versionOf = (name: string): string =>
-    (
-      JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url), 'utf8')) as {
-        version: string;
-      }
-    ).version;
-  const lines = rows.map(({ name, packages }) => [
-    `${name} (${packages.map(versionOf).join(', ')})`,
-    ...COLUMNS.map((column) => cells.get(`${name}|${column}`) ?? '–'),
-  ]);
-  return [
-    `Node ${process.versions.node}: calls in paths; sampled tokens lost: 0 in every cell that has a figure`,
-    ['client', ...COLUMNS].join(' | '),
-    ['---', ...COLUMNS.map(() => '---')].join(' | '),
-    ...lines.map((line) => line.join(' | ')),
-  ].join('\n');
+const major = Number(process.versions.node.split('.')[0]);
+const file = new URL(`seen/node${major}.json`, import.meta.url);
+
+/** Runs last: files of tests run from top to bottom. */
+test('what was seen is what the documentation says', ({ skip }) => {
+  // A part of the matrix says nothing of the others.
+  if (wanted.some((cell) => !cells.has(cell))) skip();
+  const seen: Seen = {
+    node: major,
+    rows: rows.map(({ name, packages }) => ({
+      client: name,
+      versions: Object.fromEntries(packages.map((one) => [one, versionOf(one)])),
+      cells: Object.fromEntries(
+        COLUMNS.flatMap((column) => {
+          const cell = cells.get(`${name}|${column}`);
+          return cell ? [[column, cell]] : [];
+        }),
+      ),
+    })),
+  };
+  if (process.env.TURNWISE_UPDATE === '1') writeFileSync(file, `${JSON.stringify(seen, undefined, 2)}\n`);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(seen);
+});
+
+function versionOf(name: string): string {
+  const manifest = readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { readonly version: string }).version;
 }

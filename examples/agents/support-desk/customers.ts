@@ -43,18 +43,20 @@ export interface Request {
 
 const list = (words: string): readonly string[] => words.split(' ');
 const FIRST = list(
-  'ada ben cleo dan eva finn gina hugo ida jack kara leo mia nora otto pia quin rosa sam tess',
+  'ada ben cleo dan eva finn gina hugo ida jack kara leo mia nora otto pia quin rosa sam tess ' +
+    'amir bella carl dora emil fay gus hana ivan june kai lena max nils olga paul ruth sven uma vera',
 );
 const LAST = list(
-  'abel brandt costa dietz elms frost grant hale ito jansen klein lund meyer novak ortiz park quist rossi stone toft',
+  'abel brandt costa dietz elms frost grant hale ito jansen klein lund meyer novak ortiz park quist rossi stone toft ' +
+    'adler berg cruz doyle engel farr gallo hess ivers jung kruse lang moss nash olsen perry reyes sato thorn vogt',
 );
 const ITEMS = list('kettle lamp radio toaster chair clock heater camera printer guitar');
 const STREETS = list('oak elm river station church park mill garden');
 const CITIES = list('lisbon porto lyon paris oslo bergen turin rome');
-const PRICES = [8, 15, 25, 40, 60, 75, 95, 120, 150, 240, 380, 500];
-const DAYS = [2, 4, 6, 9, 12, 16, 20, 25, 29, 33, 38, 45, 60, 75, 90];
+const PRICES = [15, 40, 90, 120, 240, 500];
+const DAYS = [3, 12, 28, 35, 60, 90];
 
-const CUSTOMERS = 400;
+const CUSTOMERS = 1200;
 const FIRST_NUMBER = 1001;
 
 const rng = Rng.of('support desk');
@@ -131,9 +133,9 @@ export function itemsText(items: readonly string[]): string {
 /** As the shop's database stands before any request. */
 export const shop: Database = { customers, orders, cases: [], escalations: [] };
 
-/** 240 customers to train on, 40 to choose by, 120 that are held out. */
+/** 1,040 customers to train on, 40 to choose by, 120 that are held out. */
 export function requestsOf(split: 'train' | 'validation' | 'test'): readonly Request[] {
-  const [from, to] = { train: [0, 240], validation: [240, 280], test: [280, CUSTOMERS] }[split] as [
+  const [from, to] = { train: [0, 1040], validation: [1040, 1080], test: [1080, CUSTOMERS] }[split] as [
     number,
     number,
   ];

@@ -18,11 +18,11 @@ import { type Desk, tools, use } from './tools.ts';
 const all = (['train', 'validation', 'test'] as const).flatMap((split) => requestsOf(split));
 
 describe('customers', () => {
-  test('there are 400, each in one split', () => {
+  test('there are 1,200, each in one split', () => {
     const splits = (['train', 'validation', 'test'] as const).map((split) => requestsOf(split).length);
-    expect(splits).toEqual([240, 40, 120]);
-    expect(new Set(all.map(({ customer }) => customer)).size).toBe(400);
-    expect(new Set(all.map(({ order }) => order)).size).toBe(400);
+    expect(splits).toEqual([1040, 40, 120]);
+    expect(new Set(all.map(({ customer }) => customer)).size).toBe(1200);
+    expect(new Set(all.map(({ order }) => order)).size).toBe(1200);
   });
 
   test('own the orders that they write about, each of another item', () => {
@@ -151,6 +151,7 @@ function say(task: Request, messages: readonly Message[], tools: readonly string
     task,
     messages,
     tools,
+    role: 'agent',
     player: 'expert',
     rng: Rng.of('expert'),
   }) as { content?: string; toolCalls?: Omit<ToolCall, 'id'>[] };

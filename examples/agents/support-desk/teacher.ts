@@ -7,7 +7,7 @@ import type { TeacherAnswer, TeacherRequest } from 'turnwise';
 import { KINDS, type Request } from './customers.ts';
 import { settle } from './rules.ts';
 
-const SLIP = 0.35;
+const SLIP = 0.5;
 
 const say = (content: string): TeacherAnswer => ({ content });
 

@@ -6,8 +6,9 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { visible } from '../../core/visible.ts';
 import { tasksOf } from '../../env/tasks/split.ts';
 import { type EvaluationResult, evaluate } from '../../eval/evaluate.ts';
-import { type CollectOptions, failuresOf } from '../../rollout/collect.ts';
+import { type CollectOptions, failuresOf, type Play } from '../../rollout/collect.ts';
 import { runEpisode } from '../../rollout/episode.ts';
+import { scoreGroups } from '../../rollout/score-groups.ts';
 import { EpisodeRecording } from '../../run/data/recording.ts';
 import { estimate, spentText } from '../../server/gateway/spend.ts';
 import { painter } from '../../show/console.ts';
@@ -117,9 +118,6 @@ export const evalCommand: Command<typeof options> = defineCommand({
         onEpisode: progress,
       });
       const episodes = groups.flatMap(({ members }) => members);
-      // What a comparison of the group adds is known only now.
-      if (recording && options.world.scoreGroup)
-        for (const episode of episodes) recording.keep(episode, label);
       for (const [failure, count] of failuresOf(episodes)) {
         failures.set(failure, (failures.get(failure) ?? 0) + count);
       }
@@ -221,16 +219,27 @@ function commandWithoutPolicy(command: string): TurnwiseError {
   });
 }
 
-/** Plays only what is not recorded yet, and records what is played, each episode when it ends. */
+/**
+ * Plays only what is not recorded yet, and records what is played, each episode when it ends: with its score, since what is
+ * in the file is not scored again.
+ */
 function recordedBy(
   recording: EpisodeRecording | undefined,
-  { world, play = runEpisode }: CollectOptions,
+  options: CollectOptions,
   label: string,
-): Pick<CollectOptions, 'play' | 'onEnded'> {
+): Pick<Parameters<typeof evaluate>[0], 'play' | 'onEnded' | 'scored'> {
   if (recording === undefined) return {};
+  const { play = runEpisode } = options;
+  const scored: Play = async (request, own) => {
+    const { step, group } = request.key;
+    const played = { step, group, members: [await play(request, own)] };
+    const [judged] = await scoreGroups([played], options);
+    return judged!.members[0]!;
+  };
   return {
-    play: recording.playing(play, label),
-    ...(!world.scoreGroup && { onEnded: (episode) => recording.keep(episode, label) }),
+    scored: true,
+    play: recording.playing(scored, label),
+    onEnded: (episode) => recording.keep(episode, label),
   };
 }
 

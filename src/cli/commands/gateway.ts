@@ -11,8 +11,8 @@ import type { ConversationRow } from '../../data/row.ts';
 import { rowsOfEpisode } from '../../data/rows-of-episode.ts';
 import { appendRows, endLine } from '../../data/write-rows.ts';
 import { continuous } from '../../policy/batching.ts';
-import { enginePolicy } from '../../policy/engine-policy.ts';
 import type { Context } from '../../rollout/context/strategy.ts';
+import { isSeated } from '../../run/model/agent-run.ts';
 import { openChatEngine } from '../../run/model/chat-engine.ts';
 import { tokenizerOfCard } from '../../run/model/tokenizer-hash.ts';
 import { type OpenedCheckpoint, openCheckpoint } from '../../run/open-checkpoint.ts';
@@ -21,9 +21,10 @@ import type { ChatModel } from '../../server/gateway/chat-model.ts';
 import { Gateway } from '../../server/gateway/gateway.ts';
 import { POLICY_NAME, policyModel } from '../../server/gateway/policy-model.ts';
 import { SessionKeys } from '../../server/gateway/session-keys.ts';
-import { episodeOf, type SessionRecord } from '../../server/gateway/session-record.ts';
+import { episodeOf, type SessionRecord, seatsOf } from '../../server/gateway/session-record.ts';
 import { type SpendMeter, spentText } from '../../server/gateway/spend.ts';
 import { parseUpstream, upstreamModel } from '../../server/gateway/upstream/upstream-model.ts';
+import { promptPlayers } from '../../train/kit/learner.ts';
 import { conversationRendererOf } from '../../train/model-card.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { allowHostOption } from '../served-key.ts';
@@ -83,12 +84,14 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
     const { record, host, allowHost, port, sessionCalls, leaseMs, drainMs } = given;
     const meter = meterOf(given);
     if (given.policy === undefined) requireNoLimits(given);
-    const { model, context, environment, tokenizer, close } = await open(
-      run,
-      given,
-      meter,
-      interrupts.signal,
-    );
+    const {
+      model,
+      seats = [],
+      context,
+      environment,
+      tokenizer,
+      close,
+    } = await open(run, given, meter, interrupts.signal);
     if (record !== undefined) endLine(record);
     const keys = record === undefined ? undefined : await SessionKeys.after(record, environment);
     let sessions = 0;
@@ -101,12 +104,14 @@ export const gatewayCommand: Command<typeof options> = defineCommand({
         name: `gateway/${sessions++}`,
         seed: Rng.of('gateway', process.pid, Date.now(), sessions).uint32(),
         model,
+        seats,
         context,
         maxCalls: sessionCalls,
       }),
       onEnd: (ended) => {
         if (record === undefined || keys === undefined) return;
-        const about = { key: keys.next(ended.task), version: model.version, stop: stopOf(ended) };
+        const key = keys.next(ended.task);
+        const about = { key, version: model.version, seats: seatsOf([model, ...seats]), stop: stopOf(ended) };
         const episode = episodeOf(ended, about);
         const rows = rowsOfEpisode(episode, episode, {
           kind: 'gateway',
@@ -166,6 +171,8 @@ const ANY = 'gateway';
 
 interface Served {
   readonly model: ChatModel;
+  /** Of the other roles of the agent. */
+  readonly seats?: readonly ChatModel[];
   /** What it reads of conversations: as `--set` says, else as the run was trained, else everything. */
   readonly context: Context;
   /** What episodes that are kept are said to be of. */
@@ -230,10 +237,17 @@ async function trained(
   const context = await contextOfRun(learner, set);
   const renderer = await conversationRendererOf(learner.card, learner.config);
   // Nobody is waited for: each call is sampled when it comes.
-  const policy = enginePolicy(learner.engine, renderer, continuous);
+  const playerOf = promptPlayers({ ...learner, renderer }, continuous);
   const { contextLength, schemas: constrains } = learner.engine.capabilities;
+  const seated = isSeated(learner.world.agent);
+  const [model, ...seats] = learner.world.roles.map((role): ChatModel => {
+    const { name: player, policy } = playerOf(role);
+    const common = { policy, renderer, contextLength, constrains };
+    return policyModel({ ...common, ...(seated && { seat: { role, player } }) });
+  }) as [ChatModel, ...ChatModel[]];
   return {
-    model: policyModel({ policy, renderer, contextLength, constrains }),
+    model,
+    seats,
     context,
     environment: learner.world.name,
     tokenizer: tokenizerOfCard(learner.card),

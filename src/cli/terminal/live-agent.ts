@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Call, EpisodeKey } from '../../core/episode.ts';
 import { keyText } from '../../core/episode-key.ts';
 import { visible } from '../../core/visible.ts';
+import { AGENT } from '../../env/session.ts';
 import { type Console, painter, wrap } from '../../show/console.ts';
 import { messageLines } from '../../show/episode-text.ts';
 
@@ -49,6 +50,7 @@ function callText(call: Call, number: number, conversation: number, console: Con
   const heading = [
     `call ${number}`,
     ...(conversation > 1 ? [`conversation ${conversation}`] : []),
+    ...(call.role === AGENT ? [] : [call.role]),
     ...(call.purpose === 'act' ? [] : [visible(call.purpose)]),
     ...(call.trainable === 'other-model' ? [visible(call.by.name)] : []),
     ...(call.newPath === undefined ? [] : [call.newPath]),

@@ -1,12 +1,14 @@
 /** Joins an agent to the policy that learns: a gateway of its own, which nobody else can reach. */
 
+import type { Role } from '../../core/episode.ts';
 import { keyParts } from '../../core/episode-key.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { delegateTo } from '../../engine/delegate.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Agent } from '../../env/agent.ts';
+import { AGENT } from '../../env/session.ts';
 import type { ConversationRenderer } from '../../model/chat/conversation.ts';
-import type { PromptPolicy } from '../../policy/policy.ts';
+import type { PromptPlayer } from '../../policy/seated.ts';
 import type { Play } from '../../rollout/collect.ts';
 import { type AgentEpisodesOptions, agentEpisodes } from '../../server/gateway/agents/agent-episodes.ts';
 import { userModels } from '../../server/gateway/agents/user-model.ts';
@@ -27,7 +29,7 @@ export interface AgentRun {
     readonly clone: Pick<TrainConfig['clone'], 'beginnerShare'>;
   }): Play;
   /** The agent's episodes with the policy of a learner. */
-  playWith(renderer: ConversationRenderer): (policy: PromptPolicy) => Play;
+  playWith(renderer: ConversationRenderer): (playerOf: (role: Role) => PromptPlayer) => Play;
   /** The agent's episodes with a model elsewhere. */
   playBlackBox(model: ChatModel): Play;
   /** Ends the gateway, and what the agent's episodes shared. */
@@ -41,6 +43,8 @@ export async function openAgentRun(agent: Agent, meter: SpendMeter = new SpendMe
   );
   const users = userModels(agent, meter);
   const gateway = await new Gateway().start();
+  // The one role of an agent is asked for as `policy`.
+  const seatOf = (role: Role): Role | undefined => (isSeated(agent) ? role : undefined);
   const playing = (model: AgentEpisodesOptions['model']): Play =>
     agentEpisodes({ agent, gateway, foreign, users, model });
   return {
@@ -48,21 +52,29 @@ export async function openAgentRun(agent: Agent, meter: SpendMeter = new SpendMe
     demonstrations: ({ seed, clone }) => {
       const teach = agent.demonstrate;
       if (!teach) throw noTeacher(agent);
-      return playing(({ key, task }) =>
-        teacherModel(teach, task, demonstrator(key, { ...clone, seed }), [seed, ...keyParts(key)].join('/')),
-      );
+      return playing(({ key, task }, _options, role) => {
+        const player = demonstrator(key, { ...clone, seed });
+        return teacherModel(teach, task, player, [seed, ...keyParts(key)].join('/'), seatOf(role));
+      });
     },
-    playWith: (renderer) => (policy) =>
-      playing((_request, { contextLength, sampling, constrained = false }) =>
-        policyModel({ policy, renderer, contextLength, sampling, constrains: constrained }),
-      ),
-    playBlackBox: (model) => playing(() => model),
+    playWith: (renderer) => (playerOf) =>
+      playing((_request, { contextLength, sampling, constrained = false }, role) => {
+        const { name: player, policy } = playerOf(role);
+        const seat = seatOf(role) && { role, player };
+        const limits = { contextLength, sampling, constrains: constrained };
+        return policyModel({ policy, renderer, ...limits, ...(seat && { seat }) });
+      }),
+    playBlackBox: (model) =>
+      playing((_request, _options, role) => (seatOf(role) ? { ...model, name: role, role } : model)),
     close: async () => {
       await gateway.stop();
       await agent.close?.();
     },
   };
 }
+
+/** Whether its roles are asked for by their names. */
+export const isSeated = ({ roles }: Agent): boolean => roles.length > 1 || roles[0] !== AGENT;
 
 /** The engine, whose weights now change only when no call is under way, and with which the agent's gateway ends. */
 export function besideAgent(engine: Engine, { gateway, close }: AgentRun): Engine {

@@ -90,8 +90,15 @@ export function seatedSources(
     const seat = `seats.${world.roles.at(-1)}=${idle}`;
     throw wrong(`players.${idle}`, `The player "${idle}" sits nowhere`, 'no seat', seat, `Add --set ${seat}`);
   }
-  if (seated.length > 0 && world.agent)
-    throw wrong('seats', `${world.name} is an agent, which plays its one role itself`, 'seats', 'no seats');
+  const outside = world.agent && seated.find(([, { source }]) => !['learner', 'past'].includes(source.kind));
+  if (outside !== undefined)
+    throw wrong(
+      `seats.${outside[0]}`,
+      `${world.name} is an agent, whose roles learners and earlier selves play`,
+      String(players[outside[1].name]),
+      'learner or past:STEPS',
+      'Other models are asked by their names in "models", and simulated users are "users" of the agent',
+    );
   const opened =
     unseated === 'opened' ? sources : new Map(seated.map(([, { name, source }]) => [name, source]));
   for (const [name, source] of opened) {

@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import type { Author, Call, NewPath, Part } from '../../core/episode.ts';
 import type { Facts } from '../../core/facts.ts';
 import type { Message, Reply, ToolDeclaration } from '../../core/messages.ts';
-import { AGENT } from '../../env/session.ts';
 import { hangOn, sharedTokens } from '../../model/chat/token-path.ts';
 import type { Thread } from '../../rollout/context/thread.ts';
 import type { CallRequest, ChatCall, TextCall } from './call-request.ts';
@@ -146,13 +145,13 @@ export class CallRecorder {
     asked: Asked,
     answer: ModelAnswer,
     said: { readonly reply: Reply; readonly problem: string | undefined },
-    about: CallTimes & Pick<Call, 'purpose' | 'trainable'> & { readonly by: Author },
+    about: CallTimes & Pick<Call, 'role' | 'purpose' | 'trainable'> & { readonly by: Author },
   ): Call {
     return {
       ...asked,
       ...(parent !== undefined && { parent }),
       ...hangOn(path, answer.promptIds, change),
-      role: AGENT,
+      role: about.role,
       by: about.by,
       purpose: about.purpose,
       sampling: answer.sampling,

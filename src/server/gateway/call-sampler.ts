@@ -4,7 +4,7 @@ import type { Message } from '../../core/messages.ts';
 import type { AnsweredChoice, Asked, CallRecorder, CallTimes, Origin } from './call-recorder.ts';
 import type { CallRequest } from './call-request.ts';
 import type { ChatModel, Live, ModelAnswer } from './chat-model.ts';
-import type { ChatOptions, SessionTurn, ToSample } from './context/chat-turns.ts';
+import { type ChatOptions, isOwn, roleOf, type SessionTurn, type ToSample } from './context/chat-turns.ts';
 import type { LiveAnswer } from './dialects/coming.ts';
 import type { Memory } from './memory.ts';
 import { ACT, CONSULT } from './purpose.ts';
@@ -21,11 +21,11 @@ interface OfSession {
 }
 
 export class CallSampler {
-  readonly #options: Pick<ChatOptions, 'model' | 'seed'>;
+  readonly #options: ChatOptions;
   readonly #session: OfSession;
   readonly #asked: Map<string, number> = new Map();
 
-  constructor(options: Pick<ChatOptions, 'model' | 'seed'>, session: OfSession) {
+  constructor(options: ChatOptions, session: OfSession) {
     this.#options = options;
     this.#session = session;
   }
@@ -109,7 +109,7 @@ export class CallSampler {
     };
     const problem =
       reply.problem ?? (call.kind === 'chat' ? formatProblem(reply, call.responseFormat) : undefined);
-    const own = model === this.#options.model;
+    const own = isOwn(model, this.#options);
     const made = recorder.callOf(
       origin,
       asked,
@@ -117,6 +117,7 @@ export class CallSampler {
       { reply, problem },
       {
         ...times,
+        role: roleOf(model, this.#options),
         by: { ...model.author, version },
         purpose: call.purpose ?? (own ? ACT : CONSULT),
         trainable: own ? (answer.untrainable ?? true) : 'other-model',

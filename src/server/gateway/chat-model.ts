@@ -1,6 +1,6 @@
 /** What answers the calls of a session: the policy, a scripted teacher, or a server elsewhere. */
 
-import type { Author, Sampling, Untrainable } from '../../core/episode.ts';
+import type { Author, Role, Sampling, Untrainable } from '../../core/episode.ts';
 import type { Reply } from '../../core/messages.ts';
 import type { ConversationRenderer } from '../../model/chat/conversation.ts';
 import type { CallRequest } from './call-request.ts';
@@ -73,6 +73,8 @@ export interface ModelAnswer {
 export interface ChatModel {
   /** The name that clients ask for. */
   readonly name: string;
+  /** Which role of the episode it plays. Default: `agent`. */
+  readonly role?: Role;
   /** It samples as it is configured, whatever a request says of it: in training, or where a teacher answers. */
   readonly samplesAsConfigured?: boolean;
   readonly version: number;

@@ -1,6 +1,6 @@
 /** The policy behind a chat API: rendered by extension, sampled by the engine, parsed back, never encoded twice. */
 
-import type { Sampling } from '../../core/episode.ts';
+import type { Role, Sampling } from '../../core/episode.ts';
 import type { ConversationRenderer, ForcedCall, Reply } from '../../model/chat/conversation.ts';
 import type { PromptPolicy } from '../../policy/policy.ts';
 import { ApiError, badRequest } from './api-error.ts';
@@ -20,6 +20,8 @@ export const LEARNER = 'learner';
 
 export interface PolicyModelOptions {
   readonly policy: PromptPolicy;
+  /** A role of several, which clients ask for by its name, and its player. Default: one role, `policy`, of the learner. */
+  readonly seat?: { readonly role: Role; readonly player: string };
   readonly renderer: ConversationRenderer;
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;
@@ -33,10 +35,11 @@ export interface PolicyModelOptions {
 }
 
 export function policyModel(options: PolicyModelOptions): ChatModel {
-  const { policy, renderer } = options;
+  const { policy, renderer, seat } = options;
   return {
-    name: POLICY_NAME,
-    author: { kind: 'policy', name: LEARNER },
+    name: seat?.role ?? POLICY_NAME,
+    ...(seat && { role: seat.role }),
+    author: { kind: 'policy', name: seat?.player ?? LEARNER },
     samplesAsConfigured: options.sampling !== undefined,
     get version() {
       return policy.author.version;
@@ -94,7 +97,7 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
       ids: Int32Array.from(ids),
       logprobs,
       ...(forced.length > 0 && { forced }),
-      ...(constraint && { untrainable: 'constrained' as const }),
+      ...(completion.trainable !== true && { untrainable: completion.trainable }),
       tokens: { prompt: promptIds.length, completion: ids.length },
       ...(call.logprobs && {
         told: ids.map((id, index): ToldToken => {

@@ -1,7 +1,7 @@
 /** One episode as the gateway sees it: what was asked, what was answered, and how the calls hang together. */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Call } from '../../core/episode.ts';
+import type { Call, Role } from '../../core/episode.ts';
 import { nearest, TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
@@ -13,7 +13,7 @@ import { type AnsweredChoice, CallRecorder, type Origin } from './call-recorder.
 import type { CallRequest, TextCall } from './call-request.ts';
 import { CallSampler } from './call-sampler.ts';
 import type { ChatModel } from './chat-model.ts';
-import { type ChatOptions, ChatTurns, type SessionTurn } from './context/chat-turns.ts';
+import { type ChatOptions, ChatTurns, isOwn, roleOf, type SessionTurn } from './context/chat-turns.ts';
 import { estimatedTokens, joined, promptOfAll, textPrompt } from './context/prompt-of-call.ts';
 import type { LiveAnswer } from './dialects/coming.ts';
 import type { Reading } from './dialects/dialect.ts';
@@ -47,6 +47,8 @@ export interface SessionControl {
 
 export interface SessionEnd {
   readonly reward?: number;
+  /** What single roles earned besides. */
+  readonly rewards?: Readonly<Record<Role, number>>;
   readonly success?: boolean;
   readonly metrics?: StepMetrics;
   readonly info?: Json;
@@ -72,7 +74,7 @@ export class GatewaySession {
   readonly rewards: TurnRewards = new TurnRewards(() => ({
     open: this.#status === 'open',
     tag: this.tag,
-    model: this.#options.model.name,
+    models: this.#own.map(({ name }) => name),
     calls: this.#recorder.calls,
   }));
   readonly #ended = new AbortController();
@@ -121,7 +123,16 @@ export class GatewaySession {
   }
 
   get models(): readonly ChatModel[] {
-    return [this.#options.model, ...(this.#options.foreign ?? [])];
+    return [...this.#own, ...(this.#options.foreign ?? [])];
+  }
+
+  /** Those that play its roles. */
+  get #own(): readonly ChatModel[] {
+    return [this.#options.model, ...(this.#options.seats ?? [])];
+  }
+
+  get roles(): readonly Role[] {
+    return this.#own.map((model) => roleOf(model, this.#options));
   }
 
   opens(key: string): boolean {
@@ -202,7 +213,7 @@ export class GatewaySession {
 
   /** Whether a call asks the policy for an action, and reads messages. */
   #isAct(call: CallRequest, model: ChatModel): boolean {
-    return call.kind === 'chat' && model === this.#options.model && (call.purpose ?? ACT) === ACT;
+    return call.kind === 'chat' && isOwn(model, this.#options) && (call.purpose ?? ACT) === ACT;
   }
 
   /** One more call. @throws ApiError where there were as many as there may be */
@@ -264,7 +275,7 @@ export class GatewaySession {
       ...(task === undefined ? {} : { task }),
       ...this.#end,
       calls,
-      transitions: transitionsOf(recorded, { ...this.#end, at }, this.rewards.byCall),
+      transitions: transitionsOf(recorded, { ...this.#end, at }, this.rewards.byCall, this.roles),
       tools: { ...this.#recorder.tools },
       untrainable: countUntrainable(calls),
       ignored: this.memory.ignored,

@@ -38,6 +38,8 @@ export class SpendMeter {
   readonly limits: SpendLimits;
   readonly #limited = new AbortController();
   readonly #answers: Map<string, ModelAnswer> = new Map();
+  /** Under way, by the same key: who asks the same at the same time waits for that. */
+  readonly #asked: Map<string, Promise<ModelAnswer>> = new Map();
   #calls = 0;
   #cached = 0;
   #promptTokens = 0;
@@ -78,16 +80,31 @@ export class SpendMeter {
 
   async #answer(model: ChatModel, request: ModelRequest): Promise<ModelAnswer> {
     const key = request.call.temperature === 0 ? keyOf(model, request) : undefined;
-    const known = key === undefined ? undefined : this.#answers.get(key);
+    if (key === undefined) return this.#ask(model, request);
+    // A question that fails, or whose client hung up, is asked by whoever waits.
+    const underWay = this.#asked.get(key);
+    const shared = underWay && (await underWay.catch(() => undefined));
+    const known = shared ?? this.#answers.get(key);
     if (known) {
       this.#cached++;
       return known;
     }
+    const asked = this.#ask(model, request);
+    this.#asked.set(key, asked);
+    try {
+      const answer = await asked;
+      this.#keep(key, answer);
+      return answer;
+    } finally {
+      if (this.#asked.get(key) === asked) this.#asked.delete(key);
+    }
+  }
+
+  async #ask(model: ChatModel, request: ModelRequest): Promise<ModelAnswer> {
     this.#enter();
     const answer = await model.answer(request);
     this.#promptTokens += answer.tokens.prompt;
     this.#completionTokens += answer.tokens.completion;
-    if (key !== undefined) this.#keep(key, answer);
     return answer;
   }
 

@@ -1,9 +1,11 @@
 /** A scripted teacher in the policy's place: the agent's own code runs, and its prompts are those of training. */
 
+import type { Role } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
 import { Rng } from '../../core/rng.ts';
 import { parseReply, writeReply } from '../../core/word-reply.ts';
 import type { Agent } from '../../env/agent.ts';
+import { AGENT } from '../../env/session.ts';
 import type { PlayerKind } from '../../env/world.ts';
 import { askedText } from '../../policy/scripted.ts';
 import { badRequest } from './api-error.ts';
@@ -11,15 +13,20 @@ import { type ChatCall, requestedSampling } from './call-request.ts';
 import type { ChatModel, ModelAnswer } from './chat-model.ts';
 import { POLICY_NAME } from './policy-model.ts';
 
-/** @param seedKey names the chance of the whole episode */
+/**
+ * @param seedKey names the chance of the whole episode
+ * @param seat the role that it plays, of an agent with several
+ */
 export function teacherModel(
   teach: NonNullable<Agent['demonstrate']>,
   task: Json,
   player: Exclude<PlayerKind, 'random'>,
   seedKey: string,
+  seat?: Role,
 ): ChatModel {
   return {
-    name: POLICY_NAME,
+    name: seat ?? POLICY_NAME,
+    ...(seat !== undefined && { role: seat }),
     version: 0,
     author: { kind: 'script', name: player },
     samplesAsConfigured: true,
@@ -30,6 +37,7 @@ export function teacherModel(
       if (script && !plans) return written(call, askedText(script()));
       const { content = '', toolCalls = [] } = await teach({
         task,
+        role: seat ?? AGENT,
         messages: call.messages,
         tools: call.tools.map(({ name }) => name),
         player,

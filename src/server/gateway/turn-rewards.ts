@@ -16,8 +16,8 @@ export interface Rewarded {
   readonly open: boolean;
   /** What ids of the session have in common. */
   readonly tag: string;
-  /** The name of the model that is trained. */
-  readonly model: string;
+  /** The names of the models that are trained. */
+  readonly models: readonly string[];
   readonly calls: readonly RecordedCall[];
 }
 
@@ -69,7 +69,7 @@ function lastAct({ calls }: Rewarded): number {
   });
 }
 
-function namedBy(answer: string, { calls, tag, model }: Rewarded): number {
+function namedBy(answer: string, { calls, tag, models }: Rewarded): number {
   const isId = typeof answer === 'string' && ANSWER_ID.test(answer);
   const named = isId
     ? calls.find(({ call, hidden }) => !hidden && refOf(answer) === `${tag}_${call.id}`)
@@ -80,9 +80,9 @@ function namedBy(answer: string, { calls, tag, model }: Rewarded): number {
       next: 'Pass the id of the answer as the client gives it, or leave "call" out to reward the last turn',
     });
   }
-  if (named.model !== model) {
+  if (!models.includes(named.model)) {
     throw refused('names a call that is not trained', `${answer}, which ${named.model} answered`, {
-      allowed: `a call that ${model} answered`,
+      allowed: `a call that ${models.join(' or ')} answered`,
     });
   }
   return named.call.id;

@@ -17,8 +17,8 @@ import type { DecoderShape } from '../../model/decoder/decoder.ts';
 import { type Batching, continuous } from '../../policy/batching.ts';
 import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
-import type { Policy, PromptPolicy } from '../../policy/policy.ts';
-import { type Player, seatedPolicy } from '../../policy/seated.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { type Player, type PromptPlayer, seatedPolicy } from '../../policy/seated.ts';
 import type { Prompts } from '../../prompts/prompt-source.ts';
 import type { Proposer } from '../../prompts/proposer.ts';
 import { agentNames } from '../../rollout/agent-names.ts';
@@ -77,8 +77,8 @@ export interface Learner {
   readonly processed: ProcessedTokens;
   /** Sees steps of an environment that never return. */
   readonly watch: Watch;
-  /** Plays the episodes of a world whose code is its own, an agent's, with this policy. */
-  readonly playWith?: (policy: PromptPolicy) => Play;
+  /** Plays the episodes of a world whose code is its own, an agent's, with these players in its roles. */
+  readonly playWith?: (playerOf: (role: Role) => PromptPlayer) => Play;
   /** Asks models elsewhere for scores of groups. */
   readonly askModel?: AskModel;
   /** Its name among the players. */
@@ -290,7 +290,7 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
     world,
     ...(seats && { counts: seats.learns, seatedAs }),
     policy: seatedAs({}),
-    ...(learner.playWith && { play: learner.playWith(policy) }),
+    ...(learner.playWith && { play: learner.playWith(promptPlayers(learner, batching)) }),
     ...(learner.askModel && { askModel: learner.askModel }),
     ...(learner.instruction.text !== '' && { prompt: learner.instruction.text }),
     renderer,
@@ -307,6 +307,16 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
     batching,
     concurrency,
   };
+}
+
+/** Who plays the roles of an agent: learners and earlier selves (`player-source.ts`), which read prompts. */
+export function promptPlayers(
+  { engine, renderer, seats }: Pick<Learner, 'engine' | 'renderer' | 'seats'>,
+  batching: Batching,
+): (role: Role) => PromptPlayer {
+  const players = seats?.players(batching);
+  const learner = { name: LEARNER, policy: enginePolicy(engine, renderer, batching) };
+  return (role) => (players?.get(seats!.playerOf(role)) as PromptPlayer | undefined) ?? learner;
 }
 
 const pairOf = (role: Role, player: Player | undefined): (readonly [Role, Player])[] =>

@@ -1,10 +1,11 @@
 /** Episodes of an agent: its own code runs, and the gateway answers and records what becomes of it. */
 
-import type { Episode, EpisodeKey } from '../../../core/episode.ts';
+import type { Episode, EpisodeKey, Role } from '../../../core/episode.ts';
 import { keyParts, keyText } from '../../../core/episode-key.ts';
 import { TurnwiseError } from '../../../core/errors.ts';
 import { findNonJson, type Json } from '../../../core/json/json.ts';
 import type { Message } from '../../../core/messages.ts';
+import { valueText } from '../../../core/safe-text.ts';
 import type { StopReason } from '../../../core/stop.ts';
 import type { Agent, AgentResult } from '../../../env/agent.ts';
 import { checkedMetrics } from '../../../env/scores/metrics.ts';
@@ -13,7 +14,7 @@ import type { EpisodeOptions } from '../../../rollout/episode.ts';
 import type { ChatModel } from '../chat-model.ts';
 import type { Gateway } from '../gateway.ts';
 import type { GatewaySession } from '../session.ts';
-import { episodeOf } from '../session-record.ts';
+import { episodeOf, seatsOf } from '../session-record.ts';
 import { failureOf, faultOf, InvalidAction, Stopped } from './agent-failure.ts';
 import { AgentTurns } from './agent-turns.ts';
 import { type UserModels, userModels, usersOf } from './user-model.ts';
@@ -46,8 +47,8 @@ export type AgentEpisodeOptions = Pick<
 export interface AgentEpisodesOptions {
   readonly agent: Agent;
   readonly gateway: Gateway;
-  /** What answers the calls of an episode. */
-  readonly model: (request: AgentEpisodeRequest, options: AgentEpisodeOptions) => ChatModel;
+  /** What answers the calls of an episode; of an agent with several roles, those of one of them. Asked for each. */
+  readonly model: (request: AgentEpisodeRequest, options: AgentEpisodeOptions, role: Role) => ChatModel;
   readonly foreign?: readonly ChatModel[];
   /** What plays the agent's simulated users. Default: what they name, uncounted. */
   readonly users?: UserModels;
@@ -70,8 +71,12 @@ export function agentEpisodes({
     const { key, task, drawsAs = key, say } = request;
     const { turns: rules, maxTurns, onCall } = options;
     const boundary = new Boundary(options.signal, options.watch);
-    const chatModel = model(request, options);
-    const { version } = chatModel;
+    const [first, ...others] = agent.roles.map((role) => model(request, options, role)) as [
+      ChatModel,
+      ...ChatModel[],
+    ];
+    const { version } = first;
+    const seats = seatsOf([first, ...others]);
     const turns = new AgentTurns({
       key,
       task,
@@ -82,7 +87,8 @@ export function agentEpisodes({
     const session = gateway.open({
       name: keyText(key),
       seed: [options.seed, ...keyParts(drawsAs)].join('/'),
-      model: chatModel,
+      model: first,
+      ...(others.length > 0 && { seats: others }),
       foreign: [...foreign, ...users(task)],
       maxCalls: maxTurns,
       context: options.context,
@@ -117,6 +123,7 @@ export function agentEpisodes({
     return episodeOf(record, {
       key,
       version,
+      seats,
       ...(failure === undefined ? turns.end(record, result.success) : { stop, failure }),
     });
   };
@@ -212,8 +219,24 @@ function checkResult(agent: Agent, result: AgentResult): Result {
   const { success = reward > 0, metrics, info } = result;
   return {
     reward,
+    ...(result.rewards !== undefined && { rewards: checkRewards(agent, result.rewards) }),
     success,
     ...(metrics !== undefined && { metrics: checkedMetrics(`Agent "${agent.name}"`, metrics) }),
     ...(info !== undefined && { info }),
   };
+}
+
+/** @throws TurnwiseError `reward-not-finite` for roles that the agent does not have, and for what is no finite number */
+function checkRewards(agent: Agent, rewards: unknown): Readonly<Record<Role, number>> {
+  const given = typeof rewards === 'object' && rewards !== null ? rewards : { rewards };
+  const odd = Object.entries(given).find(
+    ([role, value]) => !agent.roles.includes(role) || !Number.isFinite(value),
+  );
+  if (odd === undefined) return given as Readonly<Record<Role, number>>;
+  throw new TurnwiseError('reward-not-finite', {
+    what: `The agent "${agent.name}" returned rewards of roles that cannot be used`,
+    seen: `${odd[0]}: ${valueText(odd[1])}`,
+    allowed: `a finite number for each of ${agent.roles.join(', ')}`,
+    fields: { environment: agent.name },
+  });
 }

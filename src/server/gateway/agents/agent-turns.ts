@@ -8,7 +8,6 @@ import { TurnwiseError } from '../../../core/errors.ts';
 import type { Json } from '../../../core/json/json.ts';
 import type { Message } from '../../../core/messages.ts';
 import type { StopReason } from '../../../core/stop.ts';
-import { AGENT } from '../../../env/session.ts';
 import { EpisodeEnd } from '../../../rollout/boundary.ts';
 import type { TurnDecision, TurnRules } from '../../../rollout/turns/turn-control.ts';
 import { badRequest } from '../api-error.ts';
@@ -94,7 +93,8 @@ export class AgentTurns implements SessionControl {
     success = false,
   ): TurnDecision {
     const { key, task, limit } = this.#options;
-    const view = { role: AGENT, task, calls, transitions, turn: transitions.length, limit };
+    const { role } = transitions.at(-1)!;
+    const view = { role, task, calls, transitions, turn: transitions.length, limit };
     try {
       return after?.(key, view, { done, success: done && success }) ?? 'go on';
     } catch (error) {

@@ -1,6 +1,6 @@
 /** Chats of a session under its context: which conversation the model reads, what it is asked for first, what is answered for it. */
 
-import type { Call, NewPath } from '../../../core/episode.ts';
+import type { Call, NewPath, Role } from '../../../core/episode.ts';
 import type { Json } from '../../../core/json/json.ts';
 import type { Message } from '../../../core/messages.ts';
 import { Rng } from '../../../core/rng.ts';
@@ -40,12 +40,22 @@ export interface ChatOptions {
   /** Names all randomness of the session. */
   readonly seed: string | number;
   readonly model: ChatModel;
+  /** Models of the other roles, each with a role of its own. Their answers are acts, and learned from, like those of `model`. */
+  readonly seats?: readonly ChatModel[];
   /** Calls after which further ones are refused. */
   readonly maxCalls: number;
   readonly task?: Json;
   /** What the model reads of a conversation. Default: all that the client sends. */
   readonly context?: Context;
 }
+
+/** Whether a model plays one of the session's roles, and is none that the agent asks besides. */
+export const isOwn = (model: ChatModel, { model: first, seats = [] }: ChatOptions): boolean =>
+  model === first || seats.includes(model);
+
+/** The role that a model plays; who plays none speaks with the first. */
+export const roleOf = (model: ChatModel, options: ChatOptions): Role =>
+  (isOwn(model, options) ? model.role : options.model.role) ?? AGENT;
 
 /** A request under way. */
 export interface SessionTurn {
@@ -98,8 +108,8 @@ export class ChatTurns {
   /** What the model reads is up to its context, which may ask for more first, and answer to tools of its own. */
   async answer(request: ChatCall, turn: SessionTurn): Promise<AnsweredChoice[]> {
     const { model, placed } = turn;
-    const { model: own, context: chosen = fullContext } = this.#options;
-    const context = model === own ? chosen : fullContext;
+    const { context: chosen = fullContext } = this.#options;
+    const context = isOwn(model, this.#options) ? chosen : fullContext;
     const setting = this.#settingOf(request, model, context);
     let thread = placed.base?.thread ?? newThread(context);
     let fresh = placed.rest;
@@ -169,7 +179,7 @@ export class ChatTurns {
     return {
       context,
       renderer: model.renderer ?? noIds,
-      role: AGENT,
+      role: roleOf(model, this.#options),
       task,
       ...(request.tools.length > 0 && { tools: request.tools }),
       offered: offeredIn(request),
