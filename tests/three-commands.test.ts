@@ -221,7 +221,9 @@ test('what a comparison of the group adds is recorded once, as soon as an episod
   behaviour = () => 'answer';
   const { output } = await turnwise(...line, '--json');
   expect(rewards()).toEqual([1.25, 1.25, 1.25]);
-  expect(JSON.parse(output.trim().split('\n').at(-1)!)).toMatchObject({ 'as asked': { episodes: 3, return: 1.25 } });
+  expect(JSON.parse(output.trim().split('\n').at(-1)!)).toMatchObject({
+    'as asked': { episodes: 3, return: 1.25 },
+  });
 });
 
 test('at the limit it stops with everything kept, and a higher limit goes on', async () => {

@@ -202,6 +202,7 @@ function otherThan(key: string, value: unknown): unknown {
   if (key === 'context.name') return 'latest';
   if (key === 'tasks.name') return 'uniform';
   if (key === 'turns.name') return 'until-void';
+  if (key === 'prompts.name') return 'population';
   const candidates =
     typeof value === 'number'
       ? [value + 1, value / 2, value / 2 + 0.1, 0.3]
