@@ -144,10 +144,10 @@ describe('a run', { timeout: 60_000 }, () => {
   });
 
   test.each([
-    ['while demonstrations are played', ['clone.demonstrations=100000'], 'of 100000 episodes', 0],
+    ['while demonstrations are played', ['clone.demonstrations=100000'], 'waits for 100000 episodes', 0],
     ['while it imitates', ['clone.steps=100000', 'clone.batch=512'], 'imitating', 500],
     ['while it is evaluated', ['evaluation.finalTasks=4000'], 'evaluating before training', 0],
-    ['while it acts', ['rollout.tasks=10000'], 'of 40000 episodes', 0],
+    ['while it acts', ['rollout.tasks=10000'], 'waits for 40000 episodes', 0],
     ['within one long step', ['optimizer.epochs=5000', 'rollout.tasks=64'], 'waits for gradient steps', 0],
   ])('ends within two seconds when it is asked to terminate %s', async (when, settings, phase, laterMs) => {
     const name = `terminated ${when}`.replaceAll(' ', '-');

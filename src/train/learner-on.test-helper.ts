@@ -5,7 +5,7 @@ import { madeGroup } from '../core/testing/made-episodes.ts';
 import type { RoleGroup } from '../core/trajectory.ts';
 import { composeCredit } from '../credit/shaping/shapings.ts';
 import type { Engine } from '../engine/engine.ts';
-import { builtIns, openCurations, openTasks, openTurns } from './config/catalogue.ts';
+import { builtIns, openCurations, openPrompts, openTasks, openTurns } from './config/catalogue.ts';
 import { type TrainSettings, trainConfigSchema } from './config/config.ts';
 import { mergeSettings } from './config/merge.ts';
 import { Archive } from './kit/archive.ts';
@@ -36,7 +36,10 @@ export function learnerOn(
   if (stored.length > 0) archive.add([madeGroup(...stored)]);
   const room = { world: { maxTurns }, renderer: { maxTurnTokens } };
   const curations = openCurations(config.curation);
-  const chosen = { tasks: openTasks(config.tasks), turns: openTurns(config.turns), curations };
+  const chosen = {
+    ...{ tasks: openTasks(config.tasks), turns: openTurns(config.turns), curations },
+    prompts: openPrompts(config.prompts),
+  };
   // Whoever learns from a teacher has one that finds all tokens alike.
   const teacher: Teacher = {
     score: async ({ rows }) => ({

@@ -62,6 +62,27 @@ function modules(folder: string): void {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');
 }
 
+/** What the page shows of a team, with the rest of it. */
+const TEAM = `
+  import { defineAgent } from 'turnwise';
+
+  export const agent = defineAgent({
+    name: 'team',
+    tasks: (split) => (split === 'train' ? [1, 2, 3, 4] : [5, 6]),
+    roles: ['planner', 'worker'],
+    async run({ task, baseURL, apiKey }) {
+      const headers = { authorization: 'Bearer ' + apiKey, 'content-type': 'application/json' };
+      const ask = async (model, content) => {
+        const body = JSON.stringify({ model, messages: [{ role: 'user', content }] });
+        const answer = await fetch(baseURL + '/chat/completions', { method: 'POST', headers, body });
+        return (await answer.json()).choices[0].message.content ?? '';
+      };
+      const plan = await ask('planner', 'say ' + task);
+      return { reward: (await ask('worker', plan)).includes(String(task)) ? 1 : 0 };
+    },
+  });
+`;
+
 /** What readers write down from the pages, and what pages suppose that they have. */
 function filesOfPages(): Record<string, string> {
   const method = (name: string): string => readFileSync(join(root, 'tests/package/methods', name), 'utf8');
@@ -69,9 +90,12 @@ function filesOfPages(): Record<string, string> {
     'agent.ts': blockOf('docs/train-your-agent.md', 'ts', '// agent.ts'),
     'best.ts': blockOf('docs/write-a-recipe.md', 'ts', '// best.ts'),
     'treasure.ts': blockOf('docs/write-an-environment.md', 'ts', '// treasure.ts'),
+    'answers.ts': blockOf('docs/write-an-environment.md', 'ts', '// answers.ts'),
+    'team.ts': TEAM,
     'reward.ts': blockOf('docs/write-an-environment.md', 'ts', 'export const score ='),
     'my-environment.ts': blockOf('docs/write-an-environment.md', 'ts', '// treasure.ts'),
     'league.ts': blockOf('docs/players.md', 'ts', 'export const league'),
+    'peers.ts': blockOf('docs/players.md', 'ts', 'defineLeague'),
     'centred.ts': method('centred.ts'),
     'notes.ts': method('opening.ts'),
     'my-agent.js': `
@@ -101,7 +125,8 @@ function models(folder: string, write: (name: string, text: string) => void): vo
     cpSync(join(root, 'tests/hf-parity/tokenizer-qwen', file), join(made, file));
   const config = JSON.parse(readFileSync(join(made, 'config.json'), 'utf8')) as object;
   write('my-model/config.json', JSON.stringify({ ...config, max_position_embeddings: 4096 }));
-  for (const name of ['folder', 'checkpoint', 'Qwen3-0.6B']) symlinkSync(made, join(folder, name));
+  for (const name of ['folder', 'checkpoint', 'Qwen3-0.6B', 'SmolLM2-135M-Instruct'])
+    symlinkSync(made, join(folder, name));
 
   for (const name of ['Qwen/Qwen3-0.6B', 'Qwen/Qwen3-4B-Instruct-2507']) {
     const cached = `home/hf/hub/models--${name.replace('/', '--')}`;

@@ -233,6 +233,8 @@ class Transformed extends Wrapper {
 
   protected override read(value: unknown): Read {
     const read = this.inner(value);
-    return read.issues.length > 0 ? read : taken(this.change(read.value as never));
+    if (read.issues.length === 0) return taken(this.change(read.value as never));
+    // What could not be changed is no value that a later check, or a union, might go on with.
+    return { ...read, issues: read.issues.map((issue) => ({ ...issue, goesOn: false })) };
   }
 }

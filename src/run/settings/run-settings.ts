@@ -76,7 +76,7 @@ function writtenChoices(set: readonly string[]): TrainSettings {
   const last = (key: string): string | undefined =>
     assignments.findLast((assignment) => assignment.startsWith(`${key}=`))?.slice(key.length + 1);
   const [data, name, method] = [last('data'), last('objective.name'), last('credit.method')];
-  const [tasks, turns] = [last('tasks.name'), last('turns.name')];
+  const [tasks, turns, prompts] = [last('tasks.name'), last('turns.name'), last('prompts.name')];
   const context = last('context.name');
   const [curation, shape] = [namedIn('curation', assignments), namedIn('credit.shape', assignments)];
   return {
@@ -86,6 +86,7 @@ function writtenChoices(set: readonly string[]): TrainSettings {
     ...((method !== undefined || shape) && { credit: { method, ...(shape && { shape }) } }),
     ...(tasks !== undefined && { tasks: { name: tasks } }),
     ...(turns !== undefined && { turns: { name: turns } }),
+    ...(prompts !== undefined && { prompts: { name: prompts } }),
     ...(context !== undefined && { context: { name: context } }),
   };
 }

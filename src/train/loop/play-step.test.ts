@@ -4,7 +4,7 @@ import { madeKey, playedEpisode } from '../../core/testing/made-episodes.ts';
 import { defineTasks } from '../../curation/task-source.ts';
 import type { GroupToPlay } from '../../rollout/collect.ts';
 import { batches } from '../batches/batches.ts';
-import { openCurations, openTasks, openTurns } from '../config/catalogue.ts';
+import { openCurations, openPrompts, openTasks, openTurns } from '../config/catalogue.ts';
 import { type TrainSettings, trainConfigSchema } from '../config/config.ts';
 import { Archive } from '../kit/archive.ts';
 import { type Learner, playOptions } from '../kit/learner.ts';
@@ -22,6 +22,8 @@ function learnerOf(settings: TrainSettings, outcomes: (group: number) => number[
     tasks: openTasks(config.tasks),
     turns: openTurns(config.turns),
     curations: openCurations(config.curation),
+    prompts: openPrompts(config.prompts),
+    instruction: { text: '' },
     archive: new Archive(async () => []),
     world: { roles: ['agent'], maxTurns: 1, tasks: () => ({ size: Infinity, at: (index: number) => index }) },
     engine: { capabilities: { contextLength: 10 }, version: 1 },
