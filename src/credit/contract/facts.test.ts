@@ -21,7 +21,7 @@ test('info without credit says nothing', () => {
 
 test('unknown fields and wrong values are refused', () => {
   expect(() => factsOf({ credit: { denze: 1 } }, 'Turn 0 of a')).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: Turn 0 of a has no setting "info.credit.denze". Allowed: info.credit.dense, info.credit.answerProbability, info.credit.informationGain, info.credit.calls, info.credit.progress, info.credit.features, info.credit.answer, info.credit.correct, info.credit.actionCount, info.credit.effectiveActions, info.credit.labelCorrect, info.credit.wellFormed, info.credit.counterfactual, info.credit.teacherGaps, info.credit.game, info.credit.entityShare, info.credit.goldenCalls, info.credit.neededCalls, info.credit.mode. Did you mean "info.credit.dense"?]`,
+    `[TurnwiseError: Turn 0 of a has no setting "info.credit.denze". Allowed: info.credit.dense, info.credit.answerProbability, info.credit.informationGain, info.credit.calls, info.credit.progress, info.credit.features, info.credit.answer, info.credit.correct, info.credit.actionCount, info.credit.effectiveActions, info.credit.labelCorrect, info.credit.response, info.credit.wellFormed, info.credit.counterfactual, info.credit.teacherGaps, info.credit.game, info.credit.entityShare, info.credit.goldenCalls, info.credit.neededCalls, info.credit.mode. Did you mean "info.credit.dense"?]`,
   );
   expect(() =>
     factsOf({ credit: { answerProbability: 2 } }, 'Turn 0 of a'),

@@ -43,7 +43,7 @@ export function SettingsCard({ run, isLive }: SettingsCardProps) {
     ({ key, differs, value }) => mattering.includes(key) && !differs && value !== '',
   );
   return (
-    <section class="card settings" aria-label="Configuration">
+    <section ref={holder} class="card settings" aria-label="Configuration">
       <h2>Configuration</h2>
       <p class="ink2">
         {known
