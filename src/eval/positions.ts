@@ -3,13 +3,12 @@
  * is hidden. Positions are walked once, however many games lead to them: TicTacToe has 549,946 histories and 5478 positions.
  */
 
-import { TurnwiseError } from '../core/errors.ts';
 import { canonicalJson, type Json } from '../core/json/json.ts';
-import { Rng } from '../core/rng.ts';
 import type { Split } from '../env/environment.ts';
 import type { Game } from '../env/game.ts';
 import type { Role } from '../env/session.ts';
 import { distribution, type InformationSet, type Strategy } from './exploitability.ts';
+import { WalkableGame } from './walkable-game.ts';
 
 /** A position with what each action leads to, which other positions may lead to as well. */
 export interface Position {
@@ -43,13 +42,7 @@ export function gamePositions<Task, State>(
   split: Split = 'test',
   mostPositions: number = MOST_POSITIONS,
 ): PositionGraph {
-  const [first, second, third] = game.roles;
-  const tasks = game.tasks(split);
-  if (first === undefined || second === undefined || third !== undefined)
-    throw unfit(game.name, `the roles ${game.roles.join(', ')}`, 'games of two roles');
-  if (!Number.isFinite(tasks.size)) throw unfit(game.name, 'endless tasks', 'a finite task set');
-  const rng = Rng.of('positions');
-  const untouched = rng.state.join();
+  const walkable = new WalkableGame(game, split, 'positions');
   const known = new Map<string, { readonly position: Position; readonly goesOn: string }>();
   const over: Position = { moves: [] };
   const keyOf = (state: State, role: Role | undefined): string =>
@@ -59,29 +52,18 @@ export function gamePositions<Task, State>(
     const role = game.toMove(state);
     if (role === undefined) return over;
     const key = keyOf(state, role);
-    const actions = game.actions?.(state, role);
-    if (actions === undefined || actions.length === 0)
-      throw unfit(game.name, 'a state without listed actions', 'games that list their actions');
-    const steps = actions.map((action) => {
-      const { state: next, rewards } = game.step(state, role, action, rng);
-      const [gain, loss] = [rewards[first] ?? 0, rewards[second] ?? 0];
-      if (Math.abs(gain + loss) > 1e-9)
-        throw new TurnwiseError('game-not-zero-sum', {
-          what: `The rewards of "${game.name}" do not cancel`,
-          seen: `${gain} and ${loss} after ${action} in ${key}`,
-        });
-      return { next, payoff: gain };
-    });
+    const actions = walkable.actions(state, role);
+    const steps = actions.map((action) => walkable.step(state, role, action, key));
     const messages = game.observe(state, role);
     const leadsTo = steps.map(({ next, payoff }) => [payoff, keyOf(next, game.toMove(next))]);
     const goesOn = canonicalJson([actions, messages, leadsTo] as unknown as Json);
     const before = known.get(key);
     if (before !== undefined) {
       if (before.goesOn === goesOn) return before.position;
-      throw unfit(game.name, `two positions that are one in ${key}`, 'games in which nothing is hidden');
+      throw walkable.refusal(`two positions that are one in ${key}`, 'games in which nothing is hidden');
     }
     if (known.size === mostPositions)
-      throw unfit(game.name, `more than ${mostPositions} positions`, 'games with fewer');
+      throw walkable.refusal(`more than ${mostPositions} positions`, 'games with fewer');
     const moves: { position: Position; payoff: number }[] = [];
     const position: Position = { set: { key, role, actions, past: [], messages }, moves };
     known.set(key, { position, goesOn });
@@ -89,11 +71,9 @@ export function gamePositions<Task, State>(
     return position;
   };
 
-  const roots = Array.from({ length: tasks.size }, (_, index) => visit(game.start(tasks.at(index), rng)));
-  if (rng.state.join() !== untouched)
-    throw unfit(game.name, 'chance during the game', 'games with all chance in their tasks');
+  const roots = walkable.roots(visit);
   return {
-    roles: [first, second],
+    roles: walkable.roles,
     informationSets: [...known.values()].map(({ position }) => position.set!),
     roots,
   };
@@ -133,12 +113,4 @@ function solved({ roles, roots }: PositionGraph, strategy: Strategy, best: Role 
     return found;
   };
   return roots.reduce((sum, root) => sum + value(root), 0) / roots.length;
-}
-
-function unfit(name: string, seen: string, allowed: string): TurnwiseError {
-  return new TurnwiseError('game-not-enumerable', {
-    what: `The positions of "${name}" cannot be walked`,
-    seen,
-    allowed,
-  });
 }
