@@ -11,7 +11,7 @@ import { median } from './sampling.ts';
 import { smol } from './shapes.ts';
 
 /** Tokens of a completion. */
-const tokens = 64;
+const tokens = 32;
 const rounds = 3;
 /** A prompt as environments in natural wording write it: most of it is the same in all episodes. */
 const prompt = { shared: 400, own: 50, rows: 16 } as const;
@@ -27,7 +27,9 @@ export async function benchDecoding(threads: number): Promise<Readonly<Record<st
   try {
     for (const rows of [1, 16, 64]) {
       process.stderr.write(`sampling ${rows} rows\n`);
-      results[`${rows} rows`] = await beside(engine, rows, threads);
+      const figures = await beside(engine, rows, threads);
+      results[`${rows} rows`] = figures;
+      process.stderr.write(`${JSON.stringify(figures)}\n`);
     }
     results[`reading ${prompt.rows} prompts of ${prompt.shared + prompt.own}`] = {
       alikeSeconds: await readingSeconds(engine, prompt.shared),
