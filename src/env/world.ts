@@ -110,6 +110,15 @@ export function canRepeat({
   return agent === undefined && (pure === true || repeats === true);
 }
 
+/** Why a finished episode cannot be gone on with from one of its turns: an agent's own code asks the model, or the world is not pure. */
+export type Unrepeatable = 'agent' | 'impure';
+
+/** Undefined where every turn can be reached again. */
+export function unrepeatableOf({ agent, pure }: Pick<World, 'agent' | 'pure'>): Unrepeatable | undefined {
+  if (agent !== undefined) return 'agent';
+  return pure ? undefined : 'impure';
+}
+
 /** The solutions that a world knows of a task: none where it knows none, and where its own code fails: what cannot be told is no reason to end a run. */
 export function truthsOf({ truth }: Pick<World, 'truth'>, task: Json): readonly string[] {
   let given: unknown;

@@ -5,6 +5,7 @@ import { TurnwiseError } from '../core/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import { testTasksOf } from '../env/tasks/practised.ts';
+import { unrepeatableOf } from '../env/world.ts';
 import { withUserCode } from '../rollout/node/stray-errors.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { commandIn } from '../store/runs.ts';
@@ -243,6 +244,7 @@ async function begin(
     scorers = await openScorers(control, parts, { engine: opened, open });
     let learner = learnerOf(withProposer(parts, control), critic, seats, scorers, control);
     requireKnownPrompts(learner);
+    const unrepeatable = unrepeatableOf(world);
     io = await openIo(control, run, learner, 0, () => agentRun?.gateway.ignored ?? {});
     io.event({
       type: 'start',
@@ -257,6 +259,7 @@ async function begin(
       identity: identityOf(card),
       version,
       testTasks: testTasksOf(world),
+      ...(unrepeatable && { unrepeatable }),
       turnTokens: learner.renderer.maxTurnTokens,
       ...(config.engine === 'embedded' && { runtime }),
     });

@@ -2,6 +2,7 @@
 
 import type { Json } from '../../core/json/json.ts';
 import type { TestTasks } from '../../env/tasks/practised.ts';
+import type { Unrepeatable } from '../../env/world.ts';
 import type { EvaluationResult } from '../../eval/evaluate.ts';
 
 export type { EvaluationResult } from '../../eval/evaluate.ts';
@@ -81,6 +82,8 @@ export type StoredEvent =
       readonly turnTokens?: number;
       /** What computes, with its version, where this process holds the weights. */
       readonly runtime?: string;
+      /** Why its episodes cannot be gone on with from a turn. Absent where they can. */
+      readonly unrepeatable?: Unrepeatable;
     }
   | EstimateEvent
   | {

@@ -57,6 +57,17 @@ describe.skipIf(isMissing)('in a browser', () => {
     await opened.close();
   });
 
+  test('an agent’s episode says why nobody can go on from its turns', async () => {
+    const { page, wrong, close } = await viewer.open('/runs/hostile/steps/1/groups/0/0');
+    const reason = 'An agent’s own code asks the model: its episodes cannot be taken back to a turn.';
+    await page.locator(`text=${reason}`).waitFor();
+    const fork = page.locator('button', { hasText: 'Fork at turn' });
+    expect([await fork.isDisabled(), await fork.getAttribute('title')]).toEqual([true, reason]);
+    expect(await page.locator('.state-card, .measure').count()).toBe(0);
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
   test('an episode is measured: a value for each turn, and nothing is stored', {
     timeout: 90_000,
   }, async () => {

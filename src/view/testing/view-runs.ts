@@ -152,6 +152,7 @@ async function makeHostileRun(root: string): Promise<void> {
     identity: markup,
     version: '0.1.0',
     base: hostileText,
+    unrepeatable: 'agent',
   });
   run.events.append({ type: 'phase', phase: 'train', steps: 4 });
   run.events.append({

@@ -278,7 +278,7 @@ function placeEnds(chart: uPlot, { lines, band, xs }: ChartProps, ends: HTMLElem
     place.textContent = number(xs[at]);
     place.className = 'end ink2';
     place.style.top = '0';
-    place.style.left = `${chart.valToPos(xs[at]!, 'x') + bbox.left / devicePixelRatio + 4}px`;
+    place.style.left = `${chart.valToPos(xs[at]!, 'x') + bbox.left / devicePixelRatio + 8}px`;
     labels.push(place);
   }
   ends.replaceChildren(...labels);

@@ -33,6 +33,7 @@ import { RawRecord } from './raw-record.tsx';
 import { StateCard } from './state-card.tsx';
 import { Timeline } from './timeline.tsx';
 import { useEntropies } from './use-entropies.ts';
+import { useUnrepeatable } from './use-work.ts';
 
 interface EpisodePageProps extends GroupAt {
   readonly member: number;
@@ -87,6 +88,9 @@ function Body({ at, member, episode: stored, outline }: BodyProps) {
   const [ids, showIds] = useState(false);
   const [raw, showRaw] = useState(false);
   const credit = useCredit(at, episode);
+  const unrepeatable = useUnrepeatable(at);
+  const canFork = bundleStart === undefined && unrepeatable === undefined;
+  const fork = (): void => go(forkAddress(at, member, chosen ?? 0));
   const choose = (turn: number): void => {
     const held = Math.max(0, Math.min(turns.length - 1, turn));
     show({ turn: held + 1 });
@@ -103,7 +107,7 @@ function Body({ at, member, episode: stored, outline }: BodyProps) {
     { key: 'g', does: 'first turn', act: () => choose(0) },
     { key: 'G', does: 'last turn', act: () => choose(turns.length - 1) },
     { key: 'd', does: 'where it leaves the majority', act: () => leaves !== undefined && choose(leaves) },
-    { key: 'f', does: 'fork at the chosen turn', act: () => go(forkAddress(at, member, chosen ?? 0)) },
+    ...(canFork ? [{ key: 'f', does: 'fork at the chosen turn', act: fork }] : []),
     { key: 'i', does: 'token ids', act: () => showIds(!ids) },
     { key: 'r', does: 'raw record', act: () => showRaw(!raw) },
     ...scales.map((name, index) => ({
@@ -130,8 +134,9 @@ function Body({ at, member, episode: stored, outline }: BodyProps) {
           {bundleStart === undefined && (
             <button
               type="button"
-              title="Go on from the chosen turn by yourself, or with a checkpoint"
-              onClick={() => go(forkAddress(at, member, chosen ?? 0))}
+              title={unrepeatable ?? 'Go on from the chosen turn by yourself, or with a checkpoint'}
+              disabled={!canFork}
+              onClick={fork}
             >
               Fork at turn {(chosen ?? 0) + 1} <kbd>f</kbd>
             </button>
@@ -175,11 +180,9 @@ function Body({ at, member, episode: stored, outline }: BodyProps) {
           {raw && <RawRecord path={groupQuery(at, `/members/${member}/raw`)} />}
         </Conversation>
         <div class="side-column">
-          {bundleStart === undefined && (
-            <StateCard at={at} episode={episode} member={member} chosen={chosen} />
-          )}
+          {canFork && <StateCard at={at} episode={episode} member={member} chosen={chosen} />}
           <CreditCard at={at} episode={episode} member={member} role={role} chosen={chosen} credit={credit} />
-          {bundleStart === undefined && (
+          {canFork && (
             <MeasureCard
               at={at}
               episode={episode}
@@ -192,7 +195,7 @@ function Body({ at, member, episode: stored, outline }: BodyProps) {
           {bundleStart === undefined && (
             <JudgementCard at={at} member={member} episode={episode} chosen={chosen} />
           )}
-          <FactsCard at={at} member={member} episode={episode} />
+          <FactsCard at={at} member={member} episode={episode} unrepeatable={unrepeatable} />
         </div>
       </div>
     </>

@@ -10,9 +10,11 @@ interface FactsCardProps {
   readonly at: GroupAt;
   readonly member: number;
   readonly episode: ShownEpisode;
+  /** Why nobody can go on from one of its turns. */
+  readonly unrepeatable: string | undefined;
 }
 
-export function FactsCard({ at, member, episode }: FactsCardProps) {
+export function FactsCard({ at, member, episode, unrepeatable }: FactsCardProps) {
   const { key, calls, outcome, stop, seconds, seats, label, scores, branchedFrom, task } = episode;
   const sampled = calls.reduce((sum, { tokens }) => sum + tokens, 0);
   const read = calls.reduce((sum, { context }) => sum + context, 0);
@@ -62,6 +64,7 @@ export function FactsCard({ at, member, episode }: FactsCardProps) {
           </div>
         ))}
       </dl>
+      {unrepeatable !== undefined && <p class="ink2 small">{unrepeatable}</p>}
       <details>
         <summary>Task</summary>
         <LongText cut={task} more={textQuery(at, member, 'task')} />

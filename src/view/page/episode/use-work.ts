@@ -41,16 +41,30 @@ export function useWork({ at, episode, member, work, wanted, checkpoint, continu
   return { events, problem, isDone: events.at(-1)?.kind === 'done' };
 }
 
+const useOverview = ({ run }: GroupAt): RunOverview | undefined =>
+  useLoaded<RunOverview>(bundleStart === undefined ? runPath(run) : undefined).value;
+
+/** Why nobody can go on from a turn of this run, in a sentence. Undefined where that can be done, or is not known. */
+export function useUnrepeatable(at: GroupAt): string | undefined {
+  switch (useOverview(at)?.history.start?.unrepeatable) {
+    case 'agent':
+      return 'An agent’s own code asks the model: its episodes cannot be taken back to a turn.';
+    case 'impure':
+      return 'This environment is not pure: its episodes cannot be taken back to a turn.';
+    default:
+      return undefined;
+  }
+}
+
 /** Checkpoints of the run, and the one whose weights are nearest to those that played. */
 export function useCheckpoints(
-  { run }: GroupAt,
+  at: GroupAt,
   { key, label }: ShownEpisode,
 ): {
   readonly all: readonly number[];
   readonly nearest: number | undefined;
 } {
-  const { value } = useLoaded<RunOverview>(bundleStart === undefined ? runPath(run) : undefined);
-  const all = value?.checkpoints ?? [];
+  const all = useOverview(at)?.checkpoints ?? [];
   const learned = label === 'training' ? key.step - 1 : key.step;
   return { all, nearest: nearestStored(all, learned) };
 }

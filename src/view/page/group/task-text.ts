@@ -16,10 +16,17 @@ export function taskText(task: Json, limit = 120): string {
     const pairs = Object.entries(fields).map(([key, value]) => `${key} ${flat(value)}`);
     return oneLine(pairs.join(', '), limit) || '(an empty task)';
   }
-  return oneLine(JSON.stringify(task), limit);
+  return oneLine(flat(task), limit) || '(an empty task)';
 }
 
-function flat(value: Json): string {
-  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(' ');
-  return typeof value === 'string' ? value : JSON.stringify(value);
+/** Deeper values are written as JSON. */
+const mostLevels = 8;
+
+/** Values without their names, since a line has no room for both: cards of a deck are `red 1, blue 2`. */
+function flat(value: Json, level = 0): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null || level === mostLevels) return JSON.stringify(value);
+  const parts = Object.values(value).map((part) => flat(part, level + 1));
+  const isList = Array.isArray(value) && value.some((one) => typeof one === 'object');
+  return parts.join(isList ? ', ' : ' ');
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { taskText } from '../group/task-text.ts';
 import { age, duration, number, share, signed, size } from './format.ts';
 import { oneLine, safeText } from './safe-text.ts';
 
@@ -57,4 +58,16 @@ test('nothing in a text can steer, hide or turn', () => {
       expect(oneLine(text, 20).length).toBeLessThanOrEqual(20);
     }),
   );
+});
+
+test('a task in a line: what it asks, else its values', () => {
+  const cards = [
+    { colour: 'red', rank: '1' },
+    { colour: 'blue', rank: '2' },
+  ];
+  expect(taskText({ question: 'How many?', id: 3 })).toBe('How many?');
+  expect(taskText(cards)).toBe('red 1, blue 2');
+  expect(taskText({ deck: cards, start: [0, 1] })).toBe('deck red 1, blue 2, start 0 1');
+  expect(taskText(7)).toBe('7');
+  expect(taskText([])).toBe('(an empty task)');
 });
