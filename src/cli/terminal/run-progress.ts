@@ -118,7 +118,7 @@ export class RunProgress {
       const { done, total } = this.waiting;
       const since = (now - this.#doingSince) / 1000;
       if (done > 0) return (since / done) * (total - done);
-      const estimated = this.#estimate && this.#estimate.seconds.episode * total;
+      const estimated = this.#estimate && this.#episodeSeconds(this.#estimate) * total;
       return estimated === undefined || estimated < since ? undefined : estimated - since;
     }
     const done = this.step - this.#firstStep;
@@ -129,6 +129,11 @@ export class RunProgress {
     return this.phase === 'clone' && imitating
       ? (imitating / this.steps) * (this.steps - this.step)
       : undefined;
+  }
+
+  /** Before imitation episodes are as long as they may be. */
+  #episodeSeconds({ seconds: { episode, unpractised = episode } }: EstimateEvent): number {
+    return this.phase === 'clone' && this.step === 0 ? unpractised : episode;
   }
 
   /** What it waits for, in words. */

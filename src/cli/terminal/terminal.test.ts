@@ -123,7 +123,7 @@ describe('on a terminal', () => {
       type: 'estimate',
       seconds: {
         ...{ reading: 4, sampling: 8, learning: 15, step: 27 },
-        ...{ episode: 0.2, imitating: 60, evaluating: 50, total: 650 },
+        ...{ episode: 0.2, unpractised: 0.4, imitating: 60, evaluating: 50, total: 650 },
       },
       memory: { needed: 2.6e9, free: 20e9 },
       evaluation: { tasks: 20, finalTasks: 64 },
@@ -138,7 +138,7 @@ describe('on a terminal', () => {
       "  a step takes about 27s: 4.0s reading, 8.0s sampling, 15s learning, imitation about 1m 00s, the run about 10m 50s
         about 2.6 GB of memory, of 20 GB free; evaluations play 64 tasks before and after, 20 along the way
 
-        phase      evaluating before training, 8.8s left
+        phase      evaluating before training, 22s left
         waits for  64 episodes, 0 done, 2.40k tokens at 600/s
       "
     `);

@@ -77,13 +77,13 @@ test('evaluations take at most a tenth of the run, unless their sizes are set', 
       evaluation: { every: 10, tasks: 0, finalTasks: 0 },
       clone: { steps: 16 },
     });
-    const { tasks, finalTasks } = evaluationSizes(config, seconds, 10 / 64);
-    const episodes = finalTasks + 2 * (2 * finalTasks + (steps / 10 - 1) * tasks);
+    const { tasks, finalTasks } = evaluationSizes(config, seconds, 10 / 64, 20 / 64);
+    const episodes = 2 * finalTasks + 2 * (2 * finalTasks + (steps / 10 - 1) * tasks);
     expect((episodes * 10) / 64 / (steps * 30)).toBeLessThanOrEqual(0.1);
     expect(tasks).toBeGreaterThan(8);
   }
   const set = configOf({ steps: 4, evaluation: { tasks: 300, finalTasks: 700 } });
-  expect(evaluationSizes(set, seconds, 10 / 64)).toEqual({ tasks: 300, finalTasks: 700 });
+  expect(evaluationSizes(set, seconds, 10 / 64, 20 / 64)).toEqual({ tasks: 300, finalTasks: 700 });
 });
 
 test('a step is as long as its parts, and what prompts begin with is read and learned from once', () => {

@@ -30,21 +30,26 @@ export function estimateOf(
   memory: MemoryEstimate,
   free: number,
 ): EstimateEvent {
-  const { config } = learner;
+  const { config, renderer, world } = learner;
   const work = workloadOf(learner, demonstrations);
   const seconds = stepSeconds(work, timing, config);
   const episode = episodeSeconds(work, timing, seconds);
-  const evaluation = evaluationSizes(config, seconds, episode);
+  const limits = { written: renderer.maxTurnTokens, turns: config.rollout.maxTurns || world.maxTurns };
+  const unpractised = { ...work, ...limits };
+  const first = episodeSeconds(unpractised, timing, stepSeconds(unpractised, timing, config));
+  const evaluation = evaluationSizes(config, seconds, episode, first);
   const step = seconds.reading + seconds.sampling + seconds.learning;
   const imitated = work.common + config.clone.batch * (work.longest - work.common);
   const imitating = config.clone.steps * imitated * timing.learnToken;
-  const evaluating = evaluatedEpisodes(config, evaluation) * episode;
+  const startEpisodes = config.clone.steps > 0 ? evaluation.finalTasks : 0;
+  const evaluating = startEpisodes * first + evaluatedEpisodes(config, evaluation) * episode;
   return {
     type: 'estimate',
     seconds: {
       ...seconds,
       step,
       episode,
+      unpractised: first,
       imitating,
       evaluating,
       total: imitating + evaluating + config.steps * step,
@@ -83,13 +88,12 @@ export function episodeSeconds(
 const during = ({ evaluation, steps }: Pick<TrainConfig, 'evaluation' | 'steps'>): number =>
   evaluation.every === 0 ? 0 : Math.max(0, Math.ceil(steps / evaluation.every) - 1);
 
-/** Episodes of all evaluations: before, during and after, and sampled ones before imitation. */
+/** Episodes of the evaluations before, during and after reinforcement. */
 function evaluatedEpisodes(
   config: Pick<TrainConfig, 'evaluation' | 'steps' | 'clone'>,
   { tasks, finalTasks }: EstimateEvent['evaluation'],
 ): number {
-  const first = config.clone.steps > 0 ? finalTasks : 0;
-  return first + WAYS * (2 * finalTasks + during(config) * tasks);
+  return WAYS * (2 * finalTasks + during(config) * tasks);
 }
 
 /** Tasks of evaluations: as they are set, or as many as fit. */
@@ -97,9 +101,12 @@ export function evaluationSizes(
   config: Pick<TrainConfig, 'evaluation' | 'steps' | 'clone'>,
   { reading, sampling, learning }: StepSeconds,
   episode: number,
+  unpractised: number,
 ): EstimateEvent['evaluation'] {
-  const affordable = (EVALUATION_SHARE * config.steps * (reading + sampling + learning)) / episode;
-  const fitting = Math.floor(affordable / evaluatedEpisodes(config, { tasks: 1, finalTasks: 1 }));
+  const affordable = EVALUATION_SHARE * config.steps * (reading + sampling + learning);
+  const start = config.clone.steps > 0 ? unpractised : 0;
+  const eachTask = start + evaluatedEpisodes(config, { tasks: 1, finalTasks: 1 }) * episode;
+  const fitting = Math.floor(affordable / eachTask);
   const chosen = Math.min(TASKS.most, Math.max(TASKS.least, fitting));
   const { tasks, finalTasks } = config.evaluation;
   return { tasks: tasks || chosen, finalTasks: finalTasks || chosen };

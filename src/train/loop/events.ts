@@ -50,7 +50,10 @@ export interface EstimateEvent {
       'reading' | 'sampling' | 'learning' | 'step' | 'episode' | 'imitating' | 'evaluating' | 'total',
       number
     >
-  >;
+  > & {
+    /** Of an episode before imitation: the model knows no end yet, and writes and plays to the limits. */
+    readonly unpractised?: number;
+  };
   /** In bytes: at its peak, and free on this machine. */
   readonly memory: { readonly needed: number; readonly free: number };
   /** Tasks of the evaluations of this run. */
