@@ -38,6 +38,6 @@ test.each(names)('%s keeps the laws in each of its options', { timeout: 180_000 
   const { world } = (await import(`./${name}/index.ts`)) as { readonly world: WorldFactory };
   expect(world.name).toBe(name);
   // Rules of chess.js, and a search after every step.
-  const isSlow = ['chess-endgames', 'missions'].includes(name);
+  const isSlow = ['chess', 'chess-endgames', 'missions'].includes(name);
   await environmentLaws(world, isSlow ? { episodes: 20 } : {});
 });

@@ -17,10 +17,8 @@ test('scores of the repository of LMRL-Gym are normalised as in its paper', () =
   expect(normalised(-83, maze)).toBe(50);
 });
 
-test('every task has players and a least return, or says why it is missing', () => {
-  for (const { environment, players, least, missing, paper } of TASKS) {
-    expect(environment === undefined).toBe(missing !== undefined);
-    if (environment !== undefined) expect([typeof players, typeof least]).toEqual(['string', 'number']);
+test('every task has the scores of the paper', () => {
+  for (const { paper } of TASKS) {
     expect(Object.keys(paper)).toEqual(METHODS.filter((method) => method !== 'archer'));
   }
 });

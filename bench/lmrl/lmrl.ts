@@ -74,7 +74,7 @@ export async function benchLmrl(names: readonly string[], options: LmrlOptions):
       for (const task of TASKS) {
         const cell = `${task.name}/${method}`;
         const isNamed = names.length === 0 || [task.name, method, cell].some((one) => names.includes(one));
-        if (task.environment === undefined || !isNamed) continue;
+        if (!isNamed) continue;
         if (!again && existsSync(cellFile(task.name, method))) continue;
         if ((performance.now() - began) / 1000 > seconds) {
           left.push(cell);
@@ -124,13 +124,13 @@ export function readLmrl(folder: string): LmrlRow[] {
 async function dataset(task: LmrlTask, scratch: string): Promise<string> {
   const file = join(scratch, `${task.name}.jsonl`);
   if (existsSync(file)) return file;
-  const world = createWorld(await findEnvironment(task.environment!), task.set ?? []);
+  const world = createWorld(await findEnvironment(task.environment), task.set ?? []);
   const { signal } = new AbortController();
-  const players = parsePlayers(task.players!);
+  const players = parsePlayers(task.players);
   const rows = await mixedRows(world, { players, episodes: EPISODES, seed: SEED, signal });
   writeRows(file, rows);
   const expert = (await measurePlayer(world, 'expert', EXPERT_EPISODES)).outcome;
-  store(dataFile(task.name), { ...returnStatistics(rows), players: task.players!, seed: SEED, expert });
+  store(dataFile(task.name), { ...returnStatistics(rows), players: task.players, seed: SEED, expert });
   return file;
 }
 
@@ -146,7 +146,7 @@ async function run(
   const settings = [`seed=${SEED}`, 'threads=1', 'evaluation.every=0', ...options, ...set];
   const shown = `turnwise train ${task.environment} --recipe ${recipe} ${settings.map((one) => `--set ${one}`).join(' ')} --set data=FILE`;
   const runs = join(scratch, `${task.name}-${method}`);
-  const words = ['train', task.environment!, '--recipe', recipe, '--runs', runs, '--name', 'run', '--json'];
+  const words = ['train', task.environment, '--recipe', recipe, '--runs', runs, '--name', 'run', '--json'];
   const began = performance.now();
   const { code, errors } = await ended(
     [...words, ...[...settings, `data=${data}`].flatMap((one) => ['--set', one])],

@@ -14,10 +14,9 @@ const TITLES: Readonly<Record<Method, string>> = {
 
 export function lmrlPage(rows: readonly LmrlRow[]): string {
   const run = rows.flatMap(({ cells }) => Object.values(cells)).length;
-  const worlds = rows.filter(({ task }) => task.environment !== undefined).length;
   return `# LMRL-Gym's table
 
-\`npm run bench -- lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--again]\` writes this page: ${run} of ${worlds * METHODS.length} cells were run. Each is one seed, a small word model
+\`npm run bench -- lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--again]\` writes this page: ${run} of ${rows.length * METHODS.length} cells were run. Each is one seed, a small word model
 made from the dataset, on 1000 episodes by scripted players of different quality ([the command](data.md#the-command)). Scores are normalised as in the paper (arXiv 2311.18232):
 0 is the least return, 50 the mean of the dataset, 100 the scripted expert. In brackets are the paper's scores of GPT-2 agents on its own data: other models, worlds of other
 sizes and another 100, so only the order of methods may be compared. One seed has no interval between seeds; nothing was tuned.
@@ -27,15 +26,12 @@ sizes and another 100, so only the order of methods may be compared. One seed ha
 ${rows.map((row) => `| ${row.task.title} | ${METHODS.map((method) => shown(row, method)).join(' | ')} |`).join('\n')}
 
 \`–\` was not run. PPO begins by imitating the dataset and then plays; all others see the dataset alone. ArCHer (arXiv 2402.19446) came after the paper, and has no score there.
-${rows
-  .flatMap(({ task }) => (task.missing ? [`${task.title} has no row of ours: ${task.missing}.`] : []))
-  .join('\n')}
 
 ## Datasets
 
 | task | players | mean return by player | least, mean, most | success | 0 and 100 of the scale |
 | --- | --- | --- | --- | --- | --- |
-${rows.flatMap(({ task, dataset }) => (dataset ? [datasetRow(task.title, dataset, task.least!)] : [])).join('\n')}
+${rows.flatMap(({ task, dataset }) => (dataset ? [datasetRow(task.title, dataset, task.least)] : [])).join('\n')}
 
 ## Cell by cell
 
@@ -57,7 +53,7 @@ function shown({ task, dataset, cells }: LmrlRow, method: Method): string {
   const theirs = task.paper[method] === undefined ? '' : ` (${task.paper[method].toFixed(1)})`;
   if (cell === undefined || dataset === undefined) return `–${theirs}`;
   if ('failed' in cell) return `failed${theirs}`;
-  const scale = { least: task.least!, mean: dataset.mean, most: dataset.expert };
+  const scale = { least: task.least, mean: dataset.mean, most: dataset.expert };
   return `${normalised(cell.return, scale).toFixed(1)}${theirs}`;
 }
 

@@ -8,14 +8,12 @@ export interface LmrlTask {
   readonly name: string;
   /** As the paper calls it. */
   readonly title: string;
-  /** Absent: no world here, and why. */
-  readonly environment?: string;
-  readonly missing?: string;
+  readonly environment: string;
   readonly set?: readonly string[];
   /** As `turnwise data play --players` reads them. */
-  readonly players?: string;
+  readonly players: string;
   /** The return of an agent that does nothing right. */
-  readonly least?: number;
+  readonly least: number;
   /** Normalised scores of the paper (arXiv 2311.18232, table 2), GPT-2 agents; `online filtered BC` is not among ours. */
   readonly paper: Readonly<Partial<Record<Method, number>>>;
 }
@@ -75,7 +73,9 @@ export const TASKS: readonly LmrlTask[] = [
   {
     name: 'chess',
     title: 'Chess',
-    missing: 'there is no whole game of chess here',
+    environment: 'chess',
+    players: 'expert,expert~0.3=2,beginner=2',
+    least: -1,
     paper: paper(47.2, 42.9, 46.5, 47.3, 48.0),
   },
   {

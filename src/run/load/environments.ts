@@ -27,6 +27,7 @@ const loaders: Readonly<Record<string, () => Promise<WorldFactory>>> = {
   'mini-hanabi': async () => (await import('../../../envs/mini-hanabi/index.ts')).world,
   'twenty-questions': async () => (await import('../../../envs/twenty-questions/index.ts')).world,
   'guess-my-city': async () => (await import('../../../envs/guess-my-city/index.ts')).world,
+  chess: async () => (await import('../../../envs/chess/index.ts')).world,
   'chess-endgames': async () => (await import('../../../envs/chess-endgames/index.ts')).world,
   'car-dealer': async () => (await import('../../../envs/car-dealer/index.ts')).world,
   negotiation: async () => (await import('../../../envs/negotiation/index.ts')).world,
