@@ -187,6 +187,7 @@ MAKERS = {
     "open-spiel connect_four": lambda: OpenSpiel("connect_four"),
     "open-spiel hanabi": lambda: OpenSpiel("hanabi(players=2,colors=2,ranks=2,hand_size=3,max_information_tokens=3,max_life_tokens=3)"),
     "pettingzoo tictactoe_v3": lambda: PettingZoo("tictactoe_v3"),
+    "pettingzoo chess_v6": lambda: PettingZoo("chess_v6"),
     "pettingzoo connect_four_v3": lambda: PettingZoo("connect_four_v3"),
     "textarena GuessTheNumber-v0": lambda: TextArena("GuessTheNumber-v0", 1, digits(1, 20)),
     "textarena Mastermind-v0": lambda: TextArena("Mastermind-v0", 1, digits(4, 6)),

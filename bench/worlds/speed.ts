@@ -32,6 +32,7 @@ const ORIGINALS: Readonly<Record<string, readonly string[]>> = {
   leduc: ['open-spiel leduc_poker'],
   'liars-dice': ['open-spiel liars_dice'],
   tictactoe: ['pettingzoo tictactoe_v3', 'open-spiel tic_tac_toe'],
+  chess: ['pettingzoo chess_v6'],
   'connect-four': ['pettingzoo connect_four_v3', 'open-spiel connect_four'],
   'mini-hanabi': ['open-spiel hanabi'],
   'guess-number': ['textarena GuessTheNumber-v0'],

@@ -20,7 +20,8 @@ export interface Tail {
 const chunkBytes = 4 * 2 ** 20;
 /** How lines begin that are only metrics, which metrics.bin has too. */
 const metricLines = ['{"type":"step",', '{"type":"clone",'].map((text) => Buffer.from(text));
-const opensGeneration = Buffer.from('"keeps":');
+/** What makes a line more than metrics: it opens a generation, or tells how imitation went. */
+const tellsMore = ['"keeps":', '"clone/checked_episodes":'].map((text) => Buffer.from(text));
 
 export class EventTail {
   readonly #path: string;
@@ -119,5 +120,5 @@ export class EventTail {
 
 function isOnlyMetrics(line: Buffer): boolean {
   const begins = metricLines.some((head) => line.subarray(0, head.length).equals(head));
-  return begins && !line.includes(opensGeneration);
+  return begins && !tellsMore.some((text) => line.includes(text));
 }

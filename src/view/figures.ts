@@ -35,7 +35,12 @@ export function figuresOf({ latest, history, failed, episodes, metrics }: RunOve
     {
       name: 'Groups that teach',
       value: constant === null || constant === undefined ? '—' : `${Math.round(100 * (1 - constant))} %`,
-      note: constant === undefined ? 'the recipe compares none' : 'the rest have equal returns',
+      note:
+        constant !== undefined
+          ? 'the rest have equal returns'
+          : history.step === 0
+            ? 'no step yet'
+            : 'the recipe compares none',
       ...(constant === 1 && {
         alarm: 'In the last step all members of each group had the same return, so nothing was learned.',
       }),

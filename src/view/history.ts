@@ -26,9 +26,24 @@ export interface Warning {
   readonly time: number;
 }
 
+/** How the policy played while it imitated: at step 0 before that, on held-out tasks. */
+export interface ImitationCheck {
+  readonly step: number;
+  readonly success: number;
+  readonly validShare: number;
+  readonly episodes: number;
+}
+
 export interface History {
   readonly start?: Start;
   readonly phase?: Phase;
+  /** What a step was estimated to take, in seconds. */
+  readonly stepEstimate?: number;
+  readonly imitation?: {
+    readonly step: number;
+    readonly steps: number;
+    readonly checks: readonly ImitationCheck[];
+  };
   /** The last step that was learned from, and how many there will be. */
   readonly step: number;
   readonly steps: number;
@@ -66,6 +81,10 @@ export function withEvent(history: History, event: TimedEvent): History {
         phase: event.phase,
         steps: event.phase === 'train' ? (event.steps ?? 0) : timed.steps,
       };
+    case 'estimate':
+      return { ...timed, stepEstimate: event.seconds.step };
+    case 'clone':
+      return { ...timed, imitation: imitated(timed, event) };
     case 'step':
       return { ...timed, step: event.step, steps: event.steps, spent: event.spent };
     case 'evaluation': {
@@ -83,6 +102,17 @@ export function withEvent(history: History, event: TimedEvent): History {
     default:
       return timed;
   }
+}
+
+function imitated(
+  { imitation }: History,
+  { step, steps, metrics }: Extract<StoredEvent, { readonly type: 'clone' }>,
+): NonNullable<History['imitation']> {
+  const before = imitation?.checks ?? [];
+  const episodes = metrics['clone/checked_episodes'];
+  const { 'clone/success': success = 0, 'clone/valid_share': validShare = 0 } = metrics;
+  const checks = episodes === undefined ? before : [...before, { step, success, validShare, episodes }];
+  return { step, steps, checks };
 }
 
 /** An event that opens a generation voids what came after the checkpoint that it goes on from. */

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findBrowser, noBrowser, required } from '../../../tools/browser.ts';
 import { start } from '../../exports/train.ts';
 import { version } from '../../run/version.ts';
+import { RunDirectory } from '../../store/run-directory.ts';
 import { annotate, readAnnotations } from '../server/annotations.ts';
 import { Groups } from '../server/groups.ts';
 import { RunsFolder } from '../server/runs-folder.ts';
@@ -55,6 +56,36 @@ describe.skipIf(isMissing)('in a browser', () => {
     await page.locator('text=8 of 8 steps').waitFor();
     expect(wrong).toEqual([]);
     await opened.close();
+  });
+
+  test('a run that has not begun to reinforce says what goes on, and how imitation went', async () => {
+    const run = RunDirectory.create({
+      ...{ root, name: 'starting', version, recipe: 'rloo', config: { seed: 1 } },
+      world: { name: 'js-tasks', source: 'js-tasks' },
+    });
+    const start = { run: 'starting', environment: 'js-tasks', recipe: 'rloo', seed: 1, vocabulary: 10 };
+    run.events.append({ type: 'start', ...start, identity: 'x', version });
+    run.events.append({ type: 'phase', phase: 'clone', steps: 16 });
+    const checked = { 'clone/valid_share': 0.09, 'clone/success': 0, 'clone/checked_episodes': 100 };
+    run.events.append({ type: 'clone', step: 0, steps: 16, metrics: checked });
+    const { page, wrong, close } = await viewer.open('/runs/starting');
+    const card = page.locator('section[aria-label="Step"]');
+    await card.locator('h2', { hasText: 'Imitating the expert, step 0 of 16' }).waitFor();
+    expect(await card.locator('tbody').innerText()).toMatch(/^untrained\s+0\.00\s+0\.09\s+100$/);
+    run.events.append({ type: 'clone', step: 1, steps: 16, metrics: { 'clone/loss': 0.7 } });
+    await card.locator('h2', { hasText: 'step 1 of 16' }).waitFor();
+    const again = { ...checked, 'clone/success': 0.3125, 'clone/checked_episodes': 32 };
+    run.events.append({ type: 'clone', step: 12, steps: 16, metrics: again });
+    run.events.append({ type: 'clone', step: 13, steps: 16, metrics: { 'clone/loss': 0.7 } });
+    run.events.append({ type: 'phase', phase: 'train', steps: 60 });
+    await card.locator('h2', { hasText: 'Reinforcing: its first step' }).waitFor();
+    // Also for whoever opens it now.
+    await page.reload();
+    await card.locator('tr', { hasText: 'imitated 12 steps' }).waitFor();
+    expect(await card.locator('tbody tr').count()).toBe(2);
+    expect(wrong).toEqual([]);
+    await close();
+    await run.close();
   });
 
   test('an agent’s episode says why nobody can go on from its turns', async () => {

@@ -125,14 +125,23 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
     width,
     height,
     legend: { show: false },
-    padding: [8, hasLabels && width > narrow ? 138 : hasLabels ? 66 : 4, axes ? 0 : 2, axes ? 0 : 2],
+    padding: [
+      8,
+      hasLabels && width > narrow ? 138 : hasLabels ? 66 : 4,
+      // Without points there is no x-axis, whose room holds half of the lowest mark of the other.
+      () => (!axes ? 2 : latest.current.xs.length > 0 ? 0 : 8),
+      axes ? 0 : 2,
+    ],
     cursor: {
       y: false,
       points: { show: false },
       drag: { x: false, y: false },
       sync: { key: cursorKey, scales: ['x', null], setSeries: false },
     },
-    scales: { x: { time: false }, y: { range: () => [...latest.current.range] as [number, number] } },
+    scales: {
+      x: { time: false, range: wideEnough },
+      y: { range: () => [...latest.current.range] as [number, number] },
+    },
     axes: axes
       ? [
           {
@@ -197,6 +206,12 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
     },
   };
 }
+
+/** A single point is at the left, with one step of room. */
+const wideEnough = (_: uPlot, low: number, high: number): [number, number] => [
+  low,
+  low === high ? low + 1 : high,
+];
 
 function drawOver(chart: uPlot, props: ChartProps, ends: HTMLElement | null): void {
   const { lines, marks = [], beyond } = props;

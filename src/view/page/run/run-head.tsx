@@ -98,7 +98,7 @@ function facts({ world, recipe, history }: RunOverview): string[] {
     ...(start?.adapter === undefined ? [] : [`${size(start.adapter)} in the adapter`]),
     ...(start?.base === undefined ? [] : [oneLine(start.base, 40)]),
     ...(start?.server === undefined ? [] : [oneLine(start.server, 40)]),
-    steps > 0 ? `${count(step)} of ${count(steps)} steps` : `${count(step)} steps`,
+    ...(steps > 0 ? [`${count(step)} of ${count(steps)} steps`] : step > 0 ? [`${count(step)} steps`] : []),
     duration(seconds),
   ];
 }

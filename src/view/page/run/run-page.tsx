@@ -19,6 +19,7 @@ import { RunHead } from './run-head.tsx';
 import { nearestStored, useViewKeys, viewOf } from './run-view.ts';
 import { SettingsCard } from './settings-card.tsx';
 import { SmallCharts } from './small-charts.tsx';
+import { StartCard } from './start-card.tsx';
 import { StepCard } from './step-card.tsx';
 import { barsOf, byInterest, groupsOf } from './step-summary.ts';
 import { SuccessChart } from './success-chart.tsx';
@@ -99,13 +100,7 @@ function Body({ overview, curves, version }: BodyProps) {
       <div class="main-and-side">
         <SuccessChart overview={overview} curves={curves} view={view} onPick={pick} />
         {step === undefined ? (
-          <section class="card notice" aria-label="Step">
-            <h2>No stored episodes</h2>
-            <p class="ink2">
-              {overview.state === 'running' ? 'They appear after the first step. ' : ''}
-              <code>--set rolloutLog=1</code> stores those of every step.
-            </p>
-          </section>
+          <StartCard overview={overview} />
         ) : (
           <StepCard
             step={step}
