@@ -139,7 +139,7 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
       sync: { key: cursorKey, scales: ['x', null], setSeries: false },
     },
     scales: {
-      x: { time: false, range: wideEnough },
+      x: { time: false, range: (_, low, high) => widened(latest.current.xs, low, high) },
       y: { range: () => [...latest.current.range] as [number, number] },
     },
     axes: axes
@@ -208,10 +208,8 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
 }
 
 /** A single point is at the left, with one step of room. */
-const wideEnough = (_: uPlot, low: number, high: number): [number, number] => [
-  low,
-  low === high ? low + 1 : high,
-];
+const widened = ([first, ...others]: readonly number[], low: number, high: number): [number, number] =>
+  first !== undefined && others.length === 0 ? [first, first + 1] : [low, high];
 
 function drawOver(chart: uPlot, props: ChartProps, ends: HTMLElement | null): void {
   const { lines, marks = [], beyond } = props;

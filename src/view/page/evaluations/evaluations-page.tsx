@@ -75,6 +75,7 @@ function Body({ overview, grid, step }: BodyProps) {
   const how: How = query.value.get('how') === 'greedy' ? 'greedy' : 'sampled';
   const tasks = changedTasks(grid, how, from, to);
   const counts = countChanges(tasks);
+  const isFirst = steps.length === 1;
   const where = changes.find((change) => change === query.value.get('where'));
   const toStep = (next: number | undefined): void => {
     if (next === undefined) return;
@@ -100,13 +101,17 @@ function Body({ overview, grid, step }: BodyProps) {
             </button>
           ))}
         </div>
-        <Choice label="from" value={from} options={options} onChange={(next) => show({ from: next })} />
-        <Choice label="to" value={to} options={options} onChange={(next) => toStep(Number(next))} />
+        {!isFirst && (
+          <>
+            <Choice label="from" value={from} options={options} onChange={(next) => show({ from: next })} />
+            <Choice label="to" value={to} options={options} onChange={(next) => toStep(Number(next))} />
+          </>
+        )}
       </div>
       <p class="verdict">
-        Success {share(successOf(tasks, steps.indexOf(from)))} after step {from},{' '}
-        <b>{share(successOf(tasks, steps.indexOf(to)))}</b> after step {to}: {counts.gained} gained,{' '}
-        {counts.lost} lost.
+        Success {!isFirst && `${share(successOf(tasks, steps.indexOf(from)))} after step ${from}, `}
+        <b>{share(successOf(tasks, steps.indexOf(to)))}</b> after step {to}
+        {isFirst ? '.' : `: ${counts.gained} gained, ${counts.lost} lost.`}
       </p>
       <div class="tools wrap" role="group" aria-label="Which tasks">
         {changes
@@ -117,10 +122,10 @@ function Body({ overview, grid, step }: BodyProps) {
               type="button"
               class={`change ${change === 'not compared' ? '' : change}`}
               aria-pressed={where === change}
-              title={told[change]}
+              title={isFirst ? undefined : told[change]}
               onClick={() => show({ where: where === change ? undefined : change })}
             >
-              {change} {counts[change]}
+              {(isFirst && ofOne[change]) || change} {counts[change]}
             </button>
           ))}
       </div>
@@ -140,6 +145,9 @@ function Body({ overview, grid, step }: BodyProps) {
     </>
   );
 }
+
+/** What nothing is compared with yet. */
+const ofOne: Readonly<Partial<Record<Change, string>>> = { never: 'failed', always: 'succeeded' };
 
 const told: Readonly<Record<Change, string>> = {
   lost: 'Succeeded before, failed after',

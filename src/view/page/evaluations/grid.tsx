@@ -39,7 +39,7 @@ export function Grid({ overview, grid, how, from, to, tasks }: GridProps) {
           <thead>
             <tr>
               <th scope="col">Task</th>
-              <th scope="col">Change</th>
+              {steps.length > 1 && <th scope="col">Change</th>}
               {steps.map((step) => (
                 <th key={step} scope="col" class={step === from || step === to ? 'compared' : ''}>
                   <span class="unseen">after step </span>
@@ -63,7 +63,7 @@ export function Grid({ overview, grid, how, from, to, tasks }: GridProps) {
                     {several && <span class="ink3"> {oneLine(task.role, 16)}</span>}
                   </Linked>
                 </th>
-                <td class={`change ${task.change}`}>{task.change}</td>
+                {steps.length > 1 && <td class={`change ${task.change}`}>{task.change}</td>}
                 {steps.map((step, column) => (
                   <td key={step} class={step === from || step === to ? 'compared' : ''}>
                     <Linked to={task.outcomes[column] === '-' ? undefined : episodeOf(task, step)}>
