@@ -8,6 +8,7 @@ import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
 import { drawnTasks } from '../../src/env/tasks/drawn-tasks.ts';
 import { wordingOption } from '../../src/env/wording.ts';
+import { legalMoves, plain } from '../chess/board.ts';
 import { endgameTable, type Piece } from './endgame-table.ts';
 
 export type ChessState = { readonly fen: string; readonly turn: number };
@@ -86,7 +87,7 @@ export function chessEndgames({
   maxTurns,
 }: EndgameOptions): Environment<string, ChessState> {
   function reply(chess: Chess, rng: Rng): string {
-    const moves = legal(chess.fen());
+    const moves = legalMoves(chess.fen());
     if (opponent === 'random') return rng.pick(moves);
     const held = moves.map((move) => {
       chess.move(move);
@@ -116,7 +117,7 @@ export function chessEndgames({
     }),
     step: (state, action, rng) => {
       const chess = new Chess(state.fen);
-      const move = legal(state.fen).find((san) => plain(san) === plain(action));
+      const move = legalMoves(state.fen).find((san) => plain(san) === plain(action));
       const turn = state.turn + 1;
       if (move !== undefined) {
         chess.move(move);
@@ -139,11 +140,11 @@ export function chessEndgames({
       };
     },
     anchor: ({ fen }) => fen.split(' ')[0]!,
-    actions: ({ fen }) => legal(fen),
+    actions: ({ fen }) => legalMoves(fen),
     solve: ({ fen }, rng) => {
       const chess = new Chess(fen);
       const plies = new Map(
-        legal(fen).map((move) => {
+        legalMoves(fen).map((move) => {
           chess.move(move);
           const left = pliesToMate(chess.fen()) ?? Number.POSITIVE_INFINITY;
           chess.undo();
@@ -155,7 +156,7 @@ export function chessEndgames({
     },
     stumble: ({ fen }, rng) => {
       // Sees a mate in one, and nothing else but checks.
-      const moves = legal(fen);
+      const moves = legalMoves(fen);
       const mates = moves.filter((move) => move.endsWith('#'));
       const checks = moves.filter((move) => move.endsWith('+'));
       return rng.pick(mates.length > 0 ? mates : checks.length > 0 && rng.chance(0.5) ? checks : moves);
@@ -175,23 +176,6 @@ export function chessEndgames({
     },
   });
 }
-
-const MOST_KEPT = 10_000;
-const kept = new Map<string, readonly string[]>();
-
-/** Writing down the moves of a position takes most of the time, and the same one is asked for several times. */
-function legal(fen: string): readonly string[] {
-  const known = kept.get(fen);
-  if (known !== undefined) return known;
-  const chess = new Chess(fen);
-  const moves = chess.isGameOver() ? [] : chess.moves();
-  if (kept.size >= MOST_KEPT) kept.clear();
-  kept.set(fen, moves);
-  return moves;
-}
-
-/** Without marks of check, and without the spaces between characters that LMRL-Gym writes. */
-const plain = (san: string): string => san.replace(/[\s+#]/g, '');
 
 export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   name: 'chess-endgames',

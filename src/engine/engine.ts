@@ -123,7 +123,10 @@ export interface Engine extends Sampler {
   ): Promise<ForwardBackwardResult>;
   /** One optimizer step on the accumulated gradient, which is cleared. */
   optimStep(options: AdamOptions): Promise<OptimStepResult>;
-  /** Forget the optimizer's moments, where something else is learned from now on. The weights stay as they are. */
+  /**
+   * Forget the optimizer's moments, and whatever else only served what was learned so far, where something else is learned
+   * from now on. The weights stay as they are.
+   */
   restartOptimizer(): Promise<void>;
   /**
    * Keep a copy of the present weights as the reference policy. With a `rate` below 1 the copy that is kept moves that

@@ -32,8 +32,9 @@ export function imitatesNothing({ phase, steps }: Extract<StoredEvent, { type: '
 }
 
 /** What goes on, in words: an evaluation interrupts the phase around it. */
-function doingOf({ phase, moment }: Pick<ProgressEvent, 'phase' | 'moment'>): string {
-  return phase === 'evaluate' && moment ? evaluationNames[moment] : phaseNames[phase];
+function doingOf({ phase, moment, greedy }: Pick<ProgressEvent, 'phase' | 'moment' | 'greedy'>): string {
+  const name = phase === 'evaluate' && moment ? evaluationNames[moment] : phaseNames[phase];
+  return greedy ? `${name}, greedily` : name;
 }
 
 export class RunProgress {

@@ -145,6 +145,11 @@ describe('on a terminal', () => {
     now += 4000;
     display.show({ ...progress, done: 32, tokens: 4800 });
     expect(screen()).toContain('evaluating before training, 8.0s left');
+    // The greedy half has a pace of its own.
+    display.show({ ...progress, greedy: true, done: 0, tokens: 4800 });
+    now += 1000;
+    display.show({ ...progress, greedy: true, done: 16, tokens: 5000 });
+    expect(screen()).toContain('evaluating before training, greedily, 3.0s left');
     const metrics = { 'clone/valid_share': 0.97, 'clone/success': 0.75, 'clone/checked_episodes': 32 };
     display.show({ type: 'clone', step: 12, steps: 16, metrics });
     expect(screen()).toContain('imitated 12 success 0.75 (0.58 to 0.87), 0.97 of turns valid (32 episodes)');

@@ -186,6 +186,7 @@ export class EmbeddedEngine implements Engine {
 
   async restartOptimizer(): Promise<void> {
     await this.#host.call('restartOptimizer', []);
+    this.#programs.clear();
   }
 
   async publish(): Promise<number> {

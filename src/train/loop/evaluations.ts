@@ -30,17 +30,19 @@ export async function evaluateBoth(
   const { evaluation } = learner.config;
   await learner.seats?.before(0);
   const tasks = label === 'during' ? evaluation.tasks : evaluation.finalTasks;
-  reportEpisodes(io, 'evaluate', label)(0, tasks);
-  const play = async (temperature: number) =>
-    evaluate({
+  const play = async (temperature: number) => {
+    const report = reportEpisodes(io, 'evaluate', label, temperature === 0);
+    report(0, tasks);
+    return evaluate({
       ...playOptions(learner, io.signal),
       split: evaluation.split,
       step,
       tasks,
       sampling: { temperature, topP: 1, topK: 0 },
       constrained: evaluation.constrained,
-      onEpisode: reportEpisodes(io, 'evaluate', label),
+      onEpisode: report,
     });
+  };
   const sampled = await play(1);
   const greedy = await play(0);
   await io.evaluation(step, { sampled: sampled.groups, greedy: greedy.groups });
@@ -66,7 +68,14 @@ export function reportEpisodes(
   io: Pick<RunIo, 'progress'>,
   phase: Phase,
   moment?: EvaluationMoment,
+  greedy = false,
 ): (done: number, total: number) => void {
-  const where = { type: 'progress', phase, ...(moment && { moment }), waitingFor: 'episodes' } as const;
+  const where = {
+    type: 'progress',
+    phase,
+    ...(moment && { moment }),
+    ...(greedy && { greedy }),
+    waitingFor: 'episodes',
+  } as const;
   return (done, total) => io.progress({ ...where, done, total });
 }

@@ -153,6 +153,8 @@ export interface ProgressEvent {
   readonly type: 'progress';
   readonly phase: Phase;
   readonly moment?: EvaluationMoment;
+  /** In the second half of an evaluation, which plays the likeliest tokens. */
+  readonly greedy?: boolean;
   /** Read, sampled, scored and trained by this process so far. */
   readonly tokens?: number;
   readonly done: number;

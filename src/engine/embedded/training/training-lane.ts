@@ -81,6 +81,8 @@ export class LocalTrainingLane implements TrainingLane {
   readonly #gradients: GradientSums;
   readonly #programs = new Map<string, { session: LoadedGraph; metrics: readonly string[] }>();
   readonly #micros = new MicroFeeds();
+  /** Of the sessions it asked for. */
+  readonly #keys = new Set<string>();
 
   /** The weights are changed in place. */
   constructor(shape: DecoderShape, weights: Weights, { base, lora, shared }: TrainingLaneOptions) {
@@ -150,8 +152,13 @@ export class LocalTrainingLane implements TrainingLane {
     this.#gradients.clear();
   }
 
-  restartOptimizer(): void {
+  /** What is learned from now on has programs of its own: those of before would hold gigabytes beside them. */
+  async restartOptimizer(): Promise<void> {
     this.#adam.reset();
+    this.#programs.clear();
+    const keys = [...this.#keys];
+    this.#keys.clear();
+    await this.#base.giveUp(keys);
   }
 
   catchUp(): void {
@@ -225,6 +232,7 @@ export class LocalTrainingLane implements TrainingLane {
   }
 
   #session(key: string, bytes: () => Uint8Array): Promise<LoadedGraph> {
+    this.#keys.add(key);
     return this.#base.session(key, bytes, { plansMemory: false });
   }
 

@@ -33,6 +33,16 @@ export class BaseModel {
     return session;
   }
 
+  /** Closes the sessions of these keys, which keep the memory that they once needed. Others may use them where there are several engines. */
+  async giveUp(keys: Iterable<string>): Promise<void> {
+    if (this.#users > 1) return;
+    for (const key of keys) {
+      const session = this.#sessions.get(key);
+      this.#sessions.delete(key);
+      await (await session)?.close();
+    }
+  }
+
   /** SHA-256 of names and values: equal for equal weights, however they are stored. Computed when first asked for. */
   digest(): string {
     if (this.#digest !== undefined) return this.#digest;
