@@ -170,10 +170,11 @@ function openEmbedded(
   open: OpenBase | undefined,
   held: HeldBase | undefined,
 ): Promise<EmbeddedEngine> {
-  const common = { seed: config.seed, threads: config.threads, tokenBudget: config.optimizer.tokenBudget };
-  if (open?.checkpoint === undefined) {
-    return createEmbeddedEngine({ ...common, shape, slots: config.rollout.concurrency });
-  }
+  // A conversation that loses its row between two turns is read again from its beginning.
+  const slots = config.rollout.concurrency;
+  const { seed, threads } = config;
+  const common = { seed, threads, tokenBudget: config.optimizer.tokenBudget, slots };
+  if (open?.checkpoint === undefined) return createEmbeddedEngine({ ...common, shape });
   const { contextLength, valueHead, extraHeads, guidance } = shape;
   const lora = loraOf(config);
   const own = {
@@ -184,7 +185,7 @@ function openEmbedded(
   };
   const shared = held?.open?.base.digest === open.base.digest ? held.engine : undefined;
   if (lora && shared instanceof EmbeddedEngine && shared.lora)
-    return shared.attach({ seed: config.seed, contextLength, ...own });
+    return shared.attach({ seed, contextLength, slots, ...own });
   const model = { ...open.checkpoint, shape: { ...open.checkpoint.shape, contextLength } };
   return createEmbeddedEngine({ ...common, model, ...own });
 }
