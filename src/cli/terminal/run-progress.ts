@@ -37,6 +37,9 @@ function doingOf({ phase, moment, greedy }: Pick<ProgressEvent, 'phase' | 'momen
   return greedy ? `${name}, greedily` : name;
 }
 
+/** Episodes of an evaluation whose pace tells how long the rest will take. */
+const tellingShare = 0.25;
+
 export class RunProgress {
   phase: Phase | undefined;
   step = 0;
@@ -118,9 +121,11 @@ export class RunProgress {
     if (this.isEvaluating && this.waiting) {
       const { done, total } = this.waiting;
       const since = (now - this.#doingSince) / 1000;
-      if (done > 0) return (since / done) * (total - done);
       const estimated = this.#estimate && this.#episodeSeconds(this.#estimate) * total;
-      return estimated === undefined || estimated < since ? undefined : estimated - since;
+      // Episodes are played side by side: the pace of the first few is not that of all.
+      const isEarly = done < tellingShare * total;
+      if (isEarly && estimated !== undefined && estimated > since) return estimated - since;
+      return done > 0 ? (since / done) * (total - done) : undefined;
     }
     const done = this.step - this.#firstStep;
     if (this.steps <= this.step) return undefined;
