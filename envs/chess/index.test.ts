@@ -9,9 +9,8 @@ import { goodMoves, START } from './board.ts';
 import { ChessEngine } from './engine.ts';
 import { chess, world } from './index.ts';
 
-const options = { opponent: 'random', opening: 2, maxTurns: 60, wording: 'compact' } as const;
+const options = { opponent: 'random', opening: 2, maxTurns: 60 } as const;
 const game = chess(options);
-const natural = chess({ ...options, wording: 'natural' });
 const rng = Rng.of(0);
 const aborted = new AbortController().signal;
 
@@ -32,7 +31,7 @@ describe('rules', () => {
     expect(material.step({ fen, turn: 1 }, 'g4', rng)).toMatchObject({
       ...{ reward: -1, done: true, success: false, observation: 'mated', valid: true },
     });
-    expect(natural.natural!.observe({ fen, turn: 1 }, material.step({ fen, turn: 1 }, 'g4', rng))).toBe(
+    expect(game.natural!.observe({ fen, turn: 1 }, material.step({ fen, turn: 1 }, 'g4', rng))).toBe(
       'You are mated.',
     );
   });
@@ -143,8 +142,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
     chmodSync(path, 0o755);
     return path;
   }
-  const against = (engine: string) =>
-    world.create(world.options.parse({ opponent: 'engine', engine, moveMs: 5, elo: 1500 }));
+  const against = (engine: string) => world.create(world.options.parse({ engine, moveMs: 5, elo: 1500 }));
   const open = (engine: string) => against(engine).open(START, rng, rng, aborted);
 
   test('replies, is limited to the strength that was asked for, and ends with the episode', async () => {

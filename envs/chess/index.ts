@@ -17,14 +17,13 @@ export interface ChessOptions {
   readonly opponent: 'random' | 'material';
   readonly opening: number;
   readonly maxTurns: number;
-  readonly wording: 'compact' | 'natural';
 }
 
 const optionsSchema = z.strictObject({
   opponent: z
-    .enum(['random', 'material', 'engine'])
+    .enum(['random', 'material'])
     .default('random')
-    .describe('random: any move; material: takes what it can and guards what it has; engine: a process'),
+    .describe('random: any move; material: takes what it can and guards what it has'),
   opening: z
     .int()
     .min(0)
@@ -34,10 +33,10 @@ const optionsSchema = z.strictObject({
   maxTurns: z.int().min(1).max(400).default(60).describe('Moves of White, illegal ones among them'),
   engine: z
     .string()
-    .default('stockfish')
-    .describe('With opponent engine: the command of one that speaks UCI'),
-  elo: z.int().min(1).max(4000).default(1350).describe('With opponent engine: its strength'),
-  moveMs: z.int().min(1).max(60_000).default(100).describe('With opponent engine: its time for a move'),
+    .default('')
+    .describe('Plays Black in place of the opponent: the command of an engine that speaks UCI'),
+  elo: z.int().min(1).max(4000).default(1350).describe('Strength of the engine, where it can be limited'),
+  moveMs: z.int().min(1).max(60_000).default(100).describe('Milliseconds of the engine for a move'),
   wording: wordingOption,
 });
 
@@ -54,15 +53,11 @@ function opened(moves: number, rng: Rng): string | undefined {
   return legalMoves(fen).length === 0 ? undefined : fen;
 }
 
+/** A move as LMRL-Gym writes it: word models know characters, and no move that they never saw. */
+const written = (san: string): string => [...plain(san)].join(' ');
+
 /** The environment. Mate pays 1, being mated and an illegal move, which moves nothing, cost 1; all else pays 0. */
-export function chess({
-  opponent,
-  opening,
-  maxTurns,
-  wording,
-}: ChessOptions): Environment<string, ChessState> {
-  // Word models write a move character by character.
-  const written = (san: string): string => (wording === 'compact' ? [...plain(san)].join(' ') : san);
+export function chess({ opponent, opening, maxTurns }: ChessOptions): Environment<string, ChessState> {
   return defineEnvironment<string, ChessState>({
     name: 'chess',
     description: 'A whole game of chess against a scripted player or an engine.',
@@ -89,9 +84,9 @@ export function chess({
     natural: {
       instructions: [
         `You play White in a game of chess and have at most ${maxTurns} moves to mate Black.`,
-        'You read the position in Forsyth-Edwards Notation. Answer with one legal move in algebraic notation and nothing else.',
+        'You read the position in Forsyth-Edwards Notation. Answer with one legal move in algebraic notation, a space between its characters, and nothing else.',
       ].join(' '),
-      example: [[`The position is ${START}. White moves.`, 'e4']],
+      example: [[`The position is ${START}. White moves.`, 'e 4']],
       observe: sentences,
     },
   });
@@ -109,10 +104,10 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
     rollout: { tasks: 16, group: 8 },
     steps: 50,
   },
-  create: ({ wording, opponent, engine, elo, moveMs, ...options }) => {
-    const game = chess({ ...options, wording, opponent: opponent === 'engine' ? 'random' : opponent });
-    return opponent === 'engine'
-      ? againstEngine(game, { command: engine, elo, moveMs }, wording)
-      : fromEnvironment(game, { wording });
+  create: ({ wording, engine, elo, moveMs, ...options }) => {
+    const game = chess(options);
+    return engine === ''
+      ? fromEnvironment(game, { wording })
+      : againstEngine(game, { command: engine, elo, moveMs }, wording);
   },
 });

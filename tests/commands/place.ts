@@ -1,6 +1,7 @@
 /** A folder in which the commands of the pages can run: the files that they name, small models, and a home. */
 
 import {
+  chmodSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -37,11 +38,14 @@ export function makePlace(): CommandPlace {
   for (const name of ['note-desk.ts', 'note-desk.jsonl'])
     cpSync(join(root, 'examples', name), join(folder, name));
   models(folder, write);
+  for (const [name, text] of Object.entries(ENGINE)) write(`bin/${name}`, text);
+  chmodSync(join(folder, 'bin/stockfish'), 0o755);
   const home = join(folder, 'home');
   return {
     folder,
     environment: {
       HOME: home,
+      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
       HF_HOME: join(home, 'hf'),
       HF_HUB_OFFLINE: '1',
       OPENAI_API_KEY: 'sk-nobody',
@@ -82,6 +86,22 @@ const TEAM = `
     },
   });
 `;
+
+/** A chess engine as readers may have installed one: it plays the first legal move. */
+const ENGINE: Readonly<Record<string, string>> = {
+  stockfish: '#!/bin/sh\nexec node "$(dirname "$0")/engine.mjs"\n',
+  'engine.mjs': `
+    import { createInterface } from 'node:readline';
+    import { Chess } from 'chess.js';
+    let fen = '';
+    for await (const line of createInterface({ input: process.stdin })) {
+      if (line === 'uci') console.log('uciok');
+      if (line === 'isready') console.log('readyok');
+      if (line.startsWith('position fen ')) fen = line.slice('position fen '.length);
+      if (line.startsWith('go ')) console.log('bestmove ' + new Chess(fen).moves({ verbose: true })[0].lan);
+    }
+  `,
+};
 
 /** What readers write down from the pages, and what pages suppose that they have. */
 function filesOfPages(): Record<string, string> {
