@@ -8,7 +8,7 @@ import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
 import { drawnTasks } from '../../src/env/tasks/drawn-tasks.ts';
 import { wordingOption } from '../../src/env/wording.ts';
-import { legalMoves, plain } from '../chess/board.ts';
+import { legalMoves, plain } from '../chess-board/board.ts';
 import { endgameTable, type Piece } from './endgame-table.ts';
 
 export type ChessState = { readonly fen: string; readonly turn: number };

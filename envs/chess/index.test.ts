@@ -5,7 +5,7 @@ import { Chess } from 'chess.js';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Rng } from '../../src/core/rng.ts';
 import { playEpisode } from '../../src/env/play.ts';
-import { goodMoves, START } from './board.ts';
+import { goodMoves, START } from '../chess-board/board.ts';
 import { ChessEngine } from './engine.ts';
 import { chess, world } from './index.ts';
 

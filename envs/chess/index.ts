@@ -9,8 +9,8 @@ import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
 import { drawnTasks } from '../../src/env/tasks/drawn-tasks.ts';
 import { wordingOption } from '../../src/env/wording.ts';
+import { goodMoves, legalMoves, plain, START } from '../chess-board/board.ts';
 import { againstEngine } from './against-engine.ts';
-import { goodMoves, legalMoves, plain, START } from './board.ts';
 import { awaitsReply, type ChessState, ownMove, sentences, spaced, wholeTurn } from './turn.ts';
 
 export interface ChessOptions {

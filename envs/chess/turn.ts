@@ -2,7 +2,7 @@
 
 import { Chess } from 'chess.js';
 import type { Step } from '../../src/env/environment.ts';
-import { balance, type End, endOf, legalMoves, plain } from './board.ts';
+import { balance, type End, endOf, legalMoves, plain } from '../chess-board/board.ts';
 
 export type ChessState = { readonly fen: string; readonly turn: number };
 
