@@ -68,12 +68,12 @@ function hostInWorker(link: EngineThread, engine: number): EngineHost {
   let closed = false;
   return {
     call: async (verb, parameters, transfer = [], heard) => {
-      if (closed) throw link.failure ?? alreadyClosed();
+      if (closed) throw alreadyClosed();
       const call = { engine, verb, parameters, ...(heard && { tells: true }) };
       return (await link.call(call, transfer, heard)) as never;
     },
     attach: async (settings) => {
-      if (closed) throw link.failure ?? alreadyClosed();
+      if (closed) throw alreadyClosed();
       const number = link.number();
       try {
         await link.call({ engine, verb: 'attach', as: number, settings }, []);
