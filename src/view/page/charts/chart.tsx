@@ -24,6 +24,12 @@ export interface Line {
   readonly filled?: boolean;
 }
 
+/** A stretch of the x-axis. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface ChartProps {
   readonly xs: readonly number[];
   readonly lines: readonly Line[];
@@ -38,6 +44,8 @@ export interface ChartProps {
     readonly glyph: string;
     readonly colour: Colour;
   }[];
+  /** Shaded behind the lines. */
+  readonly spans?: readonly Span[];
   /** Above the range: drawn at the top edge. */
   readonly beyond?: boolean;
   readonly onPick?: (x: number) => void;
@@ -202,6 +210,7 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
           hoveredX.value = typeof idx === 'number' ? chart.data[0][idx] : undefined;
         },
       ],
+      drawClear: [(chart) => shade(chart, latest.current.spans ?? [])],
       draw: [(chart) => drawOver(chart, latest.current, ends)],
     },
   };
@@ -210,6 +219,19 @@ function optionsOf(latest: Latest, width: number, ends: HTMLElement | null): uPl
 /** A single point is at the left, with one step of room. */
 const widened = ([first, ...others]: readonly number[], low: number, high: number): [number, number] =>
   first !== undefined && others.length === 0 ? [first, first + 1] : [low, high];
+
+function shade(chart: uPlot, spans: readonly Span[]): void {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.fillStyle = colour('soft');
+  for (const { from, to } of spans) {
+    const [left, right] = [from, to].map((x) =>
+      Math.min(Math.max(chart.valToPos(x, 'x', true), bbox.left), bbox.left + bbox.width),
+    );
+    ctx.fillRect(left!, bbox.top, right! - left!, bbox.height);
+  }
+  ctx.restore();
+}
 
 function drawOver(chart: uPlot, props: ChartProps, ends: HTMLElement | null): void {
   const { lines, marks = [], beyond } = props;

@@ -13,6 +13,7 @@ export type Colour =
   | 'ink3'
   | 'line'
   | 'band'
+  | 'soft'
   | 'panel';
 
 let known: { readonly theme: string; readonly colours: Map<Colour, string> } | undefined;

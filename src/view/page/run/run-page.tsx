@@ -13,6 +13,7 @@ import { address, go, query, show } from '../navigation/router.ts';
 import { Shell } from '../parts/shell.tsx';
 import { Failed } from '../parts/states.tsx';
 import { drawnMetrics } from './charts-of-run.ts';
+import { evaluatingSpans } from './evaluating.ts';
 import { Figures } from './figures.tsx';
 import { GroupTable } from './group-table.tsx';
 import { RunHead } from './run-head.tsx';
@@ -62,6 +63,10 @@ function Body({ overview, curves, version }: BodyProps) {
   const groups = useMemo(() => groupsOf(episodes?.members ?? []).sort(byInterest), [episodes]);
   const { title, unit, bars } = useMemo(() => barsOf(groups), [groups]);
   const bar = bars.find((one) => one.name === view.bar);
+  const spans = useMemo(
+    () => evaluatingSpans(overview.history, curves, view.axis),
+    [overview.history.evaluations, curves, view.axis],
+  );
   const pick = (x: number): void => {
     const picked = curves.axes.step[nearestIndex(curves.axes[view.axis], x)];
     show({ step: picked, bar: undefined });
@@ -98,7 +103,7 @@ function Body({ overview, curves, version }: BodyProps) {
       <RunHead overview={overview} tab="" />
       <Figures overview={overview} />
       <div class="main-and-side">
-        <SuccessChart overview={overview} curves={curves} view={view} onPick={pick} />
+        <SuccessChart overview={overview} curves={curves} view={view} spans={spans} onPick={pick} />
         {step === undefined ? (
           <StartCard overview={overview} />
         ) : (
@@ -113,7 +118,7 @@ function Body({ overview, curves, version }: BodyProps) {
           />
         )}
       </div>
-      <SmallCharts curves={curves} axis={view.axis} smoothing={view.smoothing} onPick={pick} />
+      <SmallCharts curves={curves} axis={view.axis} smoothing={view.smoothing} spans={spans} onPick={pick} />
       <div class="main-and-side">
         {problem ? (
           <Failed problem={problem} />

@@ -2,7 +2,7 @@
 
 import { useMemo } from 'preact/hooks';
 import type { Axis, SeriesTable } from '../../series.ts';
-import { Chart, type Line } from '../charts/chart.tsx';
+import { Chart, type Line, type Span } from '../charts/chart.tsx';
 import { hoveredX, pinnedX } from '../charts/cursor.ts';
 import { nearestIndex, rangeOf, smoothed } from '../charts/curve.ts';
 import { number } from '../text/format.ts';
@@ -12,6 +12,7 @@ interface SmallChartsProps {
   readonly curves: SeriesTable;
   readonly axis: Axis;
   readonly smoothing: number;
+  readonly spans?: readonly Span[];
   readonly onPick: (x: number) => void;
 }
 
@@ -32,7 +33,7 @@ interface MetricChartProps extends SmallChartsProps {
   readonly chart: SmallChart;
 }
 
-export function MetricChart({ chart, curves, axis, smoothing, onPick }: MetricChartProps) {
+export function MetricChart({ chart, curves, axis, smoothing, spans = [], onPick }: MetricChartProps) {
   const { metric, title, unit, part, transform } = chart;
   const series = curves.series[metric]!;
   const values = useMemo(
@@ -76,6 +77,7 @@ export function MetricChart({ chart, curves, axis, smoothing, onPick }: MetricCh
         lines={lines}
         range={range}
         height={64}
+        spans={spans}
         beyond={most !== undefined}
         onPick={onPick}
         label={`${title}: first ${number(finite[0])}, last ${number(finite.at(-1))}, ${bounds}`}

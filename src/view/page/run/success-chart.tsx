@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { History } from '../../history.ts';
 import { type Axis, axes, type SeriesTable } from '../../series.ts';
 import type { RunOverview } from '../../shapes.ts';
-import { Chart, type ChartProps, type Line } from '../charts/chart.tsx';
+import { Chart, type ChartProps, type Line, type Span } from '../charts/chart.tsx';
 import { rangeOf, smoothed, smoothings } from '../charts/curve.ts';
 import { show } from '../navigation/router.ts';
 import { Choice } from '../parts/choice.tsx';
@@ -18,6 +18,7 @@ interface SuccessChartProps {
   readonly overview: RunOverview;
   readonly curves: SeriesTable;
   readonly view: View;
+  readonly spans: readonly Span[];
   readonly onPick: (x: number) => void;
 }
 
@@ -31,7 +32,7 @@ const placeOf: Readonly<Record<Axis, Place>> = {
   token: ({ spent }) => spent.tokens,
 };
 
-export function SuccessChart({ overview, curves, view, onPick }: SuccessChartProps) {
+export function SuccessChart({ overview, curves, view, spans, onPick }: SuccessChartProps) {
   const { axis, smoothing } = view;
   const game = curves.series[exploitability[0]]?.mean.some(Number.isFinite) ?? false;
   const chart = useMemo(
@@ -65,12 +66,14 @@ export function SuccessChart({ overview, curves, view, onPick }: SuccessChartPro
         height={300}
         axes
         marks={marks}
+        spans={spans}
         onPick={onPick}
         label={`${game ? 'Exploitability' : 'Success'} by ${axis}; its numbers are in the table below`}
       />
       <p class="ink3 small lanes" aria-hidden="true">
         <span class="blue">▲</span> evaluation <span>◆</span> checkpoint
         {overview.history.resumes.length > 0 && <> ‖ resumed</>}
+        {spans.length > 0 && <> ■ shaded: evaluating</>}
         {overview.history.warnings.length > 0 && (
           <>
             {' '}
