@@ -18,6 +18,8 @@ export interface Resolved {
   readonly said: readonly Said[];
   /** Whether all turns so far come before. */
   readonly all: boolean;
+  /** Whether the latest call, and all that it read, come before. */
+  readonly goesOn: boolean;
   readonly tools?: readonly ToolDeclaration[];
 }
 
@@ -53,7 +55,7 @@ export function resolved(
   known: readonly Message[],
 ): Resolved {
   return callDefinition(subject, () => {
-    const { all = false, parts, tools } = conversation ?? {};
+    const { all = false, goesOn = false, parts, tools } = conversation ?? {};
     if (!Array.isArray(parts)) {
       throw badDefinition(
         subject,
@@ -64,6 +66,14 @@ export function resolved(
     }
     if (typeof all !== 'boolean')
       throw badDefinition(subject, 'must say whether all turns come first', all, '`all` as true or false');
+    if (typeof goesOn !== 'boolean' || (goesOn && (all || calls.length === 0))) {
+      throw badDefinition(
+        subject,
+        'must say what it goes on from',
+        goesOn,
+        '`goesOn` as true, without `all` and after a call, or as false',
+      );
+    }
     const kept: Part[] = [];
     const said: Said[] = [];
     // Parts mostly name one call after another.
@@ -93,7 +103,13 @@ export function resolved(
         said.push(message!);
       }
     }
-    return { parts: kept, said, all, ...(tools !== undefined && { tools: plainTools(subject, tools) }) };
+    return {
+      parts: kept,
+      said,
+      all,
+      goesOn,
+      ...(tools !== undefined && { tools: plainTools(subject, tools) }),
+    };
   });
 }
 

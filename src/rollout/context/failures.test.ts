@@ -118,6 +118,11 @@ test.each<[string, (view: View<object, null>, ask: Ask) => Window<null> | Promis
     /names a call that is not in its conversation\. Seen: 7/,
   ],
   [
+    'goes on from a call before the first',
+    () => given({ conversation: { goesOn: true, parts: before.parts }, state: null }),
+    /must say what it goes on from\. Seen: true/,
+  ],
+  [
     'asks for acts',
     async (view, ask) => {
       await ask('act', before);

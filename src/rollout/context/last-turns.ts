@@ -26,10 +26,13 @@ export const lastTurns: ContextStrategy = defineContext({
     const [first] = calls;
     if (first === undefined) return { conversation: { parts: fresh }, state: view.state };
     const most = options.tokens === 0 ? budget : Math.min(options.tokens, budget);
-    // The latest is kept, since a conversation is rendered once.
-    let made: { readonly from: number; readonly conversation: Conversation } | undefined;
+    // Until something goes it is the same conversation. The latest is kept, since a conversation is rendered once.
+    let made: { readonly from: number; readonly conversation: Conversation } = {
+      from: view.state.from,
+      conversation: { goesOn: true, parts: fresh },
+    };
     const cut = (from: number): Conversation => {
-      if (made?.from === from) return made.conversation;
+      if (made.from === from) return made.conversation;
       const turns = calls
         .slice(from)
         .flatMap(({ id }): Part[] => (id === first.id ? [{ call: id }] : [{ shown: id }, { call: id }]));

@@ -10,6 +10,8 @@ import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
 import { runEpisode } from '../episode.ts';
 import { unwatched } from '../watch.ts';
 import { fullContext } from './contexts.ts';
+import { lastTurns } from './last-turns.ts';
+import type { Context } from './strategy.ts';
 
 const tokenizer = WordTokenizer.fromTexts(['up down left right wall free']);
 
@@ -17,6 +19,7 @@ const tokenizer = WordTokenizer.fromTexts(['up down left right wall free']);
 async function handledIn(
   turns: number,
   renderer: Renderer,
+  context: Context = fullContext,
 ): Promise<readonly [tokens: number, items: number]> {
   const world = maze.create(maze.options.parse({ maxTurns: turns }));
   const author = byPolicy();
@@ -36,7 +39,7 @@ async function handledIn(
         },
       },
       renderer,
-      context: fullContext,
+      context,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: turns,
       contextLength: Number.POSITIVE_INFINITY,
@@ -65,4 +68,15 @@ test.each([
   // The same for each turn, whichever it is.
   expect(more[0] - twice[0]).toBe(2 * (twice[0] - few[0]));
   expect(more[1] - twice[1]).toBe(2 * (twice[1] - few[1]));
+});
+
+test('a window that nothing goes from reads no token again, in its first turns and after it gave way', async () => {
+  const work = async (turns: number, most: number): Promise<number> => {
+    const [tokens] = await handledIn(turns, wordRenderer(tokenizer, 1), lastTurns.create({ turns: most }));
+    return tokens;
+  };
+  const [few, twice, more] = [await work(25, 1000), await work(50, 1000), await work(100, 1000)];
+  expect(more - twice).toBe(2 * (twice - few));
+  // It gives way once, when the 51st turn would stand in it.
+  expect((await work(75, 50)) - (await work(55, 50))).toBe(((twice - few) * 20) / 25);
 });

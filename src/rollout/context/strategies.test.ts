@@ -7,7 +7,7 @@ import { type Message, user } from '../../core/messages.ts';
 import { promptOf } from '../../core/sample.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { expectExact, play, player, renderer, tokenizer } from './searching.test-helper.ts';
-import { defineContext, type View } from './strategy.ts';
+import { type Conversation, defineContext, type View } from './strategy.ts';
 import { summary } from './summary.ts';
 
 // DeepMiner: keep W tool results, fold S at a time.
@@ -254,4 +254,35 @@ test('a strategy answers its own tools without a step of the environment, and th
   const always = player(() => '<call> load names: x');
   expect(await play(memTool, {}, always.policy)).toMatchObject({ stop: 'turn-limit', transitions: [] });
   expect(always.requests).toHaveLength(12);
+});
+
+test('a conversation goes on from what its latest call read, whatever was left out, and the record says it', async () => {
+  const window = (view: View<object, null>): { conversation: Conversation; state: null } => {
+    const [first, second] = view.calls;
+    // The third call forgets the first turn; those after it go on from there, the fifth with tools of its own.
+    const forgetful = [{ shown: second?.id ?? 0 }, { call: second?.id ?? 0 }, ...view.fresh];
+    const tools = view.calls.length === 4 ? { tools: [{ name: 'x', description: '', parameters: {} }] } : {};
+    if (first === undefined) return { conversation: { parts: view.fresh }, state: null };
+    if (view.calls.length === 2) return { conversation: { parts: forgetful }, state: null };
+    return { conversation: { goesOn: true, parts: view.fresh, ...tools }, state: null };
+  };
+  const options = z.strictObject({});
+  const { policy, requests, read } = player();
+  const episode = await play(
+    defineContext({ name: 'forgetful', summary: '', options, start: () => null, window }),
+    {},
+    policy,
+  );
+  expect(read()[3]).toBe('r1 <act> search <end> r2 <act> search <end> r3 <act>');
+  expect(episode.calls.map(({ parent, newPath }) => [parent, newPath])).toEqual([
+    [undefined, undefined],
+    [0, undefined],
+    [undefined, 'window'],
+    ...[2, 3, 4, 5, 6].map((parent) => [parent, undefined]),
+  ]);
+  expect(episode.calls[3]!.parts).toBeUndefined();
+  expect(episode.calls[4]!.parts?.map((part) => ('call' in part ? part.call : 'shown' in part))).toEqual([
+    ...[false, 1, false, 2, false, 3, true],
+  ]);
+  expectExact(episode, episode, requests);
 });

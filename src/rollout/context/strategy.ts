@@ -16,6 +16,11 @@ export interface Conversation {
    * in the thousandth turn than in the first.
    */
   readonly all?: boolean;
+  /**
+   * True: what the latest call of the conversation read, and its completion, come before `parts`, whatever was left out then. It
+   * says the same as naming them, and costs no more in a long conversation than in a short one.
+   */
+  readonly goesOn?: boolean;
   readonly parts: readonly Part[];
   /** Default: those that the session offers. */
   readonly tools?: readonly ToolDeclaration[];

@@ -8,7 +8,13 @@ import type { Json } from '../../core/json/json.ts';
 import type { Message, ToolDeclaration } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
 import { GrowingList, type Sequence } from '../../model/chat/growing-list.ts';
-import type { Completion, Offered, Renderer, Said } from '../../model/chat/renderer.ts';
+import {
+  type Completion,
+  isCompletion,
+  type Offered,
+  type Renderer,
+  type Said,
+} from '../../model/chat/renderer.ts';
 import {
   idsOfPrompt,
   type Prompt,
@@ -59,12 +65,18 @@ export interface Rendered {
   readonly tools?: readonly ToolDeclaration[];
   /** The calls that come before `parts`, all of them read. */
   readonly after?: GrowingList<Call>;
+  /** What comes before `parts` where the conversation goes on from the latest call. */
+  readonly onFrom?: GrowingList<Said>;
   readonly parts: readonly Part[];
 }
 
 /** Names everything that a prompt reads. */
-export const partsOf = ({ after, parts }: Rendered): readonly Part[] =>
-  after ? [...namesOf(after), ...parts] : parts;
+export const partsOf = ({ after, onFrom, parts }: Rendered): readonly Part[] => {
+  if (after) return [...namesOf(after), ...parts];
+  return onFrom ? [...Array.from(onFrom, partOf), ...parts] : parts;
+};
+
+const partOf = (said: Said): Part => (isCompletion(said) ? { call: said.id } : said);
 
 /** @throws TurnwiseError `definition-invalid`, `definition-failed` */
 export function newThread({ strategy, options, subject }: Context): Thread {
@@ -95,13 +107,20 @@ export class Rendering {
 
   #rendered(conversation: Conversation): Rendered {
     const { context, renderer, offered } = this.#setting;
-    const { calls, paths, said: before } = this.thread;
-    const { parts, said, all, tools } = resolved(context.subject, conversation, calls, this.#fresh);
+    const { calls, paths, said: everything } = this.thread;
+    const { parts, said, all, goesOn, tools } = resolved(context.subject, conversation, calls, this.#fresh);
     const own = tools ? { ...offered, tools } : offered;
     // A renderer that makes every prompt anew reads the calls as the record has them.
-    const earlier = renderer.more ? before : GrowingList.of(turnsOf(calls));
-    const prompt = promptAfter(paths, all ? earlier.with(...said) : said, renderer, own);
-    return { prompt, said: prompt.said, ...(tools && { tools }), ...(all && { after: calls }), parts };
+    const earlier = renderer.more ? everything : GrowingList.of(turnsOf(calls));
+    const onFrom = goesOn ? paths.find(({ call }) => call === calls.at(-1)!.id)!.said : undefined;
+    const before = all ? earlier : onFrom;
+    const prompt = promptAfter(paths, before ? before.with(...said) : said, renderer, own);
+    return {
+      ...{ prompt, said: prompt.said, parts },
+      ...(tools && { tools }),
+      ...(all && { after: calls }),
+      ...(onFrom && { onFrom }),
+    };
   }
 }
 
