@@ -69,14 +69,18 @@ export class Board {
   isFour(column: number): boolean {
     const row = this.#heights[column]! - 1;
     const side = this.at(column, row);
-    return DIRECTIONS.some(([x, y]) => {
-      const run = (sign: number): number => {
-        let length = 0;
-        while (this.at(column + sign * x * (length + 1), row + sign * y * (length + 1)) === side) length++;
-        return length;
-      };
-      return side !== 0 && run(1) + run(-1) >= 3;
-    });
+    for (const [x, y] of DIRECTIONS) {
+      if (side !== 0 && this.#run(column, row, x, y) + this.#run(column, row, -x, -y) >= 3) return true;
+    }
+    return false;
+  }
+
+  /** Stones of the same side that follow a cell in one direction. */
+  #run(column: number, row: number, x: number, y: number): number {
+    const side = this.at(column, row);
+    let length = 0;
+    while (this.at(column + x * (length + 1), row + y * (length + 1)) === side) length++;
+    return length;
   }
 }
 

@@ -81,10 +81,10 @@ describe('oracles', () => {
     const game = connectFourGame(size, 4);
     let ends = 0;
     for (let index = 0; index < 80; index++) {
-      const moves = [...game.tasks('train').at(index % game.tasks('train').size)];
+      let moves = game.tasks('train').at(index % game.tasks('train').size);
       const rng = Rng.of('positions', index);
       for (let more = index % 16; more > 0 && game.toMove({ moves }); more--)
-        moves.push(rng.pick(new Board(size, moves).open()));
+        moves = [...moves, rng.pick(new Board(size, moves).open())];
       const sides = [0, 0];
       const heights = [0, 0, 0, 0, 0];
       for (const [turn, column] of moves.entries())

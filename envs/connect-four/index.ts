@@ -30,22 +30,39 @@ const options = z.strictObject({
   wording: wordingOption,
 });
 
+interface Position {
+  readonly board: Board;
+  /** Columns that are not full. */
+  readonly open: readonly number[];
+  readonly isWon: boolean;
+}
+
 /** The game. Winning pays 1 and costs the other role 1, a draw 0; an illegal action loses. */
 export function connectFourGame(size: Size, opening: number): Game<readonly number[], ConnectFourState> {
   const cells = size.columns * size.rows;
+  const positions = new WeakMap<readonly number[], Position>();
   const names = Array.from({ length: size.columns }, (_, column) => String(column + 1));
+
+  /** What is asked of the same moves again and again. */
+  function positionOf(moves: readonly number[]): Position {
+    let position = positions.get(moves);
+    if (position === undefined) {
+      const board = new Board(size, moves);
+      position = { board, open: board.open(), isWon: moves.length > 0 && board.isFour(moves.at(-1)!) };
+      positions.set(moves, position);
+    }
+    return position;
+  }
+
+  const isWon = (moves: readonly number[]): boolean => positionOf(moves).isWon;
 
   function mover({ moves, forfeit }: ConnectFourState): string | undefined {
     const isOver = forfeit !== undefined || moves.length === cells || isWon(moves);
     return isOver ? undefined : ROLES[moves.length % 2];
   }
 
-  function isWon(moves: readonly number[]): boolean {
-    return moves.length > 0 && new Board(size, moves).isFour(moves.at(-1)!);
-  }
-
   function legal(state: ConnectFourState): readonly string[] {
-    return mover(state) ? new Board(size, state.moves).open().map((column) => names[column]!) : [];
+    return mover(state) ? positionOf(state.moves).open.map((column) => names[column]!) : [];
   }
 
   function step(state: ConnectFourState, role: string, action: string): GameStep<ConnectFourState> {
@@ -80,19 +97,21 @@ export function connectFourGame(size: Size, opening: number): Game<readonly numb
   function observe(state: ConnectFourState, role: string): string {
     const over = ending(state, role);
     if (over !== undefined) return over;
-    const board = new Board(size, state.moves);
+    const { board } = positionOf(state.moves);
     const own = 1 + ROLES.indexOf(role as 'first');
-    const stones = names.flatMap((name, column) =>
-      Array.from({ length: size.rows }, (_, row) => {
+    const stones: string[] = [];
+    for (const [column, name] of names.entries()) {
+      for (let row = 0; row < size.rows; row++) {
         const stone = board.at(column, row);
-        return stone === 0 ? [] : [`${name}${'abcdefghi'[row]}:${stone === own ? 'me' : 'foe'}`];
-      }).flat(),
-    );
+        if (stone === 0) break;
+        stones.push(`${name}${'abcdefghi'[row]}:${stone === own ? 'me' : 'foe'}`);
+      }
+    }
     return stones.join(' ') || 'empty';
   }
 
   function picture({ moves }: ConnectFourState): string {
-    const board = new Board(size, moves);
+    const { board } = positionOf(moves);
     const lines = Array.from({ length: size.rows }, (_, fromTop) =>
       names.map((_, column) => MARKS[board.at(column, size.rows - 1 - fromTop)]).join(' '),
     );

@@ -64,7 +64,8 @@ export function frozenLake(options: LakeOptions): Environment<LakeTask, LakeStat
         const observation = `invalid ${observe(state)}`;
         return { state, observation, reward: 0, done: false, valid: false, info: progress(state, state) };
       }
-      const next = { ...state, ...move(state.map, state, slide(action, options.slip, rng)) };
+      const { row, column } = move(state.map, state, slide(action, options.slip, rng));
+      const next = { map: state.map, row, column };
       const cell = state.map[next.row]?.[next.column];
       const info = progress(state, next);
       if (cell === 'G')
@@ -101,10 +102,9 @@ export function frozenLake(options: LakeOptions): Environment<LakeTask, LakeStat
  * What credit may know of a move: the share of the way from start to goal by which it came nearer, over the ice, and
  * whether anything moved. A hole is the end of the way: −1.
  */
-function progress({ map, ...from }: LakeState, to: LakeState): Json {
-  const cell = ({ row, column }: Pick<LakeState, 'row' | 'column'>): number => row * map.length + column;
-  const left = distancesToGoal(map);
-  const nearer = (left[cell(from)]! - left[cell(to)]!) / left[map.join('').indexOf('S')]!;
+function progress(from: LakeState, to: LakeState): Json {
+  const { left, way, cell } = lakeOf(from.map);
+  const nearer = (left[cell(from)]! - left[cell(to)]!) / way;
   return {
     credit: {
       dense: Number.isFinite(nearer) ? nearer : -1,
@@ -115,13 +115,12 @@ function progress({ map, ...from }: LakeState, to: LakeState): Json {
 
 /** A shortest way from start to goal. */
 function wayFrom(map: readonly string[]): readonly Side[] {
-  const left = distancesToGoal(map);
+  const { left, cell } = lakeOf(map);
   const way: Side[] = [];
   let [row, column] = find(map, 'S');
   while (map[row]![column] !== 'G') {
     const side = SIDES.find((one) => {
-      const next = move(map, { row, column }, one);
-      return left[next.row * map.length + next.column]! < left[row * map.length + column]!;
+      return left[cell(move(map, { row, column }, one))]! < left[cell({ row, column })]!;
     });
     if (side === undefined) break;
     ({ row, column } = move(map, { row, column }, side));
@@ -135,20 +134,42 @@ function movesTold(level: number, moves: number): number {
   return level === 1 ? 1 : level === 2 ? Math.ceil(moves / 2) : level === 3 ? moves : 0;
 }
 
-const knownDistances = new WeakMap<readonly string[], readonly number[]>();
+/** What is asked of a map at every step, and found once. */
+interface Lake {
+  readonly goal: readonly [row: number, column: number];
+  /** Fewest moves to the goal, by cell number; `way` from the start. */
+  readonly left: readonly number[];
+  readonly way: number;
+  cell(place: Pick<LakeState, 'row' | 'column'>): number;
+  /** What the agent has read, by cell number. */
+  readonly read: string[];
+}
 
-function distancesToGoal(map: readonly string[]): readonly number[] {
-  const known = knownDistances.get(map) ?? distances(map, find(map, 'G'));
-  knownDistances.set(map, known);
-  return known;
+const lakes = new WeakMap<readonly string[], Lake>();
+
+function lakeOf(map: readonly string[]): Lake {
+  let lake = lakes.get(map);
+  if (lake === undefined) {
+    const goal = find(map, 'G');
+    const left = distances(map, goal);
+    const way = left[map.join('').indexOf('S')]!;
+    lake = { goal, left, way, cell: ({ row, column }) => row * map.length + column, read: [] };
+    lakes.set(map, lake);
+  }
+  return lake;
 }
 
 /** What the agent reads: how far the goal is, and what lies on each side. Six words that mean something alone. */
-function observe({ map, row, column }: LakeState): string {
-  const [goalRow, goalColumn] = find(map, 'G');
+function observe(place: LakeState): string {
+  const { goal, cell, read } = lakeOf(place.map);
+  const known = read[cell(place)];
+  if (known !== undefined) return known;
   const signed = (n: number): string => (n < 0 ? `${n}` : `+${n}`);
-  const sides = sidesOf(map, { row, column }).map(([side, content]) => `${side}:${content}`);
-  return [`rows${signed(goalRow - row)}`, `cols${signed(goalColumn - column)}`, ...sides].join(' ');
+  const [rows, columns] = [goal[0] - place.row, goal[1] - place.column];
+  const sides = sidesOf(place.map, place).map(([side, content]) => `${side}:${content}`);
+  const said = [`rows${signed(rows)}`, `cols${signed(columns)}`, ...sides].join(' ');
+  read[cell(place)] = said;
+  return said;
 }
 
 /** Draws maps until one is solvable, long enough and of this split. */

@@ -9,6 +9,7 @@ import { wordingOption } from '../../src/env/wording.ts';
 import {
   ACTIONS,
   act,
+  actionsLeft,
   DIRECTIONS,
   drawRoom,
   faced,
@@ -50,7 +51,7 @@ export function missions({
   maxTurns,
 }: MissionOptions): Environment<Room, MissionState> {
   const verbs = mission === 'mixed' ? VERBS.slice(0, 3) : [mission];
-  const left = (room: Room): number => planFrom(room)?.length ?? maxTurns;
+  const left = (room: Room): number => actionsLeft(room) ?? maxTurns;
   return defineEnvironment<Room, MissionState>({
     name: 'missions',
     description: 'Follow an instruction in a room of coloured things and doors.',
@@ -60,7 +61,7 @@ export function missions({
     tasks: drawnTasks(
       'missions',
       (rng) => drawRoom(size, things, verbs, rng),
-      (room) => !isDone(room) && (planFrom(room)?.length ?? maxTurns + 1) <= maxTurns,
+      (room) => !isDone(room) && (actionsLeft(room) ?? maxTurns + 1) <= maxTurns,
     ),
     start: (room) => ({ state: { room, turn: 0 }, messages: [{ role: 'user', content: observe(room) }] }),
     step: ({ room, turn }, said) => {

@@ -114,54 +114,77 @@ export function isDone(room: Room): boolean {
   return !!one && !!other && Math.abs(one.x - other.x) + Math.abs(one.y - other.y) === 1;
 }
 
-/** The fewest actions to the mission that leave other things where they are, breadth first; undefined where there are none. */
+/** The fewest actions to the mission that leave other things where they are; undefined where there are none. */
 export function planFrom(room: Room): readonly Action[] | undefined {
-  const known = plans.get(room);
-  const plan = known === undefined ? search(room) : known;
-  plans.set(room, plan ?? null);
-  return plan ?? undefined;
+  const actions: Action[] = [];
+  for (let at = room; ; ) {
+    const left = actionsLeft(at);
+    if (left === undefined) return undefined;
+    if (left === 0) return actions;
+    const [action, next] = choices(at).find(([, then]) => actionsLeft(then) === left - 1)!;
+    actions.push(action);
+    at = next;
+  }
 }
 
-/** A room is asked about when it is reached, when it is left, and by each scripted player. Null: nothing does it. */
-const plans = new WeakMap<Room, readonly Action[] | null>();
+/** How many actions that plan has. */
+export function actionsLeft(room: Room): number | undefined {
+  let known = tables.get(room.things);
+  if (!known?.has(planKey(room))) {
+    known = known ?? new Map<string, number | undefined>();
+    solveFrom(room, known);
+    tables.set(room.things, known);
+  }
+  return known.get(planKey(room));
+}
 
-function search(room: Room): readonly Action[] | undefined {
-  const places: Place[] = [{ room }];
-  const seen = new Set([planKey(room)]);
+/** By what lies where, which walking about does not change: the actions left from each place. */
+const tables = new WeakMap<readonly Thing[], Map<string, number | undefined>>();
+
+/** What may be part of a plan and changes something. */
+function choices(room: Room): readonly (readonly [Action, Room])[] {
+  const isTarget = faced(room)?.name === room.target;
+  return ACTIONS.flatMap((action) => {
+    if ((action === 'pickup' || action === 'toggle') && !isTarget) return [];
+    const next = act(room, action);
+    return next === room ? [] : [[action, next] as const];
+  });
+}
+
+/** Goes everywhere that can be reached, then back from where the mission is done, breadth first. */
+function solveFrom(room: Room, left: Map<string, number | undefined>): void {
+  const ways = new Map<string, string[]>([[planKey(room), []]]);
+  const queue: [string, number][] = [];
+  const places = [room];
   for (const place of places) {
-    const { room: from } = place;
-    if (isDone(from)) return wayTo(place);
-    const front = faced(from)?.name;
-    for (const action of ACTIONS) {
-      if ((action === 'pickup' || action === 'toggle') && front !== from.target) continue;
-      const next = act(from, action);
-      if (next === from) continue;
+    const from = planKey(place);
+    left.set(from, undefined);
+    if (isDone(place)) {
+      queue.push([from, 0]);
+      continue;
+    }
+    for (const [, next] of choices(place)) {
       const key = planKey(next);
-      if (seen.has(key)) continue;
-      seen.add(key);
-      places.push({ room: next, by: action, from: place });
+      const before = ways.get(key);
+      if (before) before.push(from);
+      else {
+        ways.set(key, [from]);
+        places.push(next);
+      }
     }
   }
-  return undefined;
+  // What is pushed while it grows is read too.
+  for (const [key, moves] of queue) {
+    if (left.get(key) !== undefined) continue;
+    left.set(key, moves);
+    for (const before of ways.get(key)!) queue.push([before, moves + 1]);
+  }
 }
 
-/** A room on the way, and how it was reached. */
-interface Place {
-  readonly room: Room;
-  readonly by?: Action;
-  readonly from?: Place;
-}
-
-function wayTo(last: Place): readonly Action[] {
-  const actions: Action[] = [];
-  for (let place: Place | undefined = last; place?.by; place = place.from) actions.push(place.by);
-  return actions.reverse();
-}
-
-/** What changes on the way to a mission: nothing but the target is moved. */
+/** What changes on the way to a mission: nothing but the target is moved or opened. */
 function planKey({ x, y, facing, open, things, target }: Room): string {
   const at = things.find(({ name }) => name === target);
-  return `${x},${y},${facing},${at?.x},${at?.y},${open.length}`;
+  return `${x},${y},${facing},${at?.x},${at?.y},${open.includes(target)}`;
 }
 
 /** All that can change. */

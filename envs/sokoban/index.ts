@@ -140,6 +140,8 @@ function observe({ room }: SokobanState): string {
   return [...boxes, ...SIDES.map((side) => `${side}:${besides(plan, side)}`)].join(' ');
 }
 
+const ascending = (a: number, b: number): number => a - b;
+
 /** A room of random walls, boxes and targets; whether it can be solved is asked later. */
 function draw({ size, boxes, walls }: SokobanOptions, rng: Rng): SokobanTask | undefined {
   const inside = Array.from({ length: size * size }, (_, cell) => cell).filter((cell) =>
@@ -151,8 +153,8 @@ function draw({ size, boxes, walls }: SokobanOptions, rng: Rng): SokobanTask | u
     room: drawRoom({
       width: size,
       walls: Array.from({ length: size * size }, (_, cell) => !floor.includes(cell)),
-      targets: floor.slice(0, boxes),
-      boxes: floor.slice(boxes, 2 * boxes),
+      targets: floor.slice(0, boxes).sort(ascending),
+      boxes: floor.slice(boxes, 2 * boxes).sort(ascending),
       player: floor[2 * boxes]!,
     }),
   };

@@ -11,13 +11,24 @@ export const SIDES: readonly Side[] = ['left', 'right', 'up', 'down'];
 export interface Plan {
   readonly width: number;
   readonly walls: readonly boolean[];
+  /** In ascending order, as the boxes are. */
   readonly targets: readonly number[];
   readonly player: number;
-  /** In ascending order. */
   readonly boxes: readonly number[];
 }
 
 export function readRoom(room: Room): Plan {
+  const known = plans.get(room);
+  if (known) return known;
+  const plan = planOf(room);
+  plans.set(room, plan);
+  return plan;
+}
+
+/** Of rooms that were read or drawn. */
+const plans = new WeakMap<Room, Plan>();
+
+function planOf(room: Room): Plan {
   const cells = room.join('');
   const places = (marks: string): number[] =>
     [...cells].flatMap((mark, cell) => (marks.includes(mark) ? [cell] : []));
@@ -30,16 +41,19 @@ export function readRoom(room: Room): Plan {
   };
 }
 
-export function drawRoom({ width, walls, targets, player, boxes }: Plan): Room {
+export function drawRoom(plan: Plan): Room {
+  const { width, walls, targets, player, boxes } = plan;
   const marks = walls.map((wall, cell) => {
     const target = targets.includes(cell);
     if (cell === player) return target ? 'S' : 'P';
     if (boxes.includes(cell)) return target ? '√' : 'X';
     return wall ? '#' : target ? 'O' : '_';
   });
-  return Array.from({ length: walls.length / width }, (_, row) =>
+  const room = Array.from({ length: walls.length / width }, (_, row) =>
     marks.slice(row * width, (row + 1) * width).join(''),
   );
+  plans.set(room, plan);
+  return room;
 }
 
 /** The room after a move; the same one where a wall, or a box that cannot move, stops it. */
@@ -74,9 +88,13 @@ export const isSolved = (plan: Plan): boolean => onTarget(plan) === plan.boxes.l
 /** Fewest moves to the end, of every place of player and boxes; −1 where there is no way. Those of few rooms are kept. */
 const tables = new Map<string, Int16Array>();
 const MOST_KEPT = 50;
+/** The same, of the walls of a plan, which stay the same object from move to move. */
+const tableOf = new WeakMap<Plan['walls'], Int16Array>();
 
 /** The fewest moves that bring every box to a target; undefined where none do. */
 export function movesLeft(plan: Plan): number | undefined {
+  const known = tableOf.get(plan.walls);
+  if (known) return movesIn(known, plan);
   const layout = `${plan.width} ${plan.targets.join(' ')} ${plan.walls.map(Number).join('')}`;
   let table = tables.get(layout);
   if (!table) {
@@ -84,6 +102,11 @@ export function movesLeft(plan: Plan): number | undefined {
     if (tables.size >= MOST_KEPT) tables.clear();
     tables.set(layout, table);
   }
+  tableOf.set(plan.walls, table);
+  return movesIn(table, plan);
+}
+
+function movesIn(table: Int16Array, plan: Plan): number | undefined {
   const moves = table[placeOf(plan)]!;
   return moves < 0 ? undefined : moves;
 }

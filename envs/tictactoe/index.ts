@@ -74,10 +74,21 @@ function openings(count: number): readonly (readonly number[])[] {
 
 /** The role with three in a row. */
 function winner(taken: readonly number[]): string | undefined {
-  const last = (taken.length - 1) % 2;
-  const own = taken.filter((_, index) => index % 2 === last);
-  return LINES.some((line) => line.every((cell) => own.includes(cell))) ? ROLES[last] : undefined;
+  let won = winners.get(taken);
+  if (won === undefined) {
+    const last = (taken.length - 1) % 2;
+    const own = CELLS.map((cell) => {
+      const turn = taken.indexOf(cell);
+      return turn >= 0 && turn % 2 === last;
+    });
+    won = LINES.some(([a, b, c]) => own[a!] && own[b!] && own[c!]) ? ROLES[last]! : '';
+    winners.set(taken, won);
+  }
+  return won || undefined;
 }
+
+/** It is asked of the same cells again and again; empty: nobody. */
+const winners = new WeakMap<readonly number[], string>();
 
 function mover({ taken, forfeit }: TicTacToeState): string | undefined {
   const isOver = forfeit !== undefined || taken.length === 9 || winner(taken) !== undefined;
