@@ -17,6 +17,9 @@ const SOLVED_CELLS = 20;
 const DEPTH = 6;
 const MOST_KNOWN = 2 ** 20;
 
+/** Of 3, for every cell of the largest board. */
+const POWERS: readonly number[] = Array.from({ length: 81 }, (_, cell) => 3 ** cell);
+
 /** Stones in columns from the left, each column from below. The sides drop in turn. */
 export class Board {
   readonly size: Size;
@@ -49,18 +52,21 @@ export class Board {
 
   /** Columns that are not full. */
   open(): number[] {
-    return this.#heights.flatMap((height, column) => (height < this.size.rows ? [column] : []));
+    const columns: number[] = [];
+    for (let column = 0; column < this.size.columns; column++)
+      if (this.#heights[column]! < this.size.rows) columns.push(column);
+    return columns;
   }
 
   drop(column: number): void {
     const cell = column * this.size.rows + this.#heights[column]!++;
     this.#cells[cell] = 1 + (this.#count++ % 2);
-    this.#key += this.#cells[cell]! * 3 ** cell;
+    this.#key += this.#cells[cell]! * POWERS[cell]!;
   }
 
   lift(column: number): void {
     const cell = column * this.size.rows + --this.#heights[column]!;
-    this.#key -= this.#cells[cell]! * 3 ** cell;
+    this.#key -= this.#cells[cell]! * POWERS[cell]!;
     this.#cells[cell] = 0;
     this.#count--;
   }

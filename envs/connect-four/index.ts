@@ -17,6 +17,10 @@ export type ConnectFourState = {
 
 const ROLES = ['first', 'second'] as const;
 const MARKS = ['.', 'X', 'O'] as const;
+/** Words of stones by column and row, such as `2b:foe`. */
+const wordsOf = (whose: string): readonly (readonly string[])[] =>
+  Array.from({ length: 9 }, (_, column) => Array.from('abcdefghi', (row) => `${column + 1}${row}:${whose}`));
+const [OWN, OTHERS] = [wordsOf('me'), wordsOf('foe')];
 
 const options = z.strictObject({
   columns: z.int().min(4).max(9).default(5).describe('Columns of the board; 7 in the shops'),
@@ -66,10 +70,9 @@ export function connectFourGame(size: Size, opening: number): Game<readonly numb
   }
 
   function step(state: ConnectFourState, role: string, action: string): GameStep<ConnectFourState> {
-    const valid = legal(state).includes(action);
-    const next: ConnectFourState = valid
-      ? { moves: [...state.moves, names.indexOf(action)] }
-      : { ...state, forfeit: role };
+    const column = names.indexOf(action);
+    const valid = mover(state) !== undefined && positionOf(state.moves).open.includes(column);
+    const next: ConnectFourState = valid ? { moves: [...state.moves, column] } : { ...state, forfeit: role };
     const won = wonByFirst(next);
     return {
       state: next,
@@ -100,11 +103,11 @@ export function connectFourGame(size: Size, opening: number): Game<readonly numb
     const { board } = positionOf(state.moves);
     const own = 1 + ROLES.indexOf(role as 'first');
     const stones: string[] = [];
-    for (const [column, name] of names.entries()) {
+    for (let column = 0; column < size.columns; column++) {
       for (let row = 0; row < size.rows; row++) {
         const stone = board.at(column, row);
         if (stone === 0) break;
-        stones.push(`${name}${'abcdefghi'[row]}:${stone === own ? 'me' : 'foe'}`);
+        stones.push((stone === own ? OWN : OTHERS)[column]![row]!);
       }
     }
     return stones.join(' ') || 'empty';

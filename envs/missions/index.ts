@@ -119,15 +119,19 @@ function offset({ x, y, facing }: Room, thing: Thing): readonly [ahead: number, 
   return [over * dx + down * dy, down * dx - over * dy];
 }
 
-const byDistance = (
-  room: Room,
-): readonly { readonly thing: Thing; readonly at: readonly [number, number] }[] =>
+interface Seen {
+  readonly thing: Thing;
+  readonly at: readonly [ahead: number, side: number];
+  readonly away: number;
+}
+
+const byDistance = (room: Room): readonly Seen[] =>
   room.things
-    .map((thing) => ({ thing, at: offset(room, thing) }))
-    .sort(
-      (one, other) =>
-        Math.abs(one.at[0]) + Math.abs(one.at[1]) - Math.abs(other.at[0]) - Math.abs(other.at[1]),
-    );
+    .map((thing) => {
+      const at = offset(room, thing);
+      return { thing, at, away: Math.abs(at[0]) + Math.abs(at[1]) };
+    })
+    .sort((one, other) => one.away - other.away);
 
 const front = (room: Room): string => faced(room)?.name ?? (isFree(room) ? 'free' : 'wall');
 

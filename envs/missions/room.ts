@@ -84,13 +84,11 @@ export const isFree = (room: Room): boolean => {
 
 /** The room after an action; the same object where it does nothing. */
 export function act(room: Room, action: Action): Room {
+  if (action === 'turn left') return { ...room, facing: (room.facing + 3) % 4 };
+  if (action === 'turn right') return { ...room, facing: (room.facing + 1) % 4 };
   const front = ahead(room);
   const thing = faced(room);
   switch (action) {
-    case 'turn left':
-      return { ...room, facing: (room.facing + 3) % 4 };
-    case 'turn right':
-      return { ...room, facing: (room.facing + 1) % 4 };
     case 'move forward':
       return isFree(room) ? { ...room, ...front } : room;
     case 'pickup':
@@ -131,7 +129,7 @@ export function planFrom(room: Room): readonly Action[] | undefined {
 export function actionsLeft(room: Room): number | undefined {
   let known = tables.get(room.things);
   if (!known?.has(planKey(room))) {
-    known = known ?? new Map<string, number | undefined>();
+    known = known ?? new Map<number, number | undefined>();
     solveFrom(room, known);
     tables.set(room.things, known);
   }
@@ -139,7 +137,7 @@ export function actionsLeft(room: Room): number | undefined {
 }
 
 /** By what lies where, which walking about does not change: the actions left from each place. */
-const tables = new WeakMap<readonly Thing[], Map<string, number | undefined>>();
+const tables = new WeakMap<readonly Thing[], Map<number, number | undefined>>();
 
 /** What may be part of a plan and changes something. */
 function choices(room: Room): readonly (readonly [Action, Room])[] {
@@ -152,9 +150,9 @@ function choices(room: Room): readonly (readonly [Action, Room])[] {
 }
 
 /** Goes everywhere that can be reached, then back from where the mission is done, breadth first. */
-function solveFrom(room: Room, left: Map<string, number | undefined>): void {
-  const ways = new Map<string, string[]>([[planKey(room), []]]);
-  const queue: [string, number][] = [];
+function solveFrom(room: Room, left: Map<number, number | undefined>): void {
+  const ways = new Map<number, number[]>([[planKey(room), []]]);
+  const queue: [number, number][] = [];
   const places = [room];
   for (const place of places) {
     const from = planKey(place);
@@ -181,11 +179,16 @@ function solveFrom(room: Room, left: Map<string, number | undefined>): void {
   }
 }
 
-/** What changes on the way to a mission: nothing but the target is moved or opened. */
-function planKey({ x, y, facing, open, things, target }: Room): string {
+/** What changes on the way to a mission, as a number: nothing but the target is moved or opened. Nothing lies in the corner, at 0. */
+function planKey({ x, y, facing, open, things, target }: Room): number {
   const at = things.find(({ name }) => name === target);
-  return `${x},${y},${facing},${at?.x},${at?.y},${open.includes(target)}`;
+  const place = (WIDEST * y + x) * DIRECTIONS.length + facing;
+  const lies = at === undefined ? 0 : WIDEST * at.y + at.x;
+  return (place * WIDEST ** 2 + lies) * 2 + (open.includes(target) ? 1 : 0);
 }
+
+/** More than the columns of any room, its walls included. */
+const WIDEST = 16;
 
 /** All that can change. */
 export function keyOf({ x, y, facing, carried, open, things }: Room): string {

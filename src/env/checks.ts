@@ -9,9 +9,12 @@ import { valueText } from '../core/safe-text.ts';
 /** Longest observation, in characters of one step's messages together. */
 export const OBSERVATION_LIMIT = 1_000_000;
 
+/** Parts of states that were checked and frozen: the next state often has most of them, too. */
+const sound = new WeakSet<object>();
+
 /** The state itself, frozen all the way down: a `step` that changes its input throws instead of corrupting snapshots. */
 export function checkState<State>(name: string, state: State): State {
-  const path = findNonJson(state);
+  const path = findNonJson(state, sound);
   if (path !== undefined) {
     throw new TurnwiseError('state-not-json', {
       what: `The state of "${name}" is not plain JSON`,
@@ -113,9 +116,10 @@ function describe(state: unknown, path: string): string {
 }
 
 function freeze(value: unknown): void {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
+  if (typeof value !== 'object' || value === null || sound.has(value)) return;
   Object.freeze(value);
-  for (const item of Object.values(value)) freeze(item);
+  sound.add(value);
+  for (const key of Object.keys(value)) freeze((value as Readonly<Record<string, unknown>>)[key]);
 }
 
 /** What free snapshots of pure environments and games hold. */

@@ -18,32 +18,40 @@ export function canonicalJson(value: Json): string {
 /**
  * The path of the first thing in `value` that JSON cannot hold (a function, undefined, NaN, a class instance, a cycle),
  * or undefined when everything is plain.
+ *
+ * @param known objects that were found to be plain before, and cannot have changed
  */
-export function findNonJson(value: unknown): string | undefined {
-  const keys = nonJsonIn(value, []);
+export function findNonJson(value: unknown, known?: WeakSet<object>): string | undefined {
+  const keys = nonJsonIn(value, [], known);
   return keys === undefined ? undefined : `$${keys}`;
 }
 
 /** The path from `value` on; it is put together only where there is one to tell. */
-function nonJsonIn(value: unknown, ancestors: readonly object[]): string | undefined {
+function nonJsonIn(
+  value: unknown,
+  ancestors: object[],
+  known: WeakSet<object> | undefined,
+): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : '';
   if (typeof value !== 'object' || ancestors.includes(value)) return '';
-  const inside = [...ancestors, value];
+  if (known?.has(value)) return undefined;
+  ancestors.push(value);
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
-      const found = nonJsonIn(value[index], inside);
+      const found = nonJsonIn(value[index], ancestors, known);
       if (found !== undefined) return `[${index}]${found}`;
     }
-    return undefined;
+  } else {
+    const prototype = Object.getPrototypeOf(value);
+    if (prototype !== Object.prototype && prototype !== null) return '';
+    for (const key of Object.keys(value)) {
+      const item = (value as Readonly<Record<string, unknown>>)[key];
+      if (item === undefined) continue;
+      const found = nonJsonIn(item, ancestors, known);
+      if (found !== undefined) return `.${key}${found}`;
+    }
   }
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return '';
-  for (const key of Object.keys(value)) {
-    const item = (value as Readonly<Record<string, unknown>>)[key];
-    if (item === undefined) continue;
-    const found = nonJsonIn(item, inside);
-    if (found !== undefined) return `.${key}${found}`;
-  }
+  ancestors.pop();
   return undefined;
 }
