@@ -115,11 +115,16 @@ function describe(state: unknown, path: string): string {
   return constructorName === 'Object' || constructorName === 'Array' ? 'a cycle' : `a ${constructorName}`;
 }
 
-function freeze(value: unknown): void {
-  if (typeof value !== 'object' || value === null || sound.has(value)) return;
-  Object.freeze(value);
-  sound.add(value);
-  for (const key of Object.keys(value)) freeze((value as Readonly<Record<string, unknown>>)[key]);
+/** The state itself is a new one after every step, so that only its parts are worth remembering. */
+function freeze(state: unknown): void {
+  if (typeof state !== 'object' || state === null) return;
+  Object.freeze(state);
+  for (const key of Object.keys(state)) {
+    const part = (state as Readonly<Record<string, unknown>>)[key];
+    if (typeof part !== 'object' || part === null || sound.has(part)) continue;
+    sound.add(part);
+    freeze(part);
+  }
 }
 
 /** What free snapshots of pure environments and games hold. */
