@@ -10,6 +10,9 @@ export const experiments: readonly Experiment[] = [...onPolicyExperiments, ...of
 const tried = new Set(experiments.flatMap(({ methods }) => methods));
 const onTables = new Set(tables.flatMap(({ methods }) => methods));
 
+/** Recipes of whose names there is a claim, and no result yet. */
+const claimed = ['bi-level-gae', 'gigpo', 'igpo', 'mt-grpo', 'turn-gae'] as const;
+
 /** Recipe -> why it has no experiment. */
 export const pending: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -17,7 +20,7 @@ export const pending: Readonly<Record<string, string>> = {
       .filter((name) => !tried.has(name))
       .map((name) => [name, 'its credit is tested on tables of logits alone']),
   ),
-  igpo: 'the claim `igpo` has not been run',
+  ...Object.fromEntries(claimed.map((name) => [name, `the claim \`${name}\` has not been run`])),
   earl: 'its credit is tested by worked numbers alone',
   'self-play': 'its credit is tested by worked numbers alone',
   mars: 'its credit is tested by worked numbers alone',

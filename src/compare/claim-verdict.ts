@@ -13,6 +13,7 @@ import { type Claim, claimantOf, readClaims, type StoredClaim } from './claim.ts
 import { checkPrecedence, type Precedence } from './claim-git.ts';
 import { type ClaimResult, type ResultRun, resultsOf, type StoredResult } from './claim-result.ts';
 import type { MetricName } from './results.ts';
+import { RATES } from './tuning.ts';
 
 export interface JudgedPart extends Part {
   /** The collapse rate of the claimant at which its lead is gone. */
@@ -85,12 +86,31 @@ function afterHolm(judgement: Judgement, adjusted: number): Judgement {
     : judgement;
 }
 
-function pending({ worlds, withdrawn }: Claim): Judgement {
+function pending(claim: Claim): Judgement {
+  const { worlds, withdrawn } = claim;
   if (withdrawn !== undefined) return { verdict: 'pending', why: `withdrawn: ${withdrawn}` };
   const missing = worlds.find(
     ({ name }) => !environmentNames.includes(name) && !isPath(name) && !isAddress(name),
   );
-  return { verdict: 'pending', why: missing ? `there is no environment ${missing.name} yet` : 'not run yet' };
+  if (missing) return { verdict: 'pending', why: `there is no environment ${missing.name} yet` };
+  const runs = fewestRuns(claim);
+  const hours = runs / 60 / PLANNED_CORES;
+  return {
+    verdict: 'pending',
+    why: `not run yet; planned: ${runs} runs or more, ${hours.toFixed(1)} hours on two cores at a minute each`,
+  };
+}
+
+const PLANNED_CORES = 2;
+
+/** Warm starts, the first grids, and every arm once at its best rate; further rates depend on what tuning shows. */
+function fewestRuns({ arms, worlds, seeds: { tuning, verdict } }: Claim): number {
+  const ofArms = Object.values(arms).map(({ tune }) => {
+    const rates = tune === true ? RATES : tune === false ? 0 : tune.length;
+    return rates * tuning.length + verdict.length;
+  });
+  const starts = tuning.length + verdict.length;
+  return worlds.length * ofArms.reduce((sum, runs) => sum + runs, starts);
 }
 
 function overlap({ seeds }: ClaimResult): string[] {

@@ -6,9 +6,13 @@ import type { ArmResult, WorldResult } from './world-results.ts';
 /** What neighbouring rates differ by. */
 const factor = 2;
 
+const POWERS = [-2, -1, 0, 1, 2] as const;
+/** Of the first grid. */
+export const RATES: number = POWERS.length;
+
 /** Five rates around an arm's own. */
 export function gridAround(rate: number): readonly number[] {
-  return [-2, -1, 0, 1, 2].map((power) => rounded(rate * factor ** power));
+  return POWERS.map((power) => rounded(rate * factor ** power));
 }
 
 /** Two more at the end that won. */

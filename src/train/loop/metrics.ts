@@ -37,6 +37,7 @@ export function rolloutMetrics(
       turns.filter(({ transition }) => transition?.valid === false).length,
       turns.length,
     ),
+    'turns/tokens': share(sampled, turns.length),
     'tokens/sampled': sampledHere,
     'tokens/forward': sampledHere + sum(contexts),
     'policy/entropy': sampled === 0 ? 0 : surpriseOf(trained),
