@@ -23,8 +23,8 @@ export function shortening(words: readonly string[]): string[] {
   const given = new Set(
     words.flatMap((word, at) => (words[at - 1] === '--set' ? [word.split('=')[0]!] : [])),
   );
-  // Stages are told by steps, so that these stay.
   const { steps, ...rest } = COSTS;
+  const stages = words.find((word) => word.startsWith('stages='))?.slice('stages='.length);
   const isPretrained = words.includes('--model') || words.includes('--lora-rank');
   const model = isPretrained ? OF_CHECKPOINTS : OF_WORD_MODELS;
   // A pretrained model imitates no teacher of an agent.
@@ -33,13 +33,20 @@ export function shortening(words: readonly string[]): string[] {
     Object.entries(rest).filter(([key]) => !(isPretrained && isAgent && key.startsWith('clone.'))),
   );
   const sizes = {
-    ...(given.has('stages') ? {} : { steps }),
+    steps: stages === undefined ? steps : String(stepsOf(JSON.parse(stages))),
     ...(words.includes('tinker') ? {} : model),
     ...SIZES,
   };
   return Object.entries({ ...others, ...sizes }).flatMap(([key, value]) =>
     key in SIZES && given.has(key) ? [] : [`${key}=${value}`],
   );
+}
+
+type Stages = readonly { readonly until?: number | { readonly steps: number } }[];
+
+/** Steps through all stages, and one of the last, which has no end. */
+function stepsOf(stages: Stages): number {
+  return stages.reduce((at, { until }) => (typeof until === 'number' ? until : at + (until?.steps ?? 1)), 0);
 }
 
 /** Addresses of the pages as those of the servers that stand in. */

@@ -1,0 +1,72 @@
+/**
+ * Pictures of the viewer for the documents: the pages of one run, in docs/pictures.
+ *
+ *     npm run build && node dist/tools/pictures.js RUNS RUN [OTHER]
+ *
+ * OTHER is a second run of the folder, to be compared with.
+ */
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { version } from '../src/run/version.ts';
+import { listenView } from '../src/view/server/listen.ts';
+import { openBrowser } from './browser.ts';
+
+const folder = new URL('../../docs/pictures', import.meta.url).pathname;
+const settleMs = 1500;
+
+const [root, run, other] = process.argv.slice(2);
+if (root === undefined || run === undefined)
+  throw new Error('usage: node dist/tools/pictures.js RUNS RUN [OTHER]');
+
+const server = await listenView({ root, version }, 0);
+const { origin, hash } = new URL(server.address());
+const browser = await openBrowser();
+mkdirSync(folder, { recursive: true });
+
+async function picture(
+  name: string,
+  path: string,
+  {
+    width = 1280,
+    height = 900,
+    colorScheme = 'light' as 'light' | 'dark',
+    ready = async (_page: Page) => {},
+  } = {},
+): Promise<string> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  const page = await context.newPage();
+  await page.goto(`${origin}${path}${hash}`);
+  await page.waitForTimeout(settleMs);
+  await ready(page);
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+  const first = await page
+    .locator('main table a[href*="/groups/"], main a[href*="/groups/"]')
+    .first()
+    .getAttribute('href', { timeout: settleMs })
+    .catch(() => null);
+  await context.close();
+  process.stdout.write(`${name}.png\n`);
+  return first ?? '';
+}
+
+const settled = async (page: Page): Promise<void> => {
+  await page.waitForTimeout(settleMs);
+};
+
+await picture('runs', '/');
+const group = await picture('run', `/runs/${run}`);
+await picture('run-narrow', `/runs/${run}`, { width: 400, colorScheme: 'dark' });
+const episode = group === '' ? '' : await picture('group', group, { ready: settled });
+if (episode !== '') await picture('episode', episode, { height: 1100, ready: settled });
+await picture('evaluations', `/runs/${run}/evaluations`);
+await picture('play', `/play/${run}`, {
+  ready: async (page) => {
+    await page.keyboard.press('Enter');
+    await settled(page);
+  },
+});
+if (other !== undefined) await picture('compare', `/compare?runs=${run},${other}`);
+await browser.close();
+await server.close();
