@@ -43,6 +43,7 @@ await build({
     'examples/*.ts',
     'examples/agents/*.ts',
     'tools/interop/*.ts',
+    'tools/pictures.ts',
     '!examples/**/*.test.ts',
   ],
   unbundle: true,

@@ -14,7 +14,7 @@ import { listenView } from '../src/view/server/listen.ts';
 import { openBrowser } from './browser.ts';
 
 const folder = new URL('../../docs/pictures', import.meta.url).pathname;
-const settleMs = 1500;
+const settleMs = 2500;
 
 const [root, run, other] = process.argv.slice(2);
 if (root === undefined || run === undefined)
@@ -61,10 +61,13 @@ await picture('run-narrow', `/runs/${run}`, { width: 400, colorScheme: 'dark' })
 const episode = group === '' ? '' : await picture('group', group, { ready: settled });
 if (episode !== '') await picture('episode', episode, { height: 1100, ready: settled });
 await picture('evaluations', `/runs/${run}/evaluations`);
-await picture('play', `/play/${run}`, {
+await picture('play', `/runs/${run}/play`, {
   ready: async (page) => {
-    await page.keyboard.press('Enter');
-    await settled(page);
+    // Two turns are sampled.
+    for (let turn = 0; turn < 2; turn++) {
+      await page.keyboard.press('s');
+      await settled(page);
+    }
   },
 });
 if (other !== undefined) await picture('compare', `/compare?runs=${run},${other}`);
