@@ -21,9 +21,9 @@ const run = z.strictObject({
   area: figures,
   return: figures.optional(),
   cost: figures.optional(),
-  /** Means over seeds. */
+  /** Means over seeds; `spent` in episodes, turns, tokens and seconds. */
   start: z.number(),
-  spent: z.strictObject({ episodes: z.number(), turns: z.number(), tokens: z.number(), seconds: z.number() }),
+  spent: z.tuple([z.number(), z.number(), z.number(), z.number()]),
   collapsed: z.int(),
   diverged: z.int(),
   /** Every evaluation, and every metric of every step, equals that of the claimant. */

@@ -212,20 +212,20 @@ function resultRun(claim: Claim, world: WorldResult, arm: ArmResult): ResultRun 
       cost: bySeed(({ run }) => Math.round(costToReach(run!, world.reading, costLevel).spent)),
     }),
     start: round(summary.warm),
-    spent: {
-      episodes: Math.round(summary.spent.episodes),
-      turns: Math.round(summary.spent.turns),
-      tokens: Math.round(summary.spent.tokens),
-      seconds: Math.round(summary.spent.seconds),
-    },
+    spent: [
+      Math.round(summary.spent.episodes),
+      Math.round(summary.spent.turns),
+      Math.round(summary.spent.tokens),
+      Math.round(summary.spent.seconds),
+    ],
     collapsed: summary.collapses,
     diverged: summary.diverged,
     ...(arm !== claimant && isEqual(arm, claimant) && { equal: true as const }),
   };
 }
 
-/** Four digits say more than 500 episodes do. */
-const round = (value: number): number => Math.round(value * 1e4) / 1e4;
+/** Three digits say all that 500 episodes do. */
+const round = (value: number): number => Math.round(value * 1e3) / 1e3;
 
 /** Every evaluation of every seed, and every metric that both report of a step: such an arm changes nothing here. */
 function isEqual(first: ArmResult, second: ArmResult): boolean {

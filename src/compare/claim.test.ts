@@ -32,7 +32,7 @@ const resultRun = (arm: string, level: number, more: Partial<ResultRun> = {}): R
   ...{ arm, rate: 0.001, episodes: 500, start: 0.2, collapsed: 0, diverged: 0 },
   final: noise.map((extra) => level + extra * (arm === 'a' ? 1 : -1)),
   area: noise.map((extra) => level / 2 + extra),
-  spent: { episodes: 5120, turns: 20_000, tokens: 400_000, seconds: 30 },
+  spent: [5120, 20_000, 400_000, 30],
   ...more,
 });
 

@@ -23,7 +23,7 @@ const run = (arm: string, level: number): ResultRun => ({
   ...{ arm, rate: 0.001, episodes: 500, start: 0.2, collapsed: 0, diverged: 0 },
   final: verdict.map((seed) => level + (arm === 'a' ? 0.01 : -0.01) * (seed % 3)),
   area: verdict.map(() => level / 2),
-  spent: { episodes: 5120, turns: 20_000, tokens: 400_000, seconds: 30 },
+  spent: [5120, 20_000, 400_000, 30],
 });
 const result: ClaimResult = {
   ...{

@@ -141,7 +141,7 @@ function runTable(runs: readonly ResultRun[]): string {
       formatScore(run.start, 3),
       finals.length === 0 ? '–' : `<strong>${formatScore(mean(finals), 3)}</strong>`,
       finals.length === 0 ? '–' : formatScore(mean(known(run.area)), 3),
-      ...costAxes.map((axis) => formatCount(run.spent[axis])),
+      ...run.spent.map(formatCount),
       `${run.collapsed}/${finals.length}${bound}`,
       `${run.diverged} diverged, ${run.final.length - finals.length} missing`,
     ];
