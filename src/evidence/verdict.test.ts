@@ -95,3 +95,12 @@ test('a ceiling', () => {
   expect(atCeiling([0.5, 0.6], [0.4, 0.5])).toBe(false);
   expect(atCeiling([0.98, 0.97], [0.99, 0.98])).toBe(true);
 });
+
+test('a claim that is reversed everywhere says so once', () => {
+  const parts = ['a', 'b', 'c'].map((against) => ({ ...part('ordinary', 0.02, 'better', true), against }));
+  const facts = { void: [], cannotFail: [], undecided: [], deviations: [], alpha: 0.05 };
+  expect(judge(parts, facts)).toEqual({
+    verdict: 'refuted',
+    why: 'reversed against all 3 it is compared with, at this scale',
+  });
+});

@@ -64,7 +64,10 @@ export function judge(parts: readonly Part[], facts: Facts): Judgement {
   if (failing.length === 0) return { verdict: 'reproduced', why: 'every part holds' };
   const excluded = failing.filter(isExcluded);
   if (excluded.length > 0) {
-    const why = excluded.map(describeExclusion).join('; ');
+    const isWhole = parts.length > 2 && parts.every(isReversed);
+    const why = isWhole
+      ? `reversed against all ${parts.length} it is compared with`
+      : excluded.map(describeExclusion).join('; ');
     return deviations.length > 0
       ? { verdict: 'of our implementation only', why: `${why}; it deviates: ${deviations.join('; ')}` }
       : { verdict: 'refuted', why: `${why}, at this scale` };
@@ -83,12 +86,13 @@ function isExcluded({ kind, size, comparison }: Part): boolean {
 }
 
 function describeExclusion(part: Part): string {
-  const { against, kind, size, comparison } = part;
+  const { against, kind, size } = part;
   if (kind === 'no worse') return `worse than ${against} by more than ${size}`;
-  return jointInterval(comparison).high < 0
-    ? `reversed against ${against}`
-    : `${size} above ${against} is excluded`;
+  return isReversed(part) ? `reversed against ${against}` : `${size} above ${against} is excluded`;
 }
+
+const isReversed = ({ kind, comparison }: Part): boolean =>
+  kind !== 'no worse' && jointInterval(comparison).high < 0;
 
 function undecided(parts: readonly Part[], why: string, alpha: number): Judgement {
   const needed = parts.map(({ comparison, size }) =>
