@@ -6,6 +6,7 @@ import type { Compared } from '../bench/methods/comparison.ts';
 import { experiments } from '../bench/methods/experiments.ts';
 import { readResults } from '../bench/methods/main.ts';
 import { comparedFor } from '../bench/methods/measured.ts';
+import { judgeClaims } from '../src/compare/claim-verdict.ts';
 import { recipes } from '../src/train/recipes/recipes.ts';
 
 const page = readFileSync(new URL('../docs/choose-a-method.md', import.meta.url), 'utf8');
@@ -43,9 +44,12 @@ test('what went against a paper is not recommended, or the row says what was fou
   const doubtful = [...found].filter(([name]) => wentAgainst(name));
   expect(doubtful.map(([name]) => name).sort()).toEqual(['arpo', 'refuel']);
   expect(found.get('arpo')).toContain('`arpo` saved a fifth of the calls where half was claimed');
-  expect(found.get('refuel')).toContain('no better than `dpo` so far');
+  expect(found.get('refuel')).toContain('on mazes worse than `dpo`, `rebel` and `grpo` at as many episodes');
   expect(1 - differenceIn('arpo', 'calls', 'grpo')).toBeCloseTo(1 / 5, 1);
   expect(differenceIn('refuel', 'final', 'dpo')).toBeLessThanOrEqual(0);
+  const [{ judgement, parts } = {}] = judgeClaims('bench/claims/refuel.json');
+  expect(judgement?.verdict).toBe('refuted');
+  expect(parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);
 });
 
 test('so it is with what the page leaves out, and why', () => {
