@@ -19,10 +19,10 @@ const WALLED = new Set(['0 1', '1 1', '3 0', '4 0', '3 2', '4 2']);
 
 /** Where a move leads; walls and the edge of the town stop it. */
 export function drive({ row, column }: Cell, side: Side): Cell {
-  return led[side][row * SIZE + column]!;
+  return neighbours[side][row * SIZE + column]!;
 }
 
-function leads({ row, column }: Cell, side: Side): Cell {
+function neighbourOf({ row, column }: Cell, side: Side): Cell {
   const next = { row: row + MOVES[side][0], column: column + MOVES[side][1] };
   const inTown = [next.row, next.column].every((place) => place >= 0 && place < SIZE);
   const walled = side === 'east' || side === 'west';
@@ -35,11 +35,11 @@ const CELLS: readonly Cell[] = Array.from({ length: SIZE * SIZE }, (_, cell) => 
   row: Math.floor(cell / SIZE),
   column: cell % SIZE,
 }));
-const led: Readonly<Record<Side, readonly Cell[]>> = {
-  north: CELLS.map((cell) => leads(cell, 'north')),
-  south: CELLS.map((cell) => leads(cell, 'south')),
-  east: CELLS.map((cell) => leads(cell, 'east')),
-  west: CELLS.map((cell) => leads(cell, 'west')),
+const neighbours: Readonly<Record<Side, readonly Cell[]>> = {
+  north: CELLS.map((cell) => neighbourOf(cell, 'north')),
+  south: CELLS.map((cell) => neighbourOf(cell, 'south')),
+  east: CELLS.map((cell) => neighbourOf(cell, 'east')),
+  west: CELLS.map((cell) => neighbourOf(cell, 'west')),
 };
 
 export function sameCell(a: Cell, b: Cell): boolean {
