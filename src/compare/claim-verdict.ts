@@ -251,7 +251,10 @@ function partsOf(claim: Claim, result: ClaimResult, alpha: number): readonly Jud
   return [...better, ...noWorse];
 }
 
-/** Costs are better when they are lower, whatever the direction of the claim's own metric. */
+/**
+ * Costs are better when they are lower, whatever the direction of the claim's own metric, and are compared as ratios: in
+ * halvings, so that 1 is half the cost.
+ */
 function pairOf(
   own: ResultRun,
   other: ResultRun,
@@ -266,7 +269,7 @@ function pairOf(
   });
   const sign = lower ? -1 : 1;
   const scores = (side: 0 | 1, extra: number, episodes: number | undefined): ArmScores => ({
-    values_S: both.map((pair) => sign * pair[side] + extra),
+    values_S: both.map((pair) => sign * (metric === 'cost' ? Math.log2(pair[side]) : pair[side]) + extra),
     // With a margin the share is not that of episodes any more.
     ...(metric === 'final' &&
       episodes !== undefined &&

@@ -211,6 +211,21 @@ describe('a verdict', () => {
     );
   });
 
+  test('on costs compares ratios, in halvings', () => {
+    const costs = (level: number, spread: number) => noise.map((extra) => level * 2 ** (spread * extra));
+    const claim = { metric: 'cost', direction: 'lower', minimal: 2 };
+    const of = (own: number) =>
+      judged({
+        claim,
+        runs: [resultRun('a', 0.8, { cost: costs(own, 1) }), resultRun('b', 0.6, { cost: costs(800, 3) })],
+      });
+    expect(of(100).parts[0]!.comparison.mean).toBeCloseTo(3, 2);
+    expect(of(100).judgement).toEqual({ verdict: 'reproduced', why: 'every part holds' });
+    // Half the cost is not a quarter, twice the cost is no saving at all.
+    expect(of(400).judgement.why).toContain('2 above b at 0.001 is excluded');
+    expect(of(1600).judgement.why).toContain('reversed against b at 0.001');
+  });
+
   test('is void where seeds were tuned on, tasks are others, or the claim was changed', () => {
     expect(judged({ runs: clear, result: { seeds: { tuning: [3], verdict } } }).judgement.why).toBe(
       'seeds 3 were tuned on',

@@ -49,7 +49,9 @@ export const claimSchema = z.strictObject({
   policy: z.literal('sampled').default('sampled'),
   evaluationEpisodes: z.int().min(1).default(500),
   direction: z.enum(['higher', 'lower']).default('higher'),
-  minimal: positive.describe('The least difference that is claimed, in the unit of the metric'),
+  minimal: positive.describe(
+    'The least difference that is claimed, in the unit of the metric; of costs, in halvings: 1 is half the cost',
+  ),
   arms: z.record(z.string().regex(/^[A-Za-z0-9][\w.+-]*$/), arm),
   settings: settings.describe('Settings of all runs'),
   worlds: z

@@ -52,7 +52,7 @@ function requireEqual(path: string, name: string, file: object): void {
   if (!stored.success) throw unreadable(path, stored.error);
   const [other] = differences(stored.data, file);
   if (other === undefined) return;
-  const [before, now] = other.values.map((value) => JSON.stringify(value) ?? 'nothing');
+  const [before, now] = other.values.map((value) => shortened(JSON.stringify(value) ?? 'nothing'));
   throw new TurnwiseError('comparison-differs', {
     what: `The comparison "${name}" was started with other settings: ${other.key.replace(/^content\./, '')}`,
     seen: now!,
@@ -61,6 +61,9 @@ function requireEqual(path: string, name: string, file: object): void {
     fields: { comparison: name, key: other.key },
   });
 }
+
+/** A list of seeds may have thousands. */
+const shortened = (text: string): string => (text.length <= 120 ? text : `${text.slice(0, 120)}…`);
 
 function unreadable(path: string, cause: unknown): TurnwiseError {
   return new TurnwiseError('config-corrupt', {

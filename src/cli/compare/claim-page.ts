@@ -56,7 +56,7 @@ function claimSection({ judged, worlds }: ShownClaim): string {
     ['refuted by', claim.refutes],
     [
       'measured',
-      `${claim.metric} on test tasks, sampled, ${claim.evaluationEpisodes} episodes; at least ${claim.minimal} ${claim.direction}`,
+      `${claim.metric} on test tasks, sampled, ${claim.evaluationEpisodes} episodes; at least ${claim.minimal} ${claim.metric === 'cost' ? 'halvings ' : ''}${claim.direction}`,
     ],
     ['budget', `${formatCount(claim.budget.amount)} ${axisNames[claim.budget.axis]} for each run`],
     [
