@@ -175,6 +175,8 @@ function ended(
     const child = spawn(process.execPath, [main, ...words], {
       stdio: ['ignore', 'ignore', 'pipe'],
       timeout: most * 1000,
+      // SIGTERM ends a run after its step, with words of its own.
+      killSignal: 'SIGKILL',
     });
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => {

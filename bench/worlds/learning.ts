@@ -156,6 +156,8 @@ function ended(words: readonly string[]): Promise<{ code: number | null; errors:
     const child = spawn(process.execPath, [main, ...words], {
       stdio: ['ignore', 'ignore', 'pipe'],
       timeout: mostSeconds * 1000,
+      // SIGTERM ends a run after its step, with words of its own.
+      killSignal: 'SIGKILL',
     });
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => {
