@@ -27,7 +27,8 @@ import type { CollectOptions, Play } from '../../rollout/collect.ts';
 import type { Context } from '../../rollout/context/strategy.ts';
 import type { Turns } from '../../rollout/turns/turn-control.ts';
 import type { Watch } from '../../rollout/watch.ts';
-import { learnVocabulary, renderDemonstrations } from '../../synth/demonstrations.ts';
+import { learnVocabulary } from '../../synth/demonstrations.ts';
+import { renderDemonstrations } from '../../synth/render-calls.ts';
 import { isSynchronous } from '../config/batch-settings.ts';
 import {
   builtIns,
