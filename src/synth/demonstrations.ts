@@ -17,6 +17,7 @@ import { type AgentNames, agentNames } from '../rollout/agent-names.ts';
 import { collectGroups, failuresOf, type GroupToPlay, type Play } from '../rollout/collect.ts';
 import { fullContext } from '../rollout/context/contexts.ts';
 import type { Context } from '../rollout/context/strategy.ts';
+import type { TurnRules } from '../rollout/turns/turn-control.ts';
 import type { Watch } from '../rollout/watch.ts';
 
 export interface DemonstrationOptions {
@@ -28,6 +29,8 @@ export interface DemonstrationOptions {
   readonly turnTimeoutMs: number;
   /** What players read, and what they are asked for. Default: all turns. */
   readonly context?: Context;
+  /** What comes after each of their turns, where a control changes what is read or written. */
+  readonly turns?: TurnRules;
   /** Agents that exchange roles are shown with all of them. Default: agents have no names. */
   readonly exchanges?: boolean;
   readonly signal: AbortSignal;
@@ -101,6 +104,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
       context: options.context ?? fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: options.maxTurns,
+      ...(options.turns && { turns: options.turns }),
       contextLength: Number.POSITIVE_INFINITY,
       turnTimeoutMs: options.turnTimeoutMs,
       seed: options.seed,

@@ -112,10 +112,12 @@ export function designModel(
   config: TrainConfig,
   recipe: Recipe,
   world: World,
+  catalogue: Catalogue = builtIns,
 ): SmallModelCard {
+  const { says } = openTurns(config.turns, catalogue);
   const { tokenizer, maxActionWords } = world.agent
-    ? learnVocabulary(demonstrations, messageText, CHAT_WORDS)
-    : learnVocabulary(demonstrations);
+    ? learnVocabulary(demonstrations, messageText, [...CHAT_WORDS, ...says])
+    : learnVocabulary(demonstrations, undefined, says);
   const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
   const longest = Math.max(
     ...demonstrations.map((group) => longestSample(renderDemonstrations(group, renderer))),
