@@ -4,6 +4,7 @@ import type { History } from '../../history.ts';
 import { LongText } from '../parts/long-text.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { number, plural, share } from '../text/format.ts';
+import { oneLine } from '../text/safe-text.ts';
 
 export function PromptsCard({
   prompts,
@@ -35,7 +36,7 @@ export function PromptsCard({
             <tr key={id}>
               <th scope="row">
                 {id === bestPrompt && <b>best </b>}
-                {text === '' ? <span class="ink3">no prompt</span> : <LongText cut={{ text }} />}
+                <Prompt text={text} />
               </th>
               <td class="right">{number(earned)}</td>
               <td class="right">{share(success)}</td>
@@ -46,5 +47,29 @@ export function PromptsCard({
         </tbody>
       </table>
     </section>
+  );
+}
+
+const shortCharacters = 60;
+
+/** A long one is opened to be read. */
+function Prompt({ text }: { readonly text: string }) {
+  if (text === '') return <span class="ink3">no prompt</span>;
+  const line = oneLine(text, shortCharacters);
+  if (line === text)
+    return (
+      <span class="text" dir="auto">
+        {line}
+      </span>
+    );
+  return (
+    <details>
+      <summary>
+        <span class="text" dir="auto">
+          {line}
+        </span>
+      </summary>
+      <LongText cut={{ text }} />
+    </details>
   );
 }
