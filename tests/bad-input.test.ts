@@ -269,7 +269,7 @@ describe('a command line', () => {
       `error: There is no environment "frozen-lak". Allowed: ${environmentNames.join(', ')}. Did you mean "frozen-lake"? (environment-unknown) → 2`,
     );
     expect(await complaint('train', 'frozen-lake', '--recipe', 'grop')).toMatchInlineSnapshot(
-      `"error: There is no such recipe. Seen: "grop". Allowed: rloo, grpo, dr-grpo, dapo, gspo, cispo, reinforce, reinforce++, reinforce++-baseline, ppo, turn-gae, turn-ppo, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, mt-grpo, g-ra, e-grpo, spa-rl, earl, arpo, aepo, tree-grpo, malt, epo, simpletir, clip-cov, kl-cov, tis, icepop, sequence-mask, self-play, mars, cory, waltzrl, dpo, kto, rebel, refuel, eto, agent-q, sft, filtered-bc, awr, ilql, mc-returns, archer, archer-iql, digi-q, spear-sil, sft-rl, gtr, on-policy-distillation, distillation. Did you mean "grpo"? (recipe-unknown) → 2"`,
+      `"error: There is no such recipe. Seen: "grop". Allowed: rloo, grpo, dr-grpo, dapo, gspo, cispo, reinforce, reinforce++, reinforce++-baseline, ppo, turn-gae, turn-ppo, bi-level-gae, gigpo, hgpo, step-grpo, igpo, matchtir, mt-grpo, g-ra, e-grpo, spa-rl, earl, arpo, aepo, tree-grpo, malt, epo, simpletir, clip-cov, kl-cov, tis, icepop, sequence-mask, self-play, mars, cory, waltzrl, dpo, kto, rebel, refuel, eto, agent-q, agent-r, sft, filtered-bc, awr, ilql, mc-returns, archer, archer-iql, digi-q, spear-sil, sft-rl, gtr, on-policy-distillation, distillation. Did you mean "grpo"? (recipe-unknown) → 2"`,
     );
     expect(await complaint('train', 'frozen-lake', '--nam', 'x')).toMatchInlineSnapshot(
       `"error: turnwise train has no option --nam. Did you mean --name? (option-unknown) → 2"`,

@@ -180,7 +180,7 @@ describe.each([
 describe('where nothing can branch', () => {
   const { pure: _, snapshots: __, ...live } = local['frozen-lake'];
 
-  test.each(['arpo', 'aepo', 'tree-grpo', 'malt', 'refuel'])(
+  test.each(['arpo', 'aepo', 'tree-grpo', 'malt', 'refuel', 'agent-r'])(
     '%s is refused before anything runs',
     async (recipe) => {
       const open: World['open'] = async () => {

@@ -162,6 +162,12 @@ test('all of it goes on from a checkpoint bit for bit', { timeout: 300_000 }, as
     .filter(({ calls }) => calls[0]!.messages.length > 2);
   expect(guided.length).toBeGreaterThan(0);
   for (const episode of guided) expect(firstRead(episode).at(-1)).toMatch(/^(left|right|up|down)( |$)/);
+  // What is learned from them is without it.
+  for (const { stripped, calls } of guided) expect(stripped).toEqual(calls[0]!.messages.slice(-1));
+  const counts = eventsOf('whole').flatMap((event) => (event.type === 'step' ? [event.metrics] : []));
+  const sum = (path: string) => counts.reduce((all, metrics) => all + (metrics[path] ?? 0), 0);
+  expect(sum('guidance/episodes')).toBeGreaterThan(0);
+  expect(sum('guidance/stripped')).toBe(sum('guidance/episodes'));
 
   // Replayed episodes have the advantage that the curation gave them, and no part in baselines.
   const replayed = [2, 3, 4].flatMap((step) =>

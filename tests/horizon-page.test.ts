@@ -28,7 +28,9 @@ test('every context, turn control and curation has its row', () => {
 });
 
 test('every source of tasks and every recipe that branches has its row', () => {
-  const branching = recipes.filter(({ act }) => act !== undefined).map(({ name }) => name);
+  const branching = recipes
+    .filter(({ act, settings }) => act !== undefined || settings.branching?.explorer !== undefined)
+    .map(({ name }) => name);
   expect(rowsUnder('Sources of tasks and starts').sort()).toEqual(
     [...names(tasksRegistry), ...branching].sort(),
   );

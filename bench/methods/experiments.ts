@@ -24,6 +24,7 @@ export const pending: Readonly<Record<string, string>> = {
   earl: 'its credit is tested by worked numbers alone',
   'self-play': 'its credit is tested by worked numbers alone',
   mars: 'its credit is tested by worked numbers alone',
+  'agent-r': 'its splices are tested by worked episodes alone',
   sft: 'it imitates recordings, and claims nothing beyond them',
   'on-policy-distillation': 'the claim `distillation` needs the teachers that its folder makes',
   distillation: 'the claim `distillation` needs the teachers that its folder makes',

@@ -9,12 +9,13 @@ import { type Provider, useRuntime, type WebRuntime } from '../graph/browser/loa
 import { wordRenderer } from '../model/chat/renderer.ts';
 import { parameterShapes } from '../model/decoder/decoder.ts';
 import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
+import { demonstratedRules } from '../rollout/turns/turn-control.ts';
 import { unwatched } from '../rollout/watch.ts';
 import { factoryOf } from '../run/load/world-object.ts';
 import { CODE } from '../run/load/world-source.ts';
 import { version } from '../run/version.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
-import { builtIns } from '../train/config/catalogue.ts';
+import { builtIns, openTurns } from '../train/config/catalogue.ts';
 import type { TrainConfig, TrainSettings } from '../train/config/config.ts';
 import { resolveConfig } from '../train/config/resolve.ts';
 import { requireFit } from '../train/fit/fit.ts';
@@ -200,11 +201,14 @@ class RunInBrowser implements BrowserRun {
     this.#worldName = world.name;
     requireFit(recipe, config, { world, engine: embeddedAbilities }, () => []);
     this.#tell({ type: 'phase', phase: 'demonstrate', steps: config.clone.demonstrations });
+    const usual = config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns;
+    const turns = demonstratedRules(openTurns(config.turns), { seed: config.seed, usual });
     const demonstrations = await demonstrate(world, {
       ...config.clone,
       context: contextOf(config),
       seed: config.seed,
-      maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
+      maxTurns: usual,
+      ...(turns && { turns }),
       turnTimeoutMs: config.rollout.turnTimeoutMs,
       exchanges: config.rollout.exchangeEvery > 0,
       signal,

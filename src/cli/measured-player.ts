@@ -3,6 +3,7 @@
 import { isAddress, isPath } from '../core/reference.ts';
 import { optionsForReaders } from '../env/wording.ts';
 import type { CollectOptions } from '../rollout/collect.ts';
+import type { Search } from '../rollout/explore/searched.ts';
 import type { RecordingOptions } from '../run/data/recording.ts';
 import { createWorld, environmentNames, findEnvironment } from '../run/load/environments.ts';
 import { openBlackBox, runsHere } from '../run/model/black-box.ts';
@@ -11,6 +12,7 @@ import { openCheckpoint } from '../run/open-checkpoint.ts';
 import type { SpendMeter } from '../server/gateway/spend.ts';
 import { runNames } from '../store/runs.ts';
 import { playOptions } from '../train/kit/learner.ts';
+import { placeValues } from '../train/kit/place-values.ts';
 import { latestRunOf } from './latest-run.ts';
 
 /** Something that can be measured. */
@@ -19,6 +21,8 @@ export interface Player {
   /** What is measured, with its temperature. */
   readonly ways: readonly (readonly [label: string, temperature: number])[];
   options(): CollectOptions;
+  /** What the critic of its recipe expects after prompts, where it has one. */
+  readonly valuesOf?: Search['valuesOf'];
   /** Whether its completions can be held to schemas. */
   readonly constrains?: boolean;
   /** What its recorded episodes say of it. */
@@ -47,8 +51,10 @@ export async function trainedPlayer(
     signal,
     spend,
   });
+  const valuesOf = placeValues(learner);
   return {
     name: run,
+    ...(valuesOf && { valuesOf }),
     ways: SAMPLED_AND_GREEDY,
     options: () => playOptions(learner, signal),
     constrains: learner.engine.capabilities.schemas && learner.renderer.tokenTexts?.() !== undefined,

@@ -210,6 +210,8 @@ export interface Episode {
   readonly task: Json;
   /** The instruction that it read, of a source of prompts; absent where there was none. */
   readonly prompt?: string;
+  /** What it was told to help it, which it is learned from without. */
+  readonly stripped?: readonly Message[];
   /** In a world of worlds: the name of the one that it was played in. */
   readonly part?: string;
   readonly calls: readonly Call[];

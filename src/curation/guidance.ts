@@ -6,7 +6,9 @@
  * has none, the solution that it knows (`truth`) is the only level. Its tokens are never trained.
  *
  * 1. The paper has a model write guidance from the failed attempt. Here the environment does.
- * 2. What is learned stays behind the guidance in its prompt: it is not stripped.
+ * 2. The paper compares guided attempts by DPO, which asks for no log-probabilities of the sampler. Nothing is said when the policy
+ *    is evaluated, so what is learned is stripped of the guidance: `strip=false` learns from it behind the guidance, as it was
+ *    sampled. How the log-probabilities are had is said where it is stripped, in `train/kit/strip-guidance.ts`.
  */
 
 import { z } from 'zod';
@@ -24,6 +26,7 @@ export const guidance: DefinedTasks = defineTasks({
     levels: z.int().min(1).default(3).describe('Levels of guidance, at most'),
     rate: z.number().min(0).max(1).default(0).describe('Success rate of a group up to which it failed'),
     share: z.number().min(0).max(1).default(1).describe('Share of the failed tasks that are attempted again'),
+    strip: z.boolean().default(true).describe('Learn from guided attempts as if nobody had guided them'),
   }),
   next({ step, round, wanted, members, groups, tasks, options, rng }) {
     const fresh = (count: number): GroupRequest[] =>
@@ -35,7 +38,7 @@ export const guidance: DefinedTasks = defineTasks({
       const said = tasks.guidance?.(index, round);
       return said === undefined || said === ''
         ? []
-        : [{ task: { split: 'train', index }, members, say: [user(said)] }];
+        : [{ task: { split: 'train', index }, members, say: [user(said)], strip: options.strip }];
     });
     return [...guided, ...fresh(wanted)];
   },

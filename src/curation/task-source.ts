@@ -29,6 +29,8 @@ export interface GroupRequest {
   readonly maxTurns?: number;
   /** An instruction: messages that roles read before their first turns, or before the first after the place. */
   readonly say?: readonly Message[];
+  /** Whether its episodes are learned from as if nobody had said that. Default: no. */
+  readonly strip?: boolean;
   /**
    * Players of roles by name, `learner` or one of the setting `players`, in place of those that `seats` of the run names. At
    * least one role must be a learner's.

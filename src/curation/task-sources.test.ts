@@ -110,7 +110,10 @@ describe('guidance', () => {
           guidance: (task, level) => (task === 3 ? undefined : `task ${task}, level ${level}`),
         },
       })
-      .map(({ task, say }) => [(task as { index: number }).index, say?.[0]?.content]);
+      .map(({ task, say, strip }) => {
+        expect(strip).toBe(say && true);
+        return [(task as { index: number }).index, say?.[0]?.content];
+      });
 
   test('whole failures are attempted again, level after level, until one succeeds or nothing more is said', () => {
     expect(round(0, [], 2)).toEqual([

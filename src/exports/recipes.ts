@@ -77,6 +77,7 @@ export {
 } from '../train/off-policy/rows.ts';
 export { taughtRows } from '../train/off-policy/taught-rows.ts';
 export { aepo } from '../train/recipes/branching/aepo.ts';
+export { agentR } from '../train/recipes/branching/agent-r.ts';
 export { arpo } from '../train/recipes/branching/arpo.ts';
 export { malt } from '../train/recipes/branching/malt.ts';
 export { treeGrpo } from '../train/recipes/branching/tree-grpo.ts';

@@ -2,7 +2,7 @@
  * A library of experiences in the prompt: training-free GRPO, arXiv 2510.08191. The proposer compares the episodes of a group, whose
  * difference is an advantage in words, and changes the list of experiences that all episodes read.
  *
- * Weights may learn beside it, or stay as they are (`optimizer.learningRate=0`).
+ * Weights may learn beside it, or stay as they are (`prompts.alone=true`).
  *
  * 1. Groups whose outcomes are all alike are skipped; the paper skips those that are all right or all wrong.
  * 2. An answer that cannot be read is asked for again, `retries` times, then the group changes nothing.

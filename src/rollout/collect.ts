@@ -40,7 +40,7 @@ export interface CollectOptions extends EpisodeOptions {
 }
 
 export interface GroupToPlay
-  extends Pick<EpisodeRequest, 'failure' | 'maxTurns' | 'say' | 'prompt' | 'seats' | 'copied'> {
+  extends Pick<EpisodeRequest, 'failure' | 'maxTurns' | 'say' | 'strip' | 'prompt' | 'seats' | 'copied'> {
   /** The step that asks, and the number of the group in it. */
   readonly step: number;
   readonly group: number;
@@ -67,7 +67,21 @@ export async function collectGroups(
 
 /** One of a group's episodes. */
 export function episodeOf(
-  { step, group, split, index, task, failure, drawsAs, maxTurns, say, prompt, seats, copied }: GroupToPlay,
+  {
+    step,
+    group,
+    split,
+    index,
+    task,
+    failure,
+    drawsAs,
+    maxTurns,
+    say,
+    strip,
+    prompt,
+    seats,
+    copied,
+  }: GroupToPlay,
   member: number,
   { world }: Pick<EpisodeOptions, 'world'>,
 ): EpisodeRequest {
@@ -79,6 +93,7 @@ export function episodeOf(
     ...(drawsAs !== undefined && { drawsAs: { ...key, step: drawsAs } }),
     ...(maxTurns !== undefined && { maxTurns }),
     ...(say && { say }),
+    ...(strip && { strip }),
     ...(prompt !== undefined && { prompt }),
     ...(seats && { seats }),
     ...(copied && { copied }),
@@ -131,8 +146,9 @@ async function playOrFail(request: EpisodeRequest, options: CollectOptions): Pro
     throw error;
   }
   const { prompt } = instructed;
+  const { say: stripped, strip } = request;
   const episode = await play(instructed, own);
-  return prompt ? { ...episode, prompt } : episode;
+  return { ...episode, ...(prompt && { prompt }), ...(strip && stripped && { stripped }) };
 }
 
 /** The request with the instruction that it has, or that all have, as the first of what is said. */

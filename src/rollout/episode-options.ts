@@ -60,6 +60,8 @@ export interface EpisodeRequest {
   readonly maxTurns?: number;
   /** An instruction that roles read before their first turns. */
   readonly say?: readonly Message[];
+  /** Whether what is learned from is to be without that instruction; the record keeps both. */
+  readonly strip?: boolean;
   /** An instruction that they read before that; the record keeps it. */
   readonly prompt?: string;
   /** Players of its roles, by name, in place of those that the settings seat. */

@@ -124,13 +124,31 @@ export async function takeTurn(
   const constraint = choices === undefined ? constraintIn(options) : undefined;
   const [longest, texts] = choices && 'texts' in choices ? [choices.longest, choices.texts] : [1];
   if (options.contextLength - next.rendered.prompt.length < longest) return 'context-overflow';
-  const own = authorOf(options.policy, seat.role).kind === 'script' ? scriptedAct(next, setting) : undefined;
+  const own =
+    authorOf(options.policy, seat.role).kind === 'script' ? actOfScript(turn, next, setting) : undefined;
   const restriction: Restriction = {
     ...(texts && { choices: texts }),
     ...(constraint && { constraint }),
     ...(own && { script: (planned) => own(session.inner, planned), plans: true }),
   };
   return act(turn, next, setting, texts || constraint || own ? restriction : FREE);
+}
+
+/** What a scripted player writes in place of an act that it comes to, where its context or its turn control has a say in it. */
+function actOfScript(
+  { seat, recorder, session, turns, options }: TurnAt,
+  next: Exclude<NextAct, { stop: StopReason }>,
+  setting: Setting,
+): ReturnType<typeof scriptedAct> {
+  const own = scriptedAct(next, setting);
+  if (!turns.writes) return own;
+  return (inner, planned) => {
+    const text = own ? own(inner, planned) : (planned ?? '');
+    const at = { role: seat.role, turns: seat.thread.turns };
+    const more = turns.written(text, at, () => recorder.soFar());
+    const [before, after] = [text, more].map((one) => session.parse(options.renderer.answer(one)));
+    return before!.ok && after!.ok && before!.action === after!.action ? more : text;
+  };
 }
 
 const FREE: Restriction = {};

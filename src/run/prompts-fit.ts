@@ -2,7 +2,8 @@
 
 import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
-import { callsOf, renderDemonstrations } from '../synth/demonstrations.ts';
+import { callsOf } from '../synth/demonstrations.ts';
+import { renderDemonstrations } from '../synth/render-calls.ts';
 import type { Learner } from '../train/kit/learner.ts';
 import type { StoredEvent } from '../train/loop/events.ts';
 

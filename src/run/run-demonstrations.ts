@@ -3,10 +3,11 @@
 import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { World } from '../env/world.ts';
+import { demonstratedRules } from '../rollout/turns/turn-control.ts';
 import type { Watch } from '../rollout/watch.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
-import type { Catalogue } from '../train/config/catalogue.ts';
+import { type Catalogue, openTurns } from '../train/config/catalogue.ts';
 import type { TrainConfig } from '../train/config/config.ts';
 import { contextOf } from '../train/kit/learner.ts';
 import type { AgentRun } from './model/agent-run.ts';
@@ -56,6 +57,8 @@ export async function playDemonstrations(
   // An environment without a scripted player has nothing to imitate, and here needs nothing.
   if (!imitates && world.script === undefined) return [];
   const { demonstrations } = config.clone;
+  const usual = config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns;
+  const turns = demonstratedRules(openTurns(config.turns, catalogue), { seed: config.seed, usual });
   const count = imitates ? demonstrations : Math.min(ACTION_SAMPLES, demonstrations);
   control.report({ type: 'phase', phase: 'demonstrate', steps: count }, run);
   try {
@@ -64,7 +67,8 @@ export async function playDemonstrations(
       demonstrations: count,
       context: contextOf(config, catalogue),
       seed: config.seed,
-      maxTurns: config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns,
+      maxTurns: usual,
+      ...(turns && { turns }),
       turnTimeoutMs: config.rollout.turnTimeoutMs,
       signal: control.signal,
       exchanges: config.rollout.exchangeEvery > 0,

@@ -224,7 +224,7 @@ async function begin(
     const shown = byIds ? demonstrations : [...demonstrations, ...(recorded?.groups ?? [])];
     const designed = warm
       ? withHeadsOf(warm.card, recipe, config)
-      : designCard(world, shown, config, recipe, open);
+      : designCard(world, shown, config, recipe, open, catalogue);
     const card =
       warm || 'words' in designed
         ? designed

@@ -13,12 +13,8 @@ import { latestContext } from '../rollout/context/contexts.ts';
 import { defineContext } from '../rollout/context/strategy.ts';
 import { summary } from '../rollout/context/summary.ts';
 import { unwatched } from '../rollout/watch.ts';
-import {
-  type DemonstrationOptions,
-  demonstrate,
-  learnVocabulary,
-  renderDemonstrations,
-} from './demonstrations.ts';
+import { type DemonstrationOptions, demonstrate, learnVocabulary } from './demonstrations.ts';
+import { renderDemonstrations } from './render-calls.ts';
 
 type Walk = { readonly start: number; readonly at: number };
 

@@ -8,9 +8,7 @@ import { isTrainable } from '../core/stop.ts';
 import { parseReply } from '../core/word-reply.ts';
 import { readTask, tasksOf } from '../env/tasks/split.ts';
 import type { World } from '../env/world.ts';
-import type { Sequence } from '../model/chat/growing-list.ts';
-import { isCompletion, type Renderer, type Said } from '../model/chat/renderer.ts';
-import { linkOf, pathAfter, promptAfter, type TokenPath, withPath } from '../model/chat/token-path.ts';
+import { isCompletion, type Renderer } from '../model/chat/renderer.ts';
 import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
 import { Lockstep } from '../policy/lockstep.ts';
 import { scriptedPolicy } from '../policy/scripted.ts';
@@ -19,6 +17,7 @@ import { type AgentNames, agentNames } from '../rollout/agent-names.ts';
 import { collectGroups, failuresOf, type GroupToPlay, type Play } from '../rollout/collect.ts';
 import { fullContext } from '../rollout/context/contexts.ts';
 import type { Context } from '../rollout/context/strategy.ts';
+import type { TurnRules } from '../rollout/turns/turn-control.ts';
 import type { Watch } from '../rollout/watch.ts';
 
 export interface DemonstrationOptions {
@@ -30,6 +29,8 @@ export interface DemonstrationOptions {
   readonly turnTimeoutMs: number;
   /** What players read, and what they are asked for. Default: all turns. */
   readonly context?: Context;
+  /** What comes after each of their turns, where a control changes what is read or written. */
+  readonly turns?: TurnRules;
   /** Agents that exchange roles are shown with all of them. Default: agents have no names. */
   readonly exchanges?: boolean;
   readonly signal: AbortSignal;
@@ -103,6 +104,7 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
       context: options.context ?? fullContext,
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: options.maxTurns,
+      ...(options.turns && { turns: options.turns }),
       contextLength: Number.POSITIVE_INFINITY,
       turnTimeoutMs: options.turnTimeoutMs,
       seed: options.seed,
@@ -197,61 +199,3 @@ export function asTrained(episode: Episode): Episode {
 
 /** Whether another player said it: a simulated user, or a model that an agent asked. */
 const isOthers = ({ trainable }: Call): boolean => trainable === 'other-model';
-
-/**
- * The group as the policy would have seen and written it, token by token: each call with the parts that its record says, or
- * with what came before it and what it showed.
- */
-export function renderDemonstrations(group: Group, renderer: Renderer): Group {
-  return { ...group, members: group.members.map((episode) => rendered(episode, renderer)) };
-}
-
-function rendered(episode: Episode, renderer: Renderer): Episode {
-  const known = new Map<number, { readonly call: Call; readonly path: TokenPath }>();
-  const ofConversation = new Map<string, readonly TokenPath[]>();
-  const calls = episode.calls.map((call): Call => {
-    if (call.purpose === 'consult') return call;
-    const { id, conversation, text, parent, newPath } = call;
-    const before = parent === undefined ? undefined : known.get(parent);
-    const own = ofConversation.get(conversation) ?? [];
-    const paths = before && !own.includes(before.path) ? [before.path, ...own] : own;
-    const tools = call.tools === undefined ? undefined : episode.tools[call.tools];
-    const prompt = promptAfter(paths, saidBefore(call, before?.path, known), renderer, tools && { tools });
-    const ids = Int32Array.from(renderer.completionIds(text));
-    const written: Call = {
-      ...linked(call, linkOf(prompt, newPath ?? 'window')),
-      context: prompt.context,
-      ids,
-      logprobs: new Float32Array(ids.length),
-    };
-    const path = pathAfter(prompt, written);
-    known.set(id, { call: written, path });
-    ofConversation.set(conversation, withPath(own, path));
-    return written;
-  });
-  return { ...episode, calls };
-}
-
-/** What a call read, by its record. */
-function saidBefore(
-  { parts, messages }: Call,
-  before: TokenPath | undefined,
-  known: ReadonlyMap<number, { readonly call: Call }>,
-): Sequence<Said> {
-  if (parts === undefined) return before ? before.said.with(...messages) : messages;
-  return parts.flatMap((part): readonly Said[] => {
-    if ('content' in part) return [part];
-    if ('call' in part) return [known.get(part.call)!.call];
-    return known.get(part.shown)?.call.messages ?? messages;
-  });
-}
-
-type Link = Pick<Call, 'parent' | 'kept' | 'newPath'>;
-
-/** The call with this link to an earlier one, and no other. Mostly it has it already, and leaving fields out is slow. */
-function linked(call: Call, link: Link): Call {
-  const { parent, kept, newPath } = call;
-  if (parent === link.parent && kept === link.kept && newPath === link.newPath) return call;
-  const { parent: _, kept: __, newPath: ___, ...rest } = call;
-  return { ...rest, ...link };
-}

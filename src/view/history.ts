@@ -34,6 +34,19 @@ export interface ImitationCheck {
   readonly episodes: number;
 }
 
+/** A prompt that groups read, and what it earned in all of them. */
+export interface TriedPrompt {
+  /** Its name in the log. */
+  readonly id: string;
+  /** Its beginning; '' is no prompt. */
+  readonly text: string;
+  readonly groups: number;
+  readonly return: number;
+  readonly success: number;
+  /** The last step that it was tried in. */
+  readonly step: number;
+}
+
 export interface History {
   readonly start?: Start;
   readonly phase?: Phase;
@@ -50,6 +63,12 @@ export interface History {
   readonly spent?: Spend;
   readonly evaluations: readonly EvaluationPoint[];
   readonly warnings: readonly Warning[];
+  /** The prompts that were tried of late, in the order in which they came. */
+  readonly prompts: readonly TriedPrompt[];
+  /** The name of the one that evaluations read. */
+  readonly bestPrompt?: string;
+  /** The weights stay as they are. */
+  readonly still?: true;
   /** Steps from which the run was gone on with. */
   readonly resumes: readonly number[];
   readonly summary?: RunSummary;
@@ -63,6 +82,7 @@ export const noHistory: History = {
   steps: 0,
   evaluations: [],
   warnings: [],
+  prompts: [],
   resumes: [],
   began: 0,
   last: 0,
@@ -80,7 +100,10 @@ export function withEvent(history: History, event: TimedEvent): History {
         ...timed,
         phase: event.phase,
         steps: event.phase === 'train' ? (event.steps ?? 0) : timed.steps,
+        ...(event.still && { still: true }),
       };
+    case 'prompts':
+      return { ...timed, prompts: tried(timed.prompts, event), bestPrompt: event.best };
     case 'estimate':
       return { ...timed, stepEstimate: event.seconds.step };
     case 'clone':
@@ -104,6 +127,38 @@ export function withEvent(history: History, event: TimedEvent): History {
   }
 }
 
+/** Prompts that a page shows, and characters of each. */
+const mostPrompts = 24;
+const promptCharacters = 600;
+
+/** The prompts with those of one more step. Those that were not tried for longest go, but for the best. */
+function tried(
+  before: readonly TriedPrompt[],
+  { step, used, best, texts }: Extract<StoredEvent, { readonly type: 'prompts' }>,
+): readonly TriedPrompt[] {
+  const all = new Map(before.map((one) => [one.id, one]));
+  for (const { prompt: id, groups: more, return: earned, success } of used) {
+    const known = all.get(id);
+    const groups = (known?.groups ?? 0) + more;
+    const of = (sum: number | undefined, own: number): number =>
+      (sum ?? 0) + (more * (own - (sum ?? 0))) / groups;
+    const text = known?.text ?? texts[id]?.slice(0, promptCharacters) ?? '';
+    all.set(id, {
+      id,
+      text,
+      groups,
+      return: of(known?.return, earned),
+      success: of(known?.success, success),
+      step,
+    });
+  }
+  const left = [...all.values()].sort(
+    (a, b) => Number(b.id === best) - Number(a.id === best) || b.step - a.step,
+  );
+  const kept = new Set(left.slice(0, mostPrompts));
+  return [...all.values()].filter((one) => kept.has(one));
+}
+
 function imitated(
   { imitation }: History,
   { step, steps, metrics }: Extract<StoredEvent, { readonly type: 'clone' }>,
@@ -124,6 +179,8 @@ function kept(history: History, { keeps, from }: TimedEvent): History {
     step: Math.min(history.step, Math.max(0, from)),
     evaluations: history.evaluations.filter(({ step }) => step <= from),
     warnings: history.warnings.filter(({ step }) => step <= from),
+    // What a voided step added to a prompt is not known any more: such prompts are left out.
+    prompts: history.prompts.filter(({ step }) => step <= from),
     resumes: history.resumes.filter((step) => step <= from),
   };
 }

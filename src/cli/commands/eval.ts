@@ -21,6 +21,7 @@ import { commandAgentOptions, namedWorld } from '../command-agent-options.ts';
 import { blackBoxPlayer, type Player, trainedPlayer } from '../measured-player.ts';
 import { meterOf, spendOptions } from '../spend-options.ts';
 import { runDisplay } from '../terminal/terminal.ts';
+import { type AskedSearch, askedSearch, searchOptions } from './eval-search.ts';
 
 const options = z.strictObject({
   ...commandAgentOptions,
@@ -52,6 +53,7 @@ const options = z.strictObject({
     .default(false)
     .describe('Hold tool calls and JSON answers of a pretrained model to their schemas'),
   runs: z.string().default('runs').describe('Folder that holds the runs'),
+  ...searchOptions,
   ...spendOptions,
   json: z.boolean().default(false).describe('Print JSON'),
 });
@@ -70,6 +72,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
   examples: [
     'turnwise eval frozen-lake-rloo-1',
     'turnwise eval frozen-lake-rloo-1 --tasks 2000 --split validation',
+    'turnwise eval frozen-lake-ppo-1 --search best-of-turns --width 4',
     'turnwise eval ./agent.ts --policy openai:http://localhost:8000/v1#qwen3-8b --tasks 100',
   ],
   async run({
@@ -90,6 +93,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
       ? await blackBoxPlayer(name, assignments, policy, { concurrency, timeoutMs, signal, meter })
       : await trainedPlayer(name, root, step, signal, meter);
     if (given.constrained) await requireSchemas(player);
+    const search = await searchOf(player, given, record);
     const tasks = wanted ?? (await tasksOfFile(player, split));
     const display = runDisplay(console, { json, now: () => performance.now() });
     const progress = (done: number, total: number): void => {
@@ -105,7 +109,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
     const failures = new Map<string, number>();
     const recording =
       record === undefined ? undefined : new EpisodeRecording({ file: record, ...player.recorded });
-    const play = async (label: string, temperature: number): Promise<EvaluationResult> => {
+    const play = async (label: string, temperature: number, by?: AskedSearch): Promise<EvaluationResult> => {
       const options = player.options();
       const { result, groups } = await evaluate({
         ...options,
@@ -115,6 +119,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
         step: step ?? 0,
         sampling: { temperature, topP: 1, topK: 0 },
         constrained: given.constrained,
+        ...(by && { search: by.search }),
         onEpisode: progress,
       });
       const episodes = groups.flatMap(({ members }) => members);
@@ -126,7 +131,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
     };
     try {
       if (policy !== undefined && !json) {
-        const most = tasks * player.ways.length * player.options().maxTurns;
+        const most = tasks * (player.ways.length + (search?.times ?? 0)) * player.options().maxTurns;
         console.writeError(`${estimate(most, meter.limits)}.\n`);
       }
       display.show({ type: 'phase', phase: 'evaluate' });
@@ -134,6 +139,8 @@ export const evalCommand: Command<typeof options> = defineCommand({
       for (const [label, temperature] of player.ways) {
         results.push({ label, result: await play(label, temperature) });
       }
+      if (search)
+        results.push({ label: 'searched', result: await play('searched', player.ways[0]![1], search) });
       display.close();
       const { spent } = meter;
       if (spent.calls > 0 && !json) console.writeError(`${spentText(spent)}.\n`);
@@ -148,7 +155,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
       if (json) {
         const byLabel = Object.fromEntries(results.map(({ label, result }) => [label, result]));
         console.write(
-          `${JSON.stringify({ run: player.name, split, ...byLabel, ...(spent.calls > 0 && { spent }) })}\n`,
+          `${JSON.stringify({ run: player.name, split, ...byLabel, ...(search && { search: search.facts }), ...(spent.calls > 0 && { spent }) })}\n`,
         );
         return;
       }
@@ -159,6 +166,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
         ...(someFailed ? [(result.successOfAll ?? result.success).toFixed(3)] : []),
         formatInterval(result.return, result.returnInterval, 3),
         result.turns.toFixed(1),
+        ...(search ? [(result.searched ?? result.turns).toFixed(1)] : []),
         String(result.episodes),
       ]);
       const columns = [
@@ -167,10 +175,12 @@ export const evalCommand: Command<typeof options> = defineCommand({
         ...(someFailed ? [{ title: 'of all' }] : []),
         { title: 'return (95% interval)' },
         { title: 'turns', align: 'right' },
+        ...(search ? [{ title: 'steps played', align: 'right' } as const] : []),
         { title: 'tasks', align: 'right' },
       ] as const;
       const paint = painter(console.colour);
       console.write(`${table(columns, rows, paint).join('\n')}\n`);
+      if (search) console.write(`\n${search.sentence}.\n`);
       const told = environmentMetricLines(
         results.map(({ label, result }) => ({ ...result, label })),
         paint,
@@ -199,6 +209,21 @@ function taskCount(given: string | undefined): number {
     allowed: 'a whole number from 1; with --command, a file of tasks',
     fields: { option: '--tasks' },
   });
+}
+
+/** The search that is asked for. What is refused leaves no player open. */
+async function searchOf(
+  player: Player,
+  given: Parameters<typeof askedSearch>[0],
+  record: string | undefined,
+): Promise<AskedSearch | undefined> {
+  try {
+    const { search, width, episodes } = given;
+    return askedSearch({ search, width, episodes }, player.options().world, player.valuesOf, record);
+  } catch (error) {
+    await player.close();
+    throw error;
+  }
 }
 
 /** A file of tasks says itself how many there are. */

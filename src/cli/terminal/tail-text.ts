@@ -9,6 +9,7 @@ import { duration, number, share } from '../../view/page/text/format.ts';
 import type { SeriesTable } from '../../view/series.ts';
 import type { RunOverview } from '../../view/shapes.ts';
 import { stateMarks } from '../../view/state.ts';
+import { promptsLine } from './prompts-line.ts';
 import { stageLine } from './stage-line.ts';
 
 const chartRows = 9;
@@ -103,7 +104,9 @@ export function eventLine(event: TimedEvent): string | undefined {
     case 'stage':
       return `${time}  ${stageLine(event)}`;
     case 'phase':
-      return `${time}  ${event.phase}`;
+      return `${time}  ${event.phase}${event.still ? ', weights as they are' : ''}`;
+    case 'prompts':
+      return `${time}  ${promptsLine(event)}`;
     case 'finish':
       return `${time}  finished after ${event.summary.steps} steps, ${duration(event.summary.seconds.total)}`;
     default:

@@ -6,6 +6,7 @@ import { formatBytes, formatCount, formatInterval, formatScore, formatSeconds } 
 import { modelFact } from '../../show/run-history.ts';
 import { sparkline } from '../../show/sparkline.ts';
 import type { EvaluationResult, ProgressEvent, StoredEvent } from '../../train/loop/events.ts';
+import { promptsLine } from './prompts-line.ts';
 import { paintedBar, RepaintedBlock } from './repaint.ts';
 import { RepeatedWarnings } from './repeated-warnings.ts';
 import { imitatesNothing, phaseNames, RunProgress } from './run-progress.ts';
@@ -167,6 +168,10 @@ function lastingLine(
       return `Going on from the checkpoint of step ${event.step}.`;
     case 'stage':
       return stageLine(event);
+    case 'phase':
+      return event.still ? 'The weights stay as they are: only prompts learn.' : undefined;
+    case 'prompts':
+      return event.changed ? promptsLine(event) : undefined;
     case 'evaluation':
       return evaluationLine(event.label, event.step, event.sampled, event.greedy, paint);
     case 'warning':

@@ -64,6 +64,27 @@ export class EpisodeTurns {
     return [...before, ...rest, ...after];
   }
 
+  /**
+   * What a scripted player writes in place of an act, where the control has a say in it.
+   *
+   * @throws TurnwiseError of the control's code
+   */
+  written(
+    text: string,
+    { role, turns }: { readonly role: Role; readonly turns: number },
+    soFar: () => Episode,
+  ): string {
+    const { key, rules, task, limit } = this.#options;
+    if (!rules?.script) return text;
+    const { calls, transitions } = soFar();
+    return rules.script(key, { role, task, calls, transitions, turn: turns, limit }, text);
+  }
+
+  /** Whether the control has a say in what scripted players write. */
+  get writes(): boolean {
+    return this.#options.rules?.script !== undefined;
+  }
+
   /** What roles read before their first turns. */
   get opening(): Said {
     const { copied, say = [] } = this.#options;

@@ -38,6 +38,16 @@ export const extended: DefinedTurns = defineTurns({
       .default('Not finished: the limit is extended. Turns left: {left}')
       .describe('What is said where the limit is extended, with {left} for a number of turns'),
   }),
+  demonstrated: true,
+  says: ({ limits, reminders, reminder, extension }) => {
+    const spans = limits.map((limit, index) => limit - (limits[index - 1] ?? 0));
+    const last = Array.from({ length: Math.min(reminders, Math.max(...spans)) }, (_, index) => index + 1);
+    const said = (text: string) => (left: number) => text.replaceAll('{left}', String(left));
+    return [...last.map(said(reminder)), ...spans.slice(1).map(said(extension))];
+  },
+  /** Asks in the turn at whose end a limit would stop it. */
+  script: (text, { turn }, { options: { limits, demand } }) =>
+    demand !== '' && limits.slice(0, -1).includes(turn + 1) ? `${demand} ${text}` : text,
   limit: (_task, { options: { limits } }) => limits.at(-1)!,
   after({ role, turn, limit, transitions, calls }, { done, options }) {
     if (done) return 'go on';

@@ -19,6 +19,7 @@ export const modeTurns: DefinedTurns = defineTurns({
       .describe('Turns of a mode, by its name; others have the usual ones'),
   }),
   reads: 'mode',
+  demonstrated: true,
   after({ role, turn, transitions }, { done, options: { turns } }) {
     if (done) return 'go on';
     const mode = transitions.findLast((one) => one.role === role && one.facts?.mode !== undefined)?.facts

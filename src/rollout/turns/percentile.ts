@@ -44,6 +44,8 @@ export const percentile: DefinedTurns = defineTurns({
       .default('Not finished: the limit is extended. Turns left: {left}')
       .describe('What is said where the limit is extended, with {left} for a number of turns'),
   }),
+  // No demonstration has its limit, which is found in the successes of the run: but its words are known.
+  says: ({ reminder, extension }) => [reminder, extension].map((text) => text.replaceAll('{left}', '1')),
   start: (): Seen => [],
   limit: (_task, { usual, memory, options: { levels, successes } }) =>
     memory.length < successes ? usual : turnsAt(memory, levels.at(-1)!),

@@ -20,6 +20,7 @@ export const retry: DefinedTurns = defineTurns({
     message: z.string().default('That is wrong. Try again.').describe('What is said after a failed attempt'),
   }),
   retries: true,
+  says: ({ message }) => [message],
   limit: (_task, { usual, options }) => usual * options.attempts,
   after(view, { done, success, options: { attempts, message } }) {
     if (success || attemptOf(view) + 1 >= attempts || !isOver(view, done, attempts)) return 'go on';

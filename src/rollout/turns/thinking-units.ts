@@ -25,6 +25,10 @@ export const thinkingUnits: DefinedTurns = defineTurns({
     end: z.string().default('').describe('A text in a unit that ends the thinking at once; empty: none'),
   }),
   retries: true,
+  says: ({ message }) => [message],
+  /** Every second answer, so that both are shown: to end by a word, and by the same answer. */
+  script: (text, { transitions }, { options: { end } }) =>
+    end !== '' && transitions.length % 2 === 1 ? `${end} ${text}` : text,
   limit: (_task, { usual, options }) => usual * options.units,
   after(view, { done, options: { units, message, end } }) {
     const attempt = attemptOf(view);

@@ -44,6 +44,18 @@ export interface TurnControl<O extends object, M extends Json> extends Remembers
   readonly retries?: true;
   /** A field of `info.credit` that it reads, such as `mode`. Refused where neither the environment nor the context gives it. */
   readonly reads?: string;
+  /**
+   * Whether it changes what roles read or write: then scripted demonstrations are played under it, too, so that a small model
+   * imitates what it will be asked. Controls that retry do so anyway.
+   */
+  readonly demonstrated?: true;
+  /** What it may say, so that a small model knows the words, whether a demonstration comes to them or not. */
+  says?(options: O): readonly string[];
+  /**
+   * What scripted players write in place of an act that they come to, such as a request for more turns beside it. An act that would
+   * read as another one is left as it is. Default: the act.
+   */
+  script?(text: string, view: TurnView, at: At<O, M>): string;
   /** Turns that each role of the episode has. `usual` is `rollout.maxTurns`, or the limit of the environment. Default: `usual`. */
   limit?(task: Json, at: At<O, M> & { readonly usual: number }): number;
   /**
@@ -61,6 +73,11 @@ export interface DefinedTurns extends Defined<'turns', Turns> {
 
 /** A turn control with its options. */
 export interface Turns extends Remembering {
+  /** Whether demonstrations are played under it. */
+  readonly demonstrated: boolean;
+  /** What it may say. */
+  readonly says: readonly string[];
+  readonly script?: (text: string, view: TurnView, now: Now) => string;
   limit(task: Json, now: Now & { readonly usual: number }): number;
   readonly after?: (
     view: TurnView,
@@ -90,10 +107,20 @@ export function defineTurns<O extends object = Record<never, never>, M extends J
   definition: TurnControl<O, M>,
 ): DefinedTurns {
   const { retries = false, reads } = definition;
+  const demonstrated = definition.demonstrated ?? retries;
   const defined = defineRemembering(
     'turns',
     definition,
-    ({ at, subject }): Omit<Turns, keyof Remembering> => ({
+    ({ at, subject, options }): Omit<Turns, keyof Remembering> => ({
+      demonstrated,
+      says: callDefinition(subject, () => definition.says?.(options)) ?? [],
+      ...(definition.script && {
+        script: (text, view, now) =>
+          checkedScript(
+            callDefinition(subject, () => definition.script?.(text, view, at(now))),
+            subject,
+          ),
+      }),
       limit: (task, { usual, ...now }) =>
         checkedLimit(
           callDefinition(subject, () => definition.limit?.(task, { ...at(now), usual }) ?? usual),
@@ -110,6 +137,11 @@ export function defineTurns<O extends object = Record<never, never>, M extends J
     }),
   );
   return { ...defined, retries, ...(reads !== undefined && { reads }) };
+}
+
+function checkedScript(text: unknown, subject: string): string {
+  if (typeof text === 'string') return text;
+  throw badDefinition(subject, 'has a script that wrote no text', text, 'the text of an act');
 }
 
 /** Why a control may end an episode: none of them is a failure. */
@@ -150,6 +182,8 @@ function checkedDecision(decision: unknown, retries: boolean, subject: string): 
 
 /** A turn control in a step of a run. */
 export interface TurnRules {
+  /** What a scripted player writes in place of this act. */
+  readonly script?: (key: EpisodeKey, view: TurnView, text: string) => string;
   limit(key: EpisodeKey, task: Json): number;
   /** Undefined where nothing is ever decided. */
   readonly after?: (
@@ -169,7 +203,7 @@ export function turnRules(
     usual,
   }: { readonly step: number; readonly memory: Json; readonly seed: string | number; readonly usual: number },
 ): TurnRules {
-  const { after } = turns;
+  const { after, script } = turns;
   const now = (key: EpisodeKey, ...at: readonly number[]): Now => ({
     step,
     memory,
@@ -177,8 +211,17 @@ export function turnRules(
   });
   return {
     limit: (key, task) => turns.limit(task, { ...now(key), usual }),
+    ...(script && { script: (key, view, text) => script(text, view, now(key, view.transitions.length)) }),
     ...(after && {
       after: (key, view, ended) => after(view, { ...now(key, view.transitions.length), ...ended }),
     }),
   };
+}
+
+/** The control as demonstrations are played under it; undefined where it changes nothing of what is read or written. */
+export function demonstratedRules(
+  turns: Turns,
+  at: { readonly seed: string | number; readonly usual: number },
+): TurnRules | undefined {
+  return turns.demonstrated ? turnRules(turns, { step: 1, memory: turns.start(), ...at }) : undefined;
 }

@@ -23,6 +23,7 @@ export const twoAttempts: DefinedTurns = defineTurns({
       .describe('What is said between the attempts'),
   }),
   retries: true,
+  says: ({ message }) => [message],
   limit: (_task, { usual }) => usual * ATTEMPTS,
   after: (view, { done, options }) =>
     attemptOf(view) === 0 && isOver(view, done, ATTEMPTS) ? { retry: user(options.message) } : 'go on',

@@ -5,7 +5,7 @@ import { keyText } from '../../core/episode-key.ts';
 import { isTrainable } from '../../core/stop.ts';
 import { chainOf, roleGroups } from '../../core/trajectory.ts';
 import type { EpisodesOfRows } from '../../data/episodes-of-rows.ts';
-import { renderDemonstrations } from '../../synth/demonstrations.ts';
+import { renderDemonstrations } from '../../synth/render-calls.ts';
 import type { Kept } from '../../train/kit/learn.ts';
 import type { Learner } from '../../train/kit/learner.ts';
 import { cutToContext } from './cut-to-context.ts';

@@ -71,7 +71,7 @@ export function stepSeconds(work: Workload, timing: Timing, config: TrainConfig)
     // What prompts begin with is read once, by whatever reads it first.
     reading: (common + tasks * (opening - common) + later) * timing.readToken,
     sampling: rounds * turns * written * decode,
-    learning: learned * timing.learnToken * config.optimizer.epochs,
+    learning: (config.prompts.alone ? 0 : learned) * timing.learnToken * config.optimizer.epochs,
   };
 }
 

@@ -3,7 +3,8 @@
 import type { Group } from '../../core/episode.ts';
 import { samplesOfTrajectory } from '../../core/sample.ts';
 import { roleGroups } from '../../core/trajectory.ts';
-import { callsOf, renderDemonstrations } from '../../synth/demonstrations.ts';
+import { callsOf } from '../../synth/demonstrations.ts';
+import { renderDemonstrations } from '../../synth/render-calls.ts';
 import type { Learner } from '../../train/kit/learner.ts';
 
 export interface Workload {

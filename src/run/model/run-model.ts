@@ -18,6 +18,7 @@ import { adapterShapes, type LoraOptions, resolveLora } from '../../model/decode
 import { type DownloadProgress, findModel } from '../../model/hub/find-model.ts';
 import { loadPretrainedLanguage } from '../../model/tokenizer/pretrained-language.ts';
 import { taskInstructions } from '../../synth/task-instructions.ts';
+import type { Catalogue } from '../../train/config/catalogue.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
 import { criticShape, designModel, headsOf } from '../../train/kit/learner.ts';
 import { type BaseModel, isLocal, type ModelCard, type RemoteShape } from '../../train/model-card.ts';
@@ -129,8 +130,9 @@ export function designCard(
   config: TrainConfig,
   recipe: Recipe,
   open: OpenBase | undefined,
+  catalogue: Catalogue,
 ): ModelCard {
-  if (open === undefined) return designModel(demonstrations, config, recipe, world);
+  if (open === undefined) return designModel(demonstrations, config, recipe, world, catalogue);
   return {
     shape: { ...open.shape, ...headsOf(recipe, config) },
     base: open.base,

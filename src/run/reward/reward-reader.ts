@@ -12,7 +12,7 @@ import { type Renderer, wordRenderer, writtenBy } from '../../model/chat/rendere
 import { CHAT_WORDS } from '../../model/chat/word-chat.ts';
 import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
 import { REWARD_HEAD } from '../../objective/critic/bradley-terry.ts';
-import { renderDemonstrations } from '../../synth/demonstrations.ts';
+import { renderDemonstrations } from '../../synth/render-calls.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from '../../train/config/config.ts';
 import { conversationRendererOf, type ModelCard } from '../../train/model-card.ts';
 

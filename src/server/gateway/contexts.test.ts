@@ -13,7 +13,7 @@ import { summary } from '../../rollout/context/summary.ts';
 import { taskGraph } from '../../rollout/context/task-graph.ts';
 import { toolMemory } from '../../rollout/context/tool-memory.ts';
 import { variables } from '../../rollout/context/variables.ts';
-import { renderDemonstrations } from '../../synth/demonstrations.ts';
+import { renderDemonstrations } from '../../synth/render-calls.ts';
 import { policyModel } from './policy-model.ts';
 import { episodeOf } from './session-record.ts';
 import { teacherModel } from './teacher-model.ts';

@@ -51,7 +51,7 @@ export function openTurns({ name, ...options }: Named, { turns }: Catalogue = bu
 }
 
 export function openPrompts(
-  { name, proposer: _, ...options }: Named,
+  { name, proposer: _, alone: __, ...options }: Named,
   { prompts }: Catalogue = builtIns,
 ): Prompts {
   return prompts.find(name).create(options);

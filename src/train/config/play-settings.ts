@@ -87,6 +87,12 @@ export const prompts = z
       .describe(
         'Who writes new prompts: openai:URL#MODEL (key in OPENAI_API_KEY), learner (the model itself, where it has a chat template), or a file',
       ),
+    alone: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether only prompts learn: the weights stay as they are after imitation, and no gradient is computed',
+      ),
   })
   .describe('Further keys are the options of the source');
 

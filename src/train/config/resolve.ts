@@ -89,7 +89,7 @@ export function resolveConfig(parts: {
   const turns = parseStrict(catalogue.turns.find(control).options, turnOptions, `Turn control "${control}"`, [
     'turns',
   ]);
-  const { name: instructing, proposer, ...promptOptions } = config.prompts;
+  const { name: instructing, proposer, alone, ...promptOptions } = config.prompts;
   const prompts = parseStrict(
     catalogue.prompts.find(instructing).options,
     promptOptions,
@@ -138,7 +138,7 @@ export function resolveConfig(parts: {
     context: { name: contextName, trained, ...(ownContext as Record<string, Json>) },
     tasks: { name: source, ...(tasks as Record<string, Json>) },
     turns: { name: control, ...(turns as Record<string, Json>) },
-    prompts: { name: instructing, proposer, ...(prompts as Record<string, Json>) },
+    prompts: { name: instructing, proposer, alone, ...(prompts as Record<string, Json>) },
     curation: Object.fromEntries(curations) as TrainConfig['curation'],
     objective: { ...config.objective, options: objectiveOptions(parts.recipe, config, catalogue) },
     credit: {

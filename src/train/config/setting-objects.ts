@@ -42,6 +42,7 @@ export interface RunSettings
     | {
         readonly name?: string | DefinedPrompts | undefined;
         readonly proposer?: string | DefinedProposer | undefined;
+        readonly alone?: boolean | undefined;
         readonly [option: string]: unknown;
       }
     | undefined;

@@ -17,6 +17,8 @@ export function needsOf(
   config: TrainConfig,
   catalogue: Catalogue = builtIns,
 ): readonly Need[] {
+  if (config.prompts.alone)
+    return [onlyPrompts(config), ...needsOfPlay(recipe, config, catalogue), ...needsOfWorld(recipe, config)];
   return [
     ...needsOfSettings(recipe, config),
     ...(recipe.learn === undefined ? needsOfLoss(recipe, config, catalogue) : []),
@@ -26,6 +28,13 @@ export function needsOf(
     ...needsOfWorld(recipe, config),
     ...needsOfFacts(recipe, config, catalogue),
   ];
+}
+
+/** Where the weights stay as they are, nothing is asked of a loss, of credit, or of an engine that learns. */
+function onlyPrompts({ prompts }: TrainConfig): Need {
+  const what =
+    'a source of prompts, since prompts.alone=true leaves the weights as they are (prompts=population names one)';
+  return { of: 'recipe', what, met: () => prompts.name !== 'none' };
 }
 
 /** The first thing that is missing, in words; undefined where the recipe can be served. */

@@ -27,7 +27,8 @@ import type { CollectOptions, Play } from '../../rollout/collect.ts';
 import type { Context } from '../../rollout/context/strategy.ts';
 import type { Turns } from '../../rollout/turns/turn-control.ts';
 import type { Watch } from '../../rollout/watch.ts';
-import { learnVocabulary, renderDemonstrations } from '../../synth/demonstrations.ts';
+import { learnVocabulary } from '../../synth/demonstrations.ts';
+import { renderDemonstrations } from '../../synth/render-calls.ts';
 import { isSynchronous } from '../config/batch-settings.ts';
 import {
   builtIns,
@@ -111,10 +112,12 @@ export function designModel(
   config: TrainConfig,
   recipe: Recipe,
   world: World,
+  catalogue: Catalogue = builtIns,
 ): SmallModelCard {
+  const { says } = openTurns(config.turns, catalogue);
   const { tokenizer, maxActionWords } = world.agent
-    ? learnVocabulary(demonstrations, messageText, CHAT_WORDS)
-    : learnVocabulary(demonstrations);
+    ? learnVocabulary(demonstrations, messageText, [...CHAT_WORDS, ...says])
+    : learnVocabulary(demonstrations, undefined, says);
   const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
   const longest = Math.max(
     ...demonstrations.map((group) => longestSample(renderDemonstrations(group, renderer))),

@@ -3,9 +3,9 @@
 import type { Learner } from './learner.ts';
 
 /** Reads the value head after prompts, in units of reward; undefined without a critic, and where a prompt leaves no room. */
-export function placeValues({ config, engine, recipe }: Pick<Learner, 'config' | 'engine' | 'recipe'>) {
-  if (!recipe.critic) return undefined;
-  const { contextLength } = engine.capabilities;
+export function placeValues({ config, engine }: Pick<Learner, 'config' | 'engine'>) {
+  const { contextLength, valueHead } = engine.capabilities;
+  if (!valueHead) return undefined;
   const { temperature } = config.rollout;
   return async (prompts: readonly (readonly number[])[]): Promise<readonly (number | undefined)[]> => {
     const rows = prompts

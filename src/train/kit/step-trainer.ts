@@ -22,6 +22,7 @@ import { lessonRows } from './lesson-rows.ts';
 import { policyObjective } from './policy-objective.ts';
 import { withoutSamplerNumbers } from './sampler-gap.ts';
 import type { Credited } from './stored-credit.ts';
+import { withoutGuidance } from './strip-guidance.ts';
 import type { Lesson, Prompt, ReadRow, TrainedModel, Trainer } from './trainer.ts';
 
 /** Reads rows, at this temperature unless another is said. */
@@ -150,8 +151,8 @@ export class StepTrainer implements Trainer {
     return lessonRows(this.#learner, samples, objective, referenceLogprobs_B);
   }
 
-  recall(kept: readonly Kept[]) {
-    return this.#learner.archive.recall(kept);
+  async recall(kept: readonly Kept[]) {
+    return withoutGuidance(this.#learner, await this.#learner.archive.recall(kept));
   }
 
   async complete(prompts: readonly Prompt[]): Promise<SampleResult[]> {

@@ -12,7 +12,7 @@ import { batchOf } from '../../engine/token-batch.ts';
 import { evaluate } from '../../eval/evaluate.ts';
 import { tokenWeights } from '../../objective/contract/weights.ts';
 import { crossEntropy } from '../../objective/imitation/cross-entropy.ts';
-import { renderDemonstrations } from '../../synth/demonstrations.ts';
+import { renderDemonstrations } from '../../synth/render-calls.ts';
 import type { TrainConfig } from '../config/config.ts';
 import { type Learner, playOptions } from '../kit/learner.ts';
 import { reportEpisodes } from './evaluations.ts';

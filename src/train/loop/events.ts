@@ -60,6 +60,24 @@ export interface EstimateEvent {
   readonly evaluation: { readonly tasks: number; readonly finalTasks: number };
 }
 
+/** After a step: which prompts its groups read, what these earned, and which one evaluations read. */
+export interface PromptsEvent {
+  readonly type: 'prompts';
+  readonly step: number;
+  /** Each by the name that it has in this log, with its groups, the mean return and the share of successes. */
+  readonly used: readonly {
+    readonly prompt: string;
+    readonly groups: number;
+    readonly return: number;
+    readonly success: number;
+  }[];
+  readonly best: string;
+  /** Another one was the best before. */
+  readonly changed?: true;
+  /** The texts of names that the log did not explain before; '' is no prompt. */
+  readonly texts: Readonly<Record<string, string>>;
+}
+
 export type StoredEvent =
   | {
       readonly type: 'start';
@@ -105,7 +123,14 @@ export type StoredEvent =
       /** Those that are not learned from, by reason. */
       readonly leftOut: Readonly<Record<string, number>>;
     }
-  | { readonly type: 'phase'; readonly phase: Phase; readonly steps?: number }
+  | {
+      readonly type: 'phase';
+      readonly phase: Phase;
+      readonly steps?: number;
+      /** The weights stay as they are: only prompts learn. */
+      readonly still?: true;
+    }
+  | PromptsEvent
   | { readonly type: 'clone'; readonly step: number; readonly steps: number; readonly metrics: Metrics }
   | {
       readonly type: 'step';

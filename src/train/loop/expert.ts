@@ -6,6 +6,7 @@ import { type RoleGroup, roleGroups, type Trajectory } from '../../core/trajecto
 import type { Policy } from '../../policy/policy.ts';
 import { scriptedPolicy } from '../../policy/scripted.ts';
 import { collectGroups } from '../../rollout/collect.ts';
+import { demonstratedRules } from '../../rollout/turns/turn-control.ts';
 import { asTrained } from '../../synth/demonstrations.ts';
 import { type Learner, playOptions } from '../kit/learner.ts';
 
@@ -22,8 +23,12 @@ export async function playExpert(
     const { key, task } = members[0]!.episode;
     return { step, group, split: key.split, index: key.task as number, task, members: 1 };
   });
+  const options = playOptions(learner, new AbortController().signal);
+  const turns = demonstratedRules(learner.turns, { seed: learner.config.seed, usual: options.maxTurns });
   const played = await collectGroups(requests, {
-    ...playOptions(learner, new AbortController().signal),
+    ...options,
+    // Under the control that the policy plays under, or their outcomes could not be compared.
+    ...(turns && { turns }),
     policy: withoutEnd(scriptedPolicy(world, { player: () => 'expert', randomRate: 0, renderer })),
   });
   const recorded = roleGroups(

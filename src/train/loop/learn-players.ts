@@ -18,7 +18,8 @@ export async function learnPlayers(
   moment: Moment,
   memory: Pick<Memory, 'credit' | 'recipe' | 'players'>,
 ): Promise<Update> {
-  const { others } = learner;
+  const { others, config } = learner;
+  if (config.prompts.alone) return unlearned(memory);
   let update = await learnStep(learner, ofPlayer(learner, groups), moment, memory);
   for (const other of others) {
     const own = memory.players?.[other.player] ?? { credit: {}, recipe: other.recipe.start?.([]) ?? {} };
@@ -26,6 +27,17 @@ export async function learnPlayers(
     update = together(update, next, other.player);
   }
   return update;
+}
+
+/** Where only prompts learn: no weight, no credit, and nothing that a recipe would remember. */
+function unlearned({ credit, recipe, players }: Parameters<typeof learnPlayers>[3]): Update {
+  return {
+    metrics: { 'tokens/trained': 0 },
+    memory: { credit, recipe, ...(players && { players }) },
+    keep: [],
+    trainedTokens: 0,
+    updates: 0,
+  };
 }
 
 /** The states of the credit method before a step, of all learners. */

@@ -12,6 +12,7 @@ import type { Learner } from '../kit/learner.ts';
 import { policyGradient } from '../kit/policy-gradient.ts';
 import { groupsInLoss, StepTrainer } from '../kit/step-trainer.ts';
 import type { Credited } from '../kit/stored-credit.ts';
+import { strippedGroups } from '../kit/strip-guidance.ts';
 import type { Metrics } from './events.ts';
 
 /** What is remembered from step to step; plain JSON. */
@@ -66,21 +67,22 @@ export interface Update {
   readonly why?: string;
 }
 
-/** @param groups those in the baseline, with their choices */
+/** @param played those in the baseline, with their choices */
 export async function learnStep(
   learner: Learner,
-  groups: readonly RoleGroup[],
+  played: readonly RoleGroup[],
   moment: Moment,
   { credit, recipe: memory }: PlayerMemory,
 ): Promise<Update> {
   const { config, recipe } = learner;
+  const { groups, metrics: ofGuidance } = await strippedGroups(learner, played);
   const trainer = new StepTrainer(learner, moment, credit, groups);
   const learn = recipe.learn ?? policyGradient;
   const at = { step: moment.step + 1, part: moment.part ?? 0, planned: moment.planned, memory };
   const learned = await askRecipe(recipe.name, () => learn(config)(trainer, groupsInLoss(groups), at));
   const { metrics, trainedTokens, updates } = trainer.figures();
   return {
-    metrics: { ...metrics, ...learned.metrics },
+    metrics: { ...metrics, ...ofGuidance, ...learned.metrics },
     ...(trainer.credited && { credited: trainer.credited }),
     memory: { credit: trainer.creditState, recipe: learned.memory },
     keep: learned.keep ?? [],

@@ -118,7 +118,10 @@ export async function train(
     const memory = initialMemory(learner, beginning.recorded);
     state = { ...state, before, memory, instruction: instruction.text };
     // Before the checkpoint, so that a run that goes on from it has this event once.
-    io.event({ type: 'phase', phase: 'train', steps: config.steps });
+    io.event({
+      ...{ type: 'phase', phase: 'train', steps: config.steps },
+      ...(config.prompts.alone && { still: true }),
+    });
     await io.checkpoint(0, state);
   }
 
@@ -136,6 +139,7 @@ export async function train(
   });
   const probes = [...(learner.probes ?? []), ...selfPlayProbe(learner), evaluationProbe(learner, io)];
   const watched = probed(learner, io.signal, () => state.step);
+  const logged = new Set<string>();
   let failing = 0;
   const idle = idleWatch(learner.recipe.idle);
   while (spentShare(config, budget()) < 1) {
@@ -170,13 +174,14 @@ export async function train(
     for (const warning of failureWarnings(step + 1, failures)) io.event(warning);
     const ended = { episodes: countMembers(roles), failed: usable.failedEpisodes, failures };
     failing = brake(failing, ended, { limit: config.rollout.failureLimit, next: io.goOn });
-    for (const warning of updateWarnings(step + 1, update, usable.groups, staleness)) io.event(warning);
+    if (!own.config.prompts.alone)
+      for (const warning of updateWarnings(step + 1, update, usable.groups, staleness)) io.event(warning);
 
     // 3. Remember, watch, report, keep.
     const { credited } = update;
     const learnedFrom = credited ? withCredit(groups, credited, step + 1) : groups;
     const told = await timed('train', () =>
-      tellPrompts(own, learnedFrom, memory.prompts, step + 1, io.signal),
+      tellPrompts(own, learnedFrom, memory.prompts, step + 1, io.signal, logged),
     );
     for (const event of told.events) io.event(event);
     instruction.text = prompts.best(told.memory);

@@ -76,12 +76,13 @@ export async function groupsToPlay(
   const places = requests.flatMap(({ task }) => ('place' in task ? [task.place] : []));
   const stored = await archive.read(places.map(({ episode }) => episode));
   const groups = new Map(stored.flatMap((group) => group.members.map(({ key }) => [keyText(key), group])));
-  return requests.map(({ task, members, maxTurns, say, seats }, index) => ({
+  return requests.map(({ task, members, maxTurns, say, strip, seats }, index) => ({
     step,
     group: first + index,
     members,
     ...(maxTurns !== undefined && { maxTurns }),
     ...(say && { say }),
+    ...(strip && { strip }),
     ...(seats && { seats }),
     ...promptIn(task, first + index),
     ...('place' in task

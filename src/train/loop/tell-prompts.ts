@@ -4,12 +4,14 @@ import type { Group } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
-import { Rng } from '../../core/rng.ts';
+import { hash32, Rng } from '../../core/rng.ts';
 import { thrownText } from '../../core/safe-text.ts';
+import { mean } from '../../core/statistics.ts';
 import { isUsable, withMembers } from '../../curation/usable.ts';
+import { outcomesOf } from '../../prompts/outcomes.ts';
 import type { PromptedGroup } from '../../prompts/prompt-source.ts';
 import type { Learner } from '../kit/learner.ts';
-import type { Metrics, StoredEvent } from './events.ts';
+import type { Metrics, PromptsEvent, StoredEvent } from './events.ts';
 import type { Memory } from './learn-step.ts';
 
 type Prompting = Pick<Learner, 'config' | 'prompts' | 'proposer'>;
@@ -33,6 +35,7 @@ export interface Told {
  * The memory of the source of prompts after a step. A proposer that fails is a warning: the source goes on without its answer.
  *
  * @param groups of the step, with their credit
+ * @param logged texts that the log has; those of this step are added
  * @throws TurnwiseError `definition-invalid`, `definition-failed` of the source itself, `spend-limit`
  */
 export async function tellPrompts(
@@ -41,6 +44,7 @@ export async function tellPrompts(
   memory: Json,
   step: number,
   signal: AbortSignal,
+  logged: Set<string> = new Set(),
 ): Promise<Told> {
   if (config.prompts.name === 'none') return { memory, metrics: {}, events: [] };
   const told = promptedGroups(groups, step);
@@ -69,13 +73,53 @@ export async function tellPrompts(
       'prompts/characters': prompts.best(next).length,
       ...(proposer && { 'prompts/proposals': calls, 'prompts/failed': failed }),
     },
-    events: [...failures].map(([said, count]) => ({
-      type: 'warning',
-      code: 'proposer-failed',
-      message: `step ${step}: ${count} × the proposer of prompts gave no answer: ${said}`,
-    })),
+    events: [
+      ...[...failures].map(
+        ([said, count]): StoredEvent => ({
+          type: 'warning',
+          code: 'proposer-failed',
+          message: `step ${step}: ${count} × the proposer of prompts gave no answer: ${said}`,
+        }),
+      ),
+      eventOf(told, step, prompts.best(memory), prompts.best(next), logged),
+    ],
   };
 }
+
+/** What the prompts of a step earned. */
+function eventOf(
+  told: readonly PromptedGroup[],
+  step: number,
+  before: string,
+  best: string,
+  logged: Set<string>,
+): PromptsEvent {
+  const texts = [...new Set([...told.map(({ prompt }) => prompt), best])];
+  const used = texts.flatMap((text) => {
+    const own = told.filter(({ prompt }) => prompt === text).map(({ group }) => group);
+    if (own.length === 0) return [];
+    const successes = own.flatMap(({ members }) => members.flatMap(({ success }) => Object.values(success)));
+    return [
+      {
+        prompt: nameOf(text),
+        groups: own.length,
+        return: mean(own.map((group) => mean(outcomesOf(group)))),
+        success: mean(successes.map(Number)),
+      },
+    ];
+  });
+  const fresh = texts.filter((text) => !logged.has(text));
+  for (const text of fresh) logged.add(text);
+  return {
+    ...{ type: 'prompts', step, used, best: nameOf(best) },
+    ...(before !== best && { changed: true }),
+    texts: Object.fromEntries(fresh.map((text) => [nameOf(text), text])),
+  };
+}
+
+/** The name of a text in the log. */
+const nameOf = (text: string): string =>
+  [1, 2].map((seed) => hash32(text, seed).toString(16).padStart(8, '0')).join('');
 
 /** The groups that the step played, without failed episodes and those of earlier steps. */
 function promptedGroups(groups: readonly Group[], step: number): PromptedGroup[] {

@@ -76,8 +76,11 @@ beforeAll(async () => {
   await train({ world: echo, recipe: 'rloo', settings, name: 'teacher', runs: folder });
 });
 
+/** Whatever earned anything is good enough, after so few steps. */
+const lenient: TrainSettings = { objective: { options: { alpha: 0, finalAlpha: 0, beta: 0 } } };
+
 const settingsOf = (recipe: string, own: TrainSettings = {}): TrainSettings =>
-  readBy(findRecipe(recipe), { ...common, ...own });
+  readBy(findRecipe(recipe), { ...common, ...(recipe === 'agent-r' && lenient), ...own });
 
 const offPolicy = recipes.filter(({ learn }) => learn !== undefined);
 

@@ -3,6 +3,7 @@
 import { TurnwiseError } from '../../core/errors.ts';
 import { createRegistry } from '../../core/registry.ts';
 import { aepo } from './branching/aepo.ts';
+import { agentR } from './branching/agent-r.ts';
 import { arpo } from './branching/arpo.ts';
 import { malt } from './branching/malt.ts';
 import { treeGrpo } from './branching/tree-grpo.ts';
@@ -99,6 +100,7 @@ export const recipes: readonly Recipe[] = [
   refuel,
   eto,
   agentQ,
+  agentR,
   sft,
   filteredBc,
   awr,

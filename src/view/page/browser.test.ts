@@ -10,7 +10,7 @@ import { annotate } from '../server/annotations.ts';
 import { Groups } from '../server/groups.ts';
 import { RunsFolder } from '../server/runs-folder.ts';
 import type { ShownEpisode, StepEpisodes } from '../shapes.ts';
-import { makeViewRuns, markup } from '../testing/view-runs.ts';
+import { hostileText, makeViewRuns, markup } from '../testing/view-runs.ts';
 import { Pages, violations } from './browser-pages.test-helper.ts';
 
 const isMissing = findBrowser() === undefined && !required;
@@ -22,6 +22,11 @@ let viewer: Pages;
 beforeAll(async () => {
   if (isMissing) return;
   await makeViewRuns(root);
+  // Prompts that learn: one that is none, and one of somebody who means harm.
+  const used = ['none', 'bad'].map((prompt) => ({ prompt, groups: 2, return: 0.25, success: 0.5 }));
+  const texts = { none: '', bad: hostileText.repeat(20) };
+  const told = { type: 'prompts', step: 1, used, best: 'bad', texts, time: new Date().toISOString() };
+  appendFileSync(join(root, 'hostile', 'events.jsonl'), `${JSON.stringify(told)}\n`);
   // What a person said of two episodes.
   const said = [{ verdict: 'up', note: markup }, { correction: { turn: 0, action: 'right' } }];
   const folder = new RunsFolder({ root, version });
@@ -57,7 +62,7 @@ const pages = {
   entropies: ['/runs/lake/steps/3/groups/0/1?colour=entropy', 'text=Entropy under checkpoint'],
   configuration: ['/runs/lake/config', 'text=model.width'],
   log: ['/runs/lake/log', '.log li'],
-  'hostile run': ['/runs/hostile', 'text=Groups of step 1'],
+  'hostile run': ['/runs/hostile', 'text=2 prompts tried'],
   'hostile group': ['/runs/hostile/steps/1/groups/0', 'text=Side by side'],
   'hostile episode': ['/runs/hostile/steps/1/groups/0/0', '.call'],
   'hostile metrics': ['/runs/hostile/metrics', '.small-chart'],

@@ -16,6 +16,7 @@ import { drawnMetrics } from './charts-of-run.ts';
 import { evaluatingSpans } from './evaluating.ts';
 import { Figures } from './figures.tsx';
 import { GroupTable } from './group-table.tsx';
+import { PromptsCard } from './prompts-card.tsx';
 import { RunHead } from './run-head.tsx';
 import { nearestStored, useViewKeys, viewOf } from './run-view.ts';
 import { SettingsCard } from './settings-card.tsx';
@@ -119,6 +120,7 @@ function Body({ overview, curves, version }: BodyProps) {
         )}
       </div>
       <SmallCharts curves={curves} axis={view.axis} smoothing={view.smoothing} spans={spans} onPick={pick} />
+      <PromptsCard {...overview.history} />
       <div class="main-and-side">
         {problem ? (
           <Failed problem={problem} />
