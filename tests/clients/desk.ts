@@ -95,9 +95,14 @@ function said({ messages, append }: PromptRequest, cities: readonly string[]): s
   const names = [...tools.matchAll(/"function": \{"name": "([^"]+)"/g)].map(([, name]) => name!);
   const last = messages.at(-1)!;
   const structured = /STRUCTURED/.test(messages[0]!.content);
-  if (last.role === 'user' && names.includes('get_weather') && last.content.includes('Zürich')) {
+  const isQuestion = last.role === 'user' && !last.content.startsWith('Observation');
+  if (isQuestion && names.includes('get_weather') && last.content.includes('Zürich')) {
     const looks = cities.map((city) => call('get_weather', `{"city": "${city}",  "days": 1.0}`));
     return begun(`${structured ? '' : ' Let me look.\n'}${looks.join('')}`);
+  }
+  // smolagents takes words by a tool of its own.
+  if (names.includes('final_answer')) {
+    return begun(call('final_answer', '{"answer": " It is 21 degrees\u00a0there.  "}'));
   }
   if (!structured) return ' It is 21 degrees\u00a0there.  \n';
   const form = '{"city": "Zürich",  "degrees": 21.0}';

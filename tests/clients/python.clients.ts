@@ -12,6 +12,19 @@ const python = process.env.TURNWISE_PYTHON;
 const script = fileURLToPath(new URL('../../tools/interop/gateway_clients.py', import.meta.url));
 const withoutId: readonly Column[] = ['previous id'];
 
+/** smolagents writes calls and results as words of its own: each call of the policy is a path. */
+const foreign = (calls: number, first = 1) => ({
+  ...{ calls, paths: calls },
+  reasons: Array.from({ length: calls - first }, () => 'foreign-words'),
+});
+const rewritten: Row['edits'] = {
+  plain: foreign(2),
+  tools: foreign(3),
+  parallel: foreign(3),
+  streaming: foreign(3),
+  conversations: foreign(6, 2),
+};
+
 const names: readonly (readonly [name: string, without?: readonly Column[], edits?: Row['edits']])[] = [
   ['openai, chat completions', withoutId],
   ['openai, responses'],
@@ -20,6 +33,7 @@ const names: readonly (readonly [name: string, without?: readonly Column[], edit
   ['LangGraph, ChatOpenAI', withoutId],
   ['LangGraph, ChatOpenAI, responses', withoutId],
   ['LangGraph, ChatAnthropic', withoutId],
+  ['smolagents', [...withoutId, 'rewritten'], rewritten],
   ['LiteLLM, openai', withoutId],
   ['LiteLLM, anthropic', withoutId],
 ];

@@ -4,11 +4,12 @@ usage: gateway_clients.py ROW TALK, with a row's name and what is to be done as 
 Prints {"words": the last answer, "cities": what the tool was asked for}.
 
     python -m venv venv && venv/bin/pip install openai openai-agents anthropic langchain langchain-openai \
-        langchain-anthropic langgraph litellm
+        langchain-anthropic langgraph litellm smolagents
     TURNWISE_PYTHON=venv/bin/python npm run test:clients
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -233,6 +234,36 @@ def litellm(prefix, base, talk):
     return words
 
 
+def smolagents(talk):
+    from smolagents import OpenAIModel, Tool, ToolCallingAgent
+
+    class Weather(Tool):
+        name, description, output_type = ABOUT["name"], ABOUT["description"], "string"
+        inputs = {
+            "city": {"type": "string", "description": "Its name"},
+            "days": {"type": "number", "description": "How many", "nullable": True},
+        }
+
+        def forward(self, city: str, days: float | None = None) -> str:
+            return weather(city, days)
+
+    model = OpenAIModel(model_id="policy", api_base=BASE, api_key=KEY, client_kwargs={"max_retries": 0})
+    agent = ToolCallingAgent(
+        tools=[Weather()] if talk["tools"] else [],
+        model=model,
+        instructions=talk["system"],
+        stream_outputs=talk["stream"],
+        max_steps=4,
+        verbosity_level=0,
+    )
+    words = ""
+    # What it streams is shown as well.
+    with contextlib.redirect_stdout(sys.stderr):
+        for index, question in enumerate(talk["questions"]):
+            words = agent.run(question, reset=index == 0)
+    return str(words)
+
+
 ROWS = {
     "openai, chat completions": openai_chat,
     "openai, responses": openai_responses,
@@ -241,6 +272,7 @@ ROWS = {
     "LangGraph, ChatOpenAI": langgraph_openai,
     "LangGraph, ChatOpenAI, responses": lambda talk: langgraph_openai(talk, responses=True),
     "LangGraph, ChatAnthropic": langgraph_anthropic,
+    "smolagents": smolagents,
     "LiteLLM, openai": lambda talk: litellm("openai", BASE, talk),
     "LiteLLM, anthropic": lambda talk: litellm("anthropic", ANTHROPIC_BASE, talk),
 }
