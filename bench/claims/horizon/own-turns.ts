@@ -1,4 +1,7 @@
-/** An episode has so many turns of its own, wherever it goes on from: with starts at places it reaches deeper than it is long. */
+/**
+ * An episode has so many turns of its own, wherever it goes on from. With starts at places of earlier episodes it reaches deeper than
+ * it is long: what it repeats of them does not count.
+ */
 
 import { defineTurns, z } from 'turnwise';
 
@@ -8,6 +11,9 @@ export const ownTurns = defineTurns({
   options: z.strictObject({
     turns: z.int().min(1).default(6).describe('Turns of an episode from where it begins'),
   }),
-  after: ({ transitions }, { done, options: { turns } }) =>
-    !done && transitions.length >= turns ? { stop: 'early-stop' } : 'go on',
+  after({ calls, transitions }, { done, options: { turns } }) {
+    const repeated = new Set(calls.filter(({ trainable }) => trainable === 'earlier').map(({ id }) => id));
+    const own = transitions.filter(({ call }) => call === undefined || !repeated.has(call));
+    return !done && own.length >= turns ? { stop: 'early-stop' } : 'go on';
+  },
 });
