@@ -1,10 +1,11 @@
 /**
- * The runs of a study as ordinary `turnwise train` commands: for each world and seed one warm start, then each arm from it. A run
+ * The runs of a study as ordinary `turnwise train` commands: for each world, context and seed one warm start, then each arm from it. A run
  * is named by a hash of everything that decides it, so that comparisons share what they have in common.
  */
 
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Json, type JsonObject } from '../core/json/json.ts';
+import { isPath } from '../core/reference.ts';
 import { runtime } from '../run/model/runtime-version.ts';
 import { prepareRun } from '../run/prepare-run.ts';
 import { readSettings } from '../run/settings/run-settings.ts';
@@ -50,17 +51,22 @@ export function jobsOf(study: Study, choice: JobChoice): readonly Job[] {
         cell.files.length === 0 ? startHash : moduleHash(world.source, cell.files),
       ]),
     );
-    // A critic can begin with weights that were trained without one, not the other way round.
-    const starter = world.cells.find(({ run }) => !run.recipe.critic) ?? world.cells[0]!;
-    return { world, hashes, starter, startHash };
+    const starters = new Map(world.cells.map((cell) => [cell, starterOf(cell, world.cells)]));
+    return { world, hashes, starters, startHash };
   });
   return seeds.flatMap((seed) =>
-    worlds.flatMap(({ world, hashes, starter, startHash }) => {
-      const start = jobOf(study, world, starter, startHash, 'start', seed, [...onSplit, 'steps=0']);
+    worlds.flatMap(({ world, hashes, starters, startHash }) => {
+      const starts = new Map(
+        [...new Set(starters.values())].map((cell) => {
+          const code = isPath(cell.run.config.context.name) ? hashes.get(cell)! : startHash;
+          return [cell, jobOf(study, world, cell, code, 'start', seed, [...onSplit, 'steps=0'])];
+        }),
+      );
       return [
-        start,
+        ...starts.values(),
         ...world.cells.flatMap((cell) =>
           rates(world, cell).map((rate) => {
+            const start = starts.get(starters.get(cell)!)!;
             const own = rate === undefined ? [] : [`optimizer.learningRate=${rate}`];
             const settings = [...onSplit, ...own, `start=${start.name}`];
             const job = jobOf(study, world, cell, hashes.get(cell)!, 'run', seed, settings);
@@ -70,6 +76,16 @@ export function jobsOf(study: Study, choice: JobChoice): readonly Job[] {
       ];
     }),
   );
+}
+
+/**
+ * The cell whose settings the warm start of another has: one of the same context, under which demonstrations are played. A critic can
+ * begin with weights that were trained without one, not the other way round.
+ */
+function starterOf(cell: Cell, cells: readonly Cell[]): Cell {
+  const contextIn = ({ run }: Cell): string => canonicalJson(run.config.context as JsonObject);
+  const alike = cells.filter((other) => contextIn(other) === contextIn(cell));
+  return alike.find(({ run }) => !run.recipe.critic) ?? alike[0]!;
 }
 
 function jobOf(

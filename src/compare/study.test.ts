@@ -54,6 +54,19 @@ test('each seed has one warm start, without a critic, and every arm begins with 
   expect(jobs[4]!.config).toMatchObject({ seed: 2, steps: 20, rollout: { group: 4 } });
 });
 
+test('arms with different contexts have a warm start for each context', async () => {
+  const arms = await armsOf(['rloo'], ['latest=rloo,context=latest', 'critic=ppo,context=latest']);
+  const jobs = jobsOf(prepareStudy({ ...request, arms }), { seeds: [1] });
+  const [full, latest] = jobs.map(({ name }) => name);
+  expect(jobs.map(({ kind, arm, after }) => [kind, arm, after])).toEqual([
+    ['start', 'rloo', undefined],
+    ['start', 'latest', undefined],
+    ['run', 'rloo', full],
+    ['run', 'latest', latest],
+    ['run', 'critic', latest],
+  ]);
+});
+
 test('a name says what decides the run: equal runs of different comparisons are one', async () => {
   const names = (change: Partial<StudyRequest>): string[] =>
     jobsOf(prepareStudy({ ...request, ...change }), { seeds: [1] }).map(({ name }) => name);

@@ -141,16 +141,18 @@ function refuseOwnKeys(set: readonly string[]): void {
   }
 }
 
-/** Arms that would imitate otherwise cannot begin alike, and then their difference says nothing about the method. */
+/**
+ * Arms that would imitate otherwise cannot begin alike, and then their difference says nothing about the method. A context is part of
+ * a method: each has a start of its own, which imitates the same episodes as it reads them.
+ */
 function requireSharedStart(cells: readonly Cell[]): void {
   const facts = ({
-    config: { environment, model, lora, chat, context, clone, rollout, evaluation },
+    config: { environment, model, lora, chat, clone, rollout, evaluation },
   }: PreparedRun): object => ({
     environment,
     model,
     lora,
     chat,
-    context,
     clone,
     rollout: { maxTurns: rollout.maxTurns, exchangeEvery: rollout.exchangeEvery },
     evaluation: { finalTasks: evaluation.finalTasks },

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { Rng } from '../../src/core/rng.ts';
+import { madeKey, playedEpisode } from '../../src/core/testing/made-episodes.ts';
+import { parseRollouts } from '../../src/credit/report/node/read-rollouts.ts';
+import { AGENT } from '../../src/env/session.ts';
+import { finalAnswer } from './cory/final-answer.ts';
+import { shakyTools } from './grpo-roc/shaky-tools.ts';
+import { ownTurns } from './horizon/own-turns.ts';
+import { pooled } from './self-play/pooled.ts';
+import { roleMeans } from './self-play/role-means.ts';
+import { paidAttempts } from './ufo/paid-attempts.ts';
+import { threeAttempts } from './ufo/three-attempts.ts';
+import { improvementDealt } from './waltzrl/improvement-dealt.ts';
+
+const parsed = (...lines: readonly object[]) =>
+  parseRollouts(lines.map((line) => JSON.stringify(line)).join('\n'), 'made here');
+
+const { signal } = new AbortController();
+
+test('paid attempts: a right answer after a wrong one earns half, one that was repeated costs', () => {
+  const turn = (answer: string, correct = false) => ({ reward: 0, answer, correct });
+  const [late, repeated] = paidAttempts
+    .create({})
+    .shape(
+      parsed(
+        { groupId: 'g', id: 'a', outcome: 0, turns: [turn(''), turn('1'), turn('2', true)] },
+        { groupId: 'g', id: 'b', outcome: 0, turns: [turn('1'), turn('1'), turn('1')] },
+      ),
+      {},
+    ).trajectories;
+  expect(late!.turns.map(({ reward }) => reward)).toEqual([0, 0, 0.5]);
+  expect(repeated!.outcome).toBeCloseTo(-1 / 3, 12);
+});
+
+test('the final answer is what both roles earn', () => {
+  const shape = finalAnswer.create({ role: 'conversation' });
+  const { trajectories } = shape.shape(
+    parsed(
+      {
+        ...{ groupId: 'g', id: 'a', role: 'conversation', episode: 'e', outcome: 3 },
+        turns: [
+          { reward: 1, response: 0 },
+          { reward: 2, response: 1 },
+        ],
+      },
+      { groupId: 'g', id: 'b', role: 'feedback', episode: 'e', outcome: 0, turns: [{ reward: 0 }] },
+    ),
+    {},
+  );
+  expect(trajectories.map(({ outcome }) => outcome)).toEqual([2, 2]);
+});
+
+test('baselines: one for both seats, and the plain mean of each', () => {
+  const played = parsed(
+    ...[1, -1, 1].map((outcome, id) => ({
+      ...{ groupId: 'g', id: String(id), role: id === 1 ? 'second' : 'first', outcome },
+      turns: [{ reward: outcome }],
+    })),
+  );
+  const advantages = (method: typeof pooled): number[] =>
+    method
+      .create()
+      .credit(played, {})
+      .credits.map((credit) => credit.turnAdvantages_K[0]!);
+  expect(advantages(roleMeans)).toEqual([1, -1, 0]);
+  const [first, second, third] = advantages(pooled);
+  expect([first, second]).toEqual([1, -1.05]);
+  expect(third).toBeCloseTo(1.0025, 12);
+});
+
+test('feedback that was dealt anew is paid for the answers of another episode', () => {
+  const episode = (id: string, before: number, after: number) => [
+    {
+      ...{ groupId: 'c', id, role: 'conversation', episode: id, outcome: before + after },
+      turns: [
+        { reward: before, response: 0 },
+        { reward: after, response: 1 },
+      ],
+    },
+    {
+      ...{ groupId: 'f', id, role: 'feedback', episode: id, outcome: 0 },
+      turns: [{ reward: 0, labelCorrect: true, wellFormed: true }],
+    },
+  ];
+  const all = parsed(...Array.from({ length: 6 }, (_, id) => episode(String(id), 0, id)).flat());
+  const feedback = improvementDealt
+    .create()
+    .credit(all, {})
+    .credits.filter((_, index) => all[index]!.role === 'feedback')
+    .map((credit) => credit.turnAdvantages_K[0]!);
+  const sorted = [...feedback].sort((a, b) => a - b);
+  expect(new Set(feedback).size).toBe(6);
+  expect(feedback).not.toEqual(sorted);
+});
+
+test('turns that were repeated from an earlier episode are not an episode’s own', () => {
+  const control = ownTurns.create({ turns: 2 });
+  const { calls, transitions, task } = playedEpisode(0, [{}, {}, {}], { key: madeKey({}) });
+  const now = { step: 1, memory: null, rng: Rng.of('test'), done: false, success: false };
+  const view = { role: AGENT, task, transitions, turn: 3, limit: 9 };
+  expect(control.after!({ ...view, calls }, now)).toEqual({ stop: 'early-stop' });
+  const repeated = calls.map((call, index) =>
+    index < 2 ? { ...call, trainable: 'earlier' as const } : call,
+  );
+  expect(control.after!({ ...view, calls: repeated }, now)).toBe('go on');
+});
+
+test('tools fail in a fifth of the calls, and a question is asked three times', async () => {
+  const shaky = shakyTools.create(shakyTools.options.parse({ maxTurns: 100, packed: 0 }));
+  const session = await shaky.open(shaky.tasks('train').at(0), Rng.of('shaky'));
+  let errors = 0;
+  for (let call = 0; call < 100; call++) {
+    const { valid, metrics } = await session.step('run r = sorted(xs)', signal);
+    expect(metrics?.errors).toBe(valid ? 0 : 1);
+    errors += valid ? 0 : 1;
+  }
+  await session.close();
+  expect(errors).toBeGreaterThan(8);
+  expect(errors).toBeLessThan(35);
+
+  const patient = threeAttempts.create(threeAttempts.options.parse({ packed: 0 }));
+  const again = await patient.open(patient.tasks('train').at(0), Rng.of('patient'));
+  const wrong = [];
+  for (let attempt = 0; attempt < 3; attempt++) wrong.push(await again.step('submit 0.123', signal));
+  expect(wrong.map(({ done }) => done)).toEqual([false, false, true]);
+  await again.close();
+});
