@@ -4,12 +4,12 @@ import { madeKey, playedEpisode } from '../../src/core/testing/made-episodes.ts'
 import { parseRollouts } from '../../src/credit/report/node/read-rollouts.ts';
 import { AGENT } from '../../src/env/session.ts';
 import { finalAnswer } from './cory/final-answer.ts';
-import { shakyTools } from './grpo-roc/shaky-tools.ts';
+import { shakyTools } from './horizon/grpo-roc/shaky-tools.ts';
 import { ownTurns } from './horizon/own-turns.ts';
+import { paidAttempts } from './horizon/ufo/paid-attempts.ts';
+import { threeAttempts } from './horizon/ufo/three-attempts.ts';
 import { pooled } from './self-play/pooled.ts';
 import { roleMeans } from './self-play/role-means.ts';
-import { paidAttempts } from './ufo/paid-attempts.ts';
-import { threeAttempts } from './ufo/three-attempts.ts';
 import { improvementDealt } from './waltzrl/improvement-dealt.ts';
 
 const parsed = (...lines: readonly object[]) =>

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import { realDisk } from '../store/disk.ts';
-import type { Claim, StoredClaim } from './claim.ts';
+import { type Claim, RESULTS, type StoredClaim } from './claim.ts';
 import { ledgerColumns } from './ledger.ts';
 
 const figures = z.array(z.number().nullable());
@@ -78,7 +78,7 @@ export function resultPath(
   const hash = createHash('sha256')
     .update(JSON.stringify([claimBlob, verdict, version]))
     .digest('hex');
-  return join(dirname(path), 'results', `${claim.id}-${hash.slice(0, 10)}.json`);
+  return join(dirname(path), RESULTS, `${claim.id}-${hash.slice(0, 10)}.json`);
 }
 
 /** @throws TurnwiseError `claim-result` where it is too large, or already there */
@@ -124,7 +124,7 @@ export interface StoredResult {
 
 /** Of a claim, latest first: replications have seeds of their own. */
 export function resultsOf({ path, claim }: StoredClaim): readonly StoredResult[] {
-  const folder = join(dirname(path), 'results');
+  const folder = join(dirname(path), RESULTS);
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => name.replace(/-[0-9a-f]{10}\.json$/, '') === claim.id)

@@ -1,7 +1,7 @@
 /** `bench/claims/ID.json`: what is claimed, written down before its result, and against what it is held. */
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { TurnwiseError } from '../core/errors.ts';
 import { parseStrict } from '../core/json/parse-strict.ts';
@@ -120,12 +120,15 @@ export function readClaim(path: string): StoredClaim {
   }
 }
 
-/** A file, or all claims of a folder in alphabetical order. */
+/** The folder beside claims that holds their results. */
+export const RESULTS = 'results';
+
+/** A file, or all claims of a folder in alphabetical order, those of its subfolders included; results are none. */
 export function readClaims(path: string): readonly StoredClaim[] {
   if (!existsSync(path)) throw unusable(path, 'no such file or folder');
   if (!statSync(path).isDirectory()) return [readClaim(path)];
-  const files = readdirSync(path)
-    .filter((name) => name.endsWith('.json'))
+  const files = readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.json') && basename(dirname(name)) !== RESULTS)
     .sort();
   return files.map((name) => readClaim(join(path, name)));
 }
