@@ -59,4 +59,6 @@ test('so it is with what the page leaves out, and why', () => {
     '`archer` is missing from it for that reason: it needed nearly as many turns as `grpo`',
   );
   expect(differenceIn('archer', 'turns to 80%', 'grpo')).toBeGreaterThan(0.9);
+  expect(page).toContain('learned no more from 4,000\nturns of wordle than `grpo` and `ppo`');
+  expect(judgeClaims('bench/claims/archer.json')[0]?.judgement.verdict).toBe('refuted');
 });
