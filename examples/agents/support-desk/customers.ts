@@ -51,8 +51,9 @@ const LAST = list(
     'adler berg cruz doyle engel farr gallo hess ivers jung kruse lang moss nash olsen perry reyes sato thorn vogt',
 );
 const ITEMS = list('kettle lamp radio toaster chair clock heater camera printer guitar');
-const STREETS = list('oak elm river station church park mill garden');
-const CITIES = list('lisbon porto lyon paris oslo bergen turin rome');
+const STREETS = list(
+  'oak elm river station church park mill garden birch canal harbor castle abbey meadow bridge forest',
+);
 const PRICES = [15, 40, 90, 120, 240, 500];
 const DAYS = [3, 12, 28, 35, 60, 90];
 
@@ -81,7 +82,7 @@ const OPENINGS: Readonly<Record<Request['kind'], readonly string[]>> = {
   address: ['i have moved and wait for a parcel', 'please send my parcel elsewhere'],
 };
 
-const addressFrom = (): string => `${rng.pick(STREETS)} road ${rng.pick(CITIES)}`;
+const addressFrom = (): string => `${rng.pick(STREETS)} road`;
 const orderOf = (item: string, status: Order['status']): Order => ({
   item,
   price: rng.pick(PRICES),

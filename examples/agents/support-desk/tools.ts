@@ -37,7 +37,7 @@ const refund = defineTool({
 const changeAddress = defineTool({
   name: 'change_address',
   description: 'Sends an order to another address.',
-  parameters: z.object({ item, address: z.string().describe('Street and city') }),
+  parameters: z.object({ item, address: z.string().describe('Street') }),
   run: ({ item, address }, desk: Desk) => {
     change(desk, item, { address });
     return 'changed';
