@@ -169,8 +169,9 @@ function checkForeign(text: string): void {
     expect(Object.keys(scripts), text).toContain(script);
     const [, bench] = /^ -- (\w[\w-]*)/.exec(rest) ?? [];
     if (script === 'bench' && bench) expect(readFileSync(`${root}bench/main.ts`, 'utf8')).toContain(bench);
-  } else if (text.startsWith('bash ')) expect(existsSync(`${root}${text.slice(5)}`), text).toBe(true);
-  else
+  } else if (/^(bash|node) \S+$/.test(text)) {
+    expect(existsSync(`${root}${text.split(' ')[1]}`), text).toBe(true);
+  } else
     expect(
       FOREIGN.some((foreign) => foreign.test(text)),
       text,
