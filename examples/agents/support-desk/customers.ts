@@ -50,6 +50,7 @@ const LAST = list(
   'abel brandt costa dietz elms frost grant hale ito jansen klein lund meyer novak ortiz park quist rossi stone toft ' +
     'adler berg cruz doyle engel farr gallo hess ivers jung kruse lang moss nash olsen perry reyes sato thorn vogt',
 );
+const MIDDLE = list('a b c d');
 const ITEMS = list('kettle lamp radio toaster chair clock heater camera printer guitar');
 const STREETS = list(
   'oak elm river station church park mill garden birch canal harbor castle abbey meadow bridge forest',
@@ -57,12 +58,14 @@ const STREETS = list(
 const PRICES = [15, 40, 90, 120, 240, 500];
 const DAYS = [3, 12, 28, 35, 60, 90];
 
-const CUSTOMERS = 1200;
+const CUSTOMERS = 6000;
 const FIRST_NUMBER = 1001;
 
 const rng = Rng.of('support desk');
 const names = rng
-  .shuffle(FIRST.flatMap((first) => LAST.map((last) => `${first} ${last}`)))
+  .shuffle(
+    FIRST.flatMap((first) => MIDDLE.flatMap((middle) => LAST.map((last) => `${first} ${middle} ${last}`))),
+  )
   .slice(0, CUSTOMERS);
 
 /** How an order may stand for each kind of request: each is equally likely, and calls for something else. */
@@ -134,9 +137,9 @@ export function itemsText(items: readonly string[]): string {
 /** As the shop's database stands before any request. */
 export const shop: Database = { customers, orders, cases: [], escalations: [] };
 
-/** 1,040 customers to train on, 40 to choose by, 120 that are held out. */
+/** 5,840 customers to train on, 40 to choose by, 120 that are held out. */
 export function requestsOf(split: 'train' | 'validation' | 'test'): readonly Request[] {
-  const [from, to] = { train: [0, 1040], validation: [1040, 1080], test: [1080, CUSTOMERS] }[split] as [
+  const [from, to] = { train: [0, 5840], validation: [5840, 5880], test: [5880, CUSTOMERS] }[split] as [
     number,
     number,
   ];

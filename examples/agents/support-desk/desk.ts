@@ -61,7 +61,7 @@ export function deskAgent(
     },
     settings: {
       steps: 60,
-      clone: { demonstrations: 960, beginnerShare: 0.8, steps: 300 },
+      clone: { demonstrations: 3000, beginnerShare: 0.8, steps: 300 },
       rollout: { tasks: 16, group: 8, concurrency: 128 },
       evaluation: { every: 10, tasks: 40, finalTasks: 120 },
     },

@@ -18,11 +18,11 @@ import { type Desk, tools, use } from './tools.ts';
 const all = (['train', 'validation', 'test'] as const).flatMap((split) => requestsOf(split));
 
 describe('customers', () => {
-  test('there are 1,200, each in one split', () => {
+  test('there are 6,000, each in one split', () => {
     const splits = (['train', 'validation', 'test'] as const).map((split) => requestsOf(split).length);
-    expect(splits).toEqual([1040, 40, 120]);
-    expect(new Set(all.map(({ customer }) => customer)).size).toBe(1200);
-    expect(new Set(all.map(({ order }) => order)).size).toBe(1200);
+    expect(splits).toEqual([5840, 40, 120]);
+    expect(new Set(all.map(({ customer }) => customer)).size).toBe(6000);
+    expect(new Set(all.map(({ order }) => order)).size).toBe(6000);
   });
 
   test('own the orders that they write about, each of another item', () => {
@@ -112,8 +112,8 @@ describe('the reward', () => {
   });
 });
 
-test('the expert settles the request of every customer', async () => {
-  for (const task of all) {
+test('the expert settles the request of every fifth customer', async () => {
+  for (const task of all.filter((_, index) => index % 5 === 0)) {
     const desk: Desk = { customer: task.customer, database: shop };
     const kind = JSON.parse(say(task, [], []).content) as { kind: string };
     desk.database = { ...shop, cases: [{ customer: task.customer, ...kind }] };
