@@ -179,7 +179,7 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   options: optionsSchema,
   // An episode is one turn, so demonstrations are cheap; random expressions teach nothing.
   settings: {
-    steps: 100,
+    steps: 250,
     clone: { demonstrations: 4000, beginnerShare: 0.2, randomRate: 0, steps: 400, batch: 64 },
     rollout: { tasks: 32 },
     optimizer: { learningRate: 1e-3 },
