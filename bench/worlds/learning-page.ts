@@ -4,13 +4,14 @@ import type { LearningResult, Score, SeedResult } from './learning.ts';
 
 export function learningPage(results: readonly LearningResult[]): string {
   const learned = results.filter((result) => result.seeds.length > 0 && result.seeds.every(isApart));
+  const heldOut = learned.filter(({ testTasks }) => testTasks === 'held-out');
   return `# Environments and what is learned in them
 
 \`npm run bench -- worlds [NAME …] [--seeds N]\` writes this page: each environment as it is shipped, by its own recipe and settings, one thread a run. Success is
-that of 500 episodes on test tasks, sampled at temperature 1, with Wilson intervals of 95%; training sees neither these tasks nor those of validation.
-A seed has **learned** where the interval at the end lies above the one after imitation. Scripted players play the first 200 test tasks.
+that of 500 episodes on test tasks, sampled at temperature 1, with Wilson intervals of 95%. Training sees these tasks in environments with a star, which have too few to keep some
+apart, and in no other. A seed has **learned** where the interval at the end lies above the one after imitation. Scripted players play the first 200 test tasks.
 
-In ${learned.length} of ${results.length} environments every seed learned.
+In ${learned.length} of ${results.length} environments every seed learned, in ${heldOut.length} of them on tasks that training never saw.
 
 | environment | roles | random, beginner, expert | after imitation → at the end, seed by seed | learned | steps, seconds |
 | --- | --- | --- | --- | --- | --- |
@@ -25,7 +26,7 @@ export function isApart({ before, after }: SeedResult): boolean {
 }
 
 function row(result: LearningResult): string {
-  const { environment, roles, scripted, seeds } = result;
+  const { environment, roles, testTasks, scripted, seeds } = result;
   const players = (['random', 'beginner', 'expert'] as const).map((player) => {
     const means = scripted[player];
     return means === undefined ? '–' : short(means.success);
@@ -33,7 +34,7 @@ function row(result: LearningResult): string {
   const shown = seeds.map(({ before, after }) => `${short(before.success)} → ${short(after.success)}`);
   const seconds = seeds.map((seed) => seed.seconds);
   return `| ${[
-    `\`${environment}\``,
+    `\`${environment}\`${testTasks === 'held-out' ? '' : ' *'}`,
     roles.length === 1 ? '1' : roles.join(', '),
     players.join(', '),
     shown.length === 0 ? 'none ended' : shown.join('; '),

@@ -8,6 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { testTasksOf } from '../../src/env/tasks/practised.ts';
 import { environmentNames, findEnvironment } from '../../src/run/load/environments.ts';
 import { writeFigures } from './figures.ts';
 import { learningPage } from './learning-page.ts';
@@ -43,6 +44,8 @@ const resultSchema = z.object({
   commit: z.string(),
   recipe: z.string(),
   roles: z.array(z.string()),
+  /** Whether training sees test tasks. */
+  testTasks: z.enum(['held-out', 'partly', 'practised']),
   scripted: z.partialRecord(z.enum(['random', 'beginner', 'expert']), meansSchema),
   seeds: z.array(seedSchema),
   /** Why a seed has no result. */
@@ -99,6 +102,7 @@ async function learn(environment: string, count: number): Promise<void> {
   await Promise.all(Array.from({ length: Math.min(count, availableParallelism()) }, work));
   const result: LearningResult = {
     environment,
+    testTasks: testTasksOf(world),
     commit: commit(),
     recipe,
     roles: [...world.roles],
