@@ -11,7 +11,7 @@ import { runEpisode } from '../../rollout/episode.ts';
 import { scoreGroups } from '../../rollout/score-groups.ts';
 import { EpisodeRecording } from '../../run/data/recording.ts';
 import { estimate, spentText } from '../../server/gateway/spend.ts';
-import { painter } from '../../show/console.ts';
+import { painter, wrap } from '../../show/console.ts';
 import { environmentMetricLines } from '../../show/environment-metrics.ts';
 import { formatInterval } from '../../show/format.ts';
 import { table } from '../../show/table.ts';
@@ -167,7 +167,7 @@ export const evalCommand: Command<typeof options> = defineCommand({
         formatInterval(result.return, result.returnInterval, 3),
         result.turns.toFixed(1),
         ...(search ? [(result.searched ?? result.turns).toFixed(1)] : []),
-        String(result.episodes),
+        ...(search ? [] : [String(result.episodes)]),
       ]);
       const columns = [
         { title: '' },
@@ -175,12 +175,17 @@ export const evalCommand: Command<typeof options> = defineCommand({
         ...(someFailed ? [{ title: 'of all' }] : []),
         { title: 'return (95% interval)' },
         { title: 'turns', align: 'right' },
-        ...(search ? [{ title: 'steps played', align: 'right' } as const] : []),
-        { title: 'tasks', align: 'right' },
+        ...(search ? [{ title: 'played', align: 'right' } as const] : []),
+        ...(search ? [] : [{ title: 'tasks', align: 'right' } as const]),
       ] as const;
       const paint = painter(console.colour);
       console.write(`${table(columns, rows, paint).join('\n')}\n`);
-      if (search) console.write(`\n${search.sentence}.\n`);
+      if (search) {
+        const said = `${results[0]?.result.episodes ?? 0} tasks. ${search.sentence}.`;
+        console.write(
+          `\n${wrap(said, Math.min(console.columns, 80)).join('\n')}\nplayed: all steps played for a task\n`,
+        );
+      }
       const told = environmentMetricLines(
         results.map(({ label, result }) => ({ ...result, label })),
         paint,
