@@ -52,7 +52,7 @@ function stepsOf(stages: Stages): number {
 /** Addresses of the pages as those of the servers that stand in. */
 export function rewired(
   text: string,
-  { chat, environment, agentGym, tinker, tinkerCheckpoint }: StandIns,
+  { chat, clerk, environment, agentGym, tinker, tinkerCheckpoint }: StandIns,
 ): string {
   const server = / --(lora-rank|engine tinker .*--base-model Qwen)/.test(text) ? tinkerCheckpoint : tinker;
   if (text.includes('--engine tinker'))
@@ -63,6 +63,7 @@ export function rewired(
     return `${text.replace(/ --port \d+/, '')} --port 0`;
   return text
     .replaceAll(/http:\/\/localhost:8000/g, chat)
+    .replaceAll('http://127.0.0.1:8123/v1', clerk)
     .replaceAll('openai:URL#', `openai:${chat}/v1#`)
     .replaceAll('http://localhost:4318', chat)
     .replaceAll('http://127.0.0.1:36001', agentGym)

@@ -3,6 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { serveClerk } from '../../examples/agents/support-desk/endpoint.ts';
 import { findEnvironment } from '../../src/run/load/environments.ts';
 import { checkpointSource, randomSource } from '../../src/run/model/served-model.ts';
 import { serveEnvironment } from '../../src/server/environment/serve.ts';
@@ -11,6 +12,8 @@ import { listenTinker } from '../../src/server/tinker/listen.ts';
 export interface StandIns {
   /** A model that knows where fruit is and answers `2` otherwise, over OpenAI's API; it takes any other POST, too. */
   readonly chat: string;
+  /** The clerk of the support desk, who answers as a rented model does. */
+  readonly clerk: string;
   /** frozen-lake, over both protocols. */
   readonly environment: string;
   /** A server of AgentGym whose episodes end at the second action. */
@@ -107,8 +110,11 @@ export async function startStandIns(folder: string): Promise<StandIns> {
   const lake = await findEnvironment('frozen-lake');
   const served = await serveEnvironment({ world: lake.create(lake.options.parse({})), port: 0 });
   closing.push(() => served.close());
+  const clerk = await serveClerk();
+  closing.push(async () => clerk.close());
   return {
     chat,
+    clerk: clerk.url,
     agentGym,
     environment: `127.0.0.1:${served.port}`,
     tinker: await tinker('small'),
