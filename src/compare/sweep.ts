@@ -1,6 +1,6 @@
 /** Runs jobs: some at a time, those that depend on others after them, finished ones not again. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { realDisk } from '../store/disk.ts';
 import { runNames } from '../store/runs.ts';
@@ -43,6 +43,12 @@ export interface SweepRequest {
 export async function runSweep(request: SweepRequest): Promise<readonly JobStatus[]> {
   const { jobs, store, parallel, children, onChange, stopRequested } = request;
   const statuses = new Map(jobs.map((job) => [job.name, statusOnDisk(store, job)]));
+  for (const { state, job } of [...statuses.values()]) {
+    const start = state === 'waiting' ? statuses.get(job.after ?? '') : undefined;
+    if (start?.state !== 'finished' || hasWeights(store, start.job)) continue;
+    rmSync(join(store, start.job.name), { recursive: true });
+    statuses.set(start.job.name, statusOnDisk(store, start.job));
+  }
   const update = (name: string, change: Partial<JobStatus>): void => {
     const changed = { ...statuses.get(name)!, ...change };
     statuses.set(name, changed);
@@ -124,6 +130,10 @@ export function statusOnDisk(store: string, job: Job): JobStatus {
   }
   return { job, state: 'waiting', share: new Tracker(job, run).share, turns: 0 };
 }
+
+/** Whether a warm start still has its checkpoint: whoever needs room on a disk removes those first. */
+const hasWeights = (store: string, { name }: Job): boolean =>
+  existsSync(join(store, name, 'checkpoints', '0'));
 
 /** Continue what a killed sweep has begun. */
 function wordsFor(store: string, { name, words }: Job): readonly string[] {
