@@ -61,7 +61,11 @@ export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOpti
   const { stopIds, toolCallForm } = known;
 
   const opening = (messages: readonly Message[]): TemplateMessage[] => {
-    const rendered = messages.map(templateMessage);
+    const rendered = messages.map((message) =>
+      templateMessage(
+        known.writesCalls ? message : { ...message, content: taggedText(message), toolCalls: [] },
+      ),
+    );
     if (system === undefined || system === '' || messages[0]?.role === 'system') return rendered;
     if (known.systemRole) return [{ role: 'system', content: system }, ...rendered];
     const [first, ...rest] = rendered;
@@ -148,7 +152,10 @@ export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOpti
   };
 }
 
-/** What the template writes after its own beginning of an answer; undefined where it begins answers otherwise. */
+/**
+ * What the template writes after its own beginning of an answer; undefined where it begins answers otherwise, or leaves out a
+ * thought or a call: many templates know of neither, and write an empty answer.
+ */
 function writtenByTemplate(
   { template }: ChatRendererParts,
   message: Message,
@@ -163,7 +170,11 @@ function writtenByTemplate(
       variables,
     });
     const at = whole.lastIndexOf(end);
-    return whole.startsWith(prompt) && at >= prompt.length ? whole.slice(prompt.length, at) : undefined;
+    const written =
+      whole.startsWith(prompt) && at >= prompt.length ? whole.slice(prompt.length, at) : undefined;
+    const { reasoning = '', toolCalls = [] } = message;
+    const said = [reasoning.trim(), ...toolCalls.map(({ name }) => name)];
+    return said.every((part) => written?.includes(part)) ? written : undefined;
   } catch {
     // A family without calls.
     return undefined;
@@ -236,6 +247,8 @@ interface KnownTemplate {
   /** Whether system messages are rendered at all. */
   readonly systemRole: boolean;
   readonly toolCallForm: ToolCallForm;
+  /** Whether calls that stand in a conversation are rendered at all. */
+  readonly writesCalls: boolean;
 }
 
 /** A word that no template would change or write itself. */
@@ -275,5 +288,6 @@ function learnTemplate(
     endId: closes ? closing : allStopIds[0]!,
     systemRole: withSystem.includes(PROBE),
     toolCallForm: bare ? 'bare' : 'tags',
+    writesCalls: withCall.includes(PROBE),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../core/messages.ts';
 import { parityLanguage, TOKENIZERS } from '../testing/parity-data.ts';
+import { ChatTemplate } from './chat-template.ts';
 import type { ToolDeclaration } from './conversation.ts';
 import { pretrainedConversation } from './pretrained-conversation.ts';
 import { continued, promptOf, start } from './prompts.test-helper.ts';
@@ -82,4 +83,23 @@ test('reasoning is apart from the answer; a call that is cut short is told', () 
     toolCalls: [],
     problem: 'a tool call that cannot be read',
   });
+});
+
+test('a template that knows contents alone: calls and thoughts are written as tags, in answers and in history', () => {
+  const template = new ChatTemplate(
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}" +
+      '{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}',
+    'a test',
+    {},
+  );
+  const parts = { ...languages['tokenizer-qwen'], template };
+  const renderer = pretrainedConversation(parts, { maxTurnTokens: 64 });
+  const toolCalls = [{ id: 'a', name: 'find', arguments: { item: 'figs' } }];
+  const call: Message = { role: 'assistant', content: '', toolCalls };
+  const text = renderer.written!(call);
+  expect(renderer.read(text, [find]).toolCalls).toEqual([{ name: 'find', arguments: { item: 'figs' } }]);
+  const thought = renderer.written!({ role: 'assistant', content: 'green', reasoning: 'hm' });
+  expect(renderer.read(thought, [])).toEqual({ content: 'green', reasoning: 'hm', toolCalls: [] });
+  const { promptIds } = promptOf(renderer, start, [...question, call, ...result], [find]);
+  expect(parts.tokenizer.decode(promptIds)).toContain(`assistant\n${text}<|im_end|>`);
 });
