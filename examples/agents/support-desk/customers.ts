@@ -59,6 +59,8 @@ const PRICES = [15, 40, 90, 120, 240, 500];
 const DAYS = [3, 12, 28, 35, 60, 90];
 
 const CUSTOMERS = 6000;
+/** The share of customers with two orders, of which only one can be meant. */
+const TWO_ORDERS = 0.2;
 const FIRST_NUMBER = 1001;
 
 const rng = Rng.of('support desk');
@@ -112,7 +114,7 @@ const requests: readonly Request[] = names.map((customer, index) => {
   while (!fits(about)) about = orderOf(item, status);
   const order = enter(customer, about);
   const items = [item];
-  if (rng.chance(0.5)) {
+  if (rng.chance(TWO_ORDERS)) {
     enter(customer, orderOf(otherItem, rng.pick(OTHER_STATUS[kind])));
     items.push(otherItem);
   }

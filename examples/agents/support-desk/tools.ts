@@ -20,7 +20,7 @@ const find = defineTool({
   parameters: z.object({ item }),
   run: ({ item }, desk: Desk) => {
     const { price, status, days } = desk.database.orders[orderOf(desk, item)]!;
-    return `${status} ${days} days ago ${item} for ${price}`;
+    return `${item} price ${price} ${status} ${days} days ago`;
   },
 });
 
