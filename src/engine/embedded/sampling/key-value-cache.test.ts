@@ -98,7 +98,9 @@ describe('KeyValueCache', () => {
             [rows[row], rows[count]] = [rows[count]!, rows[row]!];
           }
         }
-        for (const [row, tokens] of rows.entries()) expect(contents(cache, row)).toEqual(tokens);
+        expect(rows.slice(cache.rows).flat()).toEqual([]);
+        for (const [row, tokens] of rows.slice(0, cache.rows).entries())
+          expect(contents(cache, row)).toEqual(tokens);
       }),
       { numRuns: 150 },
     );
@@ -110,6 +112,18 @@ describe('KeyValueCache', () => {
     append(cache, 1, [2]);
     expect(cache.keys(1, 0, 2).buffer).toBe(cache.keys(1, 1, 1).buffer);
     expect(cache.keys(1, 1, 1)[0]).toBe(1e6 + 20);
+  });
+
+  it('makes room for a long row in that of rows at the end that were given up', () => {
+    const cache = new KeyValueCache(shape);
+    for (let row = 0; row < 8; row++) append(cache, row, [row]);
+    const { bytes } = cache;
+    for (let row = 1; row < 8; row++) cache.truncate(row, 0);
+    expect(cache.rows).toBe(1);
+    append(cache, 0, Array(400).fill(5));
+    expect([cache.capacity, cache.bytes]).toEqual([448, bytes]);
+    append(cache, 3, [9]);
+    expect([1, 2, 3].map((row) => contents(cache, row))).toEqual([[], [], [9]]);
   });
 
   it('keeps its memory when cleared, returns to the first capacity, and gives the memory back when freed', () => {

@@ -94,11 +94,12 @@ export class KeyValueCache {
     this.#lengths[row] = length + count;
   }
 
-  /** Forgets all but the first `length` tokens of a row. */
+  /** Forgets all but the first `length` tokens of a row. Empty rows at the end are given up: growing costs them nothing. */
   truncate(row: number, length: number): void {
     if (length >= this.#lengths[row]!) return;
     this.#mask.fill(hidden, row * this.#capacity + length, row * this.#capacity + this.#lengths[row]!);
     this.#lengths[row] = length;
+    while (this.#lengths.at(-1) === 0) this.#lengths.pop();
   }
 
   /** Row `to` holds the first `length` tokens of row `from`, and nothing else. */
@@ -156,11 +157,12 @@ export class KeyValueCache {
 
   #grow(capacity: number): void {
     const before = this.#capacity;
-    const blocks = this.rows * this.#shape.keyValueHeads;
-    this.#stores = this.#stores.map((store) =>
-      respaced(store, blocks, before, capacity, this.#shape.headSize),
-    );
-    this.#mask = respaced(this.#mask, this.rows, before, capacity, 1);
+    const { keyValueHeads, headSize } = this.#shape;
+    this.#stores = this.#stores.map((store) => {
+      const used = this.#lengths.map((length) => length * headSize);
+      return respaced(store, used, keyValueHeads, before * headSize, capacity * headSize);
+    });
+    this.#mask = respaced(this.#mask, this.#lengths, 1, before, capacity);
     for (const [row, length] of this.#lengths.entries())
       this.#mask.fill(hidden, row * capacity + length, (row + 1) * capacity);
     this.#capacity = capacity;
@@ -173,26 +175,26 @@ function extended(array: Float32Array, length: number): Float32Array {
   return longer;
 }
 
-/** Blocks of `before` items moved apart to blocks of `after` items; in place, from the last block, where there is room. */
+/**
+ * Each row's blocks of `before` numbers moved apart to blocks of `after`; in place, from the last block, where there is room.
+ *
+ * @param used of a row: how many numbers at the beginning of each of its blocks are kept
+ */
 function respaced(
   array: Float32Array,
-  blocks: number,
+  used: readonly number[],
+  blocksPerRow: number,
   before: number,
   after: number,
-  itemSize: number,
 ): Float32Array {
-  const needed = blocks * after * itemSize;
-  if (array.length >= needed) {
-    for (let block = blocks - 1; block > 0; block--)
-      array.copyWithin(block * after * itemSize, block * before * itemSize, (block + 1) * before * itemSize);
-    return array;
-  }
-  const target = new Float32Array(needed);
-  for (let block = 0; block < blocks; block++)
-    target.set(
-      array.subarray(block * before * itemSize, (block + 1) * before * itemSize),
-      block * after * itemSize,
-    );
+  const needed = used.length * blocksPerRow * after;
+  const target = array.length >= needed ? array : new Float32Array(needed);
+  for (let row = used.length - 1; row >= 0; row--)
+    for (let block = (row + 1) * blocksPerRow - 1; block >= row * blocksPerRow; block--) {
+      const [from, to] = [block * before, block * before + used[row]!];
+      if (target === array) array.copyWithin(block * after, from, to);
+      else target.set(array.subarray(from, to), block * after);
+    }
   return target;
 }
 
