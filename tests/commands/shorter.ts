@@ -27,10 +27,11 @@ export function shortening(words: readonly string[]): string[] {
   const stages = words.find((word) => word.startsWith('stages='))?.slice('stages='.length);
   const isPretrained = words.includes('--model') || words.includes('--lora-rank');
   const model = isPretrained ? OF_CHECKPOINTS : OF_WORD_MODELS;
-  // A pretrained model imitates no teacher of an agent.
+  // A pretrained model imitates no teacher of an agent, but what was recorded of one.
   const isAgent = words.includes('--command') || /agent/.test(words[1] ?? '');
+  const imitates = !isPretrained || !isAgent || [...given].includes('data');
   const others = Object.fromEntries(
-    Object.entries(rest).filter(([key]) => !(isPretrained && isAgent && key.startsWith('clone.'))),
+    Object.entries(rest).filter(([key]) => imitates || !key.startsWith('clone.')),
   );
   const sizes = {
     steps: stages === undefined ? steps : String(stepsOf(JSON.parse(stages))),
