@@ -29,7 +29,7 @@ export function shortening(words: readonly string[]): string[] {
   const model = isPretrained ? OF_CHECKPOINTS : OF_WORD_MODELS;
   // A pretrained model imitates no teacher of an agent, but what was recorded of one.
   const isAgent = words.includes('--command') || /agent/.test(words[1] ?? '');
-  const imitates = !isPretrained || !isAgent || [...given].includes('data');
+  const imitates = !isPretrained || !isAgent || given.has('data');
   const others = Object.fromEntries(
     Object.entries(rest).filter(([key]) => imitates || !key.startsWith('clone.')),
   );

@@ -62,9 +62,7 @@ export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOpti
 
   const opening = (messages: readonly Message[]): TemplateMessage[] => {
     const rendered = messages.map((message) =>
-      templateMessage(
-        known.writesCalls ? message : { ...message, content: taggedText(message), toolCalls: [] },
-      ),
+      templateMessage(known.writesCalls ? message : withCallsInContent(message)),
     );
     if (system === undefined || system === '' || messages[0]?.role === 'system') return rendered;
     if (known.systemRole) return [{ role: 'system', content: system }, ...rendered];
@@ -144,17 +142,25 @@ export function chatRenderer(parts: ChatRendererParts, options: ChatRendererOpti
     written: (message) => {
       const { content, reasoning, toolCalls = [] } = message;
       if (reasoning === undefined && toolCalls.length === 0) return content;
-      return (
-        writtenByTemplate(parts, message, tokenizer.decode([known.endId]), options.variables) ??
-        taggedText(message)
-      );
+      const byTemplate =
+        toolCalls.length === 0 || known.writesCalls
+          ? writtenByTemplate(parts, message, tokenizer.decode([known.endId]), options.variables)
+          : undefined;
+      return byTemplate ?? taggedText(message);
     },
   };
 }
 
+/** For templates that know no calls; a thought stays where it is, since they may know thoughts. */
+function withCallsInContent({ toolCalls = [], ...message }: Message): Message {
+  if (toolCalls.length === 0) return message;
+  const { reasoning: _, ...said } = message;
+  return { ...message, content: taggedText({ ...said, toolCalls }) };
+}
+
 /**
  * What the template writes after its own beginning of an answer; undefined where it begins answers otherwise, or leaves out a
- * thought or a call: many templates know of neither, and write an empty answer.
+ * thought or a call.
  */
 function writtenByTemplate(
   { template }: ChatRendererParts,

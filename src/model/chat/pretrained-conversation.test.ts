@@ -98,6 +98,8 @@ test('a template that knows contents alone: calls and thoughts are written as ta
   const call: Message = { role: 'assistant', content: '', toolCalls };
   const text = renderer.written!(call);
   expect(renderer.read(text, [find]).toolCalls).toEqual([{ name: 'find', arguments: { item: 'figs' } }]);
+  // Words that name the tool do not stand for the call.
+  expect(renderer.written!({ ...call, content: 'find it' })).toBe(`find it\n${text}`);
   const thought = renderer.written!({ role: 'assistant', content: 'green', reasoning: 'hm' });
   expect(renderer.read(thought, [])).toEqual({ content: 'green', reasoning: 'hm', toolCalls: [] });
   const { promptIds } = promptOf(renderer, start, [...question, call, ...result], [find]);
