@@ -4,7 +4,7 @@ import { mean } from '../core/statistics.ts';
 import type { Job } from './jobs.ts';
 import { readRun } from './run-record.ts';
 import type { Study } from './study.ts';
-import { statusOnDisk } from './sweep.ts';
+import { statusesOnDisk } from './sweep.ts';
 
 export interface PlanRow {
   readonly world: string;
@@ -28,20 +28,22 @@ export interface StudyPlan {
 export function planOf({ store }: Pick<Study, 'store'>, jobs: readonly Job[], parallel: number): StudyPlan {
   const different = [...new Map(jobs.map((job) => [job.name, job])).values()];
   const finished = new Set(
-    different
-      .filter((job) => ['finished', 'diverged'].includes(statusOnDisk(store, job).state))
-      .map(({ name }) => name),
+    [...statusesOnDisk(store, different).values()]
+      .filter(({ state }) => state === 'finished' || state === 'diverged')
+      .map(({ job }) => job.name),
   );
   const keyOf = ({ kind, world, arm }: Job): string =>
     JSON.stringify([world, kind === 'start' ? 'warm start' : arm]);
   const rows = [...new Set(different.map(keyOf))].map((key): PlanRow => {
     const [world, arm] = JSON.parse(key) as [string, string];
     const own = different.filter((job) => keyOf(job) === key);
-    const seconds = own.flatMap(({ name }) =>
-      finished.has(name) ? [readRun(store, name)!.wallSeconds] : [],
-    );
+    // A start that has to be run again still says how long it takes.
+    const seconds = own.flatMap(({ name }) => {
+      const run = readRun(store, name);
+      return run && (run.finished || finished.has(name)) ? [run.wallSeconds] : [];
+    });
     return {
-      ...{ world, arm, runs: own.length, cached: seconds.length },
+      ...{ world, arm, runs: own.length, cached: own.filter(({ name }) => finished.has(name)).length },
       secondsEach: seconds.length === 0 ? null : mean(seconds),
     };
   });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writeExampleRun } from '../cli/example-run.test-helper.ts';
 import type { TrainConfig } from '../train/config/config.ts';
+import { planOf } from './forecast.ts';
 import type { Job } from './jobs.ts';
 import { runSweep } from './sweep.ts';
 
@@ -49,6 +50,17 @@ test('a warm start that is on disk is not made again', async () => {
 test('one whose checkpoint was removed is made again, for runs that still wait for it', async () => {
   await writeExampleRun(store, 'lake-start');
   expect(await begun([start, run])).toEqual(['train lake-start', 'train lake-run']);
+});
+
+test('a plan counts it among the runs that are left, and knows how long it took', async () => {
+  await writeExampleRun(store, 'lake-start');
+  const { cached, rows, hours } = planOf({ store }, [start, run], 1);
+  expect(cached).toBe(0);
+  expect(rows.map(({ runs, cached, secondsEach }) => [runs, cached, secondsEach !== null])).toEqual([
+    [1, 0, true],
+    [1, 0, false],
+  ]);
+  expect(hours).toBeNull();
 });
 
 test('and is left as it is when all its runs are there', async () => {

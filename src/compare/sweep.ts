@@ -42,12 +42,10 @@ export interface SweepRequest {
 /** Run everything that is not finished; resolves when nothing runs any more. Failures are states, not errors. */
 export async function runSweep(request: SweepRequest): Promise<readonly JobStatus[]> {
   const { jobs, store, parallel, children, onChange, stopRequested } = request;
-  const statuses = new Map(jobs.map((job) => [job.name, statusOnDisk(store, job)]));
-  for (const { state, job } of [...statuses.values()]) {
-    const start = state === 'waiting' ? statuses.get(job.after ?? '') : undefined;
-    if (start?.state !== 'finished' || hasWeights(store, start.job)) continue;
-    rmSync(join(store, start.job.name), { recursive: true });
-    statuses.set(start.job.name, statusOnDisk(store, start.job));
+  const statuses = statusesOnDisk(store, jobs);
+  for (const { state, job } of statuses.values()) {
+    const emptied = state === 'waiting' && readRun(store, job.name)?.finished;
+    if (emptied) rmSync(join(store, job.name), { recursive: true });
   }
   const update = (name: string, change: Partial<JobStatus>): void => {
     const changed = { ...statuses.get(name)!, ...change };
@@ -129,6 +127,20 @@ export function statusOnDisk(store: string, job: Job): JobStatus {
     return { ...done, state: 'diverged', problem };
   }
   return { job, state: 'waiting', share: new Tracker(job, run).share, turns: 0 };
+}
+
+/**
+ * By name. A warm start whose checkpoint was removed waits to be run again where a run waits for it: nothing else
+ * of a finished run is.
+ */
+export function statusesOnDisk(store: string, jobs: readonly Job[]): Map<string, JobStatus> {
+  const statuses = new Map(jobs.map((job) => [job.name, statusOnDisk(store, job)]));
+  for (const { state, job } of [...statuses.values()]) {
+    const start = state === 'waiting' ? statuses.get(job.after ?? '') : undefined;
+    if (start?.state !== 'finished' || hasWeights(store, start.job)) continue;
+    statuses.set(start.job.name, { job: start.job, state: 'waiting', share: 0, turns: 0 });
+  }
+  return statuses;
 }
 
 /** Whether a warm start still has its checkpoint: whoever needs room on a disk removes those first. */
