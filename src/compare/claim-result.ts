@@ -84,15 +84,7 @@ export function resultPath(
 /** @throws TurnwiseError `claim-result` where it is too large, or already there */
 export function writeResult(path: string, result: ClaimResult): void {
   const text = `${JSON.stringify(result)}\n`;
-  if (text.length > mostBytes) {
-    throw new TurnwiseError('claim-result', {
-      what: `The result of the claim "${result.claim}" is larger than a result may be`,
-      seen: `${text.length} bytes`,
-      allowed: `at most ${mostBytes}`,
-      next: 'Make several claims of it, with fewer arms or worlds each',
-      fields: { claim: result.claim },
-    });
-  }
+  requireRoom(result.claim, text.length);
   if (existsSync(path)) {
     throw new TurnwiseError('claim-result', {
       what: `The claim "${result.claim}" has a result of these seeds and this version already`,
@@ -103,6 +95,18 @@ export function writeResult(path: string, result: ClaimResult): void {
   }
   realDisk.makeFolder(dirname(path));
   realDisk.replaceFile(path, text);
+}
+
+/** @throws TurnwiseError `claim-result` where a result of so many bytes is too large */
+export function requireRoom(claim: string, bytes: number): void {
+  if (bytes <= mostBytes) return;
+  throw new TurnwiseError('claim-result', {
+    what: `The result of the claim "${claim}" is larger than a result may be`,
+    seen: `${bytes} bytes`,
+    allowed: `at most ${mostBytes}`,
+    next: 'Make several claims of it, with fewer arms or worlds each',
+    fields: { claim },
+  });
 }
 
 /** @throws TurnwiseError `claim-result` */

@@ -3,7 +3,7 @@
 import { join, relative } from 'node:path';
 import { claimArms, readClaims, type StoredClaim } from '../../compare/claim.ts';
 import { requireCommitted } from '../../compare/claim-git.ts';
-import { resultPath, resultsOf, writeResult } from '../../compare/claim-result.ts';
+import { requireRoom, resultPath, resultsOf, writeResult } from '../../compare/claim-result.ts';
 import {
   type ClaimStudy,
   jobsOfResult,
@@ -15,9 +15,11 @@ import {
   tuningJobs,
   verdictJobs,
 } from '../../compare/claim-run.ts';
+import { expectedBytes } from '../../compare/claim-size.ts';
 import { type JudgedClaim, judgeClaims } from '../../compare/claim-verdict.ts';
 import { curvesCsv, runsCsv } from '../../compare/csv.ts';
 import { planOf } from '../../compare/forecast.ts';
+import type { Job } from '../../compare/jobs.ts';
 import type { JobStatus } from '../../compare/sweep.ts';
 import { type WorldResult, worldResults } from '../../compare/world-results.ts';
 import { TurnwiseError } from '../../core/errors.ts';
@@ -85,9 +87,13 @@ export async function runClaims(request: ClaimsRequest, sweep: ShownSweep): Prom
       if (failed.length > 0 && !sweep.stopped()) throw incomplete(stored, failed);
       return !sweep.stopped();
     };
+    const leaveRoom = (verdict: readonly Job[]): void =>
+      requireRoom(stored.claim.id, expectedBytes(claimed, verdict, at));
+    leaveRoom(plannedVerdictJobs(claimed));
     const tuned = await tune(claimed, run);
     if (tuned === undefined) return;
     const jobs = verdictJobs(claimed, tuned);
+    leaveRoom(jobs);
     if (!(await run(jobs))) return;
     writeResult(target, resultFor(claimed, tuned, jobs, at));
   }

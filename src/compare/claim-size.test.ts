@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { readClaims } from './claim.ts';
+import { resultsOf } from './claim-result.ts';
+import { jobsOfResult, prepareClaim } from './claim-run.ts';
+import { expectedBytes } from './claim-size.ts';
+
+const claims = readClaims('bench/claims');
+const at = { claimBlob: '0'.repeat(40), commit: '0'.repeat(40) };
+
+test.for(claims.flatMap((stored) => resultsOf(stored).map(({ result }) => ({ stored, result }))))(
+  'the size of the result of $result.claim is known from its runs',
+  async ({ stored, result }) => {
+    const claimed = await prepareClaim(stored, 'runs', result.seeds.verdict);
+    const expected = expectedBytes(claimed, jobsOfResult(claimed, result), at);
+    const bytes = JSON.stringify(result).length;
+    expect(expected / bytes).toBeGreaterThan(0.9);
+    expect(expected / bytes).toBeLessThan(1.15);
+  },
+);

@@ -1,0 +1,37 @@
+/** How large the result of a claim will be, so that one that is too large is refused before its runs, not after them. */
+
+import type { ClaimedAt } from './claim-git.ts';
+import { metricsOf, type ResultRun } from './claim-result.ts';
+import { type ClaimStudy, resultFor } from './claim-run.ts';
+import type { Job } from './jobs.ts';
+
+/** Characters of a rate with its area on tuning seeds, and how many rates an arm is tuned over at least. */
+const [tunedRate, tunedRates] = ['[0.0005,0.123],'.length, 5];
+
+/** @param verdict the runs of its verdict, as far as they are known */
+export function expectedBytes(claimed: ClaimStudy, verdict: readonly Job[], at: ClaimedAt): number {
+  const { claim, seeds, study } = claimed;
+  const empty = resultFor(claimed, { jobs: [], rates: new Map() }, [], at);
+  const wanted = metricsOf(claim);
+  const figures = (one: number): number[] => seeds.verdict.map(() => one);
+  const rows = verdict
+    .filter(({ kind }) => kind === 'run')
+    .map(({ world, arm, rate }): readonly [string, ResultRun] => [
+      world,
+      {
+        arm,
+        ...(rate !== undefined && { rate }),
+        ...{ final: figures(0.123), episodes: 100, area: figures(0.123) },
+        ...(wanted.has('return') && { return: figures(0.123) }),
+        ...(wanted.has('cost') && { cost: figures(12345) }),
+        ...{ start: 0.123, spent: [1234, 12345, 123456, 12], collapsed: 0, diverged: 0 },
+      },
+    ]);
+  const different = new Set(rows.map((row) => JSON.stringify(row)));
+  const tuned = study.worlds.length * Object.values(claim.arms).filter(({ tune }) => tune !== false).length;
+  return (
+    JSON.stringify(empty).length +
+    tuned * tunedRates * tunedRate +
+    [...different].reduce((sum, row) => sum + JSON.stringify(JSON.parse(row)[1]).length + 1, 0)
+  );
+}
