@@ -161,6 +161,7 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
     maxTurns: environment.maxTurns,
     pure: true,
     snapshots: 'free',
+    environment: environment as unknown as Environment,
     ...(environment.returns && { returns: environment.returns }),
     ...(environment.facts && { facts: environment.facts }),
     protocol,

@@ -4,7 +4,7 @@ import type { Json } from '../core/json/json.ts';
 import type { Message } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Agent } from './agent.ts';
-import type { Split, TaskSet } from './environment.ts';
+import type { Environment, Split, TaskSet } from './environment.ts';
 import type { Game } from './game.ts';
 import type { ActionProtocol } from './protocol.ts';
 import type { ScoreGroup } from './scores/group-scores.ts';
@@ -49,6 +49,8 @@ export interface World {
   readonly repeats?: true;
   /** What snapshots of its sessions cost; absent where they offer none. Recipes that branch need them, or a world that repeats. */
   readonly snapshots?: SnapshotCost;
+  /** The pure environment behind it, where there is one: wrappers make other environments and games of it. */
+  readonly environment?: Environment;
   /** The game behind it, where there is one: small games can be solved exactly, so strategies in them can be measured. */
   readonly game?: Game;
   /** The agent behind it, where its own code plays the episodes. */

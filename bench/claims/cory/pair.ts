@@ -1,6 +1,6 @@
 /** frozen-lake in two answers: a pioneer crosses the ice, an observer reads how, and crosses it, too. */
 
 import { fromGame, secondAnswer } from 'turnwise/env';
-import { frozenLake, world } from '../../../envs/frozen-lake/index.ts';
+import { pureEnvironment } from 'turnwise/environments';
 
-export const pair = fromGame(secondAnswer(frozenLake(world.options.parse({}))));
+export const pair = fromGame(secondAnswer(await pureEnvironment('frozen-lake')));

@@ -27,6 +27,11 @@ export const commandLine = {
     remedy: 'The message gives an example.',
     exit: 2,
   },
+  'environment-not-pure': {
+    meaning: '`pureEnvironment` was asked for a game, an agent, a mix or live sessions.',
+    remedy: 'Wrap an environment of `defineEnvironment`.',
+    exit: 2,
+  },
   'environment-unknown': {
     meaning: 'There is no built-in environment, or AgentGym environment, of that name.',
     remedy: 'List them with `turnwise envs`.',

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../core/json/json.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
 import { isAddress, isPath } from '../../core/reference.ts';
 import { COMMAND, commandWorld } from '../../env/command/command-world.ts';
+import type { Environment } from '../../env/environment.ts';
 import type { WorldFactory } from '../../env/factory.ts';
 import type { World } from '../../env/world.ts';
 import { applySettings } from '../settings/settings.ts';
@@ -98,4 +99,23 @@ export function createWorld(
   return factory.create(
     parseStrict(factory.options as z.ZodType<JsonObject>, settings, `Environment "${factory.name}"`),
   );
+}
+
+/**
+ * The pure environment behind the name of a built-in one, or a file, to be wrapped.
+ *
+ * @example
+ * const pair = secondAnswer(await pureEnvironment('frozen-lake', { size: 5 }));
+ * @throws TurnwiseError `environment-not-pure` where a game, an agent or live sessions are behind it; as `findEnvironment`
+ */
+export async function pureEnvironment(name: string, options: JsonObject = {}): Promise<Environment> {
+  const { environment, pure, game } = createWorld(await findEnvironment(name), [], options);
+  if (environment) return environment;
+  throw new TurnwiseError('environment-not-pure', {
+    what: `"${name}" has no pure environment of one role behind it`,
+    seen: game ? 'a game of several roles' : pure ? 'a mix, or an agent' : 'live sessions',
+    allowed: 'what `defineEnvironment` makes, such as frozen-lake',
+    next: 'Wrap its sessions with `defineSession`, or wrap another environment',
+    fields: { environment: name },
+  });
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { isPath } from '../../core/reference.ts';
+import { Rng } from '../../core/rng.ts';
+import { pureEnvironment } from './environments.ts';
 import { loadFile } from './load-file.ts';
 
 const repository = new URL('../../..', import.meta.url).pathname;
@@ -35,6 +37,18 @@ test('a file that exports one environment, also as its default', async () => {
   const factory = await loadFile(path);
   expect(factory).toMatchObject({ name: 'mine', source: path });
   expect(factory.create({}).roles).toEqual(['agent']);
+});
+
+test('the pure environment behind a name or a file, in its options, for wrappers', async () => {
+  const path = write('inner.mjs', `export const inner = ${environment('inner')};`);
+  expect((await pureEnvironment(path)).step(0, 'go', Rng.of('inner'))).toMatchObject({ success: true });
+  const lake = await pureEnvironment('frozen-lake', { size: 5 });
+  const rng = Rng.of('lake');
+  const { state } = lake.start(lake.tasks('train').at(0), rng);
+  expect(lake.actions!(state)).toContain(lake.solve!(state, rng));
+  await expect(pureEnvironment('tictactoe')).rejects.toThrow('a game of several roles');
+  await expect(pureEnvironment('js-tasks')).rejects.toThrow('live sessions');
+  await expect(pureEnvironment('frozen-lake', { sise: 5 })).rejects.toThrow('sise');
 });
 
 test.each([
