@@ -114,7 +114,9 @@ describe('a run', { timeout: 60_000 }, () => {
     child.kill('SIGINT');
     child.kill('SIGCONT');
     const stopped = await ended;
-    expect(stopped.output).toContain('Stopping after this step. Ctrl-C again drops the step.');
+    expect(stopped.output).toContain(
+      'Stopping after this step. Ctrl-C again stops at once, back at the latest checkpoint.',
+    );
     expect(stopped.code).toBe(130);
     expect(stopped.errors.replace(/step \d+/, 'step STEP')).toMatchInlineSnapshot(
       `"Run "tiny" was stopped. Go on from step STEP with: turnwise resume tiny --runs RUNS."`,

@@ -36,7 +36,9 @@ export function shownSweep({
   interrupts.signal.addEventListener('abort', kill, { once: true });
   const display = sweepDisplay(console, { json, now: () => performance.now() });
   const asked = interrupts.soften(() => {
-    display.say('Stopping every run after its step. Ctrl-C again drops the steps.');
+    display.say(
+      'Stopping every run after its step. Ctrl-C again stops at once, back at the latest checkpoints.',
+    );
     children.stop();
   }, TERMINATION_GRACE_MS);
   const stopped = (): boolean => asked() || interrupts.signal.aborted;

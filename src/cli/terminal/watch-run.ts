@@ -33,7 +33,8 @@ export async function watchRun(
   let learning = false;
   const stopRequested = interrupts.soften(() => {
     // Before the first step there is nothing to keep that another start would not make again.
-    if (learning) display.say('Stopping after this step. Ctrl-C again drops the step.');
+    if (learning)
+      display.say('Stopping after this step. Ctrl-C again stops at once, back at the latest checkpoint.');
     else early.abort();
   }, TERMINATION_GRACE_MS);
   const report = (event: RunEvent, directory: RunDirectory): void => {
