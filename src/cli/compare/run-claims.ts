@@ -15,7 +15,7 @@ import {
   tuningJobs,
   verdictJobs,
 } from '../../compare/claim-run.ts';
-import { expectedBytes } from '../../compare/claim-size.ts';
+import { leastBytes } from '../../compare/claim-size.ts';
 import { type JudgedClaim, judgeClaims } from '../../compare/claim-verdict.ts';
 import { curvesCsv, runsCsv } from '../../compare/csv.ts';
 import { planOf } from '../../compare/forecast.ts';
@@ -88,7 +88,7 @@ export async function runClaims(request: ClaimsRequest, sweep: ShownSweep): Prom
       return !sweep.stopped();
     };
     const leaveRoom = (verdict: readonly Job[]): void =>
-      requireRoom(stored.claim.id, expectedBytes(claimed, verdict, at));
+      requireRoom(stored.claim.id, leastBytes(claimed, verdict, at));
     leaveRoom(plannedVerdictJobs(claimed));
     const tuned = await tune(claimed, run);
     if (tuned === undefined) return;
