@@ -94,6 +94,18 @@ test('an inserted episode joins its group without its old credit; its prefix com
   expect(learned[1]!.members[2]!.turns).toHaveLength(2);
 });
 
+test('an episode that is asked for after its own branch is learned from, and is there once', async () => {
+  const insert = chooses('insert', () => ({
+    insert: [
+      { group: 'new', episode: branch.key },
+      { group: 'new', episode: first.key },
+    ],
+  }));
+  const { groups, learned } = await curated([groupOf(0, 1, 0)], insert);
+  expect(groups[1]!.members.map(({ key }) => keyText(key))).toEqual(['1/7/1', '1/7/0']);
+  expect(learned[1]!.members.map(({ id }) => id)).toEqual(['1/7/1', '1/7/0']);
+});
+
 test('new groups are numbered on, one for each task', async () => {
   const insert = chooses('insert', () => ({
     insert: [

@@ -31,24 +31,33 @@ export async function insertEpisodes(
   const stored = await read(insertions.map(({ episode }) => episode));
   const sources = new Map(stored.flatMap((group) => group.members.map(({ key }) => [keyText(key), group])));
   const there = new Set(groups.flatMap(({ members }) => members.map(({ key }) => keyText(key))));
+  const placeOf = ({ group, episode }: Insertion): Group | string =>
+    group === 'new' ? taskOf(episode) : groups.find((own) => isSame(own, given[group]!))!;
+  const asked = new Map(insertions.map((own) => [keyText(own.episode), placeOf(own)]));
   const joining = new Map<Group | string, Episode[]>();
   const prefixes: Episode[] = [];
-  for (const { group, episode: key } of insertions) {
-    const name = keyText(key);
+  for (const insertion of insertions) {
+    const name = keyText(insertion.episode);
     const [found, ...origins] = chainIn(sources.get(name), name);
     if (!found)
       throw badDefinition(subject, 'inserts an episode that the run has not stored', name, 'a stored one');
     if (there.has(name))
       throw badDefinition(subject, 'inserts an episode that the step has already', name, 'each episode once');
-    const place = group === 'new' ? taskOf(key) : groups.find((own) => isSame(own, given[group]!))!;
+    there.add(name);
+    const place = placeOf(insertion);
     const members = joining.get(place) ?? [];
-    for (const origin of origins.filter((own) => !there.has(keyText(own.key)))) {
+    joining.set(place, members);
+    const isIn = (key: string): boolean =>
+      [...members, ...(typeof place === 'string' ? [] : place.members)].some(
+        (own) => keyText(own.key) === key,
+      );
+    for (const origin of origins) {
+      const key = keyText(origin.key);
+      if (asked.get(key) === place || isIn(key)) continue;
       prefixes.push(origin);
-      there.add(keyText(origin.key));
       members.push(origin);
     }
-    there.add(name);
-    joining.set(place, [...members, found]);
+    members.push(found);
   }
   const [{ step } = { step: 0 }] = groups;
   const next = Math.max(-1, ...groups.map(({ group }) => group)) + 1;
