@@ -109,12 +109,13 @@ function meanOutcome({ members }: RoleGroup): number {
   return members.reduce((sum, { outcome }) => sum + outcome, 0) / members.length;
 }
 
-/** The episodes with their advantages: the mean over their turns. */
+/** The episodes that are learned from, with their advantages: the mean over their turns. */
 function remembered({ candidates, credits }: CreditedGroups): Kept[] {
-  return candidates.map(({ trajectory }, index) => {
+  return candidates.flatMap(({ trajectory }, index): Kept[] => {
+    if (trajectory.choice?.inLoss === false) return [];
     const { turnAdvantages_K } = credits[index]!;
     const sum = turnAdvantages_K.reduce((total, advantage) => total + advantage, 0);
-    return { ...keptAs(trajectory), advantage: sum / Math.max(1, turnAdvantages_K.length) };
+    return [{ ...keptAs(trajectory), advantage: sum / Math.max(1, turnAdvantages_K.length) }];
   });
 }
 

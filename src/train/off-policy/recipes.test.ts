@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { user } from '../../core/messages.ts';
+import { defineCuration } from '../../curation/curation.ts';
 import { defineEnvironment } from '../../env/environment.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
 import { resume, start, train } from '../../exports/train.ts';
@@ -159,6 +160,20 @@ test('a run learns from the episodes that another run stored', async () => {
   });
   expect(summary.episodes).toBe(0);
   expect(summary.tokens.trained).toBeGreaterThan(0);
+});
+
+test('SPEAR remembers nothing of episodes that a curation leaves out of the loss', async () => {
+  const compared = defineCuration({
+    name: 'compared',
+    summary: 'episodes set baselines, and none is learned from',
+    choose: () => ({ choice: () => ({ inBaseline: true, inLoss: false, weight: 1 }) }),
+  });
+  const settings = { ...settingsOf('spear-sil'), curation: new Map([[compared, {}]]) };
+  await train({ world: echo, recipe: 'spear-sil', settings, name: 'compared', runs: folder });
+  const kept = historyOf('compared')
+    .filter(({ type }) => type === 'step')
+    .map(({ metrics }) => (metrics as Record<string, number>)['replay/episodes']);
+  expect(kept).toEqual([0, 0, 0]);
 });
 
 test('recipes that must play refuse recorded episodes, before anything runs', async () => {
