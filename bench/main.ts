@@ -1,7 +1,8 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|horizon [CONTEXT …]|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|steps [NAME …] [--report]|lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--most N] [--again] [--report]|families [--steps N]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …] [--seeds A..B]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|horizon [CONTEXT …]|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|steps [NAME …] [--report]|lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--most N] [--again] [--report]|families [--steps N]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { parseSeeds } from '../src/compare/seed-list.ts';
 import { benchAsynchrony } from './asynchrony/asynchrony.ts';
 import { benchBrowser } from './browser.ts';
 import { benchCredit } from './credit.ts';
@@ -91,7 +92,7 @@ const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<obj
   methods: (names) =>
     benchMethods(names, {
       report: values.report,
-      ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
+      ...(values.seeds !== undefined && { seeds: parseSeeds(values.seeds) }),
     }),
 };
 

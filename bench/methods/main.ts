@@ -1,7 +1,11 @@
-/** `npm run bench -- methods [NAME…] [--seeds N]`: run experiments about methods, keep their results, rewrite what docs/ says of them. */
+/**
+ * `npm run bench -- methods [NAME…]`: run experiments about methods, keep their results, rewrite what docs/ says of them. With
+ * `--seeds 201..205` others repeat them: their figures are printed, and what is kept stays as it is.
+ */
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parseSeeds } from '../../src/compare/seed-list.ts';
 import { nearest } from '../../src/core/errors.ts';
 import { compareArms } from './comparison.ts';
 import type { Experiment, StoredResult, StoredRun } from './experiment.ts';
@@ -13,17 +17,19 @@ const results = join(process.cwd(), 'bench', 'methods', 'results');
 /** Every experiment, or those named; none with `--report`, which only writes the pages and pictures anew. */
 export async function benchMethods(
   names: readonly string[],
-  options: { readonly seeds?: number; readonly report?: boolean },
+  options: { readonly seeds?: readonly number[]; readonly report?: boolean },
 ): Promise<object> {
   const chosen = names.length === 0 ? experiments : names.map(findExperiment);
   const compared: Record<string, object> = {};
   for (const experiment of options.report ? [] : chosen) {
-    const result = await runAll(experiment, options.seeds ?? experiment.seeds);
-    mkdirSync(results, { recursive: true });
-    writeFileSync(join(results, `${experiment.name}.json`), stored(result));
+    const result = await runAll(experiment, options.seeds ?? parseSeeds(String(experiment.seeds)));
+    if (options.seeds === undefined) {
+      mkdirSync(results, { recursive: true });
+      writeFileSync(join(results, `${experiment.name}.json`), stored(result));
+    }
     compared[experiment.name] = compareArms(experiment, result);
   }
-  await writeReport(join(process.cwd(), 'docs'));
+  if (options.seeds === undefined) await writeReport(join(process.cwd(), 'docs'));
   return { methods: compared };
 }
 
@@ -47,10 +53,10 @@ export function readResults(folder: string = results): ReadonlyMap<string, Store
   );
 }
 
-async function runAll(experiment: Experiment, seeds: number): Promise<StoredResult> {
+async function runAll(experiment: Experiment, seeds: readonly number[]): Promise<StoredResult> {
   const runs: Record<string, StoredRun[]> = Object.fromEntries(experiment.arms.map((arm) => [arm, []]));
   // Seed by seed, so that what is there when it is stopped is paired.
-  for (let seed = 1; seed <= seeds; seed++) {
+  for (const seed of seeds) {
     for (const arm of experiment.arms) {
       const outcome = await experiment.run(arm, seed);
       runs[arm]!.push({ seed, ...outcome });

@@ -180,6 +180,12 @@ test('tasks, turns and curations are checked by name, by option and by what the 
   expect(refusal('dpo', { curation: { varied: {} } })).toBe('served');
 });
 
+test('a setting that the recipe does not read is refused with the nearest that it reads', () => {
+  expect(refusal('filtered-bc', { critic: { updates: 3 } })).toMatch(
+    /The recipe "filtered-bc" does not read "critic\.updates".* Did you mean "replay\.updates"\?$/,
+  );
+});
+
 test('what places, retries and weights need is there, or the run is refused', () => {
   const weighs = defineCuration({ name: 'weighs', weighs: true, choose: () => ({}) });
   const places = defineTasks({ name: 'places', places: true, next: () => [] });

@@ -18,16 +18,20 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let server: Server;
 let url: string;
 let status = 200;
+/** Before it answers. */
+let held: Promise<void> | undefined;
 const asked: { readonly key: string | undefined; readonly messages: number }[] = [];
 
 beforeEach(async () => {
   vi.stubEnv('OPENAI_API_KEY', 'sk-secret');
   status = 200;
+  held = undefined;
   server = createServer(async (request, response) => {
     let text = '';
     for await (const part of request) text += String(part);
     const { messages } = JSON.parse(text) as { messages: unknown[] };
     asked.push({ key: request.headers.authorization, messages: messages.length });
+    await held;
     const choices = [{ message: { role: 'assistant', content: '2' }, finish_reason: 'stop' }];
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(status === 200 ? { choices } : { error: { message: 'no such model' } }));
@@ -125,6 +129,49 @@ test('sessions over HTTP, kept when they end; Ctrl-C ends the gateway', async ()
   expect(keys.next({ number: 2 })).toMatchObject({ group: 0, member: 1 });
   expect(keys.next({ number: 3 })).toMatchObject({ group: 1, member: 0 });
   await expect(fetch(`${address}/health`)).rejects.toThrow();
+});
+
+test('a gateway that is told to stop gives a call under way the time to be answered', async () => {
+  let answer = (): void => undefined;
+  held = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const console = memoryConsole();
+  let stop = (): void => undefined;
+  const served = runCommandLine(['gateway', '--policy', `openai:${url}`, '--port', '0'], {
+    commands,
+    version: '0',
+    console,
+    interrupts: {
+      ...noInterrupts,
+      soften: (tell) => {
+        stop = tell;
+        return () => false;
+      },
+    },
+  });
+  await vi.waitFor(() => expect(console.output()).toContain('curl'));
+  const [, address, key] = /Listening at (\S+)\n +key +(\S+)/.exec(console.output())!;
+  const post = (to: string, with_: string, body: object) =>
+    fetch(to, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${with_}` },
+      body: JSON.stringify(body),
+    });
+  const session = (await (await post(`${address}/sessions`, key!, {})).json()) as Record<string, string>;
+  const before = asked.length;
+  const call = post(`${session.base_url}/chat/completions`, session.api_key!, {
+    model: 'policy',
+    messages: [{ role: 'user', content: 'guess' }],
+  });
+  await vi.waitFor(() => expect(asked.length).toBe(before + 1));
+  stop();
+  await vi.waitFor(() => expect(console.errors()).toContain('Finishing 1 calls'));
+  // Calls that are not waited for are cut after 50 ms.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  answer();
+  expect((await call).status).toBe(200);
+  expect(await served).toBe(0);
 });
 
 test('limits and prices hold for a model elsewhere: beyond them a client is told, and the end says what was spent', async () => {

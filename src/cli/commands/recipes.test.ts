@@ -102,7 +102,9 @@ test('names the nearest', async () => {
   expect(errors).toContain('Did you mean "grpo"?');
 });
 
-test('prints the page of methods, to which the experiments add what was measured', async () => {
+test('prints the page of methods, to which the experiments add what was measured', {
+  timeout: 180_000,
+}, async () => {
   const { output } = await turnwise('recipes', '--markdown');
   const page = readFileSync(new URL('../../../docs/methods.md', import.meta.url), 'utf8');
   expect(output).not.toContain('Measured:');

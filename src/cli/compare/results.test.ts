@@ -6,6 +6,7 @@ import { summaryOf } from '../../compare/arm-summary.ts';
 import { curvesCsv, runsCsv } from '../../compare/csv.ts';
 import { provenance } from '../../compare/provenance.ts';
 import { compareArms } from '../../compare/results.ts';
+import { escapeHtml } from '../../show/html.ts';
 import { comparisonText } from './comparison-text.ts';
 import { type Example, exampleStudy, writeRuns } from './example-comparison.test-helper.ts';
 import { reportPage } from './report-page.ts';
@@ -163,7 +164,8 @@ test('tasks that were practised are not called held out, in the terminal or on t
 });
 
 test('the page stands alone, says what is missing, and escapes what it is given', () => {
-  const page = reportPage(request(example, comparison));
+  const asked = request(example, comparison);
+  const page = reportPage(asked);
   expect(page).not.toMatch(/https?:|<script|<link|url\(/);
   expect(page).not.toContain('NaN');
   expect(page).not.toContain('Infinity');
@@ -171,6 +173,8 @@ test('the page stands alone, says what is missing, and escapes what it is given'
   expect(page).toContain('note=&quot;&lt;b&gt;&amp;&quot;');
   expect(page).toContain('turnwise train frozen-lake --recipe grpo --name frozen-lake-grpo-5-');
   expect(page).toContain('2 seeds are too few to tell arms apart');
+  const { version, date, processor } = asked.from;
+  for (const said of [version, date.slice(0, 10), processor]) expect(page).toContain(escapeHtml(said));
 });
 
 test('figures go beside the page as they are', () => {

@@ -275,6 +275,16 @@ test('a request may say whether the model thinks, in the words of its template',
   expect([status, body.error.param]).toEqual([400, 'chat_template_kwargs.add_default_system']);
 });
 
+test('what only other models can do is taken note of, and answered all the same', async () => {
+  const { post, session } = await setUp();
+  const { status } = await post(
+    '/chat/completions',
+    chat('who', { reasoning_effort: 'low', verbosity: 'low' }),
+  );
+  expect(status).toBe(200);
+  expect(session.record().calls).toHaveLength(1);
+});
+
 describe('/completions and /models', () => {
   test('text prompts chain by text, prompts of ids by ids', async () => {
     const { post, session } = await setUp(() => 'one two');

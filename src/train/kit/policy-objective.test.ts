@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { policyLosses } from '../../objective/objectives.ts';
 import { type TrainSettings, trainConfigSchema } from '../config/config.ts';
-import { lossOptions, policyObjective } from './policy-objective.ts';
+import { lossOptions, ownOptions, policyObjective } from './policy-objective.ts';
 
 const objectiveOf = (objective: TrainSettings['objective'], critic = false) =>
   policyObjective(trainConfigSchema.parse({ objective }), { critic, valueOnly: false });
@@ -37,6 +37,16 @@ test('an option that the loss does not have is an error that names the nearest',
   expect(() => optionsOf({ name: 'gspo', options: { levle: 'turn' } })).toThrowErrorMatchingInlineSnapshot(
     `[TurnwiseError: Objective "gspo" has no setting "objective.options.levle". Allowed: objective.options.level, objective.options.clipLow, objective.options.clipHigh, objective.options.dualClip. Did you mean "objective.options.level"?]`,
   );
+});
+
+test.each([
+  ['ppo-clip', { klCoefficient: 1 }],
+  ['ppo-clip', { clipHigh: 0.3 }],
+  ['icepop', { policy: { klCoefficient: 1 } }],
+  ['clip-cov', { policy: { clipLow: 0.05 } }],
+] as const)('%s has no option of its own for what the run says: %j', (name, options) => {
+  expect(ownOptions(name).safeParse(options).success).toBe(false);
+  expect(ownOptions(name).safeParse({}).success).toBe(true);
 });
 
 test('terms beside the loss: entropy or its smoothing, KL unless it is in the rewards, values', () => {

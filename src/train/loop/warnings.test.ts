@@ -6,6 +6,7 @@ import { madeGroup, madeKey, playedEpisode } from '../../core/testing/made-episo
 import { roleGroups } from '../../core/trajectory.ts';
 import { train } from '../../exports/train.ts';
 import type { Idle } from '../recipes/recipe.ts';
+import { findRecipe } from '../recipes/recipes.ts';
 import type { Update } from './learn-step.ts';
 import { idleWatch, updateWarnings } from './warnings.ts';
 
@@ -49,12 +50,20 @@ describe('a recipe that changes nothing', () => {
     expect(idleWatch(undefined)(5, { gap: 0 }, true)).toEqual([]);
   });
 
+  test('dapo says so where no group is unanimous', () => {
+    const told = (share: number) =>
+      idleWatch(findRecipe('dapo').idle)(1, { 'groups/constant_share': share }, true);
+    expect(told(0)).toMatchObject([{ code: 'recipe-idle' }]);
+    expect(JSON.stringify(told(0))).toContain('no group is unanimous');
+    expect(told(0.1)).toEqual([]);
+  });
+
   test.each([
-    ['tis', true],
-    ['icepop', true],
-    ['sequence-mask', true],
-    ['grpo', false],
-  ] as const)('%s in the embedded engine: told %s', async (recipe, isTold) => {
+    ['tis', 'sampler and trainer agree, nothing is corrected, and grpo learns the same'],
+    ['icepop', 'sampler and trainer agree, nothing is corrected, and grpo learns the same'],
+    ['sequence-mask', 'sampler and trainer agree, nothing is corrected, and grpo learns the same'],
+    ['grpo', undefined],
+  ] as const)('%s in the embedded engine: told %s', async (recipe, means) => {
     await train({
       ...{ world: 'bandits', recipe, name: recipe, runs: folder },
       settings: {
@@ -65,8 +74,7 @@ describe('a recipe that changes nothing', () => {
       },
     });
     const events = readFileSync(join(folder, recipe, 'events.jsonl'), 'utf8');
-    expect(events.includes('"code":"recipe-idle"')).toBe(isTold);
-    if (isTold)
-      expect(events).toContain('sampler and trainer agree, nothing is corrected, and grpo learns the same');
+    expect(events.includes('"code":"recipe-idle"')).toBe(means !== undefined);
+    if (means) expect(events).toContain(means);
   });
 });

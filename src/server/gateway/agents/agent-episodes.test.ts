@@ -121,8 +121,8 @@ describe('an episode', () => {
   });
 
   test('closes its transitions in the order of time, whatever conversation they belong to', async () => {
-    const slow = (text: string, ms: number) => ({ text, ms });
-    const said = [slow('one', 0), slow('two', 60), slow('three', 20), slow('one two', 0)];
+    const said = ['one', 'two', 'three', 'one two'];
+    const [ada, is] = [signal(), signal()];
     const episode = await play(
       async (episode) => {
         const first = await ask(episode, 'who');
@@ -130,17 +130,19 @@ describe('an episode', () => {
           { role: 'user', content: 'who' },
           { role: 'assistant', content: first },
         ];
-        await Promise.all([
-          ask(episode, 'ada'),
-          new Promise((resolve) => setTimeout(resolve, 10)).then(() => ask(episode, 'is')),
-        ]);
+        await Promise.all([ask(episode, 'ada'), ada.given.then(() => ask(episode, 'is')).then(is.give)]);
         await ask(episode, 'three', before);
         return { reward: 1 };
       },
       {
-        say: () => {
-          const { text, ms } = said.shift()!;
-          return new Promise((resolve) => setTimeout(() => resolve(text), ms));
+        // The second answer is given after the third, which is asked for while the second is awaited.
+        say: async () => {
+          const text = said.shift()!;
+          if (text === 'two') {
+            ada.give();
+            await is.given;
+          }
+          return text;
         },
       },
     );
@@ -394,3 +396,12 @@ test.each([
   const definition = { name: 'fine', tasks: () => [1], run: async () => ({ reward: 1 }), ...wrong };
   expect(() => defineAgent(definition)).toThrow(part);
 });
+
+/** Something that is waited for. */
+function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give: () => give() };
+}
