@@ -124,6 +124,7 @@ export class RunProgress {
       const estimated = this.#estimate && this.#episodeSeconds(this.#estimate) * total;
       // Episodes are played side by side: the pace of the first few is not that of all.
       const isEarly = done < tellingShare * total;
+      if (isEarly && estimated === undefined) return undefined;
       if (isEarly && estimated !== undefined && estimated > since) return estimated - since;
       return done > 0 ? (since / done) * (total - done) : undefined;
     }

@@ -115,6 +115,24 @@ describe('on a terminal', () => {
     expect(console.output()).toContain('498k parameters\n  at most 9 tokens a turn\n');
   });
 
+  it('says no time for an evaluation that nobody estimated before a quarter of it is over', () => {
+    const console = memoryConsole({ interactive: true });
+    let now = 0;
+    const display = runDisplay(console, { json: false, now: () => now });
+    const progress = { type: 'progress', phase: 'evaluate', moment: 'before', total: 64 } as const;
+    const screen = () => screenOf(console.output()).join('\n');
+    display.show({ type: 'phase', phase: 'clone', steps: 16 });
+    display.show({ ...progress, done: 0 });
+    now += 4000;
+    display.show({ ...progress, done: 1 });
+    expect(screen()).toContain('evaluating before training');
+    expect(screen()).not.toContain('left');
+    now += 1000;
+    display.show({ ...progress, done: 16 });
+    expect(screen()).toContain('evaluating before training, 15s left');
+    display.close();
+  });
+
   it('names an evaluation, with its tokens, their rate and the time left', () => {
     const console = memoryConsole({ interactive: true });
     let now = 0;
