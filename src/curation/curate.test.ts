@@ -122,6 +122,20 @@ test('new groups are numbered on, one for each task', async () => {
   ]);
 });
 
+test('what two curations insert is there once, as the first left it', async () => {
+  const insert = () => ({ insert: [{ group: 0, episode: branch.key }] });
+  const again = () => ({
+    insert: [
+      { group: 'new' as const, episode: branch.key },
+      { group: 'new' as const, episode: first.key },
+    ],
+  });
+  const { groups } = await curated([groupOf(0, 1, 0)], chooses('insert', insert), chooses('again', again));
+  expect(groups.map(({ members }) => members.map(({ key }) => keyText(key)))).toEqual([
+    ['2/0/0', '2/0/1', '1/7/0', '1/7/1'],
+  ]);
+});
+
 test('groups are found to be constant after insertion', async () => {
   const insert = chooses('insert', () => ({ insert: [{ group: 0, episode: first.key }] }));
   const seen: number[][] = [];

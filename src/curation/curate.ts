@@ -1,6 +1,7 @@
 /** The curations of a run, one after another: insertion, then what is compared, then what is learned from. */
 
 import type { Choice, Episode, Group, Role } from '../core/episode.ts';
+import { keyText } from '../core/episode-key.ts';
 import type { Json } from '../core/json/json.ts';
 import { Rng } from '../core/rng.ts';
 import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
@@ -50,6 +51,7 @@ export async function curate(
   let roles = rolesOf(groups);
   let usable = keepUsable(roles, minimumMembers);
   let wanted = 0;
+  const brought = new Set<string>();
   for (const [name, curation] of curations) {
     const left = choices.of(usable.groups);
     const isIn = (episode: Episode, role: Role): boolean => left.get(episode)?.has(role) ?? false;
@@ -58,8 +60,12 @@ export async function curate(
     const memory = moment.memory[name] ?? null;
     const chosen = curation.choose(given, { step, round, batch, isIn, memory, rng });
     wanted = Math.max(wanted, chosen.wanted ?? 0);
-    if (chosen.insert && chosen.insert.length > 0) {
-      const joined = await insertEpisodes(groups, given, chosen.insert, moment.read, curation.subject);
+    // No curation sees what an earlier one left out of the baseline: an episode that was brought once stays as that left it.
+    const insert = (chosen.insert ?? []).filter(({ episode }) => !brought.has(keyText(episode)));
+    if (insert.length > 0) {
+      const joined = await insertEpisodes(groups, given, insert, moment.read, curation.subject);
+      for (const { episode } of insert) brought.add(keyText(episode));
+      for (const { key } of joined.prefixes) brought.add(keyText(key));
       groups = joined.groups;
       roles = rolesOf(groups);
       // New groups are as small as they were made.
