@@ -187,7 +187,7 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
     clone: { demonstrations: 1200, beginnerShare: 0.5, randomRate: 0.1, steps: 300, batch: 16 },
     rollout: { tasks: 16, group: 8 },
     optimizer: { learningRate: 3e-4 },
-    steps: 60,
+    steps: 120,
   },
   create: ({ wording, ...options }) => fromEnvironment(missions(options), { wording }),
 });
