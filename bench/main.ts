@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …] [--seeds A..B]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|horizon [CONTEXT …]|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME …] [--seeds N] [--report]|steps [NAME …] [--report]|lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--most N] [--again] [--report]|families [--steps N]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …] [--seeds A..B]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|horizon [CONTEXT …]|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME[:SETTING,…] …] [--seeds N] [--report]|steps [NAME …] [--report]|lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--most N] [--again] [--report]|families [--steps N]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';

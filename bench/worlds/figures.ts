@@ -69,7 +69,8 @@ function row(
     const means = scripted[player];
     return means === undefined ? '–' : `${short(means.success)}, ${short(means.outcome)}`;
   });
-  const seeds = learned.find((result) => result.environment === environment)?.seeds ?? [];
+  const seeds =
+    learned.find((result) => result.environment === environment && result.given.length === 0)?.seeds ?? [];
   const mean = (when: 'before' | 'after'): string =>
     short(seeds.reduce((sum, seed) => sum + seed[when].success, 0) / seeds.length);
   return `| ${[

@@ -5,13 +5,16 @@ import type { LearningResult, Score, SeedResult } from './learning.ts';
 export function learningPage(results: readonly LearningResult[]): string {
   const learned = results.filter((result) => result.seeds.length > 0 && result.seeds.every(isApart));
   const heldOut = learned.filter(({ testTasks }) => testTasks === 'held-out');
+  const environments = (of: readonly LearningResult[]): number =>
+    new Set(of.map(({ environment }) => environment)).size;
   return `# Environments and what is learned in them
 
-\`npm run bench -- worlds [NAME …] [--seeds N]\` writes this page: each environment as it is shipped, by its own recipe and settings, one thread a run. Success is
+\`npm run bench -- worlds [NAME …] [--seeds N]\` writes this page: each environment as it is shipped, by its own recipe and settings and those that its row names
+(\`worlds NAME:setting=value,…\`), one thread a run. Success is
 that of 500 episodes on test tasks, sampled at temperature 1, with Wilson intervals of 95%. Training sees these tasks in environments with a star, which have too few to keep some
 apart, and in no other. A seed has **learned** where the interval at the end lies above the one after imitation. Scripted players play the first 200 test tasks.
 
-In ${learned.length} of ${results.length} environments every seed learned, in ${heldOut.length} of them on tasks that training never saw.
+In ${environments(learned)} of ${environments(results)} environments every seed learned, in ${environments(heldOut)} of them on tasks that training never saw.
 
 | environment | roles | random, beginner, expert | after imitation → at the end, seed by seed | learned | steps, seconds |
 | --- | --- | --- | --- | --- | --- |
@@ -26,7 +29,7 @@ export function isApart({ before, after }: SeedResult): boolean {
 }
 
 function row(result: LearningResult): string {
-  const { environment, roles, testTasks, scripted, seeds } = result;
+  const { roles, testTasks, scripted, seeds } = result;
   const players = (['random', 'beginner', 'expert'] as const).map((player) => {
     const means = scripted[player];
     return means === undefined ? '–' : short(means.success);
@@ -34,7 +37,7 @@ function row(result: LearningResult): string {
   const shown = seeds.map(({ before, after }) => `${short(before.success)} → ${short(after.success)}`);
   const seconds = seeds.map((seed) => seed.seconds);
   return `| ${[
-    `\`${environment}\`${testTasks === 'held-out' ? '' : ' *'}`,
+    `${nameOf(result)}${testTasks === 'held-out' ? '' : ' *'}`,
     roles.length === 1 ? '1' : roles.join(', '),
     players.join(', '),
     shown.length === 0 ? 'none ended' : shown.join('; '),
@@ -45,12 +48,14 @@ function row(result: LearningResult): string {
 
 /** Intervals, returns and what went wrong, for those who want to check. */
 function details(results: readonly LearningResult[]): string {
-  const lines = results.flatMap(({ environment, recipe, commit, seeds, failed }) => [
-    ...seeds.map(
+  const lines = results.flatMap((result) => [
+    ...result.seeds.map(
       ({ seed, before, after }) =>
-        `| \`${environment}\` | ${seed} | ${recipe} | ${scoreText(before)} | ${scoreText(after)} | ${commit} |`,
+        `| ${nameOf(result)} | ${seed} | ${result.recipe} | ${scoreText(before)} | ${scoreText(after)} | ${result.commit} |`,
     ),
-    ...failed.map(({ seed, reason }) => `| \`${environment}\` | ${seed} | | | ${reason} | ${commit} |`),
+    ...result.failed.map(
+      ({ seed, reason }) => `| ${nameOf(result)} | ${seed} | | | ${reason} | ${result.commit} |`,
+    ),
   ]);
   return `## Seed by seed
 
@@ -59,6 +64,10 @@ function details(results: readonly LearningResult[]): string {
 ${lines.join('\n')}
 `;
 }
+
+/** The environment, and the settings that are not those it ships with. */
+const nameOf = ({ environment, given }: LearningResult): string =>
+  [`\`${environment}\``, ...given.map((setting) => `\`${setting}\``)].join(' ');
 
 const short = (value: number): string => value.toFixed(2);
 

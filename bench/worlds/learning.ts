@@ -40,6 +40,8 @@ const seedSchema = z.object({
 const meansSchema = z.object({ success: z.number(), outcome: z.number(), turns: z.number() });
 const resultSchema = z.object({
   environment: z.string(),
+  /** Settings other than those that are shipped: opponents, or start cells that are kept from training. */
+  given: z.array(z.string()).default([]),
   /** At which it was run; `and changes` where the tree differed. */
   commit: z.string(),
   recipe: z.string(),
@@ -63,6 +65,7 @@ export interface LearningOptions {
   readonly report: boolean;
 }
 
+/** @param names environments, each with settings of its own where it has some: `maze:environment.heldOutStarts=8` */
 export async function benchLearning(
   names: readonly string[],
   { seeds = 3, report }: LearningOptions,
@@ -79,29 +82,30 @@ export function readResults(folder: string): LearningResult[] {
   return files.sort().map((file) => resultSchema.parse(JSON.parse(readFileSync(join(folder, file), 'utf8'))));
 }
 
-async function learn(environment: string, count: number): Promise<void> {
+async function learn(name: string, count: number): Promise<void> {
+  const [environment = '', settings] = name.split(/:(.*)/s);
+  const given = settings === undefined ? [] : settings.split(',');
   const factory = await findEnvironment(environment);
-  const world = factory.create(factory.options.parse({}));
+  const world = factory.create(factory.options.parse(optionsAmong(given)));
   const waiting = Array.from({ length: count }, (_, index) => index + 1);
   const seeds: SeedResult[] = [];
   const failed: LearningResult['failed'] = [];
   let recipe = '';
   const work = async (): Promise<void> => {
     for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift()) {
-      const run = await trained(environment, seed);
+      const run = await trained(environment, seed, [], given);
       if ('reason' in run) failed.push({ seed, reason: run.reason });
       else {
         recipe = run.recipe;
         seeds.push(run.result);
       }
-      process.stderr.write(
-        `${environment}, seed ${seed}: ${'reason' in run ? run.reason : told(run.result)}\n`,
-      );
+      process.stderr.write(`${name}, seed ${seed}: ${'reason' in run ? run.reason : told(run.result)}\n`);
     }
   };
   await Promise.all(Array.from({ length: Math.min(count, availableParallelism()) }, work));
   const result: LearningResult = {
     environment,
+    given,
     testTasks: testTasksOf(world),
     commit: commit(),
     recipe,
@@ -110,7 +114,17 @@ async function learn(environment: string, count: number): Promise<void> {
     seeds: seeds.sort((a, b) => a.seed - b.seed),
     failed,
   };
-  writeFileSync(join(folder, `${environment}.json`), `${JSON.stringify(result, null, 2)}\n`);
+  const file = [environment, ...given].join('-').replaceAll(/[^\w.-]/g, '-');
+  writeFileSync(join(folder, `${file}.json`), `${JSON.stringify(result, null, 2)}\n`);
+}
+
+/** Values of `environment.NAME=VALUE`. */
+function optionsAmong(given: readonly string[]): Record<string, unknown> {
+  const options = given.flatMap((setting) => {
+    const [, name, value = ''] = /^environment\.(\w+)=(.*)$/s.exec(setting) ?? [];
+    return name === undefined ? [] : [[name, /^[\d.]+$/.test(value) ? Number(value) : value] as const];
+  });
+  return Object.fromEntries(options);
 }
 
 const told = ({ before, after, seconds }: SeedResult): string =>
