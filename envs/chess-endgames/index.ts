@@ -184,6 +184,7 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   settings: {
     model: { width: 96, layers: 2, hidden: 256 },
     clone: { demonstrations: 1000, steps: 300 },
+    rollout: { choices: true },
     steps: 100,
   },
   create: ({ wording, ...options }) => fromEnvironment(chessEndgames(options), { wording }),

@@ -101,7 +101,7 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
     // Each turn says the whole position.
     context: { name: 'last-turns', turns: 1 },
     clone: { demonstrations: 400, beginnerShare: 0, randomRate: 0.1, steps: 400, batch: 16 },
-    rollout: { tasks: 16, group: 8 },
+    rollout: { tasks: 16, group: 8, choices: true },
     steps: 50,
   },
   create: ({ wording, engine, elo, moveMs, ...options }) => {

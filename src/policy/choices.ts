@@ -9,15 +9,17 @@ const written = new WeakMap<Renderer, Map<string, Int32Array>>();
 const mostKept = 4096;
 
 /**
- * The token sequences of these texts, each once. Undefined where they cannot be told apart by them, or where one of them does
- * not say its text, as with words that a model does not know.
+ * The token sequences of these texts, each once, without those that do not say their text, as with words that a model does not
+ * know. Undefined where none is left, and where they cannot be told apart.
  */
 export function choiceIds(texts: readonly string[], renderer: Renderer): readonly Int32Array[] | undefined {
   const distinct = [...new Set(texts)];
   if (distinct.length === 0 || distinct.length > MOST_CHOICES) return undefined;
-  const choices = distinct.map((text) => idsOf(text, renderer));
-  const readable = choices.every((ids, index) => ids.length > 0 && renderer.text(ids) === distinct[index]);
-  return readable && arePrefixFree(choices) ? choices : undefined;
+  const choices = distinct.flatMap((text) => {
+    const ids = idsOf(text, renderer);
+    return ids.length > 0 && renderer.text(ids) === text ? [ids] : [];
+  });
+  return choices.length > 0 && arePrefixFree(choices) ? choices : undefined;
 }
 
 export function longestOf(choices: readonly Int32Array[]): number {

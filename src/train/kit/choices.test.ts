@@ -110,7 +110,7 @@ test('acts are free where nobody asks, nothing is listed, thoughts come first, o
   expect(restricted(await play(engine, 2, { world: fromEnvironment(unlisted) }))).toEqual(free);
   const thinking = fromEnvironment(walk(), { protocol: tagProtocol });
   expect(restricted(await play(engine, 3, { world: thinking }))).toEqual(free);
-  const strange = fromEnvironment(walk({ actions: () => ['go', 'fly'] }));
+  const strange = fromEnvironment(walk({ actions: () => ['fly', 'swim'] }));
   expect(restricted(await play(engine, 4, { world: strange }))).toEqual(free);
   const many = fromEnvironment(walk({ actions: () => Array.from({ length: 257 }, (_, k) => `go ${k}`) }));
   expect(restricted(await play(engine, 5, { world: many }))).toEqual(free);

@@ -139,7 +139,7 @@ describe('the legal acts of a learner', () => {
     ],
     [
       'unknown words',
-      () => ['left', 'up'],
+      () => ['up', 'down'],
       {},
       true,
       'the model’s words cannot tell all legal actions apart',

@@ -169,6 +169,7 @@ async function strategyOf(
   const { renderer, world, config } = learner;
   const boundary = new Boundary(new AbortController().signal, learner.watch);
   const questions: Question[] = [];
+  const strategy: Record<string, Record<string, number>> = {};
   try {
     for (const set of tree.informationSets) {
       const prompt = await promptAt(learner, set, boundary);
@@ -177,6 +178,11 @@ async function strategyOf(
       const choices = config.rollout.choices ? choiceIds(texts, renderer) : undefined;
       for (const [index, action] of set.actions.entries()) {
         const answer = renderer.completionIds(texts[index]!);
+        // With words that the model does not know an action is never chosen.
+        if (choices && renderer.text(answer) !== texts[index]) {
+          strategy[set.key] = { ...strategy[set.key], [action]: 0 };
+          continue;
+        }
         questions.push({
           set,
           action,
@@ -191,7 +197,6 @@ async function strategyOf(
   } finally {
     boundary.close();
   }
-  const strategy: Record<string, Record<string, number>> = {};
   for (const each of learnersOf(learner)) {
     const asked = questions.filter(({ set }) => playerIn(learner, set.role) === each);
     if (asked.length === 0) continue;
