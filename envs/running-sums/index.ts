@@ -148,5 +148,12 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   name: 'running-sums',
   description: 'Keep a running total over many turns, each of which names words that are worth numbers.',
   options: optionsSchema,
+  settings: {
+    model: { width: 64, layers: 2, heads: 4, hidden: 172 },
+    clone: { demonstrations: 1200, beginnerShare: 0.5, randomRate: 0, steps: 500, batch: 16 },
+    rollout: { tasks: 16, group: 8 },
+    optimizer: { learningRate: 1e-3 },
+    steps: 40,
+  },
   create: ({ wording, ...options }) => fromEnvironment(runningSums(options), { wording }),
 });
