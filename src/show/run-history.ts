@@ -14,6 +14,8 @@ export interface RunHistory {
   readonly steps: readonly EventOf<'step'>[];
   readonly finish: EventOf<'finish'> | undefined;
   readonly warnings: readonly EventOf<'warning'>[];
+  /** The step after which it went on last; undefined where it ran in one piece. */
+  readonly resumedAfter: number | undefined;
   /** Wall-clock seconds from the first to the last event. */
   readonly seconds: number;
 }
@@ -31,6 +33,7 @@ export function runHistory(events: readonly TimedEvent[]): RunHistory {
     steps: all('step'),
     finish: all('finish').at(-1),
     warnings: all('warning'),
+    resumedAfter: all('resume').at(-1)?.step,
     seconds: times.length === 0 ? 0 : (times.at(-1)! - times[0]!) / 1000,
   };
 }

@@ -15,6 +15,15 @@ import { summaryText } from './summary.ts';
 const screen = { columns: 80, colour: false };
 
 describe('summaryText', () => {
+  it('says the time of a run that was continued as what it is', () => {
+    const events = exampleEvents();
+    const place = events.findIndex(({ type }) => type === 'step') + 1;
+    const resumed: StoredEvent = { type: 'resume', step: 1 };
+    const history = runHistory(timed([...events.slice(0, place), resumed, ...events.slice(place)]));
+    const text = summaryText({ run: 'lake', root: 'runs', history }, { columns: 200, colour: false });
+    expect(text).toMatch(/ {2}time {8}2m 43s since step 1 \(.*\); acting and learning [\dms. ]+ in all\n/);
+  });
+
   it('says what was learned, and shows it', () => {
     const text = summaryText(
       {

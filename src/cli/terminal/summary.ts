@@ -213,7 +213,14 @@ function spent(history: RunHistory, columns: number): string[] {
       `learning ${formatSeconds(train)}`,
       `evaluating ${formatSeconds(evaluate)}`,
     ];
-    rows.push(['time', `${formatSeconds(total)} (${parts.join(', ')})`]);
+    const { resumedAfter } = history;
+    const inAll = formatSeconds(steps.at(-1)!.spent.seconds);
+    rows.push([
+      'time',
+      resumedAfter === undefined
+        ? `${formatSeconds(total)} (${parts.join(', ')})`
+        : `${formatSeconds(total)} since step ${resumedAfter} (${parts.join(', ')}); acting and learning ${inAll} in all`,
+    ]);
     rows.push([
       'experience',
       `${formatCount(summary.episodes)} episodes, ${formatCount(summary.turns)} turns in ${summary.steps} steps`,
