@@ -115,5 +115,13 @@ export const world: WorldFactory<typeof optionsSchema> = defineWorld({
   name: 'mastermind',
   description: 'Find a code of colours by guesses, told how many pegs are right.',
   options: optionsSchema,
+  settings: {
+    model: { width: 64, layers: 2, heads: 4, hidden: 172 },
+    clone: { demonstrations: 1200, beginnerShare: 0.5, randomRate: 0, steps: 500, batch: 16 },
+    rollout: { tasks: 16, group: 8 },
+    // Three times as much forgets codes that training never asks for.
+    optimizer: { learningRate: 3e-4 },
+    steps: 40,
+  },
   create: ({ wording, ...options }) => fromEnvironment(mastermind(options), { wording }),
 });
