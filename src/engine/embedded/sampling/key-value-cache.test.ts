@@ -119,11 +119,25 @@ describe('KeyValueCache', () => {
     for (let row = 0; row < 8; row++) append(cache, row, [row]);
     const { bytes } = cache;
     for (let row = 1; row < 8; row++) cache.truncate(row, 0);
-    expect(cache.rows).toBe(1);
     append(cache, 0, Array(400).fill(5));
     expect([cache.capacity, cache.bytes]).toEqual([448, bytes]);
     append(cache, 3, [9]);
     expect([1, 2, 3].map((row) => contents(cache, row))).toEqual([[], [], [9]]);
+  });
+
+  it('keeps the rows that are being fed, whatever row is forgotten meanwhile', () => {
+    const cache = new KeyValueCache(shape);
+    append(cache, 0, [1, 2]);
+    cache.reserve(3, 2);
+    cache.truncate(0, 0);
+    cache.append(
+      2,
+      [0, 1, 2, 3].map((store) => fresh(store, [7, 8])),
+      0,
+      2,
+      2,
+    );
+    expect([0, 1, 2].map((row) => contents(cache, row))).toEqual([[], [], [7, 8]]);
   });
 
   it('keeps its memory when cleared, returns to the first capacity, and gives the memory back when freed', () => {

@@ -60,7 +60,7 @@ export class KeyValueCache {
     return this.#view(this.#mask, firstRow, rows, this.#capacity);
   }
 
-  /** Makes sure that rows 0 to `rows` - 1 exist, each with room for `capacity` tokens. */
+  /** Makes sure that rows 0 to `rows` - 1 exist, each with room for `capacity` tokens. Growing gives up empty rows at the end. */
   reserve(rows: number, capacity: number): void {
     if (capacity > this.#capacity) this.#grow(Math.ceil(capacity / capacityStep) * capacityStep);
     if (rows <= this.rows) return;
@@ -94,12 +94,11 @@ export class KeyValueCache {
     this.#lengths[row] = length + count;
   }
 
-  /** Forgets all but the first `length` tokens of a row. Empty rows at the end are given up: growing costs them nothing. */
+  /** Forgets all but the first `length` tokens of a row, which stays: while others are fed, a row may be forgotten. */
   truncate(row: number, length: number): void {
     if (length >= this.#lengths[row]!) return;
     this.#mask.fill(hidden, row * this.#capacity + length, row * this.#capacity + this.#lengths[row]!);
     this.#lengths[row] = length;
-    while (this.#lengths.at(-1) === 0) this.#lengths.pop();
   }
 
   /** Row `to` holds the first `length` tokens of row `from`, and nothing else. */
@@ -156,6 +155,7 @@ export class KeyValueCache {
   }
 
   #grow(capacity: number): void {
+    while (this.#lengths.at(-1) === 0) this.#lengths.pop();
     const before = this.#capacity;
     const { keyValueHeads, headSize } = this.#shape;
     this.#stores = this.#stores.map((store) => {

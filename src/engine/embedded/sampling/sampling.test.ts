@@ -118,6 +118,20 @@ describe('sampling agrees with scoring', () => {
     await expectScored(engine, [1, 2], again);
   });
 
+  it('and loses nothing of a row that is read while the only other conversation is released', async () => {
+    const engine = await engineOf();
+    await stir(engine);
+    for (const round of [0, 1, 2, 3]) {
+      await engine.sample(request(`idle/${round}`, [round, 2]));
+      const prompt = Array.from({ length: 40 }, (_, index) => (7 * index + round) % tiny.vocabulary);
+      const read = engine.sample(request(`read/${round}`, prompt, { maxTokens: 20 }));
+      await new Promise(setImmediate);
+      engine.release([`idle/${round}`]);
+      await expectScored(engine, prompt, await read);
+      engine.release([`read/${round}`]);
+    }
+  });
+
   it('and memory does not grow with the number of conversations', async () => {
     const engine = await engineOf({ slots: 4 });
     const sizes = [];
