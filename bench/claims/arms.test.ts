@@ -6,6 +6,8 @@ import { AGENT } from '../../src/env/session.ts';
 import { finalAnswer } from './cory/final-answer.ts';
 import { shakyTools } from './horizon/grpo-roc/shaky-tools.ts';
 import { ownTurns } from './horizon/own-turns.ts';
+import { rightTotals } from './horizon/score/right-totals.ts';
+import { twoAnswers } from './horizon/score/two-answers.ts';
 import { paidAttempts } from './horizon/ufo/paid-attempts.ts';
 import { threeAttempts } from './horizon/ufo/three-attempts.ts';
 import { pooled } from './self-play/pooled.ts';
@@ -124,4 +126,39 @@ test('tools fail in a fifth of the calls, and a question is asked three times', 
   for (let attempt = 0; attempt < 3; attempt++) wrong.push(await again.step('submit 0.123', signal));
   expect(wrong.map(({ done }) => done)).toEqual([false, false, true]);
   await again.close();
+});
+
+test('running sums are attempted twice, whatever the first attempt was worth', async () => {
+  const world = twoAnswers.create(twoAnswers.options.parse({ turns: 2 }));
+  const task = world.tasks('train').at(0);
+  for (const isFirstRight of [true, false]) {
+    const session = await world.open(task, Rng.of('twice'));
+    const right = async () => (await world.script!(session, 'expert', Rng.of('expert')))!;
+    const steps = [
+      await session.step(isFirstRight ? await right() : '99', signal),
+      await session.step(await right(), signal),
+    ];
+    expect(steps.at(-1)).toMatchObject({ done: false, rewards: { [AGENT]: isFirstRight ? 1 : 0 } });
+    expect(session.observe(AGENT)[0]!.content).toMatch(/^again .* worth /);
+    steps.push(await session.step(await right(), signal), await session.step(await right(), signal));
+    expect(steps.at(-1)).toMatchObject({ done: true, success: { [AGENT]: true }, rewards: {} });
+    await session.close();
+  }
+});
+
+test('right totals: both attempts are paid by their share, or the second one', () => {
+  const turn = (correct: boolean) => ({ reward: 0, answer: '1', correct });
+  const lines = { groupId: 'g', id: 'a', outcome: 0, turns: [true, false, true, true].map(turn) };
+  const rewards = (options: object) =>
+    rightTotals
+      .create(options)
+      .shape(parsed(lines), {})
+      .trajectories[0]!.turns.map(({ reward, attempt }) => [attempt, reward]);
+  expect(rewards({})).toEqual([
+    [0, 0.5],
+    [0, 0],
+    [1, 0.5],
+    [1, 0.5],
+  ]);
+  expect(rewards({ attempts: 'second' }).map(([, reward]) => reward)).toEqual([0, 0, 0.5, 0.5]);
 });
