@@ -157,6 +157,29 @@ describe('Sampler', () => {
     expect(decoder.calls[0]).toEqual({ firstRow: 0, lengths: [42] });
   });
 
+  it('copies what was waited for before its row is released', async () => {
+    const { sampler } = samplerOf({ slots: 8, chunkTokens: 64, sharedTokens: 20 });
+    const prompt = Array(40).fill(3);
+    const names = ['a', 'b', 'c', 'd'];
+    const ends = names.map((name) => sampler.sample(request(name, prompt, 1)));
+    void ends[0]!.then(() => sampler.release(['a']));
+    for (const { ids } of await Promise.all(ends)) expect([...ids]).toEqual(continuation(prompt, 1));
+    // All of it once, and the last token of the others, which is fed in any case.
+    expect(sampler.statistics.forwardTokens).toBe(40 + 3);
+  });
+
+  it('reads once more what was waited for, where its conversation is released on the way', async () => {
+    const { sampler, decoder } = samplerOf({ slots: 8, chunkTokens: 16, sharedTokens: 20 });
+    const prompt = Array(40).fill(3);
+    const first = sampler.sample(request('a', prompt, 1));
+    const others = ['b', 'c', 'd'].map((name) => sampler.sample(request(name, prompt, 1)));
+    while (decoder.calls.length < 2) await Promise.resolve();
+    sampler.release(['a']);
+    await expect(first).rejects.toMatchObject({ code: 'cancelled' });
+    for (const { ids } of await Promise.all(others)) expect([...ids]).toEqual(continuation(prompt, 1));
+    expect(sampler.statistics.forwardTokens).toBe(32 + 40 + 2);
+  });
+
   it('replaces finished rows at once, and feeds each batch from consecutive rows', async () => {
     const { sampler, decoder } = samplerOf({ slots: 2 });
     await sampleAll(sampler, [request('a', [1], 1), request('b', [1], 3), request('c', [1], 2)]);

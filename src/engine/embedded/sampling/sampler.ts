@@ -46,6 +46,7 @@ export class Sampler {
   readonly #ended: Set<Slot> = new Set();
   readonly #conversations = new Conversations();
   #pauses = 0;
+  #begun = 0;
   readonly #slots: Slots;
   readonly #prefixes: SharedPrefixes;
   #running: Promise<void> | undefined;
@@ -77,6 +78,7 @@ export class Sampler {
         request,
         rng,
         tokens: nothing,
+        began: 0,
         logprobs: [],
         top: [],
         resolve,
@@ -193,6 +195,7 @@ export class Sampler {
     const before = this.#conversations.of(request.conversation);
     const common = keep + (keep <= before.length ? before.agrees(keep, append) : 0);
     job.tokens = this.#conversations.open(request, this.#options.contextLength);
+    job.began = this.#begun++;
     slot.job = job;
     // At least the last token of the prompt is fed again: its logits are needed.
     slot.cached = Math.min(slot.cached, common, job.tokens.length - 1);
@@ -228,6 +231,8 @@ export class Sampler {
       const vocabulary = this.#decoder.vocabulary;
       this.#choose(slot, logits.subarray(index * vocabulary, (index + 1) * vocabulary));
     }
+    // Before anybody hears of what was sampled: rows that others wait for may be released at once.
+    for (const slot of this.#slots.busy()) this.#prefixes.ready(slot);
   }
 
   #choose(slot: Slot, logits_V: Float32Array): void {

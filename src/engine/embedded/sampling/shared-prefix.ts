@@ -18,7 +18,10 @@ export class SharedPrefixes {
     this.#conversations = conversations;
   }
 
-  /** For a slot whose job begins: copies what another row holds of its prompt, or names the row that is reading it. */
+  /**
+   * For a slot whose job begins: copies what another row holds of its prompt, or names the row that is reading it. Jobs wait only for
+   * jobs that began before them, so that no two wait for one another.
+   */
   begin(slot: Slot): void {
     slot.copiesFrom = undefined;
     const prompt = promptOf(slot);
@@ -26,7 +29,7 @@ export class SharedPrefixes {
     if (prompt.length <= longest) return;
     let source: Slot | undefined;
     for (const other of this.#slots.all()) {
-      if (other === slot) continue;
+      if (other === slot || (other.job && other.job.began > slot.job!.began)) continue;
       const agreed = this.#agreed(other, prompt);
       const length = other.job === undefined ? Math.min(agreed, other.cached) : agreed;
       if (length <= longest) continue;
@@ -34,7 +37,6 @@ export class SharedPrefixes {
       source = other;
     }
     if (source === undefined) return;
-    // Jobs wait only for jobs that began before them, so that no two wait for one another.
     if (source.job && source.cached < longest) slot.copiesFrom = { slot: source, job: source.job };
     else this.#copy(source, slot, longest);
   }
@@ -43,13 +45,14 @@ export class SharedPrefixes {
   ready(slot: Slot): boolean {
     if (slot.copiesFrom === undefined) return true;
     const { slot: source, job } = slot.copiesFrom;
-    // Meanwhile its conversation may have been released, or have begun another prompt.
     const isThere = this.#slots.get(source.conversation) === source;
     const agreed = isThere ? this.#agreed(source, promptOf(slot)) : 0;
     if (source.job === job && source.cached < agreed) return false;
     slot.copiesFrom = undefined;
-    this.#copy(source, slot, Math.min(agreed, source.cached));
-    return true;
+    if (agreed > 0) this.#copy(source, slot, Math.min(agreed, source.cached));
+    // Its conversation was released, or has begun another prompt: then another row may do.
+    else this.begin(slot);
+    return slot.copiesFrom === undefined;
   }
 
   #agreed({ conversation }: Slot, prompt: Int32Array): number {

@@ -25,6 +25,8 @@ export interface Job {
   readonly rng: Rng;
   /** Prompt and completion so far, once the job has a row. */
   tokens: TokenList;
+  /** Jobs that were given a row before this one was. */
+  began: number;
   /** Where it stands among its choices, or in its grammar, where it has some. */
   readonly walk?: Walk;
   readonly logprobs: number[];
