@@ -37,7 +37,7 @@ export const mismatch = defineExperiment({
     { figure: 'final', arm: 'sequence-mask', against: 'uncorrected', expect: 'higher' },
   ],
   remarks:
-    'Taking stale episodes for one’s own did not harm the end here: all but two arms solve the chain. Weights of tokens seemed to change how soon; [mismatch-steps](#mismatch-steps) asks that of other seeds. The sequence mask leaves out what the trainer finds likelier than the sampler did, and after some steps on the same stale weights these are the successes. grpo, whose ratios are to the sampler, is held near it by its clip: the disagreement is smallest there, and so is what is learned between two renewals. These figures are of a sequence mask that gave kept sequences weight 1, where its source gives them their ratio; the loss is its source’s since then, and what is said of it here has not been run again.',
+    'Every arm but grpo solves the chain whatever it takes the stale episodes for, so this claim cannot fail here. Weights of tokens change how soon; [mismatch-steps](#mismatch-steps) asks that of other seeds. grpo, whose ratios are to the sampler, is held near it by its clip: the disagreement is smallest there, and so is what is learned between two renewals. An earlier sequence mask, which gave kept sequences weight 1 where its source gives them their ratio, ended at 0.765; that figure was of this line.',
   run: (arm, seed) => staleRun(arm, seed),
 });
 
