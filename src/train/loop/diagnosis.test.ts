@@ -31,7 +31,7 @@ const settings: TrainSettings = {
   threads: 1,
   model: { width: 16, layers: 1, heads: 2, hidden: 32 },
   clone: { demonstrations: 40, steps: 1, batch: 4 },
-  rollout: { tasks: 4, group: 4 },
+  rollout: { tasks: 4, group: 4, choices: false },
   evaluation: { every: 0, tasks: 1, finalTasks: 1 },
 };
 
