@@ -148,17 +148,20 @@ test('running sums are attempted twice, whatever the first attempt was worth', a
 
 test('right totals: both attempts are paid by their share, or the second one', () => {
   const turn = (correct: boolean) => ({ reward: 0, answer: '1', correct });
-  const lines = { groupId: 'g', id: 'a', outcome: 0, turns: [true, false, true, true].map(turn) };
+  const nonsense = { reward: 0, answer: '', correct: false };
+  const turns = [turn(true), nonsense, turn(false), turn(true), turn(true)];
+  const lines = { groupId: 'g', id: 'a', outcome: 0, turns };
   const rewards = (options: object) =>
     rightTotals
-      .create(options)
+      .create({ totals: 2, ...options })
       .shape(parsed(lines), {})
       .trajectories[0]!.turns.map(({ reward, attempt }) => [attempt, reward]);
   expect(rewards({})).toEqual([
     [0, 0.5],
     [0, 0],
+    [0, 0],
     [1, 0.5],
     [1, 0.5],
   ]);
-  expect(rewards({ attempts: 'second' }).map(([, reward]) => reward)).toEqual([0, 0, 0.5, 0.5]);
+  expect(rewards({ attempts: 'second' }).map(([, reward]) => reward)).toEqual([0, 0, 0, 0.5, 0.5]);
 });
