@@ -183,6 +183,29 @@ describe('token-level Q', () => {
     }
   });
 
+  test('heads learn what is above the initial value: moved by it, they err alike', async () => {
+    const step = (moved: number) => {
+      const from = (...values: number[]): number[] => values.map((value) => value - moved);
+      const row = { logprobs: [0, 0], weight: [1, 1], rewards: [-1, 0.6], ids: [0, 1] };
+      const heads = { 'head q1': from(0.5, -0.5, -1.5, 0, 0.7, 0), 'head q2': from(0.4, 0, 0, 0, 0.2, 0) };
+      return {
+        rows: [{ ...row, ...heads, 'head v': from(0.5, 0.6) }],
+        heads: { v: [from(0.5, 0.6)] },
+        frozenHeads: { q1: [from(0.45, 0.9)], q2: [from(0.7, 0.8)] },
+      };
+    };
+    for (const objective of [ilql, mcReturns]) {
+      const plain = await evaluateStep(objective({ discount: 0.9 }), step(0));
+      const above = await evaluateStep(objective({ discount: 0.9, initialValue: -2 }), step(-2));
+      expect(above.loss).toBeCloseTo(plain.loss, 5);
+      close(above.gradients['head q1']!, [...plain.gradients['head q1']!], 5);
+      expect((await evaluateStep(objective({ discount: 0.9 }), step(-2))).loss).not.toBeCloseTo(
+        plain.loss,
+        1,
+      );
+    }
+  });
+
   test('the conservative term: logits 1, 0, -1 cost .4076', async () => {
     const row = { logprobs: [0], weight: [1], rewards: [1], ids: [0], 'head q1': [1, 0, -1] };
     const got = await evaluateStep(mcReturns({ conservatism: 1 }), { rows: [row] });

@@ -12,6 +12,7 @@
  *    in between are skipped. A row ends its episode.
  * 3. Discounting is per token, as in the sources; with long utterances use a discount of 1.
  * 4. Targets are taken once per step, under the weights before it.
+ * 5. Heads learn what is above `initialValue`; the repository gives it to the bias of their last layer.
  */
 
 import { z } from 'zod';
@@ -28,20 +29,26 @@ import { expectileLoss } from './archer.ts';
 /** What the values of a step are learned from. */
 export type ActionStep = Pick<StepView, 'rows' | 'row_N' | 'position_N' | 'channels'>;
 
-/** r + discount · V(next action token), at every action token of a row. */
-export function temporalTargets(step: ActionStep, values_N: Float32Array, discount: number): Float32Array {
-  return backward(step, discount, (_, target) => values_N[target]!);
+/** r + discount · V(next action token), at every action token of a row; values are above `initialValue`, and so are the targets. */
+export function temporalTargets(
+  step: ActionStep,
+  values_N: Float32Array,
+  discount: number,
+  initialValue = 0,
+): Float32Array {
+  return backward(step, discount, (_, target) => values_N[target]! + initialValue, initialValue);
 }
 
-/** Σ discount^k r over the action tokens from each on. */
-export function returnsToGo(step: ActionStep, discount: number): Float32Array {
-  return backward(step, discount, (goal) => goal);
+/** Σ discount^k r over the action tokens from each on, above `initialValue`. */
+export function returnsToGo(step: ActionStep, discount: number, initialValue = 0): Float32Array {
+  return backward(step, discount, (goal) => goal, initialValue);
 }
 
 function backward(
   step: ActionStep,
   discount: number,
   carry: (goal: number, target: number) => number,
+  initialValue: number,
 ): Float32Array {
   const { row_N, position_N, channels } = step;
   const goals = new Float32Array(row_N.length);
@@ -50,8 +57,9 @@ function backward(
     for (const target of [...targets].reverse()) {
       if (channels.weight![target] === 0) continue;
       const place = `token ${position_N[target]} of row ${row_N[target]}`;
-      goals[target] = finiteInput(channels.rewards![target]!, `the reward of ${place}`) + discount * next;
-      next = carry(goals[target]!, target);
+      const goal = finiteInput(channels.rewards![target]!, `the reward of ${place}`) + discount * next;
+      goals[target] = goal - initialValue;
+      next = carry(goal, target);
     }
   }
   return goals;
@@ -72,12 +80,19 @@ const conservatism = z
   .min(0)
   .default(0.01)
   .describe('Weight of the cross-entropy that keeps Q highest on recorded actions');
+const initialValue = z
+  .number()
+  .default(0)
+  .describe(
+    'Value of every token at first; at 0, where rewards are negative, what nobody recorded seems best',
+  );
 const ilqlSchema = z.strictObject({
   discount,
   expectile: z.number().gt(0).lt(1).default(0.7).describe('Weight of errors where Q is above V'),
   conservatism,
+  initialValue,
 });
-const returnsSchema = z.strictObject({ discount, conservatism });
+const returnsSchema = z.strictObject({ discount, conservatism, initialValue });
 
 /** ½ (Q(s, a) - target)², and the cross-entropy of the head's logits. */
 function headLosses(
@@ -104,12 +119,12 @@ export const ilql: ObjectiveMethod<typeof ilqlSchema> = defineObjective(
     family: 'value',
   },
   ilqlSchema,
-  ({ discount: gamma, expectile, conservatism: strength }) => ({
+  ({ discount: gamma, expectile, conservatism: strength, initialValue }) => ({
     channels: ['qTarget', 'vTarget'],
     needs: { heads: ['q1', 'q2', 'v'], scores: { heads: ['v'], frozenHeads: ['q1', 'q2'] } },
     prepare: (step) => ({
       channels: {
-        qTarget: temporalTargets(step, step.heads.v!, gamma),
+        qTarget: temporalTargets(step, step.heads.v!, gamma, initialValue),
         vTarget: step.frozenHeads.q1!.map((value, target) => Math.min(value, step.frozenHeads.q2![target]!)),
       },
     }),
@@ -146,10 +161,10 @@ export const mcReturns: ObjectiveMethod<typeof returnsSchema> = defineObjective(
     family: 'value',
   },
   returnsSchema,
-  ({ discount: gamma, conservatism: strength }) => ({
+  ({ discount: gamma, conservatism: strength, initialValue }) => ({
     channels: ['qTarget'],
     needs: { heads: ['q1'] },
-    prepare: (step) => ({ channels: { qTarget: returnsToGo(step, gamma) } }),
+    prepare: (step) => ({ channels: { qTarget: returnsToGo(step, gamma, initialValue) } }),
     build: (tokens) => {
       const total = totalOf(tokens);
       const { error, crossEntropy } = headLosses(tokens, 'q1', tokens.channel('qTarget'));

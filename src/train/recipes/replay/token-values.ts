@@ -37,7 +37,7 @@ export const ilql = defineRecipe({
   use: 'recorded episodes are of mixed quality, and joining the best parts of several is worth it',
   source: 'ILQL, arXiv 2206.11871; LMRL-Gym, arXiv 2311.18232',
   authors:
-    'discount 0.99, expectile 0.7 (0.95 in mazes), conservatism 0.01, strength 16 (8 in mazes), target rate 0.005',
+    'discount 0.99, expectile 0.7 (0.95 in mazes), conservatism 0.01, strength 16 (8 in mazes), target rate 0.005, initial value -4.1 or -4.4 (0 in mazes and chess)',
   frozen: true,
   heads: { q1: 'action', q2: 'action', v: 'scalar' },
   actsBy: ['q1', 'q2'],
@@ -60,7 +60,7 @@ export const mcReturns = defineRecipe({
   formula: ['Q ← Σ γ^k r over action tokens; conservatism keeps Q highest where there is data', acting],
   use: 'ilql fits, but episodes are short or data is plenty: simpler, and often as good',
   source: 'LMRL-Gym, arXiv 2311.18232',
-  authors: 'discount 0.99, conservatism 0.01, strength 16',
+  authors: 'discount 0.99, conservatism 0.01, strength 16, initial value -4.1 or -4.4 (0 in mazes and chess)',
   heads: { q1: 'action' },
   actsBy: ['q1'],
   learnsFrom: 'either',
