@@ -1,10 +1,10 @@
 /** What docs/evidence.md says of claims: how a verdict is reached, and where each stands. */
 
-import { judgeClaims } from '../../src/compare/claim-verdict.ts';
+import type { JudgedClaim } from '../../src/compare/claim-verdict.ts';
 import { seedsText } from '../../src/compare/seed-list.ts';
 
-export function claimTable(): string {
-  const rows = judgeClaims('bench/claims').map(({ claim, judgement, stored, adjusted }) => {
+export function claimTable(judged: readonly JudgedClaim[]): string {
+  const rows = judged.map(({ claim, judgement, stored, adjusted }) => {
     const worlds = claim.worlds.map(({ name }) => name).join(', ');
     const seeds = seedsText(stored?.result.seeds.verdict ?? claim.seeds.verdict);
     const budget = `${claim.budget.amount} ${claim.budget.axis}`;

@@ -1,5 +1,6 @@
 /** `docs/evidence.md`: what was claimed of every method, what was run, and what came of it. Made from stored results. */
 
+import type { JudgedClaim } from '../../src/compare/claim-verdict.ts';
 import { mean } from '../../src/core/statistics.ts';
 import { claimTable, howVerdictsAreReached } from './claims-text.ts';
 import { compareArms } from './comparison.ts';
@@ -9,7 +10,7 @@ import { experiments, pending } from './experiments.ts';
 import { comparedFor, differenceText, numberText, type Results } from './measured.ts';
 
 /** The page as Markdown. */
-export function evidencePage(results: Results): string {
+export function evidencePage(results: Results, judged: readonly JudgedClaim[]): string {
   const rows = experiments.flatMap((experiment) => methodRows(experiment, results.get(experiment.name)));
   const waiting = Object.entries(pending).map(([method, what]) =>
     row([named(method), '', '', '', `pending: ${what}`]),
@@ -31,7 +32,7 @@ ${howVerdictsAreReached}
 \`turnwise compare --claim bench/claims --report\` computes this table from committed figures, and \`npm run bench -- methods --report\` copies it
 here. Without \`--report\` the command runs the claims that have no result yet.
 
-${claimTable()}
+${claimTable(judged)}
 
 ## Older experiments
 

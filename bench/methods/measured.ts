@@ -1,6 +1,8 @@
 /** What was measured of a method: the comparisons of every experiment about it, in figures and in one line. */
 
 import type { MeasuredMethod } from '../../src/cli/methods-page.ts';
+import { claimantOf } from '../../src/compare/claim.ts';
+import type { JudgedClaim } from '../../src/compare/claim-verdict.ts';
 import { type Compared, compareArms } from './comparison.ts';
 import { picturePath } from './curve-picture.ts';
 import type { Experiment, StoredResult } from './experiment.ts';
@@ -19,13 +21,29 @@ export function comparedFor(
   return own.length > 0 ? own : all;
 }
 
-/** By method, for `docs/methods.md`: its experiments, or what its experiment waits for. */
-export function measuredMethods(results: Results): ReadonlyMap<string, MeasuredMethod> {
+/**
+ * By method, for `docs/methods.md`: claims about it, its experiments, or what its experiment waits for.
+ * @param judged every claim; one is about the claimant's recipe, unless rivals run it too and the claim has another name
+ */
+export function measuredMethods(
+  results: Results,
+  judged: readonly JudgedClaim[],
+): ReadonlyMap<string, MeasuredMethod> {
+  const claimsAbout = (method: string): MeasuredMethod['claims'] =>
+    judged
+      .filter(({ claim }) => {
+        const claimant = claimantOf(claim);
+        const shared = Object.entries(claim.arms).some(
+          ([name, { recipe }]) => name !== claimant && recipe === method,
+        );
+        return claim.arms[claimant]!.recipe === method && (claim.id === method || !shared);
+      })
+      .map(({ claim, judgement }) => ({ id: claim.id, verdict: judgement.verdict }));
   const measured = new Map<string, MeasuredMethod>(
     Object.entries(pending).map(([method, what]) => [
       method,
       // Its links are written for the page of evidence.
-      { waitsFor: what.replaceAll('](#', '](evidence.md#'), experiments: [] },
+      { claims: claimsAbout(method), waitsFor: what.replaceAll('](#', '](evidence.md#'), experiments: [] },
     ]),
   );
   for (const experiment of experiments) {
@@ -39,7 +57,8 @@ export function measuredMethods(results: Results): ReadonlyMap<string, MeasuredM
         figures: compared.map(differenceText).join('; '),
         ...(picture !== undefined && { picture }),
       };
-      measured.set(method, { experiments: [...(measured.get(method)?.experiments ?? []), one] });
+      const before = measured.get(method)?.experiments ?? [];
+      measured.set(method, { claims: claimsAbout(method), experiments: [...before, one] });
     }
   }
   return measured;

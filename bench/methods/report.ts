@@ -1,6 +1,7 @@
 /** What the stored results are made into: the page of evidence, the page of methods with what was measured, and a picture of each experiment. */
 
 import { methodsPage } from '../../src/cli/methods-page.ts';
+import { judgeClaims } from '../../src/compare/claim-verdict.ts';
 import { loadEnvironments } from '../../src/run/load/environments.ts';
 import { curvePicture, picturePath } from './curve-picture.ts';
 import { evidencePage } from './evidence-page.ts';
@@ -14,9 +15,10 @@ export async function reportFiles(results: Results): Promise<ReadonlyMap<string,
     const path = result && picturePath(experiment, result);
     return path === undefined ? [] : [[path, curvePicture(experiment, result!)]];
   });
+  const judged = judgeClaims('bench/claims');
   return new Map([
-    ['evidence.md', evidencePage(results)],
-    ['methods.md', methodsPage(await loadEnvironments(), measuredMethods(results))],
+    ['evidence.md', evidencePage(results, judged)],
+    ['methods.md', methodsPage(await loadEnvironments(), measuredMethods(results, judged))],
     ...pictures,
   ]);
 }

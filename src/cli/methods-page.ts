@@ -7,8 +7,9 @@ import { resolveConfig } from '../train/config/resolve.ts';
 import { recipes } from '../train/recipes/recipes.ts';
 import { listNeeds, recipeParts } from './recipe-parts.ts';
 
-/** Experiments about a method, or why there is none. */
+/** Claims and experiments about a method, or why there is none. */
 export interface MeasuredMethod {
+  readonly claims: readonly { readonly id: string; readonly verdict: string }[];
   readonly waitsFor?: string;
   readonly experiments: readonly {
     readonly name: string;
@@ -82,14 +83,19 @@ function environmentTable(environments: readonly WorldFactory[]): string {
   return table(['recipe', 'environments'], rows);
 }
 
-/** A line for each experiment with its figures and its curves; nothing where nothing is known of it. */
+/** A line for each claim, and for each experiment with its figures and its curves; nothing where nothing is known of it. */
 function measuredText(name: string, measured: MeasuredMethod | undefined): string[] {
   if (measured === undefined) return [];
-  if (measured.waitsFor !== undefined) return [`Measured: not yet; ${measured.waitsFor}.`];
-  return measured.experiments.flatMap(({ name: experiment, figures, picture }) => [
-    `Measured: ${figures} ([evidence](evidence.md#method-${name}), experiment [${experiment}](evidence.md#${experiment})).`,
-    ...(picture === undefined ? [] : [`![Learning curves of ${experiment}](${picture})`]),
-  ]);
+  const { claims, waitsFor, experiments } = measured;
+  const verdicts = claims.map(({ id, verdict }) => `Claim [\`${id}\`](evidence.md#claims): **${verdict}**.`);
+  if (waitsFor !== undefined) return claims.length > 0 ? verdicts : [`Measured: not yet; ${waitsFor}.`];
+  return [
+    ...verdicts,
+    ...experiments.flatMap(({ name: experiment, figures, picture }) => [
+      `Measured: ${figures} ([evidence](evidence.md#method-${name}), experiment [${experiment}](evidence.md#${experiment})).`,
+      ...(picture === undefined ? [] : [`![Learning curves of ${experiment}](${picture})`]),
+    ]),
+  ];
 }
 
 const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;
