@@ -13,7 +13,7 @@ import { measurePlayer } from '../../src/env/play.ts';
 import { mixedRows, parsePlayers, returnStatistics } from '../../src/run/data/mixed-play.ts';
 import { createWorld, findEnvironment } from '../../src/run/load/environments.ts';
 import { lmrlPage } from './page.ts';
-import { type LmrlTask, METHODS, type Method, RUNS, TASKS } from './tasks.ts';
+import { type LmrlTask, METHODS, type Method, RUNS, TASKS, valueSettings } from './tasks.ts';
 
 const repository = new URL('../../../', import.meta.url).pathname;
 const results = join(repository, 'bench/lmrl/results');
@@ -143,7 +143,8 @@ async function run(
 ): Promise<Cell> {
   const { recipe, set } = RUNS[method];
   const options = (task.set ?? []).map((one) => `environment.${one}`);
-  const settings = [`seed=${SEED}`, 'threads=1', 'evaluation.every=0', ...options, ...set];
+  const values = method === 'mc-returns' || method === 'ilql' ? valueSettings(task) : [];
+  const settings = [`seed=${SEED}`, 'threads=1', 'evaluation.every=0', ...options, ...set, ...values];
   const shown = `turnwise train ${task.environment} --recipe ${recipe} ${settings.map((one) => `--set ${one}`).join(' ')} --set data=FILE`;
   const runs = join(scratch, `${task.name}-${method}`);
   const words = ['train', task.environment, '--recipe', recipe, '--runs', runs, '--name', 'run', '--json'];

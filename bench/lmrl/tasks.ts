@@ -116,12 +116,23 @@ export const TASKS: readonly LmrlTask[] = [
 export const RUNS: Readonly<Record<Method, { readonly recipe: string; readonly set: readonly string[] }>> = {
   bc: { recipe: 'sft', set: ['clone.from=all', 'clone.steps=200'] },
   'filtered-bc': { recipe: 'filtered-bc', set: ['steps=30', 'objective.options.share=0.1'] },
-  'mc-returns': { recipe: 'mc-returns', set: ['steps=30'] },
-  ilql: { recipe: 'ilql', set: ['steps=30'] },
+  'mc-returns': { recipe: 'mc-returns', set: ['steps=100'] },
+  ilql: { recipe: 'ilql', set: ['steps=100'] },
   ppo: { recipe: 'ppo', set: ['clone.from=all', 'steps=30'] },
   // The offline variant of its paper: `archer` itself learns from what it plays.
   archer: { recipe: 'archer-iql', set: ['steps=30'] },
 };
+
+/**
+ * Values of tokens begin at the least return, as the authors begin theirs below 0: from 0 on, where every reward is negative, what
+ * nobody recorded looks best. Returns of tens are scaled to a few units.
+ */
+export function valueSettings({ least }: LmrlTask): readonly string[] {
+  if (least >= 0) return [];
+  const scale = least <= -10 ? 0.1 : 1;
+  const initial = `objective.options.initialValue=${least * scale}`;
+  return scale === 1 ? [initial] : [`credit.rewardScale=${scale}`, initial];
+}
 
 /**
  * The paper's scale: 0 for the least return, 50 for the mean of the dataset, 100 for the most.

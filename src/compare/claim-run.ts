@@ -224,8 +224,11 @@ function resultRun(claim: Claim, world: WorldResult, arm: ArmResult): ResultRun 
   };
 }
 
-/** Three digits say all that 500 episodes do. */
-const round = (value: number): number => Math.round(value * 1e3) / 1e3;
+/** Three digits say all that 500 episodes do; of what is counted, no whole unit is lost. */
+function round(value: number): number {
+  const whole = Math.abs(value) < 1 ? 0 : Math.floor(Math.log10(Math.abs(value))) + 1;
+  return Number(value.toFixed(Math.max(0, 3 - whole)));
+}
 
 /** Every evaluation of every seed, and every metric that both report of a step: such an arm changes nothing here. */
 function isEqual(first: ArmResult, second: ArmResult): boolean {
