@@ -143,8 +143,17 @@ async function run(
 ): Promise<Cell> {
   const { recipe, set } = RUNS[method];
   const options = (task.set ?? []).map((one) => `environment.${one}`);
+  const evaluation = task.evaluated === undefined ? [] : [`evaluation.finalTasks=${task.evaluated}`];
   const values = method === 'mc-returns' || method === 'ilql' ? valueSettings(task) : [];
-  const settings = [`seed=${SEED}`, 'threads=1', 'evaluation.every=0', ...options, ...set, ...values];
+  const settings = [
+    `seed=${SEED}`,
+    'threads=1',
+    'evaluation.every=0',
+    ...evaluation,
+    ...options,
+    ...set,
+    ...values,
+  ];
   const shown = `turnwise train ${task.environment} --recipe ${recipe} ${settings.map((one) => `--set ${one}`).join(' ')} --set data=FILE`;
   const runs = join(scratch, `${task.name}-${method}`);
   const words = ['train', task.environment, '--recipe', recipe, '--runs', runs, '--name', 'run', '--json'];

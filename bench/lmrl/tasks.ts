@@ -10,6 +10,8 @@ export interface LmrlTask {
   readonly title: string;
   readonly environment: string;
   readonly set?: readonly string[];
+  /** Episodes of an evaluation, where the usual 500 would take most of the run. */
+  readonly evaluated?: number;
   /** As `turnwise data play --players` reads them. */
   readonly players: string;
   /** The return of an agent that does nothing right. */
@@ -74,6 +76,8 @@ export const TASKS: readonly LmrlTask[] = [
     name: 'chess',
     title: 'Chess',
     environment: 'chess',
+    // A game has some fifty turns.
+    evaluated: 100,
     players: 'expert,expert~0.3=2,beginner=2',
     least: -1,
     paper: paper(47.2, 42.9, 46.5, 47.3, 48.0),
