@@ -66,6 +66,14 @@ describe('applySettings', () => {
     expect(base).toEqual({ seed: 1, optimizer: { share: 0.1 } });
   });
 
+  it('reads a list between commas, or as JSON', () => {
+    const lists = z.strictObject({ modes: z.array(z.string()).default([]) });
+    const of = (text: string): unknown => applySettings(lists, {}, [`modes=${text}`], 'this run');
+    expect(of('instant,slow')).toEqual({ modes: ['instant', 'slow'] });
+    expect(of('["instant","slow, with care"]')).toEqual({ modes: ['instant', 'slow, with care'] });
+    expect(() => of('[instant,slow]')).toThrow('words between commas, or a JSON array');
+  });
+
   it('keeps everything after the first equals sign', () => {
     expect(apply('label=a=b')).toEqual({ label: 'a=b' });
   });

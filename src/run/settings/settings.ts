@@ -147,7 +147,7 @@ export function coerce(field: Field, text: string): Json {
       if (text !== 'true' && text !== 'false') throw badValue(key, text, allowed);
       return text === 'true';
     case 'list':
-      return text.split(',').filter((word) => word !== '');
+      return listOf(field, text);
     case 'string': {
       if (choices === undefined || choices.includes(text)) return text;
       const near = nearest(text, choices);
@@ -156,6 +156,14 @@ export function coerce(field: Field, text: string): Json {
     case 'json':
       return guess(text);
   }
+}
+
+/** Words between commas; or JSON, whose words may hold commas themselves. */
+function listOf({ key }: Field, text: string): Json {
+  if (!text.trimStart().startsWith('[')) return text.split(',').filter((word) => word !== '');
+  const list = guess(text);
+  if (!Array.isArray(list)) throw badValue(key, text, 'words between commas, or a JSON array');
+  return list;
 }
 
 /** Where no schema says what a value is: JSON if it is JSON, text otherwise. */
