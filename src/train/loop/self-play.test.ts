@@ -36,11 +36,14 @@ const pennies = fromGame(
 const tokenizer = WordTokenizer.fromTexts(['you:first you:second say heads tails']);
 
 /** Plays heads with the given probability in each role, and spends a fifth on words that are no action. */
-function learnerOf(heads: Readonly<Record<string, number>>): Learner {
+function learnerOf(
+  heads: Readonly<Record<string, number>>,
+  { words = tokenizer, choices = false } = {},
+): Learner {
   const engine = fakeEngine({
     score: async ({ rows }) => ({
       logprobs: rows.map(({ ids_T }) => {
-        const [role, , say, coin] = tokenizer.decode([...ids_T]).split(' ');
+        const [role, , say, coin] = words.decode([...ids_T]).split(' ');
         expect(say).toBe('say');
         const share = heads[role!.slice(4)]!;
         const logprobs_T = new Float32Array(ids_T.length);
@@ -52,8 +55,8 @@ function learnerOf(heads: Readonly<Record<string, number>>): Learner {
       }),
     }),
   });
-  const renderer = wordRenderer(tokenizer, 2);
-  const config = { seed: 1, rollout: { turnTimeoutMs: 1000 } };
+  const renderer = wordRenderer(words, 2);
+  const config = { seed: 1, rollout: { turnTimeoutMs: 1000, choices } };
   return {
     config,
     engine,
@@ -90,4 +93,15 @@ test('the average weighs strategies as asked, and may be in balance where neithe
   expect(average.weight).toBe(4);
   expect(metrics['game/exploitability_last']).toBeCloseTo(0.2, 6);
   expect(metrics['game/exploitability_average']).toBeCloseTo(0, 6);
+});
+
+test('among choices, an act in words that the model does not know is never chosen', async () => {
+  const words = WordTokenizer.fromTexts(['you:first you:second say heads']);
+  const learner = learnerOf({ first: 1, second: 1 }, { words, choices: true });
+  const { average, metrics } = await measured(learner, null, 1);
+  const always = { 'say heads': expect.closeTo(0.8, 6), 'say tails': 0 };
+  expect(average.strategy).toEqual({ 'first: first': always, 'second: second': always });
+  // Both always match, so the second wins; whoever sits first could win by the other word.
+  expect(metrics['game/value']).toBe(-1);
+  expect(metrics['game/exploitability_last']).toBe(1);
 });
