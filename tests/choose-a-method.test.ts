@@ -47,6 +47,9 @@ test('what went against a paper is not recommended, or the row says what was fou
   expect(found.get('refuel')).toContain('on mazes worse than `dpo`, `rebel` and `grpo` at as many episodes');
   expect(1 - differenceIn('arpo', 'calls', 'grpo')).toBeCloseTo(1 / 5, 1);
   expect(differenceIn('refuel', 'final', 'dpo')).toBeLessThanOrEqual(0);
+  expect(found.get('self-play')).toContain('in Kuhn poker gained nothing over one for both');
+  const [selfPlay] = judgeClaims('bench/claims/self-play.json');
+  expect(selfPlay?.judgement.verdict).toBe('of our implementation only');
   const [{ judgement, parts } = {}] = judgeClaims('bench/claims/refuel.json');
   expect(judgement?.verdict).toBe('refuted');
   expect(parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);
