@@ -127,16 +127,9 @@ export const RUNS: Readonly<Record<Method, { readonly recipe: string; readonly s
   archer: { recipe: 'archer-iql', set: ['steps=30'] },
 };
 
-/**
- * Values of tokens begin at the least return, as the authors begin theirs below 0: from 0 on, where every reward is negative, what
- * nobody recorded looks best. Returns of tens are scaled to a few units.
- */
-export function valueSettings({ least }: LmrlTask): readonly string[] {
-  if (least >= 0) return [];
-  const scale = least <= -10 ? 0.1 : 1;
-  const initial = `objective.options.initialValue=${least * scale}`;
-  return scale === 1 ? [initial] : [`credit.rewardScale=${scale}`, initial];
-}
+/** Returns of tens are scaled to a few units, which values learn sooner. */
+export const valueSettings = ({ least }: LmrlTask): readonly string[] =>
+  least <= -10 ? ['credit.rewardScale=0.1'] : [];
 
 /**
  * The paper's scale: 0 for the least return, 50 for the mean of the dataset, 100 for the most.

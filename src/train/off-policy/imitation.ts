@@ -17,7 +17,8 @@ export interface ReplayMethod {
     config: TrainConfig,
     trainer: Trainer,
   ) => Promise<TokenRow[]> | TokenRow[];
-  readonly objective: (config: TrainConfig) => Objective;
+  /** The loss, and what may depend on all the episodes that are learned from. */
+  readonly objective: (config: TrainConfig, eligible: readonly Replayed[]) => Objective;
   /** After every update, as target networks want it. */
   readonly afterwards?: (trainer: Trainer, config: TrainConfig) => Promise<void>;
 }
@@ -28,7 +29,7 @@ export function learnFromReplay(method: ReplayMethod): Learn {
     const kept = remember(memory, groups, config);
     const recalled = await trainer.recall(kept);
     const eligible = method.eligible?.(recalled, config) ?? recalled;
-    const objective = method.objective(config);
+    const objective = method.objective(config, eligible);
     const rng = trainer.rng('replay');
     const playedNow = new Set(groups.flatMap(({ members }) => members.map(({ id }) => id)));
     for (let update = 0; update < config.replay.updates && eligible.length > 0; update++) {

@@ -1,5 +1,6 @@
 /** ILQL and Monte-Carlo returns: values of every next token, learned from recorded episodes, improve the imitated policy. */
 
+import { z } from 'zod';
 import { combine } from '../../../objective/contract/combine.ts';
 import { ilql as ilqlObjective, mcReturns as returnsObjective } from '../../../objective/critic/ilql.ts';
 import { crossEntropy } from '../../../objective/imitation/cross-entropy.ts';
@@ -22,10 +23,33 @@ function rowsOf(episodes: readonly Replayed[], config: TrainConfig) {
   );
 }
 
+const initialValue = {
+  initialValue: z
+    .union([z.literal('least'), z.number()])
+    .default('least')
+    .describe(
+      'Value of every token at first: a number, or the least return of the episodes, at most 0; above it, what nobody recorded seems best',
+    ),
+};
+const ilqlOptions = ilqlObjective.schema.extend(initialValue);
+const returnsOptions = returnsObjective.schema.extend(initialValue);
+
+/** The options of the loss, with the value that tokens begin with as a number. */
+export function withInitialValue(
+  options: { readonly initialValue?: unknown },
+  episodes: readonly Pick<Replayed, 'outcome'>[],
+  { credit: { rewardScale } }: { readonly credit: Pick<TrainConfig['credit'], 'rewardScale'> },
+): object {
+  if (options.initialValue !== 'least') return options;
+  const least = episodes.reduce((lowest, { outcome }) => Math.min(lowest, outcome * rewardScale), 0);
+  return { ...options, initialValue: least };
+}
+
 const acting = 'acts by softmax(log π + strength · Q), π the imitated policy';
 
 /**
  * 1. Policy and values share one body and one loss, where the authors train two models.
+ * 2. Values begin at the least return of the episodes, where the authors choose a number for each task.
  */
 export const ilql = defineRecipe({
   name: 'ilql',
@@ -46,11 +70,12 @@ export const ilql = defineRecipe({
   needs: { wholeSteps: true },
   learn: learnFromReplay({
     rows: rowsOf,
-    objective: (config) => combine([crossEntropy(), ilqlObjective(config.objective.options)]),
+    objective: (config, episodes) =>
+      combine([crossEntropy(), ilqlObjective(withInitialValue(config.objective.options, episodes, config))]),
     afterwards: ({ policy }, config) => policy.keep(config.critic.targetRate),
   }),
   reads: (plays) => [...replayed(plays), scaledRewards, { critic: { targetRate: true, strength: true } }],
-  lossOptions: ilqlObjective.schema,
+  lossOptions: ilqlOptions,
   settings: { data: 'demonstrations', critic: { targetRate: 0.005 } },
 });
 
@@ -68,9 +93,13 @@ export const mcReturns = defineRecipe({
   needs: { wholeSteps: true },
   learn: learnFromReplay({
     rows: rowsOf,
-    objective: (config) => combine([crossEntropy(), returnsObjective(config.objective.options)]),
+    objective: (config, episodes) =>
+      combine([
+        crossEntropy(),
+        returnsObjective(withInitialValue(config.objective.options, episodes, config)),
+      ]),
   }),
   reads: (plays) => [...replayed(plays), scaledRewards, { critic: { strength: true } }],
-  lossOptions: returnsObjective.schema,
+  lossOptions: returnsOptions,
   settings: { data: 'demonstrations' },
 });
