@@ -37,6 +37,7 @@ await build({
     'bench/engine/pretrained-size.ts',
     'bench/memory-loop.ts',
     'bench/size.ts',
+    'bench/soak/collecting.ts',
     'bench/soak/disturbance.ts',
     'bench/soak/strangers.ts',
     'bench/view-cost-child.ts',

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const root = join(import.meta.dirname, '..', '..');
 const commandLine = join(root, 'src', 'cli', 'main.js');
 const disturbance = join(import.meta.dirname, 'disturbance.js');
+const collecting = join(import.meta.dirname, 'collecting.js');
 
 /** Enough for the message at the end of a process. */
 const KEPT_OUTPUT = 20_000;
@@ -50,6 +51,11 @@ export class Child {
   ): Child {
     const loads = disturbed === undefined ? [] : ['--import', disturbance];
     return new Child([...loads, commandLine, ...line], folder, disturbed ?? {});
+  }
+
+  /** `turnwise LINE`, which keeps no garbage: to be weighed. */
+  static collected(line: readonly string[], folder: string): Child {
+    return new Child(['--expose-gc', '--import', collecting, commandLine, ...line], folder, {});
   }
 
   /** A module of this folder. */

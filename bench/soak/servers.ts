@@ -10,10 +10,7 @@ import { type Growth, growthOf } from './growth.ts';
 
 /** Weighings of a server that has settled. */
 const WEIGHINGS = 200;
-/**
- * Requests before the first weighing, in multiples of those that are weighed. The heap takes what it needs in the first tens of
- * thousands, and then stands still: its snapshots are equal long before the process is.
- */
+/** Requests before the first weighing, in multiples of those that are weighed: code is compiled, caches fill. */
 const SETTLING = 2;
 
 interface Soaked extends Growth {
@@ -32,7 +29,7 @@ export async function soakServers(folder: string, run: string, requests: number)
 
 /** Episodes of eight steps, opened and closed. */
 async function soakEnvironments(folder: string, requests: number): Promise<Soaked> {
-  const child = Child.turnwise(['env', 'serve', 'maze', '--port', '0', '--json'], folder);
+  const child = Child.collected(['env', 'serve', 'maze', '--port', '0', '--json'], folder);
   const [, address] = await child.says(/"turnwise":"turnwise:([^"]+)"/);
   return await soak(child, requests, async (round) => {
     const { session } = await post(`${address}/v1/sessions`, { index: round % 25, seed: round });
@@ -44,7 +41,7 @@ async function soakEnvironments(folder: string, requests: number): Promise<Soake
 
 /** Conversations of eight calls, opened and closed with a reward. */
 async function soakGateway(folder: string, run: string, requests: number): Promise<Soaked> {
-  const child = Child.turnwise(['gateway', run, '--port', '0', '--threads', '1'], folder);
+  const child = Child.collected(['gateway', run, '--port', '0', '--threads', '1'], folder);
   const [, address, key] = await child.says(/Listening at (\S+)\s+key\s+(\S+)/);
   const question = { role: 'user', content: 'who is the manager of eva' };
   return await soak(child, requests, async () => {
@@ -62,7 +59,7 @@ async function soakGateway(folder: string, run: string, requests: number): Promi
 
 /** Steps of training; sessions come and go, as those of many clients do. */
 async function soakTinker(folder: string, requests: number): Promise<Soaked> {
-  const child = Child.turnwise(['serve', '--port', '0', '--threads', '1'], folder);
+  const child = Child.collected(['serve', '--port', '0', '--threads', '1'], folder);
   const [, address] = await child.says(/ at (http\S+)/);
   const [, key] = await child.says(/Key: (\S+)/);
   return await soak(child, requests, async (round, weigh) => {

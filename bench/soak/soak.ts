@@ -8,7 +8,6 @@ import { soakServers } from './servers.ts';
 import { soakTraining } from './training.ts';
 
 const MINUTES = 10;
-/** The heap of a server grows over the first thousands, and is collected then: fewer say little. */
 const REQUESTS = 10_000;
 
 /** All parts, or those named; 10 minutes of training, or as many as are asked for, and 10,000 requests a server. */

@@ -19,7 +19,7 @@ export async function soakTraining(folder: string, minutes: number): Promise<obj
     ...['steps=1000000', 'evaluation.every=50', 'evaluation.tasks=20', 'evaluation.finalTasks=20'],
   ];
   const sets = settings.flatMap((one) => ['--set', one]);
-  const child = Child.turnwise(['train', agent, '--name', 'soaked', ...sets], folder);
+  const child = Child.collected(['train', agent, '--name', 'soaked', ...sets], folder);
   // The minutes begin with the first step: imitation comes before it.
   if (!(await afterSteps(1, folder, 'soaked', child)))
     throw new Error(`soaked ended at once:\n${child.output}`);
