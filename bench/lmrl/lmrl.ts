@@ -13,7 +13,7 @@ import { measurePlayer } from '../../src/env/play.ts';
 import { mixedRows, parsePlayers, returnStatistics } from '../../src/run/data/mixed-play.ts';
 import { createWorld, findEnvironment } from '../../src/run/load/environments.ts';
 import { lmrlPage } from './page.ts';
-import { type LmrlTask, METHODS, type Method, RUNS, TASKS, valueSettings } from './tasks.ts';
+import { type LmrlTask, longSettings, METHODS, type Method, RUNS, TASKS, valueSettings } from './tasks.ts';
 
 const repository = new URL('../../../', import.meta.url).pathname;
 const results = join(repository, 'bench/lmrl/results');
@@ -143,13 +143,12 @@ async function run(
 ): Promise<Cell> {
   const { recipe, set } = RUNS[method];
   const options = (task.set ?? []).map((one) => `environment.${one}`);
-  const evaluation = task.evaluated === undefined ? [] : [`evaluation.finalTasks=${task.evaluated}`];
   const values = method === 'mc-returns' || method === 'ilql' ? valueSettings(task) : [];
   const settings = [
     `seed=${SEED}`,
     'threads=1',
     'evaluation.every=0',
-    ...evaluation,
+    ...longSettings(task, method),
     ...options,
     ...set,
     ...values,

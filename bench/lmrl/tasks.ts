@@ -10,8 +10,8 @@ export interface LmrlTask {
   readonly title: string;
   readonly environment: string;
   readonly set?: readonly string[];
-  /** Episodes of an evaluation, where the usual 500 would take most of the run. */
-  readonly evaluated?: number;
+  /** Of episodes as long as games of chess: fewer in an evaluation, and in a batch, which has as many turns as elsewhere. */
+  readonly long?: { readonly evaluated: number; readonly batch: number };
   /** As `turnwise data play --players` reads them. */
   readonly players: string;
   /** The return of an agent that does nothing right. */
@@ -76,8 +76,7 @@ export const TASKS: readonly LmrlTask[] = [
     name: 'chess',
     title: 'Chess',
     environment: 'chess',
-    // A game has some fifty turns.
-    evaluated: 100,
+    long: { evaluated: 100, batch: 8 },
     players: 'expert,expert~0.3=2,beginner=2',
     least: -1,
     paper: paper(47.2, 42.9, 46.5, 47.3, 48.0),
@@ -127,6 +126,14 @@ export const RUNS: Readonly<Record<Method, { readonly recipe: string; readonly s
   // The offline variant of its paper: `archer` itself learns from what it plays.
   archer: { recipe: 'archer-iql', set: ['steps=30'] },
 };
+
+export const longSettings = ({ long }: LmrlTask, method: Method): readonly string[] =>
+  long === undefined
+    ? []
+    : [
+        `evaluation.finalTasks=${long.evaluated}`,
+        `${method === 'ppo' ? 'rollout.tasks' : 'replay.batch'}=${long.batch}`,
+      ];
 
 /** Returns of tens are scaled to a few units, which values learn sooner. */
 export const valueSettings = ({ least }: LmrlTask): readonly string[] =>
