@@ -1,15 +1,20 @@
 import { expect, test } from 'vitest';
+import type { Json } from '../../src/core/json/json.ts';
 import { Rng } from '../../src/core/rng.ts';
 import { madeKey, playedEpisode } from '../../src/core/testing/made-episodes.ts';
 import { parseRollouts } from '../../src/credit/report/node/read-rollouts.ts';
 import { AGENT } from '../../src/env/session.ts';
+import type { World } from '../../src/env/world.ts';
 import { finalAnswer } from './cory/final-answer.ts';
 import { shakyTools } from './horizon/grpo-roc/shaky-tools.ts';
 import { ownTurns } from './horizon/own-turns.ts';
+import { post } from './horizon/parcels/post.ts';
 import { rightTotals } from './horizon/score/right-totals.ts';
 import { twoAnswers } from './horizon/score/two-answers.ts';
+import { warehouse } from './horizon/tools/warehouse.ts';
 import { paidAttempts } from './horizon/ufo/paid-attempts.ts';
 import { threeAttempts } from './horizon/ufo/three-attempts.ts';
+import { countdownUnits } from './horizon/units/units.ts';
 import { pooled } from './self-play/pooled.ts';
 import { roleMeans } from './self-play/role-means.ts';
 import { improvementDealt } from './waltzrl/improvement-dealt.ts';
@@ -164,4 +169,49 @@ test('right totals: both attempts are paid by their share, or the second one', (
     [1, 0.5],
   ]);
   expect(rewards({ attempts: 'second' }).map(([, reward]) => reward)).toEqual([0, 0, 0, 0.5, 0.5]);
+});
+
+/** The expert plays a task; what it did, and how its last step ended. */
+async function played(world: World, task: Json) {
+  const session = await world.open(task, Rng.of('played'));
+  const actions: string[] = [];
+  for (;;) {
+    const action = (await world.script!(session, 'expert', Rng.of('expert', actions.length)))!;
+    actions.push(action);
+    const step = await session.step(action, signal);
+    if (!step.done) continue;
+    await session.close();
+    return { actions, step };
+  }
+}
+
+test.each([
+  ['a warehouse', warehouse.create(warehouse.options.parse({})), 400, 3],
+  ['a post office', post.create(post.options.parse({})), 56, 2],
+])('%s: the expert calls what a task needs', async (_, world, size, turns) => {
+  const tasks = world.tasks('train');
+  expect(world.tasks('train').size + world.tasks('validation').size + world.tasks('test').size).toBe(size);
+  for (const index of [0, 1, 2]) {
+    const { actions, step } = await played(world, tasks.at(index));
+    expect(actions).toHaveLength(turns);
+    expect(step.success).toEqual({ [AGENT]: true });
+  }
+});
+
+test('countdown in units: the same expression twice ends it, and units are what is paid', async () => {
+  const world = countdownUnits.create(countdownUnits.options.parse({ count: 2 }));
+  const task = world.tasks('train').at(0);
+  const { actions, step } = await played(world, task);
+  expect(step).toMatchObject({ success: { [AGENT]: true }, rewards: { [AGENT]: (6 - actions.length) / 5 } });
+  expect(actions.at(-1)).toBe(actions.at(-2));
+
+  const session = await world.open(task, Rng.of('units'));
+  const right = actions.at(-1)!;
+  const wrong = right.split(' ').reverse().join(' - ');
+  const steps = [];
+  for (const action of [wrong, right, wrong, right, wrong, right])
+    steps.push(await session.step(action, signal));
+  expect(steps.map(({ done }) => done)).toEqual([false, false, false, false, false, true]);
+  expect(steps.at(-1)).toMatchObject({ success: { [AGENT]: true }, rewards: { [AGENT]: 0 } });
+  await session.close();
 });

@@ -77,6 +77,21 @@ test('nothing is said of a policy that never acted', async () => {
   expect(await nothing).toBeUndefined();
 });
 
+test.each([
+  ['', '--set context=latest'],
+  ['./SmolLM2', '--set chat.contextLength=TOKENS'],
+])(
+  'episodes that outgrow the context of "%s" are offered what that model takes',
+  async (pretrained, first) => {
+    const config = trainConfigSchema.parse({ model: { pretrained } });
+    const groups = roleGroups([madeGroup(playedEpisode(0, [{ transition: { valid: true } }]))]);
+    const found = await diagnose(groups, { 'stop/context-overflow': 1 }, undefined, config, async () => ({
+      free: 'because',
+    }));
+    expect(found!.next.filter((one) => one.includes('ontext'))[0]).toBe(first);
+  },
+);
+
 describe('most turns are invalid', () => {
   const groups = roleGroups([madeGroup(playedEpisode(0, [{ transition: { valid: false } }]))]);
   const found = (choices: boolean, legal: ActChoices) =>

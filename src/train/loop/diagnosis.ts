@@ -79,7 +79,7 @@ export async function diagnose(
   const next = [
     ...(isInvalid ? forInvalid(config, legal) : []),
     ...(found.silentShare >= LIMITS.silent && !isSolved ? forSilence(config) : []),
-    ...(found.overflowShare >= LIMITS.cut ? ['--set chat.contextLength=TOKENS or --set context=latest'] : []),
+    ...(found.overflowShare >= LIMITS.cut ? forOverflow(config) : []),
     ...(found.cutShare >= LIMITS.cut ? forCuts(config) : []),
     ...(found.entropy < LIMITS.entropy && !isSolved ? ['--set rollout.temperature=1.2'] : []),
   ];
@@ -165,6 +165,11 @@ function forSilence({ rollout, credit }: TrainConfig): string[] {
 function forCuts({ chat, model }: TrainConfig): string[] {
   if (model.pretrained === '') return [];
   return [`--set chat.maxTurnTokens=${chat.maxTurnTokens === 0 ? 256 : 2 * chat.maxTurnTokens}`];
+}
+
+/** The context of a small model follows from its demonstrations. */
+function forOverflow({ model }: TrainConfig): string[] {
+  return [...(model.pretrained === '' ? [] : ['--set chat.contextLength=TOKENS']), '--set context=latest'];
 }
 
 /** Different ones, shortened. */
