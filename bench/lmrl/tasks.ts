@@ -76,7 +76,7 @@ export const TASKS: readonly LmrlTask[] = [
     name: 'chess',
     title: 'Chess',
     environment: 'chess',
-    long: { evaluated: 100, batch: 8 },
+    long: { evaluated: 100, batch: 4 },
     players: 'expert,expert~0.3=2,beginner=2',
     least: -1,
     paper: paper(47.2, 42.9, 46.5, 47.3, 48.0),
