@@ -50,6 +50,9 @@ test('what went against a paper is not recommended, or the row says what was fou
   expect(found.get('self-play')).toContain('in Kuhn poker gained nothing over one for both');
   const [selfPlay] = judgeClaims('bench/claims/self-play.json');
   expect(selfPlay?.judgement.verdict).toBe('of our implementation only');
+  expect(found.get('cory')).toContain('gained nothing over paying each its own');
+  const [cory] = judgeClaims('bench/claims/cory.json');
+  expect(cory?.judgement.verdict).toBe('of our implementation only');
   const [{ judgement, parts } = {}] = judgeClaims('bench/claims/refuel.json');
   expect(judgement?.verdict).toBe('refuted');
   expect(parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);

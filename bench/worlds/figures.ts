@@ -41,7 +41,7 @@ export function figuresPage(
 
 - **Players**: success, then mean return, of the random player, the beginner and the expert over the first 100 test tasks. With several roles each plays against itself,
   and the figures are those of the first role.
-- **Learned**: mean success of the seeds after imitation and after training.
+- **Learned**: mean success of the seeds after imitation and after training. A star: with the settings that [the learning run](learned-worlds.md) names, such as an opponent.
 - **Steps a second** of processor time on one core, through a session as a run plays it, with what the agent reads next; opening an episode is not counted. *Of nothing*
   is that over the steps of a reducer that does nothing. The last column names Python originals with their steps a second, and how many times as fast this package is.
   All episodes are random ones, played again from their seeds. Both sides take turns, three times ${SECONDS_TEXT}; ratios are medians of the pairs.
@@ -69,8 +69,9 @@ function row(
     const means = scripted[player];
     return means === undefined ? '–' : `${short(means.success)}, ${short(means.outcome)}`;
   });
-  const seeds =
-    learned.find((result) => result.environment === environment && result.given.length === 0)?.seeds ?? [];
+  // As it is shipped, where that is stored; else with an opponent, say.
+  const own = learned.filter((result) => result.environment === environment && result.seeds.length > 0);
+  const { seeds = [], given = [] } = own.sort((a, b) => a.given.length - b.given.length)[0] ?? {};
   const mean = (when: 'before' | 'after'): string =>
     short(seeds.reduce((sum, seed) => sum + seed[when].success, 0) / seeds.length);
   return `| ${[
@@ -79,7 +80,9 @@ function row(
     testTasks === null ? 'endless' : String(testTasks),
     oracles.get(environment) ?? '–',
     players.join('; '),
-    seeds.length === 0 ? 'not stored' : `${mean('before')} → ${mean('after')}, ${seeds.length} seeds`,
+    seeds.length === 0
+      ? 'not stored'
+      : `${mean('before')} → ${mean('after')}, ${seeds.length === 1 ? '1 seed' : `${seeds.length} seeds`}${given.length === 0 ? '' : ' *'}`,
     thousands(stepsPerSecond),
     String(ofNothing),
     originals.map(told).join('; ') || '–',

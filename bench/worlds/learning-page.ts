@@ -3,7 +3,8 @@
 import type { LearningResult, Score, SeedResult } from './learning.ts';
 
 export function learningPage(results: readonly LearningResult[]): string {
-  const learned = results.filter((result) => result.seeds.length > 0 && result.seeds.every(isApart));
+  const several = results.filter(({ seeds, failed }) => seeds.length + failed.length >= 3);
+  const learned = several.filter(({ seeds, failed }) => failed.length === 0 && seeds.every(isApart));
   const heldOut = learned.filter(({ testTasks }) => testTasks === 'held-out');
   const environments = (of: readonly LearningResult[]): number =>
     new Set(of.map(({ environment }) => environment)).size;
@@ -15,7 +16,7 @@ that of 500 episodes on test tasks, sampled at temperature 1, with Wilson interv
 apart, and in no other. A seed has **learned** where the interval at the end lies above the one after imitation. Scripted players play the first 200 test tasks,
 every seat by the same one.
 
-In ${environments(learned)} of ${environments(results)} environments every seed learned, in ${environments(heldOut)} of them on tasks that training never saw.
+In ${environments(learned)} of ${environments(several)} environments with three seeds every seed learned, in ${environments(heldOut)} of them on tasks that training never saw.
 
 | environment | roles | random, beginner, expert | after imitation → at the end, seed by seed | learned | steps, seconds |
 | --- | --- | --- | --- | --- | --- |
