@@ -37,7 +37,12 @@ export async function prepareClaim(
   const study = prepareStudy({
     worlds: await Promise.all(claim.worlds.map(({ name }) => findEnvironment(name))),
     ...(await namedIn(
-      [`evaluation.finalTasks=${claim.evaluationEpisodes}`, ...assignmentsOf(claim.settings)],
+      // Claims are about sampled play.
+      [
+        'evaluation.greedy=false',
+        `evaluation.finalTasks=${claim.evaluationEpisodes}`,
+        ...assignmentsOf(claim.settings),
+      ],
       await claimArms(claim),
     )),
     budget: claim.budget,

@@ -5,8 +5,7 @@ import { taskOf } from '../env/tasks/split.ts';
 import { evaluate } from '../eval/evaluate.ts';
 import { collectGroups } from '../rollout/collect.ts';
 import { playOptions } from '../train/kit/learner.ts';
-import type { Evaluations } from '../train/loop/evaluations.ts';
-import type { RunEvent, RunSummary } from '../train/loop/events.ts';
+import type { Evaluations, RunEvent, RunSummary } from '../train/loop/events.ts';
 import { type ExportKind, exportModel } from './export-model.ts';
 import type { WorldRequest } from './load/run-world.ts';
 import { type OpenedCheckpoint, openCheckpoint } from './open-checkpoint.ts';
@@ -50,7 +49,7 @@ export interface Run {
   /** Stop after the step under way, with a checkpoint. `resume` goes on. */
   stop(): void;
   /** Play test tasks, sampled and greedy. */
-  evaluate(options?: EvaluateOptions): Promise<Evaluations>;
+  evaluate(options?: EvaluateOptions): Promise<Required<Evaluations>>;
   /** Play the task of this number, counted from 0. */
   play(task: number, options?: PlayOptions): Promise<Episode>;
   /** Write the model to a folder that does not exist yet, for peft (`adapter`) or transformers (`merged`). */
@@ -82,7 +81,7 @@ export class OpenRun implements Run {
     this.#parts.stop();
   }
 
-  evaluate({ tasks = 500, split = 'test', step }: EvaluateOptions = {}): Promise<Evaluations> {
+  evaluate({ tasks = 500, split = 'test', step }: EvaluateOptions = {}): Promise<Required<Evaluations>> {
     return this.#withCheckpoint(step, async (learner, signal) => {
       const played = async (temperature: number) => {
         const sampling = { temperature, topP: 1, topK: 0 };

@@ -9,7 +9,7 @@ import { type Chart, type ChartLine, drawChart, lookOf, type Scales, scalesOf } 
 export interface CurvePoint {
   readonly step: number;
   readonly sampled: EvaluationResult;
-  readonly greedy: EvaluationResult;
+  readonly greedy?: EvaluationResult;
 }
 
 export interface Curve {
@@ -57,7 +57,10 @@ function evaluationPanel(
         interval: interval(sampled),
       })),
     },
-    other: { label: 'greedy', points: points.map(({ step, greedy }) => ({ step, value: value(greedy) })) },
+    other: {
+      label: 'greedy',
+      points: points.flatMap(({ step, greedy }) => (greedy ? [{ step, value: value(greedy) }] : [])),
+    },
     start: 'warm start',
   };
 }
@@ -135,7 +138,7 @@ function drawPanel(panel: Panel, top: number): string {
     },
     yTicks: niceTicks(Math.min(...values), Math.max(...values), 5),
     lines: [
-      lineOf(other, { look: lookOf(1), kind: 'other' }),
+      ...(other.points.length > 0 ? [lineOf(other, { look: lookOf(1), kind: 'other' })] : []),
       lineOf(main, { look: lookOf(0), ...(main.points.length <= 40 && { dots: 'all' }) }),
     ],
   };

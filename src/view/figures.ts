@@ -76,11 +76,13 @@ function evaluated(
   last: EvaluationPoint | undefined,
 ): Figure {
   if (!last) return { name, value: '—', note: 'not evaluated yet' };
-  const { success, successInterval } = last[how];
+  const played = last[how];
+  if (!played) return { name, value: '—', note: 'not played' };
+  const { success, successInterval } = played;
   const interval = successInterval.map((bound) => share(bound)).join('–');
   return {
     name,
     value: share(success, 3),
-    note: first && first !== last ? `${share(first[how].success, 3)} before · ${interval}` : interval,
+    note: first?.[how] && first !== last ? `${share(first[how].success, 3)} before · ${interval}` : interval,
   };
 }

@@ -12,7 +12,7 @@ export interface EvaluationPoint {
   readonly step: number;
   readonly label: 'before' | 'during' | 'after';
   readonly sampled: EvaluationResult;
-  readonly greedy: EvaluationResult;
+  readonly greedy?: EvaluationResult;
   readonly spent: Spend;
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -112,7 +112,8 @@ export function withEvent(history: History, event: TimedEvent): History {
       return { ...timed, step: event.step, steps: event.steps, spent: event.spent };
     case 'evaluation': {
       const { step, label, sampled, greedy, spent } = event;
-      return { ...timed, evaluations: [...timed.evaluations, { step, label, sampled, greedy, spent, time }] };
+      const point = { step, label, sampled, ...(greedy && { greedy }), spent, time };
+      return { ...timed, evaluations: [...timed.evaluations, point] };
     }
     case 'warning': {
       const { code, message } = event;

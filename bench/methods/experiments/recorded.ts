@@ -49,6 +49,6 @@ export const recorded: Experiment = defineExperiment({
         ...settings,
       },
     });
-    return { figures: { final: summary.after.sampled.success, greedy: summary.after.greedy.success } };
+    return { figures: { final: summary.after.sampled.success, greedy: summary.after.greedy!.success } };
   },
 });

@@ -56,7 +56,7 @@ export function Curve() {
                 <th scope="row">{step}</th>
                 <td>{share(sampled.success, 3)}</td>
                 <td>{sampled.successInterval.map((bound) => share(bound, 3)).join('–')}</td>
-                <td>{share(greedy.success, 3)}</td>
+                <td>{greedy ? share(greedy.success, 3) : '–'}</td>
               </tr>
             ))}
           </tbody>

@@ -1,8 +1,7 @@
 /** The run of this tab as the page sees it: signals that its worker's messages set. */
 
 import { computed, signal } from '@preact/signals';
-import type { Evaluations } from '../../train/loop/evaluations.ts';
-import type { Phase, RunEvent } from '../../train/loop/events.ts';
+import type { Evaluations, Phase, RunEvent } from '../../train/loop/events.ts';
 import { answerWith } from '../../view/page/data/bundle.ts';
 import type { Problem } from '../../view/shapes.ts';
 import type { Ask, FromWorker, ListedEpisodes, StartRequest, ToWorker } from './messages.ts';

@@ -24,6 +24,20 @@ describe('summaryText', () => {
     expect(text).toMatch(/ {2}time {8}2m 43s since step 1 \(.*\); acting and learning [\dms. ]+ in all\n/);
   });
 
+  it('says nothing of greedy play where there was none', () => {
+    const sampledAlone = exampleEvents().map((event) => {
+      if (event.type !== 'evaluation') return event;
+      const { greedy: _, ...rest } = event;
+      return rest;
+    });
+    const history = runHistory(timed(sampledAlone));
+    const text = summaryText({ run: 'lake', root: 'runs', history }, { columns: 200, colour: false });
+    expect(text).toContain('sampled, after');
+    expect(text).not.toContain('greedy');
+    const curve = { title: 'lake', subtitle: '', tasks: 'held-out tasks', points: history.evaluations };
+    expect(curveSvg(curve)).not.toContain('greedy');
+  });
+
   it('says what was learned, and shows it', () => {
     const text = summaryText(
       {

@@ -11,7 +11,7 @@ import { type Column, table } from '../../show/table.ts';
 import { onWhichTasks, taskNoun } from '../../show/task-words.ts';
 import type { RunWorld } from '../../store/run-file.ts';
 import { commandIn } from '../../store/runs.ts';
-import type { EvaluationResult, Metrics, RunSummary } from '../../train/loop/events.ts';
+import type { EvaluationResult, Evaluations, Metrics } from '../../train/loop/events.ts';
 
 export interface SummaryInput {
   readonly run: string;
@@ -97,9 +97,9 @@ const learnedIn = (metrics: Metrics): boolean =>
 /** Metrics of the environment before and after, sampled and greedy. */
 function environmentFigures({ before, after, evaluations }: RunHistory, paint: Paint): string[] {
   const last = after ?? (evaluations.at(-1) === before ? undefined : evaluations.at(-1));
-  const ways = (label: string, { sampled, greedy }: Pick<RunSummary['before'], 'sampled' | 'greedy'>) => [
+  const ways = (label: string, { sampled, greedy }: Evaluations) => [
     { ...sampled, label: `sampled, ${label}` },
-    { ...greedy, label: `greedy, ${label}` },
+    ...(greedy ? [{ ...greedy, label: `greedy, ${label}` }] : []),
   ];
   const measured = [...(before ? ways('before', before) : []), ...(last ? ways('after', last) : [])];
   return environmentMetricLines(measured, paint);
@@ -118,8 +118,8 @@ function results({ before, after, evaluations }: RunHistory, paint: Paint): stri
   const rows = [
     row('sampled, before', before.sampled),
     ...(last ? [row('sampled, after', last.sampled)] : []),
-    row('greedy, before', before.greedy),
-    ...(last ? [row('greedy, after', last.greedy)] : []),
+    ...(before.greedy ? [row('greedy, before', before.greedy)] : []),
+    ...(last?.greedy ? [row('greedy, after', last.greedy)] : []),
   ];
   const columns: Column[] = [
     { title: '' },
@@ -166,6 +166,9 @@ function curve(history: RunHistory, { columns, colour }: Screen): string[] {
   const value = (result: EvaluationResult): number => (byReturn ? result.return : result.success);
   const name = byReturn ? 'return' : 'success';
   const returns = evaluations.map(({ sampled }) => sampled.return);
+  const greedily = evaluations.flatMap(({ step, greedy }) =>
+    greedy ? [[step, value(greedy)] as const] : [],
+  );
   const chart = plot(
     [
       {
@@ -175,13 +178,9 @@ function curve(history: RunHistory, { columns, colour }: Screen): string[] {
         colour: 'green',
         points: evaluations.map(({ step, sampled }) => [step, value(sampled)] as const),
       },
-      {
-        label: 'greedy',
-        marker: '○',
-        line: false,
-        colour: 'magenta',
-        points: evaluations.map(({ step, greedy }) => [step, value(greedy)] as const),
-      },
+      ...(greedily.length > 0
+        ? [{ label: 'greedy', marker: '○', line: false, colour: 'magenta', points: greedily } as const]
+        : []),
     ],
     { ...frame, yRange: byReturn ? [Math.min(...returns), Math.max(...returns)] : [0, 1] },
     painter(colour),

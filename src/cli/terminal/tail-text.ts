@@ -93,7 +93,7 @@ export function eventLine(event: TimedEvent): string | undefined {
     case 'evaluation': {
       const { sampled, greedy, label, step } = event;
       const [low, high] = sampled.successInterval;
-      return `${time}  evaluation ${label}, step ${step}  success ${share(sampled.success)} (${share(low)}–${share(high)})  greedy ${share(greedy.success)}`;
+      return `${time}  evaluation ${label}, step ${step}  success ${share(sampled.success)} (${share(low)}–${share(high)})${greedy ? `  greedy ${share(greedy.success)}` : ''}`;
     }
     case 'warning':
       return `${time}  warning ${visible(event.code)}: ${visible(event.message)}`;

@@ -220,7 +220,7 @@ function evaluationLine(
   label: 'before' | 'during' | 'after',
   step: number,
   sampled: EvaluationResult,
-  greedy: EvaluationResult,
+  greedy: EvaluationResult | undefined,
   paint: Paint,
 ): string {
   const when = label === 'before' ? 'warm start' : `step ${step}`;
@@ -228,7 +228,7 @@ function evaluationLine(
     Math.abs(sampled.return - sampled.success) < 1e-6 ? '' : `, return ${formatScore(sampled.return)}`;
   const { successOfAll } = sampled;
   const ofAll = successOfAll === undefined ? '' : ` (${formatScore(successOfAll)} of all)`;
-  return `${when.padEnd(12)}success ${paint('green', formatInterval(sampled.success, sampled.successInterval))}${ofAll}${worth}${paint('dim', `, greedy ${formatScore(greedy.success)}`)}`;
+  return `${when.padEnd(12)}success ${paint('green', formatInterval(sampled.success, sampled.successInterval))}${ofAll}${worth}${greedy === undefined ? '' : paint('dim', `, greedy ${formatScore(greedy.success)}`)}`;
 }
 
 const lineEveryMs = 3000;

@@ -8,7 +8,7 @@ import type { World } from '../../env/world.ts';
 import { taggedText, writtenBy } from '../../model/chat/renderer.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
 import type { Learner } from '../../train/kit/learner.ts';
-import type { Evaluations } from '../../train/loop/evaluations.ts';
+import type { Evaluations } from '../../train/loop/events.ts';
 import type { Beginning } from '../../train/loop/loop.ts';
 import { playsWith } from '../../train/recipes/recipe.ts';
 import { tokenizerOfCard } from '../model/tokenizer-hash.ts';

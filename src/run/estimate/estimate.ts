@@ -12,8 +12,6 @@ import { type Workload, workloadOf } from './workload.ts';
 const EVALUATION_SHARE = 0.1;
 /** Fewer tasks say nothing, and more are not asked for by default. */
 const TASKS = { least: 8, most: 64 } as const;
-/** Every evaluation plays its tasks sampled and greedily. */
-const WAYS = 2;
 
 /** Seconds of one step, by what takes them. */
 export interface StepSeconds {
@@ -93,7 +91,8 @@ function evaluatedEpisodes(
   config: Pick<TrainConfig, 'evaluation' | 'steps' | 'clone'>,
   { tasks, finalTasks }: EstimateEvent['evaluation'],
 ): number {
-  return WAYS * (2 * finalTasks + during(config) * tasks);
+  const ways = config.evaluation.greedy ? 2 : 1;
+  return ways * (2 * finalTasks + during(config) * tasks);
 }
 
 /** Tasks of evaluations: as they are set, or as many as fit. */

@@ -23,7 +23,7 @@ const config = {
   model: { pretrained: '' },
   clone: { demonstrations: 20, steps: 5 },
   rollout: { tasks: 4, group: 2, maxTurns: 0 },
-  evaluation: { every: 5, tasks: 3, finalTasks: 6 },
+  evaluation: { every: 5, tasks: 3, finalTasks: 6, greedy: true },
 } as unknown as TrainConfig;
 
 test('scripts cost nothing, and nothing is said of them', () => {

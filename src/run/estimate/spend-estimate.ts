@@ -25,10 +25,11 @@ export function askedElsewhere(
 /** Episodes that a run plays at most: demonstrations, steps, and evaluations, sampled and greedy. */
 function mostEpisodes({ steps, clone, model, rollout, evaluation }: TrainConfig, done: number): number {
   const { every, tasks, finalTasks } = evaluation;
+  const ways = evaluation.greedy ? 2 : 1;
   const shown = model.pretrained === '' || clone.steps > 0 ? clone.demonstrations : 0;
-  const before = done === 0 ? shown + 2 * finalTasks : 0;
+  const before = done === 0 ? shown + ways * finalTasks : 0;
   const during = every === 0 ? 0 : Math.floor(steps / every) - Math.floor(done / every);
-  return before + (steps - done) * rollout.tasks * rollout.group + 2 * (during * tasks + finalTasks);
+  return before + (steps - done) * rollout.tasks * rollout.group + ways * (during * tasks + finalTasks);
 }
 
 /**

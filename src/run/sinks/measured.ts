@@ -23,7 +23,10 @@ export function measuredIn(event: TimedEvent): Measured | undefined {
         kind: 'evaluation',
         step: event.step,
         time,
-        metrics: { ...figuresOf('sampled', event.sampled), ...figuresOf('greedy', event.greedy) },
+        metrics: {
+          ...figuresOf('sampled', event.sampled),
+          ...(event.greedy && figuresOf('greedy', event.greedy)),
+        },
       };
     default:
       return undefined;

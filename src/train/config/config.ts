@@ -38,6 +38,10 @@ const evaluation = z.strictObject({
     .min(0)
     .default(500)
     .describe('Tasks of the evaluations before and after; 0 as for the others'),
+  greedy: z
+    .boolean()
+    .default(true)
+    .describe('Play the tasks greedily, too, which takes as long as at temperature 1'),
   constrained: z
     .boolean()
     .default(false)

@@ -3,15 +3,9 @@
 import type { Group } from '../../core/episode.ts';
 import { evaluate } from '../../eval/evaluate.ts';
 import { type Learner, playOptions } from '../kit/learner.ts';
-import type { EvaluationMoment, EvaluationResult, Phase, Spend, StoredEvent } from './events.ts';
+import type { EvaluationMoment, Evaluations, Phase, Spend, StoredEvent } from './events.ts';
 import type { RunIo } from './loop.ts';
 import type { OwnProbe } from './probe.ts';
-
-/** At temperature 1 and greedily. */
-export interface Evaluations {
-  readonly sampled: EvaluationResult;
-  readonly greedy: EvaluationResult;
-}
 
 /** The episodes of an evaluation. */
 export interface Played {
@@ -19,8 +13,8 @@ export interface Played {
   readonly greedy: readonly Group[];
 }
 
-/** Play held-out tasks at temperature 1 and greedily, and keep the episodes. `event` tells of it. */
-export async function evaluateBoth(
+/** Play held-out tasks at temperature 1, and greedily if that is set, and keep the episodes. `event` tells of it. */
+export async function evaluateHeldOut(
   learner: Learner,
   label: 'before' | 'during' | 'after',
   step: number,
@@ -44,9 +38,9 @@ export async function evaluateBoth(
     });
   };
   const sampled = await play(1);
-  const greedy = await play(0);
-  await io.evaluation(step, { sampled: sampled.groups, greedy: greedy.groups });
-  const result = { sampled: sampled.result, greedy: greedy.result };
+  const greedy = evaluation.greedy ? await play(0) : undefined;
+  await io.evaluation(step, { sampled: sampled.groups, greedy: greedy?.groups ?? [] });
+  const result = { sampled: sampled.result, ...(greedy && { greedy: greedy.result }) };
   return { result, event: { type: 'evaluation', step, label, ...result, spent } };
 }
 
@@ -57,7 +51,7 @@ export function evaluationProbe(learner: Learner, io: RunIo): OwnProbe {
     every: learner.config.evaluation.every,
     run: async (_, { step, last, spent }) => {
       if (last) return {};
-      const { event } = await evaluateBoth(learner, 'during', step, spent, io);
+      const { event } = await evaluateHeldOut(learner, 'during', step, spent, io);
       return { events: [event] };
     },
   };

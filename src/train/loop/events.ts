@@ -24,9 +24,15 @@ export interface Spend {
 
 export type Phase = 'demonstrate' | 'clone' | 'evaluate' | 'train' | 'finish';
 
+/** At temperature 1, and greedily unless `evaluation.greedy` is off. */
+export interface Evaluations {
+  readonly sampled: EvaluationResult;
+  readonly greedy?: EvaluationResult;
+}
+
 export interface RunSummary {
-  readonly before: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult };
-  readonly after: { readonly sampled: EvaluationResult; readonly greedy: EvaluationResult };
+  readonly before: Evaluations;
+  readonly after: Evaluations;
   readonly steps: number;
   /** Tokens sampled by the policy, trained on, read and sampled, and scored. */
   readonly tokens: {
@@ -144,7 +150,7 @@ export type StoredEvent =
       readonly step: number;
       readonly label: 'before' | 'during' | 'after';
       readonly sampled: EvaluationResult;
-      readonly greedy: EvaluationResult;
+      readonly greedy?: EvaluationResult;
       readonly spent: Spend;
     }
   | {

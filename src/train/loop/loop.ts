@@ -19,14 +19,8 @@ import { brake } from './brake.ts';
 import { plannedSteps, spentShare } from './budget.ts';
 import { clone, type ToImitate } from './clone.ts';
 import { diagnosisWarning, legalActs } from './diagnosis.ts';
-import {
-  type Evaluations,
-  evaluateBoth,
-  evaluationProbe,
-  type Played,
-  reportEpisodes,
-} from './evaluations.ts';
-import type { Metrics, ProgressEvent, RunSummary, Spend, StoredEvent } from './events.ts';
+import { evaluateHeldOut, evaluationProbe, type Played, reportEpisodes } from './evaluations.ts';
+import type { Evaluations, Metrics, ProgressEvent, RunSummary, Spend, StoredEvent } from './events.ts';
 import { joinParts, type LearnedPart } from './learn-parts.ts';
 import { creditStates, learnPlayers } from './learn-players.ts';
 import { initialMemory, type Memory } from './learn-step.ts';
@@ -89,7 +83,7 @@ export async function train(
   };
   const measure = (label: 'before' | 'after', step: number) =>
     timed('evaluate', async () => {
-      const { result, event } = await evaluateBoth(learner, label, step, spent(), io);
+      const { result, event } = await evaluateHeldOut(learner, label, step, spent(), io);
       io.event(event);
       return result;
     });

@@ -3,7 +3,7 @@
 import { mean } from '../../core/statistics.ts';
 import type { TrainConfig } from '../config/config.ts';
 import { type Condition, EVALUATED, type StageEnds, stageOf } from '../config/stages.ts';
-import type { Metrics, StoredEvent } from './events.ts';
+import type { EvaluationResult, Metrics, StoredEvent } from './events.ts';
 
 /** Plain JSON. */
 export interface StageProgress {
@@ -78,11 +78,15 @@ function isMet({ least, most, plateau, over }: Condition, { values, since }: Sta
 export function measuredIn(metrics: Metrics, events: readonly StoredEvent[]): Metrics {
   const evaluation = events.findLast((event) => event.type === 'evaluation');
   if (evaluation === undefined) return metrics;
-  const told = (path: string, way: 'sampled' | 'greedy') =>
+  const told = (path: string, result: EvaluationResult) =>
     (['success', 'return', 'turns'] as const).map(
-      (name) => [`${EVALUATED}${path}${name}`, evaluation[way][name]] as const,
+      (name) => [`${EVALUATED}${path}${name}`, result[name]] as const,
     );
-  return { ...metrics, ...Object.fromEntries([...told('', 'sampled'), ...told('greedy/', 'greedy')]) };
+  const { sampled, greedy } = evaluation;
+  return {
+    ...metrics,
+    ...Object.fromEntries([...told('', sampled), ...(greedy ? told('greedy/', greedy) : [])]),
+  };
 }
 
 /** Warns after the first step of a stage that lacks what the stage waits for. */

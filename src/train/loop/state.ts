@@ -1,7 +1,7 @@
 /** How far a run has come: what a checkpoint keeps, besides weights. */
 
 import type { Json } from '../../core/json/json.ts';
-import type { Evaluations } from './evaluations.ts';
+import type { Evaluations } from './events.ts';
 import type { Memory } from './learn-step.ts';
 import type { StageProgress } from './stage-progress.ts';
 

@@ -72,7 +72,8 @@ function Body({ overview, grid, step }: BodyProps) {
   const options = steps.map((one) => [one, `step ${one}`] as const);
   const to = steps.find((one) => one === step) ?? steps.at(-1)!;
   const from = steps.find((one) => String(one) === query.value.get('from')) ?? steps[0]!;
-  const how: How = query.value.get('how') === 'greedy' ? 'greedy' : 'sampled';
+  const isGreedy = grid.shown.some(({ greedy }) => /[01]/.test(greedy));
+  const how: How = isGreedy && query.value.get('how') === 'greedy' ? 'greedy' : 'sampled';
   const tasks = changedTasks(grid, how, from, to);
   const counts = countChanges(tasks);
   const isFirst = steps.length === 1;
@@ -89,18 +90,20 @@ function Body({ overview, grid, step }: BodyProps) {
   return (
     <>
       <div class="tools wrap">
-        <div class="segmented" role="group" aria-label="How it played">
-          {(['sampled', 'greedy'] as const).map((one) => (
-            <button
-              key={one}
-              type="button"
-              aria-pressed={one === how}
-              onClick={() => show({ how: one === 'sampled' ? undefined : one })}
-            >
-              {one}
-            </button>
-          ))}
-        </div>
+        {isGreedy && (
+          <div class="segmented" role="group" aria-label="How it played">
+            {(['sampled', 'greedy'] as const).map((one) => (
+              <button
+                key={one}
+                type="button"
+                aria-pressed={one === how}
+                onClick={() => show({ how: one === 'sampled' ? undefined : one })}
+              >
+                {one}
+              </button>
+            ))}
+          </div>
+        )}
         {!isFirst && (
           <>
             <Choice label="from" value={from} options={options} onChange={(next) => show({ from: next })} />

@@ -92,7 +92,7 @@ export function SuccessChart({ overview, curves, view, spans, onPick }: SuccessC
                 <th scope="row">{step}</th>
                 <td>{share(sampled.success, 3)}</td>
                 <td>{sampled.successInterval.map((bound) => share(bound, 3)).join('–')}</td>
-                <td>{share(greedy.success, 3)}</td>
+                <td>{greedy ? share(greedy.success, 3) : '–'}</td>
                 <td>{number(sampled.return)}</td>
               </tr>
             ))}
@@ -118,23 +118,28 @@ function successLines({ history }: RunOverview, curves: SeriesTable, axis: Axis,
       const value = values[at.get(x) ?? -1];
       return value === undefined || value === null || Number.isNaN(value) ? null : value;
     });
-  const evaluated = (read: (point: History['evaluations'][number]) => number): (number | null)[] =>
+  const evaluated = (read: (point: History['evaluations'][number]) => number | undefined) =>
     xs.map((x) => {
       const point = heldOut.get(x);
-      return point ? read(point) : null;
+      return (point && read(point)) ?? null;
     });
+  const isGreedy = history.evaluations.some(({ greedy }) => greedy !== undefined);
   const lines: Line[] = [
     ...(smoothing > 0
       ? [{ colour: 'grey', values: trainingAt(training), width: 1, faint: true } as const]
       : []),
     { colour: 'grey', values: trainingAt(smooth), width: 1.75, label: 'training tasks', short: 'training' },
-    {
-      colour: 'red',
-      dash: [5, 4],
-      values: evaluated(({ greedy }) => greedy.success),
-      label: 'held-out, greedy',
-      short: 'greedy',
-    },
+    ...(isGreedy
+      ? [
+          {
+            colour: 'red',
+            dash: [5, 4],
+            values: evaluated(({ greedy }) => greedy?.success),
+            label: 'held-out, greedy',
+            short: 'greedy',
+          } as const,
+        ]
+      : []),
     {
       colour: 'blue',
       width: 2,
