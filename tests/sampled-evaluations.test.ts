@@ -46,6 +46,6 @@ test('a run that evaluates at temperature 1 alone', async () => {
   );
   expect(Object.keys(measuredIn(evaluationsOf(sampled)[0]!)!.metrics).join()).not.toContain('greedy');
   const history = sampled.events.reduce(withEvent, noHistory);
-  const overview = { history, latest: {}, failed: {}, episodes: 32, metrics: {} } as unknown as RunOverview;
+  const overview = { history, latest: {}, failed: {}, episodes: 32, metrics: [] } as unknown as RunOverview;
   expect(figuresOf(overview)).toContainEqual(expect.objectContaining({ note: 'not played' }));
 });
