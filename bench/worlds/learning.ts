@@ -9,7 +9,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { testTasksOf } from '../../src/env/tasks/practised.ts';
-import { environmentNames, findEnvironment } from '../../src/run/load/environments.ts';
+import { createWorld, environmentNames, findEnvironment } from '../../src/run/load/environments.ts';
 import { writeFigures } from './figures.ts';
 import { learningPage } from './learning-page.ts';
 import { scripted } from './scripted.ts';
@@ -85,8 +85,8 @@ export function readResults(folder: string): LearningResult[] {
 async function learn(name: string, count: number): Promise<void> {
   const [environment = '', settings] = name.split(/:(.*)/s);
   const given = settings === undefined ? [] : settings.split(',');
-  const factory = await findEnvironment(environment);
-  const world = factory.create(factory.options.parse(optionsAmong(given)));
+  const own = given.flatMap((setting) => /^environment\.(.*)$/s.exec(setting)?.[1] ?? []);
+  const world = createWorld(await findEnvironment(environment), own);
   const waiting = Array.from({ length: count }, (_, index) => index + 1);
   const seeds: SeedResult[] = [];
   const failed: LearningResult['failed'] = [];
@@ -116,15 +116,6 @@ async function learn(name: string, count: number): Promise<void> {
   };
   const file = [environment, ...given].join('-').replaceAll(/[^\w.-]/g, '-');
   writeFileSync(join(folder, `${file}.json`), `${JSON.stringify(result, null, 2)}\n`);
-}
-
-/** Values of `environment.NAME=VALUE`. */
-function optionsAmong(given: readonly string[]): Record<string, unknown> {
-  const options = given.flatMap((setting) => {
-    const [, name, value = ''] = /^environment\.(\w+)=(.*)$/s.exec(setting) ?? [];
-    return name === undefined ? [] : [[name, /^[\d.]+$/.test(value) ? Number(value) : value] as const];
-  });
-  return Object.fromEntries(options);
 }
 
 const told = ({ before, after, seconds }: SeedResult): string =>
