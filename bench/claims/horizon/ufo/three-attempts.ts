@@ -4,31 +4,16 @@
  */
 
 import { type Message, user } from 'turnwise';
-import { AGENT, defineWorld, type Role, type Session, type StepResult } from 'turnwise/env';
+import { AGENT, type Role, type StepResult } from 'turnwise/env';
 import { findEnvironment } from 'turnwise/environments';
-
-const plain = await findEnvironment('js-tasks');
+import { AgainSession, openedAgain } from '../again.ts';
 
 const ATTEMPTS = 3;
 const WRONG = 'wrong try again';
 
-/** A live episode of several attempts. */
-class AttemptsSession implements Session {
-  readonly roles: readonly Role[];
-  inner: Session;
-  readonly #again: () => Promise<Session>;
+class Attempts extends AgainSession {
   #attempt = 0;
   #begins = false;
-
-  constructor(inner: Session, again: () => Promise<Session>) {
-    this.roles = inner.roles;
-    this.inner = inner;
-    this.#again = again;
-  }
-
-  toMove(): Role | undefined {
-    return this.inner.toMove();
-  }
 
   observe(role: Role): readonly Message[] {
     return this.#begins ? [user(WRONG)] : this.inner.observe(role);
@@ -46,34 +31,15 @@ class AttemptsSession implements Session {
     }
     this.#attempt++;
     if (this.#attempt === ATTEMPTS) return step;
-    await this.inner.close();
-    this.inner = await this.#again();
+    await this.openAgain();
     this.#begins = true;
     return { ...step, done: false };
   }
-
-  close(): Promise<void> {
-    return this.inner.close();
-  }
 }
 
-export const threeAttempts = defineWorld({
+export const threeAttempts = openedAgain(await findEnvironment('js-tasks'), {
   name: 'js-tasks-attempts',
-  description: `${plain.description} ${ATTEMPTS} attempts, each told only whether it was right.`,
-  options: plain.options,
-  ...(plain.settings && { settings: plain.settings }),
-  create: (options) => {
-    const { snapshots: _, truth: __, script, ...world } = plain.create(options);
-    return {
-      ...world,
-      name: 'js-tasks-attempts',
-      maxTurns: ATTEMPTS * world.maxTurns,
-      open: async (task, rng, startRng, signal) => {
-        const again = () => world.open(task, rng, startRng, signal);
-        return new AttemptsSession(await again(), again);
-      },
-      script: (session, kind, rng) =>
-        session instanceof AttemptsSession ? script?.(session.inner, kind, rng) : undefined,
-    };
-  },
+  about: `${ATTEMPTS} attempts, each told only whether it was right.`,
+  attempts: ATTEMPTS,
+  session: Attempts,
 });
