@@ -12,7 +12,7 @@ export function learningPage(results: readonly LearningResult[]): string {
 
 \`npm run bench -- worlds [NAME …] [--seeds N]\` writes this page: each environment as it is shipped, by its own recipe and settings and those that its row names
 (\`worlds NAME:setting=value,…\`), one thread a run. Success is
-that of 500 episodes on test tasks, sampled at temperature 1, with Wilson intervals of 95%. Training sees these tasks in environments with a star, which have too few to keep some
+that of the run's own evaluation on test tasks, of 500 episodes in most, sampled at temperature 1, with Wilson intervals of 95%. Training sees these tasks in environments with a star, which have too few to keep some
 apart, and in no other. A seed has **learned** where the interval at the end lies above the one after imitation. Scripted players play the first 200 test tasks,
 every seat by the same one.
 
