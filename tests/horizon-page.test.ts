@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { judgeClaims } from '../src/compare/claim-verdict.ts';
 import { curationRegistry, tasksRegistry } from '../src/curation/registry.ts';
 import { contextRegistry } from '../src/rollout/context/contexts.ts';
 import { turnsRegistry } from '../src/rollout/turns/turn-controls.ts';
@@ -42,4 +43,13 @@ test('contexts that ask or have tools of their own are marked: they have a contr
     .filter(({ answer, script }) => answer ?? script)
     .map(({ name }) => name);
   expect(marked.sort()).toEqual(writing.sort());
+});
+
+test('the state of a row is the verdict of its claim', () => {
+  const said = [...page.matchAll(/([a-z][a-z ]*): `([\w-]+)` \|$/gm)].map(([, state, id]) => [id!, state!]);
+  const judged = new Map(
+    judgeClaims('bench/claims/horizon').map(({ claim, judgement }) => [claim.id, judgement.verdict]),
+  );
+  expect(said.length).toBeGreaterThan(30);
+  expect(said.filter(([id, state]) => judged.get(id!) !== state)).toEqual([]);
 });
