@@ -14,8 +14,8 @@ const kept = new Map<string, readonly string[]>();
 export function legalMoves(fen: string): readonly string[] {
   const known = kept.get(fen);
   if (known !== undefined) return known;
-  const chess = new Chess(fen);
-  const moves = chess.isGameOver() ? [] : chess.moves();
+  const chess = new Chess(fen, { skipValidation: true });
+  const moves = chess.isInsufficientMaterial() || chess.isDrawByFiftyMoves() ? [] : chess.moves();
   if (kept.size >= MOST_KEPT) kept.clear();
   kept.set(fen, moves);
   return moves;
@@ -26,10 +26,18 @@ export const plain = (san: string): string => san.replace(/[\s+#]/g, '');
 
 export type End = 'mate' | 'drawn';
 
-/** How the game ended, for whoever moved last. A position knows no earlier ones: threefold repetition is not seen. */
-export function endOf(chess: Chess): End | undefined {
-  if (chess.isCheckmate()) return 'mate';
-  return chess.isGameOver() ? 'drawn' : undefined;
+/** Where a move led. */
+export interface Position {
+  readonly fen: string;
+  /** How the game ended, for whoever moved. A position knows no earlier ones: threefold repetition is not seen. */
+  readonly end: End | undefined;
+}
+
+/** @throws Error where the move is not legal */
+export function moved(fen: string, move: string): Position {
+  const { san, after } = new Chess(fen, { skipValidation: true }).move(move);
+  if (legalMoves(after).length > 0) return { fen: after, end: undefined };
+  return { fen: after, end: san.endsWith('#') ? 'mate' : 'drawn' };
 }
 
 /** What White has more than Black, in pawns. */

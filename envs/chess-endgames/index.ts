@@ -8,7 +8,7 @@ import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
 import { drawnTasks } from '../../src/env/tasks/drawn-tasks.ts';
 import { wordingOption } from '../../src/env/wording.ts';
-import { legalMoves, plain } from '../chess-board/board.ts';
+import { legalMoves, moved, plain } from '../chess-board/board.ts';
 import { endgameTable, type Piece } from './endgame-table.ts';
 
 export type ChessState = { readonly fen: string; readonly turn: number };
@@ -86,15 +86,10 @@ export function chessEndgames({
   opponent,
   maxTurns,
 }: EndgameOptions): Environment<string, ChessState> {
-  function reply(chess: Chess, rng: Rng): string {
-    const moves = legalMoves(chess.fen());
+  function reply(fen: string, rng: Rng): string {
+    const moves = legalMoves(fen);
     if (opponent === 'random') return rng.pick(moves);
-    const held = moves.map((move) => {
-      chess.move(move);
-      const plies = pliesToMate(chess.fen()) ?? Number.POSITIVE_INFINITY;
-      chess.undo();
-      return plies;
-    });
+    const held = moves.map((move) => pliesToMate(moved(fen, move).fen) ?? Number.POSITIVE_INFINITY);
     return rng.pick(moves.filter((_, index) => held[index] === Math.max(...held)));
   }
 
@@ -116,16 +111,13 @@ export function chessEndgames({
       messages: [{ role: 'user', content: observe({ fen, turn: 0 }) }],
     }),
     step: (state, action, rng) => {
-      const chess = new Chess(state.fen);
       const move = legalMoves(state.fen).find((san) => plain(san) === plain(action));
       const turn = state.turn + 1;
-      if (move !== undefined) {
-        chess.move(move);
-        if (!chess.isGameOver()) chess.move(reply(chess, rng));
-      }
-      const next = { fen: chess.fen(), turn };
-      const success = chess.isCheckmate();
-      const isDrawn = !success && chess.isGameOver();
+      const own = move === undefined ? undefined : moved(state.fen, move);
+      const after = own && !own.end ? moved(own.fen, reply(own.fen, rng)) : own;
+      const next = { fen: after?.fen ?? state.fen, turn };
+      const success = after?.end === 'mate';
+      const isDrawn = after?.end === 'drawn';
       const left = success ? 0 : pliesToMate(next.fen);
       const nearer = left === undefined ? 0 : (pliesToMate(state.fen) ?? left) - left;
       const said = move === undefined ? `invalid ${observe(next)}` : observe(next);
@@ -142,14 +134,8 @@ export function chessEndgames({
     anchor: ({ fen }) => fen.split(' ')[0]!,
     actions: ({ fen }) => legalMoves(fen),
     solve: ({ fen }, rng) => {
-      const chess = new Chess(fen);
       const plies = new Map(
-        legalMoves(fen).map((move) => {
-          chess.move(move);
-          const left = pliesToMate(chess.fen()) ?? Number.POSITIVE_INFINITY;
-          chess.undo();
-          return [move, left];
-        }),
+        legalMoves(fen).map((move) => [move, pliesToMate(moved(fen, move).fen) ?? Number.POSITIVE_INFINITY]),
       );
       const fewest = Math.min(...plies.values());
       return rng.pick([...plies].filter(([, left]) => left === fewest).map(([move]) => move));

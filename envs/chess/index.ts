@@ -9,7 +9,7 @@ import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { fromEnvironment } from '../../src/env/from-environment.ts';
 import { drawnTasks } from '../../src/env/tasks/drawn-tasks.ts';
 import { wordingOption } from '../../src/env/wording.ts';
-import { goodMoves, legalMoves, plain, START } from '../chess-board/board.ts';
+import { goodMoves, legalMoves, moved, plain, START } from '../chess-board/board.ts';
 import { againstEngine } from './against-engine.ts';
 import { awaitsReply, type ChessState, ownMove, sentences, spaced, wholeTurn } from './turn.ts';
 
@@ -46,9 +46,7 @@ function opened(moves: number, rng: Rng): string | undefined {
   for (let half = 0; half < 2 * moves; half++) {
     const legal = legalMoves(fen);
     if (legal.length === 0) return undefined;
-    const chess = new Chess(fen);
-    chess.move(rng.pick(legal));
-    fen = chess.fen();
+    fen = moved(fen, rng.pick(legal)).fen;
   }
   return legalMoves(fen).length === 0 ? undefined : fen;
 }

@@ -1,26 +1,20 @@
 /** A turn of White and the reply of Black: what both kinds of opponents share, those that compute here and engines. */
 
-import { Chess } from 'chess.js';
 import type { Step } from '../../src/env/environment.ts';
-import { balance, type End, endOf, legalMoves, plain } from '../chess-board/board.ts';
+import { balance, legalMoves, moved, type Position, plain } from '../chess-board/board.ts';
 
 export type ChessState = { readonly fen: string; readonly turn: number };
 
 /** What White's action came to. */
-export interface OwnMove {
-  readonly fen: string;
+export interface OwnMove extends Position {
   readonly valid: boolean;
-  /** Black has no reply. */
-  readonly end: End | undefined;
 }
 
 /** An illegal action moves nothing. */
 export function ownMove({ fen }: ChessState, action: string): OwnMove {
   const move = legalMoves(fen).find((san) => plain(san) === plain(action));
   if (move === undefined) return { fen, valid: false, end: undefined };
-  const chess = new Chess(fen);
-  chess.move(move);
-  return { fen: chess.fen(), valid: true, end: endOf(chess) };
+  return { ...moved(fen, move), valid: true };
 }
 
 /** Whether Black is to move after it. */
@@ -38,12 +32,11 @@ export function wholeTurn(
   reply: string | undefined,
   maxTurns: number,
 ): Step<ChessState> {
-  const chess = new Chess(own.fen);
-  if (reply !== undefined) chess.move(reply);
-  const lost = reply !== undefined && endOf(chess) === 'mate';
+  const after = reply === undefined ? own : moved(own.fen, reply);
+  const lost = reply !== undefined && after.end === 'mate';
   const success = own.end === 'mate';
-  const isDrawn = own.end === 'drawn' || (reply !== undefined && endOf(chess) === 'drawn');
-  const state = { fen: chess.fen(), turn: before.turn + 1 };
+  const isDrawn = after.end === 'drawn';
+  const state = { fen: after.fen, turn: before.turn + 1 };
   const isOver = state.turn >= maxTurns;
   const said = own.valid ? spaced(state.fen) : `invalid ${spaced(state.fen)}`;
   return {

@@ -50,36 +50,42 @@ export function askingGame(game: QuestionGame): Environment<string, AskingState>
     ),
   ]);
 
-  /** Of states that were asked before: each is looked at several times. */
+  /** Of states that were met before: each is looked at several times, and the next one narrows it by one word. */
   const known = new WeakMap<AskingState, readonly Thing[]>();
 
   function possible(state: AskingState): readonly Thing[] {
-    const { secret, asked } = state;
-    const { answers } = byName.get(secret)!;
-    const left =
-      known.get(state) ??
-      things.filter(({ name, answers: own }) =>
-        asked.every((word) => (byName.has(word) ? name !== word : own[word] === answers[word])),
-      );
+    const left = known.get(state) ?? state.asked.reduce(narrowed(state.secret), things);
     known.set(state, left);
     return left;
   }
 
+  const narrowed = (secret: string) => {
+    const { answers } = byName.get(secret)!;
+    return (left: readonly Thing[], word: string): readonly Thing[] =>
+      left.filter((thing) =>
+        byName.has(word) ? thing.name !== word : thing.answers[word] === answers[word],
+      );
+  };
+
   function observe(state: AskingState): string {
-    const left = possible(state).map(({ name }) => fused(name));
-    const told = state.asked.filter((word) => !byName.has(word));
+    const left = possible(state);
     const { answers } = byName.get(state.secret)!;
-    if (left.length <= listed) return [`left:${left.length}`, ...left].join(' ');
-    return [`left:${left.length}`, ...told.map((word) => `${word}:${fused(answers[word]!)}`)].join(' ');
+    const told =
+      left.length <= listed
+        ? left.map(({ name }) => fused(name))
+        : state.asked.filter((word) => !byName.has(word)).map((word) => `${word}:${fused(answers[word]!)}`);
+    return [`left:${left.length}`, ...told].join(' ');
   }
 
   function describe(state: AskingState): string {
     const last = state.asked.at(-1);
-    const left = possible(state).map(({ name }) => name);
+    const left = possible(state);
     const answer =
       last === undefined ? '' : byName.has(last) ? 'No. ' : `${byName.get(state.secret)!.answers[last]}. `;
     const rest =
-      left.length <= listed ? `Still possible: ${left.join(', ')}.` : `${left.length} are still possible.`;
+      left.length <= listed
+        ? `Still possible: ${left.map(({ name }) => name).join(', ')}.`
+        : `${left.length} are still possible.`;
     return `${answer === '' ? '' : answer[0]!.toUpperCase() + answer.slice(1)}${rest} What do you ask?`;
   }
 
@@ -100,12 +106,15 @@ export function askingGame(game: QuestionGame): Environment<string, AskingState>
       const word = meaning.get(plain(action));
       const valid = word !== undefined;
       const success = word === state.secret;
+      const fresh = valid && !state.asked.includes(word);
       const next: AskingState = {
         ...state,
-        asked: valid && !state.asked.includes(word) ? [...state.asked, word] : state.asked,
+        asked: fresh ? [...state.asked, word] : state.asked,
         turn: state.turn + 1,
       };
-      const before = possible(state).length;
+      const left = possible(state);
+      known.set(next, fresh ? narrowed(state.secret)(left, word) : left);
+      const before = left.length;
       const after = success ? 1 : possible(next).length;
       const done = success || next.turn >= maxTurns;
       return {
