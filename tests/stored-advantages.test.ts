@@ -15,6 +15,8 @@ import { keyText } from '../src/core/episode-key.ts';
 import { isTrained, roleGroups, type Trajectory } from '../src/core/trajectory.ts';
 import type { CreditReport } from '../src/credit/report/report.ts';
 import { defineEnvironment } from '../src/env/environment.ts';
+import { fromEnvironment } from '../src/env/from-environment.ts';
+import { tagProtocol } from '../src/env/tag-protocol.ts';
 import { train } from '../src/exports/train.ts';
 import { type EpisodeFile, readEpisodeFile } from '../src/store/rollouts/read-episodes.ts';
 import type { TrainSettings } from '../src/train/config/config.ts';
@@ -44,7 +46,7 @@ const STEPS = 2;
 /** Some episodes fail, so that members and groups are left out. */
 const brittle = (() => {
   const doors = chain({ doors: 2, turns: 4, words: 2 });
-  return defineEnvironment({
+  const jamming = defineEnvironment({
     ...doors,
     correctThought: () => 'well',
     truth: () => secretWord(1, 2),
@@ -53,6 +55,8 @@ const brittle = (() => {
       return doors.step(state, action, rng);
     },
   });
+  // An action is one word then, which a model of width 8 learns to write at once.
+  return fromEnvironment(jamming, { protocol: tagProtocol });
 })();
 
 const settings: TrainSettings = {

@@ -82,7 +82,8 @@ export function points(rules: PointsRules): Environment<Deal, PointsState> {
     ...(rules.thoughts && {
       correctThought: (state, thought) => {
         const right = aim(state);
-        if (right === undefined) return 'hopeless';
+        // Nothing is right any more: a player says so, and nobody is corrected.
+        if (right === undefined) return thought === '' ? 'hopeless' : thought;
         const aimed = thought.replace(/^aim /, '');
         const leads = `${aimed} `.startsWith(`${[...state.formula, ''].join(' ')}`);
         return leads && solutionsOf(state, operators).includes(aimed) ? thought : `aim ${right}`;

@@ -140,9 +140,13 @@ describe('thoughts', () => {
     expect(correct('', '')).toBe('aim 8 / ( 3 - 8 / 3 )');
     expect(correct('8 /', 'aim 8 / ( 3 - 8 / 3 )')).toBe('aim 8 / ( 3 - 8 / 3 )');
     expect(correct('8 /', 'aim 8 + 8 + 3 + 3')).toBe('aim 8 / ( 3 - 8 / 3 )');
-    expect(correct('(', 'aim 8 / ( 3 - 8 / 3 )')).toBe('hopeless');
-    expect(correct('8 *', 'aim 8 * 3')).toBe('hopeless');
     expect(environment.correctThought!(at('', [1, 1, 1, 1]), '', rng)).toBe('hopeless');
+  });
+
+  it('nobody is corrected where nothing is right any more', () => {
+    expect(correct('(', 'aim 8 / ( 3 - 8 / 3 )')).toBe('aim 8 / ( 3 - 8 / 3 )');
+    expect(correct('8 *', 'aim 8 * 3')).toBe('aim 8 * 3');
+    expect(correct('8 *', '')).toBe('hopeless');
   });
 
   it('a right thought need not be the shortest', () => {

@@ -17,7 +17,7 @@ import type { Environment, NaturalWording } from './environment.ts';
 import type { ActionProtocol } from './protocol.ts';
 import { rawProtocol } from './raw-protocol.ts';
 import { AGENT, type Role, type Session, type Snapshot, type StepResult } from './session.ts';
-import { tagProtocol } from './tag-protocol.ts';
+import { spacedTagProtocol, tagProtocol } from './tag-protocol.ts';
 import { readerOf } from './tasks/tasks.ts';
 import { naturalOpening, type Wording } from './wording.ts';
 import type { PlayerKind, World } from './world.ts';
@@ -153,7 +153,8 @@ export function fromEnvironment<Task extends JsonCompatible<Task>, State extends
   options: FromEnvironmentOptions = {},
 ): World {
   const natural = options.wording === 'natural' ? environment.natural : undefined;
-  const protocol = options.protocol ?? (environment.correctThought ? tagProtocol : rawProtocol);
+  const thoughtful = natural ? tagProtocol : spacedTagProtocol;
+  const protocol = options.protocol ?? (environment.correctThought ? thoughtful : rawProtocol);
   return {
     name: environment.name,
     description: environment.description,

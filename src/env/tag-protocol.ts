@@ -27,3 +27,12 @@ export const tagProtocol: ActionProtocol = {
     return action === '' ? problem('The action was empty.') : { ok: true, action };
   },
 };
+
+/**
+ * The same with spaces around the action. A model of words then ends its thoughts with a word of its own, which can be imitated
+ * with them, and acts with the words that it thinks with.
+ */
+export const spacedTagProtocol: ActionProtocol = {
+  ...tagProtocol,
+  format: (action) => `${OPEN} ${action} ${CLOSE}`,
+};

@@ -66,10 +66,13 @@ export type Paint = ReturnType<typeof painter>;
 
 /** Width on the screen: without colours, and with wide characters (emoji, CJK) counted twice. */
 export function displayWidth(text: string): number {
+  if (PLAIN.test(text)) return text.length;
   let width = 0;
   for (const character of stripVTControlCharacters(text)) width += characterWidth(character.codePointAt(0)!);
   return width;
 }
+
+const PLAIN = /^[ -~]*$/;
 
 function characterWidth(code: number): number {
   if ((code >= 0x300 && code <= 0x36f) || code === 0x200d || (code >= 0xfe00 && code <= 0xfe0f)) return 0;
@@ -121,8 +124,9 @@ export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split('\n')) {
     let line = '';
+    let filled = 0;
     for (let word of paragraph.split(' ')) {
-      if (line !== '' && displayWidth(line) + 1 + displayWidth(word) > width) {
+      if (line !== '' && filled + 1 + displayWidth(word) > width) {
         lines.push(line);
         line = '';
       }
@@ -130,6 +134,7 @@ export function wrap(text: string, width: number): string[] {
         lines.push(word.slice(0, width));
         word = word.slice(width);
       }
+      filled = displayWidth(word) + (line === '' ? 0 : filled + 1);
       line = line === '' ? word : `${line} ${word}`;
     }
     lines.push(line);

@@ -104,13 +104,13 @@ test('where thoughts can be told from actions, scripts write the right one befor
   const thinking = stairs({ correctThought: ({ at }) => `at ${at}` });
   const first = await demonstrate(thinking, { ...options, demonstrations: 1 });
   expect(callsIn(first).map(({ text }) => text)).toEqual([
-    'at 0 <action>go up</action>',
-    'at 1 <action>go up</action>',
-    'at 2 <action>go up</action>',
+    'at 0 <action> go up </action>',
+    'at 1 <action> go up </action>',
+    'at 2 <action> go up </action>',
   ]);
   const { thought: _, ...protocol } = thinking.protocol;
   const plain = await demonstrate({ ...thinking, protocol }, { ...options, demonstrations: 1 });
-  expect(callsIn(plain)[0]!.text).toBe('<action>go up</action>');
+  expect(callsIn(plain)[0]!.text).toBe('<action> go up </action>');
 });
 
 test('episodes that fail are left out', async () => {

@@ -63,8 +63,13 @@ function walkOpen(node: Node, key: string, visit: (key: string, node: Node) => v
   }
 }
 
+const nodes = new WeakMap<z.ZodType, Node>();
+
+/** A schema never changes, and each is asked for its fields, then for what it leaves open. */
 function toNode(schema: z.ZodType): Node {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node;
+  const node = nodes.get(schema) ?? (z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node);
+  nodes.set(schema, node);
+  return node;
 }
 
 function leaves(node: Node, path: readonly string[]): Field[] {

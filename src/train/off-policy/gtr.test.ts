@@ -34,7 +34,7 @@ const counter = defineEnvironment<number, number>({
 
 /** The policy thinks that it is at 1, wherever it is. */
 async function play(world: World) {
-  const renderer = wordRenderer(WordTokenizer.fromTexts(['at now 0 1 2 3 <action>up</action>']), 3);
+  const renderer = wordRenderer(WordTokenizer.fromTexts(['at now 0 1 2 3 <action> up </action>']), 3);
   const stuck = { ...world, correctThought: () => 'now 1' };
   const [group] = await playCorrected(
     [{ step: 1, group: 0, split: 'train', index: 0, task: 0, members: 2 }],
@@ -62,9 +62,9 @@ test('every thought is corrected in the state in which it was thought, and a rig
   for (const episode of members) {
     const { turns } = trajectoryOf(episode);
     expect(turns.map((turn) => [actOf(turn)!.text, correctedThought(turn)])).toEqual([
-      ['now 1 <action>up</action>', 'now 0'],
-      ['now 1 <action>up</action>', undefined],
-      ['now 1 <action>up</action>', 'now 2'],
+      ['now 1 <action> up </action>', 'now 0'],
+      ['now 1 <action> up </action>', undefined],
+      ['now 1 <action> up </action>', 'now 2'],
     ]);
   }
 });

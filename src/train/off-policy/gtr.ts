@@ -3,7 +3,9 @@
  * place of a wrong one is imitated, beside PPO on what was sampled.
  *
  * Source: arXiv 2503.08525; the released code (GTR_gymcards), where the two disagree.
- * 1. Right thoughts are not imitated, as in the code. Thoughts without an action are corrected too; the code passes them over.
+ * 1. Imitated is all of a turn but its action, as in the code, and the end of the turn; a thought that is not imitated to its end
+ *    runs on. Right thoughts are not imitated, as in the code. Thoughts without an action are corrected too; the code passes
+ *    them over.
  * 2. The ratio of a token is clipped, not that of the turn. The code weighs the log-probabilities of thoughts within the
  *    ratio of the turn; here `thoughtWeight` is on the advantages of their tokens.
  * 3. Corrections are kept for `replayAge` steps, those of the code for ever: checkpoints hold them.

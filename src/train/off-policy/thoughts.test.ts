@@ -10,7 +10,7 @@ import {
   trajectoryOf,
 } from '../../core/testing/made-episodes.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
-import { tagProtocol } from '../../env/tag-protocol.ts';
+import { spacedTagProtocol, tagProtocol } from '../../env/tag-protocol.ts';
 import { wordRenderer } from '../../model/chat/renderer.ts';
 import { WordTokenizer } from '../../model/tokenizer/word-tokenizer.ts';
 import type { CreditedSample } from '../kit/batch.ts';
@@ -45,9 +45,10 @@ test('a token that reaches into the action belongs to the action, whatever the t
       const text = (ids: readonly number[]): string => ids.map((id) => pieces[id]).join('');
       const ids = [...pieces.keys()];
       const thought = tagProtocol.thought!(text(ids));
+      const before = thought.length < text(ids).length ? `${thought}<action>` : thought;
       const length = thoughtLength(ids, { text }, tagProtocol);
-      expect(thought.startsWith(text(ids.slice(0, length)))).toBe(true);
-      if (length < ids.length) expect(text(ids.slice(0, length + 1)).length).toBeGreaterThan(thought.length);
+      expect(before.startsWith(text(ids.slice(0, length)))).toBe(true);
+      if (length < ids.length) expect(text(ids.slice(0, length + 1)).length).toBeGreaterThan(before.length);
     }),
   );
 });
@@ -55,20 +56,56 @@ test('a token that reaches into the action belongs to the action, whatever the t
 test('a corrected thought is imitated after what the policy had seen and done; other turns are not', () => {
   const extended = turn('far <action>stay</action>', 'see near', { anew: false });
   const rows = correctionRows([episode(turn('near <action>go</action>'), extended)], reading);
-  expect(rows.map(({ ids_T }) => words(ids_T))).toEqual(['see near <action>go</action> <end> see see near']);
-  expect([...rows[0]!.channels.imitation!]).toEqual([0, 0, 0, 0, 0, 0.5, 0.5]);
+  expect(rows.map(({ ids_T }) => words(ids_T))).toEqual([
+    'see near <action>go</action> <end> see see near <action>stay</action> <end>',
+  ]);
+  expect([...rows[0]!.channels.imitation!].map((share) => Math.round(3 * share))).toEqual([
+    ...[0, 0, 0, 0, 0],
+    ...[1, 1, 0, 1],
+  ]);
   expect(rows[0]!.channels.weight!.every((weight) => weight === 0)).toBe(true);
 });
 
-test('shares of imitation are over all rows; what does not fit the context is left out, and so is an end', () => {
+test('all but the action is imitated: what opens and closes it too, where these are tokens of their own', () => {
+  const spaced = wordRenderer(WordTokenizer.fromTexts(['see near far <action> go </action>']), 3);
+  const rowOf = (text: string) => {
+    const [context] = spaced.completionIds('see');
+    const wrong = {
+      ...turn(text, 'see near', { call: { context: [context!] } }),
+      written: spaced.completionIds(text),
+    };
+    const [row] = correctionRows([episode(wrong)], {
+      ...reading,
+      renderer: spaced,
+      protocol: spacedTagProtocol,
+    });
+    const imitation = [...row!.channels.imitation!].map((share) =>
+      Math.round(share / Math.max(...row!.channels.imitation!)),
+    );
+    return [spaced.text(row!.ids_T), imitation.join('')];
+  };
+  const [context, thought, opening, action, closing, end] = ['0', '11', '1', '0', '1', '1'];
+  expect(rowOf('far <action> go </action>')).toEqual([
+    'see see near <action> go </action>',
+    context + thought + opening + action + closing + end,
+  ]);
+  // Where no action was found, the thought is where it should have begun.
+  for (const text of ['far far', 'far </action>', '<action> go <action> go </action>'])
+    expect(rowOf(text)).toEqual(['see see near <action>', context + thought + opening]);
+});
+
+test('shares of imitation are over all rows; what does not fit the context is left out', () => {
   const rows = correctionRows(
-    [episode(turn('far', 'near')), episode(turn('far <action>go</action>', 'see near see'))],
+    [episode(turn('far', 'near')), episode(turn('far <action>go</action>', 'see near'))],
     reading,
   );
-  expect(rows.map(({ ids_T }) => words(ids_T))).toEqual(['see near', 'see see near see']);
+  expect(rows.map(({ ids_T }) => words(ids_T))).toEqual([
+    'see near',
+    'see see near <action>go</action> <end>',
+  ]);
   expect(rows.map(({ channels }) => [...channels.imitation!])).toEqual([
     [0, 0.25],
-    [0, 0.25, 0.25, 0.25],
+    [0, 0.25, 0.25, 0, 0.25],
   ]);
   const long = turn('far <action>go</action>', 'near', { call: { context: new Array<number>(12).fill(5) } });
   expect(correctionRows([episode(long)], reading)).toEqual([]);
