@@ -13,6 +13,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TurnwiseError } from '../../core/errors.ts';
+import { followSignals } from '../../core/followed-signal.ts';
 import { jsonLimits, jsonProblem } from '../../core/json/json-limits.ts';
 import { withoutKey } from '../../core/json/without-key.ts';
 import { ask, type HttpAnswer } from '../../core/node/http.ts';
@@ -180,6 +181,7 @@ export class Transport {
   async #send(route: string, request: Request): Promise<Reached | Lost> {
     const { body, protobuf, acceptProtobuf, timeoutMs = requestTimeoutMs, mostBytes = answerBytes } = request;
     const timeout = AbortSignal.timeout(timeoutMs);
+    const { signal, release } = followSignals([this.#signal, timeout]);
     const content = protobuf ?? (body === undefined ? undefined : JSON.stringify(body));
     try {
       // Downloads are often elsewhere, where the key does not go.
@@ -190,7 +192,7 @@ export class Transport {
           accept: acceptProtobuf ? PROTOBUF : 'application/json',
         },
         ...(this.#apiKey !== undefined && { secrets: { 'x-api-key': this.#apiKey } }),
-        signal: AbortSignal.any([this.#signal, timeout]),
+        signal,
         redirects: mostRedirects,
         ...(content !== undefined && { body: content }),
       });
@@ -201,6 +203,8 @@ export class Transport {
     } catch (error) {
       if (TurnwiseError.isInstance(error)) throw error;
       return new Lost(error, timeout.aborted);
+    } finally {
+      release();
     }
   }
 }

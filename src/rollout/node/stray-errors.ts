@@ -4,6 +4,7 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { followSignals } from '../../core/followed-signal.ts';
 import { thrownText, tried } from '../../core/safe-text.ts';
 import { keepScopes, type Scope } from '../guard/scope.ts';
 
@@ -43,13 +44,12 @@ export async function withUserCode<T>(
     };
   });
   const watch: Watch = { count: 0, first: '', end };
+  const followed = followSignals([signal, controller.signal]);
   if (watches.push(watch) === 1) listen();
   try {
-    return await Promise.race([
-      work(AbortSignal.any([signal, controller.signal]), { take: () => take(watch) }),
-      failed,
-    ]);
+    return await Promise.race([work(followed.signal, { take: () => take(watch) }), failed]);
   } finally {
+    followed.release();
     watches.splice(watches.indexOf(watch), 1);
     const outer = watches.at(-1);
     if (outer) pass(watch, outer);

@@ -93,6 +93,7 @@ export interface BatchesOptions extends BatchSettings {
 export function batches(options: BatchesOptions): Batches {
   const { actor, maxStaleness, parts, order, extra } = options;
   const closing = new AbortController();
+  let joined: { readonly of: AbortSignal; readonly any: AbortSignal } | undefined;
   const underWay = new Ended();
   let learned = options.step;
   let asked = options.step;
@@ -103,8 +104,14 @@ export function batches(options: BatchesOptions): Batches {
   let planned = 0;
   const plannedOf = new Map<number, number>();
 
+  /** Aborted with `signal` or at the end; one for all steps of a run, since each would leave a reference in the run's signal. */
+  const untilClosed = (signal: AbortSignal): AbortSignal => {
+    if (joined?.of !== signal) joined = { of: signal, any: AbortSignal.any([signal, closing.signal]) };
+    return joined.any;
+  };
+
   const play = async (ask: Ask, signal: AbortSignal): Promise<number> => {
-    const begun = await actor.play(ask, AbortSignal.any([signal, closing.signal]));
+    const begun = await actor.play(ask, untilClosed(signal));
     for (const group of begun) underWay.add(ask.step, group);
     return begun.length;
   };
@@ -151,7 +158,7 @@ export function batches(options: BatchesOptions): Batches {
           continue;
         }
         dropped++;
-        const ended = actor.again(group, AbortSignal.any([signal, closing.signal]));
+        const ended = actor.again(group, untilClosed(signal));
         underWay.add(step, { episodes: group.members.length, ended });
       }
       given.push(...groups);

@@ -1,5 +1,6 @@
 /** Sends to a collector in the background: one request at a time, little memory, and no waiting. */
 
+import { followSignals } from '../../../core/followed-signal.ts';
 import { ask, reasonOf } from '../../../core/node/http.ts';
 
 export type Signal = 'traces' | 'metrics';
@@ -80,13 +81,14 @@ export class Sender {
 
   async #post({ signal, body }: Waiting): Promise<void> {
     const { url, headers, timeoutMs } = this.#options;
+    const limits = followSignals([this.#abort.signal, AbortSignal.timeout(timeoutMs)]);
     try {
       const answer = await ask(`${url}/v1/${signal}`, {
         method: 'POST',
         headers: { 'content-type': 'application/x-protobuf' },
         secrets: headers,
         body,
-        signal: AbortSignal.any([this.#abort.signal, AbortSignal.timeout(timeoutMs)]),
+        signal: limits.signal,
       });
       answer.discard();
       const { status } = answer;
@@ -94,6 +96,8 @@ export class Sender {
       else this.#failed(signal, `the collector answered ${status}`, refusals.includes(status));
     } catch (error) {
       this.#failed(signal, reasonOf(error), false);
+    } finally {
+      limits.release();
     }
   }
 

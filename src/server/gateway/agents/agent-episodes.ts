@@ -3,6 +3,7 @@
 import type { Episode, EpisodeKey, Role } from '../../../core/episode.ts';
 import { keyParts, keyText } from '../../../core/episode-key.ts';
 import { TurnwiseError } from '../../../core/errors.ts';
+import { followSignals } from '../../../core/followed-signal.ts';
 import { findNonJson, type Json } from '../../../core/json/json.ts';
 import type { Message } from '../../../core/messages.ts';
 import { valueText } from '../../../core/safe-text.ts';
@@ -138,7 +139,7 @@ async function run(
   cancelled: AbortSignal,
 ): Promise<Result> {
   const over = new AbortController();
-  const signal = AbortSignal.any([cancelled, over.signal]);
+  const { signal, release } = followSignals([cancelled, over.signal]);
   const idle = watchIdleness(session, idleLimitMs, `${agent.name} on ${keyText(key)}`);
   let result: AgentResult;
   try {
@@ -160,6 +161,7 @@ async function run(
   } finally {
     idle.stop();
     over.abort();
+    release();
   }
   if (session.fault !== undefined) throw faultOf(session.fault);
   return checkResult(agent, result);
