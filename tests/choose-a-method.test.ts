@@ -48,6 +48,9 @@ test('what went against a paper is not recommended, or the row says what was fou
   expect(1 - differenceIn('arpo', 'calls', 'grpo')).toBeCloseTo(1 / 5, 1);
   expect(differenceIn('refuel', 'final', 'dpo')).toBeLessThanOrEqual(0);
   expect(found.get('self-play')).toContain('in Kuhn poker gained nothing over one for both');
+  expect(found.get('self-play')).toContain('in Leduc it lost to plain self-play at equal episodes');
+  const [league] = judgeClaims('bench/claims/horizon/league.json');
+  expect(league?.judgement.verdict).toBe('of our implementation only');
   const [selfPlay] = judgeClaims('bench/claims/self-play.json');
   expect(selfPlay?.judgement.verdict).toBe('of our implementation only');
   expect(found.get('cory')).toContain('gained nothing over paying each its own');
