@@ -49,16 +49,14 @@ test('what went against a paper is not recommended, or the row says what was fou
   expect(differenceIn('refuel', 'final', 'dpo')).toBeLessThanOrEqual(0);
   expect(found.get('self-play')).toContain('in Kuhn poker gained nothing over one for both');
   expect(found.get('self-play')).toContain('in Leduc it lost to plain self-play at equal episodes');
-  const [league] = judgeClaims('bench/claims/horizon/league.json');
-  expect(league?.judgement.verdict).toBe('of our implementation only');
-  const [selfPlay] = judgeClaims('bench/claims/self-play.json');
-  expect(selfPlay?.judgement.verdict).toBe('of our implementation only');
   expect(found.get('cory')).toContain('gained nothing over paying each its own');
-  const [cory] = judgeClaims('bench/claims/cory.json');
-  expect(cory?.judgement.verdict).toBe('of our implementation only');
-  const [{ judgement, parts } = {}] = judgeClaims('bench/claims/refuel.json');
-  expect(judgement?.verdict).toBe('refuted');
-  expect(parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);
+  const judged = [...judgeClaims('bench/claims'), ...judgeClaims('bench/claims/horizon')];
+  const verdicts = new Map(judged.map(({ claim, judgement }) => [claim.id, judgement.verdict]));
+  for (const id of ['league', 'self-play', 'cory'])
+    expect(verdicts.get(id), id).toBe('of our implementation only');
+  const refuel = judged.find(({ claim }) => claim.id === 'refuel');
+  expect(refuel?.judgement.verdict).toBe('refuted');
+  expect(refuel?.parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);
 });
 
 test('so it is with what the page leaves out, and why', () => {
