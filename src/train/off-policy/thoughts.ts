@@ -99,7 +99,7 @@ function correctionsOf(
     const written = isActing ? all : all.slice(0, begin).filter((id) => !renderer.stopIds.includes(id));
     const imitated = written.map((_, token) => token < begin || token >= end);
     const fits = prompt.length + written.length <= contextLength;
-    return fits && begin > 0 && written.length > 0 ? [{ prompt, written, imitated }] : [];
+    return fits && begin > 0 ? [{ prompt, written, imitated }] : [];
   });
 }
 
