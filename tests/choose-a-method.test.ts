@@ -50,9 +50,10 @@ test('what went against a paper is not recommended, or the row says what was fou
   expect(found.get('self-play')).toContain('in Kuhn poker gained nothing over one for both');
   expect(found.get('self-play')).toContain('in Leduc it lost to plain self-play at equal episodes');
   expect(found.get('cory')).toContain('gained nothing over paying each its own');
+  expect(found.get('gtr')).toContain('`turn-ppo` alone learned faster');
   const judged = [...judgeClaims('bench/claims'), ...judgeClaims('bench/claims/horizon')];
   const verdicts = new Map(judged.map(({ claim, judgement }) => [claim.id, judgement.verdict]));
-  for (const id of ['league', 'self-play', 'cory'])
+  for (const id of ['league', 'self-play', 'cory', 'gtr'])
     expect(verdicts.get(id), id).toBe('of our implementation only');
   const refuel = judged.find(({ claim }) => claim.id === 'refuel');
   expect(refuel?.judgement.verdict).toBe('refuted');
