@@ -8,13 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { user } from '../src/core/messages.ts';
 import { Rng } from '../src/core/rng.ts';
 import { isTrainable } from '../src/core/stop.ts';
-import { defineEnvironment } from '../src/env/environment.ts';
 import { fromEnvironment } from '../src/env/from-environment.ts';
 import { fromGame } from '../src/env/from-game.ts';
-import { defineGame } from '../src/env/game.ts';
 import { defineTools } from '../src/env/live/define-tools.ts';
 import { defineTool } from '../src/env/tool.ts';
 import {
@@ -34,6 +31,7 @@ import {
 } from '../src/rollout/testing/faulty-world.ts';
 import { trainingShard } from '../src/store/rollouts/shard-names.ts';
 import { RunDirectory } from '../src/store/run-directory.ts';
+import { duet, echo } from './echoes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turnwise-faulty-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -51,56 +49,6 @@ const settings = {
   rollout: { tasks: 4, group: 4, turnTimeoutMs: TIMEOUT_MS, failureLimit: 0 },
   evaluation: { every: 0, finalTasks: 4 },
 } as const;
-
-const echo = defineEnvironment<{ word: string }, { word: string; turn: number }>({
-  name: 'echo',
-  description: 'say the word that was said, twice',
-  maxTurns: 3,
-  tasks: () => ({ size: 2, at: (index) => ({ word: index === 0 ? 'red' : 'blue' }) }),
-  start: ({ word }) => ({ state: { word, turn: 0 }, messages: [user(`say:${word}`)] }),
-  step: ({ word, turn }, action) => {
-    const right = action === word;
-    const done = turn === 1;
-    const observation = done ? '' : `say:${word}`;
-    return {
-      state: { word, turn: turn + 1 },
-      observation,
-      reward: right ? 0.5 : 0,
-      done,
-      success: right,
-      valid: true,
-      metrics: { right: right ? 1 : 0 },
-    };
-  },
-  actions: () => ['red', 'blue'],
-  solve: ({ word }) => word,
-  correctThought: ({ word }) => `it is ${word}`,
-});
-
-/** The same word, said by two in turn. */
-const duet = defineGame<{ word: string }, { word: string; turn: number }>({
-  name: 'duet',
-  description: 'two say the word that was said',
-  roles: ['first', 'second'],
-  maxTurns: 3,
-  tasks: () => ({ size: 2, at: (index) => ({ word: index === 0 ? 'red' : 'blue' }) }),
-  start: ({ word }) => ({ word, turn: 0 }),
-  toMove: ({ turn }) => (turn < 4 ? ['first', 'second'][turn % 2] : undefined),
-  observe: ({ word }) => [user(`say:${word}`)],
-  anchor: ({ word, turn }) => `${word} ${turn}`,
-  step: ({ word, turn }, role, action) => {
-    const right = action === word;
-    return {
-      state: { word, turn: turn + 1 },
-      rewards: { [role]: right ? 0.5 : 0 },
-      done: turn === 3,
-      valid: true,
-      ...(turn === 3 && { success: { first: right, second: right } }),
-    };
-  },
-  actions: () => ['red', 'blue'],
-  solve: ({ word }) => word,
-});
 
 /** Whether the run learns by now. Demonstrations are played well: without any there would be no model. */
 interface Switch {

@@ -1,88 +1,22 @@
 /** Episodes of agents: what they become, and whose fault it is when they fail. */
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Episode, EpisodeKey } from '../../../core/episode.ts';
+import type { Episode } from '../../../core/episode.ts';
 import { TurnwiseError } from '../../../core/errors.ts';
 import { type AgentDefinition, type AgentEpisode, defineAgent } from '../../../env/agent.ts';
 import type { PromptRequest } from '../../../policy/policy.ts';
-import { fullContext } from '../../../rollout/context/contexts.ts';
-import { unwatched } from '../../../rollout/watch.ts';
 import { Gateway } from '../gateway.ts';
-import { policyModel } from '../policy-model.ts';
 import { pathsOf } from '../testing/rebuild.ts';
-import { rendererOf, scriptedTokens } from '../testing/scripted-policy.ts';
-import { agentEpisodes } from './agent-episodes.ts';
+import { ask, key, playAgent } from './played-agent.test-helper.ts';
 
-const renderer = rendererOf('who is ada one two three');
 let gateway: Gateway;
 beforeAll(async () => {
   gateway = await new Gateway().start();
 });
 afterAll(() => gateway.stop());
 
-const key: EpisodeKey = {
-  step: 1,
-  environment: 'tested',
-  split: 'train',
-  task: 0,
-  group: 2,
-  member: 3,
-};
-
-async function ask(
-  episode: AgentEpisode,
-  content: string,
-  before: object[] = [],
-  more: object = {},
-): Promise<string> {
-  const response = await fetch(`${episode.baseURL}/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${episode.apiKey}` },
-    body: JSON.stringify({ model: episode.model, messages: [...before, { role: 'user', content }], ...more }),
-    signal: episode.signal,
-  });
-  const body = (await response.json()) as {
-    choices: { message: { content: string } }[];
-    error?: { message: string };
-  };
-  if (!response.ok) throw new Error(body.error?.message);
-  return body.choices[0]!.message.content;
-}
-
-async function play(
-  run: AgentDefinition['run'],
-  options: {
-    readonly say?: (request: PromptRequest) => string | Promise<string>;
-    readonly maxTurns?: number;
-    readonly turnTimeoutMs?: number;
-    readonly contextLength?: number;
-    readonly signal?: AbortSignal;
-  } = {},
-): Promise<Episode> {
-  const agent = defineAgent({ name: 'tested', tasks: () => [1], run });
-  const policy = scriptedTokens(renderer, options.say ?? (() => 'one two'));
-  const episode = agentEpisodes({
-    agent,
-    gateway,
-    model: (_request, { contextLength, sampling }) =>
-      policyModel({ policy, renderer, contextLength, sampling }),
-  });
-  const played = await episode(
-    { key, task: 1 },
-    {
-      context: fullContext,
-      sampling: { temperature: 1, topP: 1, topK: 0 },
-      maxTurns: options.maxTurns ?? 8,
-      contextLength: options.contextLength ?? 64,
-      turnTimeoutMs: options.turnTimeoutMs ?? 5000,
-      seed: 1,
-      signal: options.signal ?? new AbortController().signal,
-      watch: unwatched,
-    },
-  );
-  expect(gateway.sessions).toEqual([]);
-  return played;
-}
+const play = (...given: Given): Promise<Episode> => playAgent(gateway, ...given);
+type Given = Parameters<typeof playAgent> extends [Gateway, ...infer Rest] ? Rest : never;
 
 describe('an episode', () => {
   test('is its calls and a transition for each act, and its reward comes last', async () => {
@@ -206,7 +140,7 @@ describe('an episode', () => {
 });
 
 describe('failures are typed, and never rewards', () => {
-  test.each<[string, AgentDefinition['run'], Parameters<typeof play>[1], string]>([
+  test.each<[string, AgentDefinition['run'], Given[1], string]>([
     ['the agent throws', () => Promise.reject(new Error('oops')), {}, 'failed:environment'],
     [
       'it throws at once',
