@@ -6,9 +6,12 @@ import { type ClaimStudy, resultFor } from './claim-run.ts';
 import type { Job } from './jobs.ts';
 
 /** Characters of a rate with its area on tuning seeds, and how many rates an arm is tuned over at least. */
-const [tunedRate, tunedRates] = ['[0.0005,0.123],'.length, 5];
+const [tunedRate, tunedRates] = ['[0.0005,-1.23],'.length, 3];
 
-/** Figures that end in zeros are shorter than those that are assumed: what fits is never refused. */
+/** A figure of three digits is shortest above 1, as exploitability is: what fits is never refused. */
+const shortest = 1.23;
+
+/** Figures that end in zeros are shorter still. */
 const shorter = 0.95;
 
 /** @param verdict the runs of its verdict, as far as they are known */
@@ -24,10 +27,10 @@ export function leastBytes(claimed: ClaimStudy, verdict: readonly Job[], at: Cla
       {
         arm,
         ...(rate !== undefined && { rate }),
-        ...{ final: figures(0.123), episodes: 100, area: figures(0.123) },
-        ...(wanted.has('return') && { return: figures(0.123) }),
+        ...{ final: figures(shortest), episodes: 100, area: figures(shortest) },
+        ...(wanted.has('return') && { return: figures(shortest) }),
         ...(wanted.has('cost') && { cost: figures(12345) }),
-        ...{ start: 0.123, spent: [1234, 12345, 123456, 12], collapsed: 0, diverged: 0 },
+        ...{ start: shortest, spent: [1234, 12345, 123456, 12], collapsed: 0, diverged: 0 },
       },
     ]);
   const different = new Set(rows.map((row) => JSON.stringify(row)));
