@@ -18,6 +18,9 @@ const main = new URL('../src/cli/main.js', import.meta.url).pathname;
 /** A family by its world: grids, search, reckoning with cards, inference. */
 const FAMILIES = ['frozen-lake', 'guess-number', 'ezpoints', 'mastermind'] as const;
 
+/** Test episodes over all worlds, before and after. */
+const EPISODES = 800;
+
 const pointsSchema = z.array(z.object({ step: z.int(), success: z.number(), episodes: z.number() }));
 const evaluationSchema = z.record(z.string(), z.number());
 const resultSchema = z.object({
@@ -32,7 +35,7 @@ type Result = z.output<typeof resultSchema>;
 
 export async function benchFamilies(
   names: readonly string[],
-  { steps = 40 }: { readonly steps?: number },
+  { steps = 240 }: { readonly steps?: number },
 ): Promise<object> {
   if (names[0] !== 'report') writeFileSync(kept, `${JSON.stringify(await run(steps), null, 2)}\n`);
   if (existsSync(kept)) writeFileSync(page, familiesPage(readFamilies(kept)));
@@ -49,7 +52,7 @@ async function run(steps: number): Promise<Result> {
     ...['seed=1', 'threads=1', `steps=${steps}`, 'rollout.tasks=16', 'rollout.group=8'],
     ...['clone.demonstrations=1600', 'clone.randomRate=0.2', 'clone.steps=300'],
     ...['model.width=48', 'model.layers=2', 'model.hidden=128', 'optimizer.learningRate=1e-3'],
-    ...['evaluation.every=0', 'evaluation.finalTasks=200', 'evaluation.tasks=200'],
+    ...['evaluation.every=0', `evaluation.finalTasks=${EPISODES}`, `evaluation.tasks=${EPISODES}`],
   ].flatMap((setting) => ['--set', setting]);
   const words = ['train', world, '--recipe', 'grpo', ...settings];
   const began = performance.now();
@@ -117,8 +120,8 @@ export function familiesPage({ command, seconds, steps, curves, before, after }:
 
 \`npm run bench -- families [--steps N]\` writes this page: one small word model learns ${Object.keys(curves).length} worlds at once by a [mix](write-an-environment.md#a-mix-of-environments), each
 with a curve of its own. One seed, ${steps} steps, ${Math.round(seconds)} seconds with one thread on a loaded machine; nothing was tuned, and one seed shows no interval between seeds. Success on test
-tasks is that of 200 episodes over all worlds, sampled at temperature 1; in training, the mean over thirds of the steps. A world
-has about 50 of these episodes, so a difference of less than 0.2 shows nothing.
+tasks is that of ${EPISODES} episodes over all worlds, sampled at temperature 1; in training, the mean over thirds of the steps. A world
+has about ${EPISODES / FAMILIES.length} of these episodes, so a difference of less than 0.1 shows nothing.
 
 | world | after imitation | first third | second | last | at the end | success by step |
 | --- | --- | --- | --- | --- | --- | --- |

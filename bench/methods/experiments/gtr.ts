@@ -35,7 +35,7 @@ export const gtrExperiment = defineExperiment({
     { figure: 'wrong', arm: 'gtr, large steps', against: 'ppo, large steps', expect: 'lower' },
   ],
   remarks:
-    'With small steps PPO harms no thoughts and the gain is small. With large ones PPO loses thoughts, form and success in nearly every seed, and corrections hold them, though with less success than small steps have.',
+    'With small steps PPO harms no thoughts and the gain is small. With large ones PPO loses thoughts, form and success in every seed. Corrections keep most thoughts right, and some success in three seeds of five, less than small steps have.',
   async run(arm, seed) {
     const settings = mergeSettings(
       {
