@@ -225,7 +225,8 @@ function partsOf(claim: Claim, result: ClaimResult, alpha: number): readonly Jud
     const pairs = rivalry.pairs.map(({ own, other }) => pairOf(own, other, metric, claim, margin));
     return comparePaired(pairs, { alpha, rng: Rng.of('claim', claim.id, rivalry.name, metric) });
   };
-  const better = rivalries.map((rivalry): JudgedPart => {
+  const led = rivalries.filter(({ role }) => role !== 'reference');
+  const better = led.map((rivalry): JudgedPart => {
     const { analysis, metric } = claim;
     const second = metric === 'final' && analysis.atCeiling !== undefined && isCeiling(rivalry);
     const comparison = tested(rivalry, second ? analysis.atCeiling! : metric);

@@ -211,6 +211,22 @@ describe('a verdict', () => {
     );
   });
 
+  test('of a reference asks that it is no worse, and no lead', () => {
+    const arms = { ...example.arms, c: { recipe: 'ppo', role: 'reference' } };
+    const analysis = { ...example.analysis, noWorse: [{ rival: 'c', metric: 'area', margin: 0.02 }] };
+    const runs = (level: number) => [
+      ...clear,
+      resultRun('c', 0.8, { area: noise.map((extra) => level + 0.9 * extra) }),
+    ];
+    const { parts } = judged({ claim: { arms, analysis }, runs: runs(0.41) });
+    expect(parts.map(({ against, kind }) => [against, kind])).toEqual([
+      ['b at 0.001', 'better'],
+      ['c at 0.001', 'no worse'],
+    ]);
+    expect(verdictOf({ claim: { arms, analysis }, runs: runs(0.41) })).toBe('reproduced');
+    expect(verdictOf({ claim: { arms, analysis }, runs: runs(0.45) })).not.toBe('reproduced');
+  });
+
   test('on costs compares ratios, in halvings', () => {
     const costs = (level: number, spread: number) => noise.map((extra) => level * 2 ** (spread * extra));
     const claim = { metric: 'cost', direction: 'lower', minimal: 2 };

@@ -25,9 +25,9 @@ const arm = z.strictObject({
   recipe: text,
   settings: settings.describe('Settings by dotted key'),
   role: z
-    .enum(['claimant', 'rival', 'placebo', 'ceiling'])
+    .enum(['claimant', 'rival', 'placebo', 'reference', 'ceiling'])
     .describe(
-      'A ceiling knows what no learner could; it is shown beside the others, and the verdict leaves it out',
+      'The claimant must lead rivals and placebos; of a reference it must be no worse. A ceiling knows what no learner could; it is shown beside the others, and the verdict leaves it out',
     ),
   tune: z
     .union([z.boolean(), z.array(positive).min(2)])
@@ -142,6 +142,11 @@ function requireSense(path: string, { arms, gate, analysis, direction, metric: m
   const named = [...gate.map((one) => one.arm), ...analysis.noWorse.map(({ rival }) => rival)];
   const unknown = named.find((name) => !Object.hasOwn(arms, name));
   if (unknown !== undefined) throw unusable(path, `it names an arm "${unknown}" that it does not have`);
+  const untested = Object.keys(arms).find(
+    (name) => arms[name]!.role === 'reference' && !analysis.noWorse.some(({ rival }) => rival === name),
+  );
+  if (untested !== undefined)
+    throw unusable(path, `the reference "${untested}" has no margin in analysis.noWorse`);
   if (measured === 'cost' && direction !== 'lower') throw unusable(path, 'a cost is better when it is lower');
 }
 

@@ -134,6 +134,13 @@ test('a person may change what the comparison chooses, but not the seed and the 
   );
 });
 
+test('what no arm reads of the comparison’s own choices is left out: sft-rl stores all of its episodes', async () => {
+  const arms = await armsOf(['sft-rl'], ['constant=sft-rl,objective.options.valley=0.9']);
+  const [, job] = jobsOf(prepareStudy({ ...request, set: ['steps=20'], arms }), { seeds: [1] });
+  expect(job!.words.join(' ')).toContain('threads=1');
+  expect(job!.words.join(' ')).not.toContain('rolloutLog');
+});
+
 test('everything is refused before anything runs', async () => {
   const selfPlay = await armsOf(['self-play'], []);
   expect(messageOf(() => prepareStudy({ ...request, arms: selfPlay }))).toContain('recipe-unfit');

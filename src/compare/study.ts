@@ -6,7 +6,7 @@ import { differences } from '../core/json/differences.ts';
 import type { WorldFactory } from '../env/factory.ts';
 import { sourceOf, type WorldSource } from '../run/load/world-source.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
-import { readOf, readSettings } from '../run/settings/run-settings.ts';
+import { readOf, readSettings, reads } from '../run/settings/run-settings.ts';
 import { builtIns, type Catalogue } from '../train/config/catalogue.ts';
 import type { TrainConfig } from '../train/config/config.ts';
 import { type Arm, filesOf } from './arm.ts';
@@ -93,7 +93,9 @@ function cellOf(
     prepareRun(factory, recipe, readSettings(factory, recipe, assignments, catalogue), catalogue);
   const first = resolved([...read([...limits, ...set]), ...arm.set]).config;
   const every = `evaluation.every=${stepsBetween(first, budget)}`;
-  const assignments = [...read(['threads=1', 'rolloutLog=0', every, ...limits, ...set]), ...arm.set];
+  // Nobody asked for these: a recipe that does not read them runs without.
+  const chosen = ['threads=1', 'rolloutLog=0', every].filter((one) => reads(recipe, one, set, catalogue));
+  const assignments = [...chosen, ...read([...limits, ...set]), ...arm.set];
   return {
     arm,
     assignments,

@@ -56,14 +56,23 @@ export function readOf(
   set: readonly string[],
   catalogue: Catalogue = builtIns,
 ): string[] {
-  const reads = (one: Recipe, assignment: string): boolean => {
-    const [key = ''] = spelledAssignment(assignment).split('=', 1);
-    const known = catalogueWith(one, catalogue);
-    return isRead(one, choicesIn(one.settings, writtenChoices(set)), nested(key), known);
-  };
   return set.filter(
-    (assignment) => reads(recipe, assignment) || !recipes.some((other) => reads(other, assignment)),
+    (assignment) =>
+      reads(recipe, assignment, set, catalogue) ||
+      !recipes.some((other) => reads(other, assignment, set, catalogue)),
   );
+}
+
+/** Whether a recipe reads an assignment beside others. */
+export function reads(
+  recipe: Recipe,
+  assignment: string,
+  beside: readonly string[],
+  catalogue: Catalogue = builtIns,
+): boolean {
+  const [key = ''] = spelledAssignment(assignment).split('=', 1);
+  const known = catalogueWith(recipe, catalogue);
+  return isRead(recipe, choicesIn(recipe.settings, writtenChoices(beside)), nested(key), known);
 }
 
 /** `context=NAME` is short for `context.name=NAME`. */
