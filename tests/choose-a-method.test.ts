@@ -53,8 +53,11 @@ test('what went against a paper is not recommended, or the row says what was fou
   expect(found.get('gtr')).toContain('`turn-ppo` alone learned faster');
   const judged = [...judgeClaims('bench/claims'), ...judgeClaims('bench/claims/horizon')];
   const verdicts = new Map(judged.map(({ claim, judgement }) => [claim.id, judgement.verdict]));
-  for (const id of ['league', 'self-play', 'cory', 'gtr'])
+  expect(found.get('cory')).toContain('gained nothing over paying both roles all answers');
+  for (const id of ['league', 'cory', 'gtr', 'waltzrl'])
     expect(verdicts.get(id), id).toBe('of our implementation only');
+  // No lead is shown, and among so many claims none of .05 is excluded either.
+  expect(verdicts.get('self-play')).toBe('undecided');
   const refuel = judged.find(({ claim }) => claim.id === 'refuel');
   expect(refuel?.judgement.verdict).toBe('refuted');
   expect(refuel?.parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);
