@@ -3,8 +3,10 @@
 import { z } from 'zod';
 import { defineWorld, type WorldFactory } from '../../src/env/factory.ts';
 import { createRuntime } from '../../src/env/runtime/create-runtime.ts';
+import type { Runtime } from '../../src/env/runtime/runtime.ts';
 import { AGENT } from '../../src/env/session.ts';
 import { wordingOption } from '../../src/env/wording.ts';
+import { librarySource } from './operations.ts';
 import { chooseMove } from './players.ts';
 import { JsSession } from './session.ts';
 import { answerOf, type JsTask, jsTasks, show } from './tasks.ts';
@@ -21,6 +23,9 @@ const options = z.strictObject({
   ),
 });
 
+/** The library is not the agent's code, whose calls may have a millisecond. */
+const LOADING_MS = 10_000;
+
 export const world: WorldFactory<typeof options> = defineWorld({
   name: 'js-tasks',
   description: 'Programming questions answered with a sandboxed interpreter: tools, persistent variables.',
@@ -34,6 +39,27 @@ export const world: WorldFactory<typeof options> = defineWorld({
   },
   create: ({ packed, maxTurns, timeLimitMs, memoryMiB, outputLimit, wording: chosen }) => {
     const { protocol, wording, action } = chosen === 'compact' ? words : toolCalls;
+    const limits = {
+      timeMs: timeLimitMs,
+      memoryBytes: memoryMiB * 2 ** 20,
+      outputLength: outputLimit,
+    };
+    /** With the library, which every episode forks. */
+    let loaded: Promise<Runtime> | undefined;
+    const load = async (): Promise<Runtime> => {
+      const runtime = await createRuntime('javascript', limits);
+      const { error } = await runtime.run(librarySource(), { timeMs: LOADING_MS });
+      if (error !== undefined) throw new Error(`The library of js-tasks cannot be loaded: ${error}`);
+      return runtime;
+    };
+    const withLibrary = (): Promise<Runtime> => {
+      // What failed once is tried again in the next episode.
+      loaded ??= load().catch((error: unknown) => {
+        loaded = undefined;
+        throw error;
+      });
+      return loaded;
+    };
     return {
       name: 'js-tasks',
       description:
@@ -44,16 +70,7 @@ export const world: WorldFactory<typeof options> = defineWorld({
       snapshots: 'free',
       protocol,
       tasks: (split) => jsTasks(split, packed),
-      open: async (task) =>
-        JsSession.open(
-          task as JsTask,
-          wording,
-          await createRuntime('javascript', {
-            timeMs: timeLimitMs,
-            memoryBytes: memoryMiB * 2 ** 20,
-            outputLength: outputLimit,
-          }),
-        ),
+      open: async (task) => JsSession.open(task as JsTask, wording, await (await withLibrary()).fork()),
       truth: (task) => protocol.format(action('submit', show(answerOf(task as JsTask)))),
       script: (session, kind, rng) => {
         if (!(session instanceof JsSession)) return undefined;

@@ -4,7 +4,6 @@ import type { Json } from '../../src/core/json/json.ts';
 import type { Message } from '../../src/core/messages.ts';
 import type { RunResult, Runtime } from '../../src/env/runtime/runtime.ts';
 import { AGENT, type Role, type Session, type Snapshot, type StepResult } from '../../src/env/session.ts';
-import { librarySource } from './operations.ts';
 import { answerOf, expertRuns, type JsTask, show } from './tasks.ts';
 
 /** How a session reads actions and words what it says; one for the tiny model and one for models that can read. */
@@ -56,13 +55,18 @@ export class JsSession implements Session {
     this.#messages = wording.opening(task);
   }
 
-  /** Raises what the runtime raises when it fails itself. */
+  /**
+   * Raises what the runtime raises when it fails itself.
+   *
+   * @param runtime that has the library
+   */
   static async open(task: JsTask, wording: Wording, runtime: Runtime): Promise<JsSession> {
     const session = new JsSession(task, wording, runtime);
-    const held = (list: readonly number[]): string => (task.packed ? JSON.stringify(show(list)) : show(list));
-    const variables = `var xs = ${held(task.xs)}, ys = ${held(task.ys)}, word = ${show(task.word)};`;
-    await runtime.run(`${librarySource()}\n${variables}`);
-    await session.#remember();
+    const held = (list: readonly number[]): Json => (task.packed ? show(list) : list);
+    const variables = { xs: held(task.xs), ys: held(task.ys), word: task.word };
+    const values = Object.entries(variables).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+    await runtime.run(`var ${values.join(', ')};`);
+    session.#snapshot = JSON.stringify({ ...variables, r: null });
     return session;
   }
 
@@ -179,8 +183,8 @@ export class JsSession implements Session {
     return this.#wording.ended(this.#verdict);
   }
 
-  async #remember(signal?: AbortSignal): Promise<void> {
-    const { output, error } = await this.#runtime.run(SNAPSHOT, signal ? { signal } : {});
+  async #remember(signal: AbortSignal): Promise<void> {
+    const { output, error } = await this.#runtime.run(SNAPSHOT, { signal });
     try {
       this.#snapshot = error === undefined ? String(JSON.parse(output)) : error;
     } catch {
