@@ -1,29 +1,56 @@
 /** What docs/evidence.md says of claims: how a verdict is reached, and where each stands. */
 
-import type { JudgedClaim } from '../../src/compare/claim-verdict.ts';
+import { type JudgedClaim, plannedHours } from '../../src/compare/claim-verdict.ts';
 import { seedsText } from '../../src/compare/seed-list.ts';
 
-export function claimTable(judged: readonly JudgedClaim[]): string {
-  const rows = judged.map(({ claim, judgement, stored, adjusted }) => {
-    const worlds = claim.worlds.map(({ name }) => name).join(', ');
-    const seeds = seedsText(stored?.result.seeds.verdict ?? claim.seeds.verdict);
-    const budget = `${claim.budget.amount} ${claim.budget.axis}`;
-    const p = stored ? adjusted.toPrecision(2) : '–';
-    return [
-      `\`${claim.id}\``,
-      claim.about,
-      claim.source,
-      `${worlds}; ${budget}; seeds ${seeds}`,
-      p,
-      `**${judgement.verdict}**: ${judgement.why}`,
-    ];
-  });
-  const head = ['claim', '', 'source', 'where', 'p after Holm', 'verdict'];
-  const lines = [head, head.map(() => '---'), ...rows].map(
-    (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
-  );
-  return lines.join('\n');
+/** Those with a result first: they are what a reader looks for. */
+export function claimTables(judged: readonly JudgedClaim[]): string {
+  const waiting = judged.filter(({ stored }) => stored === undefined);
+  const known = judged.filter(({ stored }) => stored !== undefined);
+  const hours = known.reduce((sum, { stored }) => {
+    const { tuning, verdict } = stored!.result.hours;
+    return sum + tuning + verdict;
+  }, 0);
+  const planned = waiting.reduce((sum, { claim }) => sum + plannedHours(claim), 0);
+  return `Of ${judged.length} claims ${countsOf(judged)}. Runs took ${hours.toFixed(0)} hours of one core, tuning included; what is pending is planned to take
+${planned.toFixed(0)} hours of two cores, at a minute for each run.
+
+${table(
+  ['claim', '', 'source', 'where', 'p after Holm', 'verdict'],
+  known.map((one) => [...rowOf(one), one.adjusted.toPrecision(2), verdictOf(one)]),
+)}
+
+### Pending claims
+
+${table(
+  ['claim', '', 'source', 'where', 'state'],
+  waiting.map((one) => [...rowOf(one), verdictOf(one)]),
+)}`;
 }
+
+/** Such as "3 are refuted, 40 are pending", the most frequent last. */
+function countsOf(judged: readonly JudgedClaim[]): string {
+  const counts = new Map<string, number>();
+  for (const { judgement } of judged) counts.set(judgement.verdict, (counts.get(judgement.verdict) ?? 0) + 1);
+  return [...counts]
+    .sort(([, a], [, b]) => a - b)
+    .map(([verdict, count]) => `${count} ${count === 1 ? 'is' : 'are'} ${verdict}`)
+    .join(', ');
+}
+
+function rowOf({ claim, stored }: JudgedClaim): string[] {
+  const worlds = claim.worlds.map(({ name }) => name).join(', ');
+  const seeds = seedsText(stored?.result.seeds.verdict ?? claim.seeds.verdict);
+  const where = `${worlds}; ${claim.budget.amount} ${claim.budget.axis}; seeds ${seeds}`;
+  return [`\`${claim.id}\``, claim.about, claim.source, where];
+}
+
+const verdictOf = ({ judgement }: JudgedClaim): string => `**${judgement.verdict}**: ${judgement.why}`;
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+    .join('\n');
 
 export const howVerdictsAreReached = `This page explains how a claim about a method ends in a verdict, and lists the claims and older experiments with their results.
 

@@ -2,7 +2,7 @@
 
 import type { JudgedClaim } from '../../src/compare/claim-verdict.ts';
 import { mean } from '../../src/core/statistics.ts';
-import { claimTable, howVerdictsAreReached } from './claims-text.ts';
+import { claimTables, howVerdictsAreReached } from './claims-text.ts';
 import { compareArms } from './comparison.ts';
 import { picturePath } from './curve-picture.ts';
 import type { Experiment, StoredResult, StoredRun } from './experiment.ts';
@@ -29,10 +29,10 @@ ${howVerdictsAreReached}
 
 ## Claims
 
-\`turnwise compare --claim bench/claims --report\` computes this table from committed figures, and \`npm run bench -- methods --report\` copies it
+\`turnwise compare --claim bench/claims --report\` computes these tables from committed figures, and \`npm run bench -- methods --report\` copies them
 here. Without \`--report\` the command runs the claims that have no result yet.
 
-${claimTable(judged)}
+${claimTables(judged)}
 
 ## Older experiments
 

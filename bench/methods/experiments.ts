@@ -12,15 +12,23 @@ const onTables = new Set(tables.flatMap(({ methods }) => methods));
 
 /** Recipes that a claim is about, and no older experiment. */
 const claimed = [
+  'agent-r',
   'bi-level-gae',
+  'cory',
   'distillation',
+  'e-grpo',
+  'g-ra',
   'gigpo',
+  'hgpo',
   'igpo',
   'mars',
+  'matchtir',
   'mt-grpo',
   'on-policy-distillation',
   'self-play',
+  'spa-rl',
   'turn-gae',
+  'waltzrl',
 ] as const;
 
 /** Recipe -> why it has no experiment. */
@@ -32,6 +40,5 @@ export const pending: Readonly<Record<string, string>> = {
   ),
   ...Object.fromEntries(claimed.map((name) => [name, 'no older experiment; there is a claim'])),
   earl: 'its credit is tested by worked numbers alone',
-  'agent-r': 'its splices are tested by worked episodes alone',
   sft: 'it imitates recordings, and claims nothing beyond them',
 };

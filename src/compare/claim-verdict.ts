@@ -93,15 +93,16 @@ function pending(claim: Claim): Judgement {
     ({ name }) => !environmentNames.includes(name) && !isPath(name) && !isAddress(name),
   );
   if (missing) return { verdict: 'pending', why: `there is no environment ${missing.name} yet` };
-  const runs = fewestRuns(claim);
-  const hours = runs / 60 / PLANNED_CORES;
   return {
     verdict: 'pending',
-    why: `not run yet; planned: ${runs} runs or more, ${hours.toFixed(1)} hours on two cores at a minute each`,
+    why: `not run yet; planned: ${fewestRuns(claim)} runs or more, ${plannedHours(claim).toFixed(1)} hours on two cores at a minute each`,
   };
 }
 
 const PLANNED_CORES = 2;
+
+/** Hours that its fewest runs take on two cores, at a minute each. */
+export const plannedHours = (claim: Claim): number => fewestRuns(claim) / 60 / PLANNED_CORES;
 
 /** Warm starts, the first grids, and every arm once at its best rate; further rates depend on what tuning shows. */
 function fewestRuns({ arms, worlds, seeds: { tuning, verdict } }: Claim): number {

@@ -39,7 +39,9 @@ ${claims.map(claimSection).join('\n')}`,
 }
 
 function overview(claims: readonly ShownClaim[]): string {
-  const rows = claims.map(({ judged }) => [
+  const results = claims.filter(({ judged }) => judged.stored !== undefined);
+  const waiting = claims.filter(({ judged }) => judged.stored === undefined);
+  const rows = [...results, ...waiting].map(({ judged }) => [
     `<a href="#${judged.claim.id}">${escapeHtml(judged.claim.id)}</a>`,
     escapeHtml(judged.claim.about),
     `<strong>${judged.judgement.verdict}</strong>`,
