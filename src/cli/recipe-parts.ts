@@ -36,7 +36,7 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
       : []),
     ...(recipe.critic
       ? [
-          `value loss ${objective.valueCoefficient}${objective.valueClip > 0 ? `, value clip ${objective.valueClip}` : ''}${objective.valueWarmup > 0 ? `, ${objective.valueWarmup} steps for the value head alone` : ''}`,
+          `value loss ${objective.valueCoefficient}${objective.valueLoss === 'squared' ? '' : ` (${objective.valueLoss})`}${objective.valueLoss === 'squared' && objective.valueClip > 0 ? `, value clip ${objective.valueClip}` : ''}${objective.valueWarmup > 0 ? `, ${objective.valueWarmup} steps for the value head alone` : ''}`,
         ]
       : []),
     objective.aggregation,

@@ -40,6 +40,16 @@ test('a method that reads values needs a recipe that trains them', () => {
   );
 });
 
+test('a critic that classifies has bins that hold all returns', async () => {
+  const wordle = await findEnvironment('wordle');
+  const classified = (valueBins: object, rewardScale = 0.1) =>
+    refusal('ppo', { objective: { valueLoss: 'hl-gauss', valueBins }, credit: { rewardScale } }, wordle);
+  expect(classified({})).toBe('served');
+  expect(classified({}, 1)).toContain('bins that hold all returns of the environment');
+  expect(classified({ low: -7 }, 1)).toBe('served');
+  expect(refusal('ppo', {}, wordle)).toBe('served');
+});
+
 test('KL in rewards is refused where the method or a shaping would lose it, and the estimators that work are named', () => {
   const priced = { objective: { klCoefficient: 0.1, klEstimator: 'k1' } } as const;
   expect(refusal('g-ra', priced)).toMatchInlineSnapshot(

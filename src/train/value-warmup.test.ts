@@ -3,6 +3,7 @@ import { madeGroup, playedEpisode } from '../core/testing/made-episodes.ts';
 import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
 import { createEmbeddedEngine } from '../engine/embedded/embedded-engine.ts';
 import type { Engine } from '../engine/engine.ts';
+import { headOf } from '../objective/critic/critic-loss.ts';
 import { sampleAll } from '../policy/sampler.ts';
 import { learnerOn, learnOnce } from './learner-on.test-helper.ts';
 import { recipes } from './recipes/recipes.ts';
@@ -47,14 +48,26 @@ test('these recipes warm their value head up', () => {
   expect(warmedUp.map(({ name }) => name)).toEqual(['ppo', 'turn-gae', 'turn-ppo', 'bi-level-gae', 'gtr']);
 });
 
-test.each(warmedUp.map(({ name }) => name))(
-  '%s: the warm-up moves values and not the policy, to the last bit; the step after it moves the policy',
-  async (name) => {
+const bins = { count: 21, low: -1, high: 2 };
+
+test.each([
+  ...warmedUp.map(({ name }) => [name, 'squared'] as const),
+  ['ppo', 'hl-gauss'] as const,
+  ['gtr', 'two-hot'] as const,
+])(
+  '%s, %s: the warm-up moves values and not the policy, to the last bit; the step after it moves the policy',
+  async (name, valueLoss) => {
     const fast = { learningRate: 0.02, warmupSteps: 0, weightDecay: 0.1 };
-    const options = name === 'gtr' ? { objective: { options: { thoughtWeight: 1 } } } : {};
-    const engine = await createEmbeddedEngine({ shape, seed: 'warm', threads: 1, tokenBudget: 1024 });
+    const objective = {
+      ...{ valueLoss, valueBins: bins },
+      ...(name === 'gtr' && { options: { thoughtWeight: 1 } }),
+    };
+    const valueHead = headOf({ valueLoss, valueBins: bins });
+    const engine = await createEmbeddedEngine({
+      ...{ shape: { ...shape, valueHead }, seed: 'warm', threads: 1, tokenBudget: 1024 },
+    });
     try {
-      const learner = learnerOn(engine, name, { optimizer: fast, ...options });
+      const learner = learnerOn(engine, name, { optimizer: fast, objective });
       const rows = [{ ids_T: Int32Array.of(1, 2, 3, 4, 5, 6), channels: {} }];
       const said = () => engine.score({ rows }, { temperature: 1, values: true });
       const learn = async (step: number) => learnOnce(learner, await played(engine), { step, planned: 10 });

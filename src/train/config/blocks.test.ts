@@ -29,7 +29,7 @@ import { choicesIn, leavesOf, readBy, runSchema } from './run-schema.ts';
 
 /** Read where models are made, environments loaded and folders written, before and around what runs here. */
 const ELSEWHERE =
-  /^(start|engine|threads|data|environment|tinker\..*|chat\..*|lora\..*|model\..*|checkpoint\.keep|optimizer\.tokenBudget|clone\.(demonstrations|beginnerShare|randomRate|from)|teacher|rewardModel\..*)$/;
+  /^(start|engine|threads|data|environment|tinker\..*|chat\..*|lora\..*|model\..*|checkpoint\.keep|optimizer\.tokenBudget|clone\.(demonstrations|beginnerShare|randomRate|from)|objective\.valueBins\..*|teacher|rewardModel\..*)$/;
 
 /** What these read elsewhere than in so short a run: GTR takes no step in it, and SPEAR remembers something in every step. */
 const UNTRIED: Readonly<Record<string, RegExp>> = { gtr: /^optimizer\./, 'spear-sil': /^rolloutLog$/ };

@@ -110,7 +110,9 @@ const credited: Block = { credit: true, objective: { aggregation: true, constant
 export const clip: Block = { objective: { clipLow: true, clipHigh: true, dualClip: true } };
 
 /** A value head that learns beside the policy. */
-export const valueHead: Block = { objective: { valueCoefficient: true, valueClip: true, valueWarmup: true } };
+export const valueHead: Block = {
+  objective: { valueCoefficient: true, valueClip: true, valueLoss: true, valueBins: true, valueWarmup: true },
+};
 
 /** Factor on rewards that no credit method reads. */
 export const scaledRewards: Block = { credit: { rewardScale: true } };

@@ -1,6 +1,7 @@
 /** Settings of learning: imitation, credit, losses, off-policy memory and the optimizer. */
 
 import { z } from 'zod';
+import { criticLosses } from '../../objective/critic/critic-loss.ts';
 import { policyLosses } from '../../objective/objectives.ts';
 import { klEstimators } from '../../objective/regularizer/kl.ts';
 import { count, share } from './numbers.ts';
@@ -95,7 +96,24 @@ export const objective = z.strictObject({
     .default('k3+')
     .describe('How it is estimated: k1 is taken from the rewards, the others are terms of the loss'),
   valueCoefficient: z.number().min(0).default(0.5).describe('Weight of the value loss, with a critic'),
-  valueClip: z.number().min(0).default(0.2).describe('Clip of the value change; 0 is off'),
+  valueClip: z
+    .number()
+    .min(0)
+    .default(0.2)
+    .describe('Clip of the value change, with valueLoss=squared; 0 is off'),
+  valueLoss: z
+    .enum(criticLosses)
+    .default('squared')
+    .describe('How a critic learns: by the squared error, or by classifying returns into bins'),
+  valueBins: z
+    .strictObject({
+      count: z.int().min(2).max(1024).default(51).describe('Number of bins'),
+      low: z.number().default(-1.1).describe('Lower end of the range'),
+      high: z.number().default(1.1).describe('Upper end of the range'),
+    })
+    .refine(({ low, high }) => low < high, { error: 'low must be below high' })
+    .prefault({})
+    .describe('Bins of a critic that classifies; leave some room around the returns, after rewardScale'),
   valueWarmup: z.int().min(0).default(0).describe('Steps that train only the value head, with a critic'),
   aggregation: z
     .enum(['token-mean', 'sequence-mean-token-mean', 'sequence-mean-token-sum', 'sequence-sum-constant'])

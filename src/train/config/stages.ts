@@ -64,8 +64,10 @@ const STAYS = [
   'credit.method',
   'tasks.name',
   'turns.name',
-  // It is part of the model.
+  // These are part of the model.
   'critic.strength',
+  'objective.valueLoss',
+  'objective.valueBins',
   ...['concurrency', 'batching', 'policyKey', 'failureLimit', 'exchangeEvery'].map(
     (leaf) => `rollout.${leaf}`,
   ),

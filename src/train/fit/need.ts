@@ -6,7 +6,10 @@ import type { World } from '../../env/world.ts';
 export interface Place {
   readonly world: Pick<World, 'name' | 'roles' | 'script' | 'facts' | 'correctThought' | 'truth'> &
     Partial<
-      Pick<World, 'protocol' | 'users' | 'game' | 'agent' | 'pure' | 'repeats' | 'snapshots' | 'guidance'>
+      Pick<
+        World,
+        'protocol' | 'returns' | 'users' | 'game' | 'agent' | 'pure' | 'repeats' | 'snapshots' | 'guidance'
+      >
     >;
   readonly engine: EngineAbilities;
 }

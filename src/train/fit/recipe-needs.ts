@@ -125,6 +125,18 @@ export function needsOfWorld(recipe: Recipe, config: TrainConfig): Need[] {
       met: ({ world }) => world.protocol?.thought !== undefined,
     });
   }
+  const { valueLoss, valueBins } = config.objective;
+  if (recipe.critic && valueLoss !== 'squared') {
+    needs.push({
+      of: 'recipe',
+      what: `bins that hold all returns of the environment, times credit.rewardScale (objective.valueBins is ${valueBins.low} to ${valueBins.high})`,
+      met: ({ world: { returns = [0, 0] } }) =>
+        returns.every((one) => {
+          const scaled = one * config.credit.rewardScale;
+          return valueBins.low <= scaled && scaled <= valueBins.high;
+        }),
+    });
+  }
   if (branches(recipe, config)) {
     needs.push({
       of: 'environment',

@@ -14,6 +14,7 @@ import type { World } from '../../env/world.ts';
 import { type Renderer, wordRenderer } from '../../model/chat/renderer.ts';
 import { CHAT_WORDS, wordChatRenderer } from '../../model/chat/word-chat.ts';
 import type { DecoderShape } from '../../model/decoder/decoder.ts';
+import { headOf } from '../../objective/critic/critic-loss.ts';
 import { type Batching, continuous } from '../../policy/batching.ts';
 import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
@@ -153,7 +154,7 @@ export function headsOf(
   config: TrainConfig,
 ): Pick<DecoderShape, 'valueHead' | 'extraHeads' | 'guidance'> {
   return {
-    ...(critic && { valueHead: true }),
+    ...(critic && { valueHead: headOf(config.objective) }),
     ...(heads && { extraHeads: heads }),
     ...(actsBy && { guidance: { heads: actsBy, strength: config.critic.strength } }),
   };

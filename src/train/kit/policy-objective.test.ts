@@ -61,6 +61,7 @@ test('terms beside the loss: entropy or its smoothing, KL unless it is in the re
     'kl-penalty',
     'value-loss',
   ]);
+  expect(key({ valueLoss: 'two-hot' }, true)).toEqual(['ppo-clip', 'two-hot']);
   expect(key({ entropyCoefficient: 0.1, entropySmoothing: 1 })).toEqual(['ppo-clip', 'entropy-smoothing']);
   expect(key({ klCoefficient: 0.1, klEstimator: 'k1' })).toEqual(['ppo-clip']);
 });

@@ -5,7 +5,8 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
 import { combine } from '../../objective/contract/combine.ts';
 import type { Objective } from '../../objective/contract/objective.ts';
-import { atTargets, ofValueHead, valueLoss } from '../../objective/critic/value.ts';
+import { criticLoss } from '../../objective/critic/critic-loss.ts';
+import { atTargets, ofValueHead } from '../../objective/critic/value.ts';
 import { type ObjectiveEntry, objectives } from '../../objective/objectives.ts';
 import { ppoClip } from '../../objective/policy-gradient/ppo-clip.ts';
 import type { Clip } from '../../objective/policy-gradient/surrogate.ts';
@@ -78,8 +79,8 @@ export function policyObjective(
   catalogue: Catalogue = builtIns,
 ): Objective {
   const { objective } = config;
-  const { valueCoefficient, valueClip, entropyCoefficient, klCoefficient, klEstimator } = objective;
-  const value = atTargets(valueLoss({ valueCoefficient, valueClip }));
+  const { entropyCoefficient, klCoefficient, klEstimator } = objective;
+  const value = atTargets(criticLoss(objective));
   if (options.valueOnly) return ofValueHead(value);
   const policy = findPolicyLoss(objective.name, catalogue).create(lossOptions(objective, catalogue));
   return combine([

@@ -20,7 +20,8 @@ import { Rng } from '../../core/rng.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { checkedText } from '../../env/replies.ts';
 import { combine } from '../../objective/contract/combine.ts';
-import { atTargets, ofValueHead, valueLoss } from '../../objective/critic/value.ts';
+import { criticLoss } from '../../objective/critic/critic-loss.ts';
+import { atTargets, ofValueHead } from '../../objective/critic/value.ts';
 import { gtr } from '../../objective/imitation/imitation-mix.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { Boundary } from '../../rollout/boundary.ts';
@@ -114,7 +115,7 @@ const isCorrected = ({ turns }: Trajectory): boolean =>
 /** PPO with its critic on the episodes of the step; beside it corrections, drawn from those of all steps that are kept. */
 export const learnGtr: Learn = learning<Remembered>((config) => async (trainer, groups, { step, memory }) => {
   const { thoughtWeight, replayAge, ...options } = gtrOptions.parse(config.objective.options);
-  const { valueCoefficient, valueClip, valueWarmup } = config.objective;
+  const { valueWarmup } = config.objective;
   const { candidates, samples_I } = await trainer.credit(groups);
   const samples = candidates.flatMap(({ trajectory }, index) =>
     samples_I[index]!.map((item) => weighThoughts(item, trajectory, trainer, thoughtWeight)),
@@ -123,7 +124,7 @@ export const learnGtr: Learn = learning<Remembered>((config) => async (trainer, 
   const kept = [...recent(memory.kept, step, replayAge), ...episodes.filter(isCorrected).map(keptAs)];
   const recalled = await trainer.recall(kept);
   const warmingUp = step <= valueWarmup;
-  const value = atTargets(valueLoss({ valueCoefficient, valueClip }));
+  const value = atTargets(criticLoss(config.objective));
   await learnBeside(
     trainer,
     config,
