@@ -58,6 +58,8 @@ test('what went against a paper is not recommended, or the row says what was fou
     expect(verdicts.get(id), id).toBe('of our implementation only');
   // No lead is shown, and among so many claims none of .05 is excluded either.
   expect(verdicts.get('self-play')).toBe('undecided');
+  expect(found.get('self-play')).toContain('nor did `mars` in Leduc over the mean of each role');
+  expect(verdicts.get('mars')).toBe('refuted');
   const refuel = judged.find(({ claim }) => claim.id === 'refuel');
   expect(refuel?.judgement.verdict).toBe('refuted');
   expect(refuel?.parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);
