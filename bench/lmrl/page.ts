@@ -14,9 +14,10 @@ const TITLES: Readonly<Record<Method, string>> = {
 
 export function lmrlPage(rows: readonly LmrlRow[]): string {
   const run = rows.flatMap(({ cells }) => Object.values(cells)).length;
+  const all = rows.length * METHODS.length;
   return `# LMRL-Gym's table
 
-\`npm run bench -- lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--again]\` writes this page: ${run} of ${rows.length * METHODS.length} cells were run. Each is one seed, a small word model
+\`npm run bench -- lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--again]\` writes this page: ${run} of ${all} cells were run. Each is one seed, a small word model
 made from the dataset, on 1000 episodes by scripted players of different quality ([the command](data.md#the-command)). Scores are normalised as in the paper (arXiv 2311.18232):
 0 is the least return, 50 the mean of the dataset, 100 the scripted expert. In brackets are the paper's scores of GPT-2 agents on its own data: other models, worlds of other
 sizes and another 100, so only the order of methods may be compared. One seed has no interval between seeds. No method was tuned task by task; steps, scale and target rate of MC and ILQL come
@@ -27,7 +28,8 @@ seemed best. Chess, whose games have some fifty turns, learns from four of them 
 | --- | ${METHODS.map(() => '---').join(' | ')} |
 ${rows.map((row) => `| ${row.task.title} | ${METHODS.map((method) => shown(row, method)).join(' | ')} |`).join('\n')}
 
-\`–\` was not run. PPO begins by imitating the dataset and then plays; all others see the dataset alone. ArCHer (arXiv 2402.19446) came after the paper, and has no score there.
+${run < all ? '`–` was not run. ' : ''}PPO begins by imitating the dataset and then plays; all others see the dataset alone. ArCHer (arXiv 2402.19446) came after the paper, and has no score there;
+its critic begins with random weights, where the authors' begin with pretrained ones, and most of its cells show it.
 
 ## Datasets
 
