@@ -118,6 +118,10 @@ describe('a claim on disk', () => {
     expect(said({ arms: { a: { recipe: 'grpo', role: 'claimant' } } })).toContain(
       'at least one arm must have the role "rival"',
     );
+    const c = { recipe: 'ppo', role: 'reference' };
+    expect(said({ arms: { ...example.arms, c } })).toContain(
+      'the reference "c" has no margin in analysis.noWorse',
+    );
     expect(said({ minmal: 1 })).toContain('minmal');
     expect(said({ metric: 'cost' })).toContain('a cost is better when it is lower');
     expect(said({ gate: [{ metric: 'x', arm: 'c' }] })).toContain('an arm "c" that it does not have');
