@@ -15,6 +15,7 @@ import { Trainer } from '../engine/embedded/training/trainer.ts';
 import { LocalTrainingLane } from '../engine/embedded/training/training-lane.ts';
 import { BaseModel } from '../engine/embedded/weights/base-model.ts';
 import type { Checkpoint } from '../engine/embedded/weights/checkpoint-parts.ts';
+import { copyWeights } from '../model/checkpoint/safetensors.ts';
 import { initialWeights, parameterShapes } from '../model/decoder/decoder.ts';
 
 type Settings = Pick<EngineSettings, 'shape' | 'seed' | 'tokenBudget' | 'slots'>;
@@ -104,6 +105,14 @@ class BrowserCore implements Here {
 
   freeze(...rate: Parameters<Here['freeze']>) {
     return this.#inTurn(() => this.#trainer.freeze(...rate));
+  }
+
+  weights() {
+    return this.#inTurn(() => copyWeights(this.#trainer.weights));
+  }
+
+  adopt(...weights: Parameters<Here['adopt']>) {
+    return this.#inTurn(() => this.#trainer.adopt(...weights));
   }
 
   statistics() {

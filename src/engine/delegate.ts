@@ -17,6 +17,8 @@ export function delegateTo(engine: Engine, own: Partial<Omit<Engine, 'version' |
     restartOptimizer: () => engine.restartOptimizer(),
     publish: () => engine.publish(),
     freeze: (rate) => engine.freeze(rate),
+    ...(engine.weights && { weights: () => engine.weights!() }),
+    ...(engine.adopt && { adopt: (weights) => engine.adopt!(weights) }),
     save: (folder) => engine.save(folder),
     load: (folder, options) => engine.load(folder, options),
     close: () => engine.close(),

@@ -2,6 +2,7 @@
 
 import type { AllowedIds } from '../core/choices.ts';
 import type { TopTokens } from '../core/episode.ts';
+import type { Weights } from '../model/checkpoint/safetensors.ts';
 import type { Objective, ParameterGroup, TokenTargets } from '../objective/contract/objective.ts';
 import type { Sampler } from '../policy/sampler.ts';
 
@@ -133,6 +134,13 @@ export interface Engine extends Sampler {
    * share of the way to them instead, as target networks do.
    */
   freeze(rate?: number): Promise<void>;
+  /** A copy of the weights that are trained, by name; of engines that hold them here. */
+  weights?(): Promise<Weights>;
+  /**
+   * Begin anew with those of these weights that the model has, to be published: heads that are not among them stay as they
+   * are, the optimizer has taken no step, and a frozen copy is forgotten.
+   */
+  adopt?(weights: Weights): Promise<void>;
   /** Write weights and optimizer state (and the frozen copy, if any) as safetensors files into a folder. */
   save(folder: string): Promise<void>;
   /**

@@ -2,6 +2,7 @@
 
 import type { TokenTexts } from '../../core/constraint.ts';
 import { TurnwiseError } from '../../core/errors.ts';
+import type { Weights } from '../../model/checkpoint/safetensors.ts';
 import { type DecoderShape, parameterShapes } from '../../model/decoder/decoder.ts';
 import type { LoraShape } from '../../model/decoder/lora.ts';
 import type { WrittenType } from '../../model/gguf/quantise.ts';
@@ -203,6 +204,14 @@ export class EmbeddedEngine implements Engine {
       });
     }
     await this.#host.call('freeze', [rate]);
+  }
+
+  weights(): Promise<Weights> {
+    return this.#host.call('weights', []);
+  }
+
+  async adopt(weights: Weights): Promise<void> {
+    await this.#host.call('adopt', [weights]);
   }
 
   async save(folder: string): Promise<void> {

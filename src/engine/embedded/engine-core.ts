@@ -6,7 +6,7 @@ import { Rng } from '../../core/rng.ts';
 import { readAdapter, writeAdapter } from '../../model/checkpoint/adapter-folder.ts';
 import { readCheckpoint } from '../../model/checkpoint/checkpoint.ts';
 import { exportCheckpoint } from '../../model/checkpoint/export-checkpoint.ts';
-import type { Weight } from '../../model/checkpoint/safetensors.ts';
+import { copyWeights, type Weight, type Weights } from '../../model/checkpoint/safetensors.ts';
 import {
   type DecoderShape,
   headShapes,
@@ -122,6 +122,14 @@ export class EngineCore {
 
   freeze(rate: number): Promise<void> {
     return this.#inTurn(() => this.#trainer.freeze(rate));
+  }
+
+  weights(): Promise<Weights> {
+    return this.#inTurn(() => copyWeights(this.#trainer.weights));
+  }
+
+  adopt(weights: Weights): Promise<void> {
+    return this.#inTurn(() => this.#trainer.adopt(weights));
   }
 
   save(folder: string): Promise<void> {

@@ -269,6 +269,11 @@ export async function keepReference({ config, recipe, engine, critic }: Learner)
   await critic?.freeze();
 }
 
+/** The critic's own model begins with what the policy's has learned so far, which is what was imitated. */
+export async function beginCritic({ engine, critic }: Learner): Promise<void> {
+  if (engine.weights && critic?.adopt) await critic.adopt(await engine.weights());
+}
+
 /** Whether episodes are played to learn from; else recorded ones are all there is. */
 export function playsEpisodes({ config, recipe }: Pick<Learner, 'config' | 'recipe'>): boolean {
   return playsWith(recipe, config.data);

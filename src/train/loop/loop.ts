@@ -11,7 +11,7 @@ import { failuresOf } from '../../rollout/collect.ts';
 import { batches } from '../batches/batches.ts';
 import { isSynchronous } from '../config/batch-settings.ts';
 import type { Kept } from '../kit/learn.ts';
-import { keepReference, type Learner, learnersOf } from '../kit/learner.ts';
+import { beginCritic, keepReference, type Learner, learnersOf } from '../kit/learner.ts';
 import { learnedRoles } from '../kit/seats.ts';
 import { staged } from '../kit/staged.ts';
 import { stepCredit, withCredit } from '../kit/stored-credit.ts';
@@ -106,7 +106,10 @@ export async function train(
     } else {
       io.event({ type: 'evaluation', step: 0, label: 'before', ...beginning.before, spent: spent() });
     }
-    for (const each of learnersOf(learner)) await keepReference(each);
+    for (const each of learnersOf(learner)) {
+      await beginCritic(each);
+      await keepReference(each);
+    }
     await learner.seats?.after(0);
     const before = 'before' in beginning ? beginning.before : await measure('before', 0);
     const memory = initialMemory(learner, beginning.recorded);

@@ -2,7 +2,7 @@
  * Actor and critic off-policy: a critic of utterances in a model of its own learns from kept episodes by temporal
  * differences, and the policy learns from the critic. What is particular to ArCHer and to Digi-Q is in their files.
  *
- * 1. The critic begins with random weights, where the papers' begin with pretrained encoders.
+ * 1. The critic begins with what the policy has imitated, where the papers' begin with pretrained encoders of their own.
  * 2. Where V learns the value of fresh actions, it does so at one random turn of each row of an update, since every fresh
  *    action is a row to be scored; Q learns at all turns.
  * 3. A turn limit ends an episode for the critic, as in ArCHer's repository.

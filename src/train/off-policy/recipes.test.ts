@@ -9,6 +9,7 @@ import { defineCuration } from '../../curation/curation.ts';
 import { defineEnvironment } from '../../env/environment.ts';
 import { fromEnvironment } from '../../env/from-environment.ts';
 import { resume, start, train } from '../../exports/train.ts';
+import { readSafetensors } from '../../model/checkpoint/safetensors.ts';
 import { readEvents } from '../../store/log-lines.ts';
 import type { TrainSettings } from '../config/config.ts';
 import { readBy } from '../config/run-schema.ts';
@@ -269,4 +270,15 @@ test('SPEAR remembers good episodes only', async () => {
   const { kept } = state.memory.recipe as unknown as Remembered;
   expect(kept.length).toBeGreaterThan(0);
   expect(kept.every(({ advantage = 0 }) => advantage > 0)).toBe(true);
+});
+
+test('a critic of its own begins with what the policy has imitated', async () => {
+  const settings = settingsOf('archer', { steps: 0 });
+  await train({ world: echo, recipe: 'archer', settings, name: 'archer-begins', runs: folder });
+  const checkpoint = join(folder, 'archer-begins', 'checkpoints', '0');
+  const weightsIn = async (place: string) =>
+    (await readSafetensors(join(checkpoint, place, 'model.safetensors'))).tensors;
+  const [policy, critic] = [await weightsIn(''), await weightsIn('critic')];
+  for (const [name, weight] of policy) expect(critic.get(name), name).toEqual(weight);
+  expect(critic.size).toBeGreaterThan(policy.size);
 });

@@ -107,6 +107,15 @@ export class Trainer {
     await this.#all((lane) => lane.restore(weights, adam, frozen));
   }
 
+  /** Begins anew with those of these weights that it has, and its own elsewhere. */
+  async adopt(weights: Weights): Promise<void> {
+    const own = [...this.weights].map(([name, weight]) => {
+      const other = weights.get(name);
+      return [name, other?.data.length === weight.data.length ? other : weight] as const;
+    });
+    await this.restore(new Map(own), undefined, undefined);
+  }
+
   async close(): Promise<void> {
     await this.#all((lane) => lane.close());
   }
