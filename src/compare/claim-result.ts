@@ -55,7 +55,7 @@ const resultSchema = z.strictObject({
       /** What the evaluations play: tasks that are held out, or practised too. */
       testTasks: z.string(),
       tasks: z.string(),
-      /** Rate and mean area on tuning seeds, best first. */
+      /** Rate and mean area on tuning seeds, best first; where there is no room for all, the worst are left out. */
       tuned: z.record(z.string(), z.array(z.tuple([z.number(), z.number()]))),
       runs: z.array(run),
     }),
@@ -68,6 +68,9 @@ export type ClaimResult = z.output<typeof resultSchema>;
 export type ResultRun = z.output<typeof run>;
 
 const mostBytes = 4096;
+
+/** Rates of an arm that are told in any case. */
+export const fewestRates = 3;
 
 /** Where the result of these seeds and this version belongs: it is never written over. */
 export function resultPath(
@@ -83,7 +86,7 @@ export function resultPath(
 
 /** @throws TurnwiseError `claim-result` where it is too large, or already there */
 export function writeResult(path: string, result: ClaimResult): void {
-  const text = `${JSON.stringify(result)}\n`;
+  const text = written(result);
   requireRoom(result.claim, text.length);
   if (existsSync(path)) {
     throw new TurnwiseError('claim-result', {
@@ -96,6 +99,23 @@ export function writeResult(path: string, result: ClaimResult): void {
   realDisk.makeFolder(dirname(path));
   realDisk.replaceFile(path, text);
 }
+
+function written(result: ClaimResult): string {
+  const text = `${JSON.stringify(result)}\n`;
+  const longest = Math.max(
+    ...Object.values(result.worlds).flatMap(({ tuned }) => Object.values(tuned).map(({ length }) => length)),
+  );
+  if (text.length <= mostBytes || longest <= fewestRates) return text;
+  const worlds = Object.entries(result.worlds).map(([name, world]) => [
+    name,
+    { ...world, tuned: Object.fromEntries(Object.entries(world.tuned).map(best(longest - 1))) },
+  ]);
+  return written({ ...result, worlds: Object.fromEntries(worlds) as ClaimResult['worlds'] });
+}
+
+const best =
+  (count: number) =>
+  <T>([arm, rates]: [string, readonly T[]]): [string, readonly T[]] => [arm, rates.slice(0, count)];
 
 /** @throws TurnwiseError `claim-result` where a result of so many bytes is too large */
 export function requireRoom(claim: string, bytes: number): void {

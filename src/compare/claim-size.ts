@@ -1,12 +1,12 @@
 /** How large the result of a claim will be, so that one that is too large is refused before its runs, not after them. */
 
 import type { ClaimedAt } from './claim-git.ts';
-import { metricsOf, type ResultRun } from './claim-result.ts';
+import { fewestRates, metricsOf, type ResultRun } from './claim-result.ts';
 import { type ClaimStudy, resultFor } from './claim-run.ts';
 import type { Job } from './jobs.ts';
 
-/** Characters of a rate with its area on tuning seeds, and how many rates an arm is tuned over at least. */
-const [tunedRate, tunedRates] = ['[0.0005,-1.23],'.length, 3];
+/** Characters of a rate with its area on tuning seeds. */
+const tunedRate = '[0.0005,-1.23],'.length;
 
 /** A figure of three digits is shortest above 1, as exploitability is: what fits is never refused. */
 const shortest = 1.23;
@@ -37,7 +37,7 @@ export function leastBytes(claimed: ClaimStudy, verdict: readonly Job[], at: Cla
   const tuned = study.worlds.length * Object.values(claim.arms).filter(({ tune }) => tune !== false).length;
   const bytes = [...different].reduce(
     (sum, row) => sum + JSON.stringify(JSON.parse(row)[1]).length + 1,
-    JSON.stringify(empty).length + tuned * tunedRates * tunedRate,
+    JSON.stringify(empty).length + tuned * fewestRates * tunedRate,
   );
   return Math.floor(shorter * bytes);
 }

@@ -6,7 +6,14 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { findEnvironment } from '../run/load/environments.ts';
 import { type Claim, readClaim, readClaims } from './claim.ts';
 import { checkPrecedence, requireCommitted } from './claim-git.ts';
-import { type ClaimResult, type ResultRun, readResult, resultPath, writeResult } from './claim-result.ts';
+import {
+  type ClaimResult,
+  type ResultRun,
+  readResult,
+  resultPath,
+  resultsOf,
+  writeResult,
+} from './claim-result.ts';
 import { prepareClaim } from './claim-run.ts';
 import { judgeClaims } from './claim-verdict.ts';
 import { ledgerOf } from './ledger.ts';
@@ -307,4 +314,20 @@ test('a result is at most 4 kB, and never written over', () => {
     worlds: { maze: { ...result.worlds.maze!, runs: Array.from({ length: 12 }, () => clear[0]!) } },
   };
   expect(() => writeResult(`${file}.new`, many)).toThrow('is larger than a result may be');
+});
+
+test('where there is no room the worst rates of tuning are left out, and never the best three', () => {
+  const path = repository({ runs: clear });
+  const [stored] = resultsOf(readClaim(path));
+  const { result } = stored!;
+  const rates = Array.from({ length: 60 }, (_, place): [number, number] => [0.001 + place, 0.5]);
+  const maze = { ...result.worlds.maze!, tuned: { one: rates, two: rates.slice(0, 4), three: [] } };
+  const file = `${stored!.path}.wide`;
+  writeResult(file, { ...result, worlds: { maze } });
+  expect(readFileSync(file).length).toBeLessThanOrEqual(4096);
+  const { one, two, three } = readResult(file).worlds.maze!.tuned;
+  expect(one).toEqual(rates.slice(0, one!.length));
+  expect([one!.length > 3, two, three]).toEqual([true, rates.slice(0, 4), []]);
+  const full = { ...maze, runs: Array.from({ length: 12 }, () => clear[0]!) };
+  expect(() => writeResult(`${file}.full`, { ...result, worlds: { maze: full } })).toThrow('is larger');
 });
