@@ -60,6 +60,13 @@ test('what went against a paper is not recommended, or the row says what was fou
   expect(verdicts.get('self-play')).toBe('undecided');
   expect(found.get('self-play')).toContain('nor did `mars` in Leduc over the mean of each role');
   expect(verdicts.get('mars')).toBe('refuted');
+  expect(found.get('mt-grpo')).toContain('on wordle `mt-grpo` learned less than `grpo` on outcomes');
+  const mtGrpo = judged.find(({ claim }) => claim.id === 'mt-grpo');
+  expect(mtGrpo?.judgement.verdict).toBe('refuted');
+  const rivals = mtGrpo?.parts
+    ?.filter(({ kind }) => kind === 'better')
+    .map(({ comparison }) => comparison.mean < 0);
+  expect(rivals).not.toContain(false);
   const refuel = judged.find(({ claim }) => claim.id === 'refuel');
   expect(refuel?.judgement.verdict).toBe('refuted');
   expect(refuel?.parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);
