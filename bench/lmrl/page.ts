@@ -29,7 +29,8 @@ seemed best. Chess, whose games have some fifty turns, learns from four of them 
 ${rows.map((row) => `| ${row.task.title} | ${METHODS.map((method) => shown(row, method)).join(' | ')} |`).join('\n')}
 
 ${run < all ? '`–` was not run. ' : ''}PPO begins by imitating the dataset and then plays; all others see the dataset alone. ArCHer (arXiv 2402.19446) came after the paper, and has no score there;
-its critic begins with random weights, where the authors' begin with pretrained ones.
+its critic began with random weights when these cells were played, where the authors' begins with pretrained ones. Since then it begins with what the policy
+has imitated, and the cells have not been played again.
 
 ## Datasets
 

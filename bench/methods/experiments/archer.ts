@@ -43,7 +43,7 @@ export const archerExperiment: Experiment = defineExperiment({
   ],
   seeds: 5,
   remarks:
-    'ArCHer passes 80% after about as many turns as its rivals, not after a fifth, and is less steady afterwards. Why it may be so here: the imitated policy already solves a third of the episodes, so that policy gradients need no more than some 1,200 episodes; a critic that begins with random weights has to learn the game from these very episodes, where the paper’s begins with a pretrained encoder; and eight steps go by before the policy moves. With 8 or 12 episodes a step instead of 32 (tried on one seed) the critic saw too little, and success stayed below 55%. Weaker imitations, from which GRPO needs more, were tried on one seed too: ArCHer then stayed below 45% in 45 steps.',
+    'ArCHer passes 80% after about as many turns as its rivals, not after a fifth, and is less steady afterwards. Why it may be so here: the imitated policy already solves a third of the episodes, so that policy gradients need no more than some 1,200 episodes; a critic that began with random weights, as it did when this was run, had to learn the game from these very episodes, where the paper’s begins with a pretrained encoder; and eight steps go by before the policy moves. With 8 or 12 episodes a step instead of 32 (tried on one seed) the critic saw too little, and success stayed below 55%. Weaker imitations, from which GRPO needs more, were tried on one seed too: ArCHer then stayed below 45% in 45 steps.',
   run: async (arm, seed) => {
     const { summary, steps } = await trainRun({
       environment: guessMyCity,
