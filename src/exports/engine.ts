@@ -16,6 +16,7 @@ export { batchOf, scoredRows, type TokenRow } from '../engine/token-batch.ts';
 export { type ChatRenderer, type ChatRendererOptions, chatRenderer } from '../model/chat/chat-renderer.ts';
 export { idsOfPrompt, type Prompt, promptAfter, type TokenPath } from '../model/chat/token-path.ts';
 export { type ModelCheckpoint, openCheckpoint } from '../model/checkpoint/checkpoint.ts';
+export type { Weight, Weights } from '../model/checkpoint/safetensors.ts';
 export type { DecoderShape, RopeScaling, ValueBins } from '../model/decoder/decoder.ts';
 export type { LoraOptions, LoraShape } from '../model/decoder/lora.ts';
 export { type DownloadProgress, type FindOptions, findModel } from '../model/hub/find-model.ts';

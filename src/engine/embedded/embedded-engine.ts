@@ -206,10 +206,21 @@ export class EmbeddedEngine implements Engine {
     await this.#host.call('freeze', [rate]);
   }
 
+  /**
+   * A copy of the weights that are trained, by the names that a checkpoint has for them; of an adapter its factors.
+   *
+   * ```ts
+   * await critic.adopt(await policy.weights());
+   * ```
+   */
   weights(): Promise<Weights> {
     return this.#host.call('weights', []);
   }
 
+  /**
+   * Begins anew with those of these weights that the model has in the same shape, to be published: all others stay as they are,
+   * the optimizer has taken no step, and a frozen copy is forgotten.
+   */
   async adopt(weights: Weights): Promise<void> {
     await this.#host.call('adopt', [weights]);
   }

@@ -269,7 +269,7 @@ export async function keepReference({ config, recipe, engine, critic }: Learner)
   await critic?.freeze();
 }
 
-/** The critic's own model begins with what the policy's has learned so far, which is what was imitated. */
+/** The critic's own model begins with the weights that the policy begins with, as imitated or taken from another run. */
 export async function beginCritic({ engine, critic }: Learner): Promise<void> {
   if (engine.weights && critic?.adopt) await critic.adopt(await engine.weights());
 }

@@ -107,11 +107,11 @@ export class Trainer {
     await this.#all((lane) => lane.restore(weights, adam, frozen));
   }
 
-  /** Begins anew with those of these weights that it has, and its own elsewhere. */
+  /** Begins anew with those of these weights that it has in the same shape, and its own elsewhere. */
   async adopt(weights: Weights): Promise<void> {
     const own = [...this.weights].map(([name, weight]) => {
       const other = weights.get(name);
-      return [name, other?.data.length === weight.data.length ? other : weight] as const;
+      return [name, other && sameShape(other, weight) ? other : weight] as const;
     });
     await this.restore(new Map(own), undefined, undefined);
   }
@@ -129,3 +129,6 @@ export class Trainer {
     return Promise.all(this.#lanes.map(work));
   }
 }
+
+const sameShape = (one: Weight, other: Weight): boolean =>
+  one.shape.length === other.shape.length && one.shape.every((size, axis) => size === other.shape[axis]);

@@ -45,3 +45,13 @@ test('what it gives is a copy', async () => {
   data.fill(0);
   expect((await engine.weights()).get(name)!.data[0]).toBe(first);
 });
+
+test('a weight of another shape is left as it is, though it has as many numbers', async () => {
+  const engine = await engineOf();
+  const before = await engine.weights();
+  const [name, { shape, data }] = [...before].find(([, weight]) => weight.shape.length === 2)!;
+  const turned = { shape: [...shape].reverse(), data: data.map((value) => value + 1) };
+  expect(turned.shape).not.toEqual(shape);
+  await engine.adopt(new Map([[name, turned]]));
+  expect((await engine.weights()).get(name)).toEqual({ shape, data });
+});
