@@ -8,7 +8,10 @@ import { chain } from '../bench/methods/environments/chain.ts';
 import type { Episode, Group } from '../src/core/episode.ts';
 import { keyText } from '../src/core/episode-key.ts';
 import { chainOf } from '../src/core/trajectory.ts';
+import { writeRows } from '../src/data/write-rows.ts';
+import { fromEnvironment } from '../src/env/from-environment.ts';
 import { resume, start, train } from '../src/exports/train.ts';
+import { mixedRows, parsePlayers } from '../src/run/data/mixed-play.ts';
 import { readEvents } from '../src/store/log-lines.ts';
 import { recordedShard, trainingShard } from '../src/store/rollouts/shard-names.ts';
 import { RunDirectory } from '../src/store/run-directory.ts';
@@ -124,4 +127,35 @@ test('sft-rl with data=RUN: recorded episodes have keys of step 0, whole branche
   await expect(stopped.finished).rejects.toThrow('asked to stop');
   await (await resume('stopped', { world: environment, runs })).finished;
   expect(historyOf('stopped')).toEqual(historyOf('mixed'));
+});
+
+test('a recipe that learns from recorded episodes alone begins by imitating them, and not the scripts', async () => {
+  const narrow = chain({ doors: 3, turns: 3, words: 3 });
+  const { signal } = new AbortController();
+  const players = parsePlayers('expert');
+  const rows = await mixedRows(fromEnvironment(narrow), { players, episodes: 32, seed: 1, signal });
+  const lost = rows.map((row) => ({ ...row, success: false }));
+  // Scripts play at random here, and reach the end once in 27 episodes.
+  for (const [name, taught, clone] of [
+    ['won', rows, {}],
+    ['all', lost, { from: 'all' }],
+    ['lost', lost, {}],
+  ] as const) {
+    const data = join(runs, `${name}.jsonl`);
+    writeRows(data, taught);
+    const { before } = await train({
+      world: narrow,
+      recipe: 'kto',
+      name,
+      runs,
+      settings: readBy(findRecipe('kto'), {
+        ...settings,
+        data,
+        steps: 1,
+        clone: { ...settings.clone, ...clone, steps: 100, learningRate: 0.02, warmupSteps: 5 },
+        evaluation: { every: 0, finalTasks: 8 },
+      }),
+    });
+    expect([name, before.sampled.success > 0.5]).toEqual([name, true]);
+  }
 });

@@ -45,6 +45,8 @@ const cellSchema = z.object({
   return: z.number(),
   returnInterval: z.tuple([z.number(), z.number()]),
   success: z.number(),
+  /** What it imitated first; older cells of recipes that only learn from what was recorded imitated scripts' demonstrations. */
+  imitated: z.literal('dataset').optional(),
 });
 const failedSchema = z.object({ failed: z.string(), command: z.string(), seconds: z.number() });
 
@@ -172,7 +174,7 @@ async function run(
     .map((line) => JSON.parse(line) as { label?: string; sampled?: object })
     .findLast(({ label }) => label === 'after' || label === 'before');
   rmSync(runs, { recursive: true, force: true });
-  return cellSchema.parse({ ...after?.sampled, seed: SEED, seconds, command: shown });
+  return cellSchema.parse({ ...after?.sampled, seed: SEED, seconds, command: shown, imitated: 'dataset' });
 }
 
 /** @returns no code where it was ended for taking too long */

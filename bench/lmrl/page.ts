@@ -28,10 +28,9 @@ seemed best. Chess, whose games have some fifty turns, learns from four of them 
 | --- | ${METHODS.map(() => '---').join(' | ')} |
 ${rows.map((row) => `| ${row.task.title} | ${METHODS.map((method) => shown(row, method)).join(' | ')} |`).join('\n')}
 
-${run < all ? '`–` was not run. ' : ''}PPO begins by imitating the dataset and then plays; all others see the dataset alone. ArCHer (arXiv 2402.19446) came after the paper, and has no score there;
-its critic began with random weights when these cells were played, where the authors' begins with pretrained ones. Since then it begins with what the policy
-has imitated, and the cells have not been played again.
-
+${run < all ? '`–` was not run. ' : ''}All imitate the dataset first, filtered BC its successes alone. PPO then plays; the others see no other episode. ArCHer (arXiv 2402.19446) came
+after the paper, and has no score there; its critic begins with what the policy has imitated.
+${rows.some((row) => METHODS.some((method) => isOlder(row, method))) ? OLDER : ''}
 ## Datasets
 
 | task | players | mean return by player | least, mean, most | success | 0 and 100 of the scale |
@@ -53,13 +52,24 @@ ${rows
 `;
 }
 
-function shown({ task, dataset, cells }: LmrlRow, method: Method): string {
+const OLDER = `
+\`*\` marks older cells, which saw more than the dataset: before it they imitated 2000 demonstrations by scripted players, half of whose moves were random. The
+critic of such cells of ArCHer began with random weights.
+`;
+
+const isOlder = ({ cells }: LmrlRow, method: Method): boolean => {
+  const cell = cells[method];
+  return method !== 'ppo' && cell !== undefined && 'return' in cell && cell.imitated === undefined;
+};
+
+function shown(row: LmrlRow, method: Method): string {
+  const { task, dataset, cells } = row;
   const cell = cells[method];
   const theirs = task.paper[method] === undefined ? '' : ` (${task.paper[method].toFixed(1)})`;
   if (cell === undefined || dataset === undefined) return `–${theirs}`;
   if ('failed' in cell) return `failed${theirs}`;
   const scale = { least: task.least, mean: dataset.mean, most: dataset.expert };
-  return `${normalised(cell.return, scale).toFixed(1)}${theirs}`;
+  return `${normalised(cell.return, scale).toFixed(1)}${isOlder(row, method) ? '*' : ''}${theirs}`;
 }
 
 function datasetRow(title: string, data: Dataset, least: number): string {

@@ -115,16 +115,16 @@ export const TASKS: readonly LmrlTask[] = [
   },
 ];
 
-/** How each method is run; `FILE` is the dataset. Nothing was tuned. */
+/** How each method is run; `FILE` is the dataset, which all imitate first: filtered BC its successes, as its filter would. Nothing was tuned. */
 export const RUNS: Readonly<Record<Method, { readonly recipe: string; readonly set: readonly string[] }>> = {
   bc: { recipe: 'sft', set: ['clone.from=all', 'clone.steps=200'] },
   'filtered-bc': { recipe: 'filtered-bc', set: ['steps=30', 'objective.options.share=0.1'] },
-  'mc-returns': { recipe: 'mc-returns', set: ['steps=100'] },
+  'mc-returns': { recipe: 'mc-returns', set: ['clone.from=all', 'steps=100'] },
   // The authors' rate of 0.005 is for thousands of updates; here are 400, through which values must travel back.
-  ilql: { recipe: 'ilql', set: ['steps=100', 'critic.targetRate=0.05'] },
+  ilql: { recipe: 'ilql', set: ['clone.from=all', 'steps=100', 'critic.targetRate=0.05'] },
   ppo: { recipe: 'ppo', set: ['clone.from=all', 'steps=30'] },
   // The offline variant of its paper: `archer` itself learns from what it plays.
-  archer: { recipe: 'archer-iql', set: ['steps=30'] },
+  archer: { recipe: 'archer-iql', set: ['clone.from=all', 'steps=30'] },
 };
 
 export const longSettings = ({ long }: LmrlTask, method: Method): readonly string[] =>

@@ -18,8 +18,8 @@ import type { RunControl } from './run-io.ts';
 const ACTION_SAMPLES = 64;
 
 /**
- * Whether scripts play before the run learns. Beside recorded episodes they give a small model the words that the task needs
- * besides, and everybody who learns from them alone their start; an agent without a teacher has none.
+ * Whether scripts play before the run learns. Beside recorded episodes, which are then what is imitated, they give a small model
+ * the words that the task needs besides; an agent without a teacher has none.
  */
 export function needsDemonstrations({
   warm,

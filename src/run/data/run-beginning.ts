@@ -73,10 +73,16 @@ export async function beginningOf({
   }
   const learned = learnsFrom === 'recorded' ? imitated().imitate.recorded : found.groups;
   await io.writer.writeRecorded([...learned]);
-  // Without scripts, the recorded episodes are the warm start, too.
-  const isShown = demonstrations.length > 0 || warm !== undefined || config.clone.steps === 0;
-  const begin = isShown ? start : { imitate: { recorded: successfulOf(found.groups) } };
+  // The warm start is of these episodes, too: scripts know more, and have only shown which words there are.
+  const isGiven = warm !== undefined || config.clone.steps === 0;
+  const begin = isGiven ? start : { imitate: { recorded: warmStartOf(found.groups, config) } };
   return { beginning: { ...begin, recorded: keptOf(learned) }, archived: learned };
+}
+
+/** Where nobody succeeded, as in what `kto` may learn from, all are: they show at least how a turn is written. */
+function warmStartOf(groups: readonly Group[], { clone }: TrainConfig): readonly Group[] {
+  const successful = clone.from === 'all' ? [] : successfulOf(groups);
+  return successful.length > 0 ? successful : groups;
 }
 
 /** @throws TurnwiseError `rollouts-missing` where none is said to have succeeded */
