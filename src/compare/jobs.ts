@@ -4,8 +4,11 @@
  */
 
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { canonicalJson, type Json, type JsonObject } from '../core/json/json.ts';
 import { isPath } from '../core/reference.ts';
+import { isFile } from '../model/checkpoint/checkpoint.ts';
+import { namesRecorded } from '../run/data/recorded-data.ts';
 import { runtime } from '../run/model/runtime-version.ts';
 import { prepareRun } from '../run/prepare-run.ts';
 import { readSettings } from '../run/settings/run-settings.ts';
@@ -108,6 +111,7 @@ function jobOf(
     world: world.source,
     recipe: recipe.name,
     config: config as unknown as JsonObject,
+    ...recordedFacts(config.data),
   };
   const what = kind === 'start' ? 'start' : recipe.name;
   const hash = createHash('sha256').update(canonicalJson(kind === 'start' ? startFacts(facts) : facts));
@@ -125,17 +129,25 @@ function jobOf(
   };
 }
 
+/** Recorded episodes, which a run imitates first: a file by what is in it, a run by its name. */
+function recordedFacts(data: string): { readonly recorded?: string } {
+  if (!namesRecorded(data)) return {};
+  return { recorded: isFile(data) ? createHash('sha256').update(readFileSync(data)).digest('hex') : data };
+}
+
 /** What decides a warm start: nothing that only later steps read. */
 function startFacts({
   code,
   runtime,
   world,
   config,
+  recorded,
 }: {
   readonly code: string;
   readonly runtime: string;
   readonly world: string;
   readonly config: JsonObject;
+  readonly recorded?: string;
 }): Json {
   const {
     seed,
@@ -156,6 +168,7 @@ function startFacts({
   const { maxTurns, exchangeEvery } = rollout as JsonObject;
   const { split, finalTasks } = evaluation as JsonObject;
   return {
+    ...(recorded !== undefined && { recorded }),
     ...{ code, runtime, world, seed: seed!, threads: threads!, engine: engine!, tinker: tinker! },
     ...{
       environment: environment!,

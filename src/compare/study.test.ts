@@ -54,6 +54,20 @@ test('each seed has one warm start, without a critic, and every arm begins with 
   expect(jobs[4]!.config).toMatchObject({ seed: 2, steps: 20, rollout: { group: 4 } });
 });
 
+test('recorded episodes, which are imitated, decide a warm start: a file by what is in it', async () => {
+  const project = makeProject({ 'rows.jsonl': '{}\n' });
+  const arms = await armsOf([], ['bc=filtered-bc']);
+  const startWith = (set: readonly string[]): string =>
+    jobsOf(prepareStudy({ ...request, arms, set }), { seeds: [1] })[0]!.name;
+  const file = [`data=${project.path('rows.jsonl')}`];
+  const names = [startWith([]), startWith(['data=some-run']), startWith(file)];
+  expect(startWith(file)).toBe(names[2]);
+  project.write('rows.jsonl', '{}\n{}\n');
+  expect(new Set([...names, startWith(file)]).size).toBe(4);
+  expect(startWith(['data=demonstrations'])).toBe(names[0]);
+  project.remove();
+});
+
 test('arms with different contexts have a warm start for each context', async () => {
   const arms = await armsOf(['rloo'], ['latest=rloo,context=latest', 'critic=ppo,context=latest']);
   const jobs = jobsOf(prepareStudy({ ...request, arms }), { seeds: [1] });
