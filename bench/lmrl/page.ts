@@ -53,8 +53,8 @@ ${rows
 }
 
 const OLDER = `
-\`*\` marks older cells, which saw more than the dataset: before it they imitated 2000 demonstrations by scripted players, half of whose moves were random. The
-critic of such cells of ArCHer began with random weights.
+\`*\` marks older cells, which saw more than the dataset: they began by imitating demonstrations of scripted players. The critic of such cells of ArCHer began
+with random weights.
 `;
 
 const isOlder = ({ cells }: LmrlRow, method: Method): boolean => {

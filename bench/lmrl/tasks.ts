@@ -115,7 +115,7 @@ export const TASKS: readonly LmrlTask[] = [
   },
 ];
 
-/** How each method is run; `FILE` is the dataset, which all imitate first: filtered BC its successes, as its filter would. Nothing was tuned. */
+/** How each method is run. All imitate the dataset first, filtered BC its successes; none was tuned task by task. */
 export const RUNS: Readonly<Record<Method, { readonly recipe: string; readonly set: readonly string[] }>> = {
   bc: { recipe: 'sft', set: ['clone.from=all', 'clone.steps=200'] },
   'filtered-bc': { recipe: 'filtered-bc', set: ['steps=30', 'objective.options.share=0.1'] },

@@ -55,14 +55,16 @@ export function jobsOf(study: Study, choice: JobChoice): readonly Job[] {
       ]),
     );
     const starters = new Map(world.cells.map((cell) => [cell, starterOf(cell, world.cells)]));
-    return { world, hashes, starters, startHash };
+    const recorded = new Map(world.cells.map((cell) => [cell, recordedFacts(cell.run.config.data)]));
+    return { world, hashes, starters, startHash, recorded };
   });
   return seeds.flatMap((seed) =>
-    worlds.flatMap(({ world, hashes, starters, startHash }) => {
+    worlds.flatMap(({ world, hashes, starters, startHash, recorded }) => {
       const starts = new Map(
         [...new Set(starters.values())].map((cell) => {
           const code = isPath(cell.run.config.context.name) ? hashes.get(cell)! : startHash;
-          return [cell, jobOf(study, world, cell, code, 'start', seed, [...onSplit, 'steps=0'])];
+          const read = { code, ...recorded.get(cell) };
+          return [cell, jobOf(study, world, cell, read, 'start', seed, [...onSplit, 'steps=0'])];
         }),
       );
       return [
@@ -72,7 +74,8 @@ export function jobsOf(study: Study, choice: JobChoice): readonly Job[] {
             const start = starts.get(starters.get(cell)!)!;
             const own = rate === undefined ? [] : [`optimizer.learningRate=${rate}`];
             const settings = [...onSplit, ...own, `start=${start.name}`];
-            const job = jobOf(study, world, cell, hashes.get(cell)!, 'run', seed, settings);
+            const read = { code: hashes.get(cell)!, ...recorded.get(cell) };
+            const job = jobOf(study, world, cell, read, 'run', seed, settings);
             return { ...job, after: start.name, ...(rate !== undefined && { rate }) };
           }),
         ),
@@ -95,7 +98,7 @@ function jobOf(
   study: Study,
   world: StudyWorld,
   cell: Cell,
-  code: string,
+  read: FilesRead,
   kind: Job['kind'],
   seed: number,
   own: readonly string[],
@@ -106,12 +109,11 @@ function jobOf(
   const settings = readSettings(factory, recipe, assignments, catalogue);
   const { config } = prepareRun(factory, recipe, settings, catalogue);
   const facts = {
-    code,
+    ...read,
     runtime,
     world: world.source,
     recipe: recipe.name,
     config: config as unknown as JsonObject,
-    ...recordedFacts(config.data),
   };
   const what = kind === 'start' ? 'start' : recipe.name;
   const hash = createHash('sha256').update(canonicalJson(kind === 'start' ? startFacts(facts) : facts));
@@ -129,8 +131,13 @@ function jobOf(
   };
 }
 
-/** Recorded episodes, which a run imitates first: a file by what is in it, a run by its name. */
-function recordedFacts(data: string): { readonly recorded?: string } {
+/** What a run reads: its modules, and recorded episodes, a file by what is in it and a run by its name. */
+interface FilesRead {
+  readonly code: string;
+  readonly recorded?: string;
+}
+
+function recordedFacts(data: string): Pick<FilesRead, 'recorded'> {
   if (!namesRecorded(data)) return {};
   return { recorded: isFile(data) ? createHash('sha256').update(readFileSync(data)).digest('hex') : data };
 }
@@ -142,12 +149,10 @@ function startFacts({
   world,
   config,
   recorded,
-}: {
-  readonly code: string;
+}: FilesRead & {
   readonly runtime: string;
   readonly world: string;
   readonly config: JsonObject;
-  readonly recorded?: string;
 }): Json {
   const {
     seed,

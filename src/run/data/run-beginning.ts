@@ -81,15 +81,14 @@ export async function beginningOf({
 
 /** Where nobody succeeded, as in what `kto` may learn from, all are: they show at least how a turn is written. */
 function warmStartOf(groups: readonly Group[], { clone }: TrainConfig): readonly Group[] {
-  const successful = clone.from === 'all' ? [] : successfulOf(groups);
-  return successful.length > 0 ? successful : groups;
+  const chosen = chosenOf(groups, clone);
+  return chosen.length > 0 ? chosen : groups;
 }
 
 /** @throws TurnwiseError `rollouts-missing` where none is said to have succeeded */
 function imitatedOf(groups: readonly Group[], { clone }: TrainConfig, from: string): readonly Group[] {
-  if (clone.from === 'all') return groups;
-  const successful = successfulOf(groups);
-  if (successful.length > 0) return successful;
+  const chosen = chosenOf(groups, clone);
+  if (chosen.length > 0) return chosen;
   throw new TurnwiseError('rollouts-missing', {
     what: `No episode of ${from} succeeded, and only those that did are imitated`,
     seen: `${groups.reduce((sum, { members }) => sum + members.length, 0)} episodes without success`,
@@ -97,6 +96,9 @@ function imitatedOf(groups: readonly Group[], { clone }: TrainConfig, from: stri
     fields: { path: from },
   });
 }
+
+const chosenOf = (groups: readonly Group[], { from }: TrainConfig['clone']): readonly Group[] =>
+  from === 'all' ? groups : successfulOf(groups);
 
 function tell(
   { from, leftOut }: RecordedData,
