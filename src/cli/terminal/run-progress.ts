@@ -14,7 +14,7 @@ const silentAfterMs = 3000;
 
 export const phaseNames: Readonly<Record<Phase, string>> = {
   demonstrate: 'playing demonstrations',
-  clone: 'imitating the expert',
+  clone: 'imitating',
   evaluate: 'evaluating',
   train: 'reinforcing',
   finish: 'finishing',
