@@ -18,6 +18,14 @@ export function taskNoun(start: Start | undefined): string {
   }
 }
 
+/** Names a figure or a curve of them where one word must do: `Held-out success`, `Test success`. */
+export function taskWord(start: Start | undefined): 'held-out' | 'test' {
+  return start?.testTasks === 'held-out' ? 'held-out' : 'test';
+}
+
+/** As a heading begins. */
+export const capitalized = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`;
+
 /** Ends the sentence "success 0.42 → 0.94". */
 export function onWhichTasks(start: Start | undefined): string {
   switch (start?.testTasks) {

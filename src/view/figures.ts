@@ -1,5 +1,6 @@
 /** The six numbers that say whether a run is well: the same on the page and in the terminal. */
 
+import { capitalized, taskWord } from '../show/task-words.ts';
 import type { EvaluationPoint } from './history.ts';
 import { count, number, plural, share } from './page/text/format.ts';
 import type { RunOverview } from './shapes.ts';
@@ -25,7 +26,7 @@ export function figuresOf({ latest, history, failed, episodes, metrics }: RunOve
   const constant = latest['groups/constant_share'];
   const success = latest['reward/success'];
   return [
-    evaluated('Held-out success', 'sampled', first, last),
+    evaluated(`${capitalized(taskWord(history.start))} success`, 'sampled', first, last),
     evaluated('Greedy', 'greedy', first, last),
     {
       name: 'Training success',

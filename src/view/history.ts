@@ -26,7 +26,7 @@ export interface Warning {
   readonly time: number;
 }
 
-/** How the policy played while it imitated: at step 0 before that, on held-out tasks. */
+/** How the policy played while it imitated: at step 0 before that, on test tasks. */
 export interface ImitationCheck {
   readonly step: number;
   readonly success: number;

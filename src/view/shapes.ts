@@ -88,7 +88,7 @@ export interface MemberRow {
   readonly advantage: number | null;
 }
 
-/** A held-out task, for one of its roles, in an evaluation. */
+/** A test task, for one of its roles, in an evaluation. */
 export interface EvaluatedRow {
   /** Its index, or the hash of its JSON. */
   readonly task: number | string;
@@ -97,7 +97,7 @@ export interface EvaluatedRow {
   readonly group: number;
 }
 
-/** Held-out tasks over the evaluations of a run. */
+/** Test tasks over the evaluations of a run. */
 export interface EvaluationGrid {
   /** Steps after which it was evaluated. */
   readonly evaluations: readonly number[];
@@ -107,7 +107,7 @@ export interface EvaluationGrid {
 }
 
 /** What an annotation becomes when a dataset is written. */
-export type JudgementUse = 'conversation' | 'pair' | 'held-out' | 'note' | 'no-pair' | 'gone';
+export type JudgementUse = 'conversation' | 'pair' | 'test' | 'note' | 'no-pair' | 'gone';
 
 export interface JudgedRow {
   readonly annotation: Annotation;

@@ -1,4 +1,4 @@
-/** Success by step: held-out tasks with their interval, and the training tasks behind. */
+/** Success by step: test tasks with their interval, and the training tasks behind. */
 
 import { useMemo } from 'preact/hooks';
 import { Chart, type ChartProps } from '../../view/page/charts/chart.tsx';
@@ -32,7 +32,7 @@ export function Curve() {
       {evaluations.value.length === 0 ? (
         <p class="ink2 before-curve">The curve begins when the model has imitated its demonstrations.</p>
       ) : (
-        <Chart {...chart} height={300} axes label={`Held-out success: ${said}`} />
+        <Chart {...chart} height={300} axes label={`Test success: ${said}`} />
       )}
       {runName.value.startsWith('frozen-lake') && (
         <p class="ink3 small">
@@ -98,8 +98,8 @@ function linesOf(steps: readonly StepPoint[], held: readonly EvaluationPoint[], 
         width: 2,
         points: true,
         values: tested(({ sampled }) => sampled.success),
-        label: 'held-out tasks',
-        short: 'held-out',
+        label: 'test tasks',
+        short: 'test',
       },
     ],
     band: {

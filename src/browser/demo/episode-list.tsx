@@ -10,7 +10,7 @@ import type { ListedEpisodes } from './messages.ts';
 import { listed, runName } from './session.ts';
 
 const nameOf = ({ step, label }: ListedEpisodes): string =>
-  label === 'training' ? `step ${step}, training` : `after step ${step}, held-out, ${label}`;
+  label === 'training' ? `step ${step}, training` : `after step ${step}, test tasks, ${label}`;
 
 /** Empty: the latest training step. */
 const chosen = signal('');

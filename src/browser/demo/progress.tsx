@@ -17,7 +17,7 @@ import {
 const phases: Readonly<Record<Phase, string>> = {
   demonstrate: 'A script plays demonstrations',
   clone: 'The model imitates them',
-  evaluate: 'It plays held-out tasks',
+  evaluate: 'It plays test tasks',
   train: 'It plays, compares, and learns from the difference',
   finish: 'Done',
 };
@@ -52,11 +52,7 @@ export function Progress() {
         <span class="ink3 small">{computer.value}</span>
       </div>
       <dl class="card figures">
-        <Figure
-          name="Held-out success"
-          value={share(latest?.sampled.success)}
-          note={noteOf(before, latest)}
-        />
+        <Figure name="Test success" value={share(latest?.sampled.success)} note={noteOf(before, latest)} />
         <Figure name="Training success" value={share(last?.success)} note="in the last step" />
         <Figure name="Step" value={count(last?.step ?? 0)} note={`of ${count(plannedSteps.value)}`} />
         <Figure name="Episodes" value={count(last?.episodes ?? 0)} note="played to learn from" />

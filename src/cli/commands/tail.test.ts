@@ -78,3 +78,15 @@ test('the block has the figures of the page, and fits', () => {
   expect(lines.join('\n')).toContain('Held-out success');
   expect(lines.filter((line) => line.includes('●')).length).toBeGreaterThan(1);
 });
+
+test('what was practised is not called held out', () => {
+  const folder = new RunsFolder({ root, version });
+  const run = folder.find('example');
+  const overview = overviewOf(folder, run);
+  const { start, ...history } = overview.history;
+  const practised = { ...history, start: { ...start!, testTasks: 'practised' as const } };
+  const curve = run.metrics().series(['reward/success'], 80);
+  const text = tailBlock({ ...overview, history: practised }, curve, 80, painter(false)).join('\n');
+  expect(text).toContain('Test success');
+  expect(text).not.toMatch(/held.out/i);
+});

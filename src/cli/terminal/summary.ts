@@ -8,7 +8,7 @@ import { formatCount, formatInterval, formatScore, formatSeconds } from '../../s
 import { plot } from '../../show/plot.ts';
 import { gameCurve, modelFact, type RunHistory, returnDiffers, totalOf } from '../../show/run-history.ts';
 import { type Column, table } from '../../show/table.ts';
-import { onWhichTasks, taskNoun } from '../../show/task-words.ts';
+import { capitalized, onWhichTasks, taskNoun } from '../../show/task-words.ts';
 import type { RunWorld } from '../../store/run-file.ts';
 import { commandIn } from '../../store/runs.ts';
 import type { EvaluationResult, Evaluations, Metrics } from '../../train/loop/events.ts';
@@ -38,7 +38,7 @@ export function summaryText(
     headline(run, history, paint),
     // In self-play every win is also a loss: success is one half, whatever was learned.
     ...section(
-      capital(taskNoun(history.start)),
+      capitalized(taskNoun(history.start)),
       gameCurve(history).length > 0 ? [] : results(history, paint),
     ),
     ...section('Metrics of the environment', environmentFigures(history, paint)),
@@ -58,8 +58,6 @@ export function summaryText(
   ];
   return `${lines.join('\n')}\n`;
 }
-
-const capital = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`;
 
 type Screen = Pick<Console, 'columns' | 'colour'>;
 

@@ -3,6 +3,7 @@
 import { visible } from '../../core/visible.ts';
 import { type Paint, padEnd, truncate, wrap } from '../../show/console.ts';
 import { plot } from '../../show/plot.ts';
+import { taskWord } from '../../show/task-words.ts';
 import type { TimedEvent } from '../../store/log-lines.ts';
 import { figuresOf } from '../../view/figures.ts';
 import { duration, number, share } from '../../view/page/text/format.ts';
@@ -68,7 +69,7 @@ function curves({ history }: RunOverview, curve: SeriesTable, columns: number, p
   );
   const held = history.evaluations.map(({ step, sampled }) => [step, sampled.success] as const);
   const series = [
-    { label: 'held-out', points: held, marker: '●', line: true, colour: 'green' as const },
+    { label: taskWord(history.start), points: held, marker: '●', line: true, colour: 'green' as const },
     { label: 'training', points: training, marker: '·', line: false, colour: 'cyan' as const },
   ];
   const lines = plot(series, { columns, rows: chartRows, yRange: [0, 1], xLabel: 'step' }, paint);

@@ -135,7 +135,7 @@ describe.skipIf(isMissing)('in a browser', () => {
     await opened.close();
   });
 
-  test('held-out tasks that were gained and lost are counted as in the files', {
+  test('test tasks that were gained and lost are counted as in the files', {
     timeout: 60_000,
   }, async () => {
     const grid = await viewer.ask<EvaluationGrid>('/api/runs/lake/evaluations');
@@ -193,7 +193,7 @@ describe.skipIf(isMissing)('in a browser', () => {
       '1 conversation',
       'a pair',
       'nothing: a note alone',
-      'nothing: a held-out task',
+      'nothing: a test task',
     ]);
     await page.locator('text=2 rows to train on, of them 1 pair').waitFor();
     await page.locator('pre >> text=--recipe dpo --set data=judged.jsonl').waitFor();
@@ -218,7 +218,7 @@ describe.skipIf(isMissing)('in a browser', () => {
     const axis = page.locator('section[aria-label=Curves] select');
     for (const name of ['episode', 'token', 'minute', 'step']) {
       await axis.selectOption(name);
-      await page.locator(`[aria-label="Held-out success of 3 runs by ${name}"] canvas`).waitFor();
+      await page.locator(`[aria-label="Test success of 3 runs by ${name}"] canvas`).waitFor();
     }
     expect(wrong).toEqual([]);
     await opened.close();

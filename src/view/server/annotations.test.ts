@@ -61,7 +61,7 @@ test('judgements are rewards, corrections are pairs, and training reads them', {
     ['conversation', 1],
     ['note', 0],
     ['pair', 1],
-    ['held-out', 0],
+    ['test', 0],
     ['gone', 0],
   ]);
   expect([told.rows, told.pairs]).toEqual([3, 1]);

@@ -1,4 +1,4 @@
-/** How each held-out task went in each evaluation, from the files that the run wrote: no episode is read. */
+/** How each test task went in each evaluation, from the files that the run wrote: no episode is read. */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -19,7 +19,7 @@ export interface JudgedRows {
   readonly rows: readonly Row[];
   /** Corrections: the corrected turn, and the same turn as it was. */
   readonly pairs: number;
-  /** Judgements of held-out tasks, which nothing may learn from, and notes alone. */
+  /** Judgements of test tasks, which nothing may learn from, and notes alone. */
   readonly unused: number;
 }
 
@@ -78,7 +78,7 @@ async function judgedAs(run: WatchedRun, groups: Groups, annotation: Annotation)
   }
   const episode = whole(read.group, memberAt(read, member));
   const { task, key } = episode;
-  if (key.split !== 'train') return { ...none, use: 'held-out', task };
+  if (key.split !== 'train') return { ...none, use: 'test', task };
   if (!verdict && !correction) return { ...none, use: 'note', task };
   if (correction) {
     const upTo = turnsOf(read.group, member)[correction.turn];

@@ -20,7 +20,7 @@ interface JudgementTableProps {
 const uses: Readonly<Record<JudgementUse, (rows: number) => string>> = {
   conversation: (rows) => plural(rows, 'conversation'),
   pair: () => 'a pair',
-  'held-out': () => 'nothing: a held-out task',
+  test: () => 'nothing: a test task',
   note: () => 'nothing: a note alone',
   'no-pair': () => 'nothing: the turn has no answer to compare',
   gone: () => 'nothing: the episode is no longer stored',

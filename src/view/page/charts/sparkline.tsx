@@ -1,14 +1,14 @@
-/** A curve of 96 by 20 pixels for a row of a table: held-out success, with training behind it. Both from 0 to 1. */
+/** A curve of 96 by 20 pixels for a row of a table: test success, with training behind it. Both from 0 to 1. */
 
 interface SparklineProps {
   /** Places from 0 to 1, and values. */
-  readonly heldOut: readonly (readonly [number, number])[];
+  readonly tested: readonly (readonly [number, number])[];
   readonly training: readonly (number | null)[];
 }
 
 const [width, height, edge] = [96, 20, 2];
 
-export function Sparkline({ heldOut, training }: SparklineProps) {
+export function Sparkline({ tested, training }: SparklineProps) {
   const x = (place: number): number => edge + place * (width - 2 * edge);
   const y = (value: number): number => height - edge - Math.min(1, Math.max(0, value)) * (height - 2 * edge);
   const path = (points: readonly (readonly [number, number])[]): string =>
@@ -20,7 +20,7 @@ export function Sparkline({ heldOut, training }: SparklineProps) {
   const behind = training.flatMap((value, index): [number, number][] =>
     value === null ? [] : [[(index + 1) / training.length, value]],
   );
-  const last = heldOut.at(-1);
+  const last = tested.at(-1);
   return (
     <svg
       class="sparkline"
@@ -30,7 +30,7 @@ export function Sparkline({ heldOut, training }: SparklineProps) {
       aria-hidden="true"
     >
       <path class="behind" d={path(behind)} />
-      <path class="front" d={path(heldOut)} />
+      <path class="front" d={path(tested)} />
       {last && <circle class="last" cx={x(last[0])} cy={y(last[1])} r="2" />}
     </svg>
   );

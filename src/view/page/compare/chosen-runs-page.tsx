@@ -1,4 +1,4 @@
-/** Runs beside each other as they ended: curves, held-out success with its interval on one axis, and where their settings differ. */
+/** Runs beside each other as they ended: curves, test success with its interval on one axis, and where their settings differ. */
 
 import type { RunList, RunRow } from '../../shapes.ts';
 import { runPath } from '../data/client.ts';
@@ -53,7 +53,7 @@ function Body({ runs, missing }: { readonly runs: readonly RunRow[]; readonly mi
         <p class="banner">There is no run {missing.map((name) => oneLine(name, 60)).join(', ')} here.</p>
       )}
       <Overlay runs={runs} groupBy={undefined} />
-      <HeldOut runs={runs} />
+      <Finals runs={runs} />
       <section class="card" aria-label="Settings that differ">
         <h2>Settings that differ</h2>
         {keys.length === 0 ? (
@@ -99,11 +99,11 @@ const columns: readonly Column[] = [
   ...[{ right: 'Episodes' }, { right: 'Steps' }, { right: 's/step' }, { right: 'Warnings' }],
 ];
 
-function HeldOut({ runs }: { readonly runs: readonly RunRow[] }) {
+function Finals({ runs }: { readonly runs: readonly RunRow[] }) {
   return (
-    <section class="card" aria-label="Held-out success of each run">
+    <section class="card" aria-label="Test success of each run">
       <div class="card-head">
-        <h2>Held-out success, sampled</h2>
+        <h2>Test success, sampled</h2>
         <span class="ink3 small wide">
           95 % interval on one axis from 0 to 1; best: of all its evaluations
         </span>

@@ -1,4 +1,4 @@
-/** What happened to held-out tasks between two evaluations. */
+/** What happened to test tasks between two evaluations. */
 
 import type { EvaluatedRow, EvaluationGrid } from '../../shapes.ts';
 

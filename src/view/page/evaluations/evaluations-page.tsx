@@ -1,4 +1,4 @@
-/** What does it still fail at? Held-out tasks over the evaluations: gained, lost, never, always. */
+/** What does it still fail at? Test tasks over the evaluations: gained, lost, never, always. */
 
 import type { EvaluationGrid, RunOverview } from '../../shapes.ts';
 import { bundleStart } from '../data/bundle.ts';

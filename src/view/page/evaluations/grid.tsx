@@ -33,7 +33,7 @@ export function Grid({ overview, grid, how, from, to, tasks }: GridProps) {
     if (address !== undefined) go(address);
   });
   return (
-    <section class="card flush" aria-label="Held-out tasks">
+    <section class="card flush" aria-label="Test tasks">
       <div class="scrolls" role="group" aria-label="Tasks by evaluation" tabIndex={0}>
         <table class="rows evaluations" aria-rowcount={tasks.length + 1}>
           <thead>

@@ -1,6 +1,7 @@
-/** The large chart: held-out success with its interval, greedy, and training behind; exploitability for games that have it. */
+/** The large chart: success on test tasks with its interval, greedy, and training behind; exploitability for games that have it. */
 
 import { useMemo } from 'preact/hooks';
+import { onWhichTasks, taskWord } from '../../../show/task-words.ts';
 import type { History } from '../../history.ts';
 import { type Axis, axes, type SeriesTable } from '../../series.ts';
 import type { RunOverview } from '../../shapes.ts';
@@ -59,7 +60,9 @@ export function SuccessChart({ overview, curves, view, spans, onPick }: SuccessC
           options={smoothings.map((one) => [one, one === 0 ? 'not smoothed' : `smoothing ${one}`])}
           onChange={(smooth) => show({ smooth: smooth === '0.8' ? undefined : smooth })}
         />
-        {!game && <span class="ink3 small wide">95 % interval shaded</span>}
+        {!game && (
+          <span class="ink3 small wide">{onWhichTasks(overview.history.start)}, 95 % interval shaded</span>
+        )}
       </div>
       <Chart
         {...chart}
@@ -108,9 +111,10 @@ type Drawing = Pick<ChartProps, 'xs' | 'lines' | 'band' | 'range'>;
 function successLines({ history }: RunOverview, curves: SeriesTable, axis: Axis, smoothing: number): Drawing {
   const training = curves.series[trainingSuccess]!.mean;
   const steps = curves.axes.step;
+  const tasks = taskWord(history.start);
   const places = curves.axes[axis];
-  const heldOut = new Map(history.evaluations.map((point) => [placeOf[axis](point, curves.began), point]));
-  const xs = [...new Set([...places, ...heldOut.keys()])].sort((a, b) => a - b);
+  const tested = new Map(history.evaluations.map((point) => [placeOf[axis](point, curves.began), point]));
+  const xs = [...new Set([...places, ...tested.keys()])].sort((a, b) => a - b);
   const at = new Map(Array.from(places, (x, index) => [x, index]));
   const smooth = smoothed(steps, training, smoothing);
   const trainingAt = (values: ArrayLike<number | null>): (number | null)[] =>
@@ -120,7 +124,7 @@ function successLines({ history }: RunOverview, curves: SeriesTable, axis: Axis,
     });
   const evaluated = (read: (point: History['evaluations'][number]) => number | undefined) =>
     xs.map((x) => {
-      const point = heldOut.get(x);
+      const point = tested.get(x);
       return (point && read(point)) ?? null;
     });
   const isGreedy = history.evaluations.some(({ greedy }) => greedy !== undefined);
@@ -135,7 +139,7 @@ function successLines({ history }: RunOverview, curves: SeriesTable, axis: Axis,
             colour: 'red',
             dash: [5, 4],
             values: evaluated(({ greedy }) => greedy?.success),
-            label: 'held-out, greedy',
+            label: `${tasks}, greedy`,
             short: 'greedy',
           } as const,
         ]
@@ -145,8 +149,8 @@ function successLines({ history }: RunOverview, curves: SeriesTable, axis: Axis,
       width: 2,
       points: true,
       values: evaluated(({ sampled }) => sampled.success),
-      label: 'held-out, sampled',
-      short: 'held-out',
+      label: `${tasks}, sampled`,
+      short: tasks,
     },
   ];
   return {

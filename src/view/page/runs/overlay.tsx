@@ -1,4 +1,4 @@
-/** Held-out success of the chosen runs in one chart: four that can be told apart, the rest grey. */
+/** Success on test tasks of the chosen runs in one chart: four that can be told apart, the rest grey. */
 
 import { useMemo } from 'preact/hooks';
 import type { RunRow } from '../../shapes.ts';
@@ -36,11 +36,11 @@ export function Overlay({ runs, groupBy }: OverlayProps) {
     },
   ]);
   const { xs, lines } = useMemo(() => curvesOf(runs, axis, groupBy), [runs, axis, groupBy]);
-  const label = `Held-out success of ${runs.length} runs by ${axis}`;
+  const label = `Test success of ${runs.length} runs by ${axis}`;
   return (
     <section class="card" aria-label="Curves">
       <div class="card-head">
-        <h2>Held-out success</h2>
+        <h2>Test success</h2>
         <Choice
           label="by"
           value={axis}

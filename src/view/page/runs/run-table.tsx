@@ -14,7 +14,7 @@ import { oneLine } from '../text/safe-text.ts';
 
 const columns: readonly Column[] = [
   ...[{ unseen: 'Drawn above' }, 'Run', 'World', 'Recipe', { right: 'Seed' }],
-  ...[{ right: 'Held-out success' }, 'Curve', { right: 'Steps' }, { right: 's/step' }],
+  ...[{ right: 'Test success' }, 'Curve', { right: 'Steps' }, { right: 's/step' }],
   ...[{ right: 'Warnings' }, { right: 'Age' }],
 ];
 
@@ -96,7 +96,7 @@ function Row({ run, isCurrent, isSelected, onToggle }: RowProps) {
       <td class="right score">{problem ? '—' : <Score first={first} latest={latest} />}</td>
       <td class="curve">
         <Sparkline
-          heldOut={evaluations.map((point) => [placeIn(point.step, steps), point.sampled.success])}
+          tested={evaluations.map((point) => [placeIn(point.step, steps), point.sampled.success])}
           training={training}
         />
       </td>
