@@ -18,14 +18,15 @@ const run = z.strictObject({
   final: figures,
   /** How many episodes `final` is a share of. */
   episodes: z.number().optional(),
+  /** Of what decides nothing there is the mean alone. */
   area: figures,
   return: figures.optional(),
   cost: figures.optional(),
   /** Means over seeds; `spent` in episodes, turns, tokens and seconds. */
   start: z.number(),
   spent: z.tuple([z.number(), z.number(), z.number(), z.number()]),
-  collapsed: z.int(),
-  diverged: z.int(),
+  collapsed: z.int().default(0),
+  diverged: z.int().default(0),
   /** Every evaluation, and every metric of every step, equals that of the claimant. */
   equal: z.literal(true).optional(),
 });
@@ -65,7 +66,10 @@ const resultSchema = z.strictObject({
 });
 
 export type ClaimResult = z.output<typeof resultSchema>;
+export type WrittenResult = z.input<typeof resultSchema>;
 export type ResultRun = z.output<typeof run>;
+/** As it is written: figures that are 0 may be left out. */
+export type WrittenRun = z.input<typeof run>;
 
 const mostBytes = 4096;
 
@@ -85,7 +89,7 @@ export function resultPath(
 }
 
 /** @throws TurnwiseError `claim-result` where it is too large, or already there */
-export function writeResult(path: string, result: ClaimResult): void {
+export function writeResult(path: string, result: WrittenResult): void {
   const text = written(result);
   requireRoom(result.claim, text.length);
   if (existsSync(path)) {
@@ -100,7 +104,7 @@ export function writeResult(path: string, result: ClaimResult): void {
   realDisk.replaceFile(path, text);
 }
 
-function written(result: ClaimResult): string {
+function written(result: WrittenResult): string {
   const text = `${JSON.stringify(result)}\n`;
   const longest = Math.max(
     ...Object.values(result.worlds).flatMap(({ tuned }) => Object.values(tuned).map(({ length }) => length)),
@@ -110,7 +114,7 @@ function written(result: ClaimResult): string {
     name,
     { ...world, tuned: Object.fromEntries(Object.entries(world.tuned).map(best(longest - 1))) },
   ]);
-  return written({ ...result, worlds: Object.fromEntries(worlds) as ClaimResult['worlds'] });
+  return written({ ...result, worlds: Object.fromEntries(worlds) as WrittenResult['worlds'] });
 }
 
 const best =
@@ -156,7 +160,8 @@ export function resultsOf({ path, claim }: StoredClaim): readonly StoredResult[]
     .sort((a, b) => b.result.date.localeCompare(a.result.date));
 }
 
-/** Per-seed figures that the claim is decided by, and the two that every page shows. */
+/** What the claim is decided by, and how runs ended: figures of each seed. */
 export function metricsOf({ metric, analysis }: Claim): ReadonlySet<'final' | 'area' | 'return' | 'cost'> {
-  return new Set(['final', 'area', metric, ...analysis.noWorse.map((part) => part.metric)]);
+  const { atCeiling, noWorse } = analysis;
+  return new Set(['final', metric, ...(atCeiling ? [atCeiling] : []), ...noWorse.map((part) => part.metric)]);
 }

@@ -10,7 +10,7 @@ import { namedIn } from './arm.ts';
 import { summaryOf } from './arm-summary.ts';
 import { assignmentsOf, type Claim, claimArms, claimantOf, type StoredClaim } from './claim.ts';
 import type { ClaimedAt } from './claim-git.ts';
-import { type ClaimResult, metricsOf, type ResultRun } from './claim-result.ts';
+import { type ClaimResult, metricsOf, type WrittenResult, type WrittenRun } from './claim-result.ts';
 import { type Job, type JobChoice, jobsOf } from './jobs.ts';
 import { ledgerOf } from './ledger.ts';
 import { provenance } from './provenance.ts';
@@ -154,7 +154,7 @@ export function resultFor(
   tuned: Tuned,
   jobs: readonly Job[],
   at: ClaimedAt,
-): ClaimResult {
+): WrittenResult {
   const { study, claim, seeds } = claimed;
   const { version, node, runtime, processor, cores, date } = provenance();
   const worlds = worldResults(study, jobs);
@@ -198,7 +198,7 @@ export function resultFor(
   };
 }
 
-function resultRun(claim: Claim, world: WorldResult, arm: ArmResult): ResultRun | undefined {
+function resultRun(claim: Claim, world: WorldResult, arm: ArmResult): WrittenRun | undefined {
   const summary = summaryOf(arm, world.reading);
   if (summary === null) return undefined;
   const wanted = metricsOf(claim);
@@ -211,7 +211,7 @@ function resultRun(claim: Claim, world: WorldResult, arm: ArmResult): ResultRun 
     ...(arm.rate !== undefined && { rate: arm.rate }),
     final: bySeed(({ figures }) => figures!.final),
     ...(episodes !== undefined && { episodes }),
-    area: bySeed(({ figures }) => figures!.area),
+    area: wanted.has('area') ? bySeed(({ figures }) => figures!.area) : [round(summary.area)],
     ...(wanted.has('return') && { return: bySeed(({ figures }) => figures!.return) }),
     ...(wanted.has('cost') && {
       cost: bySeed(({ run }) => Math.round(costToReach(run!, world.reading, costLevel).spent)),
@@ -223,8 +223,8 @@ function resultRun(claim: Claim, world: WorldResult, arm: ArmResult): ResultRun 
       Math.round(summary.spent.tokens),
       Math.round(summary.spent.seconds),
     ],
-    collapsed: summary.collapses,
-    diverged: summary.diverged,
+    ...(summary.collapses > 0 && { collapsed: summary.collapses }),
+    ...(summary.diverged > 0 && { diverged: summary.diverged }),
     ...(arm !== claimant && isEqual(arm, claimant) && { equal: true as const }),
   };
 }

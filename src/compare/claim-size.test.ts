@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readClaims } from './claim.ts';
-import { resultsOf } from './claim-result.ts';
+import { type ClaimResult, metricsOf, resultsOf } from './claim-result.ts';
 import { jobsOfResult, prepareClaim } from './claim-run.ts';
 import { leastBytes } from './claim-size.ts';
 
@@ -12,8 +12,25 @@ test.for(claims.flatMap((stored) => resultsOf(stored).map(({ result }) => ({ sto
   async ({ stored, result }) => {
     const claimed = await prepareClaim(stored, 'runs', result.seeds.verdict);
     const least = leastBytes(claimed, jobsOfResult(claimed, result), at);
-    const bytes = JSON.stringify(result).length;
+    const bytes = JSON.stringify(shortened(result, metricsOf(stored.claim).has('area'))).length;
     expect(least / bytes).toBeGreaterThan(0.8);
     expect(least / bytes).toBeLessThan(1);
   },
 );
+
+/** As it would be written now: the first results hold zeros and areas that decide nothing. */
+function shortened({ worlds, ...result }: ClaimResult, hasArea: boolean): object {
+  const short = Object.entries(worlds).map(([name, world]) => [
+    name,
+    {
+      ...world,
+      runs: world.runs.map(({ collapsed, diverged, area, ...run }) => ({
+        ...run,
+        area: hasArea ? area : area.slice(0, 1),
+        ...(collapsed > 0 && { collapsed }),
+        ...(diverged > 0 && { diverged }),
+      })),
+    },
+  ]);
+  return { ...result, worlds: Object.fromEntries(short) };
+}

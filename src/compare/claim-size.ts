@@ -1,7 +1,7 @@
 /** How large the result of a claim will be, so that one that is too large is refused before its runs, not after them. */
 
 import type { ClaimedAt } from './claim-git.ts';
-import { fewestRates, metricsOf, type ResultRun } from './claim-result.ts';
+import { fewestRates, metricsOf, type WrittenRun } from './claim-result.ts';
 import { type ClaimStudy, resultFor } from './claim-run.ts';
 import type { Job } from './jobs.ts';
 
@@ -22,15 +22,19 @@ export function leastBytes(claimed: ClaimStudy, verdict: readonly Job[], at: Cla
   const figures = (one: number): number[] => seeds.verdict.map(() => one);
   const rows = verdict
     .filter(({ kind }) => kind === 'run')
-    .map(({ world, arm, rate }): readonly [string, ResultRun] => [
+    .map(({ world, arm, rate }): readonly [string, WrittenRun] => [
       world,
       {
         arm,
         ...(rate !== undefined && { rate }),
-        ...{ final: figures(shortest), episodes: 100, area: figures(shortest) },
+        ...{
+          final: figures(shortest),
+          episodes: 100,
+          area: wanted.has('area') ? figures(shortest) : [shortest],
+        },
         ...(wanted.has('return') && { return: figures(shortest) }),
         ...(wanted.has('cost') && { cost: figures(12345) }),
-        ...{ start: shortest, spent: [1234, 12345, 123456, 12], collapsed: 0, diverged: 0 },
+        ...{ start: shortest, spent: [1234, 12345, 123456, 12] },
       },
     ]);
   const different = new Set(rows.map((row) => JSON.stringify(row)));
