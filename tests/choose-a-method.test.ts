@@ -81,4 +81,16 @@ test('so it is with what the page leaves out, and why', () => {
   expect(differenceIn('archer', 'turns to 80%', 'grpo')).toBeGreaterThan(0.9);
   expect(page).toContain('learned no more from 4,000\nturns of wordle than `grpo` and `ppo`');
   expect(judgeClaims('bench/claims/archer.json')[0]?.judgement.verdict).toBe('refuted');
+  expect(page).toContain('to a success of 0.8 in 2 of 12 seeds, and `grpo` at its fastest rate in 6');
+  const questions = judgeClaims('bench/claims/archer-questions.json')[0]!;
+  const { runs } = questions.stored!.result.worlds['twenty-questions']!;
+  const reached = (cost: readonly (number | null)[]): number =>
+    cost.filter((turns) => turns !== null && turns < questions.claim.budget.amount).length;
+  const fastest = runs
+    .filter(({ arm }) => arm === 'grpo')
+    .reduce((a, b) => ((b.rate ?? 0) > (a.rate ?? 0) ? b : a));
+  expect([runs.find(({ arm }) => arm === 'archer')!, fastest].map(({ cost }) => reached(cost!))).toEqual([
+    2, 6,
+  ]);
+  expect(questions.judgement.verdict).toBe('undecided');
 });
