@@ -61,5 +61,6 @@ test('groups whose members all earned the same are counted', () => {
   const same = group(episode('done', 1), episode('done', 1));
   const different = group(episode('done', 1), episode('done', 0));
   expect(constantShare([same, different, different, same, same])).toBe(0.6);
-  expect(constantShare([])).toBe(0);
+  expect([constantShare([]), constantShare([group(episode('done', 1))])]).toEqual([undefined, undefined]);
+  expect(constantShare([group(episode('done', 1)), same, different])).toBe(0.5);
 });

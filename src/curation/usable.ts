@@ -55,10 +55,14 @@ export function countMembers(groups: readonly RoleGroup[]): number {
   return groups.reduce((sum, { members }) => sum + members.length, 0);
 }
 
-/** Share of groups whose members all have the same return: they teach group-relative methods nothing. */
-export function constantShare(groups: readonly RoleGroup[]): number {
-  if (groups.length === 0) return 0;
+/**
+ * Share of groups whose members all have the same return: they teach group-relative methods nothing. Undefined where no group
+ * has two members, which could differ.
+ */
+export function constantShare(groups: readonly RoleGroup[]): number | undefined {
+  const compared = groups.filter(({ members }) => members.length > 1);
+  if (compared.length === 0) return undefined;
   const constant = (members: readonly Trajectory[]): boolean =>
     members.every(({ outcome }) => outcome === members[0]!.outcome);
-  return groups.filter(({ members }) => constant(members)).length / groups.length;
+  return compared.filter(({ members }) => constant(members)).length / compared.length;
 }

@@ -22,7 +22,8 @@ export function figuresOf({ latest, history, failed, episodes, metrics }: RunOve
   const last = evaluations.at(-1);
   const kl = latest['policy/kl_sample_train'];
   const failures = Object.values(failed).reduce((sum, one) => sum + one, 0);
-  const learned = latest['samples/learned_share'] ?? undefined;
+  // It comes before the step that it is about.
+  const idle = warnings.findLast(({ code, step }) => code === 'nothing-learned' && step === history.step - 1);
   const constant = latest['groups/constant_share'];
   const success = latest['reward/success'];
   return [
@@ -42,10 +43,7 @@ export function figuresOf({ latest, history, failed, episodes, metrics }: RunOve
           : history.step === 0
             ? 'no step yet'
             : 'the recipe compares none',
-      ...(constant === 1 && {
-        alarm: 'In the last step all members of each group had the same return, so nothing was learned.',
-      }),
-      ...(learned === 0 && constant !== 1 && { alarm: 'The last step learned from no sample.' }),
+      ...(idle && { alarm: `${capitalized(idle.message)}.` }),
     },
     {
       name: 'Sampler ≠ trainer',

@@ -213,9 +213,10 @@ export async function train(
     const now = { step: step + 1, last, groups: learnedFrom, spent: spent(), signal: io.signal };
     const seen = await timed('evaluate', () => lookAll(probes, watched, now, state.probes));
     state = { ...state, probes: seen.states };
+    const constant = constantShare(usable.groups);
     const metrics: Metrics = {
       ...counts,
-      'groups/constant_share': constantShare(usable.groups),
+      ...(constant !== undefined && { 'groups/constant_share': constant }),
       'groups/dropped': usable.droppedGroups,
       'episodes/failed': usable.failedEpisodes,
       ...(!isSynchronous(config) && {

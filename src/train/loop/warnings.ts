@@ -82,11 +82,11 @@ export function idleWatch(
 
 /** A step that learned nothing says so, and why. */
 function nothingLearned(step: number, { why }: Update, groups: readonly RoleGroup[]): StoredEvent {
-  const constant = Math.round(100 * constantShare(groups));
+  const constant = constantShare(groups);
+  const equal =
+    constant === undefined ? '' : `${Math.round(100 * constant)}% of groups had equal returns, so `;
   const reason =
-    groups.length === 0
-      ? 'no group had enough usable episodes'
-      : `${constant}% of groups had equal returns, so every advantage was zero`;
+    groups.length === 0 ? 'no group had enough usable episodes' : `${equal}every advantage was zero`;
   return {
     type: 'warning',
     code: 'nothing-learned',
