@@ -32,7 +32,12 @@ export function figuresOf({ latest, history, failed, episodes, metrics }: RunOve
     {
       name: 'Training success',
       value: share(success),
-      note: success === undefined ? 'no step yet' : 'of the last step',
+      note:
+        success !== undefined
+          ? 'of the last step'
+          : history.step === 0
+            ? 'no step yet'
+            : 'no episode was played',
     },
     {
       name: 'Groups that teach',

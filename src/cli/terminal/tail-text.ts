@@ -82,10 +82,10 @@ export function eventLine(event: TimedEvent): string | undefined {
   switch (event.type) {
     case 'step': {
       const { metrics, step, steps } = event;
-      const kl = metrics['policy/kl'];
+      const { 'reward/success': success, 'reward/mean': earned, 'policy/kl': kl } = metrics;
       const parts = [
-        `success ${share(metrics['reward/success'])}`,
-        `return ${number(metrics['reward/mean'])}`,
+        ...(success === undefined ? [] : [`success ${share(success)}`]),
+        ...(earned === undefined ? [] : [`return ${number(earned)}`]),
         ...(kl === undefined ? [] : [`kl ${number(kl)}`]),
         duration(metrics['time/step_s'] ?? Number.NaN),
       ];

@@ -118,7 +118,7 @@ async function check(
     onEpisode: report,
   });
   return {
-    'clone/valid_share': 1 - rolloutMetrics(groups)['turns/invalid_share']!,
+    'clone/valid_share': 1 - (rolloutMetrics(groups)['turns/invalid_share'] ?? 0),
     'clone/success': result.success,
     'clone/checked_episodes': result.episodes,
   };

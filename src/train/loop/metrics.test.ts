@@ -13,9 +13,16 @@ test('entropy is a mean over chosen tokens; all that were sampled are counted as
   // (1 + 3 + 2 + 0) / (2 + 1 + 0).
   expect(metricsOf(free, restricted, forced)).toMatchObject({ 'policy/entropy': 2, 'tokens/sampled': 6 });
   expect(metricsOf(forced)).toMatchObject({ 'policy/entropy': 0, 'tokens/sampled': 2 });
-  expect(metricsOf({ ...free, call: { ...free.call, trainable: 'scripted' } })).toMatchObject({
-    'policy/entropy': 0,
+  const scripted = metricsOf({ ...free, call: { ...free.call, trainable: 'scripted' } });
+  expect([scripted['tokens/sampled'], scripted['policy/entropy']]).toEqual([0, undefined]);
+});
+
+test('means over nothing are left out, and counts of nothing are 0', () => {
+  expect(rolloutMetrics([])).toEqual({
+    'episodes/total': 0,
+    'turns/total': 0,
     'tokens/sampled': 0,
+    'tokens/forward': 0,
   });
 });
 

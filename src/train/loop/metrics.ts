@@ -8,7 +8,7 @@ import { JUDGE } from '../../rollout/ask-judge.ts';
 import { environmentMetrics } from '../../rollout/environment-metrics.ts';
 import type { Metrics } from './events.ts';
 
-/** Every role of every episode counts once. */
+/** Every role of every episode counts once. A mean over nothing, as where no episode was played, is left out. */
 export function rolloutMetrics(
   groups: readonly Group[],
   roles: readonly RoleGroup[] = roleGroups(groups),
@@ -23,24 +23,25 @@ export function rolloutMetrics(
   const sampledHere = sum(played.map(sampledTokens));
   const contexts = played.flatMap(({ calls }) => calls.map(({ context }) => context.length));
   const metrics: Record<string, number> = {
-    'reward/mean': share(sum(usable.map(({ outcome }) => outcome)), usable.length),
-    'reward/success': share(usable.filter(({ success }) => success).length, usable.length),
-    'reward/success_of_all': share(usable.filter(({ success }) => success).length, trajectories.length),
+    ...mean('reward/mean', sum(usable.map(({ outcome }) => outcome)), usable.length),
+    ...mean('reward/success', usable.filter(({ success }) => success).length, usable.length),
+    ...mean('reward/success_of_all', usable.filter(({ success }) => success).length, trajectories.length),
     'episodes/total': groups.reduce((total, { members }) => total + members.length, 0),
     'turns/total': groups.reduce(
       (total, { members }) =>
         total + members.reduce((turns, { transitions }) => turns + transitions.length, 0),
       0,
     ),
-    'turns/mean': share(turns.length, usable.length),
-    'turns/invalid_share': share(
+    ...mean('turns/mean', turns.length, usable.length),
+    ...mean(
+      'turns/invalid_share',
       turns.filter(({ transition }) => transition?.valid === false).length,
       turns.length,
     ),
-    'turns/tokens': share(sampled, turns.length),
+    ...mean('turns/tokens', sampled, turns.length),
     'tokens/sampled': sampledHere,
     'tokens/forward': sampledHere + sum(contexts),
-    'policy/entropy': sampled === 0 ? 0 : surpriseOf(trained),
+    ...(sampled > 0 && { 'policy/entropy': surpriseOf(trained) }),
   };
   for (const turn of turns) {
     const trainable = actOf(turn)?.trainable ?? true;
@@ -66,4 +67,4 @@ const judgeCalls = ({ calls }: Episode): number => calls.filter(({ role }) => ro
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, x) => total + x, 0);
 
-const share = (count: number, of: number): number => (of === 0 ? 0 : count / of);
+const mean = (name: string, total: number, of: number): Metrics => (of === 0 ? {} : { [name]: total / of });

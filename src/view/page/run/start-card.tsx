@@ -16,6 +16,14 @@ const doing: Readonly<Record<Phase, string>> = {
 export function StartCard({ overview: { state, history } }: { readonly overview: RunOverview }) {
   const { phase, imitation, stepEstimate } = history;
   const isRunning = state === 'running';
+  if (history.spent?.episodes === 0) {
+    return (
+      <section class="card" aria-label="Step">
+        <h2>No episodes of its own</h2>
+        <p class="ink2">It learns from recorded ones.</p>
+      </section>
+    );
+  }
   if (history.step > 0 || (!isRunning && imitation === undefined)) {
     return (
       <section class="card notice" aria-label="Step">
