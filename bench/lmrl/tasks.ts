@@ -132,10 +132,10 @@ export const longSettings = ({ long }: LmrlTask, method: Method): readonly strin
     ? []
     : [
         `evaluation.finalTasks=${long.evaluated}`,
-        // The shipped 400 steps imitate whole games here, and would take half an hour.
         ...(method === 'ppo'
-          ? ['clone.steps=100', `rollout.tasks=${long.batch}`]
-          : [`replay.batch=${long.batch}`]),
+          ? // The shipped 400 steps imitate 64 games each, and would take half an hour.
+            ['clone.steps=100', `rollout.tasks=${long.batch}`]
+          : [`clone.batch=${2 * long.batch}`, `replay.batch=${long.batch}`]),
       ];
 
 /** Returns of tens are scaled to a few units, which values learn sooner. */
