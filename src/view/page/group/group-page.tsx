@@ -74,8 +74,11 @@ function Body({ at, outline }: { readonly at: GroupAt; readonly outline: GroupOu
         <div>
           <h1 dir="auto">{taskText(task)}</h1>
           <p class="ink2">
-            {succeeded} of {plural(members.length, 'member')} succeeded
-            {part === undefined ? ' · all did the same' : ` · they part at turn ${part + 1}`}
+            {members.length === 1
+              ? `one member, which ${succeeded === 1 ? 'succeeded' : 'failed'}`
+              : `${succeeded} of ${plural(members.length, 'member')} succeeded · ${
+                  part === undefined ? 'all did the same' : `they part at turn ${part + 1}`
+                }`}
             {outline.label !== 'training' && ` · ${outline.label}`}
           </p>
         </div>
