@@ -102,7 +102,7 @@ test('a stricter level widens both intervals', () => {
 
 test('few seeds, and few pairs that differ, decide nothing', () => {
   expect(undecidable(compared(cases['five seeds, all better']!))).toBe('5 seeds; a verdict takes 10');
-  expect(undecidable(compared(cases['ceiling, one seed short']!))).toBe('1 pairs differ; a verdict takes 6');
+  expect(undecidable(compared(cases['ceiling, one seed short']!))).toBe('fewer than 6 pairs differ');
   expect(undecidable(compared(cases.ordinary!))).toBeUndefined();
   expect(undecidable(compared(cases['ceiling, both']!))).toBeUndefined();
 });

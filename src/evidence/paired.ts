@@ -136,7 +136,7 @@ export function undecidable({ seeds_W, wins, losses }: PairedComparison): string
   const differing = wins + losses;
   // Every world adds signs of its own, so their number counts over all of them.
   if (differing > 0 && differing < fewestDifferences) {
-    return `${differing} pairs differ; a verdict takes ${fewestDifferences}`;
+    return `fewer than ${fewestDifferences} pairs differ`;
   }
   return undefined;
 }

@@ -69,11 +69,15 @@ export function judge(parts: readonly Part[], facts: Facts): Judgement {
       ? `reversed against all ${parts.length} it is compared with`
       : excluded.map(describeExclusion).join('; ');
     return deviations.length > 0
-      ? { verdict: 'of our implementation only', why: `${why}; it deviates: ${deviations.join('; ')}` }
+      ? { verdict: 'of our implementation only', why: `${why}; it deviates: ${clauses(deviations)}` }
       : { verdict: 'refuted', why: `${why}, at this scale` };
   }
   return undecided(parts, failing.map(({ against }) => `not shown against ${against}`).join('; '), alpha);
 }
+
+/** Sentences as one: each may end with a full stop. */
+export const clauses = (sentences: readonly string[]): string =>
+  sentences.map((one) => one.replace(/\.$/, '')).join('; ');
 
 function holds({ kind, size, comparison }: Part): boolean {
   const { low } = jointInterval(comparison);

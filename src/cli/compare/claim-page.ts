@@ -8,6 +8,7 @@ import { seedsText } from '../../compare/seed-list.ts';
 import type { WorldResult } from '../../compare/world-results.ts';
 import { mean } from '../../core/statistics.ts';
 import { collapseBound } from '../../evidence/collapse.ts';
+import { clauses } from '../../evidence/verdict.ts';
 import { formatCount, formatScore } from '../../show/format.ts';
 import { escapeHtml, htmlTable } from '../../show/html.ts';
 import { lookOf } from '../../show/svg-chart.ts';
@@ -67,7 +68,7 @@ function claimSection({ judged, worlds }: ShownClaim): string {
     ],
     ...(claim.deviations.length === 0
       ? []
-      : ([['deviations', claim.deviations.join('; ')]] as [string, string][])),
+      : ([['deviations', clauses(claim.deviations)]] as [string, string][])),
     ...(claim.supersedes === undefined ? [] : ([['supersedes', claim.supersedes]] as [string, string][])),
   ];
   const list = facts.map(([term, text]) => `<dt>${term}</dt><dd>${escapeHtml(text)}</dd>`).join('');
