@@ -150,9 +150,9 @@ async function run(
     `seed=${SEED}`,
     'threads=1',
     'evaluation.every=0',
-    ...longSettings(task, method),
     ...options,
     ...set,
+    ...longSettings(task, method),
     ...values,
   ];
   const shown = `turnwise train ${task.environment} --recipe ${recipe} ${settings.map((one) => `--set ${one}`).join(' ')} --set data=FILE`;

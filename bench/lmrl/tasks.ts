@@ -132,10 +132,9 @@ export const longSettings = ({ long }: LmrlTask, method: Method): readonly strin
     ? []
     : [
         `evaluation.finalTasks=${long.evaluated}`,
-        ...(method === 'ppo'
-          ? // The shipped 400 steps imitate 64 games each, and would take half an hour.
-            ['clone.steps=100', `rollout.tasks=${long.batch}`]
-          : [`clone.batch=${2 * long.batch}`, `replay.batch=${long.batch}`]),
+        // The shipped 400 steps imitate sixteen games each, and would take an hour.
+        'clone.steps=100',
+        method === 'ppo' ? `rollout.tasks=${long.batch}` : `replay.batch=${long.batch}`,
       ];
 
 /** Returns of tens are scaled to a few units, which values learn sooner. */
