@@ -1,9 +1,7 @@
 /**
  * Pictures of the viewer for the documents: the pages of one run, in docs/pictures.
  *
- *     npm run build && node dist/tools/pictures.js RUNS RUN [OTHER]
- *
- * OTHER is a second run of the folder, to be compared with.
+ *     npm run build && node dist/tools/pictures.js RUNS RUN
  */
 
 import { mkdirSync } from 'node:fs';
@@ -16,9 +14,8 @@ import { openBrowser } from './browser.ts';
 const folder = new URL('../../docs/pictures', import.meta.url).pathname;
 const settleMs = 2500;
 
-const [root, run, other] = process.argv.slice(2);
-if (root === undefined || run === undefined)
-  throw new Error('usage: node dist/tools/pictures.js RUNS RUN [OTHER]');
+const [root, run] = process.argv.slice(2);
+if (root === undefined || run === undefined) throw new Error('usage: node dist/tools/pictures.js RUNS RUN');
 
 const server = await listenView({ root, version }, 0);
 const { origin, hash } = new URL(server.address());
@@ -28,14 +25,9 @@ mkdirSync(folder, { recursive: true });
 async function picture(
   name: string,
   path: string,
-  {
-    width = 1280,
-    height = 900,
-    colorScheme = 'light' as 'light' | 'dark',
-    ready = async (_page: Page) => {},
-  } = {},
+  { height = 900, ready = async (_page: Page) => {} } = {},
 ): Promise<string> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  const context = await browser.newContext({ viewport: { width: 1280, height }, colorScheme: 'light' });
   const page = await context.newPage();
   await page.goto(`${origin}${path}${hash}`);
   await page.waitForTimeout(settleMs);
@@ -55,9 +47,7 @@ const settled = async (page: Page): Promise<void> => {
   await page.waitForTimeout(settleMs);
 };
 
-await picture('runs', '/');
 const group = await picture('run', `/runs/${run}`);
-await picture('run-narrow', `/runs/${run}`, { width: 400, colorScheme: 'dark' });
 const episode = group === '' ? '' : await picture('group', group, { ready: settled });
 if (episode !== '') await picture('episode', episode, { height: 1100, ready: settled });
 await picture('evaluations', `/runs/${run}/evaluations`);
@@ -70,6 +60,5 @@ await picture('play', `/runs/${run}/play`, {
     }
   },
 });
-if (other !== undefined) await picture('compare', `/compare?runs=${run},${other}`);
 await browser.close();
 await server.close();

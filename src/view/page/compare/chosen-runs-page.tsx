@@ -96,7 +96,7 @@ function differingKeys(runs: readonly RunRow[]): string[] {
 const columns: readonly Column[] = [
   'Run',
   ...[{ right: 'Before' }, { right: 'Last' }, { unseen: '95 % interval, from 0 to 1' }, { right: 'Best' }],
-  ...[{ right: 'Episodes' }, { right: 'Steps' }, { right: 's/step' }, { right: 'Warnings' }],
+  ...[{ right: 'Test episodes' }, { right: 'Steps' }, { right: 's/step' }, { right: 'Warnings' }],
 ];
 
 function Finals({ runs }: { readonly runs: readonly RunRow[] }) {
