@@ -146,7 +146,7 @@ async function run(
   const { recipe, set } = RUNS[method];
   const options = (task.set ?? []).map((one) => `environment.${one}`);
   const values = method === 'mc-returns' || method === 'ilql' ? valueSettings(task) : [];
-  const settings = [
+  const settings = lastOfEach([
     `seed=${SEED}`,
     'threads=1',
     'evaluation.every=0',
@@ -154,7 +154,7 @@ async function run(
     ...set,
     ...longSettings(task, method),
     ...values,
-  ];
+  ]);
   const shown = `turnwise train ${task.environment} --recipe ${recipe} ${settings.map((one) => `--set ${one}`).join(' ')} --set data=FILE`;
   const runs = join(scratch, `${task.name}-${method}`);
   const words = ['train', task.environment, '--recipe', recipe, '--runs', runs, '--name', 'run', '--json'];
@@ -175,6 +175,14 @@ async function run(
     .findLast(({ label }) => label === 'after' || label === 'before');
   rmSync(runs, { recursive: true, force: true });
   return cellSchema.parse({ ...after?.sampled, seed: SEED, seconds, command: shown, imitated: 'dataset' });
+}
+
+/** Assignments without those that a later one of the same key replaces. */
+function lastOfEach(assignments: readonly string[]): readonly string[] {
+  const keyOf = (assignment: string): string => assignment.split('=', 1)[0]!;
+  return assignments.filter(
+    (one, index) => !assignments.slice(index + 1).some((later) => keyOf(later) === keyOf(one)),
+  );
 }
 
 /** @returns no code where it was ended for taking too long */

@@ -125,7 +125,7 @@ async function exportAnnotations(
 ): Promise<void> {
   const { rows, pairs, unused } = await judgedRows(run);
   writeRows(path, rows);
-  const rest = unused === 0 ? '' : `; ${unused} of held-out tasks or without a judgement left out`;
+  const rest = unused === 0 ? '' : `; ${unused} of test tasks or without a judgement left out`;
   console.write(
     json
       ? `${JSON.stringify({ path, rows: rows.length, pairs, unused })}\n`

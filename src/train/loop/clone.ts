@@ -96,7 +96,7 @@ export async function clone(
 }
 
 /**
- * How the policy plays now, sampled: before anything is imitated on held-out tasks, the same that are played before and after
+ * How the policy plays now, sampled: before anything is imitated on test tasks, the same that are played before and after
  * training, and later on training tasks.
  */
 async function check(
@@ -118,7 +118,8 @@ async function check(
     onEpisode: report,
   });
   return {
-    'clone/valid_share': 1 - (rolloutMetrics(groups)['turns/invalid_share'] ?? 0),
+    // Where all episodes failed no turn was valid.
+    'clone/valid_share': 1 - (rolloutMetrics(groups)['turns/invalid_share'] ?? 1),
     'clone/success': result.success,
     'clone/checked_episodes': result.episodes,
   };

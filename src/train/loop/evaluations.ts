@@ -1,4 +1,4 @@
-/** What a policy is worth on held-out tasks, and what is told of it. */
+/** What a policy is worth on test tasks, and what is told of it. */
 
 import type { Group } from '../../core/episode.ts';
 import { evaluate } from '../../eval/evaluate.ts';
@@ -13,7 +13,7 @@ export interface Played {
   readonly greedy: readonly Group[];
 }
 
-/** Play held-out tasks at temperature 1, and greedily if that is set, and keep the episodes. `event` tells of it. */
+/** Play test tasks at temperature 1, and greedily if that is set, and keep the episodes. `event` tells of it. */
 export async function evaluateHeldOut(
   learner: Learner,
   label: 'before' | 'during' | 'after',

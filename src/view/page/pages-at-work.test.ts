@@ -70,7 +70,7 @@ describe.skipIf(isMissing)('in a browser', () => {
     run.events.append({ type: 'clone', step: 0, steps: 16, metrics: checked });
     const { page, wrong, close } = await viewer.open('/runs/starting');
     const card = page.locator('section[aria-label="Step"]');
-    await card.locator('h2', { hasText: 'Imitating the expert, step 0 of 16' }).waitFor();
+    await card.locator('h2', { hasText: 'Imitating, step 0 of 16' }).waitFor();
     expect(await card.locator('tbody').innerText()).toMatch(/^untrained\s+0\.00\s+0\.09\s+100$/);
     run.events.append({ type: 'clone', step: 1, steps: 16, metrics: { 'clone/loss': 0.7 } });
     await card.locator('h2', { hasText: 'step 1 of 16' }).waitFor();

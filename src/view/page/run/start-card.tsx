@@ -7,7 +7,7 @@ import { duration, share } from '../text/format.ts';
 
 const doing: Readonly<Record<Phase, string>> = {
   demonstrate: 'Playing demonstrations',
-  clone: 'Imitating the expert',
+  clone: 'Imitating',
   evaluate: 'Evaluating',
   train: 'Reinforcing: its first step',
   finish: 'Finishing',
