@@ -136,6 +136,7 @@ describe.skipIf(isMissing)('keys', () => {
       page.evaluate((of) => [...(CSS.highlights.get(of) ?? [])].length, name);
     // All tokens are in the loss: `n` leads from one to the next, and tells it.
     await press('4');
+    await expect.poll(() => highlighted('mask-trained'), { timeout: 10_000 }).toBeGreaterThan(0);
     const inLoss = await highlighted('mask-trained');
     const place = page.locator('.find [role=status]');
     for (const [key, steps] of [
@@ -159,7 +160,10 @@ describe.skipIf(isMissing)('keys', () => {
     await page.keyboard.press('Escape');
     await press('N');
     expect(await place.textContent()).toBe(`${texts} of ${texts}`);
-    expect([await highlighted('found'), await highlighted('found-here')]).toEqual([texts - 1, 1]);
+    // The page marks what it found after it has drawn the number, so both are read until they agree.
+    await expect
+      .poll(async () => [await highlighted('found'), await highlighted('found-here')], { timeout: 10_000 })
+      .toEqual([texts - 1, 1]);
     expect(asked(page, 'find')).toBe('ROWS');
     await page.locator('#search').fill('');
     await page.keyboard.press('Escape');
