@@ -55,9 +55,8 @@ export function causalMask(tokens: number): {
   readonly shape: readonly number[];
 } {
   const half = tokens / 2;
-  const data = Float32Array.from({ length: half * tokens }, (_, index) =>
-    index % tokens > half + Math.floor(index / tokens) ? hidden : 0,
-  );
+  const data = new Float32Array(half * tokens);
+  for (let row = 0; row < half; row++) data.fill(hidden, row * tokens + half + row + 1, (row + 1) * tokens);
   return { data, shape: [half, tokens] };
 }
 

@@ -6,7 +6,7 @@ import type { Message } from '../../core/messages.ts';
 import { isThenable } from '../../core/safe-text.ts';
 import type { StopReason } from '../../core/stop.ts';
 import type { Session } from '../../env/session.ts';
-import type { Boundary } from '../boundary.ts';
+import { type Boundary, EpisodeEnd } from '../boundary.ts';
 import { callStrategy, checkedWindow, plainMessages, plainState } from './checks.ts';
 import { plannedAct } from './planned-act.ts';
 import { type CompleteAsked, Questions } from './questions.ts';
@@ -71,6 +71,24 @@ export function nextAct(
   return afterQuestions(opening, questions, view, fresh, setting, guard, () => {
     isOpen = false;
   });
+}
+
+/**
+ * The next act where there is nobody to be asked, since the completions are known.
+ *
+ * @throws EpisodeEnd `early-stop` where the context asks for something; where it fails, or has no room
+ */
+export async function nextActUnasked(
+  thread: Thread,
+  fresh: readonly Message[],
+  setting: Setting,
+  guard: Guard,
+): Promise<Exclude<NextAct, { stop: StopReason }>> {
+  const next = await nextAct(thread, fresh, setting, guard, async ({ purpose }) => {
+    throw new EpisodeEnd('early-stop', purpose);
+  });
+  if ('stop' in next) throw new EpisodeEnd(next.stop, guard.place);
+  return next;
 }
 
 const whatOf = ({ place }: Guard): string => `building the context of ${place}`;

@@ -20,9 +20,14 @@ export function cutToContext(episode: Episode, contextLength: number): Episode |
   const calls = episode.calls.filter(
     (call) => (call.parent === undefined || lengths.has(call.parent)) && fits(call),
   );
-  if (calls.length === episode.calls.length) return episode;
+  return calls.length === episode.calls.length ? episode : cutTo(episode, calls);
+}
+
+/** The episode with these calls of it alone, and the rewards of all; undefined where none of them is learned. */
+export function cutTo(episode: Episode, calls: readonly Call[]): Episode | undefined {
   if (!calls.some(({ trainable }) => trainable !== 'left-out')) return undefined;
-  const kept = episode.transitions.filter(({ call }) => call === undefined || lengths.has(call));
+  const ids = new Set(calls.map(({ id }) => id));
+  const kept = episode.transitions.filter(({ call }) => call === undefined || ids.has(call));
   if (kept.length === 0) return undefined;
   const { closing: _, failure: __, ...rest } = episode;
   return { ...rest, calls, transitions: withRewardsOf(kept, episode.transitions), stop: 'early-stop' };

@@ -1,14 +1,13 @@
-/** Recorded episodes as a run learns from them: in the words of its model, within its context, and under keys of its own. */
+/** Recorded episodes as a run learns from them: in the words of its model, in its context, and under keys of its own. */
 
 import type { Call, Episode, Group } from '../../core/episode.ts';
 import { keyText } from '../../core/episode-key.ts';
 import { isTrainable } from '../../core/stop.ts';
 import { chainOf, roleGroups } from '../../core/trajectory.ts';
 import type { EpisodesOfRows } from '../../data/episodes-of-rows.ts';
-import { renderDemonstrations } from '../../synth/render-calls.ts';
 import type { Kept } from '../../train/kit/learn.ts';
-import type { Learner } from '../../train/kit/learner.ts';
 import { cutToContext } from './cut-to-context.ts';
+import { asRead, type Reader } from './in-context.ts';
 
 export interface RecordedGroups {
   readonly groups: readonly Group[];
@@ -20,6 +19,8 @@ export interface RecordedGroups {
   readonly cut: number;
   /** Whose first turn is longer than that. */
   readonly tooLong: number;
+  /** Of those, read whole: the context asks the policy for what they do not have. */
+  readonly asked: number;
 }
 
 /**
@@ -27,12 +28,12 @@ export interface RecordedGroups {
  * after another. A branch is an episode of its own, with its prefix, so that it needs no episode that was left out.
  * Recorded actions are learned from whoever took them, at a log-probability that nobody knows and nothing reads.
  */
-export function recordedGroups(
-  { renderer, engine }: Pick<Learner, 'renderer' | 'engine'>,
+export async function recordedGroups(
+  reader: Reader,
   { groups: found, exact }: EpisodesOfRows,
-): RecordedGroups {
-  const counts = { episodes: 0, successful: 0, exact: 0, cut: 0, tooLong: 0 };
-  const { contextLength } = engine.capabilities;
+): Promise<RecordedGroups> {
+  const counts = { episodes: 0, successful: 0, exact: 0, cut: 0, tooLong: 0, asked: 0 };
+  const { contextLength } = reader.engine.capabilities;
   const groups: Group[] = [];
   for (const group of found) {
     const members: Episode[] = [];
@@ -40,17 +41,17 @@ export function recordedGroups(
       if (!isTrainable(episode.stop) || episode.transitions.length === 0) continue;
       const whole = alone(group, episode);
       const isExact = exact.has(episode);
-      const [rendered] = isExact
-        ? [whole]
-        : renderDemonstrations({ ...group, members: [whole] }, renderer).members;
-      const fitting = cutToContext(rendered!, contextLength);
+      const { read: fitting, asked } = isExact
+        ? { read: cutToContext(whole, contextLength), asked: false }
+        : await asRead(whole, reader);
       if (fitting === undefined) {
         counts.tooLong++;
         continue;
       }
       counts.episodes++;
-      if (fitting !== rendered) counts.cut++;
+      if (fitting.calls.length < whole.calls.length) counts.cut++;
       if (isExact) counts.exact++;
+      if (asked) counts.asked++;
       if (Object.values(fitting.success).some(Boolean)) counts.successful++;
       const key = { ...fitting.key, step: 0, group: groups.length, member: members.length };
       members.push({ ...fitting, key, calls: fitting.calls.map(toBeLearned) });

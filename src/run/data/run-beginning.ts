@@ -57,14 +57,15 @@ export async function beginningOf({
   const start = warm?.before ? { before: warm.before } : scripted;
   if (recorded === undefined) {
     const given = config.data === 'demonstrations' ? demonstrations : [];
-    const { groups } = recordedGroups(learner, { groups: given, exact: new Set() });
+    const { groups } = await recordedGroups(learner, { groups: given, exact: new Set() });
     if (groups.length > 0) await io.writer.writeRecorded([...groups]);
     return { beginning: { ...start, recorded: keptOf(groups) }, archived: groups };
   }
   const tokenizer = tokenizerOfCard(learner.card);
   const read = recorded.data.read((message) => writtenBy(learner.renderer, message), tokenizer);
-  const found = learnableAlone(recordedGroups(learner, read), recorded.data, { recipe, config, tokenizer });
-  tell(recorded.data, found, io);
+  const groups = await recordedGroups(learner, read);
+  const found = learnableAlone(groups, recorded.data, { recipe, config, tokenizer });
+  tell(recorded.data, found, learner.context.strategy.name, io);
   if (found.groups.length === 0) throw allTooLong(recorded.data, found, learner);
   const imitated = () => ({ imitate: { recorded: imitatedOf(found.groups, config, recorded.data.from) } });
   const { learnsFrom = 'played' } = recipe;
@@ -103,9 +104,10 @@ const chosenOf = (groups: readonly Group[], { from }: TrainConfig['clone']): rea
 function tell(
   { from, leftOut }: RecordedData,
   found: RecordedGroups & { readonly untaught: number },
+  context: string,
   io: OpenIo,
 ): void {
-  const { episodes, successful, exact, cut, tooLong, untaught } = found;
+  const { episodes, successful, exact, cut, tooLong, asked, untaught } = found;
   const all = {
     ...leftOut,
     ...(untaught > 0 && { 'episodes without the likeliest tokens of a teacher': untaught }),
@@ -115,6 +117,11 @@ function tell(
   const parts = [
     ...Object.entries(all).map(([why, count]) => `${count} ${why} left out`),
     ...(cut > 0 ? [`${cut} episodes cut at a turn to fit the context`] : []),
+    ...(asked > 0
+      ? [
+          `${asked} episodes read whole, since the context "${context}" asks the policy for what they do not have`,
+        ]
+      : []),
   ];
   if (parts.length > 0) io.event({ type: 'warning', code: 'data-left-out', message: parts.join('; ') });
 }

@@ -163,7 +163,7 @@ async function runOf(recipe: Recipe, given: TrainConfig, config = given): Promis
     ...(recipe.needs?.teacher && { teacher: engineNamed('teacher') }),
   });
   const found = { groups: given.data === '' ? [] : [oneGroup(demonstrations)], exact: new Set<Episode>() };
-  const { groups: recorded } = recordedGroups(learner, found);
+  const { groups: recorded } = await recordedGroups(learner, found);
   archive.add(recorded);
   const kept = keptOf(recorded);
   await train(

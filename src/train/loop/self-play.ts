@@ -26,15 +26,8 @@ import {
 } from '../../eval/positions.ts';
 import { choiceIds } from '../../policy/choices.ts';
 import { Boundary, EpisodeEnd } from '../../rollout/boundary.ts';
-import { nextAct } from '../../rollout/context/next-act.ts';
-import {
-  newThread,
-  promptIdsOf,
-  type Rendered,
-  type Setting,
-  type Thread,
-  withCall,
-} from '../../rollout/context/thread.ts';
+import { nextActUnasked } from '../../rollout/context/next-act.ts';
+import { newThread, promptIdsOf, type Setting, type Thread, withCall } from '../../rollout/context/thread.ts';
 import { type Learner, learnersOf } from '../kit/learner.ts';
 import type { Metrics } from './events.ts';
 import type { OwnProbe } from './probe.ts';
@@ -231,16 +224,7 @@ async function promptAt(
     rng: (calls) => Rng.of('context', config.seed, set.key, calls),
   };
   const guard = { boundary, timeoutMs: config.rollout.turnTimeoutMs, place: set.key };
-  const next = async (
-    thread: Thread,
-    fresh: readonly Message[],
-  ): Promise<{ thread: Thread; rendered: Rendered }> => {
-    const given = await nextAct(thread, fresh, setting, guard, async ({ purpose }) => {
-      throw new EpisodeEnd('early-stop', purpose);
-    });
-    if ('stop' in given) throw new EpisodeEnd(given.stop, set.key);
-    return given;
-  };
+  const next = (thread: Thread, fresh: readonly Message[]) => nextActUnasked(thread, fresh, setting, guard);
   try {
     let thread = newThread(context);
     for (const [id, { messages, action }] of set.past.entries()) {

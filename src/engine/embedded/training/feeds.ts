@@ -10,7 +10,8 @@ const forbidden = -1e9;
 
 /** The feed of an input that is no weight. */
 export class MicroFeeds {
-  readonly #causalMasks = new Map<number, Feed>();
+  /** Of the latest length: its size is the square of that, so one for each length would never fit. */
+  #mask: { readonly length: number; readonly feed: Feed } | undefined;
 
   /** Of these inputs; `vocabulary` is the width of a set of allowed ids. */
   of(inputNames: readonly string[], micro: MicroBatch, vocabulary: number): Record<string, Feed> {
@@ -39,9 +40,8 @@ export class MicroFeeds {
   }
 
   #causalMask(length: number): Feed {
-    const mask = this.#causalMasks.get(length) ?? causalMask(length);
-    this.#causalMasks.set(length, mask);
-    return mask;
+    if (this.#mask?.length !== length) this.#mask = { length, feed: causalMask(length) };
+    return this.#mask.feed;
   }
 }
 

@@ -1,0 +1,77 @@
+/** What a file says is learned behind the prompts that a run would have had, in every context. */
+
+import { describe, expect, test } from 'vitest';
+import type { Call, Episode } from '../../core/episode.ts';
+import { promptOf } from '../../core/sample.ts';
+import { full, latest } from '../../rollout/context/contexts.ts';
+import { lastTurns } from '../../rollout/context/last-turns.ts';
+import { play, player, renderer } from '../../rollout/context/searching.test-helper.ts';
+import type { ContextStrategy } from '../../rollout/context/strategy.ts';
+import { summary } from '../../rollout/context/summary.ts';
+import { unwatched } from '../../rollout/watch.ts';
+import { asRead, type Reader } from './in-context.ts';
+
+/** As a file says it: words, and nobody's prompts. */
+async function recorded(): Promise<Episode> {
+  const { calls, ...rest } = await play(full, {}, player().policy);
+  const none = { context: new Int32Array(), ids: new Int32Array(), logprobs: new Float32Array() };
+  return { ...rest, calls: calls.map((call) => ({ ...call, ...none })) };
+}
+
+const readerWith = (strategy: ContextStrategy, options: object, contextLength = 200): Reader =>
+  ({
+    renderer,
+    context: strategy.create(options),
+    engine: { capabilities: { contextLength } },
+    world: { maxTurns: 12 },
+    config: { seed: 1, rollout: { maxTurns: 0, turnTimeoutMs: 500 } },
+    watch: unwatched,
+  }) as unknown as Reader;
+
+const linksOf = (calls: readonly Call[]) =>
+  calls.map((call) => {
+    const { id, parent, kept, newPath, parts, ids } = call;
+    return { id, parent, kept, newPath, parts, ids, prompt: promptOf(call, calls) };
+  });
+
+describe('a recorded conversation is read as it would have been played', () => {
+  test.each([
+    ['full', full, {}],
+    ['latest', latest, {}],
+    ['the latest turn', lastTurns, { turns: 1 }],
+    ['three turns that go one by one', lastTurns, { turns: 3, every: 1 }],
+    ['windows of 14 tokens', lastTurns, { turns: 20, tokens: 14 }],
+    ['summaries that are not needed', summary, { threshold: 100 }],
+  ])('%s', async (_, strategy, options) => {
+    const played = await play(strategy, options, player().policy);
+    const { read, asked } = await asRead(await recorded(), readerWith(strategy, options));
+    expect(asked).toBe(false);
+    expect(linksOf(read!.calls)).toEqual(linksOf(played.calls));
+    expect(read!.transitions.map(({ rewards }) => rewards)).toEqual(
+      played.transitions.map(({ rewards }) => rewards),
+    );
+  });
+});
+
+test('what somebody read in a context of their own is read as it was', async () => {
+  const played = await play(lastTurns, { turns: 3, every: 1 }, player().policy);
+  const { read } = await asRead(played, readerWith(latest, {}));
+  expect(linksOf(read!.calls)).toEqual(linksOf(played.calls));
+});
+
+test('where a context asks for what the record does not have, all is read', async () => {
+  const whole = await asRead(await recorded(), readerWith(full, {}));
+  const { read, asked } = await asRead(await recorded(), readerWith(summary, { threshold: 14 }));
+  expect(asked).toBe(true);
+  expect(linksOf(read!.calls)).toEqual(linksOf(whole.read!.calls));
+});
+
+test('it ends at the last turn that fits, which has the rewards of those that are gone', async () => {
+  // The first prompt has two tokens; from the second on there are as many as six, and an answer has two.
+  const { read } = await asRead(await recorded(), readerWith(lastTurns, { turns: 20, every: 1 }, 12));
+  expect(read!.stop).toBe('early-stop');
+  expect(read!.calls.length).toBeLessThan(7);
+  const paid = read!.transitions.map(({ rewards }) => rewards.agent ?? 0);
+  expect(paid.reduce((sum, reward) => sum + reward, 0)).toBe(1);
+  expect((await asRead(await recorded(), readerWith(latest, {}, 3))).read).toBeUndefined();
+});
