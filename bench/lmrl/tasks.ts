@@ -132,8 +132,8 @@ export const longSettings = ({ long }: LmrlTask, method: Method): readonly strin
     ? []
     : [
         `evaluation.finalTasks=${long.evaluated}`,
-        // The shipped 400 steps imitate sixteen games each, and would take an hour.
-        'clone.steps=100',
+        // Half of the dataset's turns, once each.
+        ...['clone.steps=400', 'clone.batch=32'],
         method === 'ppo' ? `rollout.tasks=${long.batch}` : `replay.batch=${long.batch}`,
       ];
 
