@@ -7,6 +7,7 @@ import { experiments } from '../bench/methods/experiments.ts';
 import { readResults } from '../bench/methods/main.ts';
 import { comparedFor } from '../bench/methods/measured.ts';
 import { judgeClaims } from '../src/compare/claim-verdict.ts';
+import { mean } from '../src/core/statistics.ts';
 import { recipes } from '../src/train/recipes/recipes.ts';
 
 const page = readFileSync(new URL('../docs/choose-a-method.md', import.meta.url), 'utf8');
@@ -93,4 +94,13 @@ test('so it is with what the page leaves out, and why', () => {
     2, 6,
   ]);
   expect(questions.judgement.verdict).toBe('undecided');
+  expect(page).toContain(
+    '9 of 12 seeds began above 0.8; they ended at 0.89 with `archer`, and at 0.99 with `ppo`',
+  );
+  const city = judgeClaims('bench/claims/archer-city.json')[0]!;
+  const played = city.stored!.result.worlds['guess-my-city']!.runs;
+  const [ours, best] = ['archer', 'ppo'].map((name) => played.find(({ arm }) => arm === name)!);
+  expect(ours!.cost!.filter((turns) => turns === 0)).toHaveLength(9);
+  expect([ours!, best!].map(({ final }) => mean(final!.map(Number)).toFixed(2))).toEqual(['0.89', '0.99']);
+  expect(city.judgement.verdict).toBe('undecided');
 });
