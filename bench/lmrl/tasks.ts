@@ -132,8 +132,8 @@ export const longSettings = ({ long }: LmrlTask, method: Method): readonly strin
     ? []
     : [
         `evaluation.finalTasks=${long.evaluated}`,
-        // Half of the dataset's turns, once each.
-        ...['clone.steps=400', 'clone.batch=32'],
+        // As many turns as 1,600 games have.
+        ...['clone.steps=700', 'clone.batch=64'],
         method === 'ppo' ? `rollout.tasks=${long.batch}` : `replay.batch=${long.batch}`,
       ];
 
