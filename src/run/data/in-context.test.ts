@@ -1,12 +1,13 @@
 /** What a file says is learned behind the prompts that a run would have had, in every context. */
 
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { Call, Episode } from '../../core/episode.ts';
 import { promptOf } from '../../core/sample.ts';
 import { full, latest } from '../../rollout/context/contexts.ts';
 import { lastTurns } from '../../rollout/context/last-turns.ts';
 import { play, player, renderer } from '../../rollout/context/searching.test-helper.ts';
-import type { ContextStrategy } from '../../rollout/context/strategy.ts';
+import { type ContextStrategy, defineContext } from '../../rollout/context/strategy.ts';
 import { summary } from '../../rollout/context/summary.ts';
 import { unwatched } from '../../rollout/watch.ts';
 import { asRead, type Reader } from './in-context.ts';
@@ -74,4 +75,20 @@ test('it ends at the last turn that fits, which has the rewards of those that ar
   const paid = read!.transitions.map(({ rewards }) => rewards.agent ?? 0);
   expect(paid.reduce((sum, reward) => sum + reward, 0)).toBe(1);
   expect((await asRead(await recorded(), readerWith(latest, {}, 3))).read).toBeUndefined();
+});
+
+test('a context that fails has nothing read, and ends nothing', async () => {
+  const broken = defineContext({
+    name: 'broken',
+    summary: 'fails in the third turn',
+    options: z.strictObject({}),
+    start: () => null,
+    window({ calls, fresh, state }) {
+      if (calls.length === 2) throw new Error('no third turn');
+      return { conversation: { all: true, parts: fresh }, state };
+    },
+  });
+  const { read, asked, failed } = await asRead(await recorded(), readerWith(broken, {}));
+  expect([read, asked]).toEqual([undefined, false]);
+  expect(String(failed)).toContain('no third turn');
 });

@@ -28,17 +28,17 @@ export interface Read {
   readonly read: Episode | undefined;
   /** Whether the context asks the policy for what the record does not have: then everything that was said is read. */
   readonly asked: boolean;
+  /** What went wrong in the context, where a user wrote it: nothing is read then. */
+  readonly failed?: unknown;
 }
 
 /**
  * The episode as the policy would have read and written it. What was played in a context that leaves something out, and says what,
  * is read as it was.
- *
- * @throws TurnwiseError `definition-invalid`, `definition-failed` of a context of the user
  */
 export async function asRead(episode: Episode, reader: Reader): Promise<Read> {
   const found = isReadWhole(episode, reader) ? undefined : await inContext(episode, reader);
-  if (found !== undefined && found !== ASKED) return { read: found.read, asked: false };
+  if (found !== undefined && found !== ASKED) return { ...found, asked: false };
   const group = { step: 0, group: 0, members: [episode] };
   const [rendered] = renderDemonstrations(group, reader.renderer).members;
   const read = cutToContext(rendered!, reader.engine.capabilities.contextLength);
@@ -61,7 +61,7 @@ function isReadWhole({ calls }: Episode, { context }: Reader): boolean {
 async function inContext(
   episode: Episode,
   { renderer, engine, context, world, config, watch }: Reader,
-): Promise<Pick<Read, 'read'> | typeof ASKED> {
+): Promise<Omit<Read, 'asked'> | typeof ASKED> {
   const { contextLength } = engine.capabilities;
   const boundary = new Boundary(new AbortController().signal, watch);
   const guard: Guard = { boundary, timeoutMs: config.rollout.turnTimeoutMs, place: 'a recorded episode' };
@@ -97,10 +97,10 @@ async function inContext(
     }
     return { read: { ...episode, calls } };
   } catch (error) {
-    if (!(error instanceof EpisodeEnd)) throw error;
+    if (!(error instanceof EpisodeEnd)) return { read: undefined, failed: error };
     if (error.stop === 'early-stop') return ASKED;
     if (error.stop === 'context-overflow') return { read: cutTo(episode, calls) };
-    throw error.cause ?? error;
+    return { read: undefined, failed: error.cause ?? error };
   } finally {
     boundary.close();
   }

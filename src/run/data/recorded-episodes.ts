@@ -7,7 +7,7 @@ import { chainOf, roleGroups } from '../../core/trajectory.ts';
 import type { EpisodesOfRows } from '../../data/episodes-of-rows.ts';
 import type { Kept } from '../../train/kit/learn.ts';
 import { cutToContext } from './cut-to-context.ts';
-import { asRead, type Reader } from './in-context.ts';
+import { asRead, type Read, type Reader } from './in-context.ts';
 
 export interface RecordedGroups {
   readonly groups: readonly Group[];
@@ -21,6 +21,8 @@ export interface RecordedGroups {
   readonly tooLong: number;
   /** Of those, read whole: the context asks the policy for what they do not have. */
   readonly asked: number;
+  /** What went wrong in the context, in each that is left out for it. */
+  readonly failures: readonly unknown[];
 }
 
 /**
@@ -35,30 +37,31 @@ export async function recordedGroups(
   const counts = { episodes: 0, successful: 0, exact: 0, cut: 0, tooLong: 0, asked: 0 };
   const { contextLength } = reader.engine.capabilities;
   const groups: Group[] = [];
+  const failures: unknown[] = [];
   for (const group of found) {
     const members: Episode[] = [];
     for (const episode of group.members) {
       if (!isTrainable(episode.stop) || episode.transitions.length === 0) continue;
       const whole = alone(group, episode);
       const isExact = exact.has(episode);
-      const { read: fitting, asked } = isExact
-        ? { read: cutToContext(whole, contextLength), asked: false }
-        : await asRead(whole, reader);
+      const own: Read | undefined = isExact ? undefined : await asRead(whole, reader);
+      const fitting = own ? own.read : cutToContext(whole, contextLength);
       if (fitting === undefined) {
-        counts.tooLong++;
+        if (own?.failed === undefined) counts.tooLong++;
+        else failures.push(own.failed);
         continue;
       }
       counts.episodes++;
       if (fitting.calls.length < whole.calls.length) counts.cut++;
       if (isExact) counts.exact++;
-      if (asked) counts.asked++;
+      if (own?.asked) counts.asked++;
       if (Object.values(fitting.success).some(Boolean)) counts.successful++;
       const key = { ...fitting.key, step: 0, group: groups.length, member: members.length };
       members.push({ ...fitting, key, calls: fitting.calls.map(toBeLearned) });
     }
     if (members.length > 0) groups.push({ step: 0, group: groups.length, members });
   }
-  return { groups, ...counts };
+  return { groups, failures, ...counts };
 }
 
 /** Whoever wrote it; but what a file says is shown alone stays so, and so do models that an agent asked. */

@@ -66,7 +66,7 @@ export async function beginningOf({
   const groups = await recordedGroups(learner, read);
   const found = learnableAlone(groups, recorded.data, { recipe, config, tokenizer });
   tell(recorded.data, found, learner.context.strategy.name, io);
-  if (found.groups.length === 0) throw allTooLong(recorded.data, found, learner);
+  if (found.groups.length === 0) throw found.failures[0] ?? allTooLong(recorded.data, found, learner);
   const imitated = () => ({ imitate: { recorded: imitatedOf(found.groups, config, recorded.data.from) } });
   const { learnsFrom = 'played' } = recipe;
   if (learnsFrom === 'played' || (learnsFrom === 'either' && playsWith(recipe, config.data))) {
@@ -107,10 +107,11 @@ function tell(
   context: string,
   io: OpenIo,
 ): void {
-  const { episodes, successful, exact, cut, tooLong, asked, untaught } = found;
+  const { episodes, successful, exact, cut, tooLong, asked, failures, untaught } = found;
   const all = {
     ...leftOut,
     ...(untaught > 0 && { 'episodes without the likeliest tokens of a teacher': untaught }),
+    ...(failures.length > 0 && { 'episodes in which the context failed': failures.length }),
     ...(tooLong > 0 && { 'episodes whose first turn does not fit the context': tooLong }),
   };
   io.event({ type: 'data', source: from, episodes, successful, exact, cut, leftOut: all });
