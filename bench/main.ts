@@ -1,4 +1,4 @@
-/** `npm run bench -- engine [PART …]|rollout|memory|size [CASE]|credit [NAME …]|methods [NAME …] [--seeds A..B]|store|tinker|view [--pairs N]|stream MODEL|browser [THREADS …]|env-server|gateway|horizon [CONTEXT …]|asynchrony [PART …]|sandbox|product [COUNT [FROM [SEED]]]|worlds [NAME[:SETTING,…] …] [--seeds N] [--report]|steps [NAME …] [--report]|lmrl [TASK|METHOD|TASK/METHOD …] [--seconds N] [--most N] [--again] [--report]|families [--steps N]|soak [MINUTES] [PART …] [--json]`: figures with the machine they were seen on. */
+/** `npm run bench -- NAME`: figures with the machine they were seen on. `--help` lists what there is. */
 
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -33,68 +33,156 @@ const machine = {
   node: process.version,
 };
 
-const { values, positionals } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    seeds: { type: 'string' },
-    report: { type: 'boolean', default: false },
-    again: { type: 'boolean', default: false },
-    steps: { type: 'string' },
-    threads: { type: 'string' },
-    seconds: { type: 'string' },
-    pairs: { type: 'string' },
-    most: { type: 'string' },
+const OPTIONS = {
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+  seeds: { type: 'string' },
+  report: { type: 'boolean', default: false },
+  again: { type: 'boolean', default: false },
+  steps: { type: 'string' },
+  threads: { type: 'string' },
+  seconds: { type: 'string' },
+  pairs: { type: 'string' },
+  most: { type: 'string' },
+} as const;
+
+const { values, positionals } = readArguments();
+
+interface Bench {
+  /** What may follow its name. */
+  readonly takes?: string;
+  readonly shows: string;
+  readonly run: (names: readonly string[]) => Promise<object>;
+}
+
+const BENCHES: Readonly<Record<string, Bench>> = {
+  engine: {
+    takes: '[PART …]',
+    shows: 'sampling and training beside PyTorch and llama.cpp, in turns',
+    run: benchEngine,
   },
-  allowPositionals: true,
-});
-const benches: Readonly<Record<string, (parts: readonly string[]) => Promise<object>>> = {
-  engine: benchEngine,
-  rollout: benchRollout,
-  memory: () => benchMemory(),
-  size: async (names) => benchSize(names),
-  credit: async (names) => ({ credit4096x50: benchCredit(names) }),
-  store: () => benchStore(),
-  tinker: () => benchTinker(),
-  view: () => benchView(numbersOf({ pairs: values.pairs, steps: values.steps })),
-  browser: benchBrowser,
-  stream: (names) => benchStream(names, Number(values.threads ?? 2)),
-  'env-server': benchEnvironmentServer,
-  gateway: () => benchGateway(),
-  horizon: benchHorizon,
-  sandbox: () => benchSandbox(),
-  soak: benchSoak,
-  product: benchProduct,
-  asynchrony: (names) =>
-    benchAsynchrony(names, {
-      again: values.again,
-      ...numbersOf({
-        seeds: values.seeds,
-        steps: values.steps,
-        threads: values.threads,
-        seconds: values.seconds,
+  rollout: { shows: 'what driving episodes costs when the policy is free', run: benchRollout },
+  memory: { shows: 'whether memory stays flat over ten thousand updates', run: () => benchMemory() },
+  size: {
+    takes: '[CASE]',
+    shows: 'what long conversations take in memory',
+    run: async (names) => benchSize(names),
+  },
+  credit: {
+    takes: '[NAME …]',
+    shows: 'what credit costs: every method on 4,096 trajectories of 50 turns',
+    run: async (names) => ({ credit4096x50: benchCredit(names) }),
+  },
+  methods: {
+    takes: '[NAME …] [--seeds A..B] [--report]',
+    shows: 'experiments about methods (docs/evidence.md)',
+    run: (names) =>
+      benchMethods(names, {
+        report: values.report,
+        ...(values.seeds !== undefined && { seeds: parseSeeds(values.seeds) }),
       }),
-    }),
-  worlds: (names) =>
-    benchLearning(names, {
-      report: values.report,
-      ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
-    }),
-  lmrl: (names) =>
-    benchLmrl(names, {
-      ...{ report: values.report, again: values.again },
-      ...numbersOf({ seconds: values.seconds, most: values.most }),
-    }),
-  families: (names) => benchFamilies(names, numbersOf({ steps: values.steps })),
-  steps: async (names) => {
-    const seen = values.report ? {} : await benchSpeed(names);
-    return { ...seen, page: writeFigures(new URL('../../', import.meta.url).pathname) };
   },
-  methods: (names) =>
-    benchMethods(names, {
-      report: values.report,
-      ...(values.seeds !== undefined && { seeds: parseSeeds(values.seeds) }),
-    }),
+  worlds: {
+    takes: '[NAME[:SETTING,…] …] [--seeds N] [--report]',
+    shows: 'whether environments can be learned as they are shipped (docs/learned-worlds.md)',
+    run: (names) =>
+      benchLearning(names, {
+        report: values.report,
+        ...(values.seeds !== undefined && { seeds: Number(values.seeds) }),
+      }),
+  },
+  steps: {
+    takes: '[NAME …] [--report]',
+    shows: 'steps a second of environments beside their Python originals (docs/environment-figures.md)',
+    run: async (names) => {
+      const seen = values.report ? {} : await benchSpeed(names);
+      return { ...seen, page: writeFigures(new URL('../../', import.meta.url).pathname) };
+    },
+  },
+  lmrl: {
+    takes: '[TASK|METHOD|TASK/METHOD …] [--seconds N] [--most N] [--again] [--report]',
+    shows: "LMRL-Gym's table (docs/lmrl-gym.md)",
+    run: (names) =>
+      benchLmrl(names, {
+        ...{ report: values.report, again: values.again },
+        ...numbersOf({ seconds: values.seconds, most: values.most }),
+      }),
+  },
+  families: {
+    takes: '[--steps N]',
+    shows: 'one policy over four families of environments (docs/families.md)',
+    run: (names) => benchFamilies(names, numbersOf({ steps: values.steps })),
+  },
+  horizon: {
+    takes: '[CONTEXT …]',
+    shows: 'whether an episode of 600 turns stays cheap',
+    run: benchHorizon,
+  },
+  asynchrony: {
+    takes: '[speed|learning|slow-steps …] [--seeds N] [--steps N] [--threads N] [--seconds N] [--again]',
+    shows: 'what is gained where acting and learning overlap, and what it costs',
+    run: (names) =>
+      benchAsynchrony(names, {
+        again: values.again,
+        ...numbersOf({
+          seeds: values.seeds,
+          steps: values.steps,
+          threads: values.threads,
+          seconds: values.seconds,
+        }),
+      }),
+  },
+  sandbox: { shows: 'an innocent call beside 20 that loop', run: () => benchSandbox() },
+  store: { shows: 'what stored episodes cost to write, find and read', run: () => benchStore() },
+  gateway: { shows: 'what the gateway adds to a completion', run: () => benchGateway() },
+  stream: {
+    takes: 'MODEL [--threads N]',
+    shows: 'time to the first byte of an answer',
+    run: (names) => benchStream(names, Number(values.threads ?? 2)),
+  },
+  tinker: { shows: 'a step of training over HTTP on one machine', run: () => benchTinker() },
+  'env-server': { shows: 'a thousand sessions on one environment server', run: benchEnvironmentServer },
+  view: {
+    takes: '[--pairs N] [--steps N]',
+    shows: 'what the viewer costs, and what it takes from a training',
+    run: () => benchView(numbersOf({ pairs: values.pairs, steps: values.steps })),
+  },
+  browser: {
+    takes: '[THREADS …]',
+    shows: 'what a browser takes to learn frozen-lake beside Node',
+    run: benchBrowser,
+  },
+  soak: {
+    takes: '[MINUTES] [training|servers|disturbed …]',
+    shows: 'whether memory stays flat and runs go on for long',
+    run: benchSoak,
+  },
+  product: {
+    takes: '[COUNT [FROM [SEED]]]',
+    shows: 'many random configurations, one after another',
+    run: benchProduct,
+  },
 };
+
+function readArguments() {
+  try {
+    return parseArgs({ options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    // What Node says of an unknown option names it; where it was thrown helps nobody.
+    process.stderr.write(
+      `${error instanceof Error ? error.message : String(error)}\nnpm run bench -- --help lists what there is.\n`,
+    );
+    process.exit(2);
+  }
+}
+
+function help(): string {
+  const lines = Object.entries(BENCHES).map(
+    ([name, { takes, shows }]) =>
+      `  ${name.padEnd(11)} ${shows}${takes === undefined ? '' : `\n${' '.repeat(14)}${takes}`}`,
+  );
+  return `Measure the product on this machine\n\nUsage  npm run bench -- NAME [OPTIONS] [--json]\n\n${lines.join('\n')}\n`;
+}
 
 /** Options that were given, as numbers. */
 function numbersOf(given: Readonly<Record<string, string | undefined>>): Record<string, number> {
@@ -103,12 +191,18 @@ function numbersOf(given: Readonly<Record<string, string | undefined>>): Record<
   );
 }
 
-const bench = benches[positionals[0] ?? ''];
+if (values.help) {
+  process.stdout.write(help());
+  process.exit(0);
+}
+const name = positionals[0];
+const bench = name === undefined ? undefined : BENCHES[name];
 if (!bench) {
-  process.stderr.write(`Name a benchmark: ${Object.keys(benches).join(', ')}\n`);
+  const wrong = name === undefined ? '' : `There is no benchmark "${name}".\n\n`;
+  process.stderr.write(`${wrong}${help()}`);
   process.exit(2);
 }
-const result = { machine, ...(await bench(positionals.slice(1))) };
+const result = { machine, ...(await bench.run(positionals.slice(1))) };
 if (values.json) {
   process.stdout.write(`${JSON.stringify(result)}\n`);
 } else {
