@@ -21,9 +21,7 @@ export function lmrlPage(rows: readonly LmrlRow[]): string {
 made from the dataset, on 1000 episodes by scripted players of different quality ([the command](data.md#the-command)). Scores are normalised as in the paper (arXiv 2311.18232):
 0 is the least return, 50 the mean of the dataset, 100 the scripted expert. In brackets are the paper's scores of GPT-2 agents on its own data: other models, worlds of other
 sizes and another 100, so only the order of methods may be compared. One seed has no interval between seeds. No method was tuned task by task; steps, scale and target rate of MC and ILQL come
-from a few trials on Guess My City. Cells of these two that say \`steps=30\` are older: their values began at 0, so that in tasks with negative rewards what nobody recorded
-seemed best. Chess, whose games have some fifty turns, learns from four at a time. Its cells
-are older: they imitated games behind all earlier positions, though the policy reads no more than two.
+from a few trials on Guess My City. Chess, whose games have some fifty turns, learns from four at a time; no method got beyond imitation there.
 
 | task | ${METHODS.map((method) => TITLES[method]).join(' | ')} |
 | --- | ${METHODS.map(() => '---').join(' | ')} |
