@@ -45,8 +45,6 @@ const cellSchema = z.object({
   return: z.number(),
   returnInterval: z.tuple([z.number(), z.number()]),
   success: z.number(),
-  /** What it imitated first; older cells of recipes that only learn from what was recorded imitated scripts' demonstrations. */
-  imitated: z.literal('dataset').optional(),
 });
 const failedSchema = z.object({ failed: z.string(), command: z.string(), seconds: z.number() });
 
@@ -174,7 +172,7 @@ async function run(
     .map((line) => JSON.parse(line) as { label?: string; sampled?: object })
     .findLast(({ label }) => label === 'after' || label === 'before');
   rmSync(runs, { recursive: true, force: true });
-  return cellSchema.parse({ ...after?.sampled, seed: SEED, seconds, command: shown, imitated: 'dataset' });
+  return cellSchema.parse({ ...after?.sampled, seed: SEED, seconds, command: shown });
 }
 
 /** Assignments without those that a later one of the same key replaces. */

@@ -29,7 +29,7 @@ ${rows.map((row) => `| ${row.task.title} | ${METHODS.map((method) => shown(row, 
 
 ${run < all ? '`–` was not run. ' : ''}All imitate the dataset first, filtered BC its successes alone. PPO then plays; the others see no other episode. ArCHer (arXiv 2402.19446) came
 after the paper, and has no score there; its critic begins with what the policy has imitated.
-${rows.some((row) => METHODS.some((method) => isOlder(row, method))) ? OLDER : ''}
+
 ## Datasets
 
 | task | players | mean return by player | least, mean, most | success | 0 and 100 of the scale |
@@ -51,16 +51,6 @@ ${rows
 `;
 }
 
-const OLDER = `
-\`*\` marks older cells, which saw more than the dataset: they began by imitating demonstrations of scripted players. The critic of such cells of ArCHer began
-with random weights.
-`;
-
-const isOlder = ({ cells }: LmrlRow, method: Method): boolean => {
-  const cell = cells[method];
-  return method !== 'ppo' && cell !== undefined && 'return' in cell && cell.imitated === undefined;
-};
-
 function shown(row: LmrlRow, method: Method): string {
   const { task, dataset, cells } = row;
   const cell = cells[method];
@@ -68,7 +58,7 @@ function shown(row: LmrlRow, method: Method): string {
   if (cell === undefined || dataset === undefined) return `–${theirs}`;
   if ('failed' in cell) return `failed${theirs}`;
   const scale = { least: task.least, mean: dataset.mean, most: dataset.expert };
-  return `${normalised(cell.return, scale).toFixed(1)}${isOlder(row, method) ? '*' : ''}${theirs}`;
+  return `${normalised(cell.return, scale).toFixed(1)}${theirs}`;
 }
 
 function datasetRow(title: string, data: Dataset, least: number): string {
