@@ -16,6 +16,9 @@ const rows = [...page.matchAll(/^\| (?!your task|---)(.+) \| (.+) \| (.+) \|$/gm
   why: why!,
 }));
 const results = readResults();
+/** Once for all tests: among twenty seeds every way of signs is gone through. */
+const judged = ['bench/claims', 'bench/claims/horizon'].flatMap((folder) => judgeClaims(folder));
+const judgedAs = (id: string) => judged.find(({ claim }) => claim.id === id)!;
 
 /** The comparisons that experiments make of a recipe. */
 const comparedOf = (recipe: string): readonly Compared[] =>
@@ -52,25 +55,26 @@ test('what went against a paper is not recommended, or the row says what was fou
   expect(found.get('self-play')).toContain('in Leduc it lost to plain self-play at equal episodes');
   expect(found.get('cory')).toContain('gained nothing over paying each its own');
   expect(found.get('gtr')).toContain('`turn-ppo` alone learned faster');
-  const judged = [...judgeClaims('bench/claims'), ...judgeClaims('bench/claims/horizon')];
   const verdicts = new Map(judged.map(({ claim, judgement }) => [claim.id, judgement.verdict]));
   expect(found.get('cory')).toContain('gained nothing over paying both roles all answers');
   for (const id of ['league', 'cory', 'gtr', 'waltzrl'])
     expect(verdicts.get(id), id).toBe('of our implementation only');
+  expect(page).toContain('(`tasks=revisit`) gained nothing');
+  expect(verdicts.get('revisit')).toBe('of our implementation only');
   // No lead is shown, and among so many claims none of .05 is excluded either.
   expect(verdicts.get('self-play')).toBe('undecided');
   expect(found.get('self-play')).toContain('nor did `mars` in Leduc over the mean of each role');
   expect(verdicts.get('mars')).toBe('refuted');
   expect(found.get('mt-grpo')).toContain('on wordle `mt-grpo` learned less than `grpo` on outcomes');
-  const mtGrpo = judged.find(({ claim }) => claim.id === 'mt-grpo');
-  expect(mtGrpo?.judgement.verdict).toBe('refuted');
-  const rivals = mtGrpo?.parts
+  const mtGrpo = judgedAs('mt-grpo');
+  expect(mtGrpo.judgement.verdict).toBe('refuted');
+  const rivals = mtGrpo.parts
     ?.filter(({ kind }) => kind === 'better')
     .map(({ comparison }) => comparison.mean < 0);
   expect(rivals).not.toContain(false);
-  const refuel = judged.find(({ claim }) => claim.id === 'refuel');
-  expect(refuel?.judgement.verdict).toBe('refuted');
-  expect(refuel?.parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);
+  const refuel = judgedAs('refuel');
+  expect(refuel.judgement.verdict).toBe('refuted');
+  expect(refuel.parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);
 });
 
 test('so it is with what the page leaves out, and why', () => {
@@ -81,9 +85,9 @@ test('so it is with what the page leaves out, and why', () => {
   );
   expect(differenceIn('archer', 'turns to 80%', 'grpo')).toBeGreaterThan(0.9);
   expect(page).toContain('learned no more from 4,000\nturns of wordle than `grpo` and `ppo`');
-  expect(judgeClaims('bench/claims/archer.json')[0]?.judgement.verdict).toBe('refuted');
+  expect(judgedAs('archer').judgement.verdict).toBe('refuted');
   expect(page).toContain('to a success of 0.8 in 2 of 12 seeds, and `grpo` at its fastest rate in 6');
-  const questions = judgeClaims('bench/claims/archer-questions.json')[0]!;
+  const questions = judgedAs('archer-questions');
   const { runs } = questions.stored!.result.worlds['twenty-questions']!;
   const reached = (cost: readonly (number | null)[]): number =>
     cost.filter((turns) => turns !== null && turns < questions.claim.budget.amount).length;
@@ -97,7 +101,7 @@ test('so it is with what the page leaves out, and why', () => {
   expect(page).toContain(
     '9 of 12 seeds began above 0.8; they ended at 0.89 with `archer`, and at 0.99 with `ppo`',
   );
-  const city = judgeClaims('bench/claims/archer-city.json')[0]!;
+  const city = judgedAs('archer-city');
   const played = city.stored!.result.worlds['guess-my-city']!.runs;
   const [ours, best] = ['archer', 'ppo'].map((name) => played.find(({ arm }) => arm === name)!);
   expect(ours!.cost!.filter((turns) => turns === 0)).toHaveLength(9);
