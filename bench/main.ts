@@ -75,7 +75,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   methods: {
     takes: '[NAME …] [--seeds A..B] [--report]',
-    shows: 'experiments about methods (docs/evidence.md)',
+    shows: 'experiments about methods: docs/evidence.md',
     run: (names) =>
       benchMethods(names, {
         report: values.report,
@@ -84,7 +84,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   worlds: {
     takes: '[NAME[:SETTING,…] …] [--seeds N] [--report]',
-    shows: 'whether environments can be learned as they are shipped (docs/learned-worlds.md)',
+    shows: 'environments learned as they are shipped: docs/learned-worlds.md',
     run: (names) =>
       benchLearning(names, {
         report: values.report,
@@ -93,7 +93,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   steps: {
     takes: '[NAME …] [--report]',
-    shows: 'steps a second of environments beside their Python originals (docs/environment-figures.md)',
+    shows: 'steps a second beside originals: docs/environment-figures.md',
     run: async (names) => {
       const seen = values.report ? {} : await benchSpeed(names);
       return { ...seen, page: writeFigures(new URL('../../', import.meta.url).pathname) };
@@ -101,7 +101,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   lmrl: {
     takes: '[TASK|METHOD|TASK/METHOD …] [--seconds N] [--most N] [--again] [--report]',
-    shows: "LMRL-Gym's table (docs/lmrl-gym.md)",
+    shows: "LMRL-Gym's table: docs/lmrl-gym.md",
     run: (names) =>
       benchLmrl(names, {
         ...{ report: values.report, again: values.again },
@@ -110,7 +110,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   families: {
     takes: '[--steps N]',
-    shows: 'one policy over four families of environments (docs/families.md)',
+    shows: 'one policy over four families of environments: docs/families.md',
     run: (names) => benchFamilies(names, numbersOf({ steps: values.steps })),
   },
   horizon: {
@@ -119,7 +119,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     run: benchHorizon,
   },
   asynchrony: {
-    takes: '[speed|learning|slow-steps …] [--seeds N] [--steps N] [--threads N] [--seconds N] [--again]',
+    takes: '[PART …] [--seeds N] [--steps N] [--threads N] [--seconds N] [--again]',
     shows: 'what is gained where acting and learning overlap, and what it costs',
     run: (names) =>
       benchAsynchrony(names, {
@@ -179,7 +179,7 @@ function readArguments() {
 function help(): string {
   const lines = Object.entries(BENCHES).map(
     ([name, { takes, shows }]) =>
-      `  ${name.padEnd(11)} ${shows}${takes === undefined ? '' : `\n${' '.repeat(14)}${takes}`}`,
+      `  ${name.padEnd(11)} ${shows}${takes === undefined ? '' : `\n    ${takes}`}`,
   );
   return `Measure the product on this machine\n\nUsage  npm run bench -- NAME [OPTIONS] [--json]\n\n${lines.join('\n')}\n`;
 }

@@ -28,3 +28,12 @@ test('docs/lmrl-gym.md is what the results say: npm run bench -- lmrl --report',
     lmrlPage(readLmrl(`${root}bench/lmrl/results`)),
   );
 });
+
+test('in chess no method got beyond imitation, as the page says', () => {
+  const { cells } = readLmrl(`${root}bench/lmrl/results`).find(({ task }) => task.name === 'chess')!;
+  const returns = METHODS.map((method) => {
+    const cell = cells[method];
+    return cell && 'return' in cell ? cell.return : Number.NaN;
+  });
+  expect(Math.max(...returns)).toBe(returns[METHODS.indexOf('bc')]);
+});
