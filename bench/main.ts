@@ -120,7 +120,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   asynchrony: {
     takes: '[PART …] [--seeds N] [--steps N] [--threads N] [--seconds N] [--again]',
-    shows: 'what is gained where acting and learning overlap, and what it costs',
+    shows: 'what acting and learning at once gains, and costs',
     run: (names) =>
       benchAsynchrony(names, {
         again: values.again,
