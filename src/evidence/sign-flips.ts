@@ -7,6 +7,7 @@
 import { TurnwiseError } from '../core/errors.ts';
 import type { Rng } from '../core/rng.ts';
 import type { Interval } from '../core/statistics.ts';
+import { nthSmallest } from './nth-smallest.ts';
 
 export interface SignFlips {
   /** Two-sided, of the null that the mean difference is 0. */
@@ -65,15 +66,17 @@ function exact(parts: readonly number[], weights: readonly number[], alpha: numb
   const weightOf = subsetSums(weights);
   const means = sums.subarray(1);
   for (let mask = 1; mask < patterns; mask++) means[mask - 1] = sums[mask]! / weightOf[mask]!;
-  return { p: asFar / patterns, interval: between(means.sort(), rejected(alpha, patterns)) };
+  return { p: asFar / patterns, interval: between(means, rejected(alpha, patterns)) };
 }
 
 /** How many subset means lie outside an interval, at either end. */
 const rejected = (alpha: number, patterns: number): number => Math.floor((alpha * patterns) / 2 + 1e-9);
 
-function between(sorted: Float64Array, cut: number): Interval {
-  if (cut === 0) return { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
-  return { low: sorted[cut - 1]!, high: sorted[sorted.length - cut]! };
+const unbounded: Interval = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
+
+function between(means: Float64Array, cut: number): Interval {
+  if (cut === 0) return unbounded;
+  return { low: nthSmallest(means, cut - 1), high: nthSmallest(means, means.length - cut) };
 }
 
 function subsetSums(values: readonly number[]): Float64Array {
@@ -115,7 +118,7 @@ function drawn(parts: readonly number[], weights: readonly number[], alpha: numb
     highs[draw] = observed ? Number.POSITIVE_INFINITY : Math.max(one, other);
   }
   const cut = Math.floor(alpha * (1 + drawnPatterns) - 1 + 1e-9);
-  const low = lows.sort()[cut] ?? Number.NEGATIVE_INFINITY;
-  const high = highs.sort()[drawnPatterns - 1 - cut] ?? Number.POSITIVE_INFINITY;
-  return { p: (1 + asFar) / (1 + drawnPatterns), interval: { low, high } };
+  const interval =
+    cut < 0 ? unbounded : { low: nthSmallest(lows, cut), high: nthSmallest(highs, drawnPatterns - 1 - cut) };
+  return { p: (1 + asFar) / (1 + drawnPatterns), interval };
 }
