@@ -77,7 +77,7 @@ async function inProcess(words: readonly string[], enough: () => boolean = () =>
     commands,
     version: '0.1.0',
     console,
-    interrupts: { signal: ended.signal, soften: () => enough },
+    interrupts: { signal: ended.signal, soften: () => enough, release: () => {} },
   });
   if (SERVES.test(words.join(' ')) && !words.includes('--help')) {
     const isReady = (): boolean => /(https?:\/\/|turnwise:http)\S+/.test(said());

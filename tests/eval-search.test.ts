@@ -39,7 +39,7 @@ async function evaluated(...words: readonly string[]) {
     commands: [evalCommand],
     version: '0.1.0',
     console,
-    interrupts: { signal: new AbortController().signal, soften: () => () => false },
+    interrupts: { signal: new AbortController().signal, soften: () => () => false, release: () => {} },
   });
   return { code, output: console.output(), errors: console.errors() };
 }

@@ -18,6 +18,11 @@ export interface Interrupts {
    * @returns whether an interruption has been asked for
    */
   soften(tell: () => void, graceMs: number): () => boolean;
+  /**
+   * From now on an interruption ends the process at once, also while code that never gives way keeps it busy. For work that
+   * leaves nothing half done and nothing running.
+   */
+  release(): void;
 }
 
 /**
@@ -35,17 +40,22 @@ export function processInterrupts(): Interrupts {
     else controller.abort();
     requested = true;
   };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', () => {
+  const terminate = (): void => {
     interrupt();
     setTimeout(() => controller.abort(), graceMs).unref();
-  });
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', terminate);
   return {
     signal: controller.signal,
     soften(callback, milliseconds) {
       tell = callback;
       graceMs = milliseconds;
       return () => requested;
+    },
+    release() {
+      process.off('SIGINT', interrupt);
+      process.off('SIGTERM', terminate);
     },
   };
 }

@@ -32,4 +32,8 @@ export function memoryConsole(
   };
 }
 
-export const noInterrupts: Interrupts = { signal: new AbortController().signal, soften: () => () => false };
+export const noInterrupts: Interrupts = {
+  signal: new AbortController().signal,
+  soften: () => () => false,
+  release: () => {},
+};

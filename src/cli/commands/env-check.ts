@@ -7,8 +7,13 @@ import { parseStrict } from '../../core/json/parse-strict.ts';
 import type { WorldFactory } from '../../env/factory.ts';
 import { applySettings } from '../../run/settings/settings.ts';
 import { type Console, painter, wrap } from '../../show/console.ts';
-import { table } from '../../show/table.ts';
-import { type CheckReport, checkEnvironment, checkNames } from '../../testing/check/check-environment.ts';
+import {
+  type CheckOptions,
+  type CheckReport,
+  checkEnvironment,
+  checkNames,
+} from '../../testing/check/check-environment.ts';
+import type { Invocation } from '../command.ts';
 
 export interface CheckFlags {
   readonly set: readonly string[];
@@ -22,7 +27,7 @@ export interface CheckFlags {
 export async function checkAndShow(
   factory: WorldFactory,
   flags: CheckFlags,
-  console: Console,
+  { console, interrupts }: Pick<Invocation<unknown>, 'console' | 'interrupts'>,
 ): Promise<void> {
   const unknown = flags.skip.find((name) => !checkNames.includes(name));
   if (unknown !== undefined)
@@ -32,13 +37,21 @@ export async function checkAndShow(
       next: 'Name one of them with --skip.',
     });
   const settings = applySettings(factory.options, {}, flags.set, factory.name);
+  const options = parseStrict(
+    factory.options as z.ZodType<JsonObject>,
+    settings,
+    `Environment "${factory.name}"`,
+  );
+  // Rules may take long, or for ever, without giving way; a pure world leaves nothing running.
+  if (factory.create(options).pure) interrupts.release();
   const report = await checkEnvironment(factory, {
-    options: parseStrict(factory.options as z.ZodType<JsonObject>, settings, `Environment "${factory.name}"`),
+    options,
     ...(flags.episodes !== undefined && { episodes: flags.episodes }),
     slowestMs: flags.slowest,
     skip: flags.skip,
+    ...(!flags.json && shownBy(console, factory.name)),
   });
-  console.write(flags.json ? `${JSON.stringify(report)}\n` : `${text(report, console)}\n`);
+  console.write(flags.json ? `${JSON.stringify(report)}\n` : rest(report, console));
   if (report.passes) return;
   const failed = report.checks.filter(({ findings }) => findings.length > 0).map(({ check }) => check);
   throw new TurnwiseError('law-broken', {
@@ -49,13 +62,26 @@ export async function checkAndShow(
   });
 }
 
-function text({ environment, checks, passes }: CheckReport, console: Console): string {
+/** A line a check when it has ended, and before that, to whoever watches, the name of the one that runs. */
+function shownBy(console: Console, environment: string): Pick<CheckOptions, 'begins' | 'ends'> {
   const paint = painter(console.colour);
-  const rows = checks.map(({ check, seen, findings }) => [
-    findings.length === 0 ? paint('green', '✓') : paint('red', '✗'),
-    check,
-    paint('dim', seen),
-  ]);
+  const width = Math.max(...checkNames.map((name) => name.length));
+  const line = (mark: string, check: string, seen = ''): void =>
+    console.write(`  ${mark}  ${check.padEnd(width)}  ${paint('dim', seen)}\n`);
+  console.write(`${paint('bold', environment)}\n`);
+  return {
+    begins: (check) => {
+      if (console.interactive) line(paint('dim', '…'), check);
+    },
+    ends: ({ check, seen, findings }) => {
+      if (console.interactive) console.erase(1);
+      line(findings.length === 0 ? paint('green', '✓') : paint('red', '✗'), check, seen);
+    },
+  };
+}
+
+function rest({ checks, passes }: CheckReport, console: Console): string {
+  const paint = painter(console.colour);
   const faults = checks.flatMap(({ check, findings }) =>
     findings.flatMap(({ fault, counterexample, next }) => [
       '',
@@ -66,10 +92,5 @@ function text({ environment, checks, passes }: CheckReport, console: Console): s
       ...wrap(next, console.columns - 2).map((line) => `  ${line}`),
     ]),
   );
-  return [
-    paint('bold', environment),
-    ...table([{ title: '' }, { title: 'check' }, { title: '' }], rows, paint),
-    ...faults,
-    ...(passes ? ['', `${paint('dim', 'Next:')} turnwise train`] : []),
-  ].join('\n');
+  return [...faults, ...(passes ? ['', `${paint('dim', 'Next:')} turnwise train`] : []), ''].join('\n');
 }

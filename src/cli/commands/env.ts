@@ -86,7 +86,7 @@ export const envCommand: Command<typeof envOptions> = defineCommand({
       return checkAndShow(
         await findEnvironment(environment),
         { set, json, episodes, slowest, skip },
-        console,
+        invocation,
       );
     if (action === 'play')
       return playCommand.run({ ...invocation, options: playCommand.options.parse({ set }) });

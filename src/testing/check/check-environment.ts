@@ -50,6 +50,10 @@ export interface CheckOptions {
   readonly slowestMs?: number;
   /** Names of checks to leave out. */
   readonly skip?: readonly string[];
+  /** Told of each check when it begins. */
+  begins?(check: string): void;
+  /** Told of each check when it ends. */
+  ends?(checked: Checked): void;
 }
 
 /**
@@ -73,7 +77,11 @@ export async function checkEnvironment<Task, State>(
   const subject: Subject = { world, natural: inNaturalWords(factory, options), options, episodes, slowestMs };
   const checks: Checked[] = [];
   const run = async (check: string, make: () => Checked | Promise<Checked>) => {
-    if (!skip.includes(check)) checks.push(await guarded(check, subject, make));
+    if (skip.includes(check)) return;
+    given.begins?.(check);
+    const checked = await guarded(check, subject, make);
+    given.ends?.(checked);
+    checks.push(checked);
   };
   await run('tasks', () => checkTasks(subject));
   for (const [name, check] of Object.entries(ALONE)) await run(name, () => check(subject));
