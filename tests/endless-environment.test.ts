@@ -1,4 +1,4 @@
-/** An environment whose code never gives way does not keep a person from ending its check. */
+/** An environment whose code never gives way does not keep a person from ending a command that plays it. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,26 +22,29 @@ export const endless = defineEnvironment({
   start: () => ({ state: 0, messages: [{ role: 'user', content: 'go' }] }),
   actions: () => ['go'],
   step: () => {
+    process.stderr.write('stepping');
     for (;;);
   },
 });
 `,
 );
 
-test.for(['SIGINT', 'SIGTERM'] as const)('%s', { timeout: 60_000 }, async (signal) => {
-  const child = spawn(process.execPath, [command, 'env', 'check', './endless.mjs'], { cwd: folder });
+const lines = [
+  { words: ['env', 'check'], signal: 'SIGINT', shown: /^endless\n {2}✓ {2}tasks +1 train/ },
+  { words: ['env', 'check'], signal: 'SIGTERM', shown: /^endless\n {2}✓ {2}tasks +1 train/ },
+  { words: ['envs'], signal: 'SIGINT', shown: /^$/ },
+] as const;
+
+test.for(lines)('$words, $signal', { timeout: 60_000 }, async ({ words, signal, shown }) => {
+  const child = spawn(process.execPath, [command, ...words, './endless.mjs'], { cwd: folder });
   onTestFinished(() => void child.kill('SIGKILL'));
   const ended = once(child, 'close');
   let output = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    // What has ended is shown at once; the next check steps.
-    if (output.includes('tasks')) setTimeout(() => child.kill(signal), 500);
   });
+  child.stderr.once('data', () => child.kill(signal));
   await ended;
-  expect(output).toMatch(/^endless\n {2}✓ {2}tasks +1 train/);
+  expect(output).toMatch(shown);
   expect(child.signalCode).toBe(signal);
 });

@@ -50,10 +50,12 @@ export const envsCommand: Command<typeof options> = defineCommand({
     'turnwise envs frozen-lake --set slip=0.3 --player beginner',
     'turnwise envs frozen-lake --measure 500',
   ],
-  async run({ arguments: { environment }, options: { task, player, measure, set, json }, console }) {
+  async run({ arguments: { environment }, options, console, interrupts }) {
+    const { task, player, measure, set, json } = options;
     if (environment === undefined) return listEnvironments(await loadEnvironments(), console, json);
     const factory = await findEnvironment(environment);
     const world = createWorld(factory, set);
+    if (world.pure) interrupts.release();
     if (measure > 0) return showMeans(await scriptedMeans(world, measure), console, json);
     const episode = await exampleEpisode(world, world.tasks('train').at(task), 1, player);
     if (json) console.write(`${JSON.stringify(describe(factory, world, episode))}\n`);
