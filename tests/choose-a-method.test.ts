@@ -72,6 +72,13 @@ test('what went against a paper is not recommended, or the row says what was fou
     ?.filter(({ kind }) => kind === 'better')
     .map(({ comparison }) => comparison.mean < 0);
   expect(rivals).not.toContain(false);
+  expect(found.get('turn-gae')).toContain(
+    'On ezpoints `turn-gae` led `ppo` by 0.21 in mean success over the run, by 0.03 where `ppo` had',
+  );
+  const turnGae = new Map(judgedAs('turn-gae').parts.map((part) => [part.against, part.comparison]));
+  expect(turnGae.get('token-gae at 0.001')!.mean).toBeCloseTo(0.21, 2);
+  expect(turnGae.get('token-gae-undiscounted at 0.0005')!.mean).toBeCloseTo(0.03, 2);
+  expect(turnGae.get('grpo at 0.0005')!.mean).toBeLessThan(0);
   const refuel = judgedAs('refuel');
   expect(refuel.judgement.verdict).toBe('refuted');
   expect(refuel.parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);
