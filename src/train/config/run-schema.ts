@@ -53,21 +53,28 @@ export function choicesIn(...layers: readonly (TrainSettings | undefined)[]): Ch
 const namesIn = (group: unknown): string[] =>
   isPlain(group) ? Object.keys(group).filter((name) => group[name] !== false) : [];
 
-function blocksOf(
-  recipe: Recipe,
-  { data = '', loss = 'ppo-clip' }: Choices,
-  catalogue: Catalogue,
-): readonly Block[] {
-  const plays = playsWith(recipe, data);
+/** What decides the schema of a recipe. */
+interface Use {
+  readonly plays: boolean;
+  /** Its policy loss clips ratios of tokens. */
+  readonly clips: boolean;
+}
+
+function useOf(recipe: Recipe, { data = '', loss = 'ppo-clip' }: Choices, catalogue: Catalogue): Use {
   const ofStep = recipe.learn === undefined;
+  const clips = ofStep && findPolicyLoss(loss, catalogue).description.policyLoss?.clipsTokens !== undefined;
+  return { plays: playsWith(recipe, data), clips };
+}
+
+function blocksOf(recipe: Recipe, { plays, clips }: Use): readonly Block[] {
   return [
     everyRun,
     ...(plays ? [sampling, played] : []),
     ...(plays && leavesBranchingOpen(recipe) ? [explored] : []),
     ...(recipe.playReads ? [recipe.playReads] : []),
     ...(recipe.reads ?? policyGradient)(plays),
-    ...(ofStep && findPolicyLoss(loss, catalogue).description.policyLoss?.clipsTokens ? [clip] : []),
-    ...(ofStep && recipe.critic ? [valueHead] : []),
+    ...(clips ? [clip] : []),
+    ...(recipe.learn === undefined && recipe.critic ? [valueHead] : []),
   ];
 }
 
@@ -79,9 +86,21 @@ export function readsCredit(
   return reads(playsWith({ ...(learnsFrom && { learnsFrom }) }, data)).some(({ credit }) => credit === true);
 }
 
+/** By recipe and use: a comparison asks for the same ones thousands of times. */
+const made = new WeakMap<Recipe, Map<string, z.ZodObject>>();
+
 /** What the recipe reads; options of what is named in it are left to their own schemas. */
 export function runSchema(recipe: Recipe, choices: Choices, catalogue: Catalogue = builtIns): z.ZodObject {
-  const blocks = blocksOf(recipe, choices, catalogue);
+  const use = useOf(recipe, choices, catalogue);
+  const known = made.get(recipe) ?? new Map<string, z.ZodObject>();
+  made.set(recipe, known);
+  const key = `${use.plays} ${use.clips}`;
+  const schema = known.get(key) ?? schemaOf(recipe, blocksOf(recipe, use));
+  known.set(key, schema);
+  return schema;
+}
+
+function schemaOf(recipe: Recipe, blocks: readonly Block[]): z.ZodObject {
   const groups = Object.entries(trainConfigSchema.shape).flatMap(([name, whole]): [string, z.ZodType][] => {
     const marks = blocks.flatMap((block) => block[name as keyof Block] ?? []);
     if (marks.length === 0) return [];
