@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { commands } from '../src/cli/commands.ts';
 import { writeExampleRun } from '../src/cli/example-run.test-helper.ts';
-import { memoryConsole } from '../src/cli/testing-console.test-helper.ts';
+import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
 import { version } from '../src/run/version.ts';
 import { annotate } from '../src/view/server/annotations.ts';
 import { Groups } from '../src/view/server/groups.ts';
@@ -77,7 +77,7 @@ async function inProcess(words: readonly string[], enough: () => boolean = () =>
     commands,
     version: '0.1.0',
     console,
-    interrupts: { signal: ended.signal, soften: () => enough, release: () => {} },
+    interrupts: { ...noInterrupts, signal: ended.signal, soften: () => enough },
   });
   if (SERVES.test(words.join(' ')) && !words.includes('--help')) {
     const isReady = (): boolean => /(https?:\/\/|turnwise:http)\S+/.test(said());

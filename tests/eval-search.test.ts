@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../src/cli/command-line.ts';
 import { evalCommand } from '../src/cli/commands/eval.ts';
-import { memoryConsole } from '../src/cli/testing-console.test-helper.ts';
+import { memoryConsole, noInterrupts } from '../src/cli/testing-console.test-helper.ts';
 import type { EvaluationResult } from '../src/eval/evaluate.ts';
 import { train } from '../src/exports/train.ts';
 
@@ -39,7 +39,7 @@ async function evaluated(...words: readonly string[]) {
     commands: [evalCommand],
     version: '0.1.0',
     console,
-    interrupts: { signal: new AbortController().signal, soften: () => () => false, release: () => {} },
+    interrupts: noInterrupts,
   });
   return { code, output: console.output(), errors: console.errors() };
 }

@@ -191,10 +191,7 @@ test('a server that says nothing any more is left with Ctrl-C: what was recorded
   const line = ['eval', agent, '--policy', url, '--record', file, '--tasks', '3', '--concurrency', '1'];
   behaviour = (call) => (call > 2 ? 'silent' : 'answer');
   const controller = new AbortController();
-  const left = interruptible(
-    { signal: controller.signal, soften: () => () => false, release: () => {} },
-    ...line,
-  );
+  const left = interruptible({ ...noInterrupts, signal: controller.signal }, ...line);
   await expect.poll(() => asked, { timeout: 60_000 }).toBe(3);
   controller.abort();
   expect((await left).code).not.toBe(0);

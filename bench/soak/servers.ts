@@ -1,4 +1,4 @@
-/** 10,000 requests to each server, which is weighed on the way, after twice as many in which it settles. */
+/** Thousands of requests to each server, which is weighed on the way, after twice as many in which it settles. */
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createTinkerEngine } from '../../src/engine/tinker/create-tinker-engine.ts';

@@ -8,9 +8,9 @@ import { soakServers } from './servers.ts';
 import { soakTraining } from './training.ts';
 
 const MINUTES = 10;
-const REQUESTS = 10_000;
+const REQUESTS_A_MINUTE = 1000;
 
-/** All parts, or those named; 10 minutes of training, or as many as are asked for, and 10,000 requests a server. */
+/** All parts, or those named; 10 minutes of training, or as many as are asked for, and 1,000 requests a server for each of them. */
 export async function benchSoak(words: readonly string[]): Promise<object> {
   const minutes = Number(words.find((word) => Number(word) > 0) ?? MINUTES);
   const named = words.filter((word) => !(Number(word) > 0));
@@ -25,7 +25,7 @@ export async function benchSoak(words: readonly string[]): Promise<object> {
     return {
       ...training,
       ...(wants('servers') && {
-        servers: await soakServers(folder, 'soaked', REQUESTS),
+        servers: await soakServers(folder, 'soaked', REQUESTS_A_MINUTE * minutes),
       }),
       ...(wants('disturbed') && { disturbed: await disturbedRuns(folder) }),
     };

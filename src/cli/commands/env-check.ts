@@ -51,7 +51,7 @@ export async function checkAndShow(
     skip: flags.skip,
     ...(!flags.json && shownBy(console, factory.name)),
   });
-  console.write(flags.json ? `${JSON.stringify(report)}\n` : rest(report, console));
+  console.write(flags.json ? `${JSON.stringify(report)}\n` : faultsOf(report, console));
   if (report.passes) return;
   const failed = report.checks.filter(({ findings }) => findings.length > 0).map(({ check }) => check);
   throw new TurnwiseError('law-broken', {
@@ -66,8 +66,7 @@ export async function checkAndShow(
 function shownBy(console: Console, environment: string): Pick<CheckOptions, 'begins' | 'ends'> {
   const paint = painter(console.colour);
   const width = Math.max(...checkNames.map((name) => name.length));
-  const line = (mark: string, check: string, seen = ''): void =>
-    console.write(`  ${mark}  ${check.padEnd(width)}  ${paint('dim', seen)}\n`);
+  const line = (mark: string, text: string): void => console.write(`  ${mark}  ${text}\n`);
   console.write(`${paint('bold', environment)}\n`);
   return {
     begins: (check) => {
@@ -75,12 +74,14 @@ function shownBy(console: Console, environment: string): Pick<CheckOptions, 'beg
     },
     ends: ({ check, seen, findings }) => {
       if (console.interactive) console.erase(1);
-      line(findings.length === 0 ? paint('green', '✓') : paint('red', '✗'), check, seen);
+      const mark = findings.length === 0 ? paint('green', '✓') : paint('red', '✗');
+      line(mark, `${check.padEnd(width)}  ${paint('dim', seen)}`);
     },
   };
 }
 
-function rest({ checks, passes }: CheckReport, console: Console): string {
+/** Each fault with what shows it and what to do, or what comes next. */
+function faultsOf({ checks, passes }: CheckReport, console: Console): string {
   const paint = painter(console.colour);
   const faults = checks.flatMap(({ check, findings }) =>
     findings.flatMap(({ fault, counterexample, next }) => [

@@ -4,8 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eraseSequence } from '../../show/console.ts';
 import { runCommandLine } from '../command-line.ts';
-import { memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';
+import { type MemoryConsole, memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';
 import { envCommand } from './env.ts';
 
 let folder: string;
@@ -14,8 +15,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function turnwise(...line: string[]) {
-  const console = memoryConsole();
+const turnwise = (...line: string[]) => turnwiseOn(memoryConsole(), ...line);
+
+async function turnwiseOn(console: MemoryConsole, ...line: string[]) {
   const code = await runCommandLine(line, {
     commands: [envCommand],
     version: '0.1.0',
@@ -43,6 +45,13 @@ test('a new environment passes its check, and is not written twice', { timeout: 
   const again = await turnwise('env', 'new', 'treasure-hunt', '--folder', folder);
   expect(again.errors).toContain('treasure-hunt.ts is there already.');
   expect((await turnwise('env', 'new', 'No Name', '--folder', folder)).errors).toContain('Seen: "No Name"');
+});
+
+test('whoever watches sees which check runs, until it has ended', { timeout: 60_000 }, async () => {
+  const file = join(folder, 'treasure-hunt.ts');
+  const few = ['--episodes', '12', '--slowest', '100'];
+  const { output } = await turnwiseOn(memoryConsole({ interactive: true }), 'env', 'check', file, ...few);
+  expect(output).toContain(`  …  laws\n${eraseSequence(1)}  ✓  laws          12 episodes twice`);
 });
 
 test('a fault has a counterexample, and can be left out', { timeout: 60_000 }, async () => {

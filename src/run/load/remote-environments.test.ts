@@ -100,7 +100,7 @@ describe('turnwise env serve', () => {
     const console = memoryConsole();
     const serving = turnwise(
       ['env', 'serve', 'frozen-lake', '--port', '0', '--json'],
-      { signal: controller.signal, soften: () => () => false, release: () => {} },
+      { ...noInterrupts, signal: controller.signal },
       console,
     );
     while (console.output() === '') await new Promise((resolve) => setTimeout(resolve, 10));
