@@ -79,6 +79,13 @@ test('what went against a paper is not recommended, or the row says what was fou
   expect(turnGae.get('token-gae at 0.001')!.mean).toBeCloseTo(0.21, 2);
   expect(turnGae.get('token-gae-undiscounted at 0.0005')!.mean).toBeCloseTo(0.03, 2);
   expect(turnGae.get('grpo at 0.0005')!.mean).toBeLessThan(0);
+  expect(found.get('igpo')).toContain('On guess-number `igpo` learned less than `grpo` from as many tokens');
+  const igpo = judgedAs('igpo');
+  expect(igpo.judgement.verdict).toBe('of our implementation only');
+  const overGrpo = igpo.parts.filter(({ against }) => against.startsWith('grpo'));
+  expect(overGrpo.map(({ comparison }) => comparison.wins)).toEqual([0, 0, 0]);
+  const overSum = igpo.parts.filter(({ against }) => against.startsWith('gain-summed'));
+  expect(overSum.some(({ comparison }) => comparison.flips.interval.low > 0)).toBe(false);
   const refuel = judgedAs('refuel');
   expect(refuel.judgement.verdict).toBe('refuted');
   expect(refuel.parts?.map(({ comparison }) => comparison.mean < 0)).not.toContain(false);
