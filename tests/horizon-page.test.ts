@@ -50,6 +50,6 @@ test('the state of a row is the verdict of its claim', () => {
   const judged = new Map(
     judgeClaims('bench/claims/horizon').map(({ claim, judgement }) => [claim.id, judgement.verdict]),
   );
-  expect(said.length).toBeGreaterThan(30);
+  expect([...judged.keys()].filter((id) => !said.some(([row]) => row === id))).toEqual([]);
   expect(said.filter(([id, state]) => judged.get(id!) !== state)).toEqual([]);
 });
