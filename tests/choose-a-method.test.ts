@@ -6,7 +6,7 @@ import type { Compared } from '../bench/methods/comparison.ts';
 import { experiments } from '../bench/methods/experiments.ts';
 import { readResults } from '../bench/methods/main.ts';
 import { comparedFor } from '../bench/methods/measured.ts';
-import { judgeClaims } from '../src/compare/claim-verdict.ts';
+import { judgeClaims } from '../src/compare/claims/claim-verdict.ts';
 import { mean } from '../src/core/statistics.ts';
 import { recipes } from '../src/train/recipes/recipes.ts';
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { judgeClaims } from '../src/compare/claim-verdict.ts';
+import { judgeClaims } from '../src/compare/claims/claim-verdict.ts';
 import { curationRegistry, tasksRegistry } from '../src/curation/registry.ts';
 import { contextRegistry } from '../src/rollout/context/contexts.ts';
 import { turnsRegistry } from '../src/rollout/turns/turn-controls.ts';
@@ -46,7 +46,10 @@ test('contexts that ask or have tools of their own are marked: they have a contr
 });
 
 test('the state of a row is the verdict of its claim', () => {
-  const said = [...page.matchAll(/([a-z][a-z ]*): `([\w-]+)` \|$/gm)].map(([, state, id]) => [id!, state!]);
+  const states = [...page.matchAll(/^\|.* \| ([^|]+) \|$/gm)].map(([, cell]) => cell!);
+  const said = states.flatMap((cell) =>
+    [...cell.matchAll(/([a-z][a-z ]*): `([\w-]+)`/g)].map(([, state, id]) => [id!, state!]),
+  );
   const judged = new Map(
     judgeClaims('bench/claims/horizon').map(({ claim, judgement }) => [claim.id, judgement.verdict]),
   );

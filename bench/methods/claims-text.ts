@@ -1,6 +1,6 @@
 /** What docs/evidence.md says of claims: how a verdict is reached, and where each stands. */
 
-import { type JudgedClaim, plannedHours } from '../../src/compare/claim-verdict.ts';
+import { type JudgedClaim, plannedHours } from '../../src/compare/claims/claim-verdict.ts';
 import { seedsText } from '../../src/compare/seed-list.ts';
 
 /** Those with a result first: they are what a reader looks for. */

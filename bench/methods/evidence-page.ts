@@ -1,6 +1,6 @@
 /** `docs/evidence.md`: what was claimed of every method, what was run, and what came of it. Made from stored results. */
 
-import type { JudgedClaim } from '../../src/compare/claim-verdict.ts';
+import type { JudgedClaim } from '../../src/compare/claims/claim-verdict.ts';
 import { mean } from '../../src/core/statistics.ts';
 import { claimTables, howVerdictsAreReached } from './claims-text.ts';
 import { compareArms } from './comparison.ts';

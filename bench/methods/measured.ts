@@ -1,8 +1,8 @@
 /** What was measured of a method: the comparisons of every experiment about it, in figures and in one line. */
 
 import type { MeasuredMethod } from '../../src/cli/methods-page.ts';
-import { claimantOf } from '../../src/compare/claim.ts';
-import type { JudgedClaim } from '../../src/compare/claim-verdict.ts';
+import { claimantOf } from '../../src/compare/claims/claim.ts';
+import type { JudgedClaim } from '../../src/compare/claims/claim-verdict.ts';
 import { type Compared, compareArms } from './comparison.ts';
 import { picturePath } from './curve-picture.ts';
 import type { Experiment, StoredResult } from './experiment.ts';

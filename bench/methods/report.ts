@@ -1,7 +1,7 @@
 /** What the stored results are made into: the page of evidence, the page of methods with what was measured, and a picture of each experiment. */
 
 import { methodsPage } from '../../src/cli/methods-page.ts';
-import { judgeClaims } from '../../src/compare/claim-verdict.ts';
+import { judgeClaims } from '../../src/compare/claims/claim-verdict.ts';
 import { loadEnvironments } from '../../src/run/load/environments.ts';
 import { curvePicture, picturePath } from './curve-picture.ts';
 import { evidencePage } from './evidence-page.ts';

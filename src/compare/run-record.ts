@@ -13,6 +13,8 @@ export interface RunPoint {
   readonly spent: Spend;
   readonly success: number;
   readonly return: number;
+  /** Turns of an episode, and what the environment says of itself. */
+  readonly measured: Metrics;
   /** Of the evaluation; all figures are over these. */
   readonly episodes: number;
   /** Of the average policy, where self-play in a game can be solved. */
@@ -55,6 +57,7 @@ export function readRun(store: string, name: string): RunRecord | undefined {
         spent,
         success: sampled.success,
         return: sampled.return,
+        measured: { turns: sampled.turns, ...sampled.metrics },
         episodes: sampled.episodes,
         ...(exploitability !== undefined && { exploitability }),
       };
@@ -118,6 +121,19 @@ export function figuresOf(run: RunRecord, { quantity, axis, end }: Reading): Run
     spent: spentAt(run, axis, end),
     collapsed: quantity === 'success' && collapsed(cut),
   };
+}
+
+/** A metric of evaluations where the budget ends; undefined where no evaluation has it. */
+export function measuredAt(
+  { points }: RunRecord,
+  name: string,
+  { axis, end }: Omit<Reading, 'quantity'>,
+): number | undefined {
+  const curve = points.flatMap(({ spent, measured }) => {
+    const value = measured[name];
+    return value === undefined ? [] : [{ spent: spent[axis], value }];
+  });
+  return curve.length === 0 ? undefined : valueAt(curve, end);
 }
 
 function lastShare(curve: readonly CurvePoint[]): { readonly episodes?: number } {

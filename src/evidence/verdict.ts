@@ -46,7 +46,7 @@ export interface Judgement {
 
 /** p of a claim: the largest of its parts, since all must hold. A part on the wrong side counts as 1. */
 export function claimP(parts: readonly Part[]): number {
-  return Math.max(...parts.map(partP), 0);
+  return parts.length === 0 ? 1 : Math.max(...parts.map(partP));
 }
 
 function partP({ comparison }: Part): number {
@@ -58,7 +58,9 @@ export function judge(parts: readonly Part[], facts: Facts): Judgement {
   if (facts.void.length > 0) return { verdict: 'void', why: facts.void.join('; ') };
   if (facts.cannotFail.length > 0) return { verdict: 'cannot fail here', why: facts.cannotFail.join('; ') };
   const open = [...facts.undecided, ...parts.flatMap((part) => undecidable(part.comparison) ?? [])];
-  if (parts.length === 0) return { verdict: 'undecided', why: 'it compares with nothing' };
+  if (parts.length === 0) {
+    return { verdict: 'undecided', why: [...open, 'it compares with nothing'].join('; ') };
+  }
   if (open.length > 0) return undecided(parts, [...new Set(open)].join('; '), alpha);
   const failing = parts.filter((part) => !holds(part));
   if (failing.length === 0) return { verdict: 'reproduced', why: 'every part holds' };

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import type { ClaimResult, ResultRun } from '../../compare/claim-result.ts';
-import { judgeClaims } from '../../compare/claim-verdict.ts';
+import type { ClaimResult, ResultRun } from '../../compare/claims/claim-result.ts';
+import { judgeClaims } from '../../compare/claims/claim-verdict.ts';
 import { claimsPage } from './claim-page.ts';
 import { claimsText } from './claim-text.ts';
 

@@ -1,8 +1,8 @@
 /** A page of claims with their verdicts: those that lost stand on it as well. */
 
 import { costAxes } from '../../compare/budget.ts';
-import type { ClaimResult, ResultRun } from '../../compare/claim-result.ts';
-import type { JudgedClaim } from '../../compare/claim-verdict.ts';
+import type { ClaimResult, ResultRun } from '../../compare/claims/claim-result.ts';
+import type { JudgedClaim } from '../../compare/claims/claim-verdict.ts';
 import { ledgerColumns } from '../../compare/ledger.ts';
 import { seedsText } from '../../compare/seed-list.ts';
 import type { WorldResult } from '../../compare/world-results.ts';

@@ -1,6 +1,6 @@
 /** Verdicts for the terminal. */
 
-import type { JudgedClaim } from '../../compare/claim-verdict.ts';
+import type { JudgedClaim } from '../../compare/claims/claim-verdict.ts';
 import type { Verdict } from '../../evidence/verdict.ts';
 import { type Console, type Paint, painter, wrap } from '../../show/console.ts';
 import { formatScore } from '../../show/format.ts';

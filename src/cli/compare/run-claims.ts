@@ -1,22 +1,21 @@
 /** `turnwise compare --claim`: claims are planned, run in order, and judged. */
 
 import { join, relative } from 'node:path';
-import { claimArms, readClaims, type StoredClaim } from '../../compare/claim.ts';
-import { requireCommitted } from '../../compare/claim-git.ts';
-import { requireRoom, resultPath, resultsOf, writeResult } from '../../compare/claim-result.ts';
+import { claimArms, readClaims, type StoredClaim } from '../../compare/claims/claim.ts';
+import { resultFor, tasksHash } from '../../compare/claims/claim-figures.ts';
+import { requireCommitted } from '../../compare/claims/claim-git.ts';
+import { requireRoom, resultPath, resultsOf, writeResult } from '../../compare/claims/claim-result.ts';
 import {
   type ClaimStudy,
   jobsOfResult,
   plannedVerdictJobs,
   prepareClaim,
-  resultFor,
-  tasksHash,
   tune,
   tuningJobs,
   verdictJobs,
-} from '../../compare/claim-run.ts';
-import { leastBytes } from '../../compare/claim-size.ts';
-import { type JudgedClaim, judgeClaims } from '../../compare/claim-verdict.ts';
+} from '../../compare/claims/claim-run.ts';
+import { leastBytes } from '../../compare/claims/claim-size.ts';
+import { type JudgedClaim, judgeClaims } from '../../compare/claims/claim-verdict.ts';
 import { curvesCsv, runsCsv } from '../../compare/csv.ts';
 import { planOf } from '../../compare/forecast.ts';
 import type { Job } from '../../compare/jobs.ts';

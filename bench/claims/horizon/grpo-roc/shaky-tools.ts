@@ -16,6 +16,8 @@ class ShakySession implements Session {
   readonly inner: Session;
   readonly #rng: Rng;
   #failed = false;
+  /** Whether no turn so far was an error. */
+  #clean = true;
 
   constructor(inner: Session, rng: Rng) {
     this.roles = inner.roles;
@@ -38,12 +40,15 @@ class ShakySession implements Session {
   async step(action: string, signal: AbortSignal): Promise<StepResult> {
     this.#failed = this.#rng.chance(FAULTS) && action.startsWith('run ');
     if (this.#failed) {
+      this.#clean = false;
       return { rewards: {}, done: false, success: {}, valid: false, metrics: { errors: 1 } };
     }
     const { info: _, ...step } = await this.inner.step(action, signal);
     const said = step.done ? '' : String(this.inner.observe(AGENT).at(-1)?.content ?? '');
     const valid = step.valid && !said.startsWith('error');
-    return { ...step, valid, metrics: { errors: valid ? 0 : 1 } };
+    this.#clean &&= valid;
+    const ended = step.done && { error_free: this.#clean ? 1 : 0 };
+    return { ...step, valid, metrics: { errors: valid ? 0 : 1, ...ended } };
   }
 
   close(): Promise<void> {

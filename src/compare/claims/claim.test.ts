@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { findEnvironment } from '../run/load/environments.ts';
+import { findEnvironment } from '../../run/load/environments.ts';
+import { ledgerOf } from '../ledger.ts';
 import { type Claim, readClaim, readClaims } from './claim.ts';
 import { checkPrecedence, requireCommitted } from './claim-git.ts';
 import {
@@ -16,7 +17,6 @@ import {
 } from './claim-result.ts';
 import { prepareClaim } from './claim-run.ts';
 import { judgeClaims } from './claim-verdict.ts';
-import { ledgerOf } from './ledger.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'turnwise-claims-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -251,6 +251,29 @@ describe('a verdict', () => {
     // Half the cost is not a quarter, twice the cost is no saving at all.
     expect(of(400).judgement.why).toContain('2 above b at 0.001 is excluded');
     expect(of(1600).judgement.why).toContain('reversed against b at 0.001');
+  });
+
+  test('on what the environment measures is decided by that', () => {
+    const claim = { metric: 'env/errors', direction: 'lower', minimal: 0.1 };
+    const measured = (level: number, spread: number) => ({
+      'env/errors': noise.map((extra) => level + spread * extra),
+    });
+    const of = (own: number) =>
+      judged({
+        claim,
+        runs: [
+          resultRun('a', 0.6, { measured: measured(own, 1) }),
+          resultRun('b', 0.8, { measured: measured(0.6, -1) }),
+        ],
+      });
+    expect(of(0.3).parts[0]!.comparison.mean).toBeCloseTo(0.3, 9);
+    expect(of(0.3).judgement.verdict).toBe('reproduced');
+    expect(of(0.7).judgement.why).toContain('reversed against b at 0.001');
+    // No evaluation of these runs has it.
+    expect(judged({ claim, runs: clear }).judgement).toEqual({
+      verdict: 'undecided',
+      why: '24 of 24 runs are missing; no seed has the claimant beside b at 0.001; it compares with nothing',
+    });
   });
 
   test('is void where seeds were tuned on, tasks are others, or the claim was changed', () => {

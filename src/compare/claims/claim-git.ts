@@ -1,8 +1,8 @@
 /** Whether a claim was there before its result. Dates can be set by anybody; ancestry within one history cannot. */
 
 import { relative, resolve } from 'node:path';
-import { TurnwiseError } from '../core/errors.ts';
-import { git } from './provenance.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { git } from '../provenance.ts';
 
 export interface ClaimedAt {
   /** Hash that git gives the bytes of the claim. */

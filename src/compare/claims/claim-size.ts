@@ -1,9 +1,10 @@
 /** How large the result of a claim will be, so that one that is too large is refused before its runs, not after them. */
 
+import type { Job } from '../jobs.ts';
+import { resultFor } from './claim-figures.ts';
 import type { ClaimedAt } from './claim-git.ts';
-import { fewestRates, metricsOf, type WrittenRun } from './claim-result.ts';
-import { type ClaimStudy, resultFor } from './claim-run.ts';
-import type { Job } from './jobs.ts';
+import { fewestRates, measuredIn, metricsOf, type WrittenRun } from './claim-result.ts';
+import type { ClaimStudy } from './claim-run.ts';
 
 /** Characters of a rate with its area on tuning seeds. */
 const tunedRate = '[0.0005,-1.23],'.length;
@@ -19,6 +20,7 @@ export function leastBytes(claimed: ClaimStudy, verdict: readonly Job[], at: Cla
   const { claim, seeds, study } = claimed;
   const empty = resultFor(claimed, { jobs: [], rates: new Map() }, [], at);
   const wanted = metricsOf(claim);
+  const measured = measuredIn(claim);
   const figures = (one: number): number[] => seeds.verdict.map(() => one);
   const rows = verdict
     .filter(({ kind }) => kind === 'run')
@@ -34,6 +36,9 @@ export function leastBytes(claimed: ClaimStudy, verdict: readonly Job[], at: Cla
         },
         ...(wanted.has('return') && { return: figures(shortest) }),
         ...(wanted.has('cost') && { cost: figures(12345) }),
+        ...(measured.length > 0 && {
+          measured: Object.fromEntries(measured.map((name) => [name, figures(shortest)])),
+        }),
         ...{ start: shortest, spent: [1234, 12345, 123456, 12] },
       },
     ]);

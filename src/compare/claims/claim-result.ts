@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { TurnwiseError } from '../core/errors.ts';
-import { realDisk } from '../store/disk.ts';
-import { type Claim, RESULTS, type StoredClaim } from './claim.ts';
-import { ledgerColumns } from './ledger.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { realDisk } from '../../store/disk.ts';
+import { ledgerColumns } from '../ledger.ts';
+import { type Claim, type ClaimMetric, type MeasuredName, RESULTS, type StoredClaim } from './claim.ts';
 
 const figures = z.array(z.number().nullable());
 
@@ -22,6 +22,8 @@ const run = z.strictObject({
   area: figures,
   return: figures.optional(),
   cost: figures.optional(),
+  /** By metric of the evaluations. */
+  measured: z.record(z.string(), figures).optional(),
   /** Means over seeds; `spent` in episodes, turns, tokens and seconds. */
   start: z.number(),
   spent: z.tuple([z.number(), z.number(), z.number(), z.number()]),
@@ -161,7 +163,17 @@ export function resultsOf({ path, claim }: StoredClaim): readonly StoredResult[]
 }
 
 /** What the claim is decided by, and how runs ended: figures of each seed. */
-export function metricsOf({ metric, analysis }: Claim): ReadonlySet<'final' | 'area' | 'return' | 'cost'> {
+export function metricsOf({ metric, analysis }: Claim): ReadonlySet<ClaimMetric> {
   const { atCeiling, noWorse } = analysis;
   return new Set(['final', metric, ...(atCeiling ? [atCeiling] : []), ...noWorse.map((part) => part.metric)]);
+}
+
+const isMeasured = (metric: ClaimMetric): metric is MeasuredName =>
+  metric === 'turns' || metric.startsWith('env/');
+
+export const measuredIn = (claim: Claim): readonly MeasuredName[] => [...metricsOf(claim)].filter(isMeasured);
+
+/** By verdict seed; nothing where the result does not have the metric. */
+export function figuresBySeed(run: ResultRun, metric: ClaimMetric): readonly (number | null)[] {
+  return (isMeasured(metric) ? run.measured?.[metric] : run[metric]) ?? [];
 }

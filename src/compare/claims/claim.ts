@@ -3,10 +3,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { TurnwiseError } from '../core/errors.ts';
-import { parseStrict } from '../core/json/parse-strict.ts';
-import { type Arm, armOf } from './arm.ts';
-import { ledgerColumns } from './ledger.ts';
+import { TurnwiseError } from '../../core/errors.ts';
+import { parseStrict } from '../../core/json/parse-strict.ts';
+import { type Arm, armOf } from '../arm.ts';
+import { ledgerColumns } from '../ledger.ts';
 
 const text = z.string().min(1);
 const positive = z.number().positive();
@@ -19,7 +19,12 @@ const value = z.union([
   z.record(z.string(), z.json()),
 ]);
 const settings = z.record(z.string(), value).default({});
-const metric = z.enum(['final', 'area', 'return', 'cost']);
+/** What evaluations measure beside success and return. */
+const measured = z.union([z.literal('turns'), z.templateLiteral(['env/', text])]);
+const metric = z.union([z.enum(['final', 'area', 'return', 'cost']), measured]);
+
+export type MeasuredName = z.output<typeof measured>;
+export type ClaimMetric = z.output<typeof metric>;
 
 const arm = z.strictObject({
   recipe: text,

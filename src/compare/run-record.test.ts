@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { writeExampleRun } from '../cli/example-run.test-helper.ts';
+import { measuredAt, type RunRecord, readRun } from './run-record.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'run-record-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+test('what evaluations measure is read where the budget ends, along the line between them', async () => {
+  await writeExampleRun(root, 'lake');
+  const run = readRun(root, 'lake')!;
+  expect(measuredAt(run, 'turns', { axis: 'episodes', end: 1024 })).toBe(5.25);
+  expect(measuredAt(run, 'env/errors', { axis: 'episodes', end: 1024 })).toBeUndefined();
+  const errors = [undefined, 3, 1];
+  const points = run.points.map((point, index) => {
+    const value = errors[index];
+    return value === undefined ? point : { ...point, measured: { 'env/errors': value } };
+  });
+  const record: RunRecord = { ...run, points };
+  const at = (end: number) => measuredAt(record, 'env/errors', { axis: 'episodes', end });
+  expect([at(1024), at(768), at(512)]).toEqual([1, 2, 3]);
+});
