@@ -30,24 +30,36 @@ export interface TunedRate {
   readonly rate: number;
   /** Mean area over the tuning seeds, in the direction of the claim: higher is better. */
   readonly area: number;
-  /** Standard error of that mean. */
-  readonly error: number;
+  /** How far it is behind the best over the seeds of both, and the standard error of that. */
+  readonly behind: { readonly mean: number; readonly error: number };
 }
 
-/** Best first. Rates of which no run has figures are left out. */
+/** Best first. Rates of which no run has figures are left out; ties go to the lower rate. */
 export function tunedRates(world: WorldResult, arm: string): readonly TunedRate[] {
   const sign = world.reading.quantity === 'exploitability' ? -1 : 1;
-  return world.arms
+  const tuned = world.arms
     .filter(
       (result): result is ArmResult & { rate: number } => result.arm === arm && result.rate !== undefined,
     )
-    .flatMap(({ rate, seeds }) => {
-      const areas = seeds.flatMap(({ figures }) => (figures ? [sign * figures.area] : []));
-      if (areas.length === 0) return [];
-      const error = areas.length < 2 ? 0 : sampleStd(areas) / Math.sqrt(areas.length);
-      return [{ rate, area: mean(areas), error }];
-    })
+    .map(({ rate, seeds }) => ({
+      rate,
+      areas: new Map(seeds.flatMap(({ seed, figures }) => (figures ? [[seed, sign * figures.area]] : []))),
+    }))
+    .filter(({ areas }) => areas.size > 0)
+    .map((one) => ({ ...one, area: mean([...one.areas.values()]) }))
     .sort((a, b) => b.area - a.area || a.rate - b.rate);
+  return tuned.map(({ rate, area, areas }) => ({ rate, area, behind: behindBest(areas, tuned[0]!.areas) }));
+}
+
+type BySeed = ReadonlyMap<number, number>;
+
+function behindBest(areas: BySeed, best: BySeed): TunedRate['behind'] {
+  const differences = [...areas].flatMap(([seed, area]) => {
+    const other = best.get(seed);
+    return other === undefined ? [] : [other - area];
+  });
+  const error = differences.length < 2 ? 0 : sampleStd(differences) / Math.sqrt(differences.length);
+  return { mean: mean(differences), error };
 }
 
 /** Where the best rate is the end of the grid, which says that a better one may lie beyond; a tie says nothing. */
@@ -58,10 +70,10 @@ export function winningEnd(tuned: readonly TunedRate[]): 'low' | 'high' | undefi
   return best.rate === Math.min(...rates) ? 'low' : best.rate === Math.max(...rates) ? 'high' : undefined;
 }
 
-/** All rates within one standard error of the best: a rival runs at each of them, lest its best was a guess. */
+/**
+ * All rates that are behind the best by no more than the standard error of that: a rival runs at each of them, lest its best
+ * was a guess. What a seed adds to all rates does not blur their order.
+ */
 export function nearBest(tuned: readonly TunedRate[]): readonly number[] {
-  const [best] = tuned;
-  return best === undefined
-    ? []
-    : tuned.filter(({ area }) => area >= best.area - best.error - 1e-12).map(({ rate }) => rate);
+  return tuned.filter(({ behind }) => behind.mean <= behind.error + 1e-12).map(({ rate }) => rate);
 }
