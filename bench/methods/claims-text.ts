@@ -70,7 +70,8 @@ more episodes does not shift its pair. A budget counts episodes (discarded ones 
 
 **Tuning.** Every arm is tuned over the same number of learning rates, five around its default, by mean area on validation tasks with
 separate seeds. If the end of a grid wins, the grids of all arms grow by two. The claimant runs at its best rate, every rival at each rate
-that lies behind its best by no more than the standard error of that difference, paired by seed; the claim must hold against all of them.
+that lies behind its best by no more than the standard error of that difference, paired by seed (results older than that of \`scaling-inter\`: by no
+more than the standard error of its best); the claim must hold against all of them.
 
 **Test.** The difference is the mean over seeds, paired: exact sign flips up to twenty seeds, 200,000 random ones beyond. A paired t
 interval, its variance at least the variance of the evaluation, stands guard: a verdict needs both. Over several environments the mean decides;
