@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { writeExampleRun } from '../cli/example-run.test-helper.ts';
-import { measuredAt, type RunRecord, readRun } from './run-record.ts';
+import { measuredAt, type RunRecord, readRun, spreadOverSteps } from './run-record.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'run-record-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -21,4 +21,17 @@ test('what evaluations measure is read where the budget ends, along the line bet
   const record: RunRecord = { ...run, points };
   const at = (end: number) => measuredAt(record, 'env/errors', { axis: 'episodes', end });
   expect([at(1024), at(768), at(512)]).toEqual([1, 2, 3]);
+});
+
+test('the spread of a metric is its deviation over the steps that have it', async () => {
+  await writeExampleRun(root, 'spread');
+  const run = readRun(root, 'spread')!;
+  const entropies = [0.5, undefined, 0.3, 0.1];
+  const steps = entropies.map((entropy, step) => ({
+    ...run.steps[0]!,
+    step,
+    metrics: entropy === undefined ? {} : { 'policy/entropy': entropy },
+  }));
+  expect(spreadOverSteps({ ...run, steps }, 'policy/entropy')).toBeCloseTo(0.2, 12);
+  expect(spreadOverSteps({ ...run, steps: steps.slice(0, 2) }, 'policy/entropy')).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 /** One run as it lies on disk: what it was worth along the way, and what it had spent by then. */
 
+import { sampleStd } from '../core/statistics.ts';
 import { collapsed } from '../evidence/collapse.ts';
 import { type CurvePoint, meanValue, spentToReach, valueAt } from '../evidence/learning-curve.ts';
 import { version } from '../run/version.ts';
@@ -164,7 +165,16 @@ export function costToReach(
 }
 
 /** Mean of a metric over the steps that have it; undefined where none has. */
-export function meanMetric({ steps }: RunRecord, metric: string): number | undefined {
-  const values = steps.flatMap(({ metrics }) => metrics[metric] ?? []);
+export function meanMetric(run: RunRecord, metric: string): number | undefined {
+  const values = overSteps(run, metric);
   return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
+
+/** Standard deviation of a metric over the steps that have it; undefined where fewer than two have. */
+export function spreadOverSteps(run: RunRecord, metric: string): number | undefined {
+  const values = overSteps(run, metric);
+  return values.length < 2 ? undefined : sampleStd(values);
+}
+
+const overSteps = ({ steps }: RunRecord, metric: string): number[] =>
+  steps.flatMap(({ metrics }) => metrics[metric] ?? []);

@@ -22,7 +22,7 @@ const run = z.strictObject({
   area: figures,
   return: figures.optional(),
   cost: figures.optional(),
-  /** By metric of the evaluations. */
+  /** By metric of evaluations or steps. */
   measured: z.record(z.string(), figures).optional(),
   /** Means over seeds; `spent` in episodes, turns, tokens and seconds. */
   start: z.number(),
@@ -169,7 +169,7 @@ export function metricsOf({ metric, analysis }: Claim): ReadonlySet<ClaimMetric>
 }
 
 const isMeasured = (metric: ClaimMetric): metric is MeasuredName =>
-  metric === 'turns' || metric.startsWith('env/');
+  metric === 'turns' || metric.includes('/');
 
 export const measuredIn = (claim: Claim): readonly MeasuredName[] => [...metricsOf(claim)].filter(isMeasured);
 

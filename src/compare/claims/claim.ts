@@ -19,8 +19,12 @@ const value = z.union([
   z.record(z.string(), z.json()),
 ]);
 const settings = z.record(z.string(), value).default({});
-/** What evaluations measure beside success and return. */
-const measured = z.union([z.literal('turns'), z.templateLiteral(['env/', text])]);
+/** What evaluations measure beside success and return, and the spread of a metric over the steps of a run. */
+const measured = z.union([
+  z.literal('turns'),
+  z.templateLiteral(['env/', text]),
+  z.templateLiteral(['spread/', text]),
+]);
 const metric = z.union([z.enum(['final', 'area', 'return', 'cost']), measured]);
 
 export type MeasuredName = z.output<typeof measured>;
