@@ -61,6 +61,11 @@ test('what went against a paper is not recommended, or the row says what was fou
     expect(verdicts.get(id), id).toBe('of our implementation only');
   expect(page).toContain('(`tasks=revisit`) gained nothing');
   expect(verdicts.get('revisit')).toBe('of our implementation only');
+  expect(page).toContain('limits that grow, fall or follow the successes led none of those');
+  for (const id of ['scaling-inter', 'annealed']) expect(verdicts.get(id), id).toBe('refuted');
+  expect(verdicts.get('percentile')).toBe('of our implementation only');
+  expect(found.get('spear-sil')).toContain('`grpo` with it ended near 0.6 and alone near 0.4');
+  expect(verdicts.get('self-imitation')).toBe('reproduced');
   // No lead is shown, and among so many claims none of .05 is excluded either.
   expect(verdicts.get('self-play')).toBe('undecided');
   expect(found.get('self-play')).toContain('nor did `mars` in Leduc over the mean of each role');
