@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { writeExampleRun } from '../cli/example-run.test-helper.ts';
-import { measuredAt, type RunRecord, readRun, spreadOverSteps } from './run-record.ts';
+import { exampleEvents, timed, writeExampleRun } from '../cli/example-run.test-helper.ts';
+import { measuredAt, type RunRecord, readRun, runningSeconds, spreadOverSteps } from './run-record.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'run-record-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -34,4 +34,19 @@ test('the spread of a metric is its deviation over the steps that have it', asyn
   }));
   expect(spreadOverSteps({ ...run, steps }, 'policy/entropy')).toBeCloseTo(0.2, 12);
   expect(spreadOverSteps({ ...run, steps: steps.slice(0, 2) }, 'policy/entropy')).toBeUndefined();
+});
+
+test('a run takes the time in which it runs: an hour before it is resumed is not its own', () => {
+  const events = timed(exampleEvents());
+  expect(runningSeconds(events)).toBe(9);
+  const [first, second] = [events.slice(0, 5), events.slice(5)];
+  const later = (of: string, seconds: number): string =>
+    new Date(Date.parse(of) + seconds * 1000).toISOString();
+  const resumed = [
+    ...first,
+    { type: 'resume' as const, step: 2, time: later(first.at(-1)!.time, 3600) },
+    ...second.map((event) => ({ ...event, time: later(event.time, 3600) })),
+  ];
+  expect(runningSeconds(resumed)).toBe(9);
+  expect(runningSeconds([])).toBe(0);
 });

@@ -4,6 +4,7 @@ import { sampleStd } from '../core/statistics.ts';
 import { collapsed } from '../evidence/collapse.ts';
 import { type CurvePoint, meanValue, spentToReach, valueAt } from '../evidence/learning-curve.ts';
 import { version } from '../run/version.ts';
+import type { TimedEvent } from '../store/event-log.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { runNames } from '../store/runs.ts';
 import type { Metrics, Spend, StoredEvent } from '../train/loop/events.ts';
@@ -46,7 +47,6 @@ export function readRun(store: string, name: string): RunRecord | undefined {
       return value === undefined ? [] : [[step, value] as const];
     }),
   );
-  const times = events.map(({ time }) => Date.parse(time));
   return {
     name,
     start: all('start')[0],
@@ -64,8 +64,16 @@ export function readRun(store: string, name: string): RunRecord | undefined {
       };
     }),
     steps,
-    wallSeconds: times.length === 0 ? 0 : (times.at(-1)! - times[0]!) / 1000,
+    wallSeconds: runningSeconds(events),
   };
+}
+
+/** From the first event to the last, without the time in which a run waited to be resumed. */
+export function runningSeconds(events: readonly TimedEvent[]): number {
+  const times = events.map(({ time }) => Date.parse(time));
+  const since = (index: number): number => times[index]! - (times[index - 1] ?? times[index]!);
+  const running = events.map(({ type }, index) => (type === 'resume' ? 0 : since(index)));
+  return running.reduce((sum, time) => sum + time, 0) / 1000;
 }
 
 /** What is read off a curve. Self-play is measured by exploitability: every win there is also a loss. */
