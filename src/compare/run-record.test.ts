@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { exampleEvents, timed, writeExampleRun } from '../cli/example-run.test-helper.ts';
-import { measuredAt, type RunRecord, readRun, runningSeconds, spreadOverSteps } from './run-record.ts';
+import { measuredAt, type RunRecord, readRun, runningSeconds } from './run-record.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'run-record-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -32,8 +32,10 @@ test('the spread of a metric is its deviation over the steps that have it', asyn
     step,
     metrics: entropy === undefined ? {} : { 'policy/entropy': entropy },
   }));
-  expect(spreadOverSteps({ ...run, steps }, 'policy/entropy')).toBeCloseTo(0.2, 12);
-  expect(spreadOverSteps({ ...run, steps: steps.slice(0, 2) }, 'policy/entropy')).toBeUndefined();
+  const over = (some: typeof steps) =>
+    measuredAt({ ...run, steps: some }, 'spread/policy/entropy', { axis: 'episodes', end: 1024 });
+  expect(over(steps)).toBeCloseTo(0.2, 12);
+  expect(over(steps.slice(0, 2))).toBeUndefined();
 });
 
 test('a run takes the time in which it runs: an hour before it is resumed is not its own', () => {

@@ -132,13 +132,18 @@ export function figuresOf(run: RunRecord, { quantity, axis, end }: Reading): Run
   };
 }
 
-/** A metric of evaluations where the budget ends; undefined where no evaluation has it. */
+/**
+ * A metric of evaluations where the budget ends, or `spread/METRIC`: the standard deviation of a metric over the steps that
+ * have it. Undefined where no evaluation has it, or fewer than two steps.
+ */
 export function measuredAt(
-  { points }: RunRecord,
+  run: RunRecord,
   name: string,
   { axis, end }: Omit<Reading, 'quantity'>,
 ): number | undefined {
-  const curve = points.flatMap(({ spent, measured }) => {
+  const [, spread] = name.split(/^spread\//);
+  if (spread !== undefined) return spreadOverSteps(run, spread);
+  const curve = run.points.flatMap(({ spent, measured }) => {
     const value = measured[name];
     return value === undefined ? [] : [{ spent: spent[axis], value }];
   });
@@ -178,8 +183,7 @@ export function meanMetric(run: RunRecord, metric: string): number | undefined {
   return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Standard deviation of a metric over the steps that have it; undefined where fewer than two have. */
-export function spreadOverSteps(run: RunRecord, metric: string): number | undefined {
+function spreadOverSteps(run: RunRecord, metric: string): number | undefined {
   const values = overSteps(run, metric);
   return values.length < 2 ? undefined : sampleStd(values);
 }

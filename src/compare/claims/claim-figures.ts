@@ -9,18 +9,10 @@ import { summaryOf } from '../arm-summary.ts';
 import type { Job } from '../jobs.ts';
 import { ledgerOf } from '../ledger.ts';
 import { provenance } from '../provenance.ts';
-import {
-  costToReach,
-  meanMetric,
-  measuredAt,
-  type Reading,
-  type RunRecord,
-  readRun,
-  spreadOverSteps,
-} from '../run-record.ts';
+import { costToReach, meanMetric, measuredAt, type RunRecord, readRun } from '../run-record.ts';
 import type { Study } from '../study.ts';
 import { type ArmResult, armOf, costLevel, type WorldResult, worldResults } from '../world-results.ts';
-import { type Claim, claimantOf, type MeasuredName } from './claim.ts';
+import { type Claim, claimantOf } from './claim.ts';
 import type { ClaimedAt } from './claim-git.ts';
 import { measuredIn, metricsOf, type WrittenResult, type WrittenRun } from './claim-result.ts';
 import { type ClaimStudy, keyOf, type Tuned } from './claim-run.ts';
@@ -99,7 +91,7 @@ function resultRun(claim: Claim, world: WorldResult, arm: ArmResult): WrittenRun
     }),
     ...(measured.length > 0 && {
       measured: Object.fromEntries(
-        measured.map((name) => [name, bySeed(({ run }) => measure(run!, name, world.reading))]),
+        measured.map((name) => [name, bySeed(({ run }) => measuredAt(run!, name, world.reading))]),
       ),
     }),
     start: round(summary.warm),
@@ -113,11 +105,6 @@ function resultRun(claim: Claim, world: WorldResult, arm: ArmResult): WrittenRun
     ...(summary.diverged > 0 && { diverged: summary.diverged }),
     ...(arm !== claimant && isEqual(arm, claimant) && { equal: true as const }),
   };
-}
-
-function measure(run: RunRecord, name: MeasuredName, reading: Reading): number | undefined {
-  const [, spread] = name.split(/^spread\//);
-  return spread === undefined ? measuredAt(run, name, reading) : spreadOverSteps(run, spread);
 }
 
 /** Three digits say all that 500 episodes do; of what is counted, no whole unit is lost. */
