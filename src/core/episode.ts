@@ -113,6 +113,8 @@ export interface Call {
    * are any.
    */
   readonly logprobs: Float32Array;
+  /** Entropies of the distributions of `logprobs`, summed over `ids`, in nats; absent where nobody could tell. */
+  readonly entropy?: number;
   /** What a teacher would have written in the place of each of `ids`. */
   readonly top?: TopTokens;
   /** New to the role before this call. */

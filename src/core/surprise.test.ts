@@ -1,8 +1,8 @@
-/** Surprise counts the tokens that were chosen: worked by hand. */
+/** Surprise and entropy count the tokens that were chosen: worked by hand. */
 
 import { expect, test } from 'vitest';
 import { chosenTokens } from './choices.ts';
-import { surpriseOf } from './surprise.ts';
+import { entropyOf, surpriseOf } from './surprise.ts';
 
 /** "go" | "go left" | "wait": the first token is chosen among two, the second of "go" too, all others are forced. */
 const choices = [Int32Array.of(5, 2), Int32Array.of(5, 6, 2), Int32Array.of(7, 2)];
@@ -26,6 +26,16 @@ test('the mean is over chosen tokens of all calls', () => {
   expect(surpriseOf([restricted, written([8, 9], [-1, -3])])).toBe(2);
   // (2 + 0.5 + 0.5) / (1 + 2).
   expect(surpriseOf([restricted, { ...written([5, 6, 2], [-0.5, -0.5, 0]), choices }])).toBe(1);
+});
+
+test('entropy is what the player tells, and surprise where it tells none', () => {
+  const told = { ...written([8, 9], [-1, -3]), entropy: 1 };
+  expect(entropyOf([told])).toBe(0.5);
+  // (1 + 2) / (2 + 1).
+  expect(entropyOf([told, { ...written([7, 2], [-2, 0]), choices }])).toBe(1);
+  expect(entropyOf([written([8, 9], [-1, -3])])).toBe(2);
+  expect(entropyOf([{ ...written([7, 2], [-2, 0]), choices, entropy: 0.6 }])).toBe(0.6);
+  expect(entropyOf([])).toBeNaN();
 });
 
 test('where nothing was chosen it is 0, and where nobody knows it is not a number', () => {

@@ -231,6 +231,18 @@ describe('weights of turns', () => {
     expect(weightsOf('uncertain-turns', surprising(null))).toEqual([1]);
   });
 
+  test('uncertain-turns: told entropies count, not how unlikely what came was', () => {
+    const turn = (entropy: number, surprise: number) => ({
+      written: 1,
+      call: { logprobs: [-surprise], entropy },
+    });
+    const members = [playedEpisode(0, [turn(0.1, 4), turn(0.6, 0.01), turn(0.2, 2)])];
+    expect(weightsOf('uncertain-turns', { step: 1, group: 0, members }, { share: 0 })).toEqual([0, 1, 0]);
+    expect(weightsOf('perplexity', { step: 1, group: 0, members }, { below: 9, above: 1 })).toEqual([
+      0, 1, 1,
+    ]);
+  });
+
   test('perplexity: of 1000 normal ones about 683 are within one standard deviation', () => {
     const rng = Rng.of('normal');
     const normal = Array.from({ length: 1000 }, () => {

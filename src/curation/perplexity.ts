@@ -11,6 +11,7 @@
 
 import { z } from 'zod';
 import { mean, populationStd } from '../core/statistics.ts';
+import { surpriseOf } from '../core/surprise.ts';
 import { roleGroups, type Trajectory } from '../core/trajectory.ts';
 import { type DefinedCuration, defineCuration } from './curation.ts';
 import { trajectoriesIn, weighTurns } from './turn-weights.ts';
@@ -36,7 +37,7 @@ export const perplexity: DefinedCuration = defineCuration({
       all.filter((own) => own.role === role).flatMap((own) => trajectoriesIn(own, isIn).filter(isCompared)),
     );
     return {
-      choice: weighTurns(scopes, (surprises) => {
+      choice: weighTurns(scopes, surpriseOf, (surprises) => {
         const [centre, spread] = [mean(surprises), populationStd(surprises)];
         return (own) => own >= centre - below * spread && own <= centre + above * spread;
       }),

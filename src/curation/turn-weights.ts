@@ -1,14 +1,16 @@
-/** Curations that learn from some turns only, by how surprising their tokens are. */
+/** Curations that learn from some turns only, by a measure of what the policy wrote in them. */
 
-import type { Choice, Episode, Role } from '../core/episode.ts';
-import { surpriseOf } from '../core/surprise.ts';
+import type { Call, Choice, Episode, Role } from '../core/episode.ts';
 import { isTrained, type RoleGroup, type Trajectory } from '../core/trajectory.ts';
 
-/** What the policy's tokens of each turn have for a mean −log-probability; undefined where it wrote none. */
-export function surprises({ turns }: Pick<Trajectory, 'turns'>): (number | undefined)[] {
+/** Of the calls of a turn that are trained: `surpriseOf`, `entropyOf`. NaN where the policy wrote nothing. */
+type Measure = (calls: readonly Call[]) => number;
+
+/** What the policy's tokens of each turn measure; undefined where it wrote none. */
+function measured({ turns }: Trajectory, measure: Measure): (number | undefined)[] {
   return turns.map(({ calls }) => {
-    const surprise = surpriseOf(calls.filter(isTrained));
-    return Number.isNaN(surprise) ? undefined : surprise;
+    const own = measure(calls.filter(isTrained));
+    return Number.isNaN(own) ? undefined : own;
   });
 }
 
@@ -16,20 +18,22 @@ export function surprises({ turns }: Pick<Trajectory, 'turns'>): (number | undef
  * Weight 1 for the turns that are kept, and for those in which the policy wrote nothing; 0 for the others.
  *
  * @param scopes trajectories whose turns are compared with one another
- * @param keeping of the surprises of a scope, which to keep
+ * @param keeping of the measures of a scope, which to keep
  */
 export function weighTurns(
   scopes: readonly (readonly Trajectory[])[],
-  keeping: (surprises: readonly number[]) => (surprise: number) => boolean,
+  measure: Measure,
+  keeping: (measures: readonly number[]) => (own: number) => boolean,
 ): (episode: Episode, role: Role) => Choice {
   const weights = new Map<Episode, Map<Role, readonly number[]>>();
   for (const trajectories of scopes) {
-    const known = trajectories.flatMap((own) => surprises(own).filter((one) => one !== undefined));
+    const measures = trajectories.map((own) => measured(own, measure));
+    const known = measures.flat().filter((one) => one !== undefined);
     const isKept = known.length === 0 ? () => true : keeping(known);
-    for (const own of trajectories) {
-      const ofEpisode = weights.get(own.episode) ?? new Map<Role, readonly number[]>();
-      const weights_K = surprises(own).map((one) => (one === undefined || isKept(one) ? 1 : 0));
-      weights.set(own.episode, ofEpisode.set(own.role, weights_K));
+    for (const [index, { episode, role }] of trajectories.entries()) {
+      const ofEpisode = weights.get(episode) ?? new Map<Role, readonly number[]>();
+      const weights_K = measures[index]!.map((one) => (one === undefined || isKept(one) ? 1 : 0));
+      weights.set(episode, ofEpisode.set(role, weights_K));
     }
   }
   return (episode, role) => {

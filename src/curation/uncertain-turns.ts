@@ -3,11 +3,13 @@
  * highest mean entropy. Ties at the cut are kept.
  *
  * Its pool of successes is the curation `success-replay`, its numbers of episodes and of turns are the source of tasks `dart`.
- * 1. The mean −log-probability of the sampled tokens stands for their entropy, of which it is an unbiased estimate.
+ * 1. Where a player does not tell entropies, the mean −log-probability of what it sampled stands for them. That selects by what
+ *    came: where an unlikely act came the turn is kept, where a likely one came it goes.
  */
 
 import { z } from 'zod';
 import { quantile } from '../core/statistics.ts';
+import { entropyOf } from '../core/surprise.ts';
 import { roleGroups } from '../core/trajectory.ts';
 import { type DefinedCuration, defineCuration } from './curation.ts';
 import { trajectoriesIn, weighTurns } from './turn-weights.ts';
@@ -22,8 +24,9 @@ export const uncertainTurns: DefinedCuration = defineCuration({
   choose: (groups, { options: { share }, isIn }) => ({
     choice: weighTurns(
       roleGroups(groups).map((own) => trajectoriesIn(own, isIn)),
-      (surprises) => {
-        const least = quantile(surprises, 1 - share);
+      entropyOf,
+      (entropies) => {
+        const least = quantile(entropies, 1 - share);
         return (own) => own >= least;
       },
     ),

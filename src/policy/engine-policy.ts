@@ -52,7 +52,7 @@ export function enginePolicy(
           ...(topLogprobs !== undefined && { topLogprobs }),
         });
       };
-      const { version, ids, logprobs, finish, top } = await new Promise<SampleResult>((resolve) =>
+      const { version, ids, logprobs, entropy, finish, top } = await new Promise<SampleResult>((resolve) =>
         batching.wait({ conversation, send: () => resolve(sample()) }),
       );
       return {
@@ -63,6 +63,7 @@ export function enginePolicy(
         by: { kind: 'policy', name: LEARNER, version },
         trainable: constraint ? 'constrained' : true,
         waitMs: sent - asked,
+        ...(entropy !== undefined && { entropy }),
         ...(choices && { choices }),
         ...(top && { top }),
       };

@@ -50,6 +50,8 @@ export interface CompletionRequest extends PromptRequest {
 export interface Completion {
   readonly ids: Int32Array;
   readonly logprobs: Float32Array;
+  /** Of the distributions of `logprobs`, summed over the completion, in nats, where the policy can tell. */
+  readonly entropy?: number;
   readonly text: string;
   readonly finish: Finish;
   /** The token sequences to which it was restricted. */

@@ -46,6 +46,8 @@ export interface SampleResult {
    * renormalised at each token over those that `choices` or the constraint allow.
    */
   readonly logprobs: Float32Array;
+  /** Entropies of the distributions of `logprobs`, summed over the completion, in nats, from engines that can tell. */
+  readonly entropy?: number;
   readonly finish: 'stop' | 'length';
   /** Of the weights that sampled all of it. */
   readonly version: number;

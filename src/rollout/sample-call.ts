@@ -91,6 +91,7 @@ export async function sampleCall(
     at,
     waitMs: tenths(waitMs),
     policyMs: tenths(performance.now() - began - waitMs),
+    ...(completion.entropy !== undefined && { entropy: completion.entropy }),
     ...linkOf(prompt, why),
     ...(completion.choices && { choices: completion.choices }),
     ...(tools && { tools: recorder.declare(tools), reply: renderer.read(completion.text, tools) }),

@@ -50,6 +50,7 @@ const call: fc.Arbitrary<Call> = record(
     context: ids,
     ids,
     logprobs: floats,
+    entropy: fc.float({ min: 0 }),
     messages: fc.array(message),
     parts: fc.array(fc.oneof(message, plain({ call: fc.nat() }))),
     tools: text,

@@ -4,28 +4,28 @@
  *   of M episodes round(M·σ(balance·(H_1 - mean of later H))) start afresh
  *   each branch lowers the score of further ones on its episode by the factor 1 - min(1, penalty·branches)
  *
- * Source: arXiv 2510.14545. Deviations: those of `surprise.ts`, and
+ * Source: arXiv 2510.14545. Deviations: those of `unsure-places.ts`, and
  * 1. The penalty counts branches of an episode; the paper counts those in a row.
  */
 
 import type { Trajectory } from '../../core/trajectory.ts';
+import type { Explorer } from './tree.ts';
 import {
+  actEntropy,
   branchesOf,
   freshMembers,
   isWhole,
-  type SurpriseOptions,
-  surprise,
   trajectoriesOf,
-} from './surprise.ts';
-import type { Explorer } from './tree.ts';
+  type UnsurenessOptions,
+} from './unsure-places.ts';
 
-export interface AepoExplorerOptions extends SurpriseOptions {
-  /** How strongly surprise decides the share that starts afresh; 0 is half. */
+export interface AepoExplorerOptions extends UnsurenessOptions {
+  /** How strongly entropy decides the share that starts afresh; 0 is half. */
   readonly balance: number;
 }
 
 /**
- * Much surprise at the question asks for fresh episodes, at what comes back for branches.
+ * High entropy at the question asks for fresh episodes, at what comes back for branches.
  *
  * @example
  * defineRecipe({
@@ -51,8 +51,8 @@ export function aepoExplorer({ balance, ...options }: AepoExplorerOptions): Expl
 /** σ(balance · (H_1 - mean of later H)). */
 export function balancedShare(balance: number, trajectories: readonly Trajectory[]): number {
   const turns = trajectories.flatMap((trajectory) => trajectory.turns);
-  const later = trajectories.flatMap((trajectory) => trajectory.turns.slice(1)).map(surprise);
-  const first = turns[0] ? surprise(turns[0]) : 0;
+  const later = trajectories.flatMap((trajectory) => trajectory.turns.slice(1)).map(actEntropy);
+  const first = turns[0] ? actEntropy(turns[0]) : 0;
   const mean = later.length === 0 ? first : later.reduce((sum, value) => sum + value, 0) / later.length;
   return 1 / (1 + Math.exp(-balance * (first - mean)));
 }

@@ -1,13 +1,13 @@
 /**
  * ARPO: a share of the episodes starts afresh, the others branch off these where the policy was unsure.
  *
- * Source: arXiv 2507.19849. Deviations: see `surprise.ts`.
+ * Source: arXiv 2507.19849. Deviations: see `unsure-places.ts`.
  */
 
-import { branchesOf, freshMembers, isWhole, type SurpriseOptions } from './surprise.ts';
 import type { Explorer } from './tree.ts';
+import { branchesOf, freshMembers, isWhole, type UnsurenessOptions } from './unsure-places.ts';
 
-export interface ArpoExplorerOptions extends Omit<SurpriseOptions, 'penalty'> {
+export interface ArpoExplorerOptions extends Omit<UnsurenessOptions, 'penalty'> {
   /** Share of a group's episodes that start afresh. */
   readonly initial: number;
 }

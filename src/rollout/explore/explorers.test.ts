@@ -21,8 +21,8 @@ import type { ExploreOptions } from './growing-tree.ts';
 import { mctsExplorer } from './mcts.ts';
 import { playTrees } from './play-trees.ts';
 import { resetToTurnExplorer } from './reset-to-turn.ts';
-import { surprise } from './surprise.ts';
 import type { Explorer } from './tree.ts';
+import { actEntropy } from './unsure-places.ts';
 
 /** Counts its turns; every step is counted, copies are not. */
 let stepped = 0;
@@ -159,14 +159,14 @@ test('the more the question surprises and the less the results do, the more epis
   expect(16 * balancedShare(1, episode(0.3, 0.7))).toBeCloseTo(6.421, 3);
 });
 
-test('forced tokens make no turn less surprising', () => {
+test('forced tokens make no turn less uncertain', () => {
   const choices = [Int32Array.of(5, 2), Int32Array.of(7, 2)];
   const [turn] = trajectoryOf(
     playedEpisode(0, [{ written: [7, 2], call: { logprobs: [-0.7, 0], choices } }]),
   ).turns;
-  expect(surprise(turn!)).toBeCloseTo(0.7, 6);
+  expect(actEntropy(turn!)).toBeCloseTo(0.7, 6);
   const only = { written: [7, 2], call: { logprobs: [0, 0], choices: [Int32Array.of(7, 2)] } };
-  expect(surprise(trajectoryOf(playedEpisode(0, [only])).turns[0]!)).toBe(0);
+  expect(actEntropy(trajectoryOf(playedEpisode(0, [only])).turns[0]!)).toBe(0);
 });
 
 describe('what any explorer may rely on', () => {

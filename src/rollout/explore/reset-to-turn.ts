@@ -2,8 +2,8 @@
 
 import { keyText } from '../../core/episode-key.ts';
 import { isTrainable } from '../../core/stop.ts';
-import { isWhole } from './surprise.ts';
 import type { Explorer } from './tree.ts';
+import { isWhole } from './unsure-places.ts';
 
 /**
  * A twin for every episode: from one of its turns on, drawn uniformly, with the chance that the first one met there, so that

@@ -24,6 +24,7 @@ const call = (id: number, more: Partial<Call> = {}): Call => ({
   at: id / 10,
   waitMs: 0,
   policyMs: 0.3,
+  ...(id % 3 > 0 && { entropy: id / 2 }),
   ...(id > 0 && { parent: id - 1 }),
   ...more,
 });

@@ -32,9 +32,10 @@ export class RecordStore {
     const [by, sampling] = [this.shared('by', call.by), this.shared('sampling', call.sampling)];
     const common: CommonOfCalls = { conversation, role, purpose, finish, trainable, by, sampling };
     const tokens = context.length + ids.length;
+    const numbers = logprobs.length + 1;
     const shown = textShown(messages);
     const texts = wordsFor(text) + (shown === undefined ? 0 : wordsFor(shown));
-    this.#makeRoom(tokens + CALL.words + logprobs.length + texts);
+    this.#makeRoom(tokens + CALL.words + numbers + texts);
     const page = this.#page;
     page.words.set(context, this.#front);
     page.words.set(ids, this.#front + context.length);
@@ -42,12 +43,17 @@ export class RecordStore {
       this.#text(text),
       shown === undefined ? this.#place(messages) : this.#text(shown),
     ];
-    this.#end -= CALL.words + logprobs.length;
+    this.#end -= CALL.words + numbers;
     const start = this.#end;
-    page.numbers(start + CALL.words, logprobs.length).set(logprobs);
-    const { parent } = call;
-    const optional = optionalOf(call, FIELDS_OF_CALLS);
-    const isListedFirst = parent !== undefined && optional[0] === 'parent';
+    const { entropy, parent } = call;
+    let optional = optionalOf(call, FIELDS_OF_CALLS);
+    const hasEntropy = entropy !== undefined && entropy >= 0 && optional[0] === 'entropy';
+    if (hasEntropy) optional = optional.slice(1);
+    const hasParent = parent !== undefined && optional[0] === 'parent';
+    if (hasParent) optional = optional.slice(1);
+    const numbersAt = page.numbers(start + CALL.words, numbers);
+    numbersAt.set(logprobs);
+    numbersAt[logprobs.length] = hasEntropy ? entropy : -1;
     const { words } = page;
     words[start + CALL.id] = id;
     words[start + CALL.at] = tenthsOf(at);
@@ -60,9 +66,9 @@ export class RecordStore {
     words[start + CALL.common] = this.#place(this.shared('call', common));
     words[start + CALL.text] = textAt;
     words[start + CALL.messages] = messagesAt;
-    words[start + CALL.parent] = isListedFirst ? parent : -1;
+    words[start + CALL.parent] = hasParent ? parent : -1;
     this.#front += tokens;
-    return new StoredCall(page, start, picked(call, isListedFirst ? optional.slice(1) : optional));
+    return new StoredCall(page, start, picked(call, optional));
   }
 
   /** The same transition in less room. */

@@ -11,7 +11,7 @@ export type CommonOfCalls = Pick<
   'conversation' | 'role' | 'by' | 'purpose' | 'sampling' | 'finish' | 'trainable'
 >;
 
-/** The words of a call, one after another; its log-probabilities stand right behind them. */
+/** The words of a call, one after another; its log-probabilities stand right behind them, and then its entropy. */
 export const CALL = {
   id: 0,
   at: 1,
@@ -40,6 +40,7 @@ export class StoredCall implements Call {
     this.#page = page;
     this.#at = at;
     for (const [name, getter] of FIELDS) listGetter.call(this, name, getter);
+    if (StoredCall.entropyOf(this) >= 0) listGetter.call(this, 'entropy', entropyOf);
     if (page.words[at + CALL.parent]! >= 0) listGetter.call(this, 'parent', parentOf);
     if (more) Object.assign(this, more);
   }
@@ -118,6 +119,12 @@ export class StoredCall implements Call {
     return StoredCall.#word(call, CALL.parent);
   }
 
+  /** Below 0: none. */
+  static entropyOf(call: StoredCall): number {
+    const logprobs = StoredCall.#word(call, CALL.logprobs);
+    return call.#page.numbers(call.#at + CALL.words + logprobs, 1)[0]!;
+  }
+
   static #common(call: StoredCall): CommonOfCalls {
     return call.#page.kept(call.#page.words[call.#at + CALL.common]!);
   }
@@ -128,6 +135,10 @@ export class StoredCall implements Call {
 }
 
 const FIELDS = gettersOf(StoredCall);
+
+function entropyOf(this: StoredCall): number {
+  return StoredCall.entropyOf(this);
+}
 
 function parentOf(this: StoredCall): number {
   return StoredCall.parentOf(this);

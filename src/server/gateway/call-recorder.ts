@@ -157,6 +157,7 @@ export class CallRecorder {
       sampling: answer.sampling,
       ids: answer.ids,
       logprobs: answer.logprobs,
+      ...(answer.entropy !== undefined && { entropy: answer.entropy }),
       messages,
       ...(parts && { parts }),
       ...(tools && tools.length > 0 && { tools: this.#declare(tools) }),

@@ -62,6 +62,8 @@ export interface ModelAnswer {
   readonly forced?: readonly number[];
   readonly ids: Int32Array;
   readonly logprobs: Float32Array;
+  /** Entropies of the distributions of `logprobs`, summed, in nats, where the model can tell. */
+  readonly entropy?: number;
   readonly tokens: { readonly prompt: number; readonly completion: number };
   /** The sampled tokens, where they were asked for. */
   readonly told?: readonly ToldToken[];

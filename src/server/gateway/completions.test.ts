@@ -48,6 +48,7 @@ describe('/chat/completions', () => {
       context: Int32Array.from(promptOf(renderer, start, messages).promptIds),
       ids: Int32Array.from(renderer.completionIds('hello there')),
       logprobs: Float32Array.of(-1, -2, -3),
+      entropy: 0.75,
       messages,
       text: 'hello there',
       reply: { content: 'hello there', toolCalls: [] },
@@ -139,6 +140,8 @@ describe('/chat/completions', () => {
     const [call] = session.record().calls;
     expect(renderer.text([...call!.ids])).toBe('one two stop');
     expect([...call!.logprobs]).toEqual([-1, -2, -3]);
+    // That of all four, of which one is gone.
+    expect(call).not.toHaveProperty('entropy');
     // The next prompt closes the turn that was cut.
     await post('/chat/completions', {
       model: 'policy',

@@ -96,6 +96,8 @@ export function policyModel(options: PolicyModelOptions): ChatModel {
       promptIds: Int32Array.from(promptIds),
       ids: Int32Array.from(ids),
       logprobs,
+      ...(completion.entropy !== undefined &&
+        ids.length === sampled.length && { entropy: Math.fround(completion.entropy) }),
       ...(forced.length > 0 && { forced }),
       ...(completion.trainable !== true && { untrainable: completion.trainable }),
       tokens: { prompt: promptIds.length, completion: ids.length },

@@ -40,10 +40,11 @@ export function groupLines(group: Group, label?: 'sampled' | 'greedy'): string[]
 function plainCall(call: Call): object {
   // Read once: stored calls make their fields as they are read.
   const plain: { -readonly [Name in keyof Call]: unknown } = { ...call };
-  const { context, ids, logprobs, choices, top } = plain as Call;
+  const { context, ids, logprobs, entropy, choices, top } = plain as Call;
   plain.context = listOf(context);
   plain.ids = listOf(ids);
   plain.logprobs = listOf(logprobs, shortFloat);
+  if (entropy !== undefined) plain.entropy = shortFloat(entropy);
   if (top) plain.top = { ids: listOf(top.ids), logprobs: listOf(top.logprobs, shortFloat) };
   if (choices) plain.choices = choices.map((choice) => listOf(choice));
   return plain;
@@ -131,6 +132,7 @@ function callOf(fields: Fields, path: string, read: Reader): Fields {
     context: read.integers(fields.context, `${path}.context`),
     ids: read.integers(fields.ids, `${path}.ids`),
     logprobs: read.floats(fields.logprobs, `${path}.logprobs`),
+    ...read.each(fields, path, ['entropy'], (value, at) => Math.fround(read.number(value, at))),
     ...read.optional(fields, 'top', (value) => {
       const top = read.record(value, `${path}.top`);
       return {

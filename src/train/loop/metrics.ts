@@ -2,7 +2,7 @@
 
 import type { Episode, Group } from '../../core/episode.ts';
 import { isTrainable } from '../../core/stop.ts';
-import { surpriseOf } from '../../core/surprise.ts';
+import { entropyOf } from '../../core/surprise.ts';
 import { actOf, isTrained, type RoleGroup, roleGroups, sampledTokens } from '../../core/trajectory.ts';
 import { JUDGE } from '../../rollout/ask-judge.ts';
 import { environmentMetrics } from '../../rollout/environment-metrics.ts';
@@ -41,7 +41,7 @@ export function rolloutMetrics(
     ...mean('turns/tokens', sampled, turns.length),
     'tokens/sampled': sampledHere,
     'tokens/forward': sampledHere + sum(contexts),
-    ...(sampled > 0 && { 'policy/entropy': surpriseOf(trained) }),
+    ...(sampled > 0 && { 'policy/entropy': entropyOf(trained) }),
   };
   for (const turn of turns) {
     const trainable = actOf(turn)?.trainable ?? true;

@@ -49,6 +49,10 @@ describe.each([{}, { lora: { rank: 2 } }, { sharedPrefixes: 'always' as const }]
         expect(isChoice(result)).toBe(true);
         expect(result.finish).toBe('stop');
         const { logprobs, entropies } = await scoresOf(engine, result.ids, temperature);
+        expect(result.entropy).toBeCloseTo(
+          entropies.reduce((sum, one) => sum + one, 0),
+          4,
+        );
         for (const [t, allowed] of allowedAt(choices, result.ids).entries()) {
           expect(Math.abs(result.logprobs[t]! - logprobs[t]!)).toBeLessThan(1e-4);
           if (allowed.length === 1)

@@ -80,6 +80,7 @@ export class Sampler {
         tokens: nothing,
         began: 0,
         logprobs: [],
+        entropy: 0,
         top: [],
         resolve,
         reject,
@@ -239,7 +240,7 @@ export class Sampler {
     const job = slot.job!;
     const { request, walk } = job;
     const allowed = walk?.next();
-    const { id, logprob } = allowed
+    const { id, logprob, entropy } = allowed
       ? chooseAmong(logits_V, allowed, request.sampling, job.rng.next())
       : chooseToken(logits_V, request.sampling, job.rng.next());
     if (!Number.isFinite(logprob)) {
@@ -252,6 +253,7 @@ export class Sampler {
     }
     const { topLogprobs = 0, sampling } = request;
     const top = topLogprobs > 0 ? likeliestTokens(logits_V, sampling.temperature, topLogprobs, allowed) : [];
+    job.entropy += entropy;
     if (this.#take(slot, id, logprob, top)) this.#force(slot);
   }
 
@@ -282,6 +284,7 @@ export class Sampler {
     job.resolve({
       ids: job.tokens.slice(job.tokens.length - count),
       logprobs: Float32Array.from(job.logprobs),
+      entropy: Math.fround(job.entropy),
       finish: stopped || job.enough ? 'stop' : 'length',
       ...(topLogprobs > 0 && { top: job.top }),
     });

@@ -5,19 +5,21 @@ import { sampleAll } from '../../../policy/sampler.ts';
 import type { EmbeddedEngine } from '../embedded-engine.ts';
 import { adam, engineOf, likelihood, randomBatch, request, stir, tiny } from '../testing/tiny-engine.ts';
 
-/** Asserts that what was sampled after `prompt` has the log-probabilities that scoring finds. */
+/** Asserts that what was sampled after `prompt` has the log-probabilities, and the entropy, that scoring finds. */
 async function expectScored(
   engine: EmbeddedEngine,
   prompt: readonly number[],
-  { ids, logprobs }: Pick<SampleResult, 'ids' | 'logprobs'>,
+  { ids, logprobs, entropy }: SampleResult,
   temperature = 1,
 ): Promise<void> {
   const ids_T = Int32Array.from([...prompt, ...ids]);
-  const scores = await engine.score({ rows: [{ ids_T }] }, { temperature });
+  const scores = await engine.score({ rows: [{ ids_T }] }, { temperature, entropies: true });
   const difference = Math.max(
     ...logprobs.map((logprob, index) => Math.abs(logprob - scores.logprobs[0]![prompt.length + index]!)),
   );
   expect(difference).toBeLessThan(1e-4);
+  const entropies = scores.entropies![0]!.subarray(prompt.length);
+  expect(Math.abs(entropy! - entropies.reduce((sum, one) => sum + one, 0))).toBeLessThan(1e-4 * ids.length);
 }
 
 describe('sampling agrees with scoring', () => {

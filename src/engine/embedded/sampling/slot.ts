@@ -30,6 +30,8 @@ export interface Job {
   /** Where it stands among its choices, or in its grammar, where it has some. */
   readonly walk?: Walk;
   readonly logprobs: number[];
+  /** Of the tokens so far, summed. */
+  entropy: number;
   /** The likeliest tokens at each place, where they were asked for. */
   readonly top: (readonly TokenProbability[])[];
   readonly resolve: (result: Sampled) => void;

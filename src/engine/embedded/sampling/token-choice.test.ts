@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Rng } from '../../../core/rng.ts';
-import { chooseToken, likeliestTokens, type TokenChoiceOptions } from './token-choice.ts';
+import { chooseAmong, chooseToken, likeliestTokens, type TokenChoiceOptions } from './token-choice.ts';
 
 const logits_V = Float32Array.of(1.5, -0.3, 0.8, 2.1, -4, 0.8, 0, 1.1);
 
@@ -81,6 +81,25 @@ describe('chooseToken', () => {
     expect(logprob).toBeCloseTo(Math.log(softmax(logits_V, 0.7)[id]!), 10);
   });
 
+  it('tells the entropy of the whole distribution, whatever was cut, and where tokens are impossible', () => {
+    const entropyOf = (temperature: number) =>
+      softmax(logits_V, temperature).reduce((sum, p) => sum - p * Math.log(p), 0);
+    for (const temperature of [0.3, 1, 2]) {
+      const { entropy } = chooseToken(logits_V, { temperature, topK: 2, topP: 0.5 }, 0.4);
+      expect(entropy).toBeCloseTo(entropyOf(temperature), 6);
+    }
+    expect(chooseToken(logits_V, { temperature: 0, topK: 0, topP: 1 }, 0.4).entropy).toBeCloseTo(
+      entropyOf(1),
+      6,
+    );
+    const impossible = Float32Array.of(0, Number.NEGATIVE_INFINITY, 0);
+    const whole = { temperature: 1, topK: 0, topP: 1 };
+    expect(chooseToken(impossible, whole, 0.4).entropy).toBeCloseTo(Math.LN2, 6);
+    expect(chooseToken(Float32Array.of(0, -800), whole, 0.4).entropy).toBe(0);
+    const two = chooseAmong(logits_V, Int32Array.of(2, 5), whole, 0.4);
+    expect(two.entropy).toBeCloseTo(Math.LN2, 6);
+  });
+
   it('is greedy at temperature 0, takes the first of equals, and reports at temperature 1', () => {
     const { id, logprob } = chooseToken(logits_V, { temperature: 0, topP: 1, topK: 0 }, 0.999);
     expect(id).toBe(3);
@@ -106,6 +125,7 @@ describe('chooseToken', () => {
     expect(chooseToken(extreme, { temperature: 1, topP: 0.9, topK: 2 }, 0.9999999)).toEqual({
       id: 1,
       logprob: 0,
+      entropy: 0,
     });
   });
 

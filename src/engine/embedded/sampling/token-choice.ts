@@ -1,5 +1,7 @@
 /** Draws one token from a row of logits. */
 
+import type { TokenProbability } from '../../../policy/sampler.ts';
+
 export interface TokenChoiceOptions {
   /** 0 is greedy. */
   readonly temperature: number;
@@ -7,11 +9,10 @@ export interface TokenChoiceOptions {
   readonly topK: number;
 }
 
-/** A token, its log-probability under the whole distribution at the sampling temperature (at 1 when greedy). */
-export interface TokenChoice {
-  readonly id: number;
-  /** Whatever truncation did. */
-  readonly logprob: number;
+/** A token, with the whole distribution's log-probability and entropy at the sampling temperature (at 1 when greedy). */
+export interface TokenChoice extends TokenProbability {
+  /** In nats, of all that could have come. Whatever truncation did. */
+  readonly entropy: number;
 }
 
 /** Reused from call to call: a decode step of many rows would otherwise leave megabytes to the garbage collector. */
@@ -35,9 +36,11 @@ export function chooseToken(
   if (scratch_V.length !== logits_V.length) scratch_V = new Float64Array(logits_V.length);
   const weights_V = scratch_V;
   const total = exponentials(logits_V, highest, inverse, weights_V);
+  const entropy = entropyOf(logits_V, highest, inverse, weights_V, total);
   const choice = (id: number): TokenChoice => ({
     id,
     logprob: (logits_V[id]! - highest) * inverse - Math.log(total),
+    entropy,
   });
   if (greedy) return choice(best);
   const truncated = (options.topK > 0 && options.topK < logits_V.length) || options.topP < 1;
@@ -53,8 +56,8 @@ export function chooseAmong(
   options: TokenChoiceOptions,
   uniform: number,
 ): TokenChoice {
-  const { id, logprob } = chooseToken(logitsOf(allowed, logits_V), options, uniform);
-  return { id: allowed[id]!, logprob };
+  const { id, ...about } = chooseToken(logitsOf(allowed, logits_V), options, uniform);
+  return { id: allowed[id]!, ...about };
 }
 
 const logitsOf = (ids: Int32Array, logits_V: Float32Array): Float32Array =>
@@ -66,7 +69,7 @@ export function likeliestTokens(
   temperature: number,
   count: number,
   allowed?: Int32Array,
-): TokenChoice[] {
+): TokenProbability[] {
   if (allowed) {
     const likeliest = likeliestTokens(logitsOf(allowed, logits_V), temperature, count);
     return likeliest.map(({ id, logprob }) => ({ id: allowed[id]!, logprob }));
@@ -98,6 +101,22 @@ function exponentials(
     total += weights_V[id]!;
   }
   return total;
+}
+
+/** log total - Σ w·x / total, of the weights w = exp(x). */
+function entropyOf(
+  logits_V: Float32Array,
+  highest: number,
+  inverse: number,
+  weights_V: Float64Array,
+  total: number,
+): number {
+  let sum = 0;
+  for (let id = 0; id < logits_V.length; id++) {
+    // A logit of -∞ has no weight, and its product would be no number.
+    if (weights_V[id]! > 0) sum += weights_V[id]! * (logits_V[id]! - highest);
+  }
+  return Math.max(0, Math.log(total) - (sum * inverse) / total);
 }
 
 /**

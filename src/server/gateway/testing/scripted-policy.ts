@@ -45,6 +45,7 @@ export function scriptedTokens(
       return {
         ids: Int32Array.from(ids),
         logprobs: Float32Array.from(ids, (_, index) => -1 - index),
+        entropy: ids.length / 4,
         text,
         finish: stopped ? 'stop' : 'length',
         by: policy.author,

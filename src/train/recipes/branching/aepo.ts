@@ -8,7 +8,7 @@ import { defineRecipe } from '../recipe.ts';
 export const aepo = defineRecipe({
   name: 'aepo',
   summary:
-    'branches balanced by surprise, advantages that grow with entropy, and a clip that keeps its gradient',
+    'branches balanced by entropy, advantages that grow with entropy, and a clip that keeps its gradient',
   formula: [
     'episodes from the start = σ(balance·(H_1 − mean of later H)) of the group',
     ...creditFormula('aepo'),

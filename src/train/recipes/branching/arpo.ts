@@ -9,7 +9,7 @@ export const arpo = defineRecipe({
   name: 'arpo',
   summary: 'half of each group branches off the other at unsure places; grpo over all branches',
   formula: [
-    'score of a place = α + β·(surprise of its turn − surprise of the first turn)',
+    'score of a place = α + β·(entropy of its turn − entropy of the first turn)',
     ...creditFormula('arpo').slice(0, 1),
     clippedLoss,
   ],

@@ -1,11 +1,11 @@
 /**
  * Where branches begin that look for decisions: places after which the policy was unsure.
  *
- *   a place is before a turn k > 1 of an episode;   its score is α + β·(H_k - H_1),   H_k the surprise per token of turn k
+ *   a place is before a turn k > 1 of an episode;   its score is α + β·(H_k - H_1),   H_k the entropy per token of turn k
  *   places with a score above the threshold branch, highest first, at most `width` times each
  *
- * 1. Entropies are estimated by -log π of what was sampled, in nats; the papers take them over the ten likeliest tokens and
- *    divide by the logarithm of the vocabulary.
+ * 1. Entropies are those of whole distributions in nats, of players that do not tell them -log π of what was sampled; the
+ *    papers take them over the ten likeliest tokens and divide by the logarithm of the vocabulary.
  * 2. Places are chosen once the first episodes have ended, not while they are played, so H_k is known for the whole turn.
  *    Branches are not branched again.
  * 3. Episodes that no place was found for start afresh.
@@ -14,14 +14,14 @@
 import type { Episode, Place } from '../../core/episode.ts';
 import { keyText } from '../../core/episode-key.ts';
 import type { Rng } from '../../core/rng.ts';
-import { surpriseOf } from '../../core/surprise.ts';
+import { entropyOf } from '../../core/surprise.ts';
 import { actOf, roleGroups, type Trajectory, type Turn } from '../../core/trajectory.ts';
 import type { EpisodeTree, Expansion } from './tree.ts';
 
-export interface SurpriseOptions {
+export interface UnsurenessOptions {
   /** Score of every place. */
   readonly alpha: number;
-  /** Score of a nat of surprise above that of the first turn. */
+  /** Score of a nat of entropy above that of the first turn. */
   readonly beta: number;
   readonly threshold: number;
   /** Branches of one place, at most. */
@@ -39,7 +39,7 @@ export const freshMembers = (share: number, members: number): number =>
 /** All episodes that are still wanted: branches where places are unsure enough, the others from the start. */
 export function branchesOf(
   tree: EpisodeTree,
-  options: SurpriseOptions,
+  options: UnsurenessOptions,
   rng: Rng,
 ): readonly Expansion[] | 'done' {
   const left = tree.members - tree.episodes.length;
@@ -55,7 +55,7 @@ export function branchesOf(
 /** The places to branch at, at most `count` of them; a place occurs as often as it is branched. */
 function choosePlaces(
   { episodes, kept }: EpisodeTree,
-  { alpha, beta, threshold, width, penalty = 0 }: SurpriseOptions,
+  { alpha, beta, threshold, width, penalty = 0 }: UnsurenessOptions,
   count: number,
   rng: Rng,
 ): Place[] {
@@ -91,18 +91,18 @@ export function trajectoriesOf(episodes: readonly Episode[]): Trajectory[] {
   return roleGroups([{ step: 0, group: 0, members: episodes }]).flatMap(({ members }) => members);
 }
 
-/** How much more surprising the turn after the place was than the first turn of the same role. */
+/** How much higher the entropy of the turn after the place was than that of the first turn of the same role. */
 function unsureness(trajectories: readonly Trajectory[], { episode, transition }: Place): number {
   const name = keyText(episode);
   const own = trajectories.filter((trajectory) => keyText(trajectory.episode.key) === name);
   const next = own[0]?.episode.transitions[transition + 1];
   const ofMover = own.find(({ role }) => role === next?.role);
   const after = ofMover?.turns.find((turn) => turn.transition === next);
-  return ofMover && after ? surprise(after) - surprise(ofMover.turns[0]!) : 0;
+  return ofMover && after ? actEntropy(after) - actEntropy(ofMover.turns[0]!) : 0;
 }
 
 /** Of the turn's act, in nats a token; 0 where nothing was sampled. */
-export function surprise(turn: Turn): number {
+export function actEntropy(turn: Turn): number {
   const act = actOf(turn);
-  return (act && surpriseOf([act])) || 0;
+  return (act && entropyOf([act])) || 0;
 }
