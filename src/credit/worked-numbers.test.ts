@@ -30,6 +30,30 @@ describe('reinforce', () => {
     expect(tokens('reinforce++', [scored], { whiten: false })).toEqual([[0.5, 0]]);
   });
 
+  test('within an attempt, what a later one earns is not its return', () => {
+    const attempt = 1;
+    const twice = [
+      { groupId: 'g', id: 'a', turns: [{}, { reward: 1 }, { attempt }, { attempt, reward: -9 }] },
+      { groupId: 'g', id: 'b', turns: [{ reward: 0.5 }, { reward: 0.5 }] },
+      {
+        groupId: 'g',
+        id: 'c',
+        turns: [
+          { attempt: 0, reward: 2 },
+          { attempt, reward: 3 },
+        ],
+      },
+    ];
+    const within = { within: 'attempt' };
+    expect(advantages('reinforce', twice, within)).toEqual([
+      [1, 1, -9, -9],
+      [1, 0.5],
+      [2, 3],
+    ]);
+    expect(advantages('reinforce', twice, { ...within, gamma: 0.5 })[0]).toEqual([0.5, 1, -4.5, -9]);
+    expect(advantages('reinforce', twice)[0]).toEqual([-8, -8, -9, -9]);
+  });
+
   test('a batch baseline is the mean over turns', () => {
     const other = { groupId: 'h', id: 'b', turns: [{}] };
     expectClose(advantages('reinforce', [rollout, other], { baseline: 'batch' }), [

@@ -1,9 +1,10 @@
-/** REINFORCE: the advantage of a turn is the discounted return from that turn on. */
+/** REINFORCE: the advantage of a turn is the discounted return from that turn on, to the end of the episode or of its attempt. */
 
 import { z } from 'zod';
 import { mean, sampleStd } from '../../../core/statistics.ts';
 import { type CreditMethod, defineCreditMethod } from '../../contract/method.ts';
 import { creditTurns, flatRewards, sumToGo, turnStarts } from '../../kit/turns.ts';
+import type { CreditTrajectory } from '../../report/rollouts.ts';
 
 export const reinforce: CreditMethod = defineCreditMethod(
   {
@@ -11,18 +12,25 @@ export const reinforce: CreditMethod = defineCreditMethod(
     title: 'REINFORCE',
     summary: 'discounted return from each turn on',
     formula: `A_k = (Σ_{j ≥ k} γ^(j-k)·r_j - b) / s
+over the rest of the episode, or of the turn's attempt (within)
 b = 0, or the mean of all turn returns in the batch;   s = 1, or their standard deviation`,
     source:
       'Williams, "Simple statistical gradient-following algorithms for connectionist reinforcement learning", Machine Learning 8, 1992',
     deviations: [
       'An action is a turn, so the discount is per turn, not per token.',
+      'SCoRe (arXiv 2409.12917) pays a second attempt for improving on the first: with `within: "attempt"` that bonus is no part of the return of the first attempt, which it would punish for being right. Turns that tell no attempt are one.',
       'The batch baseline includes the turn’s own return, which shrinks the gradient by 1 - 1/n but not its direction.',
     ],
     level: 'turn',
     needs: [],
+    uses: ['turns[].attempt'],
   },
   z.strictObject({
     gamma: z.number().min(0).max(1).default(1).describe('Discount per turn.'),
+    within: z
+      .enum(['episode', 'attempt'])
+      .default('episode')
+      .describe('How far a return reaches: to the end of the episode, or of the turn’s attempt.'),
     baseline: z
       .enum(['none', 'batch'])
       .default('none')
@@ -32,10 +40,10 @@ b = 0, or the mean of all turn returns in the batch;   s = 1, or their standard 
       .default('none')
       .describe('What every advantage is divided by: nothing, or the spread of all returns of the batch.'),
   }),
-  ({ gamma, baseline, scale }) =>
+  ({ gamma, within, baseline, scale }) =>
     (trajectories, state) => {
       const returns = flatRewards(trajectories);
-      sumToGo(returns, turnStarts(trajectories), gamma);
+      sumToGo(returns, within === 'attempt' ? attemptStarts(trajectories) : turnStarts(trajectories), gamma);
       if (baseline === 'batch' && returns.length > 0) {
         const centre = mean(returns);
         for (let turn = 0; turn < returns.length; turn++) returns[turn]! -= centre;
@@ -46,3 +54,16 @@ b = 0, or the mean of all turn returns in the batch;   s = 1, or their standard 
       return { credits: creditTurns(trajectories, returns), state };
     },
 );
+
+/** Where attempts begin in the flat list of turns, and, last, how many turns there are. */
+function attemptStarts(trajectories: readonly CreditTrajectory[]): Int32Array {
+  const starts: number[] = [];
+  let next = 0;
+  for (const { turns } of trajectories) {
+    for (const [k, turn] of turns.entries()) {
+      if (k === 0 || (turn.attempt ?? 0) !== (turns[k - 1]!.attempt ?? 0)) starts.push(next);
+      next++;
+    }
+  }
+  return Int32Array.from([...starts, next]);
+}
