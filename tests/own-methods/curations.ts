@@ -61,10 +61,10 @@ export const roc = defineCuration({
   },
 });
 
-/** The mean surprise of a turn's tokens stands for their entropy, which samplers seldom tell. */
-function surprise({ calls, transitions }: Episode, turn: number): number {
+/** The mean entropy of a turn's tokens, or their surprise where the sampler does not tell it. */
+function uncertainty({ calls, transitions }: Episode, turn: number): number {
   const call = calls.find(({ id }) => id === transitions[turn]!.call);
-  return -mean([...(call?.logprobs ?? [])]);
+  return call?.entropy === undefined ? -mean([...(call?.logprobs ?? [])]) : call.entropy / call.ids.length;
 }
 
 type Successes = { readonly [task: string]: readonly EpisodeKey[] };
@@ -91,7 +91,7 @@ export const successReplay = defineCuration({
     const cuts = new Map<Episode, number>();
     for (const { members } of groups) {
       const all = members
-        .flatMap((episode) => episode.transitions.map((_, turn) => surprise(episode, turn)))
+        .flatMap((episode) => episode.transitions.map((_, turn) => uncertainty(episode, turn)))
         .sort((a, b) => a - b);
       const cut = all[Math.floor((1 - options.keep) * (all.length - 1))] ?? 0;
       for (const episode of members) cuts.set(episode, cut);
@@ -104,7 +104,7 @@ export const successReplay = defineCuration({
           : {
               ...learn,
               weights_K: episode.transitions.map((_, turn) =>
-                surprise(episode, turn) >= (cuts.get(episode) ?? 0) ? 1 : 0,
+                uncertainty(episode, turn) >= (cuts.get(episode) ?? 0) ? 1 : 0,
               ),
             },
     };

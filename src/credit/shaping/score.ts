@@ -16,7 +16,7 @@ stage 1: r_1 ← 0,     later attempts stay`,
     deviations: [
       'The paper has two attempts; here every later one is compared with the one before it.',
       'Where turns say to which attempt they belong, as in runs with `turns=two-attempts`, the reward of an attempt is the sum over its turns, and the last of them has the bonus. Otherwise every turn is an attempt.',
-      'The bonus is of the second attempt alone where returns end with their attempt: `reinforce` with `within: "attempt"`, or a γ of 0 where an attempt is a turn.',
+      'The bonus belongs to the later attempt alone only where returns end with their attempt: with `within: "attempt"` of `reinforce`, or a γ of 0 if an attempt is one turn.',
       'The KL that holds the first attempt in stage 1 is a term of the objective.',
       'α = 10 comes from memory, not from the paper.',
     ],

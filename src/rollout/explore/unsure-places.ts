@@ -4,8 +4,8 @@
  *   a place is before a turn k > 1 of an episode;   its score is α + β·(H_k - H_1),   H_k the entropy per token of turn k
  *   places with a score above the threshold branch, highest first, at most `width` times each
  *
- * 1. Entropies are those of whole distributions in nats, of players that do not tell them -log π of what was sampled; the
- *    papers take them over the ten likeliest tokens and divide by the logarithm of the vocabulary.
+ * 1. Entropies are in nats, over the whole vocabulary; where a player does not tell them, -log π of what it sampled stands in.
+ *    The papers take them over the ten likeliest tokens and divide by the logarithm of the vocabulary.
  * 2. Places are chosen once the first episodes have ended, not while they are played, so H_k is known for the whole turn.
  *    Branches are not branched again.
  * 3. Episodes that no place was found for start afresh.

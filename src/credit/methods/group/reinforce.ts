@@ -18,7 +18,7 @@ b = 0, or the mean of all turn returns in the batch;   s = 1, or their standard 
       'Williams, "Simple statistical gradient-following algorithms for connectionist reinforcement learning", Machine Learning 8, 1992',
     deviations: [
       'An action is a turn, so the discount is per turn, not per token.',
-      'SCoRe (arXiv 2409.12917) pays a second attempt for improving on the first: with `within: "attempt"` that bonus is no part of the return of the first attempt, which it would punish for being right. Turns that tell no attempt are one.',
+      '`within: "attempt"` is ours, for SCoRe (arXiv 2409.12917): its bonus for a better second attempt would otherwise punish a right first one. Turns that tell no attempt form one.',
       'The batch baseline includes the turn’s own return, which shrinks the gradient by 1 - 1/n but not its direction.',
     ],
     level: 'turn',
