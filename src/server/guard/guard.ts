@@ -28,13 +28,17 @@ export function givenKey(headers: IncomingHttpHeaders): string {
   return typeof named === 'string' ? named.trim() : '';
 }
 
-/** @throws TurnwiseError `request-unauthorized` */
-export function requireKey(headers: IncomingHttpHeaders, expected: string): void {
+/**
+ * @param next what whoever has no key is to do
+ * @throws TurnwiseError `request-unauthorized`
+ */
+export function requireKey(
+  headers: IncomingHttpHeaders,
+  expected: string,
+  next = 'Send the key of this server as "authorization: Bearer KEY", or as x-api-key',
+): void {
   if (sameSecret(givenKey(headers), expected)) return;
-  throw new TurnwiseError('request-unauthorized', {
-    what: 'The key is missing or wrong',
-    next: 'Send the key of this server as "authorization: Bearer KEY", or as x-api-key',
-  });
+  throw new TurnwiseError('request-unauthorized', { what: 'The key is missing or wrong', next });
 }
 
 /** Whether nobody but this machine can reach a server that listens there. */

@@ -28,6 +28,9 @@ const headers = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
+const keyWanted =
+  'Open the address that the terminal printed, which ends in #token=KEY; a program sends the key as "authorization: Bearer KEY"';
+
 /** Headers on every answer, the checks of all our servers, and a key for everything that holds data. */
 export function secure(app: ViewApp, key: string): void {
   app.use(async (context, next) => {
@@ -39,7 +42,7 @@ export function secure(app: ViewApp, key: string): void {
   app.use('/api/*', async (context, next) => {
     const { incoming } = context.env;
     requireSameSite(incoming);
-    requireKey(incoming.headers, key);
+    requireKey(incoming.headers, key, keyWanted);
     context.header('cache-control', 'no-store');
     await next();
   });

@@ -65,6 +65,8 @@ describe('who may read', () => {
         expect([path, await statusOf(path, headers)]).toEqual([path, 401]);
       }
     }
+    const refused = await (await fetch(`${server.origin}/api/runs`)).text();
+    expect(refused).toContain('Open the address that the terminal printed');
     const page = await fetch(`${server.origin}/runs/lake`);
     expect(await page.text()).toContain('<div id="page">');
   });
