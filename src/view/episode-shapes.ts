@@ -93,6 +93,8 @@ export interface ShownCall {
   readonly entropies?: readonly (number | null)[];
   /** Nats a token that was chosen; null where nobody knows. */
   readonly surprise: number | null;
+  /** Of the distributions that they were chosen from, in nats a chosen token; null where nobody told. */
+  readonly entropy: number | null;
   readonly tokens: number;
   readonly context: number;
   readonly text: CutText;

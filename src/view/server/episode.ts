@@ -2,7 +2,7 @@
 
 import type { Call, Episode, Group } from '../../core/episode.ts';
 import type { Message } from '../../core/messages.ts';
-import { surpriseOf } from '../../core/surprise.ts';
+import { entropyOf, surpriseOf } from '../../core/surprise.ts';
 import { chainOf, isTrained, roleGroups } from '../../core/trajectory.ts';
 import type { ShardHeader } from '../../store/rollouts/shard.ts';
 import type { CutText, ShownCall, ShownEpisode, ShownMessage, ShownTurn } from '../shapes.ts';
@@ -138,6 +138,7 @@ function shownCall(
     logprobs: Array.from(call.logprobs.subarray(0, mostTokens), finite),
     ...(entropies && { entropies: entropies.slice(0, mostTokens).map(finite) }),
     surprise: finite(surpriseOf([call])),
+    entropy: call.entropy === undefined ? null : finite(entropyOf([call])),
     tokens: call.ids.length,
     context: call.context.length,
     text: cutText(call.text),

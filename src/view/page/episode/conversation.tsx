@@ -220,6 +220,7 @@ function CallHead({
       </span>
       <span class="right">
         {call.surprise !== null && <span class="ink2">surprise {number(call.surprise, 2)}</span>}{' '}
+        {call.entropy !== null && <span class="ink2">entropy {number(call.entropy, 2)}</span>}{' '}
         {its?.reward !== null && its?.reward !== undefined && its.reward !== 0 && isLast && (
           <span class="ink2">reward {signed(its.reward)}</span>
         )}{' '}
