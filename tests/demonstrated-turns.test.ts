@@ -1,10 +1,13 @@
 /** Demonstrations under turn controls: what a small model will read and be asked for is what it imitates. */
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Episode } from '../src/core/episode.ts';
 import { fromEnvironment } from '../src/env/from-environment.ts';
 import { tagProtocol } from '../src/env/tag-protocol.ts';
-import { defineEnvironment, user } from '../src/exports/index.ts';
+import { defineEnvironment, start, train, user } from '../src/exports/index.ts';
 import { type DefinedTurns, demonstratedRules } from '../src/rollout/turns/turn-control.ts';
 import { turnsRegistry } from '../src/rollout/turns/turn-controls.ts';
 import { unwatched } from '../src/rollout/watch.ts';
@@ -126,4 +129,32 @@ test('what a control may say is known, whether a demonstration came to it or not
     'Turns left: 2',
     'Not finished: the limit is extended. Turns left: 3',
   ]);
+});
+
+test('evaluations are played under the control where the settings say so, of a stored run, too', async () => {
+  const runs = mkdtempSync(join(tmpdir(), 'controlled-'));
+  const settings = {
+    ...{ steps: 0, threads: 1, model: { width: 16, layers: 1, heads: 1, hidden: 16 } },
+    ...{ clone: { demonstrations: 20, steps: 2 }, turns: { name: 'two-attempts' } },
+  };
+  const measured = async (name: string, turnControl: boolean) => {
+    const evaluation = { finalTasks: 20, turnControl };
+    const run = await start({
+      ...{ world: 'running-sums', recipe: 'grpo', name, runs },
+      settings: { ...settings, evaluation },
+    });
+    const { before } = await run.finished;
+    const again = await run.evaluate({ tasks: 20 });
+    expect(again.sampled).toEqual(before.sampled);
+    return again.sampled.turns;
+  };
+  expect((await measured('twice', true)) / (await measured('once', false))).toBeGreaterThan(1.5);
+  const refused = train({
+    ...{ world: 'running-sums', recipe: 'grpo', name: 'schedule', runs },
+    settings: { ...settings, turns: { name: 'scaling-inter' }, evaluation: { turnControl: true } },
+  });
+  await expect(refused).rejects.toThrow(
+    'it holds in training alone. Seen: evaluation.turnControl true, turns scaling-inter',
+  );
+  rmSync(runs, { recursive: true });
 });

@@ -11,7 +11,7 @@ import { tokenizerOfCard } from '../run/model/tokenizer-hash.ts';
 import { openCheckpoint } from '../run/open-checkpoint.ts';
 import type { SpendMeter } from '../server/gateway/spend.ts';
 import { runNames } from '../store/runs.ts';
-import { playOptions } from '../train/kit/learner.ts';
+import { evaluationOptions } from '../train/kit/learner.ts';
 import { placeValues } from '../train/kit/place-values.ts';
 import { latestRunOf } from './latest-run.ts';
 
@@ -56,7 +56,7 @@ export async function trainedPlayer(
     name: run,
     ...(valuesOf && { valuesOf }),
     ways: SAMPLED_AND_GREEDY,
-    options: () => playOptions(learner, signal),
+    options: () => evaluationOptions(learner, signal),
     constrains: learner.engine.capabilities.schemas && learner.renderer.tokenTexts?.() !== undefined,
     recorded: {
       world: learner.world,

@@ -1,17 +1,18 @@
 /**
- * The runs of a study as ordinary `turnwise train` commands: for each world, context and seed one warm start, then each arm from it. A run
+ * The runs of a study as ordinary `turnwise train` commands: for each world, way to demonstrate and seed one warm start, then each arm from it. A run
  * is named by a hash of everything that decides it, so that comparisons share what they have in common.
  */
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { canonicalJson, type Json, type JsonObject } from '../core/json/json.ts';
+import { canonicalJson, type JsonObject } from '../core/json/json.ts';
 import { isPath } from '../core/reference.ts';
 import { isFile } from '../model/checkpoint/checkpoint.ts';
 import { namesRecorded } from '../run/data/recorded-data.ts';
 import { runtime } from '../run/model/runtime-version.ts';
 import { prepareRun } from '../run/prepare-run.ts';
 import { readSettings } from '../run/settings/run-settings.ts';
+import { type Catalogue, openTurns } from '../train/config/catalogue.ts';
 import type { TrainConfig } from '../train/config/config.ts';
 import { moduleHash } from './module-hash.ts';
 import { type Cell, folderName, type Study, type StudyWorld } from './study.ts';
@@ -62,7 +63,7 @@ export function jobsOf(study: Study, choice: JobChoice): readonly Job[] {
     worlds.flatMap(({ world, hashes, starters, startHash, recorded }) => {
       const starts = new Map(
         [...new Set(starters.values())].map((cell) => {
-          const code = isPath(cell.run.config.context.name) ? hashes.get(cell)! : startHash;
+          const code = isOwnFile(cell) ? hashes.get(cell)! : startHash;
           const read = { code, ...recorded.get(cell) };
           return [cell, jobOf(study, world, cell, read, 'start', seed, [...onSplit, 'steps=0'])];
         }),
@@ -85,13 +86,28 @@ export function jobsOf(study: Study, choice: JobChoice): readonly Job[] {
 }
 
 /**
- * The cell whose settings the warm start of another has: one of the same context, under which demonstrations are played. A critic can
- * begin with weights that were trained without one, not the other way round.
+ * The cell whose settings the warm start of another has: one of the same context and turn control, under which demonstrations are played.
+ * A critic can begin with weights that were trained without one, not the other way round.
  */
 function starterOf(cell: Cell, cells: readonly Cell[]): Cell {
-  const contextIn = ({ run }: Cell): string => canonicalJson(run.config.context as JsonObject);
-  const alike = cells.filter((other) => contextIn(other) === contextIn(cell));
+  const alike = cells.filter((other) => demonstratedIn(other) === demonstratedIn(cell));
   return alike.find(({ run }) => !run.recipe.critic) ?? alike[0]!;
+}
+
+const demonstratedIn = ({ run: { config, catalogue } }: Cell): string =>
+  canonicalJson({ context: config.context as JsonObject, ...turnFacts(config, catalogue) });
+
+/** Whether what demonstrations are played under is in a file. */
+function isOwnFile({ run: { config, catalogue } }: Cell): boolean {
+  const isDemonstrated = turnFacts(config, catalogue).turns !== undefined;
+  return isPath(config.context.name) || (isDemonstrated && isPath(config.turns.name));
+}
+
+/** What of a turn control decides a warm start and how it is measured: nothing where it changes nothing that is read or written. */
+function turnFacts({ turns, evaluation }: TrainConfig, catalogue: Catalogue): JsonObject {
+  const { demonstrated, says } = openTurns(turns, catalogue);
+  if (!demonstrated && says.length === 0) return {};
+  return { turns: turns as JsonObject, ...(evaluation.turnControl && { turnControl: true }) };
 }
 
 function jobOf(
@@ -116,7 +132,8 @@ function jobOf(
     config: config as unknown as JsonObject,
   };
   const what = kind === 'start' ? 'start' : recipe.name;
-  const hash = createHash('sha256').update(canonicalJson(kind === 'start' ? startFacts(facts) : facts));
+  const deciding = kind === 'start' ? { ...startFacts(facts), ...turnFacts(config, catalogue) } : facts;
+  const hash = createHash('sha256').update(canonicalJson(deciding));
   const name = `${folderName(world.name)}-${what}-${seed}-${hash.digest('hex').slice(0, 10)}`;
   const words = ['train', world.source, '--recipe', cell.arm.source, '--name', name, '--runs', study.store];
   return {
@@ -153,7 +170,7 @@ function startFacts({
   readonly runtime: string;
   readonly world: string;
   readonly config: JsonObject;
-}): Json {
+}): JsonObject {
   const {
     seed,
     threads,

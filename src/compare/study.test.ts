@@ -81,6 +81,25 @@ test('arms with different contexts have a warm start for each context', async ()
   ]);
 });
 
+test('arms with different turn controls have a warm start for each that demonstrations are played under', async () => {
+  const startsOf = async (...arms: readonly string[]) =>
+    jobsOf(prepareStudy({ ...request, arms: await armsOf([], arms) }), { seeds: [1] }).flatMap(
+      ({ after }) => after ?? [],
+    );
+  const told = 'told=rloo,turns.name=extended';
+  const starts = await startsOf(
+    'usual=rloo',
+    told,
+    'schedule=rloo,turns.name=scaling-inter',
+    'other=rloo,turns.name=retry',
+  );
+  expect(starts[2]).toBe(starts[0]);
+  expect(new Set(starts).size).toBe(3);
+  // What is measured before is stored with the start, and differs.
+  const [measured] = await startsOf(`${told},evaluation.turnControl=true`);
+  expect([await startsOf(told), measured === starts[1]]).toEqual([[starts[1]], false]);
+});
+
 test('a name says what decides the run: equal runs of different comparisons are one', async () => {
   const names = (change: Partial<StudyRequest>): string[] =>
     jobsOf(prepareStudy({ ...request, ...change }), { seeds: [1] }).map(({ name }) => name);

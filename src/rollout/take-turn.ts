@@ -52,7 +52,7 @@ function freshFor(
 
 function settingOf(
   { seat: { role }, recorder, turns }: Present,
-  { task }: EpisodeRequest,
+  { task, key }: EpisodeRequest,
   { context, renderer, contextLength, maxTurns, world, seed }: EpisodeOptions,
 ): Setting {
   const tools = offeredBy(world);
@@ -63,6 +63,7 @@ function settingOf(
     renderer,
     role,
     task,
+    split: key.split,
     ...(tools && { tools }),
     contextLength,
     limit: maxTurns,

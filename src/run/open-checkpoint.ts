@@ -34,14 +34,14 @@ export async function openCheckpoint(
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const file = readRunFile(run);
   const world = await worldOfRun(request, file);
+  const config = asPlayed(file.config);
   // Whoever plays asks for no credit and no loss.
-  const { context } = file.config;
-  const named = await catalogueOf({ context }, request.definitions, request.name);
-  const brings = context.name.startsWith(OWN);
+  const { context, turns } = config;
+  const named = await catalogueOf({ context, turns }, request.definitions, request.name);
+  const brings = [context, turns].some(({ name }) => name.startsWith(OWN));
   const owner = brings ? await recipeOfRun(request.name, file, request.definitions) : undefined;
   const catalogue = catalogueWith(owner, named);
   const { engine, card, open, folder, step, instruction } = await openModel(request);
-  const config = asPlayed(file.config);
   let agentRun: Awaited<ReturnType<typeof openAgentRun>> | undefined;
   let seats: OpenSeats | undefined;
   const close = async (): Promise<void> => {
@@ -78,8 +78,8 @@ export async function openCheckpoint(
   }
 }
 
-/** Whoever plays asks for no tasks, turns, curations and prompts of a training, whose code may be out of reach. */
+/** Whoever plays asks for no tasks, curations, prompts and, mostly, turns of a training, whose code may be out of reach. */
 function asPlayed(config: TrainConfig): TrainConfig {
   const { tasks, turns, curation, prompts } = trainConfigSchema.parse({});
-  return { ...config, tasks, turns, curation, prompts };
+  return { ...config, tasks, ...(!config.evaluation.turnControl && { turns }), curation, prompts };
 }

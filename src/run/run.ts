@@ -4,7 +4,7 @@ import type { Episode, Split } from '../core/episode.ts';
 import { taskOf } from '../env/tasks/split.ts';
 import { evaluate } from '../eval/evaluate.ts';
 import { collectGroups } from '../rollout/collect.ts';
-import { playOptions } from '../train/kit/learner.ts';
+import { evaluationOptions } from '../train/kit/learner.ts';
 import type { Evaluations, RunEvent, RunSummary } from '../train/loop/events.ts';
 import { type ExportKind, exportModel } from './export-model.ts';
 import type { WorldRequest } from './load/run-world.ts';
@@ -85,7 +85,7 @@ export class OpenRun implements Run {
     return this.#withCheckpoint(step, async (learner, signal) => {
       const played = async (temperature: number) => {
         const sampling = { temperature, topP: 1, topK: 0 };
-        const options = { ...playOptions(learner, signal), split, tasks, step: step ?? 0, sampling };
+        const options = { ...evaluationOptions(learner, signal), split, tasks, step: step ?? 0, sampling };
         return (await evaluate(options)).result;
       };
       return { sampled: await played(1), greedy: await played(0) };
@@ -94,7 +94,7 @@ export class OpenRun implements Run {
 
   play(task: number, { step, split = 'test', greedy = false }: PlayOptions = {}): Promise<Episode> {
     return this.#withCheckpoint(step, async (learner, signal) => {
-      const usual = playOptions(learner, signal);
+      const usual = evaluationOptions(learner, signal);
       const temperature = greedy ? 0 : usual.sampling.temperature;
       const request = { step: 0, group: task, split, index: task, ...taskOf(learner.world, split, task) };
       const [group] = await collectGroups([{ ...request, members: 1 }], {

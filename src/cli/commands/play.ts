@@ -24,7 +24,7 @@ import { version } from '../../run/version.ts';
 import { painter } from '../../show/console.ts';
 import { formatScore } from '../../show/format.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
-import { playOptions } from '../../train/kit/learner.ts';
+import { evaluationOptions } from '../../train/kit/learner.ts';
 import { type Command, defineCommand, type Invocation } from '../command.ts';
 import { commandAgentOptions, namedWorld } from '../command-agent-options.ts';
 import { latestRunOf } from '../latest-run.ts';
@@ -131,7 +131,7 @@ async function watchRun(factory: WorldFactory, name: string, invocation: PlayInv
     signal: interrupts.signal,
   });
   try {
-    const usual = playOptions(learner, interrupts.signal);
+    const usual = evaluationOptions(learner, interrupts.signal);
     const temperature = greedy ? 0 : usual.sampling.temperature;
     await watch({ ...usual, sampling: { ...usual.sampling, temperature } }, name, invocation);
   } finally {

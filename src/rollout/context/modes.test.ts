@@ -38,6 +38,14 @@ test('a forced mode is told in place of the question', async () => {
   expect(read().at(-1)).toMatch(new RegExp(`^question now ${mode} <act> search <end> r1 `));
 });
 
+test('nobody is told a mode where it is measured', async () => {
+  const { policy } = player(({ messages }) =>
+    messages.at(-1)!.content.startsWith('note') ? 'what' : undefined,
+  );
+  const episode = await play(modes, { ...options, forced: 1 }, policy, {}, 'test');
+  expect(episode.calls[0]).toMatchObject({ purpose: 'mode', text: 'what' });
+});
+
 test('a text that names no mode, or several, is the last mode', () => {
   const all = ['instant', 'reasoning', 'agentic'];
   expect(['Instant.', 'reasoning', 'instant or agentic', 'hm'].map((text) => modeIn(text, all))).toEqual([

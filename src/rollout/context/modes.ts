@@ -11,8 +11,8 @@ export type ModesState = { readonly mode: string | null; readonly call: number |
 /**
  * The policy is asked for its mode once, and reads its answer before every act. Credit knows the mode of an episode (`mode`): the
  * reward shaping `apo` makes modes that cost more earn less where the cheap one would do, and the turn control `modes` gives each
- * its turns. An answer that names none is the last mode. A share of the episodes is told its mode instead, drawn evenly, so
- * that each is tried and `apo` can tell what the cheap one is worth; those learn to act in it, not to choose it.
+ * its turns. An answer that names none is the last mode. In training a share of the episodes is told its mode instead, drawn evenly,
+ * so that each is tried and `apo` can tell what the cheap one is worth; those learn to act in it, not to choose it.
  *
  * Source: A²FM (arXiv 2510.12838). Deviations:
  * 1. Known from its abstract and `apo` from memory; the number of forced episodes and this way of asking are ours.
@@ -27,7 +27,12 @@ export const modes: ContextStrategy = defineContext({
       .min(1)
       .default(['instant', 'reasoning', 'agentic'])
       .describe('Names of the modes, the cheapest first'),
-    forced: z.number().min(0).max(1).default(0.5).describe('Share of episodes that are told their mode'),
+    forced: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.5)
+      .describe('Share of training episodes that are told their mode'),
     instruction: z
       .string()
       .default('Choose a mode for this task:')
@@ -37,14 +42,15 @@ export const modes: ContextStrategy = defineContext({
   gives: ['mode'],
   start: (): ModesState => ({ mode: null, call: null }),
   async window(view, ask) {
-    const { calls, fresh, options, rng } = view;
+    const { calls, fresh, options, rng, split } = view;
     let { state } = view;
     const head = (from: ModesState): Part[] => {
       if (from.call === null) return [user(`${options.told} ${from.mode}`)];
       return [user([options.instruction, ...options.modes].join(' ')), { call: from.call }];
     };
     if (state.mode === null) {
-      if (rng.chance(options.forced)) state = { mode: rng.pick(options.modes), call: null };
+      const isMeasured = split === 'test' || split === 'validation';
+      if (!isMeasured && rng.chance(options.forced)) state = { mode: rng.pick(options.modes), call: null };
       else {
         const asked = [...fresh, user([options.instruction, ...options.modes].join(' '))];
         const call = await ask('mode', { parts: asked });

@@ -1,7 +1,7 @@
 /** A world of seven searches, a player who keeps what it reads, and a check that every sampled token is trained where it was read. */
 
 import { expect } from 'vitest';
-import type { Episode } from '../../core/episode.ts';
+import type { Episode, Split } from '../../core/episode.ts';
 import { user } from '../../core/messages.ts';
 import { promptOf, samplesOf } from '../../core/sample.ts';
 import { byPolicy, madeKey } from '../../core/testing/made-episodes.ts';
@@ -83,9 +83,10 @@ export function play(
   options: object,
   policy: Policy,
   more = {},
+  split: Split = 'train',
 ): Promise<Episode> {
   return runEpisode(
-    { key: madeKey(), task: null },
+    { key: madeKey({ split }), task: null },
     {
       world: searching,
       policy,

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { subjectOf } from '../../core/definition.ts';
-import type { Call, Part, Role, Transition } from '../../core/episode.ts';
+import type { Call, Part, Role, Split, Transition } from '../../core/episode.ts';
 import type { Json, JsonObject } from '../../core/json/json.ts';
 import { parseStrict } from '../../core/json/parse-strict.ts';
 import type { Message, Reply, ToolDeclaration } from '../../core/messages.ts';
@@ -30,6 +30,8 @@ export interface Conversation {
 export interface View<Options = object, State extends Json = Json> {
   readonly role: Role;
   readonly task: Json;
+  /** Whose task it is: what explores does so in training alone. Absent in a gateway's session of nobody's task. */
+  readonly split?: Split;
   /** Completions of the conversation so far, those that were asked for included. */
   readonly calls: readonly Call[];
   /** What the environment did after them. */

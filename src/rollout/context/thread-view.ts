@@ -1,6 +1,6 @@
 /** A conversation as its strategy sees it before an act. What happened is made as it is read: most look at little of it. */
 
-import type { Call, Role, Transition } from '../../core/episode.ts';
+import type { Call, Role, Split, Transition } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message, ToolDeclaration } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
@@ -11,6 +11,7 @@ import type { Rendering, Setting, Thread } from './thread.ts';
 export class ThreadView implements View {
   readonly role: Role;
   readonly task: Json;
+  declare readonly split?: Split;
   readonly fresh: readonly Message[];
   readonly showsTools: boolean;
   readonly budget: number;
@@ -45,6 +46,7 @@ export class ThreadView implements View {
     this.#rendering = rendering;
     for (const [name, getter] of FIELDS) listGetter.call(this, name, getter);
     if (setting.tools) this.tools = setting.tools;
+    if (setting.split) this.split = setting.split;
   }
 
   static calls(view: ThreadView): readonly Call[] {

@@ -3,7 +3,7 @@
  * and the paths of tokens so far. Threads are values: a place that is kept holds one, and branches go on from it.
  */
 
-import type { Call, Part, Role, Transition } from '../../core/episode.ts';
+import type { Call, Part, Role, Split, Transition } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message, ToolDeclaration } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
@@ -46,6 +46,7 @@ export interface Setting {
   readonly renderer: Renderer;
   readonly role: Role;
   readonly task: Json;
+  readonly split?: Split;
   /** What the session offers. */
   readonly tools?: readonly ToolDeclaration[];
   /** What a request says to the template, where conversations say nothing else. */

@@ -42,6 +42,12 @@ const evaluation = z.strictObject({
     .boolean()
     .default(true)
     .describe('Play the tasks greedily, too, which takes as long as at temperature 1'),
+  turnControl: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Play them under the turn control, where that changes what is read or written, such as by reminders',
+    ),
   constrained: z
     .boolean()
     .default(false)

@@ -8,7 +8,7 @@ import { optionsForReaders } from '../../env/wording.ts';
 import { ownOptions } from '../kit/policy-objective.ts';
 import { playsWith, type Recipe } from '../recipes/recipe.ts';
 import { requireBatches } from './batch-settings.ts';
-import { builtIns, type Catalogue } from './catalogue.ts';
+import { builtIns, type Catalogue, openTurns } from './catalogue.ts';
 import { spelledOut, type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
 import { mergeSettings } from './merge.ts';
 import { pretrainedSettings, recordedFirst } from './model-layers.ts';
@@ -122,6 +122,15 @@ export function resolveConfig(parts: {
       seen: 'evaluation.constrained true without a pretrained model',
       next: 'Leave it out, or name a model with --model',
       fields: { key: 'evaluation.constrained' },
+    });
+  }
+  if (config.evaluation.turnControl && !openTurns({ ...turns, name: control }, catalogue).demonstrated) {
+    throw new TurnwiseError('config-invalid', {
+      what: 'The turn control changes nothing of what is read or written, so it holds in training alone',
+      seen: `evaluation.turnControl true, turns ${control}`,
+      allowed: 'controls that speak to the policy or ask it for more, such as extended, modes, retry and two-attempts',
+      next: 'Leave it out: evaluations have the usual limit',
+      fields: { key: 'evaluation.turnControl' },
     });
   }
   if (config.model.width % (2 * config.model.heads) !== 0) {

@@ -26,7 +26,7 @@ import { agentNames } from '../../rollout/agent-names.ts';
 import type { AskModel } from '../../rollout/ask-judge.ts';
 import type { CollectOptions, Play } from '../../rollout/collect.ts';
 import type { Context } from '../../rollout/context/strategy.ts';
-import type { Turns } from '../../rollout/turns/turn-control.ts';
+import { demonstratedRules, type Turns } from '../../rollout/turns/turn-control.ts';
 import type { Watch } from '../../rollout/watch.ts';
 import { learnVocabulary } from '../../synth/demonstrations.ts';
 import { renderDemonstrations } from '../../synth/render-calls.ts';
@@ -316,6 +316,16 @@ export function playOptions(learner: Learner, signal: AbortSignal, step = 1): Co
     batching,
     concurrency,
   };
+}
+
+/** How its policy plays where it is measured: under the turn control where the settings say so, as demonstrations are. */
+export function evaluationOptions(learner: Learner, signal: AbortSignal): CollectOptions {
+  const { config, turns } = learner;
+  const options = playOptions(learner, signal);
+  const rules = config.evaluation.turnControl
+    ? demonstratedRules(turns, { seed: config.seed, usual: options.maxTurns })
+    : undefined;
+  return { ...options, ...(rules && { turns: rules }) };
 }
 
 /** Who plays the roles of an agent: learners and earlier selves (`player-source.ts`), which read prompts. */

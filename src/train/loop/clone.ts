@@ -14,7 +14,7 @@ import { tokenWeights } from '../../objective/contract/weights.ts';
 import { crossEntropy } from '../../objective/imitation/cross-entropy.ts';
 import { renderDemonstrations } from '../../synth/render-calls.ts';
 import type { TrainConfig } from '../config/config.ts';
-import { type Learner, playOptions } from '../kit/learner.ts';
+import { evaluationOptions, type Learner } from '../kit/learner.ts';
 import { reportEpisodes } from './evaluations.ts';
 import type { Metrics } from './events.ts';
 import type { RunIo } from './loop.ts';
@@ -110,7 +110,7 @@ async function check(
   report(0, tasks);
   await learner.engine.publish();
   const { result, groups } = await evaluate({
-    ...playOptions(learner, io.signal),
+    ...evaluationOptions(learner, io.signal),
     split: when === 'start' ? evaluation.split : 'train',
     step: 0,
     tasks,

@@ -2,7 +2,7 @@
 
 import type { Group } from '../../core/episode.ts';
 import { evaluate } from '../../eval/evaluate.ts';
-import { type Learner, playOptions } from '../kit/learner.ts';
+import { evaluationOptions, type Learner } from '../kit/learner.ts';
 import type { EvaluationMoment, Evaluations, Phase, Spend, StoredEvent } from './events.ts';
 import type { RunIo } from './loop.ts';
 import type { OwnProbe } from './probe.ts';
@@ -28,7 +28,7 @@ export async function evaluateHeldOut(
     const report = reportEpisodes(io, 'evaluate', label, temperature === 0);
     report(0, tasks);
     return evaluate({
-      ...playOptions(learner, io.signal),
+      ...evaluationOptions(learner, io.signal),
       split: evaluation.split,
       step,
       tasks,

@@ -4,7 +4,7 @@ import { findNonJson, type Json } from '../../core/json/json.ts';
 import { thrownText, valueText } from '../../core/safe-text.ts';
 import { sharedRows } from '../../engine/token-batch.ts';
 import { evaluate } from '../../eval/evaluate.ts';
-import { type Learner, playOptions } from '../kit/learner.ts';
+import { evaluationOptions, type Learner } from '../kit/learner.ts';
 import { placeValues } from '../kit/place-values.ts';
 import type { Metrics, StoredEvent } from './events.ts';
 import type { OwnProbe, Probe, ProbedLearner, ProbeMoment, Seen } from './probe.ts';
@@ -79,7 +79,7 @@ export function probed(learner: Learner, signal: AbortSignal, step: () => number
     evaluate: async ({ tasks = 200, split = 'test', temperature = 1, search } = {}) => {
       await seats?.before(0);
       const sampling = { temperature, topP: 1, topK: 0 };
-      const options = { ...playOptions(learner, signal), split, tasks, step: step(), sampling };
+      const options = { ...evaluationOptions(learner, signal), split, tasks, step: step(), sampling };
       if (!search) return (await evaluate(options)).result;
       const valuesOf = placeValues(learner);
       return (await evaluate({ ...options, search: { ...search, ...(valuesOf && { valuesOf }) } })).result;

@@ -95,6 +95,7 @@ export function agentEpisodes({
       context: options.context,
       control: turns,
       task,
+      split: key.split,
       ...(onCall && { onCall: (call) => onCall(call, key) }),
     });
     let stop: StopReason = 'done';

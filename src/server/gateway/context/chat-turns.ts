@@ -1,6 +1,6 @@
 /** Chats of a session under its context: which conversation the model reads, what it is asked for first, what is answered for it. */
 
-import type { Call, NewPath, Role } from '../../../core/episode.ts';
+import type { Call, NewPath, Role, Split } from '../../../core/episode.ts';
 import type { Json } from '../../../core/json/json.ts';
 import type { Message } from '../../../core/messages.ts';
 import { Rng } from '../../../core/rng.ts';
@@ -45,6 +45,7 @@ export interface ChatOptions {
   /** Calls after which further ones are refused. */
   readonly maxCalls: number;
   readonly task?: Json;
+  readonly split?: Split;
   /** What the model reads of a conversation. Default: all that the client sends. */
   readonly context?: Context;
 }
@@ -175,12 +176,13 @@ export class ChatTurns {
   }
 
   #settingOf(request: ChatCall, model: ChatModel, context: Context): Setting {
-    const { seed, task = null, maxCalls, name } = this.#options;
+    const { seed, task = null, split, maxCalls, name } = this.#options;
     return {
       context,
       renderer: model.renderer ?? noIds,
       role: roleOf(model, this.#options),
       task,
+      ...(split && { split }),
       ...(request.tools.length > 0 && { tools: request.tools }),
       offered: offeredIn(request),
       contextLength: model.contextLength ?? Number.POSITIVE_INFINITY,
