@@ -128,7 +128,8 @@ export function resolveConfig(parts: {
     throw new TurnwiseError('config-invalid', {
       what: 'The turn control changes nothing of what is read or written, so it holds in training alone',
       seen: `evaluation.turnControl true, turns ${control}`,
-      allowed: 'controls that speak to the policy or ask it for more, such as extended, modes, retry and two-attempts',
+      allowed:
+        'controls that speak to the policy or ask it for more, such as extended, modes, retry and two-attempts',
       next: 'Leave it out: evaluations have the usual limit',
       fields: { key: 'evaluation.turnControl' },
     });
