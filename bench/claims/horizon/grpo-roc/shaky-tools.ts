@@ -15,14 +15,17 @@ class ShakySession implements Session {
   readonly roles: readonly Role[];
   readonly inner: Session;
   readonly #rng: Rng;
+  readonly #maxTurns: number;
+  #turns = 0;
   #failed = false;
   /** Whether no turn so far was an error. */
   #clean = true;
 
-  constructor(inner: Session, rng: Rng) {
+  constructor(inner: Session, rng: Rng, maxTurns: number) {
     this.roles = inner.roles;
     this.inner = inner;
     this.#rng = rng;
+    this.#maxTurns = maxTurns;
   }
 
   toMove(): Role | undefined {
@@ -38,17 +41,22 @@ class ShakySession implements Session {
   }
 
   async step(action: string, signal: AbortSignal): Promise<StepResult> {
+    this.#turns++;
     this.#failed = this.#rng.chance(FAULTS) && action.startsWith('run ');
     if (this.#failed) {
-      this.#clean = false;
-      return { rewards: {}, done: false, success: {}, valid: false, metrics: { errors: 1 } };
+      return { rewards: {}, done: false, success: {}, valid: false, metrics: this.#told(false, false) };
     }
     const { info: _, ...step } = await this.inner.step(action, signal);
     const said = step.done ? '' : String(this.inner.observe(AGENT).at(-1)?.content ?? '');
     const valid = step.valid && !said.startsWith('error');
+    return { ...step, valid, metrics: this.#told(valid, step.done) };
+  }
+
+  /** Whether an episode had no error is told where it ends, which may be for want of turns. */
+  #told(valid: boolean, done: boolean): Record<string, number> {
     this.#clean &&= valid;
-    const ended = step.done && { error_free: this.#clean ? 1 : 0 };
-    return { ...step, valid, metrics: { errors: valid ? 0 : 1, ...ended } };
+    const ended = (done || this.#turns === this.#maxTurns) && { error_free: this.#clean ? 1 : 0 };
+    return { errors: valid ? 0 : 1, ...ended };
   }
 
   close(): Promise<void> {
@@ -67,7 +75,7 @@ export const shakyTools = defineWorld({
       ...world,
       name: 'js-tasks-shaky',
       open: async (task, rng, startRng, signal) =>
-        new ShakySession(await world.open(task, rng, startRng, signal), rng),
+        new ShakySession(await world.open(task, rng, startRng, signal), rng, world.maxTurns),
       script: (session, kind, rng) =>
         session instanceof ShakySession ? script?.(session.inner, kind, rng) : undefined,
     };
